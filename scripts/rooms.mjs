@@ -126,7 +126,11 @@ export const ROOMS = [
   ],
   ['webhooks/filters', 'conditions on the payload', []],
   ['webhooks/signing', 'how requests are signed: Standard Webhooks, others, your own', []],
-  ['webhooks/egress', 'how requests leave for an endpoint: proxies, client certificates', []],
+  [
+    'webhooks/egress',
+    'how requests leave for an endpoint: proxies, client certificates, client credentials',
+    [],
+  ],
   [
     'webhooks/endpoints',
     'where events are sent',

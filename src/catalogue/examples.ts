@@ -279,6 +279,7 @@ export const endpointDisabled: Static<typeof webhookEndpoint> = {
   second_signature: null,
   proxy: null,
   client_certificate: null,
+  client_credentials: null,
   metadata: { team: 'finance' },
   paused_until: null,
   next_attempt_at: null,

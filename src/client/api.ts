@@ -728,6 +728,29 @@ export interface ChangeWebhookEndpointBody {
       }
     | null
     | undefined;
+  /** where access tokens are got that are sent along in the header Authorization (OAuth 2); null = none */
+  readonly client_credentials?:
+    | {
+        /** the token endpoint: http or https, without credentials and fragment, at a public address */
+        readonly token_url: string;
+        readonly client_id: string;
+        /**
+         * never shown; left out, the one before stays, if `token_url` and `client_id` stay and nobody else could read
+         * it
+         */
+        readonly client_secret?: string | undefined;
+        /** names, separated by spaces; null = none */
+        readonly scope?: string | null | undefined;
+        /** for servers that ask for one; null = none */
+        readonly audience?: string | null | undefined;
+        /**
+         * how the client id and secret are sent to the token endpoint: basic, which is the usual way, in the header
+         * Authorization; body, in the body
+         */
+        readonly authentication?: ClientAuthentication | undefined;
+      }
+    | null
+    | undefined;
   /**
    * your own keys and texts: at most 50, keys of up to 40 and texts of up to 500 characters; a change replaces
    * all of them
@@ -736,6 +759,8 @@ export interface ChangeWebhookEndpointBody {
   readonly status?: EndpointStatus | undefined;
 }
 
+export type ClientAuthentication = 'basic' | 'body';
+
 /** shown to the receiver when it asks for one (mTLS); null = none */
 export interface ClientCertificate {
   readonly subject: string;
@@ -743,6 +768,19 @@ export interface ClientCertificate {
   /** SHA-256 of the certificate, hexadecimal */
   readonly fingerprint: string;
   readonly expires_at: Timestamp;
+}
+
+/** where access tokens are got that are sent along in the header Authorization (OAuth 2); null = none */
+export interface ClientCredentials {
+  readonly token_url: string;
+  readonly client_id: string;
+  readonly scope: string | null;
+  readonly audience: string | null;
+  /**
+   * how the client id and secret are sent to the token endpoint: basic, which is the usual way, in the header
+   * Authorization; body, in the body
+   */
+  readonly authentication: ClientAuthentication;
 }
 
 export interface Commission {
@@ -1335,6 +1373,29 @@ export interface CreateWebhookEndpointBody {
         readonly certificate: string;
         /** PEM: its private key, without a passphrase; never shown */
         readonly key: string;
+      }
+    | null
+    | undefined;
+  /** where access tokens are got that are sent along in the header Authorization (OAuth 2); null = none */
+  readonly client_credentials?:
+    | {
+        /** the token endpoint: http or https, without credentials and fragment, at a public address */
+        readonly token_url: string;
+        readonly client_id: string;
+        /**
+         * never shown; left out, the one before stays, if `token_url` and `client_id` stay and nobody else could read
+         * it
+         */
+        readonly client_secret?: string | undefined;
+        /** names, separated by spaces; null = none */
+        readonly scope?: string | null | undefined;
+        /** for servers that ask for one; null = none */
+        readonly audience?: string | null | undefined;
+        /**
+         * how the client id and secret are sent to the token endpoint: basic, which is the usual way, in the header
+         * Authorization; body, in the body
+         */
+        readonly authentication?: ClientAuthentication | undefined;
       }
     | null
     | undefined;
@@ -2102,6 +2163,7 @@ export interface NewWebhookEndpoint {
   /** the HTTP proxy that requests go through, without its password; null = that of the server, if any */
   readonly proxy: string | null;
   readonly client_certificate: ClientCertificate | null;
+  readonly client_credentials: ClientCredentials | null;
   /**
    * your own keys and texts: at most 50, keys of up to 40 and texts of up to 500 characters; a change replaces
    * all of them
@@ -3654,6 +3716,7 @@ export interface WebhookEndpoint {
   /** the HTTP proxy that requests go through, without its password; null = that of the server, if any */
   readonly proxy: string | null;
   readonly client_certificate: ClientCertificate | null;
+  readonly client_credentials: ClientCredentials | null;
   /**
    * your own keys and texts: at most 50, keys of up to 40 and texts of up to 500 characters; a change replaces
    * all of them
@@ -5300,8 +5363,9 @@ export interface Operations {
    * Change, enable or disable a webhook endpoint. Events are held while the endpoint is disabled. When it is
    * enabled again, all held events are sent, with a new schedule. Header values stay with the origin they were
    * given for. A URL with another scheme, host or port drops them unless the same request sends them again, and
-   * so does another `proxy` for an http URL; `Payhook-Dropped-Headers` names what was dropped. After a change of
-   * `signing` or `secret` the signature before is sent too, for a day or as `second_signature` says.
+   * so does another `proxy` for an http URL; `Payhook-Dropped-Headers` names what was dropped.
+   * `client_credentials` stay in the same way, dropped as `authorization`. After a change of `signing` or
+   * `secret` the signature before is sent too, for a day or as `second_signature` says.
    */
   readonly changeWebhookEndpoint: {
     readonly path: [id: string];

@@ -259,6 +259,10 @@ export const REASONS = {
   },
   invalid_secret: { status: 400, meaning: 'The signing secret cannot be used with the scheme.' },
   invalid_proxy: { status: 400, meaning: 'The proxy of the endpoint cannot be used.' },
+  invalid_client_credentials: {
+    status: 400,
+    meaning: 'Access tokens cannot be got with these client credentials.',
+  },
   invalid_client_certificate: {
     status: 400,
     meaning: 'The client certificate or its key cannot be used, or it has ended.',

@@ -183,3 +183,146 @@ describe('a proxy', () => {
     expectRefusal(await portal.patch(`${ENDPOINTS}/${id}`, { proxy }), 403, 'not_in_portal');
   });
 });
+
+describe('client credentials', () => {
+  const given = {
+    token_url: 'https://id.example.com/oauth/token',
+    client_id: 'payhook',
+    client_secret: 'secret-of-the-client',
+    scope: 'events:write events:read',
+  };
+  const { client_secret: _, ...asShown } = { ...given, audience: null, authentication: 'basic' };
+  const dropped = (answer: { headers: Headers }) => answer.headers.get('payhook-dropped-headers');
+
+  test('are shown without their secret, which is nowhere in the clear and stays while they do', async () => {
+    const { id, client_credentials } = await create({ client_credentials: given });
+    expect(client_credentials).toEqual(asShown);
+    const path = `${ENDPOINTS}/${id}`;
+    // sent back as they are shown, and with another scope, they keep their secret
+    const scoped = { ...asShown, scope: null, audience: 'https://shop.example.com/', authentication: 'body' };
+    for (const change of [asShown, scoped]) {
+      const answer = await api.patch(path, { client_credentials: change, description: 'the shop' });
+      expect(answer.body.client_credentials).toEqual(change);
+    }
+    expect((await api.get(ENDPOINTS)).body.data[0].client_credentials).toEqual(scoped);
+    await expectSealed(given.client_secret);
+    const { cert, key } = certificateFor('payhook');
+    const both = await api.patch(path, { client_certificate: { certificate: cert, key } });
+    expect(both.body).toMatchObject({
+      client_credentials: scoped,
+      client_certificate: { subject: 'CN=payhook' },
+    });
+    expect((await api.patch(path, { client_credentials: null })).body).toMatchObject({
+      client_credentials: null,
+      client_certificate: { subject: 'CN=payhook' },
+    });
+  });
+
+  test('with another token endpoint or client need a secret', async () => {
+    const { id } = await create({ client_credentials: given });
+    for (const other of [{ token_url: 'https://id.example.com/other' }, { client_id: 'other' }]) {
+      await nothingChanges(world, async () => {
+        const answer = await api.patch(`${ENDPOINTS}/${id}`, {
+          client_credentials: { ...asShown, ...other },
+        });
+        expectRefusal(
+          answer,
+          400,
+          'invalid_client_credentials',
+          'client_credentials.client_secret must be given',
+        );
+      });
+    }
+  });
+
+  test('do not go with a URL to another origin, nor where a proxy could read along', async () => {
+    const url = 'https://other.example.com/';
+    const proxy = 'http://proxy.example.com:3128';
+    const http = { ...given, token_url: 'http://id.example.com/token' };
+    const moves = [
+      [{ client_credentials: given }, { url }],
+      [{ client_credentials: given, url: 'http://shop.example.com/' }, { proxy }],
+      [{ client_credentials: http }, { proxy }],
+    ] as const;
+    for (const [made, move] of moves) {
+      const { id } = await create(made);
+      const path = `${ENDPOINTS}/${id}`;
+      const shown = (await api.get(path)).body.client_credentials;
+      const answer = await api.patch(path, { ...move, client_credentials: shown });
+      expectRefusal(
+        answer,
+        400,
+        'invalid_client_credentials',
+        'client_credentials.client_secret must be given',
+      );
+      const moved = await api.patch(path, move);
+      expect([moved.body.client_credentials, dropped(moved)]).toEqual([null, 'authorization']);
+    }
+    const { id } = await create({ client_credentials: given });
+    const stays = await api.patch(`${ENDPOINTS}/${id}`, { proxy, url: 'https://shop.example.com/other' });
+    expect([stays.body.client_credentials, dropped(stays)]).toEqual([asShown, null]);
+    const again = await api.patch(`${ENDPOINTS}/${id}`, { url, client_credentials: given });
+    expect([again.body.client_credentials, dropped(again)]).toEqual([asShown, null]);
+  });
+
+  test('leave the header Authorization to the token', async () => {
+    const headers = { Authorization: 'Bearer mine' };
+    const signing = {
+      signing: 'custom',
+      custom_signing: { header: 'authorization', content: '{body}', encoding: 'hex' },
+    };
+    for (const [other, reason] of [
+      [{ headers }, 'invalid_header'],
+      [signing, 'invalid_signing'],
+    ] as const) {
+      const fields = { url: URL, client_credentials: given };
+      expectRefusal(await api.post(ENDPOINTS, { ...fields, ...other }), 400, reason, 'access token');
+      const { id } = await create(other);
+      const answer = await api.patch(`${ENDPOINTS}/${id}`, { client_credentials: given });
+      expectRefusal(answer, 400, reason, 'access token');
+      const held = await create({ client_credentials: given });
+      expectRefusal(await api.patch(`${ENDPOINTS}/${held.id}`, other), 400, reason, 'access token');
+    }
+  });
+
+  const refused = {
+    'no URL': [{ token_url: 'id.example.com' }, 'token_url must begin with http:// or https://'],
+    'a URL with a password': [
+      { token_url: 'https://me:secret@id.example.com/' },
+      'token_url must not contain a user name or password',
+    ],
+    'a private address': [{ token_url: 'https://10.0.0.1/token' }, 'token_url must name a public address'],
+    'the metadata of a cloud': [
+      { token_url: 'http://169.254.169.254/' },
+      'token_url must name a public address',
+    ],
+    'a client of two lines': [{ client_id: 'a\nb' }, 'client_id must be printable ASCII characters'],
+    'a secret in another script': [
+      { client_secret: 'ключ' },
+      'client_secret must be printable ASCII characters',
+    ],
+    'an audience with a tab': [{ audience: 'a\tb' }, 'audience must be printable ASCII characters'],
+    'scopes with two spaces': [{ scope: 'a  b' }, 'scope must be names of ASCII characters'],
+    'a quoted scope': [{ scope: '"a"' }, 'scope must be names of ASCII characters'],
+  } as const;
+  test.each(Object.entries(refused))('are refused: %s', async (_name, [other, rule]) => {
+    const { id } = await create();
+    await nothingChanges(world, async () => {
+      const answer = await api.patch(`${ENDPOINTS}/${id}`, { client_credentials: { ...given, ...other } });
+      expectRefusal(answer, 400, 'invalid_client_credentials', `client_credentials.${rule}`);
+    });
+  });
+
+  test('are for the account: a portal neither sees nor sets them, and loses them with the origin', async () => {
+    const { id } = await create({ owner: 'shop-7', client_credentials: given });
+    const portal = await portalAt(api, id);
+    const path = `${ENDPOINTS}/${id}`;
+    expect((await portal.get(path)).body.client_credentials).toBeNull();
+    for (const change of [given, null]) {
+      expectRefusal(await portal.patch(path, { client_credentials: change }), 403, 'not_in_portal');
+    }
+    expect((await api.get(path)).body.client_credentials).toEqual(asShown);
+    expect((await portal.patch(path, { url: 'https://other.example.com/' })).status).toBe(200);
+    expect((await api.get(path)).body.client_credentials).toBeNull();
+  });
+});

@@ -76,6 +76,7 @@ describe('an endpoint', () => {
       second_signature: null,
       proxy: null,
       client_certificate: null,
+      client_credentials: null,
       metadata: {},
       paused_until: null,
       next_attempt_at: null,

@@ -8,7 +8,7 @@ import { inChromium } from './support.ts';
 inChromium('how requests leave', (chromium) => {
   const world = useWorld();
 
-  test('a client certificate and a proxy are set, shown without their secrets, and removed', async () => {
+  test('a client certificate, a proxy and client credentials are set, shown without their secrets, and removed', async () => {
     const headers = { 'x-key': 'one' };
     const { body } = await world.api.post(ENDPOINTS, { url: 'http://shop.example.com/hooks', headers });
     const ada = await atDashboard(chromium, world, { path: `/webhooks/${body.id}?view=settings` });
@@ -32,7 +32,7 @@ inChromium('how requests leave', (chromium) => {
     await page.getByText('CN=payhook, issued by CN=payhook').waitFor();
     await page.getByText('The client certificate ends within 30 days.').waitFor();
     const proxy = await dialogAt('Change the proxy');
-    await proxy.getByText('the values of custom headers are removed').waitFor();
+    await proxy.getByText('the values of custom headers and the client credentials are removed').waitFor();
     await proxy.getByLabel('URL of the proxy').fill('http://me:secret@proxy.example.com:3128');
     await proxy.getByRole('button', { name: 'Save' }).click();
     await page.getByText('http://me@proxy.example.com:3128').waitFor();
@@ -44,6 +44,26 @@ inChromium('how requests leave', (chromium) => {
     await page.getByRole('button', { name: 'Remove the client certificate' }).waitFor({ state: 'detached' });
     const { body: after } = await world.api.get(`${ENDPOINTS}/${body.id}`);
     expect(after).toMatchObject({ proxy: null, client_certificate: null, headers: [] });
+    const credentials = await dialogAt('Change the client credentials');
+    await credentials.getByLabel('Token endpoint').fill('https://10.0.0.1/token');
+    await credentials.getByLabel('Client id').fill('payhook');
+    await credentials.getByLabel('Client secret').fill('secret-of-the-client');
+    await credentials.getByLabel('Scope').fill('events:write');
+    await credentials.getByRole('button', { name: 'Save' }).click();
+    await credentials.getByText('client_credentials.token_url must name a public address').waitFor();
+    await expectAccessible(page);
+    await credentials.getByLabel('Token endpoint').fill('https://id.example.com/token');
+    await credentials.getByRole('button', { name: 'Save' }).click();
+    await page.getByText('for payhook, from https://id.example.com/token').waitFor();
+    expect(await page.content()).not.toContain('secret-of-the-client');
+    // with the same token endpoint and client the secret may stay
+    const again = await dialogAt('Change the client credentials');
+    await again.getByText('Empty: the one before stays.').waitFor();
+    await again.getByLabel('Audience').fill('https://shop.example.com/');
+    await again.getByRole('button', { name: 'Save' }).click();
+    await page.getByText('https://shop.example.com/', { exact: true }).waitFor();
+    await page.getByRole('button', { name: 'Remove the client credentials' }).click();
+    await page.getByRole('button', { name: 'Remove the client credentials' }).waitFor({ state: 'detached' });
     await page.setViewportSize(PHONE);
     await expectAccessible(page);
     expectQuiet(ada);

@@ -48,6 +48,32 @@ test('webhooks change --proxy shows it without its password, and none takes it a
   expect((await ask('webhooks', 'change', url, '--proxy', 'none')).proxy).toBeNull();
 });
 
+test('webhooks change --token-url shows the client without its secret, and none takes it away', async () => {
+  const url = 'https://shop.example.com/with-token';
+  await ask('webhooks', 'create', url);
+  const client = ['--token-url', 'https://id.example.com/token', '--client-id', 'payhook'];
+  const scope = ['--token-scope', 'events:write', '--token-authentication', 'body'];
+  const words = [...client, '--client-secret', 'secret-of-the-client', ...scope];
+  const changed = await run('webhooks', 'change', url, ...words);
+  expect(changed).toMatchObject({
+    code: 0,
+    stdout: expect.stringMatching(/Access token +for payhook, from https:\/\/id.example.com\/token\n/),
+  });
+  expect(changed.stdout).not.toContain('secret-of-the-client');
+  const again = await ask('webhooks', 'change', url, ...client, '--token-audience', 'shop');
+  expect(again.client_credentials).toMatchObject({ scope: null, audience: 'shop', authentication: 'basic' });
+  const moved = await run('webhooks', 'change', url, '--url', 'https://other.example.com/with-token');
+  expect(moved.stderr).toContain('client credentials of the previous origin were dropped');
+  const other = 'https://other.example.com/with-token';
+  await ask('webhooks', 'change', other, ...words);
+  const none = await ask('webhooks', 'change', other, '--token-url', 'none');
+  expect(none.client_credentials).toBeNull();
+  const alone = await run('webhooks', 'change', other, '--client-id', 'payhook');
+  expect(alone).toMatchObject({ code: 2, stderr: expect.stringContaining('--token-url <url>') });
+  const half = await run('webhooks', 'change', other, '--token-url', 'https://id.example.com/token');
+  expect(half).toMatchObject({ code: 2, stderr: expect.stringContaining('--client-id <id>') });
+});
+
 test('a server shows the certificate to a receiver that asks, and doctor says when one is about to end', async () => {
   const here = startMachine();
   const server = certificateFor('localhost');

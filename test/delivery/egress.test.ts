@@ -1,7 +1,9 @@
 import { afterEach, describe, expect, test } from 'vitest';
 import { addressRules } from '../../src/kernel/addresses.ts';
+import type { ClientCredentials } from '../../src/webhooks/egress/record.ts';
 import type { Outcome } from '../../src/webhooks/engine/outcome.ts';
 import { createSender, type Sender } from '../../src/webhooks/engine/send.ts';
+import { createTokens } from '../../src/webhooks/engine/tokens.ts';
 import { type Way, wayOf } from '../../src/webhooks/engine/ways.ts';
 import { type Certificate, certificateFor } from '../support/certificate.ts';
 import { startReceiver } from '../support/receiver.ts';
@@ -77,6 +79,18 @@ describe('a receiver that asks for a client certificate', () => {
     expect(await post(openSender(), receiver.url, wayWith(ended))).toMatchObject({
       errorCode: 'connection_reset',
       errorMessage: expect.stringContaining(why),
+    });
+    const tokens = createTokens(openSender());
+    const credentials: ClientCredentials = {
+      token_url: receiver.url,
+      client_id: 'payhook',
+      client_secret: 'secret',
+      scope: null,
+      audience: null,
+      authentication: 'basic',
+    };
+    expect(await tokens({ credentials, way: wayWith(ended) })).toMatchObject({
+      failure: { errorCode: 'token_unreachable', errorMessage: expect.stringContaining(why) },
     });
     expect(receiver.received).toHaveLength(0);
     // one that lives is not to blame

@@ -1,4 +1,4 @@
-import { useState } from 'react';
+import { type ComponentProps, useState } from 'react';
 import type { ChangeWebhookEndpointBody, WebhookEndpoint } from '../../../src/client/api.ts';
 import { useMay } from '../../data/me.ts';
 import { useWrite } from '../../data/queries.ts';
@@ -10,15 +10,17 @@ import { Confirm } from '../../parts/overlay.tsx';
 import { Card, Facts } from '../../parts/page.tsx';
 import { toast } from '../../parts/toast.tsx';
 import { Time } from '../../parts/values.tsx';
-import { webhooks } from '../../texts/webhooks.ts';
+import { egress as texts } from '../../texts/egress.ts';
+import { ChangeCredentials } from './credentials.tsx';
 
-const texts = webhooks.egress;
 const SOON_MS = 30 * 86_400_000;
 
-/** How requests leave for an endpoint: its proxy and its client certificate. */
+type Facet = 'proxy' | 'certificate' | 'credentials';
+
+/** How requests leave for an endpoint: its proxy, client certificate and client credentials. */
 export function EndpointEgress({ endpoint }: { endpoint: WebhookEndpoint }) {
-  const { proxy, client_certificate: certificate } = endpoint;
-  const [changing, change] = useState<'proxy' | 'certificate' | null>(null);
+  const { proxy, client_certificate: certificate, client_credentials: credentials } = endpoint;
+  const [changing, change] = useState<Facet | null>(null);
   const close = () => change(null);
   const may = useMay();
   const { save, saving } = useEgress(endpoint);
@@ -27,22 +29,20 @@ export function EndpointEgress({ endpoint }: { endpoint: WebhookEndpoint }) {
       {saving.error && <Problem error={saving.error} />}
       {certificate && <Ending at={certificate.expires_at} />}
       <Facts
-        rows={
-          certificate
-            ? [
-                [texts.proxy, proxy ?? texts.ofServer],
-                [texts.certificate, `${certificate.subject}, ${texts.issuer(certificate.issuer)}`],
-                [texts.until, <Time key="until" at={certificate.expires_at} isAbsolute />],
-                [texts.fingerprint, <code key="print">{certificate.fingerprint}</code>],
-              ]
-            : [
-                [texts.proxy, proxy ?? texts.ofServer],
-                [texts.certificate, texts.none],
-              ]
-        }
+        rows={[
+          [texts.proxy, proxy ?? texts.ofServer],
+          ...certificateFacts(endpoint),
+          ...tokenFacts(endpoint),
+        ]}
       />
       {may.write && (
         <div className="buttons form-end">
+          {credentials && (
+            <Button isBusy={saving.isPending} onPress={() => save({ client_credentials: null })}>
+              {texts.removeCredentials}
+            </Button>
+          )}
+          <Button onPress={() => change('credentials')}>{texts.changeCredentials}</Button>
           {certificate && (
             <Button isBusy={saving.isPending} onPress={() => save({ client_certificate: null })}>
               {texts.removeCertificate}
@@ -57,10 +57,33 @@ export function EndpointEgress({ endpoint }: { endpoint: WebhookEndpoint }) {
           <Button onPress={() => change('proxy')}>{texts.changeProxy}</Button>
         </div>
       )}
+      {changing === 'credentials' && <ChangeToken endpoint={endpoint} onClose={close} />}
       {changing === 'certificate' && <ChangeCertificate endpoint={endpoint} onClose={close} />}
       {changing === 'proxy' && <ChangeProxy endpoint={endpoint} onClose={close} />}
     </Card>
   );
+}
+
+type Rows = ComponentProps<typeof Facts>['rows'];
+
+function certificateFacts({ client_certificate: certificate }: WebhookEndpoint): Rows {
+  if (certificate === null) return [[texts.certificate, texts.none]];
+  return [
+    [texts.certificate, `${certificate.subject}, ${texts.issuer(certificate.issuer)}`],
+    [texts.until, <Time key="until" at={certificate.expires_at} isAbsolute />],
+    [texts.fingerprint, <code key="print">{certificate.fingerprint}</code>],
+  ];
+}
+
+function tokenFacts({ client_credentials: credentials }: WebhookEndpoint): Rows {
+  if (credentials === null) return [[texts.token, texts.none]];
+  const { client_id, token_url, scope, audience } = credentials;
+  const rows: Rows = [[texts.token, texts.tokenFrom(client_id, token_url)]];
+  return [
+    ...rows,
+    ...(scope === null ? [] : [[texts.scope, scope] as const]),
+    ...(audience === null ? [] : [[texts.audience, audience] as const]),
+  ];
 }
 
 function useEgress({ id }: WebhookEndpoint) {
@@ -82,6 +105,19 @@ function Ending({ at }: { at: string }) {
   const left = Date.parse(at) - serverNow();
   if (left > SOON_MS) return null;
   return <Notice tone="warn">{left <= 0 ? texts.ended : texts.ending}</Notice>;
+}
+
+function ChangeToken({ endpoint, onClose }: { endpoint: WebhookEndpoint; onClose: () => void }) {
+  const { save, saving } = useEgress(endpoint);
+  return (
+    <ChangeCredentials
+      before={endpoint.client_credentials}
+      isBusy={saving.isPending}
+      error={saving.error}
+      onClose={onClose}
+      onSave={(body) => save(body, onClose)}
+    />
+  );
 }
 
 function ChangeCertificate({ endpoint, onClose }: { endpoint: WebhookEndpoint; onClose: () => void }) {
@@ -115,7 +151,10 @@ function ChangeCertificate({ endpoint, onClose }: { endpoint: WebhookEndpoint; o
 function ChangeProxy({ endpoint, onClose }: { endpoint: WebhookEndpoint; onClose: () => void }) {
   const [proxy, setProxy] = useState(endpoint.proxy ?? '');
   const { save, saving } = useEgress(endpoint);
-  const isRead = endpoint.url.startsWith('http:') && endpoint.headers.length > 0;
+  const token = endpoint.client_credentials;
+  const isRead =
+    (endpoint.url.startsWith('http:') && (endpoint.headers.length > 0 || token !== null)) ||
+    token?.token_url.startsWith('http:');
   return (
     <Confirm
       title={texts.changeProxy}

@@ -70,6 +70,7 @@ function Change({ endpoint }: { endpoint: WebhookEndpoint }) {
   const given = new Set(Object.keys(changed ?? {}).map((name) => name.toLowerCase()));
   const dropped =
     originOf(url) === originOf(endpoint.url) ? [] : endpoint.headers.filter((name) => !given.has(name));
+  if (endpoint.client_credentials && originOf(url) !== originOf(endpoint.url)) dropped.push('authorization');
   const body = {
     url: url.trim(),
     description: description.trim() || null,

@@ -121,7 +121,7 @@ async function abandon({ terminal }: Cli, yes?: boolean): Promise<undefined> {
               (dropped_headers.length > 0
                 ? `  set its headers again: ${printable(dropped_headers.join(', '))}\n`
                 : '') +
-              (dropped_egress ? '  set its proxy and client certificate again\n' : ''),
+              (dropped_egress ? '  set its proxy, client certificate and client credentials again\n' : ''),
           ),
           ...destinations.map(
             ({ account_id, affiliate_id }) =>

@@ -9,6 +9,12 @@ export interface EgressOptions {
   readonly proxy?: string;
   readonly clientCertificate?: string;
   readonly clientKey?: string;
+  readonly tokenUrl?: string;
+  readonly clientId?: string;
+  readonly clientSecret?: string;
+  readonly tokenScope?: string;
+  readonly tokenAudience?: string;
+  readonly tokenAuthentication?: string;
 }
 
 /** Adds the options of these fields. */
@@ -22,7 +28,22 @@ export function withEgressFields(command: Command): Command {
       '--client-certificate <file>',
       'show this certificate to the receiver (mTLS): PEM, with those that issued it; none = no certificate',
     )
-    .option('--client-key <file>', 'its private key: PEM; left out, it is in the same file');
+    .option('--client-key <file>', 'its private key: PEM; left out, it is in the same file')
+    .option(
+      '--token-url <url>',
+      'send along an access token from this token endpoint (OAuth 2 client credentials); none = no token',
+    )
+    .option('--client-id <id>', 'with --token-url: the client')
+    .option(
+      '--client-secret <secret>',
+      'with --token-url: its secret; left out, it stays with URL and client',
+    )
+    .option('--token-scope <names>', 'with --token-url: scopes to ask for, separated by spaces')
+    .option('--token-audience <audience>', 'with --token-url: the audience to ask for')
+    .option(
+      '--token-authentication <how>',
+      'with --token-url: send client and secret as basic (in the header, the default) or body',
+    );
 }
 
 /** The fields as the API takes them. Throws a UsageError that names the option. */
@@ -30,10 +51,40 @@ export function readEgressFields({
   proxy,
   clientCertificate,
   clientKey,
-}: EgressOptions): Pick<ChangeWebhookEndpointBody, 'proxy' | 'client_certificate'> {
+  ...credentials
+}: EgressOptions): Pick<ChangeWebhookEndpointBody, 'proxy' | 'client_certificate' | 'client_credentials'> {
   return {
     proxy: proxy === 'none' ? null : proxy,
     client_certificate: readCertificate(clientCertificate, clientKey),
+    client_credentials: readCredentials(credentials),
+  };
+}
+
+type Credentials = ChangeWebhookEndpointBody['client_credentials'];
+
+function readCredentials({
+  tokenUrl,
+  clientId,
+  clientSecret,
+  tokenScope,
+  tokenAudience,
+  tokenAuthentication,
+}: EgressOptions): Credentials {
+  if (tokenUrl === undefined || tokenUrl === 'none') {
+    const others = [clientId, clientSecret, tokenScope, tokenAudience, tokenAuthentication];
+    if (others.some((value) => value !== undefined))
+      throw new UsageError('--client-id, --client-secret and --token-… belong to --token-url <url>');
+    return tokenUrl === undefined ? undefined : null;
+  }
+  if (clientId === undefined) throw new UsageError('--token-url needs --client-id <id>');
+  return {
+    token_url: tokenUrl,
+    client_id: clientId,
+    client_secret: clientSecret,
+    scope: tokenScope,
+    audience: tokenAudience,
+    // the server judges the word, and names the rule
+    authentication: tokenAuthentication as NonNullable<Credentials>['authentication'],
   };
 }
 
@@ -61,6 +112,7 @@ function readText(option: string, path: string): string {
 export function egressFacts({
   proxy,
   client_certificate: certificate,
+  client_credentials: credentials,
 }: WebhookEndpoint): (readonly [string, string | null])[] {
   return [
     ['Proxy', proxy],
@@ -68,5 +120,6 @@ export function egressFacts({
       'Client certificate',
       certificate && `${certificate.subject}, until ${exactTime(certificate.expires_at)}`,
     ],
+    ['Access token', credentials && `for ${credentials.client_id}, from ${credentials.token_url}`],
   ];
 }

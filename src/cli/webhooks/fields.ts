@@ -35,7 +35,7 @@ const HIGHEST_RATE = 10_000;
 const HELP = `
 --types, --filter, --metadata, --owner and --description replace what was there; of the headers only those named change, and one without a value
 is taken away. Header values stay with the origin they were given for: with a URL of another one they are dropped unless
-they are given again; so they are with another --proxy for an http URL. With --signing or --secret the signature before is sent too, for a day or --second-until.
+they are given again; so they are with another --proxy for an http URL. Client credentials (--token-url) stay in the same way. With --signing or --secret the signature before is sent too, for a day or --second-until.
 
 Examples:
   $ payhook webhooks change https://shop.example.com/payhook --types 'payout.*,affiliate.updated' --rate-limit 20
@@ -44,6 +44,7 @@ Examples:
   $ payhook webhooks change https://shop.example.com/payhook --signing github --second-until 2026-12-31T00:00:00Z
   $ payhook webhooks change https://shop.example.com/payhook --proxy http://payhook:password@proxy.example.com:3128
   $ payhook webhooks change https://shop.example.com/payhook --client-certificate client.pem --client-key client.key
+  $ payhook webhooks change https://shop.example.com/payhook --token-url https://id.example.com/token --client-id payhook --client-secret secret
   $ payhook webhooks change https://shop.example.com/payhook --header 'x-shop: 7' --header 'x-old:' --rate-limit none
 `;
 
@@ -157,7 +158,7 @@ async function change(
   if (Object.values(body).every((value) => value === undefined)) {
     throw new UsageError(
       'say what to change: --url, --types, --filter, --description, --owner, --header, --ordered, --rate-limit, --signing, ' +
-        '--secret, --second-until, --proxy, --client-certificate or --metadata',
+        '--secret, --second-until, --proxy, --client-certificate, --token-url or --metadata',
     );
   }
   const { before, endpoint } = await withEndpoint(cli, reference, async (client, id) => ({
@@ -168,6 +169,9 @@ async function change(
   const dropped = droppedOf(before, endpoint, Object.keys(body.headers ?? {}));
   if (dropped.length > 0) {
     terminal.note(`Headers of the previous origin were dropped; set them again: ${dropped.join(', ')}`);
+  }
+  if (before.client_credentials && !endpoint.client_credentials && body.client_credentials === undefined) {
+    terminal.note('The client credentials of the previous origin were dropped; set them again: --token-url');
   }
 }
 

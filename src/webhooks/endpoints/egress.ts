@@ -7,19 +7,25 @@ import { shownProxy } from '../../kernel/proxies.ts';
 import type { Vault } from '../../kernel/vault.ts';
 import { placeOf } from '../../outbox/secrets.ts';
 import { certificateOf, shownCertificate } from '../egress/certificate.ts';
+import { checkedCredentials, shownCredentials } from '../egress/credentials.ts';
 import { checkedProxy, isSameProxy } from '../egress/proxy.ts';
 import type { Egress, EgressInput } from '../egress/record.ts';
 import type { Columns } from './store.ts';
 
-interface Egressing {
-  readonly vault: Vault;
-  /** Where a proxy may be. */
+interface Changing {
+  /** Where a proxy and a token endpoint may be. */
   readonly addresses: AddressRules;
+  /** Milliseconds since 1970. */
+  readonly nowMs: number;
+  /** What is sent can be read at another place than before. */
+  readonly isMoved: boolean;
+}
+
+interface Sealing {
+  readonly vault: Vault;
   readonly endpoint: EndpointId;
   /** The fingerprint of the key to seal under. */
   readonly key: string;
-  /** Milliseconds since 1970. */
-  readonly nowMs: number;
 }
 
 /** How requests leave for an endpoint, opened. */
@@ -28,21 +34,31 @@ export function openEgress(vault: Vault, endpoint: EndpointId, sealed: Buffer | 
 }
 
 /**
- * The columns of how requests leave for an endpoint, after a change; none when nothing of it is named. What is left out
- * stays. Throws `invalid_proxy`, `invalid_client_certificate`.
+ * How requests leave for an endpoint after a change; `before` itself when nothing of it changes. What is left out stays,
+ * except client credentials whose tokens or secret somebody else could read from then on. Throws `invalid_proxy`,
+ * `invalid_client_certificate`, `invalid_client_credentials`.
  */
-export function egressColumns(
+export function changedEgress(
   input: EgressInput,
   before: Egress,
-  { vault, addresses, endpoint, key, nowMs }: Egressing,
-): Columns {
-  const { proxy, client_certificate: certificate } = input;
-  if (proxy === undefined && certificate === undefined) return {};
-  const after = withoutNull({
-    ...before,
-    ...(proxy === undefined ? {} : { proxy: proxy && checkedProxy(proxy, before.proxy, addresses) }),
-    ...(certificate === undefined ? {} : { certificate: certificate && certificateOf(certificate, nowMs) }),
+  { addresses, nowMs, isMoved }: Changing,
+): Egress {
+  const { proxy, client_certificate: certificate, client_credentials: credentials } = input;
+  const { credentials: known } = before;
+  const kept = known && (isMoved || readsAlong(input, before, known.token_url)) ? undefined : known;
+  const isNamed = [proxy, certificate, credentials].some((field) => field !== undefined);
+  if (!isNamed && kept === known) return before;
+  return withoutEmpty({
+    proxy: proxy === undefined ? before.proxy : proxy && checkedProxy(proxy, before.proxy, addresses),
+    certificate:
+      certificate === undefined ? before.certificate : certificate && certificateOf(certificate, nowMs),
+    credentials:
+      credentials === undefined ? kept : credentials && checkedCredentials(credentials, kept, addresses),
   }) as Egress;
+}
+
+/** The columns of how requests leave for an endpoint. */
+export function egressColumns(after: Egress, { vault, endpoint, key }: Sealing): Columns {
   if (Object.keys(after).length === 0) return NO_EGRESS;
   return {
     egress: toJson(shownEgress(after)),
@@ -58,15 +74,16 @@ export function readsAlong({ proxy }: EgressInput, before: Egress, url: string):
   return Boolean(proxy) && !isSameProxy(String(proxy), before.proxy) && !/^https:/i.test(url);
 }
 
-function shownEgress({ proxy, certificate }: Egress) {
+function shownEgress({ proxy, certificate, credentials }: Egress) {
   return {
     proxy: proxy && shownProxy(proxy),
     client_certificate: certificate && shownCertificate(certificate),
+    client_credentials: credentials && shownCredentials(credentials),
   };
 }
 
-const withoutNull = (fields: object) =>
-  Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== null));
+const withoutEmpty = (fields: object) =>
+  Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== null && value !== undefined));
 
 /** A client certificate that has ended or will soon. */
 export interface EndingCertificate {

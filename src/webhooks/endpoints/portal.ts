@@ -41,7 +41,14 @@ export async function checkReach(
 }
 
 // What the account says of an endpoint, and its owner may not.
-const OF_THE_ACCOUNT = ['owner', 'filter', 'metadata', 'proxy', 'client_certificate'] as const;
+const OF_THE_ACCOUNT = [
+  'owner',
+  'filter',
+  'metadata',
+  'proxy',
+  'client_certificate',
+  'client_credentials',
+] as const;
 /** The most endpoints that an owner makes: all owners share the number that an account may have. */
 const MOST_OF_OWNER = 10;
 

@@ -95,6 +95,7 @@ const columns = {
     'expires_at', iso(e.previous_secret_until)) end`,
   proxy: "e.egress ->> 'proxy'",
   client_certificate: "e.egress -> 'client_certificate'",
+  client_credentials: "e.egress -> 'client_credentials'",
   metadata: 'e.metadata',
   paused_until: `case when e.disabled_at is null then iso(${pausedUntil}) end`,
   next_attempt_at: `case when e.disabled_at is null then iso(${nextAttempt}) end`,
@@ -111,6 +112,7 @@ export const portalRecord = columnsOf(webhookEndpoint, {
   metadata: "'{}'::json",
   proxy: 'null',
   client_certificate: 'null::json',
+  client_credentials: 'null::json',
 });
 export const stateJoin = sql`join endpoint_state s on s.account_id = e.account_id and s.endpoint_id = e.id`;
 

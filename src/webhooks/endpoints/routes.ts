@@ -38,6 +38,7 @@ const REFUSED_SETTINGS = [
   'invalid_secret',
   'invalid_proxy',
   'invalid_client_certificate',
+  'invalid_client_credentials',
 ] as const;
 
 export const list = readRoute({
@@ -88,7 +89,8 @@ export const change = writeRoute({
   description:
     'Events are held while the endpoint is disabled. When it is enabled again, all held events are sent, with a new schedule. ' +
     'Header values stay with the origin they were given for. A URL with another scheme, host or port drops them ' +
-    'unless the same request sends them again, and so does another `proxy` for an http URL; `Payhook-Dropped-Headers` names what was dropped. After a change of ' +
+    'unless the same request sends them again, and so does another `proxy` for an http URL; `Payhook-Dropped-Headers` names what was dropped. ' +
+    '`client_credentials` stay in the same way, dropped as `authorization`. After a change of ' +
     '`signing` or `secret` the signature before is sent too, for a day or as `second_signature` says.',
   body: endpointChange,
   returns: { 200: webhookEndpoint },

@@ -85,7 +85,7 @@ export async function resealSlice(
 const NAMES: Readonly<Record<SealedPart, string>> = {
   secret: 'the signing secret',
   headers: 'the header values',
-  egress: 'how requests leave (proxy and client certificate)',
+  egress: 'how requests leave (proxy, client certificate and client credentials)',
 };
 
 function opened(vault: Vault, { id }: SealedRow, sealed: Buffer, what: SealedPart): string {

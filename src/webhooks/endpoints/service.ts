@@ -18,7 +18,7 @@ import { compileFilter } from '../filters/compile.ts';
 import { testFilter } from '../filters/judge.ts';
 import type { FilterTest, FilterTestInput } from '../filters/record.ts';
 import { isEventType, needsAffiliates, subscriptionProblem } from '../types/types.ts';
-import { egressColumns, openEgress, readsAlong } from './egress.ts';
+import { changedEgress, egressColumns, openEgress, readsAlong } from './egress.ts';
 import { changedHeaders, type OwnHeaders } from './headers.ts';
 import { checkChangeBy, checkDeletionBy, checkRoom, creationBy } from './portal.ts';
 import {
@@ -85,7 +85,7 @@ export function getEndpoint(db: Reader, caller: Beholder, id: string): Promise<J
 /**
  * Creates an endpoint; the response has its signing secret. Throws `invalid_url`, `invalid_event_type`,
  * `invalid_header`, `invalid_signing`, `invalid_secret`, `invalid_proxy`, `invalid_client_certificate`,
- * `insufficient_scope`, `too_many_endpoints`; in a portal also `not_in_portal`.
+ * `invalid_client_credentials`, `insufficient_scope`, `too_many_endpoints`; in a portal also `not_in_portal`.
  */
 export async function createEndpoint(
   tx: Tx,
@@ -107,12 +107,14 @@ export async function createEndpoint(
   }
   const key = await sealingKey(tx);
   const { secret, columns } = newSignatures(input, { seal: sealing(vault, endpoint, key), now });
+  const { addresses } = caller;
+  const egress = changedEgress(input, {}, { addresses, nowMs: msOf(now), isMoved: false });
   const all = {
     ...(await columnsOf(tx, endpoint, input, { caller, headersBefore: {} })),
     ...columns,
-    ...egressColumns(input, {}, { vault, addresses: caller.addresses, endpoint, key, nowMs: msOf(now) }),
+    ...egressColumns(egress, { vault, endpoint, key }),
   };
-  checkHeaderNames(all, null);
+  checkHeaderNames(all, null, egress);
   await insertEndpoint(tx, account, endpoint, all);
   if (input.status === 'disabled') await markDisabled(tx, account, endpoint, 'manual');
   return withSecret(await recordOf(tx, principal, endpoint), secret);
@@ -121,14 +123,14 @@ export async function createEndpoint(
 /** An endpoint after a change. */
 export interface ChangedEndpoint {
   readonly json: Json<WebhookEndpoint>;
-  /** Names of the headers that were removed because the origin changed. */
+  /** Names of the headers that are no longer sent because the origin changed. */
   readonly dropped: readonly string[];
 }
 
 /**
- * Changes the named fields. Enabling makes everything that was held due. Header values are removed when the
- * origin changes, because whoever may change the URL could read them at the new one, and likewise with another proxy that
- * reads along. Throws as `createEndpoint`.
+ * Changes the named fields. Enabling makes everything that was held due. Header values and client credentials are removed
+ * when the origin changes, because whoever may change the URL could read what is sent at the new one, and likewise with
+ * another proxy that reads along. Throws as `createEndpoint`.
  */
 export async function changeEndpoint(
   tx: Tx,
@@ -152,31 +154,29 @@ export async function changeEndpoint(
   // sending the whole record back does not count as choosing a URL
   const isSame = url === before.url && principal.kind !== 'operator';
   const named: EndpointChange = isSame ? others : input;
-  const egress = openEgress(vault, endpoint, before.egress_sealed);
+  const egressBefore = openEgress(vault, endpoint, before.egress_sealed);
   const isMoved =
     (named.url !== undefined && originOf(named.url) !== originOf(before.url)) ||
-    readsAlong(input, egress, named.url ?? before.url);
+    readsAlong(input, egressBefore, named.url ?? before.url);
   const headersBefore = isMoved ? {} : openHeaders(vault, endpoint, before);
   const wanted = isMoved ? { headers: {}, ...named } : named;
   const open = (sealed: Buffer) => vault.open(sealed, placeOf(endpoint, 'secret'));
   const key = await sealingKey(tx);
+  const { addresses } = caller;
+  const egress = changedEgress(input, egressBefore, { addresses, nowMs: msOf(before.now), isMoved });
   const columns = {
     ...(await columnsOf(tx, endpoint, wanted, { caller, headersBefore })),
     ...signatureChange(input, before, { open, seal: sealing(vault, endpoint, key) }),
-    ...egressColumns(input, egress, {
-      vault,
-      addresses: caller.addresses,
-      endpoint,
-      key,
-      nowMs: msOf(before.now),
-    }),
+    ...(egress === egressBefore ? {} : egressColumns(egress, { vault, endpoint, key })),
   };
-  checkHeaderNames(columns, before);
+  checkHeaderNames(columns, before, egress);
   if (Object.keys(columns).length > 0) await updateEndpoint(tx, account, endpoint, columns);
   // the first slice of what waits behind others; workers do the rest
   if (input.ordered === false) await releaseUnordered(tx);
   const after = (columns.header_names as string[] | undefined) ?? before.header_names;
   const dropped = isMoved ? before.header_names.filter((name) => !after.includes(name)) : [];
+  if (input.client_credentials === undefined && egressBefore.credentials && !egress.credentials)
+    dropped.push('authorization');
   if (dropped.length > 0) {
     const target = idOf('we', endpoint);
     await note(tx, principal, { action: 'dropWebhookEndpointHeaders', target, requestId: caller.requestId });

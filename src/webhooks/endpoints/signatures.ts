@@ -1,5 +1,6 @@
 import { fail } from '../../kernel/errors.ts';
 import { formatInstant, parseInstant } from '../../kernel/time.ts';
+import type { Egress } from '../egress/record.ts';
 import type { Signing } from '../signing/record.ts';
 import { type EndingSignature, type OpenSignature, secondOf, signatureOf } from '../signing/rules.ts';
 import { headerOf, readSigning, storedSigning } from '../signing/schemes.ts';
@@ -8,6 +9,7 @@ import type { EndpointChange, NewEndpoint } from './record.ts';
 import type { Columns, EndpointRow } from './store.ts';
 
 const DAY_MS = 86_400_000;
+const OF_TOKEN = 'authorization';
 
 type Seal = (secret: string) => Buffer;
 const msOf = (instant: string) => parseInstant(instant) ?? 0;
@@ -67,8 +69,15 @@ const secondColumns = ({ signing, secret, until }: EndingSignature, seal: Seal):
 });
 const NO_SECOND: Columns = { previous_signing: null, previous_secret: null, previous_secret_until: null };
 
-/** Refuses a header of the endpoint's own that its signature is in. Throws `invalid_header`. */
-export function checkHeaderNames(columns: Columns, before: EndpointRow | null): void {
+/**
+ * Refuses a header of the endpoint's own that its signature or access token is in, and a signature where the token is.
+ * Throws `invalid_header`, `invalid_signing`.
+ */
+export function checkHeaderNames(
+  columns: Columns,
+  before: EndpointRow | null,
+  { credentials }: Pick<Egress, 'credentials'>,
+): void {
   const after = { ...before, ...columns } as Pick<
     EndpointRow,
     'header_names' | 'signing' | 'previous_signing'
@@ -76,6 +85,18 @@ export function checkHeaderNames(columns: Columns, before: EndpointRow | null): 
   const schemes: Signing[] = [after.signing, after.previous_signing].map((stored) =>
     readSigning(stored ?? null),
   );
-  const taken = schemes.map(headerOf).find((header) => after.header_names?.includes(header));
+  const signed = schemes.map(headerOf);
+  if (credentials && after.header_names?.includes(OF_TOKEN))
+    throw fail(
+      'invalid_header',
+      `headers.${OF_TOKEN} is the header of the access token of client_credentials`,
+    );
+  if (credentials && signed.includes(OF_TOKEN)) {
+    throw fail(
+      'invalid_signing',
+      `custom_signing.header must not be ${OF_TOKEN}, the header of the access token of client_credentials`,
+    );
+  }
+  const taken = signed.find((header) => after.header_names?.includes(header));
   if (taken !== undefined) throw fail('invalid_header', `headers.${taken} is the header of the signature`);
 }

@@ -6,11 +6,13 @@ import { formatInstant } from '../../kernel/time.ts';
 import type { TraceContext } from '../../kernel/trace.ts';
 import type { Vault } from '../../kernel/vault.ts';
 import type { Leased } from '../../outbox/hand-over.ts';
+import { sendAuthorized } from './authorized.ts';
 import { createKeyring } from './keyring.ts';
 import type { Outcome } from './outcome.ts';
 import { nextDelay } from './schedule.ts';
 import { createSender } from './send.ts';
 import type { Result } from './settle.ts';
+import { createTokens } from './tokens.ts';
 import { serverProxy } from './ways.ts';
 
 /** An attempt that has ended: the result to write, and what it says about its endpoint. */
@@ -46,11 +48,12 @@ const LONGEST_WAIT_MS = 7 * 24 * 3_600_000;
 
 /** Creates what a worker sends with. */
 export function createAttempts({ vault, addresses, localAddresses, config, now }: AttemptsOptions): Attempts {
-  const senderFor = (rules: AddressRules, ofServer = serverProxy(config)) =>
+  const { timeoutMs } = config;
+  const senderFor = (rules: AddressRules, ofServer = serverProxy(config), limitMs = timeoutMs) =>
     createSender({
       proxies: { addresses, ofServer },
       addresses: rules,
-      timeoutMs: config.timeoutMs,
+      timeoutMs: limitMs,
       // the lane limits an endpoint; endpoints of many merchants may share an origin
       connectionsPerOrigin: config.concurrency,
       clock: now,
@@ -60,7 +63,10 @@ export function createAttempts({ vault, addresses, localAddresses, config, now }
   const localSender = senderFor(localAddresses, null);
   // likewise none to a network that the operator allowed
   const publicSender = senderFor(PUBLIC_ONLY);
-  const senders = [sender, localSender, publicSender];
+  // to token endpoints: their proxies have less time too
+  const tokenSender = senderFor(addresses, undefined, timeoutMs / 2);
+  const senders = [sender, localSender, publicSender, tokenSender];
+  const getToken = createTokens(tokenSender);
   const keyring = createKeyring(vault);
 
   return {
@@ -68,7 +74,7 @@ export function createAttempts({ vault, addresses, localAddresses, config, now }
       const at = now();
       const id = idOf('evt', delivery.event);
       const timestamp = Math.floor(at / 1000);
-      const { signers, companions, headers, shown, way } = keyring.open(delivery);
+      const { signers, companions, headers, shown, way, credentials } = keyring.open(delivery);
       const own: Record<string, string> = {
         'content-type': 'application/json; charset=utf-8',
         'user-agent': 'Payhook/2.0 (webhooks)',
@@ -82,12 +88,15 @@ export function createAttempts({ vault, addresses, localAddresses, config, now }
       // the loopback of another machine is a different computer
       const isLocal = delivery.localMachine !== null && delivery.localMachine === hostname() && !way?.proxy;
       const chosen = isLocal ? localSender : delivery.isPublicOnly ? publicSender : sender;
-      const outcome = await chosen.send({
+      const request = {
         url: delivery.url,
         headers: further || headers ? { ...further, ...headers, ...own } : own,
         body: delivery.payload,
         way,
-      });
+      };
+      const outcome = credentials
+        ? await sendAuthorized(request, { sender: chosen, getToken, credentials, timeoutMs })
+        : await chosen.send(request);
       const requestHeaders = further || shown ? { ...further, ...shown, ...own } : own;
       return finishedOf(delivery, { token, at, requestHeaders, outcome, scheduleMs: config.scheduleMs });
     },

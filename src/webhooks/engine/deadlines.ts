@@ -12,6 +12,8 @@ export interface Timed {
   readonly startedAt: number;
   /** `Deadlines.stalledMs()` when it began. */
   readonly stalledBefore: number;
+  /** Milliseconds that it has; undefined = the usual time limit. */
+  readonly limitMs: number | undefined;
 }
 
 export interface Deadlines<Item extends Timed> {
@@ -25,8 +27,7 @@ export interface Deadlines<Item extends Timed> {
 }
 
 /**
- * Watches deadlines with one timer. All items have the same time limit, so they are due in the order in which
- * they began. Time in which the event loop stood still is not counted, up to the length of a lease: `lost`
+ * Watches deadlines with one timer. Time in which the event loop stood still is not counted, up to the length of a lease: `lost`
  * says that this allowance is used up.
  */
 export function watchDeadlines<Item extends Timed>(
@@ -37,6 +38,8 @@ export function watchDeadlines<Item extends Timed>(
   let timer: NodeJS.Timeout | null = null;
   let tickedAt = 0;
   let stalledMs = 0;
+  /** How many have a time limit of their own. */
+  let limited = 0;
 
   function tick(): void {
     const now = performance.now();
@@ -51,11 +54,13 @@ export function watchDeadlines<Item extends Timed>(
   function expire(): void {
     const now = performance.now();
     for (const item of underWay) {
+      const { limitMs = timeoutMs } = item;
       const took = now - item.startedAt;
       const waited = took - (stalledMs - item.stalledBefore);
-      if (waited >= timeoutMs - SLACK_MS) expired(item, 'late');
-      else if (took >= timeoutMs * MOST_CREDIT) expired(item, 'lost');
-      else return;
+      if (waited >= limitMs - SLACK_MS) expired(item, 'late');
+      else if (took >= limitMs * MOST_CREDIT) expired(item, 'lost');
+      // those with the usual time limit are due in the order in which they began
+      else if (limited === 0) return;
     }
   }
 
@@ -68,11 +73,14 @@ export function watchDeadlines<Item extends Timed>(
     stalledMs: () => stalledMs,
     add(item) {
       underWay.add(item);
+      if (item.limitMs !== undefined) limited += 1;
       if (timer) return;
       tickedAt = performance.now();
       timer = setInterval(tick, TICK_MS).unref();
     },
-    delete: (item) => underWay.delete(item),
+    delete(item) {
+      if (underWay.delete(item) && item.limitMs !== undefined) limited -= 1;
+    },
     underWay,
     stop,
   };

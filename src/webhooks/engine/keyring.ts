@@ -1,7 +1,7 @@
 import type { Vault } from '../../kernel/vault.ts';
 import type { Leased, SealedSignature } from '../../outbox/hand-over.ts';
 import { placeOf } from '../../outbox/secrets.ts';
-import type { Egress } from '../egress/record.ts';
+import type { ClientCredentials, Egress } from '../egress/record.ts';
 import { type Signers, signersOf } from '../signing/schemes.ts';
 import { type Way, wayOf } from './ways.ts';
 
@@ -16,6 +16,8 @@ interface Opened extends Signers {
   readonly shown: Readonly<Record<string, string>> | null;
   /** How its requests leave; undefined = in the usual way. */
   readonly way: Way | undefined;
+  /** With which access tokens are got; another object after each change. */
+  readonly credentials: ClientCredentials | undefined;
 }
 
 type Sealed = Pick<Leased, 'signature' | 'secondSignature' | 'headerValues' | 'egress'>;
@@ -35,13 +37,16 @@ export function createKeyring(vault: Vault): { open(delivery: Leased): Opened } 
         signing,
         secret: vault.open(secret, placeOf(endpoint, 'secret')),
       });
+      const { credentials, ...way } = (
+        egress ? JSON.parse(vault.open(egress, placeOf(endpoint, 'egress'))) : {}
+      ) as Egress;
+      const hidden = credentials ? [...headerNames, 'authorization'] : headerNames;
       const opened = {
         ...signersOf(openOf(signature), secondSignature ? openOf(secondSignature) : undefined),
         headers: values && Object.fromEntries(headerNames.map((name, index) => [name, values[index] ?? ''])),
-        shown: values && Object.fromEntries(headerNames.map((name) => [name, HIDDEN])),
-        way: egress
-          ? wayOf(JSON.parse(vault.open(egress, placeOf(endpoint, 'egress'))) as Egress)
-          : undefined,
+        shown: values || credentials ? Object.fromEntries(hidden.map((name) => [name, HIDDEN])) : null,
+        way: wayOf(way),
+        credentials,
       };
       if (kept.size >= KEPT) kept.clear();
       kept.set(endpoint, { sealed: { signature, secondSignature, headerValues, egress }, opened });

@@ -16,6 +16,10 @@ export type AttemptError =
   | 'proxy_unauthorized'
   | 'proxy_refused'
   | 'proxy_timeout'
+  | 'token_unreachable'
+  | 'token_refused'
+  | 'token_invalid'
+  | 'token_timeout'
   | 'lost'
   | 'network_error';
 
@@ -61,6 +65,10 @@ export const MEANINGS: Readonly<Record<AttemptError, string>> = {
   proxy_unauthorized: 'the proxy asks for another user or password',
   proxy_refused: 'the proxy did not connect to the receiver',
   proxy_timeout: 'the proxy did not connect within its time limit',
+  token_unreachable: 'the token endpoint could not be reached',
+  token_refused: 'the token endpoint gave no access token',
+  token_invalid: 'the answer of the token endpoint has no access token that can be sent',
+  token_timeout: 'the token endpoint did not answer within its time limit',
   lost: 'the attempt was given up',
   network_error: 'the receiver could not be reached',
 };

@@ -6,15 +6,20 @@ import { nothingReceived } from './received.ts';
 import { rememberedTargets } from './targets.ts';
 import { createWays, explained, type ProxyOptions, type Way } from './ways.ts';
 
+/** A POST to send. */
+export interface SentRequest {
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+  /** Another way than the usual one. */
+  readonly way?: Way | undefined;
+  /** Milliseconds for it, where it has less than the usual time limit. */
+  readonly limitMs?: number | undefined;
+}
+
 export interface Sender {
   /** Sends a POST over HTTP/1.1 and waits for the outcome. Never rejects. */
-  send(request: {
-    readonly url: string;
-    readonly headers: Readonly<Record<string, string>>;
-    readonly body: string;
-    /** Another way than the usual one. */
-    readonly way?: Way | undefined;
-  }): Promise<Outcome>;
+  send(request: SentRequest): Promise<Outcome>;
   /** Aborts every exchange in flight: each ends with `lost`. */
   abortAll(): void;
   /** Aborts what is in flight and closes all connections; resolves when they are gone. */
@@ -57,7 +62,7 @@ export function createSender(options: SenderOptions): Sender {
   }
 
   return {
-    send({ url, headers, body, way }) {
+    send({ url, headers, body, way, limitMs }) {
       const target = readTarget(url);
       if (isClosed) return Promise.resolve(unsent('lost', MEANINGS.lost));
       if (!target) return Promise.resolve(unsent('network_error', 'the URL is not valid'));
@@ -69,6 +74,7 @@ export function createSender(options: SenderOptions): Sender {
           received,
           startedAt: received.startedAt,
           stalledBefore: deadlines.stalledMs(),
+          limitMs,
           settle(failure) {
             deadlines.delete(exchange);
             const isUnanswered = failure !== null && received.status === null;

@@ -19,8 +19,9 @@ export interface Way {
   readonly certificateEndsMs: number | undefined;
 }
 
-/** The way of an endpoint, from what was sealed. */
-export function wayOf({ proxy, certificate }: Egress): Way {
+/** The way of an endpoint, from what was sealed; undefined = the usual one. */
+export function wayOf({ proxy, certificate }: Egress): Way | undefined {
+  if (proxy === undefined && certificate === undefined) return undefined;
   const key = createHash('sha256')
     .update(JSON.stringify([proxy, certificate]))
     .digest('base64');

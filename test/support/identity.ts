@@ -1,0 +1,64 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { Provider } from 'oidc-provider';
+
+/** Awkward on purpose: each has to be encoded in a form of its own on the way. */
+const CLIENT = { client_id: 'payhook:7', client_secret: 'a secret+of%20the&client=7/:' };
+
+/** An OAuth 2 server on 127.0.0.1 that gives tokens to one client. */
+export interface IdentityProvider {
+  /** `client_credentials` of an endpoint. */
+  readonly credentials: typeof CLIENT & { readonly token_url: string; readonly scope: string };
+  /** Scopes of the tokens it has given so far. */
+  readonly given: string[];
+  /** Whether a header `Authorization` has a token that it gave and that lives. */
+  isLive(authorization: string | undefined): Promise<boolean>;
+  /** Ends the token of a header `Authorization`. */
+  revoke(authorization: string): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** Starts one whose tokens live so many seconds, for a client that it asks to authenticate in this way alone. */
+export async function startIdentityProvider(
+  authentication: 'basic' | 'post' = 'basic',
+  lifeS = 600,
+): Promise<IdentityProvider> {
+  const server = createServer();
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  const provider = new Provider(`http://127.0.0.1:${port}`, {
+    clients: [
+      {
+        ...CLIENT,
+        grant_types: ['client_credentials'],
+        redirect_uris: [],
+        response_types: [],
+        token_endpoint_auth_method: `client_secret_${authentication}`,
+        scope: 'events:write',
+      },
+    ],
+    scopes: ['events:write'],
+    features: { clientCredentials: { enabled: true }, devInteractions: { enabled: false } },
+    ttl: { ClientCredentials: lifeS },
+    clockTolerance: 0,
+  });
+  const given: string[] = [];
+  provider.on('client_credentials.saved', ({ scope }) => given.push(scope ?? ''));
+  server.on('request', provider.callback());
+  const find = (authorization = '') => provider.ClientCredentials.find(authorization.replace('Bearer ', ''));
+  return {
+    credentials: { ...CLIENT, token_url: `http://127.0.0.1:${port}/token`, scope: 'events:write' },
+    given,
+    isLive: async (authorization) => (await find(authorization)) !== undefined,
+    async revoke(authorization) {
+      await (await find(authorization))?.destroy();
+    },
+    async close() {
+      server.closeAllConnections();
+      server.close();
+      await once(server, 'close');
+    },
+  };
+}
