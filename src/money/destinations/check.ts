@@ -44,69 +44,93 @@ const BANKS: Readonly<Partial<Record<DestinationType, BankRules>>> = {
   },
 };
 
-const EMPTY = {
-  account_holder: null,
-  holder_in_files: null,
-  number: null,
-  country: null,
-  bic: null,
-  routing_number: null,
-  account_type: null,
-};
+type Field = keyof NewDestination;
 
-const refuse = (field: string, rule: string) => fail('invalid_body', `${field} ${rule}`);
-
-function accepted<Value>(field: string, checked: Checked<Value>): Value {
-  if ('rule' in checked) throw refuse(field, checked.rule);
-  return checked.value;
-}
+/** A field, and the rule that it breaks. */
+type Problem = readonly [field: Field, rule: string];
 
 /** The input as it is stored. Throws `invalid_body` with the field and its rule, never with the number of an account. */
 export function checkDestination(input: NewDestination): CheckedDestination {
-  const { type } = input;
-  const rules = BANKS[type];
   const currency = input.currency ? knownCurrency('currency', input.currency) : null;
-  const { type: _, currency: __, ...fields } = input;
-  const taken = rules ? [...rules.needs, ...rules.takes] : [];
-  for (const field of Object.keys(fields) as (keyof NewDestination)[]) {
-    if (!taken.includes(field)) throw refuse(field, `does not go with the type ${type}`);
-  }
-  for (const field of rules?.needs ?? []) {
-    if (input[field] === undefined) throw refuse(field, `is required with the type ${type}`);
-  }
-  if (!rules) return { ...EMPTY, type, currency };
-  if (currency !== null && currency !== rules.currency) {
-    throw refuse('currency', `must be ${rules.currency.toUpperCase()} with the type ${type}, or left out`);
-  }
-  const holder = holderOf(input.account_holder ?? '', rules.longestName);
-  return { ...EMPTY, type, currency, ...holder, ...(type === 'sepa' ? sepaFields(input) : achFields(input)) };
+  const judged = judgeDestination({ ...input, currency });
+  const [first] = judged.problems;
+  if (first) throw fail('invalid_body', first.join(' '));
+  return judged.destination;
 }
 
-function holderOf(given: string, longest: number) {
+/**
+ * The input as it is stored, with every rule that it breaks; as long as there are some, it is not whole. `currency` is one
+ * of our own.
+ */
+export function judgeDestination(input: NewDestination & { readonly currency: string | null }): {
+  readonly destination: CheckedDestination;
+  readonly problems: readonly Problem[];
+} {
+  const { type, currency } = input;
+  const rules = BANKS[type];
+  const problems = misplaced(input, rules);
+  const read = <Value>(field: Field, reader: (text: string) => Checked<Value>): Value | null => {
+    const text = input[field];
+    if (text === undefined || text === null || !isTaken(field, rules)) return null;
+    const checked = reader(text);
+    if ('value' in checked) return checked.value;
+    problems.push([field, checked.rule]);
+    return null;
+  };
+  if (rules && currency !== null && currency !== rules.currency) {
+    problems.push(['currency', `must be ${rules.currency.toUpperCase()} with the type ${type}, or left out`]);
+  }
+  const holder = read('account_holder', (text) => readHolder(text, rules?.longestName ?? 0));
+  const iban = read('iban', readIban);
+  const bic = read('bic', readBic);
+  const routing_number = read('routing_number', readRoutingNumber);
+  const account = read('account_number', readAccountNumber);
+  const destination = {
+    type,
+    currency,
+    account_holder: holder?.account_holder ?? null,
+    holder_in_files: holder?.holder_in_files ?? null,
+    number: iban?.number ?? account,
+    country: iban?.country ?? null,
+    bic,
+    routing_number,
+    account_type: input.account_type ?? null,
+  };
+  return { destination, problems };
+}
+
+const isTaken = (field: Field, rules: BankRules | undefined): boolean =>
+  rules !== undefined && [...rules.needs, ...rules.takes].includes(field);
+
+/** Fields that do not go with the type, and those that it needs. */
+function misplaced(input: NewDestination, rules: BankRules | undefined): Problem[] {
+  const { type, currency: _, ...rest } = input;
+  const fields = Object.keys(rest) as Field[];
+  return [
+    ...fields
+      .filter((field) => !isTaken(field, rules))
+      .map((field): Problem => [field, `does not go with the type ${type}`]),
+    ...(rules?.needs ?? [])
+      .filter((field) => input[field] === undefined)
+      .map((field): Problem => [field, `is required with the type ${type}`]),
+  ];
+}
+
+function readHolder(
+  given: string,
+  longest: number,
+): Checked<{ readonly account_holder: string; readonly holder_in_files: string }> {
   const account_holder = given.normalize('NFC').trim();
   const holder_in_files = bankText(account_holder);
   if (holder_in_files === '') {
-    throw refuse('account_holder', 'must have a letter or digit that can be written in Latin letters');
+    return { rule: 'must have a letter or digit that can be written in Latin letters' };
   }
   if (holder_in_files.length > longest) {
-    throw refuse(
-      'account_holder',
-      `must have at most ${longest} characters as banks write it, and names are never cut: ` +
+    return {
+      rule:
+        `must have at most ${longest} characters as banks write it, and names are never cut: ` +
         `"${holder_in_files}" has ${holder_in_files.length}`,
-    );
+    };
   }
-  return { account_holder, holder_in_files };
-}
-
-function sepaFields({ iban = '', bic }: NewDestination) {
-  const { number, country } = accepted('iban', readIban(iban));
-  return { number, country, bic: bic === undefined ? null : accepted('bic', readBic(bic)) };
-}
-
-function achFields({ routing_number = '', account_number = '', account_type = 'checking' }: NewDestination) {
-  return {
-    routing_number: accepted('routing_number', readRoutingNumber(routing_number)),
-    number: accepted('account_number', readAccountNumber(account_number)),
-    account_type,
-  };
+  return { value: { account_holder, holder_in_files } };
 }

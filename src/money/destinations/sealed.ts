@@ -1,11 +1,42 @@
 import type { AccountId, DestinationId } from '../../kernel/ids.ts';
-import { sealedNumbers } from '../ledger/sealed-numbers.ts';
+import type { Vault } from '../../kernel/vault.ts';
+import { markedText, sealedNumbers } from '../ledger/sealed-numbers.ts';
+import type { CheckedDestination } from './check.ts';
 
 /** The context under which the number of a destination (UUID) is sealed. */
 export const placeOf = (destination: DestinationId): string => `affiliate destination ${destination}`;
 
 /** The context of marks: equal numbers are found within an account, not across accounts. */
-export const markContext = (account: AccountId): string => `bank account in ${account}`;
+const markContext = (account: AccountId): string => `bank account in ${account}`;
+
+/** A destination with its number sealed. */
+export interface SealedDestination extends Omit<CheckedDestination, 'number'> {
+  readonly number: Buffer | null;
+  readonly number_mark: Buffer | null;
+  readonly last_four: string | null;
+}
+
+/** What seals the numbers of an account; `key` is the fingerprint of the key. */
+export interface Sealer {
+  readonly account: AccountId;
+  readonly vault: Vault;
+  readonly key: string;
+}
+
+/** A destination with its number sealed for the row that it will be. */
+export function sealDestination(
+  { account, vault, key }: Sealer,
+  id: DestinationId,
+  { number, ...rest }: CheckedDestination,
+): SealedDestination {
+  if (number === null) return { ...rest, number, number_mark: null, last_four: null };
+  return {
+    ...rest,
+    number: vault.seal(number, placeOf(id), key),
+    number_mark: vault.mark(markedText(rest.routing_number, number), markContext(account), key),
+    last_four: number.slice(-4),
+  };
+}
 
 /** The numbers of bank accounts in affiliate_destinations. Who loses one is refused by payment files. */
 export const bankAccounts = sealedNumbers<DestinationId>({

@@ -9,7 +9,7 @@ import { missingAffiliate } from '../affiliates/service.ts';
 import { lockBooks, reviseCurrentPayout } from '../ledger/books.ts';
 import { checkDestination } from './check.ts';
 import type { Destination, Destinations, NewDestination } from './record.ts';
-import { markContext, placeOf } from './sealed.ts';
+import { sealDestination } from './sealed.ts';
 import { endDestination, insertDestination, newDestinationId, readDestinations, readSame } from './store.ts';
 
 /** Whose destinations, and what seals their numbers. */
@@ -40,7 +40,7 @@ export async function putDestination(
   affiliateId: string,
   input: NewDestination,
 ): Promise<Json<Destination>> {
-  const { number, ...checked } = checkDestination(input);
+  const checked = checkDestination(input);
   const affiliate = numberIdOf(affiliateId);
   if (affiliate === null) throw missingAffiliate();
   await lockBooks(tx, account);
@@ -48,13 +48,7 @@ export async function putDestination(
   if (id === null) throw missingAffiliate();
   const key = await sealingKey(tx);
   const which = { account, affiliate, currency: checked.currency };
-  const whole = `${checked.routing_number ?? ''} ${number}`;
-  const sealed = {
-    ...checked,
-    number: number === null ? null : vault.seal(number, placeOf(id), key),
-    number_mark: number === null ? null : vault.mark(whole, markContext(account), key),
-    last_four: number?.slice(-4) ?? null,
-  };
+  const sealed = sealDestination({ account, vault, key }, id, checked);
   const same = await readSame(tx, which, sealed);
   if (same !== null) return same;
   await endDestination(tx, which);

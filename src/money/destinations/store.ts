@@ -4,8 +4,8 @@ import { maybeRow, oneRow, type Reader, rows, type Tx } from '../../db/connect.t
 import type { AccountId, DestinationId } from '../../kernel/ids.ts';
 import type { Json } from '../../kernel/json.ts';
 import { noteAffiliates } from '../ledger/owed.ts';
-import type { CheckedDestination } from './check.ts';
 import { type Destination, type Destinations, record } from './record.ts';
+import type { SealedDestination } from './sealed.ts';
 
 /** Which destination of which affiliate; `currency` null = the one for all. */
 export interface Which {
@@ -46,13 +46,6 @@ export async function newDestinationId(
     sql`select new_id() as id from affiliates where account_id = ${account} and id = ${affiliate} for key share`,
   );
   return row?.id ?? null;
-}
-
-/** A destination with its number sealed. */
-export interface SealedDestination extends Omit<CheckedDestination, 'number'> {
-  readonly number: Buffer | null;
-  readonly number_mark: Buffer | null;
-  readonly last_four: string | null;
 }
 
 /** The record of the destination in force if it is the same as this one, or null. */

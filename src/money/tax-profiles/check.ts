@@ -17,12 +17,8 @@ const refuse = (field: string, rule: string) => fail('invalid_body', `${field} $
 /** The input as it is stored. Throws `invalid_body` with the field and its rule, never with the tax id. */
 export function checkTaxProfile(input: NewTaxProfile): CheckedTaxProfile {
   const { legal_type, form, tax_id, self_billing } = input;
-  if (form?.type === 'w8ben' && legal_type !== 'person') {
-    throw refuse('form.type', 'w8ben is for persons: a business signs w8bene');
-  }
-  if (form?.type === 'w8bene' && legal_type !== 'business') {
-    throw refuse('form.type', 'w8bene is for businesses: a person signs w8ben');
-  }
+  const misfit = form ? formRule(legal_type, form.type) : null;
+  if (misfit !== null) throw refuse('form.type', misfit);
   return {
     legal_type,
     legal_name: nameFrom(input.legal_name.normalize('NFC'), 'legal_name'),
@@ -32,13 +28,13 @@ export function checkTaxProfile(input: NewTaxProfile): CheckedTaxProfile {
     form: form
       ? {
           type: form.type,
-          signed_on: dayOf('form.signed_on', form.signed_on),
+          signed_on: dayFrom(form.signed_on, 'form.signed_on'),
           document: textOf('form.document', form.document),
         }
       : null,
     self_billing: self_billing
       ? {
-          agreed_on: dayOf('self_billing.agreed_on', self_billing.agreed_on),
+          agreed_on: dayFrom(self_billing.agreed_on, 'self_billing.agreed_on'),
           agreed_by: nameFrom(self_billing.agreed_by, 'self_billing.agreed_by'),
           document: textOf('self_billing.document', self_billing.document),
         }
@@ -52,7 +48,15 @@ function taxNumber({ type, number }: NonNullable<NewTaxProfile['tax_id']>): stri
   return read.value;
 }
 
-function dayOf(field: string, text: string): string {
+/** Why somebody of a legal type cannot have signed a form; null when they can. */
+export function formRule(legalType: string, form: string): string | null {
+  if (form === 'w8ben' && legalType !== 'person') return 'w8ben is for persons: a business signs w8bene';
+  if (form === 'w8bene' && legalType !== 'business') return 'w8bene is for businesses: a person signs w8ben';
+  return null;
+}
+
+/** A day `YYYY-MM-DD`. Throws `invalid_body` naming the field. */
+export function dayFrom(text: string, field: string): string {
   if (parseDay(text) === null) throw refuse(field, 'must be a day YYYY-MM-DD, from 1970 to 2999');
   return text;
 }

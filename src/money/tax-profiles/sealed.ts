@@ -1,12 +1,40 @@
 import type { AccountId, TaxProfileId } from '../../kernel/ids.ts';
+import { endingOf } from '../../kernel/tax-ids.ts';
 import type { Vault } from '../../kernel/vault.ts';
-import { sealedNumbers } from '../ledger/sealed-numbers.ts';
+import { markedText, sealedNumbers } from '../ledger/sealed-numbers.ts';
 
 /** The context under which the tax id of a profile (UUID) is sealed. */
-export const placeOf = (profile: TaxProfileId): string => `affiliate tax profile ${profile}`;
+const placeOf = (profile: TaxProfileId): string => `affiliate tax profile ${profile}`;
 
 /** The context of marks: equal tax ids are found within an account, not across accounts. */
 export const markContext = (account: AccountId): string => `tax id in ${account}`;
+
+/** A tax id as it is stored. */
+export interface SealedTaxId {
+  readonly type: string;
+  readonly number: Buffer;
+  readonly mark: Buffer;
+  readonly ending: string;
+}
+
+/** What seals the tax ids of an account; `key` is the fingerprint of the key. */
+export interface Sealer {
+  readonly account: AccountId;
+  readonly vault: Vault;
+  readonly key: string;
+}
+
+/** A tax id sealed for the profile that it belongs to. */
+export const sealTaxId = (
+  { account, vault, key }: Sealer,
+  id: TaxProfileId,
+  { type, number }: { readonly type: string; readonly number: string },
+): SealedTaxId => ({
+  type,
+  number: vault.seal(number, placeOf(id), key),
+  mark: vault.mark(markedText(type, number), markContext(account), key),
+  ending: endingOf(number),
+});
 
 /** The tax ids in affiliate_tax_profiles. */
 export const taxIds = sealedNumbers<TaxProfileId>({

@@ -1,22 +1,14 @@
 import type { Reader, Tx } from '../../db/connect.ts';
 import { sealingKey } from '../../db/secret-key.ts';
 import { fail } from '../../kernel/errors.ts';
-import { type AccountId, numberIdOf, type TaxProfileId } from '../../kernel/ids.ts';
+import { type AccountId, numberIdOf } from '../../kernel/ids.ts';
 import type { Json } from '../../kernel/json.ts';
-import { endingOf } from '../../kernel/tax-ids.ts';
 import type { Vault } from '../../kernel/vault.ts';
 import { missingAffiliate } from '../affiliates/service.ts';
-import { markedText } from '../ledger/sealed-numbers.ts';
-import { type CheckedTaxProfile, checkTaxProfile } from './check.ts';
+import { checkTaxProfile } from './check.ts';
 import type { NewTaxProfile, TaxProfile } from './record.ts';
-import { markContext, placeOf } from './sealed.ts';
-import {
-  deleteTaxProfile,
-  lockTaxProfile,
-  readTaxProfile,
-  type SealedTaxId,
-  writeTaxProfile,
-} from './store.ts';
+import { sealTaxId } from './sealed.ts';
+import { deleteTaxProfile, lockTaxProfile, readTaxProfile, writeTaxProfile } from './store.ts';
 
 /** Whose tax profiles, and what seals the tax ids. */
 interface Caller {
@@ -50,23 +42,8 @@ export async function putTaxProfile(
   const affiliate = numberIdOf(affiliateId);
   const id = affiliate === null ? null : await lockTaxProfile(tx, account, affiliate);
   if (affiliate === null || id === null) throw missingAffiliate();
-  const sealed = tax_id ? await seal(tx, { account, vault }, id, tax_id) : tax_id;
+  const sealed = tax_id ? sealTaxId({ account, vault, key: await sealingKey(tx) }, id, tax_id) : tax_id;
   return writeTaxProfile(tx, { account, affiliate, id }, checked, sealed);
-}
-
-async function seal(
-  tx: Tx,
-  { account, vault }: Caller,
-  id: TaxProfileId,
-  { type, number }: NonNullable<CheckedTaxProfile['tax_id']>,
-): Promise<SealedTaxId> {
-  const key = await sealingKey(tx);
-  return {
-    type,
-    number: vault.seal(number, placeOf(id), key),
-    mark: vault.mark(markedText(type, number), markContext(account), key),
-    ending: endingOf(number),
-  };
 }
 
 /** Removes the tax profile of an affiliate. Throws `resource_missing`. */

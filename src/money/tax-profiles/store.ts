@@ -5,6 +5,7 @@ import type { AccountId, TaxProfileId } from '../../kernel/ids.ts';
 import type { Json } from '../../kernel/json.ts';
 import type { CheckedTaxProfile } from './check.ts';
 import { record, type TaxProfile } from './record.ts';
+import type { SealedTaxId } from './sealed.ts';
 
 const ofAffiliate = (account: AccountId, affiliate: number) =>
   sql`affiliate_tax_profiles x where x.account_id = ${account} and x.affiliate_id = ${affiliate}`;
@@ -39,14 +40,6 @@ export async function lockTaxProfile(
                          where account_id = ${account} and affiliate_id = ${affiliate}), new_id()) as id`,
   );
   return id;
-}
-
-/** A tax id as it is stored; null = none. */
-export interface SealedTaxId {
-  readonly type: string;
-  readonly number: Buffer;
-  readonly mark: Buffer;
-  readonly ending: string;
 }
 
 /** Writes the tax profile of an affiliate; with `taxId` undefined the one there is stays. */
