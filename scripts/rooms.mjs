@@ -50,12 +50,12 @@ export const ROOMS = [
   [
     'money/destinations',
     'where affiliates are paid: bank accounts, sealed',
-    ['money/affiliates', 'money/ledger'],
+    ['money/affiliates', 'money/files', 'money/ledger'],
   ],
   [
     'money/tax-profiles',
     'who affiliates are to a tax office: names, addresses, tax ids (sealed), forms',
-    ['money/affiliates', 'money/ledger'],
+    ['money/affiliates', 'money/files', 'money/ledger'],
   ],
   [
     'money/refund-lines',
@@ -108,7 +108,15 @@ export const ROOMS = [
   [
     'money/imports',
     'files of any shape: dialect, mapping, what came of them, and undoing it',
-    ['money/affiliates', 'money/commissions', 'money/ledger', 'money/files', 'money/payouts'],
+    [
+      'money/affiliates',
+      'money/commissions',
+      'money/destinations',
+      'money/ledger',
+      'money/files',
+      'money/payouts',
+      'money/tax-profiles',
+    ],
   ],
 
   [

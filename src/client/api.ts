@@ -5024,9 +5024,13 @@ export interface Operations {
   /**
    * Import affiliates from CSV. Creates or updates, by external_id, else by e-mail. Columns: external_id, email
    * (required), name_first, name_last, slug, paypal_email, payout_method, is_ready_for_payout, status,
-   * legal_type, country. A column that is not there is left unchanged, an empty cell clears. One transaction: a
-   * bad line stops the import with nothing written, unless `partial`; `dry_run` reports and writes nothing.
-   * Files of another shape go to `/v2/imports`.
+   * legal_type, country. A column that is not there is left unchanged, an empty cell clears. Where they are
+   * paid: destination_type, account_holder, iban, bic, routing_number, account_number, account_type. Their tax
+   * profile: legal_name, tax_country, address_line1, address_line2, address_postal_code, address_city,
+   * address_region, tax_id, tax_id_type, tax_form, tax_form_signed_on, tax_form_document,
+   * self_billing_agreed_on, self_billing_agreed_by, self_billing_document. A line without any cell of these
+   * leaves them. One transaction: a bad line stops the import with nothing written, unless `partial`; `dry_run`
+   * reports and writes nothing. Files of another shape go to `/v2/imports`.
    */
   readonly importAffiliates: {
     readonly query?: ImportAffiliatesQuery;
@@ -5336,7 +5340,7 @@ export interface Operations {
    * Undo an import. Whole, or not at all: while nothing of it was paid here, refunded, returned, put into a
    * payout or changed since. What is in use is named with the reason. Commissions are voided, count in no sum,
    * and their external_ids are free again; past payouts and affiliates it made are gone; affiliates it changed
-   * are as they were before.
+   * are as they were before, with their destinations and tax profiles.
    */
   readonly undoImport: {
     readonly path: [import_id: string];

@@ -1,4 +1,5 @@
 import { CsvError, quote } from './csv-refusal.ts';
+import { nameSome } from './errors.ts';
 
 /** The columns of one kind of file. */
 export interface CsvColumns {
@@ -8,6 +9,8 @@ export interface CsvColumns {
   readonly required: readonly (string | readonly string[])[];
   /** Columns whose values come from a fixed set, such as `true` and `false`: a truncated one cannot pass as valid. */
   readonly fixedWords: readonly string[];
+  /** Lines may have what no message repeats: one in the place of the header is not quoted. */
+  readonly isPrivate?: true;
 }
 
 export interface CsvHeader {
@@ -75,14 +78,15 @@ function otherSeparator(names: readonly string[], { columns }: CsvColumns): stri
   );
 }
 
-function unknownColumn(names: readonly string[], index: number, { columns }: CsvColumns): string {
+function unknownColumn(names: readonly string[], index: number, { columns, isPrivate }: CsvColumns): string {
   const name = names[index] ?? '';
   const place = `, column ${index + 1}`;
   if (name === '') return `${place}: has no name`;
   const near = nearest(name, columns);
   if (near !== null) return `${place}: there is no column ${quote(name)}: is it ${near}?`;
-  const known = `the columns are ${columns.join(', ')}`;
+  const known = `the columns are ${nameSome(columns)}`;
   const isData = !names.some((other) => columns.includes(other));
+  if (isData && isPrivate) return `: must name the columns, and does not; ${known}`;
   if (isData) return `: must name the columns, and ${quote(names.slice(0, 10).join())} does not; ${known}`;
   return `${place}: there is no column ${quote(name)}; ${known}`;
 }

@@ -726,6 +726,7 @@ describe('the files of other products go in with at most one question', () => {
   const cases: [string, Query, Json][] = [
     ['affiliatewp-affiliates.csv', AFFILIATE, { created: 3 }],
     ['firstpromoter-promoters.csv', AFFILIATE, { created: 3 }],
+    ['bank-and-tax.csv', AFFILIATE, { created: 3 }],
     ['affiliatewp-referrals.csv', { ...COMMISSION, paid: 'skip' }, { created: 3, skipped: 2 }],
     ['slicewp-commissions.csv', COMMISSION, { created: 2, skipped: 1 }],
     [

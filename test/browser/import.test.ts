@@ -10,6 +10,7 @@ import { atDashboard, expectAccessible, expectQuiet, PHONE } from './dashboard-s
 import { inChromium, type Page } from './support.ts';
 
 const EXCEL = readFileSync(new URL('../../examples/imports/excel-commissions.csv', import.meta.url));
+const BANK = readFileSync(new URL('../../examples/imports/bank-and-tax.csv', import.meta.url), 'utf8');
 
 inChromium('the import', (chromium) => {
   const world = useWorld();
@@ -162,6 +163,49 @@ inChromium('the import', (chromium) => {
     await page.getByRole('link', { name: 'See the record' }).click();
     await page.getByRole('dialog').getByText('The import created 1 past payout.').waitFor();
     await expectAccessible(page);
+    expectQuiet(ada);
+  });
+
+  test('bank accounts and tax ids come in with affiliates: shown by their ends, given by columns only', async () => {
+    const ada = await atDashboard(chromium, world, { path: '/import', viewport: PHONE });
+    const { page } = ada;
+    await choose(page, 'bank.csv', BANK.replaceAll('@example.com', '@bank.example'));
+    const start = page.getByRole('button', { name: 'Import 3 affiliates' });
+    await start.waitFor();
+    const fieldOf = (column: string) => page.getByLabel(`What “${column}” becomes`, { exact: true });
+    const mapped = {
+      Kontoinhaber: 'account_holder',
+      IBAN: 'iban',
+      'VAT ID': 'tax_id',
+      Zip: 'address_postal_code',
+    };
+    for (const [column, field] of Object.entries(mapped))
+      expect(await fieldOf(column).inputValue()).toBe(field);
+    await page.getByRole('row', { name: /^IBAN …3000 · …6819/ }).waitFor();
+    const shown = await page.locator('main').innerText();
+    for (const number of ['5320', '6016', '13669']) expect(shown).not.toContain(number);
+    await expectAccessible(page);
+    expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(PHONE.width);
+    await page.getByText('The same in every line').click();
+    const constants = await page.getByLabel('Field', { exact: true }).locator('option').allTextContents();
+    expect(constants).toContain('BIC');
+    for (const label of ['IBAN', 'Account number', 'Tax id']) expect(constants).not.toContain(label);
+
+    // a number with a typing error: the page tells where, and not what
+    await choose(
+      page,
+      'typo.csv',
+      'Email,Account holder,IBAN\nzoe@bank.example,Zoe,DE89370400440532013001\n',
+    );
+    await page.getByText('Has wrong check digits: a digit or letter is mistyped').waitFor();
+    expect(await page.locator('main').innerText()).not.toContain('0532013');
+
+    await choose(page, 'bank.csv', BANK.replaceAll('@example.com', '@bank.example'));
+    await start.click();
+    await page.getByText('3 new.').waitFor();
+    const { data } = (await world.api.get('/v2/affiliates?search=charles@bank.example')).body;
+    await page.goto(`${world.url}/affiliates/${data[0].id}`);
+    await page.getByText(/6819/).first().waitFor();
     expectQuiet(ada);
   });
 

@@ -96,7 +96,9 @@ async function fill(api: Api, name: string): Promise<void> {
   await done(api.post('/v2/users', { email: `both-${name}@example.com`, name: 'Both', role: 'member' }));
   await done(api.post('/v2/users', { email: 'both@example.com', name: 'Both', role: 'member' }));
   const people = '/v2/imports?kind=affiliates&accept_guesses=true&save_as=ours';
-  await done(api.upload(people, `email\nnew@${name}.example\n`));
+  const columns = 'email,account_holder,iban,legal_type,legal_name,tax_country,address_line1,address_city';
+  const line = `new@${name}.example,Ada,${bank.iban},person,Ada,US,1 Main St,Boston`;
+  await done(api.upload(people, `${columns}\n${line}\n`));
   const rhythm = { name: 'monthly', every: 'month', day: 1 };
   await done(api.post('/v2/affiliates/payout-schedules', rhythm));
   await done(api.post(`/v2/affiliates/${bob}/erase`));

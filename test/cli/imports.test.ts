@@ -140,6 +140,26 @@ test('imports are listed, shown and undone', async () => {
   expect(await allOf(api, AFFILIATES)).toEqual([]);
 });
 
+test('bank accounts and tax profiles come in the same file, and no number is printed', async () => {
+  const file = example('bank-and-tax.csv');
+  const refused = await run(['affiliates', 'import', file]);
+  expect(refused.stderr).toMatch(/^IBAN +iban +exact +…3000$/m);
+  expect(refused.stderr).toContain('guessed: "Kontoinhaber" is account_holder\n');
+  expect(await ask('affiliates', 'import', file, '--yes')).toMatchObject({ created: 3, failed: 0 });
+  const [ada] = await allOf(api, `${AFFILIATES}?sort=id`);
+  const { body } = await api.get(`${AFFILIATES}/${ada?.id}/destination`);
+  expect(body.destinations).toMatchObject([{ account_holder: 'Ada Lovelace GmbH', last_four: '3000' }]);
+  expect(await ask('affiliates', 'import', file, '--yes')).toMatchObject({ unchanged: 3 });
+
+  const typo = 'DE89370400440532013001';
+  const bad = machine.write('bad.csv', `email,account_holder,iban\nada@example.com,Ada,${typo}\n`);
+  const told = await run(['affiliates', 'import', bad, '--bad', join(machine.folder, 'bad-back.csv')]);
+  expect(told).toMatchObject({ code: 1, stdout: '' });
+  expect(told.stderr).toContain('line 2: iban has wrong check digits');
+  expect(refused.stderr + told.stderr).not.toMatch(/DE89 ?3704/);
+  expect(readFileSync(join(machine.folder, 'bad-back.csv'), 'utf8')).toContain(typo);
+});
+
 test('the files of other products go in by a command each', async () => {
   const go = (...args: string[]) => ask(...args, '--yes');
   expect(await go('affiliates', 'import', example('affiliatewp-affiliates.csv'))).toMatchObject({

@@ -1,4 +1,6 @@
 import { describe, expect, test } from 'vitest';
+import type { Api } from '../support/api.ts';
+import { holdBack, somebodyWaits } from '../support/held.ts';
 import { ARENAS, GAPS_MS, inArena, staggered, tally } from './support.ts';
 
 const AFFILIATES = '/v2/affiliates';
@@ -50,6 +52,66 @@ describe.concurrent.each(ARENAS)('$name', (arena) => {
         const made = answers.find(({ status }) => status === 201);
         const refused = answers.find(({ status }) => status === 409);
         expect(refused?.headers.get('location')).toBe(`${AFFILIATES}/${made?.body.id}`);
+      }
+    }));
+
+  const PROFILE_HEADER = 'email,legal_type,legal_name,tax_country,address_line1,address_city';
+  const profileLine = (email: string) => `${email},person,Imported,DE,Hauptstr. 1,Berlin`;
+  const profile = (legal_name: string, number: string) => ({
+    legal_type: 'person',
+    legal_name,
+    country: 'DE',
+    address: { line1: 'Hauptstr. 1', city: 'Berlin' },
+    tax_id: { type: 'other', number },
+  });
+
+  /** Two affiliates with a tax profile for each round, the later one to be raced for, and a file about both. */
+  async function prepared(api: Api, round: number): Promise<{ path: string; file: string }> {
+    const emails = [`ada-${round}@example.com`, `zoe-${round}@example.com`];
+    let path = '';
+    for (const email of emails) {
+      path = `${AFFILIATES}/${(await api.post(AFFILIATES, { email, legal_type: 'person' })).body.id}/tax-profile`;
+      await api.put(path, profile('Before', 'A-11111111'));
+    }
+    return { path, file: `${PROFILE_HEADER}\n${emails.map(profileLine).join('\n')}\n` };
+  }
+
+  test('a tax profile that is set while an import is undone stays as it was set', () =>
+    inArena(arena, async ({ api, racer, race }) => {
+      for (const [round, gap] of GAPS_MS.entries()) {
+        const { path, file } = await prepared(api, round);
+        const { import_id } = (await api.upload('/v2/imports?kind=affiliates', file)).body;
+        const [undone, put] = await race(() =>
+          staggered(
+            gap,
+            () => racer(0).post(`/v2/imports/${import_id}/undo`),
+            () => racer(1).put(path, profile('Set', 'B-22222222')),
+          ),
+        );
+        expect([200, 409]).toContain(undone?.status);
+        expect(put?.status).toBe(200);
+        const { body } = await api.get(path);
+        expect(body).toMatchObject({ legal_name: 'Set', tax_id: { ending: '2222' } });
+      }
+    }));
+
+  test('a tax id that is set or removed while a file without tax ids is imported stays so', () =>
+    inArena(arena, async ({ api, racer, race, world }) => {
+      for (const [round, isSet] of [true, false].entries()) {
+        const { path, file } = await prepared(api, round);
+        // the import has read the profiles and not yet written them
+        const writing = holdBack(world, 'insert into import_tax_profiles');
+        const [imported, changed] = await race(async () => {
+          const importing = racer(0).upload(`${AFFILIATES}/import`, file);
+          await writing.reached;
+          const changing = isSet ? racer(1).put(path, profile('Set', 'B-22222222')) : racer(1).delete(path);
+          await Promise.race([changing, somebodyWaits(world)]);
+          writing.goOn();
+          return Promise.all([importing, changing]);
+        });
+        expect([imported.status, changed.status]).toEqual([200, isSet ? 200 : 204]);
+        const { body } = await api.get(path);
+        expect(body.tax_id?.ending).toBe(isSet ? '2222' : undefined);
       }
     }));
 });

@@ -10,6 +10,8 @@ import { imports } from '../../texts/imports.ts';
 const texts = imports.columns;
 /** Derived by the server from other fields, so no column provides it. */
 const DERIVED = 'is_pending';
+/** Never the same in two lines, and kept nowhere in the clear: the server takes them from columns only. */
+const COLUMNS_ONLY = ['iban', 'account_number', 'tax_id'];
 
 type OnMap = (to: (mapping: Mapping) => Mapping) => void;
 
@@ -73,6 +75,7 @@ function Constants({
   const [field, setField] = useState('');
   const [value, setValue] = useState('');
   const labels = new Map(fields);
+  const offered = fields.filter(([name]) => !COLUMNS_ONLY.includes(name));
   const given = Object.entries(mapping).flatMap(([name, to]) =>
     typeof to === 'string' ? [] : [[name, to.constant] as const],
   );
@@ -109,7 +112,7 @@ function Constants({
           value={field}
           options={[
             { value: '', label: imports.constants.choose },
-            ...fields.map(([name, label]) => ({ value: name, label })),
+            ...offered.map(([name, label]) => ({ value: name, label })),
           ]}
           onChange={setField}
         />

@@ -19,11 +19,16 @@ const AFFILIATES_HELP = `
 Creates affiliates, or updates those with the same external_id, else the same e-mail address.
 Fields: email, and any of external_id, name (or name_first, name_last), slug, paypal_email, payout_method (paypal, wise,
 other), is_ready_for_payout (true, false), status (active, inactive), legal_type (person, business), country (two letters).
+Where they are paid: destination_type, account_holder, iban, bic, routing_number, account_number, account_type. Their tax
+profile: legal_name, tax_country, address_line1, address_line2, address_postal_code, address_city, address_region, tax_id,
+tax_id_type, tax_form, tax_form_signed_on, tax_form_document, self_billing_agreed_on, self_billing_agreed_by,
+self_billing_document. Numbers are sealed before they are stored, and no message repeats them.
 ${RULES}
 Examples:
   $ payhook affiliates import affiliates.csv --dry-run
   $ payhook affiliates import affiliates.csv
   $ payhook affiliates import export.csv --map 'Partner=email' --map 'Notes=ignore' --save crm
+  $ payhook affiliates import bank-details.csv --dry-run --bad bad.csv
   $ zcat affiliates.csv.gz | payhook affiliates import -
 `;
 

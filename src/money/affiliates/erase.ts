@@ -119,6 +119,9 @@ async function noteErasure(tx: Tx, account: AccountId, { id, email }: Affiliate)
           select null, null, legal_name, null, null, null from affiliate_tax_profiles
           where account_id = ${account} and affiliate_id = ${id}
           union all
+          select null, null, before ->> 'legal_name', null, null, null from import_tax_profiles
+          where account_id = ${account} and affiliate_id = ${id}
+          union all
           select before ->> 'email', before ->> 'paypal_email', before ->> 'name_first', before ->> 'name_last',
                  before ->> 'slug', before ->> 'external_id' from import_affiliates
           where account_id = ${account} and affiliate_id = ${id}),
@@ -172,6 +175,12 @@ async function forget(tx: Tx, account: AccountId, id: number): Promise<void> {
   await rows(
     tx,
     sql`update import_affiliates set before = '{}'
+        where account_id = ${account} and affiliate_id = ${id} and before is not null`,
+  );
+  // its profile is gone, which an undo refuses
+  await rows(
+    tx,
+    sql`update import_tax_profiles set before = '{}'
         where account_id = ${account} and affiliate_id = ${id} and before is not null`,
   );
 }

@@ -18,6 +18,7 @@ import {
 } from '../files/csv-import.ts';
 import { lockBooks, reviseFor } from '../ledger/books.ts';
 import { noteAffiliates } from '../ledger/owed.ts';
+import type { ImportPart } from './import-part.ts';
 import { LEGAL_TYPES, record } from './record.ts';
 import { DESTINATION_FIELDS, refuseDuplicates } from './service.ts';
 
@@ -41,6 +42,7 @@ export const IMPORTED_COLUMNS = Object.keys(COLUMNS);
 
 const FORMAT: CsvFormat = {
   columns: IMPORTED_COLUMNS,
+  isPrivate: true,
   required: ['email'],
   fixedWords: ['payout_method', 'is_ready_for_payout', 'status', 'legal_type', 'country'],
   staged: [...Object.entries(COLUMNS), ['problems', 'json']],
@@ -82,35 +84,61 @@ function problemsOf(cells: Cells): string | null {
   return Object.keys(problems).length === 0 ? null : JSON.stringify(problems);
 }
 
+/** The format of a file whose lines can set the records of these parts too. */
+const formatWith = (parts: readonly ImportPart[]): CsvFormat => ({
+  ...FORMAT,
+  columns: [...FORMAT.columns, ...parts.flatMap(({ columns }) => columns)],
+  staged: [...FORMAT.staged, ...parts.map(({ staged }) => [staged, 'json'] as const)],
+  readers: [...FORMAT.readers, ...parts.map((part) => (cells: Cells) => part.read(cells))],
+});
+
 /**
- * Creates and updates affiliates from a CSV file, set-based, in the request's transaction. Throws `invalid_file`, and
- * `invalid_lines` unless `partial` or `dryRun`, which report the bad lines instead.
+ * Creates and updates affiliates from a CSV file, and records beside them, set-based, in the request's transaction. Throws
+ * `invalid_file`, and `invalid_lines` unless `partial` or `dryRun`, which report the bad lines instead.
  */
 export async function importAffiliates(
   tx: Tx,
   account: AccountId,
   upload: Upload,
   { dryRun, partial, reading, importId, mostBad, enter }: ImportRequest,
+  parts: readonly ImportPart[],
 ): Promise<ImportOutcome> {
   const bad = new BadLines(mostBad);
   await enter('reading');
-  const { header, lines, skipped } = await stageCsv(tx, upload, { format: FORMAT, reading }, bad);
+  const { header, lines, skipped } = await stageCsv(tx, upload, { format: formatWith(parts), reading }, bad);
   await enter('writing');
   await lockBooks(tx, account);
   await matchExisting(tx, account);
   await refuseProblems(tx, account, bad);
   await refuseClashes(tx, account, bad);
+  const file = { account, header, importId };
+  const given = parts.filter(({ columns }) => columns.some((column) => header.has(column)));
+  for (const part of given) {
+    for (const { line, message } of (await part.refuse?.(tx, file)) ?? []) bad.add(line, message);
+  }
   if (bad.count > 0 && !partial && !dryRun) refuseBadLines(bad, lines);
-  const updated = await updateStaged(tx, account, header, importId);
+  await rows(
+    tx,
+    sql`create temporary table touched (line int not null, redirects boolean not null) on commit drop`,
+  );
+  await updateStaged(tx, account, header, importId);
   // a dry run is rolled back by the caller, but inserting new rows would use up ids
   const created = dryRun ? await countNew(tx) : await insertStaged(tx, account, importId);
+  if (given.length > 0 && !dryRun) await findInserted(tx, account);
+  for (const part of given) await part.write(tx, file);
+  const redirected = sql`select s.affiliate_id from touched t join staged s using (line) where t.redirects`;
+  await reviseFor(tx, account, sql`l.affiliate_id in (${redirected})`);
+  const updated = await countTouched(tx);
   const unchanged = lines - skipped - bad.count - created - updated;
   return { lines, created, updated, unchanged, skipped, totals: [], bad };
 }
 
 /** Finds the affiliate of each line: by external_id, else by e-mail address unless the external_id contradicts it. */
 async function matchExisting(tx: Tx, account: AccountId): Promise<void> {
-  await rows(tx, sql`alter table staged add column affiliate_id bigint`);
+  await rows(
+    tx,
+    sql`alter table staged add column affiliate_id bigint, add column is_new boolean not null default false`,
+  );
   await rows(
     tx,
     sql`update staged s set affiliate_id = a.id from affiliates a
@@ -181,7 +209,7 @@ async function updateStaged(
   account: AccountId,
   header: ReadonlySet<string>,
   importId: ImportId | null,
-): Promise<number> {
+): Promise<void> {
   const columns = IMPORTED_COLUMNS.filter((column) => header.has(column));
   const list = (alias: string) => raw(columns.map((column) => `${alias}.${column}`).join(', '));
   const assignments = raw(columns.map((column) => `${column} = s.${column}`).join(', '));
@@ -218,10 +246,25 @@ async function updateStaged(
       select ${record} from affiliates a join changed on changed.affiliate_id = a.id
       where a.account_id = ${account} order by a.id) r`,
   });
-  await reviseFor(tx, account, sql`l.affiliate_id in (select affiliate_id from changed where redirects)`);
-  const { count } = await oneRow<{ count: number }>(tx, sql`select count(*)::int as count from changed`);
+  await rows(tx, sql`insert into touched select line, redirects from changed`);
   await rows(tx, sql`drop table changed`);
-  return count;
+}
+
+/** Finds the affiliates of the lines that were not there before. */
+async function findInserted(tx: Tx, account: AccountId): Promise<void> {
+  await rows(
+    tx,
+    sql`update staged s set affiliate_id = a.id, is_new = true from affiliates a
+        where s.affiliate_id is null and a.account_id = ${account} and lower(a.email) = lower(s.email)`,
+  );
+}
+
+async function countTouched(tx: Tx): Promise<number> {
+  const counted = await oneRow<{ count: number }>(
+    tx,
+    sql`select count(distinct line)::int as count from touched join staged using (line) where not is_new`,
+  );
+  return counted.count;
 }
 
 async function countNew(tx: Tx): Promise<number> {

@@ -12,33 +12,58 @@ import { refuseDuplicates } from './service.ts';
 export interface AffiliateInUse {
   readonly id: bigint;
   readonly email: string;
-  readonly why: 'changed' | 'commissions' | 'payout';
+  readonly why: 'changed' | 'destination' | 'tax_profile' | 'secret_key' | 'commissions' | 'payout';
   /** Of all affiliates in use. */
   readonly total: bigint;
 }
 
 /**
- * The first affiliates of an import that have changed since, or that it created and that have commissions or payouts.
+ * The first affiliates of an import that it cannot be taken back from: their record, or their destination or tax profile as
+ * the import set it, was changed since; a tax id that would come back is sealed under another key than this one (the start
+ * of what is sealed); or the import created them, and they have commissions or payouts.
  */
-export function findUsedAffiliates(tx: Tx, account: AccountId, id: ImportId): Promise<AffiliateInUse[]> {
-  const has = (table: string) =>
-    sql`exists (select from ${raw(table)} x where x.account_id = a.account_id and x.affiliate_id = a.id)`;
+export function findUsedAffiliates(
+  tx: Tx,
+  account: AccountId,
+  id: ImportId,
+  sealed: Buffer,
+): Promise<AffiliateInUse[]> {
+  const ofAffiliate = (table: string) =>
+    sql`from ${raw(table)} x where x.account_id = a.account_id and x.affiliate_id = a.id`;
+  const has = (table: string) => sql`exists (select ${ofAffiliate(table)})`;
+  const ofImport = (table: string) =>
+    sql`select * from ${raw(table)} where account_id = ${account} and import_id = ${id}`;
   return rows(
     tx,
-    sql`select id, email, why, count(*) over () as total from (
+    sql`with i as (${ofImport('import_affiliates')}), d as (${ofImport('import_destinations')}),
+             t as (${ofImport('import_tax_profiles')})
+        select id, email, why, count(*) over () as total from (
           select a.id, a.email, case
-              when a.updated_at is distinct from i.changed_at then 'changed'
-              when i.before is not null then null
-              when ${has('affiliate_destinations')} then 'changed'
+              when a.updated_at is distinct from i.changed_at and i.affiliate_id is not null then 'changed'
+              when d.affiliate_id is not null and not exists (
+                select ${ofAffiliate('affiliate_destinations')} and x.id = d.destination_id and x.replaced_at is null)
+                then 'destination'
+              when t.affiliate_id is not null and not exists (
+                select ${ofAffiliate('affiliate_tax_profiles')} and x.updated_at = t.changed_at) then 'tax_profile'
+              when substring((t.before ->> 'number')::bytea for ${sealed.length}::int) <> ${sealed}::bytea then 'secret_key'
+              when i.affiliate_id is null or i.before is not null then null
+              when exists (
+                select ${ofAffiliate('affiliate_destinations')} and x.id is distinct from d.destination_id)
+                then 'destination'
+              when t.affiliate_id is null and ${has('affiliate_tax_profiles')} then 'tax_profile'
               when ${has('commissions')} then 'commissions'
               when ${has('payout_lines')} or ${has('payout_exclusions')} then 'payout' end as why
-          from import_affiliates i join affiliates a on a.account_id = i.account_id and a.id = i.affiliate_id
-          where i.account_id = ${account} and i.import_id = ${id}) u
+          from (select affiliate_id from i union select affiliate_id from d union select affiliate_id from t) u
+          join affiliates a on a.account_id = ${account} and a.id = u.affiliate_id
+          left join i on i.affiliate_id = a.id left join d on d.affiliate_id = a.id left join t on t.affiliate_id = a.id) u
         where why is not null order by id limit 20`,
   );
 }
 
-/** Restores the affiliates that an import changed and deletes those it created. The caller has locked the books. */
+/**
+ * Restores the affiliates that an import changed and deletes those it created, and raises the revision of the unpaid payout.
+ * The caller has locked the books and taken back the destinations.
+ */
 export async function takeBackAffiliates(tx: Tx, account: AccountId, id: ImportId): Promise<void> {
   await deleteMade(tx, account, id);
   const assignments = raw(
@@ -64,7 +89,9 @@ export async function takeBackAffiliates(tx: Tx, account: AccountId, id: ImportI
     records: sql`select row_to_json(r)::text as data from (
       select ${record} from affiliates a where a.account_id = ${account} and a.id in (${changed}) order by a.id) r`,
   });
-  await reviseFor(tx, account, sql`l.affiliate_id in (${changed})`);
+  const redirected = sql`
+    select affiliate_id from import_destinations where account_id = ${account} and import_id = ${id}`;
+  await reviseFor(tx, account, sql`l.affiliate_id in (${changed} union ${redirected})`);
 }
 
 async function deleteMade(tx: Tx, account: AccountId, id: ImportId): Promise<void> {

@@ -62,7 +62,7 @@ export const record = columnsOf(destination, {
   is_lost: 'x.last_four is not null and x.number is null',
   waits_until: `(
     select case when w.until > now() then iso(w.until) end from (
-      select x.created_at + make_interval(hours => o.destination_wait_hours) as until
+      select greatest(x.created_at, x.restored_at) + make_interval(hours => o.destination_wait_hours) as until
       from accounts o where o.id = x.account_id and o.destination_wait_hours > 0) w)`,
   shared_with: `(
     select coalesce(json_agg(y.affiliate_id order by y.affiliate_id), '[]') from (

@@ -8,9 +8,10 @@ import type { CsvDialect } from '../../kernel/csv-dialect.ts';
 import type { CsvColumns } from '../../kernel/csv-header.ts';
 import { CsvError, guardRule, quote } from '../../kernel/csv-refusal.ts';
 import { EMAIL_RULE, isEmail } from '../../kernel/email.ts';
-import { fail } from '../../kernel/errors.ts';
+import { Failure, fail } from '../../kernel/errors.ts';
 import { type ImportId, numberIdOf } from '../../kernel/ids.ts';
 import { IDENTIFIER_RULE, isIdentifier } from '../../kernel/names.ts';
+import { isSealed } from './sealed-columns.ts';
 
 const MAX_REPORTED = 1000;
 
@@ -51,8 +52,15 @@ export class BadLines {
   }
 }
 
-/** Thrown by a column's reader: the message starts with the column's name. */
-export class CellError extends Error {}
+/** Thrown by a column's reader: each message starts with the name of a column. */
+export class CellError extends Error {
+  readonly messages: readonly string[];
+
+  constructor(...messages: readonly string[]) {
+    super(messages.join('; '));
+    this.messages = messages;
+  }
+}
 
 export type Cell = string | number | bigint | boolean | null;
 
@@ -153,7 +161,7 @@ function readCell(read: (cells: Cells) => Cell, cells: Cells, wrong: string[]): 
     return copyCell(read(cells));
   } catch (error) {
     if (!(error instanceof CellError)) throw error;
-    wrong.push(error.message);
+    wrong.push(...error.messages);
     return '';
   }
 }
@@ -173,7 +181,7 @@ function cellsUnder(names: readonly string[]): (values: readonly string[], wrong
 /** A cell of a file; one that carries the apostrophe of our own files is reported as an error. */
 export function guardedCell(name: string, value: string, wrong: string[]): string {
   const broken = guardRule(value);
-  if (broken !== null) wrong.push(`${name} ${broken}: ${quote(value)}`);
+  if (broken !== null) wrong.push(`${name} ${broken}${isSealed(name) ? '' : `: ${quote(value)}`}`);
   return value;
 }
 
@@ -228,6 +236,30 @@ export function refuseBadLines(bad: BadLines, lines: number): never {
   );
 }
 
+/**
+ * Reads several cells: their values, null for one that is wrong, and everything that is wrong with them. A reader may also
+ * be a check of the API that is given the name of the column and throws `invalid_body`.
+ */
+export function readEach<Readers extends Readonly<Record<string, () => unknown>>>(
+  readers: Readers,
+): {
+  readonly read: { readonly [Name in keyof Readers]: ReturnType<Readers[Name]> | null };
+  readonly wrong: readonly string[];
+} {
+  const wrong: string[] = [];
+  const read = Object.entries(readers).map(([name, reader]) => {
+    try {
+      return [name, reader()];
+    } catch (error) {
+      if (error instanceof CellError) wrong.push(...error.messages);
+      else if (error instanceof Failure && error.reason === 'invalid_body') wrong.push(error.message);
+      else throw error;
+      return [name, null];
+    }
+  });
+  return { read: Object.fromEntries(read), wrong };
+}
+
 /** Readers of cells; each error names the rule. */
 export const cell = {
   required(name: string, value: string | null | undefined): string {
@@ -238,6 +270,13 @@ export const cell = {
     if (value === null || value === undefined) return null;
     if (value.length > maxLength)
       throw new CellError(`${name} has more than ${maxLength} characters: ${quote(value)}`);
+    return value;
+  },
+  /** A text whose rule is the API's, and which no message repeats. */
+  limited(name: string, value: string | null | undefined, maxLength: number): string | undefined {
+    if (value === null || value === undefined) return undefined;
+    if ([...value].length > maxLength)
+      throw new CellError(`${name} must have at most ${maxLength} characters`);
     return value;
   },
   /** A text that is searched or compared, in NFC. */

@@ -1,33 +1,9 @@
+import type { Field } from './field.ts';
+import { PAYEE_FIELDS } from './payee-fields.ts';
+
 /** What a file may contain. */
 export const IMPORT_KINDS = ['affiliates', 'commissions'] as const;
 export type ImportKind = (typeof IMPORT_KINDS)[number];
-
-/** How values are parsed, whatever the field is called. */
-export type FieldType =
-  | 'text'
-  | 'email'
-  | 'id'
-  | 'name'
-  | 'word'
-  | 'currency'
-  | 'country'
-  | 'money'
-  | 'rate'
-  | 'time';
-
-/** A field of a record that a column can provide. */
-export interface Field {
-  readonly type: FieldType;
-  /**
-   * The names in other products, most specific first: letters and digits only, in lower case. A field takes the first
-   * of these that is a column; a column belongs to the first field that takes it.
-   */
-  readonly synonyms: readonly string[];
-  /** The field's own name is ambiguous: a column with a more specific name wins. */
-  readonly isVague?: true;
-  /** Values in other products that mean one of ours. */
-  readonly words?: Readonly<Record<string, readonly string[]>>;
-}
 
 const YES_AND_NO = {
   true: ['true', 'yes', 'y', '1', 'on', 'ready'],
@@ -138,6 +114,7 @@ const AFFILIATES: Readonly<Record<string, Field>> = {
     },
   },
   country: { type: 'country', synonyms: ['country', 'countrycode', 'land', 'pays'] },
+  ...PAYEE_FIELDS,
 };
 
 const PENDING = ['pending', 'onhold', 'hold', 'review', 'new', 'waiting'];

@@ -1,5 +1,7 @@
 import { isEmail } from '../../kernel/email.ts';
 import { fail } from '../../kernel/errors.ts';
+import { TAX_ID_TYPES } from '../../kernel/taxes.ts';
+import { isSealed } from '../files/sealed-columns.ts';
 import { FIELDS, type ImportKind, plain, REFERENCES } from './fields.ts';
 
 /** What each column becomes, and constant values of fields. */
@@ -67,8 +69,10 @@ export function checkMapping(kind: ImportKind, header: readonly string[], mappin
   };
   const seen = new Set<string>();
   for (const [name, value] of Object.entries(mapping)) {
-    if (typeof value !== 'string') take(name, name);
-    else if (!keys.includes(name.toLowerCase())) {
+    if (typeof value !== 'string') {
+      if (isSealed(name)) throw refuse(`gives ${name} the same in every line: a column must give it`);
+      take(name, name);
+    } else if (!keys.includes(name.toLowerCase())) {
       throw refuse(
         `names the column ${JSON.stringify(name)}, which the file has not; it has ${header.map((one) => JSON.stringify(one)).join(', ')}`,
       );
@@ -154,8 +158,9 @@ class Draft {
       if (index !== -1 && this.#found[index] === undefined && !this.isTaken(field))
         this.take(index, field, 'exact');
     }
-    for (const [field, { synonyms }] of fields) {
+    for (const [field, { synonyms, goesWith }] of fields) {
       if (this.isTaken(field)) continue;
+      if (goesWith && !goesWith.some((other) => this.isTaken(other))) continue;
       const index = synonyms.map((name) => this.free([name])[0]).find((place) => place !== undefined);
       if (index !== undefined) this.take(index, field, 'synonym');
     }
@@ -261,8 +266,14 @@ const whoseIds = (column: string): Question => ({
 /** The missing fields of a complete plan, as a question. */
 export function missingFields(kind: ImportKind, has: ReadonlySet<string>): Question[] {
   const ask = (message: string): Question => ({ about: 'mapping', message, choices: [] });
-  if (kind === 'affiliates') return has.has('email') ? [] : [ask('which column is the e-mail address?')];
   const questions: Question[] = [];
+  if (kind === 'affiliates') {
+    if (!has.has('email')) questions.push(ask('which column is the e-mail address?'));
+    if (has.has('tax_id') && !has.has('tax_id_type')) {
+      questions.push(ask(`what kind is the tax id: ${TAX_ID_TYPES.join(', ')} (tax_id_type)?`));
+    }
+    return questions;
+  }
   if (!has.has('external_id') && !has.has('order_id')) {
     questions.push(ask('which column names the commission (external_id), or the order (order_id)?'));
   }

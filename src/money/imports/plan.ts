@@ -1,13 +1,16 @@
 import type { Upload } from '../../contract/uploads.ts';
 import type { Reader } from '../../db/connect.ts';
+import { readIban } from '../../kernel/bank-accounts.ts';
 import type { CsvLine } from '../../kernel/csv.ts';
 import type { CsvEncoding, CsvSeparator } from '../../kernel/csv-dialect.ts';
 import { CsvError } from '../../kernel/csv-refusal.ts';
+import { isEmail } from '../../kernel/email.ts';
 import { fail } from '../../kernel/errors.ts';
 import type { AccountId } from '../../kernel/ids.ts';
 import { zoneOf } from '../../people/accounts/service.ts';
 import { defaultCurrency } from '../commissions/service.ts';
 import { type FileShape, linesOf, shapeOf } from './dialect.ts';
+import type { FieldType } from './field.ts';
 import { FIELDS, type ImportKind, plain } from './fields.ts';
 import {
   checkMapping,
@@ -72,6 +75,7 @@ async function plan(
   const named = await namedMapping(db, account, given);
   const settings = { ...named?.dialect, ...defined(given), kind };
   const shape = await shapeOf(upload, settings, kind);
+  refuseData(shape.header);
   const saved =
     named ??
     (given.mapping === undefined ? await findMapping(db, account, kind, headerKey(shape.header)) : null);
@@ -106,6 +110,15 @@ async function plan(
     guessed: [...shape.guessed, ...guessedOf(columns, has, rules, asked)],
     questions: [...(questions.length > 0 ? questions : missingFields(kind, has)), ...proof.questions],
   };
+}
+
+/** The names of columns are kept in the clear: a first line of data would keep what others seal. */
+function refuseData(header: readonly string[]): void {
+  const at = header.findIndex((name) => isEmail(name) || 'value' in readIban(name));
+  if (at === -1) return;
+  throw new CsvError(
+    `the first line must name the columns, and column ${at + 1} is an e-mail address or IBAN: add a line with their names`,
+  );
 }
 
 const defined = (settings: ImportSettings) =>
@@ -216,11 +229,12 @@ async function proofIn(
   },
 ): Promise<Proof> {
   const { kind, asked, has } = plan;
-  const ofType = (type: string) =>
-    plan.columns.flatMap(({ field }, index) =>
-      field !== null && FIELDS[kind][field]?.type === type ? [index] : [],
-    );
-  const dates = new Witness(asked.dates === undefined ? ofType('time') : [], dateEvidence);
+  const ofType = (...types: readonly FieldType[]) =>
+    plan.columns.flatMap(({ field }, index) => {
+      const type = field === null ? undefined : FIELDS[kind][field]?.type;
+      return type !== undefined && types.includes(type) ? [index] : [];
+    });
+  const dates = new Witness(asked.dates === undefined ? ofType('time', 'day') : [], dateEvidence);
   const amounts = new Witness(asked.decimal === undefined ? ofType('money') : [], decimalEvidence);
   const asksPaid = kind === 'commissions' && asked.paid === undefined && !has.has('paid_at');
   const status = asksPaid ? plan.columns.findIndex(({ field }) => field === 'status') : -1;

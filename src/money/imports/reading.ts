@@ -1,7 +1,8 @@
 import type { CsvDialect } from '../../kernel/csv-dialect.ts';
 import { quote } from '../../kernel/csv-refusal.ts';
 import { type Cells, guardedCell, type Reading } from '../files/csv-import.ts';
-import { FIELDS, type Field, type ImportKind, plain } from './fields.ts';
+import type { Field } from './field.ts';
+import { FIELDS, type ImportKind, plain } from './fields.ts';
 import type { Mapping, PlannedColumn } from './mapping.ts';
 import { type DateForm, type Decimal, readAmount, readCountry, readTime } from './values.ts';
 
@@ -106,6 +107,8 @@ function lineOf(rules: Rules, targets: Targets, values: readonly string[], wrong
   return rules.kind === 'affiliates' ? cells : withStatus(rules, cells, wrong);
 }
 
+const CLOCK = /(?:T|,? +)\d{1,2}:\d{2}.*$/;
+
 function readValue(
   { dates, zone }: Rules,
   { field, about, words }: Target,
@@ -118,6 +121,10 @@ function readValue(
       return;
     case 'time':
       cells[field] = readTime(value, dates, zone) ?? value;
+      return;
+    case 'day':
+      // of a time the day counts
+      cells[field] = readTime(value.replace(CLOCK, ''), dates, zone) ?? value;
       return;
     case 'country':
       cells[field] = readCountry(value);

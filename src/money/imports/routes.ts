@@ -6,8 +6,10 @@ import type { Upload } from '../../contract/uploads.ts';
 import type { Tx } from '../../db/connect.ts';
 import type { AccountId } from '../../kernel/ids.ts';
 import { toJson } from '../../kernel/json.ts';
+import type { Vault } from '../../kernel/vault.ts';
 import { affiliateImport } from '../affiliates/record.ts';
 import { commissionImport } from '../commissions/record.ts';
+import { shown } from '../files/sealed-columns.ts';
 import type { ImportKind } from './fields.ts';
 import type { ImportPlan, ImportSettings } from './plan.ts';
 import { importProgress, progressKey, readProgress, stagesOf } from './progress.ts';
@@ -37,6 +39,7 @@ interface Request {
   readonly account: AccountId;
   readonly principal: Principal;
   readonly upload: Upload;
+  readonly vault: Vault;
 }
 
 interface Settings extends ImportSettings {
@@ -45,13 +48,14 @@ interface Settings extends ImportSettings {
 }
 
 const inputOf = (
-  { tx, account, principal, upload }: Request,
+  { tx, account, principal, upload, vault }: Request,
   { file_name, progress_key, ...settings }: Settings,
 ): ImportInput => ({
   tx,
   account,
   actor: principal.id,
   upload,
+  vault,
   settings,
   fileName: file_name ?? null,
   enter: stagesOf(tx, account, progress_key),
@@ -109,7 +113,10 @@ export const preview = writeRoute({
         mapping_name: plan.mappingName,
         columns: plan.rules.columns.map((column, index) => ({
           ...column,
-          samples: plan.shape.sample.flatMap(({ cells }) => cells[index] || []).slice(0, SAMPLES),
+          samples: plan.shape.sample
+            .flatMap(({ cells }) => cells[index] || [])
+            .slice(0, SAMPLES)
+            .map((text) => shown(column.field, text)),
         })),
         guessed: plan.guessed,
         questions: plan.questions,
@@ -241,7 +248,8 @@ export const undo = writeRoute({
   description:
     'Whole, or not at all: while nothing of it was paid here, refunded, returned, put into a payout or changed since. What is ' +
     'in use is named with the reason. Commissions are voided, count in no sum, and their external_ids are free again; past ' +
-    'payouts and affiliates it made are gone; affiliates it changed are as they were before.',
+    'payouts and affiliates it made are gone; affiliates it changed are as they were before, with their destinations and tax ' +
+    'profiles.',
   returns: { 200: importRecord },
   errors: [
     'resource_missing',
@@ -273,7 +281,7 @@ const plainQuery = strict({
 
 async function plainOf(
   kind: ImportKind,
-  { tx, account, principal, upload }: Request,
+  { tx, account, principal, upload, vault }: Request,
   { dry_run = false, partial = false, progress_key }: Static<typeof plainQuery>,
 ) {
   const input = {
@@ -281,6 +289,7 @@ async function plainOf(
     account,
     actor: principal.id,
     upload,
+    vault,
     fileName: null,
     kind,
     enter: stagesOf(tx, account, progress_key),
@@ -299,7 +308,10 @@ export const importAffiliates = writeRoute({
   description:
     'Creates or updates, by external_id, else by e-mail. Columns: external_id, email (required), name_first, ' +
     'name_last, slug, paypal_email, payout_method, is_ready_for_payout, status, legal_type, country. A column that is not there is left ' +
-    'unchanged, an empty cell clears. One transaction: a bad line stops the import with nothing written, unless ' +
+    'unchanged, an empty cell clears. Where they are paid: destination_type, account_holder, iban, bic, routing_number, ' +
+    'account_number, account_type. Their tax profile: legal_name, tax_country, address_line1, address_line2, ' +
+    'address_postal_code, address_city, address_region, tax_id, tax_id_type, tax_form, tax_form_signed_on, tax_form_document, ' +
+    'self_billing_agreed_on, self_billing_agreed_by, self_billing_document. A line without any cell of these leaves them. One transaction: a bad line stops the import with nothing written, unless ' +
     '`partial`; `dry_run` reports and writes nothing. Files of another shape go to `/v2/imports`.',
   query: plainQuery,
   upload: 'text/csv',

@@ -3,13 +3,18 @@ import type { Tx } from '../../db/connect.ts';
 import { fail } from '../../kernel/errors.ts';
 import { type AccountId, type ImportId, idOf, uuidOf } from '../../kernel/ids.ts';
 import type { Json } from '../../kernel/json.ts';
+import type { Vault } from '../../kernel/vault.ts';
 import { notify } from '../../notices/notices.ts';
 import { importAffiliates } from '../affiliates/import.ts';
+import type { ImportPart } from '../affiliates/import-part.ts';
 import { importCommissions } from '../commissions/import.ts';
+import { DESTINATION_COLUMNS, destinationPart } from '../destinations/import.ts';
 import type { ImportOutcome, ImportRequest, Reading, Stage } from '../files/csv-import.ts';
 import { csvLine } from '../files/csv-line.ts';
+import { shown } from '../files/sealed-columns.ts';
 import { lockBooks } from '../ledger/books.ts';
 import { takePastPayouts } from '../payouts/past.ts';
+import { TAX_COLUMNS, taxProfilePart } from '../tax-profiles/import.ts';
 import { linesOf } from './dialect.ts';
 import type { ImportKind } from './fields.ts';
 import { headerKey, type ImportPlan, type ImportSettings, planImport } from './plan.ts';
@@ -24,18 +29,40 @@ export interface ImportInput {
   /** The public id of the actor. */
   readonly actor: string;
   readonly upload: Upload;
+  /** Seals bank accounts and tax ids. */
+  readonly vault: Vault;
   readonly settings: ImportSettings;
   readonly fileName: string | null;
   /** Is told of each stage as it begins. */
   readonly enter: (stage: Stage) => Promise<void>;
 }
 
-const importers: Readonly<
-  Record<
-    ImportKind,
-    (tx: Tx, account: AccountId, upload: Upload, request: ImportRequest) => Promise<ImportOutcome>
-  >
-> = { affiliates: importAffiliates, commissions: importCommissions };
+type Importer = (
+  input: Pick<ImportInput, 'tx' | 'account' | 'upload' | 'vault'>,
+  request: ImportRequest,
+) => Promise<ImportOutcome>;
+
+const importers: Readonly<Record<ImportKind, Importer>> = {
+  affiliates: async ({ tx, account, upload, vault }, request) => {
+    const parts = await partsOf(tx, { account, vault }, request.reading);
+    return importAffiliates(tx, account, upload, request, parts);
+  },
+  commissions: ({ tx, account, upload }, request) => importCommissions(tx, account, upload, request),
+};
+
+/** The records beside affiliates that a file may set: of our own shape any, of another those it has columns for. */
+async function partsOf(
+  tx: Tx,
+  caller: { readonly account: AccountId; readonly vault: Vault },
+  reading: Reading | null,
+): Promise<ImportPart[]> {
+  const has = (columns: readonly string[]) =>
+    reading === null || columns.some((column) => reading.columns.includes(column));
+  return [
+    ...(has(DESTINATION_COLUMNS) ? [await destinationPart(tx, caller)] : []),
+    ...(has(TAX_COLUMNS) ? [await taxProfilePart(tx, caller)] : []),
+  ];
+}
 
 /** The result of an import, or of its dry run. */
 export interface Imported {
@@ -89,7 +116,7 @@ async function write(input: Omit<ImportInput, 'settings'>, way: Way, options: Ru
     actor,
   });
   const request = { ...options, reading: way.reading, importId: id, enter };
-  const outcome = await importers[way.kind](tx, account, upload, request);
+  const outcome = await importers[way.kind](input, request);
   const payouts = hasHistory
     ? await takePastPayouts(tx, account, { importId: id, actor, zone: way.zone })
     : 0;
@@ -218,15 +245,19 @@ export async function badLinesOf(input: ImportInput): Promise<Iterable<string>> 
   return text;
 }
 
-/** The first lines of a file as parsed: the fields of each. */
+/** The first lines of a file as parsed: the fields of each. Of those that are sealed the end only. */
 export function firstRows(
   plan: ImportPlan,
   most: number,
 ): { line: number; fields: Record<string, string | null> }[] {
   const read = readingOf(plan.rules).under(plan.shape.header);
-  return plan.shape.sample
-    .slice(0, most)
-    .map(({ line, cells }) => ({ line, fields: { ...read(cells, []) } }));
+  return plan.shape.sample.slice(0, most).map(({ line, cells }) => {
+    const fields = Object.entries(read(cells, []) ?? {});
+    return {
+      line,
+      fields: Object.fromEntries(fields.map(([name, text]) => [name, text && shown(name, text)])),
+    };
+  });
 }
 
 /** One import. Throws `resource_missing`. */

@@ -1,21 +1,26 @@
 import type { Tx } from '../../db/connect.ts';
+import { sealingKey } from '../../db/secret-key.ts';
 import { quote } from '../../kernel/csv-refusal.ts';
 import { fail } from '../../kernel/errors.ts';
 import { type AccountId, type ImportId, uuidOf } from '../../kernel/ids.ts';
 import type { Json } from '../../kernel/json.ts';
+import { sealPrefix } from '../../kernel/vault.ts';
 import { publish } from '../../outbox/queue.ts';
 import { type AffiliateInUse, findUsedAffiliates, takeBackAffiliates } from '../affiliates/undo.ts';
 import { type CommissionInUse, findUsedCommissions, voidImported } from '../commissions/undo.ts';
+import { takeBackDestinations } from '../destinations/import-store.ts';
 import { lockBooks } from '../ledger/books.ts';
 import { takeBackPastPayouts } from '../payouts/past.ts';
+import { lockImportedProfiles, takeBackTaxProfiles } from '../tax-profiles/import-store.ts';
 import type { ImportRecord } from './record.ts';
 import { getImport } from './service.ts';
 import { lockImport, markUndone } from './store.ts';
 
 /**
  * Undoes a whole import: commissions are voided and their external_ids free again, past payouts and affiliates it
- * created are deleted, and affiliates it changed are restored. Throws `resource_missing`, `import_is_undone`, and
- * `import_is_used` naming what was paid here, refunded, returned, included in a payout or changed since.
+ * created are deleted, and affiliates it changed are restored, with their destinations and tax profiles. Throws
+ * `resource_missing`, `import_is_undone`, and `import_is_used` naming what was paid here, refunded, returned, included in
+ * a payout or changed since.
  */
 export async function undoImport(
   tx: Tx,
@@ -68,16 +73,23 @@ async function undoCommissions(tx: Tx, account: AccountId, id: ImportId): Promis
 
 const AFFILIATE_REASONS: Readonly<Record<AffiliateInUse['why'], string>> = {
   changed: 'was changed since',
+  destination: 'has had another destination set or removed since',
+  tax_profile: 'has had their tax profile changed since',
+  secret_key: 'had a tax id before that is sealed under a secret key no longer in force',
   commissions: 'has commissions by now, voided ones are kept too',
   payout: 'is in a payout',
 };
 
 async function undoAffiliates(tx: Tx, account: AccountId, id: ImportId): Promise<void> {
-  const found = await findUsedAffiliates(tx, account, id);
+  await lockImportedProfiles(tx, account, id);
+  const sealed = sealPrefix(await sealingKey(tx));
+  const found = await findUsedAffiliates(tx, account, id, sealed);
   const [first] = found;
   if (first) {
     const parts = found.map((each) => `${each.id} (${each.email}) ${AFFILIATE_REASONS[each.why]}`);
     refuseUsed(parts, first.total, 'affiliates');
   }
+  await takeBackDestinations(tx, account, id);
+  await takeBackTaxProfiles(tx, account, id);
   await takeBackAffiliates(tx, account, id);
 }

@@ -89,7 +89,7 @@ export function hasDestination(currency: string | null): Sql {
  * currency is paid, by the destination in force `x` or its absence. In: SQL of the currency.
  */
 export const waitsUntil = (currency: string): string => `case when o.destination_wait_hours > 0 then
-  greatest(x.created_at,
+  greatest(x.created_at, x.restored_at,
     case when coalesce(x.type, 'none') not in ('sepa', 'ach', 'other') then a.paid_to_changed_at end,
     case when x.currency is null then (
       select max(g.replaced_at) from affiliate_destinations g

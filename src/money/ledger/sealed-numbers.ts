@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import sql, { raw, type Sql } from 'sql-template-tag';
 import { maybeRow, type Reader, rows, type Tx } from '../../db/connect.ts';
 import { type AccountId, nil } from '../../kernel/ids.ts';
@@ -52,6 +53,13 @@ interface Resealed<Id> {
 
 /** The text that the mark of a number is made of. */
 export const markedText = (beside: string | null, number: string): string => `${beside ?? ''} ${number}`;
+
+/** The id of a row to be written, for what is sealed before: it is sealed for this row. */
+export const newSealedId = <Id extends string>() => randomUUID() as Id;
+
+/** Bytes as the text that PostgreSQL reads as a bytea. */
+export const byteaText = (bytes: Buffer | null): string | null =>
+  bytes === null ? null : `\\x${bytes.toString('hex')}`;
 
 const lossOf = ({ account_id, affiliate_id }: SealedRow<unknown>): LostNumber => ({
   account: account_id,

@@ -49,5 +49,7 @@ export async function putTaxProfile(
 /** Removes the tax profile of an affiliate. Throws `resource_missing`. */
 export async function removeTaxProfile(tx: Tx, account: AccountId, affiliateId: string): Promise<void> {
   const affiliate = numberIdOf(affiliateId);
-  if (affiliate === null || !(await deleteTaxProfile(tx, account, affiliate))) throw missingProfile();
+  if (affiliate === null) throw missingProfile();
+  await lockTaxProfile(tx, account, affiliate);
+  if (!(await deleteTaxProfile(tx, account, affiliate))) throw missingProfile();
 }

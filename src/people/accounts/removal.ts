@@ -33,6 +33,8 @@ const RECORDS = [
   'payout_schedules',
   'commission_arrivals',
   'import_affiliates',
+  'import_destinations',
+  'import_tax_profiles',
   'import_mappings',
   'imports',
   'affiliate_balance_notes',

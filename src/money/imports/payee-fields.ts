@@ -1,0 +1,165 @@
+import type { Field } from './field.ts';
+
+const BANK = ['iban', 'routing_number'];
+const TAX = ['legal_name'];
+
+/** Where an affiliate is paid. */
+const DESTINATION: Readonly<Record<string, Field>> = {
+  destination_type: {
+    type: 'word',
+    synonyms: ['destinationtype', 'payouttype'],
+    words: {
+      paypal: ['paypal'],
+      wise: ['wise', 'transferwise'],
+      sepa: ['sepa', 'sepatransfer', 'sepacredittransfer', 'iban'],
+      ach: ['ach', 'achtransfer', 'achcredit', 'directdeposit'],
+      other: ['other', 'manual', 'check', 'cheque', 'storecredit'],
+    },
+  },
+  iban: {
+    type: 'text',
+    synonyms: ['iban', 'ibannumber', 'ibannummer', 'ibannr', 'ibancode', 'bankiban'],
+  },
+  routing_number: {
+    type: 'text',
+    synonyms: [
+      'routingnumber',
+      'routing',
+      'bankrouting',
+      'bankroutingnumber',
+      'routingtransitnumber',
+      'achrouting',
+      'aba',
+      'abanumber',
+    ],
+  },
+  bic: {
+    type: 'text',
+    goesWith: ['iban'],
+    synonyms: ['bic', 'biccode', 'swift', 'swiftcode', 'bicswift', 'swiftbic'],
+  },
+  account_number: {
+    type: 'text',
+    goesWith: ['routing_number'],
+    synonyms: ['accountnumber', 'bankaccountnumber', 'bankaccount', 'accountno'],
+  },
+  account_holder: {
+    type: 'text',
+    goesWith: BANK,
+    synonyms: [
+      'accountholder',
+      'accountholdername',
+      'bankaccountholder',
+      'nameonaccount',
+      'accountname',
+      'beneficiary',
+      'beneficiaryname',
+      'kontoinhaber',
+      'titulaire',
+      'titulaireducompte',
+    ],
+  },
+  account_type: {
+    type: 'word',
+    goesWith: ['routing_number'],
+    synonyms: ['accounttype', 'bankaccounttype'],
+    words: {
+      checking: ['checking', 'chequing', 'current', 'checkingaccount', 'currentaccount'],
+      savings: ['savings', 'saving', 'savingsaccount'],
+    },
+  },
+};
+
+/** Who an affiliate is to a tax office. */
+const TAX_PROFILE: Readonly<Record<string, Field>> = {
+  legal_name: {
+    type: 'text',
+    synonyms: ['legalname', 'taxname', 'legalentity', 'legalentityname', 'raisonsociale'],
+  },
+  tax_country: {
+    type: 'country',
+    goesWith: TAX,
+    synonyms: ['taxcountry', 'countryoftax', 'taxresidence', 'countryoftaxresidence'],
+  },
+  address_line1: {
+    type: 'text',
+    goesWith: TAX,
+    synonyms: ['addressline1', 'address1', 'address', 'street', 'streetaddress', 'strasse', 'adresse'],
+  },
+  address_line2: { type: 'text', goesWith: TAX, synonyms: ['addressline2', 'address2'] },
+  address_postal_code: {
+    type: 'text',
+    goesWith: TAX,
+    synonyms: ['addresspostalcode', 'postalcode', 'postcode', 'zip', 'zipcode', 'plz', 'codepostal'],
+  },
+  address_city: {
+    type: 'text',
+    goesWith: TAX,
+    synonyms: ['addresscity', 'city', 'town', 'ort', 'stadt', 'ville'],
+  },
+  address_region: {
+    type: 'text',
+    goesWith: TAX,
+    synonyms: ['addressregion', 'region', 'province', 'stateprovince', 'addressstate', 'bundesland'],
+  },
+  tax_id: {
+    type: 'text',
+    goesWith: TAX,
+    synonyms: [
+      'taxid',
+      'taxidnumber',
+      'taxidentificationnumber',
+      'taxnumber',
+      'tin',
+      'vatid',
+      'vatnumber',
+      'ustid',
+      'ustidnr',
+      'ssn',
+      'ein',
+    ],
+  },
+  tax_id_type: {
+    type: 'word',
+    goesWith: TAX,
+    synonyms: ['taxidtype', 'tintype'],
+    words: {
+      us_ssn: ['usssn', 'ssn', 'socialsecuritynumber'],
+      us_itin: ['usitin', 'itin'],
+      us_ein: ['usein', 'ein', 'fein', 'employeridentificationnumber'],
+      vat: ['vat', 'vatid', 'vatnumber', 'ustid', 'ustidnr', 'tva'],
+      other: ['other'],
+    },
+  },
+  tax_form: {
+    type: 'word',
+    goesWith: TAX,
+    synonyms: ['taxform', 'taxformtype', 'formtype'],
+    words: {
+      w9: ['w9', 'formw9'],
+      w8ben: ['w8ben', 'formw8ben'],
+      w8bene: ['w8bene', 'formw8bene'],
+      w8eci: ['w8eci', 'formw8eci'],
+      w8exp: ['w8exp', 'formw8exp'],
+      w8imy: ['w8imy', 'formw8imy'],
+      vat_registration: ['vatregistration'],
+      other: ['other'],
+    },
+  },
+  tax_form_signed_on: {
+    type: 'day',
+    goesWith: TAX,
+    synonyms: ['taxformsignedon', 'taxformdate', 'formsignedon', 'formdate', 'datesigned'],
+  },
+  tax_form_document: { type: 'text', goesWith: TAX, synonyms: ['taxformdocument'] },
+  self_billing_agreed_on: {
+    type: 'day',
+    goesWith: TAX,
+    synonyms: ['selfbillingagreedon', 'selfbillingdate'],
+  },
+  self_billing_agreed_by: { type: 'text', goesWith: TAX, synonyms: ['selfbillingagreedby'] },
+  self_billing_document: { type: 'text', goesWith: TAX, synonyms: ['selfbillingdocument'] },
+};
+
+/** The fields of a file of affiliates that become records beside the affiliate. */
+export const PAYEE_FIELDS: Readonly<Record<string, Field>> = { ...DESTINATION, ...TAX_PROFILE };
