@@ -125,7 +125,7 @@ export const ROOMS = [
     ['people', 'outbox', 'notices', 'contract', 'db', 'metrics', 'kernel'],
   ],
   ['webhooks/types', 'names of event types, and which subscription covers which', []],
-  ['webhooks/log', 'deliveries and their attempts', ['webhooks/types']],
+  ['webhooks/log', 'deliveries and their attempts', ['webhooks/forms', 'webhooks/types']],
   ['webhooks/analytics', 'how deliveries went over time', ['webhooks/log']],
   [
     'webhooks/events',
@@ -134,6 +134,7 @@ export const ROOMS = [
   ],
   ['webhooks/filters', 'conditions on the payload', []],
   ['webhooks/signing', 'how requests are signed: Standard Webhooks, others, your own', []],
+  ['webhooks/forms', 'what form the body has: whole, thin, a CloudEvent', []],
   [
     'webhooks/egress',
     'how requests leave for an endpoint: proxies, client certificates, client credentials',
@@ -142,14 +143,21 @@ export const ROOMS = [
   [
     'webhooks/endpoints',
     'where events are sent',
-    ['webhooks/log', 'webhooks/egress', 'webhooks/filters', 'webhooks/signing', 'webhooks/types'],
+    [
+      'webhooks/log',
+      'webhooks/egress',
+      'webhooks/filters',
+      'webhooks/forms',
+      'webhooks/signing',
+      'webhooks/types',
+    ],
   ],
   ['webhooks/portal', 'links that open a portal of endpoints', ['webhooks/endpoints', 'webhooks/filters']],
   ['webhooks/recoveries', 'sending many events again', ['webhooks/endpoints', 'webhooks/log']],
   [
     'webhooks/engine',
     'claim, send, settle: its README has the states',
-    ['webhooks/egress', 'webhooks/signing'],
+    ['webhooks/egress', 'webhooks/forms', 'webhooks/signing'],
   ],
 
   [

@@ -274,6 +274,7 @@ export const endpointDisabled: Static<typeof webhookEndpoint> = {
   ordered: false,
   rate_limit: 20,
   headers: ['X-Tenant'],
+  payload: 'full',
   signing: 'standard',
   custom_signing: null,
   second_signature: null,

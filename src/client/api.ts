@@ -655,6 +655,11 @@ export interface ChangeWebhookEndpointBody {
   /** attempts per second; null = no limit */
   readonly rate_limit?: number | null | undefined;
   /**
+   * full: the whole event. thin: the event without its `data`, but with the id of what it is about and the path
+   * to read it at. cloudevents: a CloudEvent 1.0 in structured mode. Attempts from now on are sent so
+   */
+  readonly payload?: PayloadForm | undefined;
+  /**
    * standard: Standard Webhooks. stripe, github, shopify: as these sign theirs, so that receivers written for
    * them verify with what they have. custom: as `custom_signing` says
    */
@@ -1302,6 +1307,11 @@ export interface CreateWebhookEndpointBody {
   readonly ordered?: boolean | undefined;
   /** attempts per second; null = no limit */
   readonly rate_limit?: number | null | undefined;
+  /**
+   * full: the whole event. thin: the event without its `data`, but with the id of what it is about and the path
+   * to read it at. cloudevents: a CloudEvent 1.0 in structured mode. Attempts from now on are sent so
+   */
+  readonly payload?: PayloadForm | undefined;
   /**
    * standard: Standard Webhooks. stripe, github, shopify: as these sign theirs, so that receivers written for
    * them verify with what they have. custom: as `custom_signing` says
@@ -2154,6 +2164,11 @@ export interface NewWebhookEndpoint {
   /** names of your own headers; their values are never shown */
   readonly headers: readonly string[];
   /**
+   * full: the whole event. thin: the event without its `data`, but with the id of what it is about and the path
+   * to read it at. cloudevents: a CloudEvent 1.0 in structured mode. Attempts from now on are sent so
+   */
+  readonly payload: PayloadForm;
+  /**
    * standard: Standard Webhooks. stripe, github, shopify: as these sign theirs, so that receivers written for
    * them verify with what they have. custom: as `custom_signing` says
    */
@@ -2358,6 +2373,8 @@ export interface PasswordReset {
   readonly is_emailed: boolean;
   readonly expires_at: Timestamp;
 }
+
+export type PayloadForm = 'full' | 'thin' | 'cloudevents';
 
 export interface PaymentFileChange {
   readonly affiliate_id: number;
@@ -3665,6 +3682,8 @@ export interface WebhookAttempt {
   readonly duration_ms: number;
   /** as they were sent; the values of your own headers are hidden */
   readonly request_headers: Readonly<Record<string, string>> | null;
+  /** as it was sent, where that was not `payload`: thin or a CloudEvent */
+  readonly request_body: string | null;
   /** null when there was no answer */
   readonly response_status: number | null;
   /** as they were received */
@@ -3706,6 +3725,11 @@ export interface WebhookEndpoint {
   readonly rate_limit: number | null;
   /** names of your own headers; their values are never shown */
   readonly headers: readonly string[];
+  /**
+   * full: the whole event. thin: the event without its `data`, but with the id of what it is about and the path
+   * to read it at. cloudevents: a CloudEvent 1.0 in structured mode. Attempts from now on are sent so
+   */
+  readonly payload: PayloadForm;
   /**
    * standard: Standard Webhooks. stripe, github, shopify: as these sign theirs, so that receivers written for
    * them verify with what they have. custom: as `custom_signing` says

@@ -1,6 +1,32 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import type { Event } from './api.ts';
 
+/** The body at an endpoint with `payload: thin`: the event without its data. */
+export interface ThinEvent extends Omit<Event, 'data'> {
+  /** What the event is about; missing when its data has no `id` that can name it. */
+  readonly related_object?: { readonly id: string | number; readonly object?: string | number };
+  /** The path at which the API has the whole event. */
+  readonly url: string;
+}
+
+/** The body at an endpoint with `payload: cloudevents`. */
+export interface CloudEvent {
+  readonly specversion: '1.0';
+  readonly id: string;
+  /** The account: `urn:uuid:` and the digits of `accountid`. */
+  readonly source: string;
+  readonly type: string;
+  /** The `id` in the data, where it has one. */
+  readonly subject?: string;
+  readonly time: string;
+  readonly datacontenttype: 'application/json';
+  readonly accountid: string;
+  readonly apiversion: Event['api_version'];
+  /** Somebody sent it to test the endpoint: nothing happened. */
+  readonly istest?: true;
+  readonly data: Event['data'];
+}
+
 /** Why verification failed. */
 export type WebhookProblem =
   | 'missing_headers'
@@ -29,7 +55,8 @@ const TOLERANCE_SECONDS = 300;
 const SECRET = /^whsec_([A-Za-z0-9+/]{4,}={0,2})$/;
 
 /**
- * Verifies a webhook (Standard Webhooks) and returns its event.
+ * Verifies a webhook (Standard Webhooks) and returns its event. Where the endpoint has another `payload` than `full`, name
+ * what it gets: `verifyWebhook<ThinEvent>(…)`, `verifyWebhook<CloudEvent>(…)`.
  *
  * `body` must be the raw body as received: parsing and serialising it again changes the bytes. `secrets` is the
  * endpoint's secret (`whsec_…`), or several, of which one must match, so that a secret can be rotated without downtime.
@@ -41,11 +68,11 @@ const SECRET = /^whsec_([A-Za-z0-9+/]{4,}={0,2})$/;
  * @example
  * const event = verifyWebhook(await request.text(), request.headers, process.env.PAYHOOK_WEBHOOK_SECRET);
  */
-export function verifyWebhook(
+export function verifyWebhook<Body extends Event | ThinEvent | CloudEvent = Event>(
   body: string | Uint8Array,
   headers: WebhookHeaders,
   secrets: string | readonly string[],
-): Event {
+): Body {
   const keys = (typeof secrets === 'string' ? [secrets] : secrets).map(keyOf);
   const [id, timestamp, signatures] = ['webhook-id', 'webhook-timestamp', 'webhook-signature'].map((name) =>
     headerOf(headers, name),
@@ -64,7 +91,7 @@ export function verifyWebhook(
     return given.some((one) => one.length === expected.length && timingSafeEqual(one, expected));
   });
   if (!isRight) throw new WebhookVerificationError('wrong_signature', 'no signature is right');
-  return eventOf(body);
+  return eventOf(body) as Body;
 }
 
 /** Whether a text is a signing secret: `whsec_` and a base64 key. */
@@ -101,9 +128,9 @@ function duration(seconds: number): string {
   return hours < 48 ? `${hours} hours` : `${Math.round(hours / 24)} days`;
 }
 
-function eventOf(body: string | Uint8Array): Event {
+function eventOf(body: string | Uint8Array): object {
   const event = parsed(typeof body === 'string' ? body : Buffer.from(body).toString());
-  if (typeof event === 'object' && event !== null) return event as Event;
+  if (typeof event === 'object' && event !== null) return event;
   throw new WebhookVerificationError(
     'invalid_payload',
     'the signature is right, but the body is no JSON object',

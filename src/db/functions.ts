@@ -57,6 +57,42 @@ create or replace function filterable(payload text) returns jsonb language plpgs
     return 'null';
   end $$;
 
+-- The text of a value that can name something: of 1 to 255 characters, none of them a control character; else null.
+create or replace function naming(value json) returns text language sql immutable as $$
+  select case when json_typeof(value) in ('string', 'number')
+    then substring(value #>> '{}' from '^[^\\u0001-\\u001F\\u007F-\\u009F]{1,255}$') end $$;
+
+-- A payload in the form that an endpoint asks for (webhooks/forms). Its data goes through as it was stored, every digit of it.
+create or replace function payload_as(form text, payload text) returns text language plpgsql immutable strict as $$
+  declare
+    -- nothing in front of the data can contain this
+    place int := strpos(payload, ',"data":');
+    envelope text := left(payload, place - 1);
+    data text := substr(payload, place + 8, length(payload) - place - 8);
+    head json := envelope || '}';
+    id json;
+    object json;
+  begin
+    begin
+      select about.id, about.object into id, object from json_to_record(data::json) as about (id json, object json);
+    exception when data_exception or program_limit_exceeded then
+      -- data that cannot be read is sent all the same
+    end;
+    return case form
+      when 'thin' then concat(
+        envelope,
+        case when naming(id) is not null then concat(',"related_object":{"id":', id,
+          case when naming(object) is not null then concat(',"object":', object) end, '}') end,
+        ',"url":"/v2/events/', head ->> 'id', '"}')
+      when 'cloudevents' then concat(
+        '{"specversion":"1.0","id":', head -> 'id',
+        ',"source":"urn:uuid:', substr(head ->> 'account_id', 5)::uuid,
+        '","type":', head -> 'type', ',"subject":' || to_json(naming(id)), ',"time":', head -> 'timestamp',
+        ',"datacontenttype":"application/json","accountid":', head -> 'account_id',
+        ',"apiversion":', head -> 'api_version', ',"istest":' || (head ->> 'is_test'), ',"data":', data, '}')
+    end;
+  end $$;
+
 -- RFC 3339, UTC, milliseconds.
 create or replace function iso(at timestamptz) returns text language sql stable parallel safe as $$
   select to_char(at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') $$;

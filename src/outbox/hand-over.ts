@@ -2,12 +2,17 @@ import type { Tx } from '../db/connect.ts';
 import type { AccountId, EndpointId, EventId } from '../kernel/ids.ts';
 import type { TraceContext } from '../kernel/trace.ts';
 
+/** The form an endpoint asks for (webhooks/forms); null = the payload as it is stored. */
+export type StoredForm = 'thin' | 'cloudevents' | null;
+
 /** A delivery that a worker may attempt until its lease ends, with everything the attempt needs. */
 export interface Leased {
   readonly account: AccountId;
   readonly endpoint: EndpointId;
   readonly event: EventId;
+  /** The body: the payload in the form of the endpoint. */
   readonly payload: string;
+  readonly payloadForm: StoredForm;
   /** What the event was published with; null = it belongs to no trace. */
   readonly trace: TraceContext | null;
   readonly trigger: 'scheduled' | 'manual' | 'recovery';
@@ -50,6 +55,7 @@ export interface LeasedRow {
   event_id: EventId;
   /** Left out when no event of the statement has a key. */
   ordering_key?: string | null;
+  payload_form: StoredForm;
   url: string;
   local_machine: string | null;
   public_only: boolean;
@@ -75,6 +81,7 @@ export function leasedOf(
     endpoint: row.endpoint_id,
     event: row.event_id,
     payload: rest.payload,
+    payloadForm: row.payload_form,
     trace: rest.trace,
     trigger: rest.trigger,
     orderingKey: row.ordering_key ?? null,

@@ -185,7 +185,7 @@ async function storeForeign(
   let leased: Leased[] = [];
   let token = '';
   tx.onEnd((isCommitted) => offer.close(isCommitted ? leased : [], token));
-  const stored = await store<ForeignRow & Partial<LeasedRow> & { token: string | null }>(
+  const stored = await store<ForeignRow & Partial<LeasedRow> & { token: string | null; body: string | null }>(
     tx,
     records,
     returned,
@@ -201,7 +201,12 @@ async function storeForeign(
     if (row.token === null) return [];
     token = row.token;
     const trace = traces[Number(row.place) - 1] ?? null;
-    return leasedOf(row as LeasedRow, { payload, trace, trigger: 'scheduled', step: 0 });
+    return leasedOf(row as LeasedRow, {
+      payload: row.body ?? payload,
+      trace,
+      trigger: 'scheduled',
+      step: 0,
+    });
   });
   return stored;
 }

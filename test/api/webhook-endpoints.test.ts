@@ -71,6 +71,7 @@ describe('an endpoint', () => {
       ordered: false,
       rate_limit: null,
       headers: [],
+      payload: 'full',
       signing: 'standard',
       custom_signing: null,
       second_signature: null,

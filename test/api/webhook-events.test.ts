@@ -101,6 +101,7 @@ describe('a delivery', () => {
     const common = {
       url: 'http://127.0.0.1:9/hook',
       request_headers: { 'content-type': 'application/json' },
+      request_body: null,
       response_truncated: false,
     };
     expect(shown).toMatchObject({

@@ -468,7 +468,12 @@ export async function publishing({ show, refuse, chapter }: Recorder, id: string
   await refuse('publishEvent', 'reserved_event_type', { body: { type: 'payout.paid', data: {} } });
   await show('changeWebhookEndpoint', {
     path: { id },
-    body: { event_types: ['payout.*', 'order.*'], rate_limit: 20, metadata: { team: 'finance' } },
+    body: {
+      event_types: ['payout.*', 'order.*'],
+      rate_limit: 20,
+      payload: 'cloudevents',
+      metadata: { team: 'finance' },
+    },
   });
   await show('rotateWebhookEndpointSecret', { path: { id }, body: { overlap_seconds: 86_400 } });
   await show('deleteWebhookEndpoint', { path: { id } });

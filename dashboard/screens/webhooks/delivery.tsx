@@ -54,6 +54,8 @@ function Inside({ event, body }: { event: WebhookEventWithAttempts; body: string
   const { id, webhook_endpoint_id: endpoint, status, attempts } = event;
   const newest = [...attempts].sort((a, b) => b.number - a.number);
   const last = newest[0];
+  const isWhole = attempts.every(({ request_body }) => request_body === null);
+  const bodyTitle = isWhole ? texts.body : texts.whole;
   return (
     <div className="stack">
       <Facts
@@ -82,7 +84,10 @@ function Inside({ event, body }: { event: WebhookEventWithAttempts; body: string
           </Button>
         )}
         {last && (
-          <Button icon="copy" onPress={() => copyText(curlOfAttempt(last, body), texts.copiedCurl)}>
+          <Button
+            icon="copy"
+            onPress={() => copyText(curlOfAttempt(last, last.request_body ?? body), texts.copiedCurl)}
+          >
             {texts.copyCurl}
           </Button>
         )}
@@ -118,8 +123,8 @@ function Inside({ event, body }: { event: WebhookEventWithAttempts; body: string
         </ol>
       </section>
       <section>
-        <h3>{texts.body}</h3>
-        <Code label={texts.body} copyLabel={texts.copyPayload} fileName={`${id}.json`}>
+        <h3>{bodyTitle}</h3>
+        <Code label={bodyTitle} copyLabel={texts.copyPayload} fileName={`${id}.json`}>
           {body}
         </Code>
       </section>
@@ -160,6 +165,11 @@ function Attempt({
           <code>POST {plain(attempt.url)}</code>
         </p>
         <Headers label={texts.request} headers={attempt.request_headers} />
+        {attempt.request_body !== null && (
+          <Code label={texts.sentBody} copyLabel={texts.copySent}>
+            {attempt.request_body}
+          </Code>
+        )}
         <h4>{texts.answer}</h4>
         {response_status === null ? <p className="soft">{texts.noAnswer}</p> : <Answer attempt={attempt} />}
       </div>

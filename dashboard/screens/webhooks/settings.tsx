@@ -5,7 +5,7 @@ import { useMay, usePortal } from '../../data/me.ts';
 import { useRead, useWrite } from '../../data/queries.ts';
 import { Button } from '../../parts/button.tsx';
 import { Notice, Problem } from '../../parts/feedback.tsx';
-import { Checkbox, TextField } from '../../parts/field.tsx';
+import { Checkbox, optionsOf, SelectField, TextField } from '../../parts/field.tsx';
 import { Confirm, ConfirmEnd } from '../../parts/overlay.tsx';
 import { Card, Facts } from '../../parts/page.tsx';
 import { toast } from '../../parts/toast.tsx';
@@ -36,7 +36,11 @@ export function EndpointSettings({ endpoint }: { endpoint: WebhookEndpoint }) {
   );
 }
 
-function Seen({ endpoint: { event_types, rate_limit, ordered, headers } }: { endpoint: WebhookEndpoint }) {
+function Seen({
+  endpoint: { event_types, rate_limit, ordered, payload, headers },
+}: {
+  endpoint: WebhookEndpoint;
+}) {
   return (
     <Card>
       <Facts
@@ -44,6 +48,7 @@ function Seen({ endpoint: { event_types, rate_limit, ordered, headers } }: { end
           [texts.fields.types, event_types === null ? texts.allTypes : listed(event_types)],
           [texts.fields.rate, rate_limit ?? '—'],
           [texts.fields.order, ordered ? texts.fields.oneByOne : '—'],
+          [texts.fields.form, texts.fields.forms[payload]],
           [texts.headers.title, headers.length === 0 ? '—' : listed(headers)],
         ]}
       />
@@ -52,6 +57,7 @@ function Seen({ endpoint: { event_types, rate_limit, ordered, headers } }: { end
 }
 
 const MOST_A_SECOND = 10_000;
+const FORMS = ['full', 'thin', 'cloudevents'] as const;
 const originOf = (url: string) => (URL.canParse(url.trim()) ? new URL(url.trim()).origin : null);
 
 function Change({ endpoint }: { endpoint: WebhookEndpoint }) {
@@ -62,6 +68,7 @@ function Change({ endpoint }: { endpoint: WebhookEndpoint }) {
   const [owner, setOwner] = useState(endpoint.owner ?? '');
   const [rate, setRate] = useState(endpoint.rate_limit === null ? '' : String(endpoint.rate_limit));
   const [isOrdered, setOrdered] = useState(endpoint.ordered);
+  const [payload, setPayload] = useState(endpoint.payload);
   const [types, setTypes] = useState(endpoint.event_types);
   const [headers, setHeaders] = useState(NO_CHANGES);
   const isRateGood = rate === '' || (/^[1-9]\d{0,4}$/.test(rate) && Number(rate) <= MOST_A_SECOND);
@@ -77,6 +84,7 @@ function Change({ endpoint }: { endpoint: WebhookEndpoint }) {
     ...(portal === null ? { owner: owner.trim() || null } : {}),
     rate_limit: rate === '' ? null : Number(rate),
     ordered: isOrdered,
+    payload,
     event_types: types,
     headers: changed,
   };
@@ -118,6 +126,13 @@ function Change({ endpoint }: { endpoint: WebhookEndpoint }) {
           isOptional
         />
         <Checkbox label={texts.fields.ordered} isChecked={isOrdered} onChange={setOrdered} />
+        <SelectField
+          label={texts.fields.form}
+          hint={texts.fields.formHints[payload]}
+          value={payload}
+          options={optionsOf(FORMS, texts.fields.forms)}
+          onChange={setPayload}
+        />
         <TypesField types={types} onChange={setTypes} />
         <HeadersField names={endpoint.headers} changes={headers} onChange={setHeaders} />
         {dropped.length > 0 && <Notice tone="warn">{texts.headers.dropped(listed(dropped))}</Notice>}

@@ -20,6 +20,7 @@ export interface EndpointFields extends MetadataOption, EgressOptions {
   readonly header?: readonly string[];
   readonly ordered?: boolean;
   readonly rateLimit?: string;
+  readonly payload?: string;
   readonly signing?: string;
   readonly customSigning?: string;
   readonly secret?: string;
@@ -41,6 +42,7 @@ Examples:
   $ payhook webhooks change https://shop.example.com/payhook --types 'payout.*,affiliate.updated' --rate-limit 20
   $ payhook webhooks change https://shop.example.com/payhook --url https://shop.example.com/hooks/payhook
   $ payhook webhooks change https://shop.example.com/payhook --ordered
+  $ payhook webhooks change https://shop.example.com/payhook --payload thin
   $ payhook webhooks change https://shop.example.com/payhook --signing github --second-until 2026-12-31T00:00:00Z
   $ payhook webhooks change https://shop.example.com/payhook --proxy http://payhook:password@proxy.example.com:3128
   $ payhook webhooks change https://shop.example.com/payhook --client-certificate client.pem --client-key client.key
@@ -66,6 +68,7 @@ export function withEndpointFields(command: Command): Command {
     .option('--ordered', 'send the events of one ordering key one after the other')
     .option('--no-ordered', 'send them as soon as they are published')
     .option('--rate-limit <number>', 'maximum attempts per second; none = no limit')
+    .option('--payload <form>', 'what form the body has: full, thin (without data), cloudevents')
     .option('--signing <scheme>', 'how requests are signed: standard, stripe, github, shopify, custom')
     .option(
       '--custom-signing <json>',
@@ -102,6 +105,7 @@ export function readEndpointFields({
   header,
   ordered,
   rateLimit,
+  payload,
   signing,
   customSigning,
   secret,
@@ -121,6 +125,7 @@ export function readEndpointFields({
     ordered,
     rate_limit: rateLimit === undefined ? undefined : readRate(rateLimit),
     // the server judges the words, and names the rule
+    payload: payload as ChangeWebhookEndpointBody['payload'],
     signing: signing as ChangeWebhookEndpointBody['signing'],
     custom_signing:
       customSigning === undefined
@@ -157,8 +162,8 @@ async function change(
   const body = { url, ...readEndpointFields(fields), second_signature: secondUntil(when) };
   if (Object.values(body).every((value) => value === undefined)) {
     throw new UsageError(
-      'say what to change: --url, --types, --filter, --description, --owner, --header, --ordered, --rate-limit, --signing, ' +
-        '--secret, --second-until, --proxy, --client-certificate, --token-url or --metadata',
+      'say what to change: --url, --types, --filter, --description, --owner, --header, --ordered, --rate-limit, --payload, ' +
+        '--signing, --secret, --second-until, --proxy, --client-certificate, --token-url or --metadata',
     );
   }
   const { before, endpoint } = await withEndpoint(cli, reference, async (client, id) => ({

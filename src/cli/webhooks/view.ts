@@ -63,6 +63,7 @@ export function describeEndpoint(endpoint: WebhookEndpoint, terminal: Terminal):
     ['Rate limit', endpoint.rate_limit === null ? null : `${count(endpoint.rate_limit, 'attempt')} a second`],
     ['Ordered', endpoint.ordered ? 'one event of an ordering key after the other' : null],
     ['Custom headers', endpoint.headers.join(', ') || null],
+    ['Payload', endpoint.payload === 'full' ? null : endpoint.payload],
     ['Signed as', signingOf(endpoint)],
     ...egressFacts(endpoint),
     ['Metadata', describeMetadata(endpoint.metadata)],
@@ -159,6 +160,7 @@ function describeAttempt(attempt: WebhookAttempt, { paint }: Terminal): string {
     ...error.map((text) => `  ${printable(text)}`),
     `  ${paint.faint('→')} POST ${printable(attempt.url)}`,
     ...headersOf(attempt.request_headers, `  ${paint.faint('→')} `),
+    ...(attempt.request_body === null ? [] : [block(attempt.request_body, BODY_LINES).trimEnd()]),
     ...headersOf(attempt.response_headers, `  ${paint.faint('←')} `),
   ];
   const body = attempt.response_body

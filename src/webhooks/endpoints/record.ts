@@ -6,6 +6,7 @@ import { extended, type Json, toJson } from '../../kernel/json.ts';
 import { BEHIND } from '../../outbox/order.ts';
 import { egressFields, egressShown } from '../egress/record.ts';
 import { filter } from '../filters/record.ts';
+import { formColumn, payloadForm } from '../forms/record.ts';
 import {
   customSigning,
   secondSignature,
@@ -48,6 +49,7 @@ const fields = {
   headers: Type.Array(Type.String(), {
     description: 'names of your own headers; their values are never shown',
   }),
+  payload: payloadForm,
   signing,
   custom_signing: nullable(customSigning),
   second_signature: nullable(secondSignature),
@@ -88,6 +90,7 @@ const columns = {
   ordered: 'e.ordered',
   rate_limit: 'e.rate_limit',
   headers: 'e.header_names',
+  payload: formColumn,
   signing: signingOf('e.signing'),
   custom_signing: customOf('e.signing'),
   second_signature: `case when e.previous_secret_until > now() then json_build_object(
@@ -186,6 +189,7 @@ const optional = {
       Type.Integer({ minimum: 1, maximum: 10_000, description: 'attempts per second; null = no limit' }),
     ),
   ),
+  payload: Type.Optional(payloadForm),
   ...signingFields,
   second_signature: Type.Optional(
     nullable({

@@ -17,6 +17,7 @@ import { note } from '../../people/audit/service.ts';
 import { compileFilter } from '../filters/compile.ts';
 import { testFilter } from '../filters/judge.ts';
 import type { FilterTest, FilterTestInput } from '../filters/record.ts';
+import { storedForm } from '../forms/record.ts';
 import { isEventType, needsAffiliates, subscriptionProblem } from '../types/types.ts';
 import { changedEgress, egressColumns, openEgress, readsAlong } from './egress.ts';
 import { changedHeaders, type OwnHeaders } from './headers.ts';
@@ -329,6 +330,7 @@ async function columnsOf(
   if (input.owner !== undefined) columns.owner = input.owner;
   if (input.rate_limit !== undefined) columns.rate_limit = input.rate_limit;
   if (input.ordered !== undefined) columns.ordered = input.ordered;
+  if (input.payload !== undefined) columns.payload_form = storedForm(input.payload);
   if (input.metadata !== undefined) columns.metadata = toJson(input.metadata);
   return columns;
 }

@@ -6,6 +6,7 @@ import { formatInstant } from '../../kernel/time.ts';
 import type { TraceContext } from '../../kernel/trace.ts';
 import type { Vault } from '../../kernel/vault.ts';
 import type { Leased } from '../../outbox/hand-over.ts';
+import { formHeaders } from '../forms/forms.ts';
 import { sendAuthorized } from './authorized.ts';
 import { createKeyring } from './keyring.ts';
 import type { Outcome } from './outcome.ts';
@@ -81,6 +82,7 @@ export function createAttempts({ vault, addresses, localAddresses, config, now }
         'webhook-id': id,
         'webhook-timestamp': String(timestamp),
       };
+      if (delivery.payloadForm !== null) Object.assign(own, formHeaders(delivery.payloadForm));
       if (headers?.traceparent === undefined) Object.assign(own, traceHeaders(trace, headers));
       const message = { id, timestamp, body: delivery.payload, url: delivery.url };
       for (const signer of signers) own[signer.header] = signer.valueOf(message);

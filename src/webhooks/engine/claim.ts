@@ -208,7 +208,8 @@ function takeRows(
         picked as materialized (
           select f.place, s.lane, s.failures, s.last_success_at, e.account_id, e.id, e.resumptions, e.rate_limit, e.url,
                  e.local_url, e.local_machine, e.public_only, e.signing, e.secret, e.previous_signing, e.previous_secret,
-                 e.previous_secret_until, e.header_names, e.header_values, e.egress_sealed, q.event_id, q.trigger, q.ordering_key, q.lease_token as lost,
+                 e.previous_secret_until, e.header_names, e.header_values, e.egress_sealed, e.payload_form, q.event_id, q.trigger, q.ordering_key,
+                 q.lease_token as lost,
                  case when q.generation = e.resumptions then q.step else 0 end as step
           from clock c
           cross join json_to_recordset(${free}::json) as f (place int, account_id uuid, endpoint_id uuid)
@@ -242,8 +243,9 @@ function takeRows(
           select now, token, (extract(epoch from now) * 1000)::int8 as now_ms,
                  (select ${milliseconds(sql`min(may_start_at) - c.now`)} from limited) as wait_ms
           from clock c)
-        select m.token, m.now_ms as now, m.wait_ms, p.account_id, p.id as endpoint_id, p.event_id, v.payload, v.traceparent, v.tracestate, p.trigger,
-               p.ordering_key,
+        select m.token, m.now_ms as now, m.wait_ms, p.account_id, p.id as endpoint_id, p.event_id, p.payload_form,
+               case when p.payload_form is null then v.payload else payload_as(p.payload_form, v.payload) end as payload,
+               v.traceparent, v.tracestate, p.trigger, p.ordering_key,
                p.step, p.lost, p.url, case when p.local_url = p.url then p.local_machine end as local_machine,
                p.public_only, p.signing, p.secret, p.previous_signing,
                case when p.previous_secret_until > m.now then p.previous_secret end as previous_secret,

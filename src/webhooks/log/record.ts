@@ -3,6 +3,7 @@ import { type Static, Type } from 'typebox';
 import { columnsOf } from '../../contract/records.ts';
 import { nullable, strict, timestamp } from '../../contract/schemas.ts';
 import { BEHIND } from '../../outbox/order.ts';
+import { bodySent } from '../forms/forms.ts';
 
 const fields = {
   id: Type.String({
@@ -57,6 +58,9 @@ const attempt = strict(
       ...sent,
       description: 'as they were sent; the values of your own headers are hidden',
     }),
+    request_body: nullable(
+      Type.String({ description: 'as it was sent, where that was not `payload`: thin or a CloudEvent' }),
+    ),
     response_status: nullable(Type.Integer({ description: 'null when there was no answer' })),
     response_headers: nullable({ ...sent, description: 'as they were received' }),
     response_body: nullable(Type.String({ description: 'its first 16 KiB' })),
@@ -129,6 +133,7 @@ const attemptColumns = columnsOf(attempt, {
   started_at: 'iso(a.started_at)',
   duration_ms: 'a.duration_ms',
   request_headers: 'a.request_headers',
+  request_body: bodySent,
   response_status: 'a.response_status',
   response_headers: 'a.response_headers',
   response_body: 'a.response_body',
