@@ -49,6 +49,7 @@ export const schedules = {
   },
   openPayout: 'Open the payout',
   preparedBy: 'Prepared by schedule',
+  deleted: 'one that was deleted',
   now: {
     title: 'If it ran now',
     pays: (affiliates: number) => `${count(affiliates, 'affiliate')} would be paid:`,

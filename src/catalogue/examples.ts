@@ -205,6 +205,7 @@ export const payoutCreated: Static<typeof payoutSummary> = {
   metadata: { run: 'september' },
   revision: 1,
   created_by: KEY,
+  schedule_id: null,
   created_at: '2026-09-15T08:30:00.000Z',
   updated_at: '2026-09-15T08:30:00.000Z',
   paid_at: null,

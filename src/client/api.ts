@@ -1120,6 +1120,8 @@ export interface CompletedPayout {
   readonly revision: number;
   /** the id of the key, user or application */
   readonly created_by: string;
+  /** the schedule that prepared it; it may have been deleted since */
+  readonly schedule_id: string | null;
   readonly created_at: Timestamp;
   readonly updated_at: Timestamp;
   /** when the money left, as given at completion; default the time of completion */
@@ -2458,6 +2460,8 @@ export interface Payout {
   readonly revision: number;
   /** the id of the key, user or application */
   readonly created_by: string;
+  /** the schedule that prepared it; it may have been deleted since */
+  readonly schedule_id: string | null;
   readonly created_at: Timestamp;
   readonly updated_at: Timestamp;
   /** when the money left, as given at completion; default the time of completion */
@@ -2735,6 +2739,7 @@ export interface PayoutPreview {
   readonly metadata: Readonly<Record<string, string>>;
   readonly revision: null;
   readonly created_by: null;
+  readonly schedule_id: null;
   readonly created_at: null;
   readonly updated_at: null;
   /** when the money left, as given at completion; default the time of completion */
@@ -2998,6 +3003,8 @@ export interface PayoutSummary {
   readonly revision: number;
   /** the id of the key, user or application */
   readonly created_by: string;
+  /** the schedule that prepared it; it may have been deleted since */
+  readonly schedule_id: string | null;
   readonly created_at: Timestamp;
   readonly updated_at: Timestamp;
   /** when the money left, as given at completion; default the time of completion */

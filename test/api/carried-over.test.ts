@@ -154,3 +154,32 @@ test('payouts and returns of before say the same by line, and the books balance'
     expect(await world.query(IMBALANCES)).toEqual([]);
   });
 });
+
+test('payouts of before name the schedule whose last run made them', async () => {
+  const { query } = world;
+  await before(world, '0049_payout_schedule.sql', async (migrate) => {
+    await query(`insert into accounts (name) values ('Shop'), ('Other')`);
+    await query(
+      `insert into payouts (account_id, number, as_of, created_by, status, paid_by, paid_at)
+       select id, unnest('{1,2}'::int[]), now(), 'me', 'paid', 'me', now() from accounts`,
+    );
+    await query(
+      `insert into payout_schedules (account_id, name, every, day, search, ignore_minimum, is_active, maker_kind, maker_id,
+         next_on, last_on, last_at, last_outcome, last_payout_id)
+       select p.account_id, 'of ' || a.name, 'month', 1, '', false, true, 'api_key', 'me', current_date, current_date, now(),
+         'created', p.id
+       from payouts p join accounts a on a.id = p.account_id where p.number = 2 and a.name = 'Shop'`,
+    );
+    await migrate();
+    const told = await query(
+      `select a.name, p.number::int, s.name as schedule from payouts p join accounts a on a.id = p.account_id
+       left join payout_schedules s on s.account_id = p.account_id and s.id = p.schedule_id order by a.name, p.number`,
+    );
+    expect(told).toEqual([
+      { name: 'Other', number: 1, schedule: null },
+      { name: 'Other', number: 2, schedule: null },
+      { name: 'Shop', number: 1, schedule: null },
+      { name: 'Shop', number: 2, schedule: 'of Shop' },
+    ]);
+  });
+});

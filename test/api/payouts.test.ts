@@ -100,6 +100,7 @@ describe('a new payout', () => {
       metadata: {},
       revision: 1,
       created_by: key,
+      schedule_id: null,
       created_at: expect.stringMatching(TIMESTAMP),
       updated_at: expect.stringMatching(TIMESTAMP),
       paid_at: null,

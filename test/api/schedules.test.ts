@@ -112,7 +112,11 @@ describe('on its day', () => {
     await run();
     const [payout, ...more] = await payouts();
     expect(more).toEqual([]);
-    expect(payout).toMatchObject({ status: 'unpaid', created_by: schedule.made_by });
+    expect(payout).toMatchObject({
+      status: 'unpaid',
+      created_by: schedule.made_by,
+      schedule_id: schedule.id,
+    });
     expect(payout?.totals).toMatchObject([{ currency: 'usd', amount: 700 }]);
     const { last_run, next_on } = await get(schedule.id);
     expect(last_run).toMatchObject({ outcome: 'created', reason: null, payout_id: payout?.id });
@@ -120,6 +124,29 @@ describe('on its day', () => {
     expect((await eventsOf(world, api, 'payout.created')).length).toBe(1);
     const { data } = (await api.get('/v2/audit-log?action=runPayoutSchedule')).body;
     expect(data).toMatchObject([{ target: payout?.id, actor: { kind: 'key', id: schedule.made_by } }]);
+  });
+
+  test('its payouts name it, also after its next run and when it was deleted; those of people name none', async () => {
+    await owe();
+    const { id } = await made();
+    await dueSince(id, 0);
+    await run();
+    const [first] = await payouts();
+    expect((await api.delete(`${PAYOUTS}/${first?.id}`)).status).toBe(204);
+    await dueSince(id, 0);
+    await run();
+    const [second] = await payouts();
+    await dueSince(id, 0);
+    await run();
+    expect((await get(id)).last_run).toMatchObject({ outcome: 'refused', payout_id: null });
+    const path = `${PAYOUTS}/${second?.id}`;
+    expect((await api.get(path)).body.schedule_id).toBe(id);
+    expect((await api.delete(`${PATH}/${id}`)).status).toBe(204);
+    expect((await api.get(path)).body.schedule_id).toBe(id);
+    const events = await eventsOf(world, api, 'payout.created');
+    expect(events.map(({ payload }) => payload.data.schedule_id)).toEqual([id, id]);
+    await api.delete(path);
+    expect(await makePayout(api)).toMatchObject({ schedule_id: null });
   });
 
   test('days that were missed are made up for once', async () => {

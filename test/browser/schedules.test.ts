@@ -77,6 +77,10 @@ inChromium('schedules of payouts', (chromium) => {
       await page.getByText('Prepared by schedule').waitFor();
       await page.getByRole('link', { name: 'dollars' }).waitFor();
       await expectAccessible(page);
+      await world.api.delete(`${SCHEDULES}/${schedule.id}`);
+      await page.reload();
+      await page.getByText('one that was deleted').waitFor();
+      await expectAccessible(page);
       expectQuiet(visitor);
     },
   );

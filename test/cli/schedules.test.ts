@@ -70,6 +70,9 @@ test('on its day the payout is prepared, and show says what came of it', async (
   const { body: payout } = await api.get(`${PAYOUTS}/current`);
   expect((await run('show', id)).stdout).toContain(`created ${payout.id}`);
   await due();
+  const env = { PAYHOOK_URL: world.url, PAYHOOK_API_KEY: api.key };
+  const shown = await runHere(['payouts', 'show', payout.id], { env });
+  expect(shown.stdout).toContain(`Prepared by the schedule ${id}`);
   expect((await run('show', id)).stdout).toMatch(/refused, payout po_\w+ is unpaid/);
 });
 

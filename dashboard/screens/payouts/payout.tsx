@@ -26,7 +26,7 @@ import { PayoutInvoices } from './invoices.tsx';
 import { Line } from './line.tsx';
 import { Lines } from './lines.tsx';
 import { PayoutStatus } from './list.tsx';
-import { PreparedBy, usePreparedBy } from './prepared-by.tsx';
+import { PreparedBy } from './prepared-by.tsx';
 import { useTicks } from './ticks.ts';
 
 const route = getRouteApi('/payouts/$id');
@@ -167,7 +167,6 @@ function Summary({
   payout: Payout;
   rows?: readonly (readonly [string, ReactNode])[];
 }) {
-  const schedule = usePreparedBy(payout.id);
   return (
     <Card>
       <Facts
@@ -177,9 +176,9 @@ function Summary({
           [payouts.columns.commissions, whole(payout.commission_count)],
           [payouts.columns.created, <Time key="created" at={payout.created_at} isFocusable />],
           [payouts.columns.madeBy, <Actor key="by" id={payout.created_by} />],
-          ...(schedule
-            ? [[schedules.preparedBy, <PreparedBy key="schedule" schedule={schedule} />] as const]
-            : []),
+          ...(payout.schedule_id === null
+            ? []
+            : [[schedules.preparedBy, <PreparedBy key="schedule" schedule={payout.schedule_id} />] as const]),
           ...rows,
         ]}
       />

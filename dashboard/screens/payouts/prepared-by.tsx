@@ -1,19 +1,15 @@
 import { Link } from '@tanstack/react-router';
-import type { PayoutSchedule } from '../../../src/client/api.ts';
 import { useRead } from '../../data/queries.ts';
 import { Name } from '../../parts/values.tsx';
+import { schedules } from '../../texts/schedules.ts';
 
-/** The schedule whose last run made a payout; undefined while loading, and when there is none. */
-export const usePreparedBy = (payout: string): PayoutSchedule | undefined =>
-  useRead('listPayoutSchedules', { query: { per_page: 100 } }).data?.data.find(
-    ({ last_run }) => last_run?.payout_id === payout,
-  );
-
-/** The schedule that prepared a payout. */
-export function PreparedBy({ schedule: { id, name } }: { schedule: PayoutSchedule }) {
+/** The schedule (its id) that prepared a payout. */
+export function PreparedBy({ schedule }: { schedule: string }) {
+  const { data, error } = useRead('getPayoutSchedule', { path: [schedule] });
+  if (error?.status === 404) return <span className="soft">{schedules.deleted}</span>;
   return (
-    <Link to="/payouts/schedules" search={{ open: id }}>
-      <Name>{name}</Name>
+    <Link to="/payouts/schedules" search={{ open: schedule }}>
+      <Name>{data?.name ?? schedule}</Name>
     </Link>
   );
 }

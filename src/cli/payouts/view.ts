@@ -89,7 +89,7 @@ function selectionOf(payout: Payout | PayoutPreview): string[] {
 }
 
 function headOf(payout: Payout, names: Names, { paint }: Terminal): string {
-  const { created_by, paid_by } = payout;
+  const { created_by, paid_by, schedule_id } = payout;
   const status = payout.status === 'paid' ? paint.good('paid') : paint.warning('unpaid');
   const payer = paid_by === null ? '' : ` by ${names(paid_by)}`;
   const paid = payout.paid_at === null ? '' : `, paid ${shortTime(payout.paid_at)}${payer}`;
@@ -97,6 +97,7 @@ function headOf(payout: Payout, names: Names, { paint }: Terminal): string {
     `${paint.strong(`Payout ${payout.number}`)}  ${payout.id}  ${status}  revision ${payout.revision}`,
     countsOf(payout),
     `Created ${shortTime(payout.created_at)} by ${names(created_by)}${paid} (UTC)`,
+    ...(schedule_id === null ? [] : [`Prepared by the schedule ${schedule_id}`]),
     ...approvalOf(payout, names),
     ...selectionOf(payout),
   ]);

@@ -132,6 +132,9 @@ export const summaryFields = {
   metadata,
   revision: Type.Integer({ description: 'the ETag; rises with every change' }),
   created_by: Type.String({ description: 'the id of the key, user or application' }),
+  schedule_id: nullable(
+    Type.String({ description: 'the schedule that prepared it; it may have been deleted since' }),
+  ),
   created_at: timestamp,
   updated_at: timestamp,
   paid_at: nullable({
@@ -223,6 +226,7 @@ const summaryColumns = {
   metadata: 'p.metadata',
   revision: 'p.revision',
   created_by: 'p.created_by',
+  schedule_id: "public_id('psc', p.schedule_id)",
   created_at: 'iso(id_time(p.id))',
   updated_at: 'iso(greatest(p.updated_at, id_time(p.id)))',
   paid_at: 'iso(p.paid_at)',

@@ -70,6 +70,7 @@ export const preview = strict(
     number: Type.Null(),
     revision: Type.Null(),
     created_by: Type.Null(),
+    schedule_id: Type.Null(),
     created_at: Type.Null(),
     updated_at: Type.Null(),
     approval: Type.Null(),

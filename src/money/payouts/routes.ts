@@ -74,7 +74,7 @@ export const create = writeRoute({
   errors: [...filterErrors, 'current_payout_exists', 'nothing_to_pay', 'amount_too_large'],
   handle: async ({ tx, principal, body }) => {
     const user = await personBehind(tx, principal);
-    const { json, revision } = await createPayout(tx, principal, user, body);
+    const { json, revision } = await createPayout(tx, principal, { user, schedule: null }, body);
     return created(json, { etag: etagOf(revision) });
   },
 });

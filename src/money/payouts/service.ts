@@ -3,7 +3,14 @@ import type { Principal } from '../../contract/route.ts';
 import type { Reader, Snapshot, Tx } from '../../db/connect.ts';
 import { uniqueViolation } from '../../db/faults.ts';
 import { fail, nameSome } from '../../kernel/errors.ts';
-import { type AccountId, idOf, type PayoutId, type UserId, uuidOf } from '../../kernel/ids.ts';
+import {
+  type AccountId,
+  idOf,
+  type PayoutId,
+  type ScheduleId,
+  type UserId,
+  uuidOf,
+} from '../../kernel/ids.ts';
 import { fromJson, type Json } from '../../kernel/json.ts';
 import { formatDecimal } from '../../kernel/money.ts';
 import { publish } from '../../outbox/queue.ts';
@@ -66,22 +73,21 @@ async function checkReferences(db: Reader, account: AccountId, filters: PayoutFi
 }
 
 /**
- * Creates the account's unpaid payout of everything that is owed and matches; `user` is the person behind the request,
- * who cannot approve it. Throws `current_payout_exists` (with
- * its Location), `nothing_to_pay`, the reasons of filters, `unknown_affiliate`, `unknown_program`,
- * `amount_too_large`.
+ * Creates the account's unpaid payout of everything that is owed and matches. `by.user` is the person behind the request,
+ * who cannot approve it; `by.schedule` the schedule that prepares it. Throws `current_payout_exists` (with its Location),
+ * `nothing_to_pay`, the reasons of filters, `unknown_affiliate`, `unknown_program`, `amount_too_large`.
  */
 export async function createPayout(
   tx: Tx,
   { account, id }: Pick<Principal, 'account' | 'id'>,
-  user: UserId | null,
+  by: { readonly user: UserId | null; readonly schedule: ScheduleId | null },
   input: SelectionInput,
 ): Promise<PayoutRecord<Payout>> {
   const selection = await readSelection(tx, account, input);
   await lockBooks(tx, account);
   await refuseSecond(tx, account);
   await checkReferences(tx, account, selection.filters);
-  const payout = await insertOnly(insertPayout(tx, selection, { id, user }));
+  const payout = await insertOnly(insertPayout(tx, selection, { id, ...by }));
   await claim(tx, selection, payout.id);
   const { largest, lines } = await refreshTotals(tx, account, payout.id);
   if (lines === 0n) throw await nothingToPay(tx, account, payout.id);

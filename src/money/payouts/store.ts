@@ -1,7 +1,7 @@
 import sql, { raw } from 'sql-template-tag';
 import { columnsOf } from '../../contract/records.ts';
 import { maybeRow, oneRow, type Reader, rows, type Tx } from '../../db/connect.ts';
-import type { AccountId, PayoutId, UserId } from '../../kernel/ids.ts';
+import type { AccountId, PayoutId, ScheduleId, UserId } from '../../kernel/ids.ts';
 import type { Json } from '../../kernel/json.ts';
 import type { Timestamp } from '../../kernel/time.ts';
 import { noteClaimed, notePaid } from '../ledger/balances.ts';
@@ -25,7 +25,7 @@ export async function currentPayout(db: Reader, account: AccountId): Promise<Pay
 export async function insertPayout(
   tx: Tx,
   selection: Selection,
-  by: { readonly id: string; readonly user: UserId | null },
+  by: { readonly id: string; readonly user: UserId | null; readonly schedule: ScheduleId | null },
 ): Promise<{ id: PayoutId; number: bigint }> {
   const { account, filters, search, metadata } = selection;
   return oneRow(
@@ -33,9 +33,11 @@ export async function insertPayout(
     sql`with book as (
           update payout_books set next_number = next_number + 1 where account_id = ${account}
           returning next_number - 1 as number)
-        insert into payouts (account_id, number, filters, search, as_of, created_by, created_by_user, metadata)
+        insert into payouts (account_id, number, filters, search, as_of, created_by, created_by_user, schedule_id,
+          metadata)
         select ${account}, number, ${filters.normal && JSON.stringify(filters.normal)}::jsonb,
-               ${search === '' ? null : search}, now_ms(), ${by.id}, ${by.user}, ${JSON.stringify(metadata)}::jsonb from book
+               ${search === '' ? null : search}, now_ms(), ${by.id}, ${by.user}, ${by.schedule}, ${JSON.stringify(metadata)}::jsonb
+        from book
         returning id, number`,
   );
 }
@@ -114,6 +116,7 @@ export async function previewRecord(
     excluded: sql`(${exclusionsBy(sql`select * from left_out`)})`,
     revision: 'null',
     created_by: 'null',
+    schedule_id: 'null',
     created_at: 'null',
     updated_at: 'null',
     paid_at: 'null',

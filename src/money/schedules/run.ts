@@ -67,7 +67,7 @@ async function prepare(tx: Tx, due: DueSchedule): Promise<Outcome> {
   const selection = { filters: filters === null ? null : JSON.parse(filters), search, ignore_minimum };
   await rows(tx, sql`savepoint before_payout`);
   try {
-    const { id } = await createPayout(tx, maker, due.maker_user, selection);
+    const { id } = await createPayout(tx, maker, { user: due.maker_user, schedule: due.id }, selection);
     await note(
       tx,
       { ...maker, ...(due.maker_user ? { user: due.maker_user } : {}) },
