@@ -1541,6 +1541,17 @@ export interface Event {
   readonly data: Readonly<Record<string, unknown>>;
 }
 
+export interface EventBatch {
+  readonly object: 'event_batch';
+  readonly items: readonly {
+    /** its place in the request */
+    readonly index: number;
+    /** 201 new, 200 published before */
+    readonly status: number;
+    readonly event: Event;
+  }[];
+}
+
 export interface EventType {
   readonly object: 'event_type';
   readonly type: string;
@@ -3107,6 +3118,10 @@ export interface Program {
   readonly metadata: Readonly<Record<string, string>>;
   readonly created_at: Timestamp;
   readonly updated_at: Timestamp;
+}
+
+export interface PublishEventBatchBody {
+  readonly events: readonly PublishEventBody[];
 }
 
 export interface PublishEventBody {
@@ -5556,6 +5571,16 @@ export interface Operations {
     readonly result: Event;
   };
   /**
+   * Publish up to 1,000 events of your own. All or nothing, in 16 MiB at most. Ordered endpoints get the events
+   * of a key in the order of the list. An event that was published before under its `external_id`, or stands
+   * earlier in the list, is returned with status 200.
+   */
+  readonly publishEventBatch: {
+    readonly body: PublishEventBatchBody;
+    readonly header: 'Idempotency-Key';
+    readonly result: EventBatch;
+  };
+  /**
    * Get an event and what became of it. With the payload, with its record at each endpoint it went to, and with
    * the reason why it did not go to the others, as they are now. A token needs the scope affiliates too for
    * events of payouts, commissions and affiliates.
@@ -6331,6 +6356,7 @@ export const OPERATIONS = {
   },
   listEvents: { method: 'GET', path: '/v2/events', takes: ['query'], gives: 'page', order: 'id' },
   publishEvent: { method: 'POST', path: '/v2/events', takes: ['body'], gives: 'record' },
+  publishEventBatch: { method: 'POST', path: '/v2/events/batch', takes: ['body'], gives: 'record' },
   getEvent: { method: 'GET', path: '/v2/events/{event_id}', takes: [], gives: 'record' },
   listEventTypes: { method: 'GET', path: '/v2/event-types', takes: ['query'], gives: 'page', order: 'type' },
   getMe: { method: 'GET', path: '/v2/me', takes: [], gives: 'record' },

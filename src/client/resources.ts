@@ -268,6 +268,16 @@ export function resourcesOf({ method, send }: Calls) {
       publish: operation('publishEvent', (event: PublishEventBody | EventText, options?: KeyedOptions) =>
         send('publishEvent', { path: [], json: eventJson(event), options }),
       ),
+      /** Publishes up to 1,000 events of your own, all or none; ordered endpoints get them in the order of the list. */
+      publishMany: operation(
+        'publishEventBatch',
+        (events: readonly (PublishEventBody | EventText)[], options?: KeyedOptions) =>
+          send('publishEventBatch', {
+            path: [],
+            json: `{"events":[${events.map(eventJson).join(',')}]}`,
+            options,
+          }),
+      ),
       /** The types Payhook publishes, each with its JSON schema and an example. */
       types: method('listEventTypes'),
     },

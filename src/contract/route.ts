@@ -295,7 +295,7 @@ interface WriteCommon<
 > extends Common<Path, Query, Answers, Listing> {
   readonly method: 'POST' | 'PUT' | 'PATCH' | 'DELETE';
   readonly body?: Body;
-  /** A field that is passed on unchanged: its numbers are not checked. */
+  /** A field that is passed on unchanged, such as `data` or `items.*.data`: its numbers are not checked. */
   readonly passesOn?: string;
   /** The body may be left out; it is then `{}`. */
   readonly bodyOptional?: true;

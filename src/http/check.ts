@@ -35,8 +35,8 @@ async function validatorOf(schema: TSchema): Promise<Validator> {
 
 /**
  * Checks a JSON body against its schema without changing it. Numbers are judged as they were written, except those
- * in the field `passedOn`. Throws `unknown_field` or `invalid_body` with a message that names the field and its
- * rule.
+ * in the field `passedOn`, such as `data`, or `events.*.data` in each item of a list. Throws `unknown_field` or
+ * `invalid_body` with a message that names the field and its rule.
  */
 export async function checkBody(
   schema: TSchema,
@@ -54,9 +54,18 @@ export async function checkBody(
     );
     throw fail('unknown_field', `unknown field ${nameSome(names)}`);
   }
-  const rounded = roundedNumbers.find(({ path }: RoundedNumber) => path[0] !== passedOn);
+  const rounded = roundedNumbers.find(
+    ({ path }: RoundedNumber) => passedOn === undefined || !isIn(passedOn, path),
+  );
   if (rounded) throw fail('invalid_body', `${nameOfPath(rounded.path)} ${rounded.rule}`);
   if (!isValid) throw fail('invalid_body', explain(errors));
+}
+
+/** Whether a path leads into a field, in whose name `*` is any index. */
+function isIn(name: string, path: JsonPath): boolean {
+  return name
+    .split('.')
+    .every((part, index) => (part === '*' ? typeof path[index] === 'number' : path[index] === part));
 }
 
 /** A JSON pointer (RFC 6901), and a key there, as messages spell it. */

@@ -122,9 +122,14 @@ interface FrameworkError extends Error {
 }
 
 /** Makes a Failure of anything thrown. An unexpected error is logged and reported as `internal_error`. */
-export function toFailure(error: FrameworkError, request: Pick<FastifyRequest, 'log' | 'id'>): Failure {
+export function toFailure(
+  error: FrameworkError,
+  request: Pick<FastifyRequest, 'log' | 'id' | 'routeOptions'>,
+): Failure {
   if (error instanceof FailureClass) return error;
-  if (error.code === 'FST_ERR_CTP_BODY_TOO_LARGE') return fail('body_too_large', 'the body is too large');
+  if (error.code === 'FST_ERR_CTP_BODY_TOO_LARGE') {
+    return fail('body_too_large', `the body may have at most ${request.routeOptions.bodyLimit} bytes here`);
+  }
   if (error.code === 'FST_ERR_CTP_INVALID_MEDIA_TYPE') {
     return fail('unsupported_media_type', 'send the body as Content-Type: application/json');
   }

@@ -140,6 +140,7 @@ export const ROUTES: readonly Route[] = [
   webhookEvents.listAll,
   events.list,
   events.publish,
+  events.publishMany,
   events.get,
   catalogue.listTypes,
   me.get,

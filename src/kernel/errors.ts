@@ -327,3 +327,14 @@ export function nameSome(items: readonly (string | number | bigint)[], total = i
   const rest = total - Math.min(items.length, 20);
   return rest > 0 ? `${shown} and ${rest} more` : shown;
 }
+
+/** Refuses a batch of `count` items for those that are bad: a message has the first 20 problems, each naming its item. */
+export function failItems(
+  problems: readonly string[],
+  count: number,
+  reason: ReasonName = 'invalid_items',
+): Failure {
+  const shown = problems.slice(0, 20).join('; ');
+  const rest = problems.length > 20 ? `; and ${problems.length - 20} more` : '';
+  return fail(reason, `${problems.length} of ${count} items are bad, nothing was written: ${shown}${rest}`);
+}

@@ -93,7 +93,7 @@ function scan(text: string): { keys: number; depth: number; hasUnusualNumbers: b
 }
 
 /** The index of the closing quote of the string that begins here. */
-function endOfString(text: string, start: number): number {
+export function endOfString(text: string, start: number): number {
   let at = text.indexOf('"', start + 1);
   while (isEscaped(text, at)) at = text.indexOf('"', at + 1);
   return at;

@@ -81,6 +81,8 @@ export interface ForeignEvent {
   readonly orderingKey: string | null;
   /** What it goes on with; null = it belongs to no trace. */
   readonly trace: TraceContext | null;
+  /** What messages put before the names of its fields, such as `events[3].`. */
+  readonly at: string;
 }
 
 /** A whole event, as it is sent. */
@@ -126,18 +128,19 @@ export async function publishForeign(
   );
   for (const { place, bytes, payload } of stored) {
     if (payload === null) continue; // another delivery of the same event
-    checkSize(bytes);
-    payloads.set(Number(place) - 1, payload);
+    const index = Number(place) - 1;
+    checkSize(bytes, `${events[index]?.at}data`);
+    payloads.set(index, payload);
   }
   measurePublished(tx, payloads.size);
   return events.map((_, index) => payloads.get(index) ?? fail('resource_missing', 'no such account'));
 }
 
-function checkSize(bytes: number): void {
+function checkSize(bytes: number, field = 'data'): void {
   if (bytes <= MAX_PAYLOAD_BYTES) return;
   throw fail(
     'payload_too_large',
-    `data: the payload would have ${bytes} bytes; the maximum is ${MAX_PAYLOAD_BYTES} (256 KiB)`,
+    `${field}: the payload would have ${bytes} bytes; the maximum is ${MAX_PAYLOAD_BYTES} (256 KiB)`,
   );
 }
 

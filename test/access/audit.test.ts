@@ -274,6 +274,9 @@ async function liveAs(actor: Actor): Promise<{ done: string[]; expected: Partial
   const link = await act('createPortalLink', `${endpoints}/${endpoint.id}/portal-link`);
   await act('revokePortalLink', `/v2/portal-links/${link?.id}`);
   await act('publishEvent', '/v2/events', { body: { type: 'order.created', data: {} } });
+  await act('publishEventBatch', '/v2/events/batch', {
+    body: { events: [{ type: 'order.created', data: {} }] },
+  });
   await act('deleteWebhookEndpoint', `${endpoints}/${endpoint.id}`);
 
   const channels = '/v2/alert-channels';
@@ -376,6 +379,7 @@ test('of all writes only the streams of programs, the previews and the trial of 
     'previewPayoutAffiliates',
     'previewPayoutExclusions',
     'publishEvent',
+    'publishEventBatch',
     'testWebhookEndpointFilter',
   ]);
 });

@@ -43,8 +43,8 @@ function answerOf({ responses }: Described): Answer {
 function argumentsOf({ operationId, parameters, requestBody }: Described): unknown[] {
   const path = parameters.filter((parameter) => parameter.in === 'path').map((_, index) => `id_${index}`);
   const hasQuery = parameters.some((parameter) => parameter.in === 'query');
-  // this one takes its list itself, and makes the body of it
-  if (operationId === 'createCommissionBatch') return [[]];
+  // these take their list itself, and make the body of it
+  if (['createCommissionBatch', 'publishEventBatch'].includes(operationId)) return [[]];
   const body = !requestBody ? [] : 'application/json' in requestBody.content ? [{ field: 1 }] : ['a,b\n'];
   return [...path, ...body, ...(hasQuery ? [{ parameter: 'x' }] : [])];
 }

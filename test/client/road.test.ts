@@ -128,5 +128,22 @@ test('an event is published from an object, or from JSON text whose numbers stay
   expect(stored.text.replaceAll(' ', '')).toContain('"data":{"id":12345678901234567890,"price":31.90}');
   expect((await client.webhookEndpoints.event(endpoint.id, plain.id)).payload).toEqual(plain);
   expect((await client.webhookEvents.list({ type: 'order.created' })).pagination.total).toBe(1);
+  const batch = await client.events.publishMany([
+    { type: 'order.created', data: { total: 3190 }, external_id: 'e1' },
+    { type: 'order.paid', dataText: exact, external_id: 'e3', ordering_key: 'order:7' },
+  ]);
+  expect(batch.items.map(({ status }) => status)).toEqual([200, 201]);
+  expect(batch.items[0]?.event).toEqual(plain);
+  const third = await api.get(`/v2/events/${batch.items[1]?.event.id}`);
+  expect(third.body).toMatchObject({ external_id: 'e3', ordering_key: 'order:7' });
+  expect(third.text.replaceAll(' ', '')).toContain('"data":{"id":12345678901234567890,"price":31.90}');
+  const refused = client.events.publishMany([
+    { type: 'order.created', data: {} },
+    { type: 'order', data: {} },
+  ]);
+  await expect(refused).rejects.toMatchObject({
+    reason: 'invalid_items',
+    message: expect.stringContaining('events[1].type'),
+  });
   await client.webhookEndpoints.delete(endpoint.id);
 });

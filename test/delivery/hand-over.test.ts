@@ -101,6 +101,41 @@ describe.concurrent('an event that is published in the process that delivers', (
       for (const event of events) await stage.untilLog(endpoint, event, { status: 'delivered' });
     }));
 
+  test('comes in a batch: the lane is filled at once, and the rest follows', () =>
+    onStage({}, async (stage) => {
+      const receiver = await stage.receiver();
+      const door = holding(receiver);
+      const endpoint = await stage.endpoint(receiver);
+      await registered(stage, 1);
+      const { events, lock } = await until('a batch begins leased', async () => {
+        const lock = await withoutClaims(stage, endpoint);
+        const body = {
+          events: Array.from({ length: 10 }, (_, n) => ({ type: 'order.created', data: { n } })),
+        };
+        const answer = await stage.api.post('/v2/events/batch', body);
+        expect(answer.status, answer.text).toBe(200);
+        const events: string[] = answer.body.items.map((item: { event: { id: string } }) => item.event.id);
+        if ((await leasedBy(stage, endpoint)).some(({ worker }) => worker !== null)) return { events, lock };
+        // the worker was just looking for work: this batch waits for a claim
+        await lock.end();
+        await stage.nudge();
+        door.release();
+        for (const event of events) await stage.untilLog(endpoint, event, { status: 'delivered' });
+        receiver.respond((request, response) => void door.held.push({ request, response }));
+        return undefined;
+      });
+      await door.until(4);
+      const leases = await leasedBy(stage, endpoint);
+      expect(leases.map(({ worker }) => worker !== null)).toEqual([
+        ...Array(4).fill(true),
+        ...Array(6).fill(false),
+      ]);
+      await lock.end();
+      door.release();
+      for (const event of events) await stage.untilLog(endpoint, event, { status: 'delivered' });
+      expect(notOnce(receiver.received, idsOf(receiver.received))).toEqual({});
+    }));
+
   test('costs no more where thousands of deliveries wait for their next attempt', () =>
     onStage({}, async (stage) => {
       const receiver = await stage.receiver();

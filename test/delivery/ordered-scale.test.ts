@@ -129,6 +129,7 @@ test('who publishes, and leases at once, reads nothing of what is due later or b
       body: '{"data":{}}',
       orderingKey: null,
       trace: null,
+      at: '',
     };
     const read = await readBy(
       stage,

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { until } from '../support/wire.ts';
-import { type Endpoint, holding, idsOf, metering, onStage, type Stage } from './support.ts';
+import { type Endpoint, holding, idsOf, type Log, metering, onStage, type Stage } from './support.ts';
 
 /** One attempt at once, one by the clock of the test, and no more. */
 const settings = { DELIVERY_SCHEDULE: '0s 1h' };
@@ -62,6 +62,32 @@ describe.concurrent('an ordered endpoint', () => {
       await delivered(stage, endpoint, [...first, other, free]);
       expect(idsOf(receiver.received).filter((id) => first.includes(id))).toEqual(first);
       expect(meter.most).toBe(1);
+      await until('no key is busy', async () => (await busyKeys(stage)).length === 0);
+    }));
+
+  test('gets the events of a batch in the order of its list, whatever their ids and external_ids', () =>
+    onStage({ settings }, async (stage) => {
+      const receiver = await stage.receiver();
+      const endpoint = await stage.endpoint(receiver, { ordered: true });
+      const earlier = await publishUnder(stage, 'order:1');
+      const events = Array.from({ length: 12 }, (_, index) => ({
+        type: 'order.created',
+        data: { index },
+        ordering_key: `order:${index % 2}`,
+        // some ids are taken with the external_id, in another order, before those of the others
+        ...(index % 3 ? { external_id: `${20 - index}` } : {}),
+      }));
+      const { status, text, body } = await stage.api.post('/v2/events/batch', { events });
+      expect(status, text).toBe(200);
+      const ids: string[] = body.items.map((item: Log) => item.event.id);
+      await delivered(stage, endpoint, [earlier, ...ids]);
+      const received = idsOf(receiver.received);
+      const ofKey = (key: number) => ids.filter((_, index) => index % 2 === key);
+      expect(received.filter((id) => ofKey(0).includes(id))).toEqual(ofKey(0));
+      expect(received.filter((id) => id === earlier || ofKey(1).includes(id))).toEqual([
+        earlier,
+        ...ofKey(1),
+      ]);
       await until('no key is busy', async () => (await busyKeys(stage)).length === 0);
     }));
 

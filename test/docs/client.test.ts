@@ -121,6 +121,12 @@ test('events are published, numbers unchanged', async () => {
   expect(stored.text).toContain('12345678901234567890');
 });
 
+test('many events are published at once, and known ones are told', async () => {
+  const first = await run('publish-many.ts');
+  expect(first).toMatch(/^published evt_\w+\npublished evt_\w+\n$/);
+  expect(await run('publish-many.ts')).toBe(first.replaceAll('published', 'known'));
+});
+
 async function freePort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');

@@ -465,6 +465,16 @@ export async function publishing({ show, refuse, chapter }: Recorder, id: string
   });
   const { data: published } = await show('listEvents', { query: { type: 'order.*' } });
   await show('getEvent', { path: { event_id: published[0].id } });
+  const events = [4, 3].map((left) => ({
+    type: 'stock.changed',
+    data: { sku: 'tent-2', left },
+    external_id: `tent-2-left-${left}`,
+    ordering_key: 'tent-2',
+  }));
+  await show('publishEventBatch', { headers: { 'Idempotency-Key': 'stock-tent-2' }, body: { events } });
+  await refuse('publishEventBatch', 'duplicate_external_id', {
+    body: { events: events.map((one) => ({ ...one, data: {} })) },
+  });
   await refuse('publishEvent', 'reserved_event_type', { body: { type: 'payout.paid', data: {} } });
   await show('changeWebhookEndpoint', {
     path: { id },

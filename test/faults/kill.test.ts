@@ -13,6 +13,7 @@ const LINES = 20_000;
 interface Stored {
   readonly payouts: { id: string; status: string; commission_count: number }[];
   readonly commissions: number;
+  readonly batched: number;
 }
 
 describe('kill -9', () => {
@@ -36,7 +37,8 @@ describe('kill -9', () => {
       `select json_build_object(
          'payouts', (select coalesce(json_agg(json_build_object('id', public_id('po', id), 'status', status,
             'commission_count', commission_count) order by number), '[]') from payouts),
-         'commissions', (select count(*) from commissions)) as state`,
+         'commissions', (select count(*) from commissions),
+         'batched', (select count(*) from events where type = 'order.batched')) as state`,
     );
     return row?.state as Stored;
   };
@@ -85,6 +87,17 @@ describe('kill -9', () => {
       async prepare(_, round) {
         const file = salesFile(salesFor(affiliates, LINES, round));
         return (next) => next.upload(`${COMMISSIONS}/import`, file, { 'idempotency-key': round });
+      },
+      statuses: [200],
+    },
+    'publish a batch': {
+      async prepare(_, round) {
+        const events = Array.from({ length: 1000 }, (_, n) => ({
+          type: 'order.batched',
+          data: { n },
+          external_id: `${round} ${n}`,
+        }));
+        return (next) => next.post('/v2/events/batch', { events }, { 'idempotency-key': round });
       },
       statuses: [200],
     },
@@ -151,6 +164,10 @@ describe('kill -9', () => {
       'complete a payout': () => expect(end.payouts.at(-1)?.status).toBe('paid'),
       'delete a payout': () => expect(end.payouts.length).toBe(before.payouts.length - 1),
       'import a file': () => expect(again.body).toMatchObject({ created: LINES, unchanged: 0 }),
+      'publish a batch': () => {
+        expect([0, 1000]).toContain(after.batched - before.batched);
+        expect(end.batched).toBe(before.batched + 1000);
+      },
     };
     effects[name as keyof typeof effects]();
   }

@@ -93,6 +93,25 @@ describe('a trace', () => {
     expect([...services]).toEqual(['payhook']);
   });
 
+  test('goes from a batch over each of its events to its attempt', async () => {
+    await onStage(traced, async ({ api, ...stage }) => {
+      const receiver = await stage.receiver();
+      await stage.endpoint(receiver);
+      const events = ['order.created', 'order.paid'].map((type) => ({ type, data: {} }));
+      await api.post('/v2/events/batch', { events }, { traceparent: PARENT, tracestate: STATE });
+      await receiver.until(2);
+      for (const { headers } of receiver.received) expect(headers.tracestate).toContain('rojo=');
+    });
+    const [request] = named('POST /v2/events/batch');
+    const transaction = named('transaction').find(({ parentSpanId }) => parentSpanId === request?.spanId);
+    const published = [...named('publish order.created'), ...named('publish order.paid')];
+    expect(published.map(({ traceId, parentSpanId }) => [traceId, parentSpanId])).toEqual(
+      Array(2).fill([TRACE, transaction?.spanId]),
+    );
+    const parents = named('attempt').map(({ parentSpanId }) => parentSpanId);
+    expect(parents.toSorted()).toEqual(published.map(({ spanId }) => spanId).toSorted());
+  });
+
   test("goes on from a change of Payhook's own to its event", async () => {
     await onStage(traced, async ({ api, ...stage }) => {
       const receiver = await stage.receiver();

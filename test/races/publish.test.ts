@@ -19,18 +19,21 @@ const send = (api: Api, { body, key }: Request): Promise<Answer> =>
 
 const event = (fields: object) => JSON.stringify({ type: 'order.created', data: {}, ...fields });
 
-const STORE = inject('postgres').pooler ? 'insert into events (' : '\0publish_foreign\0';
+const { pooler } = inject('postgres');
+const STORE = pooler ? 'insert into events (' : '\0publish_foreign\0';
+const TAKE = pooler ? 'insert into event_keys (' : '\0take_external_ids\0';
 
-/** Counts how often the statement that stores platforms' events is sent. */
-function countStores(world: World): () => number {
-  let stores = 0;
+/** Counts how often statements are sent, each known by a text: by default the one that stores platforms' events. */
+function countStatements(world: World, texts: readonly string[] = [STORE]): () => number[] {
+  const counts = texts.map(() => 0);
   if (!world.latency) throw new Error('the arena has no proxy');
   world.latency.before = (message) => {
     // a Bind message names the statement, and a Parse of it comes with its first Bind; behind a pooler none has a name
-    if (message.includes(STORE)) stores += 1;
+    for (const [index, text] of texts.entries())
+      if (message.includes(text)) counts[index] = (counts[index] ?? 0) + 1;
     return undefined;
   };
-  return () => stores;
+  return () => counts.splice(0, texts.length, ...texts.map(() => 0));
 }
 
 const waitingForLocks = async (world: World) => {
@@ -55,7 +58,7 @@ describe.each(ARENAS)('events published at once, $name', (arena) => {
       ];
       await makeEndpoint(racer(0), { event_types: ['order.*'] });
       await makeEndpoint(other, { event_types: null });
-      const stores = countStores(world);
+      const statements = countStatements(world);
       const requests = Array.from({ length: 200 }, (_, index) => {
         const isOther = index % 7 === 0;
         const request: Request = {
@@ -76,8 +79,9 @@ describe.each(ARENAS)('events published at once, $name', (arena) => {
         expect(body.data.text).toBe(`\u00e9\\"'${'x'.repeat(index)}`);
         expect(text).toContain('"big":12345678901234567890.10');
       }
-      expect(stores()).toBeGreaterThan(0);
-      expect(stores()).toBeLessThan(requests.length / 2);
+      const [stores = 0] = statements();
+      expect(stores).toBeGreaterThan(0);
+      expect(stores).toBeLessThan(requests.length / 2);
       const stored = await storedEvents(world);
       expect(stored.map(({ payload }) => payload).toSorted()).toEqual(
         answers.map(({ text }) => text).toSorted(),
@@ -152,6 +156,103 @@ describe.each(ARENAS)('events published at once, $name', (arena) => {
       expect(await storedEvents(world)).toHaveLength(4);
     }));
 });
+
+const batchOf = (ids: readonly string[], n: number) => ({
+  events: ids.map((external_id) => ({ type: 'order.created', data: { n }, external_id })),
+});
+
+describe.each(ARENAS)('batches of events, $name', (arena) => {
+  const IDS = Array.from({ length: 30 }, (_, index) => `batch ${index}`);
+
+  test('that have their events in common, with each other and with single ones, publish each once', () =>
+    inArena(arena, async ({ world, racer, race }) => {
+      const orders = [
+        IDS,
+        IDS.toReversed(),
+        IDS.filter((_, index) => index % 2),
+        IDS.slice(7, 19).toReversed(),
+      ];
+      const answers = await race(() =>
+        Promise.all([
+          ...Array.from({ length: 16 }, (_, index) =>
+            racer(index).post(`${EVENTS}/batch`, batchOf(orders[index % 4] ?? [], 1)),
+          ),
+          ...IDS.map((external_id, index) =>
+            send(racer(index), { body: event({ data: { n: 1 }, external_id }), key: `single ${index}` }),
+          ),
+        ]),
+      );
+      expect(answers.filter(({ status }) => status !== 200 && status !== 201)).toEqual([]);
+      const told = answers.flatMap(
+        ({ body }) => body.items?.map((item: { event: object }) => item.event) ?? [body],
+      );
+      const texts = new Set(told.map((one) => JSON.stringify(one)));
+      const stored = await storedEvents(world);
+      expect(stored.map(({ payload }) => payload).toSorted()).toEqual([...texts].toSorted());
+      expect(stored).toHaveLength(IDS.length);
+      const isNew = answers.flatMap(
+        ({ status, body }) => body.items?.map((item: { status: number }) => item.status) ?? [status],
+      );
+      expect(isNew.filter((status) => status === 201)).toHaveLength(IDS.length);
+    }));
+
+  test('that contradict each other: one is published whole, and the others are refused whole', () =>
+    inArena(arena, async ({ world, racer, race }) => {
+      const answers = await race(() =>
+        Promise.all(
+          Array.from({ length: 12 }, (_, index) =>
+            racer(index).post(`${EVENTS}/batch`, batchOf(index % 2 ? IDS : IDS.toReversed(), index)),
+          ),
+        ),
+      );
+      expect(answers.map(({ status }) => status).toSorted()).toEqual([200, ...Array(11).fill(409)]);
+      const won = answers.findIndex(({ status }) => status === 200);
+      const stored = await storedEvents(world);
+      expect(stored.map(({ payload }) => JSON.parse(payload).data.n)).toEqual(IDS.map(() => won));
+    }));
+});
+
+test('batches that name the same events in another order do not wait for each other in a circle', () =>
+  inArena({ name: 'one server', latencyMs: 0, servers: 1 }, async ({ world, api }) => {
+    const ids = ['a', 'b', 'c', 'd', 'e'];
+    const [{ id } = { id: '' }] = await world.query<{ id: string }>('select id from accounts');
+    await world.query('begin');
+    await world.query(
+      `insert into event_keys (account_id, external_id, event_id, request_hash) values ($1, 'c', new_id(), '')`,
+      [id],
+    );
+    const waiting = [];
+    for (const order of [ids, ids.toReversed()]) {
+      waiting.push(api.post(`${EVENTS}/batch`, batchOf(order, 1)));
+      await until('it waits', async () => (await waitingForLocks(world)) === waiting.length);
+    }
+    await world.query('rollback');
+    const answers = await Promise.all(waiting);
+    expect(answers.map(({ status }) => status)).toEqual([200, 200]);
+    expect(await storedEvents(world)).toHaveLength(ids.length);
+  }));
+
+test('a batch of 1,000 events is as many statements as one of two, whatever was published before', () =>
+  inArena({ name: 'one server', latencyMs: 0, servers: 1 }, async ({ world, api }) => {
+    const statements = countStatements(world, [TAKE, 'left join events v on', 'update event_keys k', STORE]);
+    const counts: number[][] = [];
+    for (const size of [2, 1000]) {
+      const ids = Array.from({ length: size }, (_, index) => `${size} ${index}`);
+      const publish = async () => {
+        const answer = await api.post(`${EVENTS}/batch`, batchOf(ids, 1));
+        expect(answer.status, answer.text.slice(0, 300)).toBe(200);
+      };
+      await publish();
+      const sent = statements();
+      await publish(); // all are there
+      sent.push(...statements());
+      await world.query('delete from events');
+      await publish(); // all were dropped, and their external_ids are free
+      counts.push([...sent, ...statements()]);
+    }
+    expect(counts[1]).toEqual(counts[0]);
+    expect(counts[0]).toEqual([...[1, 0, 0, 1], ...[1, 1, 0, 0], ...[1, 1, 1, 1]]);
+  }));
 
 // below libfaketime PostgreSQL's lock_timeout, which this is about, does not fire
 const isClockMoved = (process.env.LD_PRELOAD ?? '').includes('faketime');

@@ -1,4 +1,5 @@
-import { accessSync, constants, createReadStream, statSync } from 'node:fs';
+import { accessSync, constants, createReadStream, readFileSync, statSync } from 'node:fs';
+import { text } from 'node:stream/consumers';
 import type { UploadSource } from '../../client/client.ts';
 import { CommandError } from './errors.ts';
 
@@ -13,6 +14,21 @@ export function openSource(path: string): UploadSource {
   // `end`: bytes appended meanwhile would not fit the announced length
   const open = () => createReadStream(path, { end: about.size - 1 });
   return { bytes: about.size, repeatable: true, open };
+}
+
+/** The text of a file, without a byte order mark; `-` is standard input. Throws CommandError when it cannot be read. */
+export async function readText(path: string): Promise<string> {
+  const read = path === '-' ? await text(process.stdin) : fileText(path);
+  return read.replace(/^\uFEFF/, '');
+}
+
+function fileText(path: string): string {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException;
+    throw new CommandError(`${path}: ${code === 'ENOENT' ? 'there is no such file' : message}`);
+  }
 }
 
 function lookAt(path: string) {

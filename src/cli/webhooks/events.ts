@@ -1,10 +1,10 @@
-import { readFileSync } from 'node:fs';
-import { text } from 'node:stream/consumers';
 import type { Command } from 'commander';
 import type { Cli } from '../command/cli.ts';
-import { CommandError, UsageError } from '../command/errors.ts';
+import { UsageError } from '../command/errors.ts';
 import { readJsonOption } from '../command/json-option.ts';
 import { withClient } from '../command/session.ts';
+import { readText } from '../command/source-file.ts';
+import { addBatch } from './events-batch.ts';
 import { addPublished } from './events-published.ts';
 import { addTail } from './events-tail.ts';
 import { addTypes } from './events-types.ts';
@@ -27,7 +27,7 @@ Examples:
   $ jq .order shop.json | payhook events publish order.created --data-file -
 `;
 
-/** `payhook events publish|list|show|tail|types`. */
+/** `payhook events publish|publish-batch|list|show|tail|types`. */
 export function addEvents(events: Command, cli: Cli): void {
   events
     .command('publish')
@@ -40,6 +40,7 @@ export function addEvents(events: Command, cli: Cli): void {
     .option('--json', 'print the record (Event)')
     .addHelpText('after', HELP)
     .action((type: string, options: PublishOptions) => cli.run(() => publish(cli, type, options)));
+  addBatch(events, cli);
   addPublished(events, cli);
   addTail(events, cli);
   addTypes(events, cli);
@@ -62,19 +63,9 @@ async function publish(
 /** The JSON text of `data`, checked to be an object. */
 async function readData(data: string | undefined, path: string | undefined): Promise<string> {
   const option = path === undefined ? '--data' : path === '-' ? 'standard input' : path;
-  const given = data === '-' || path === '-' ? await text(process.stdin) : (data ?? fileText(path) ?? '{}');
-  const read = given.replace(/^\uFEFF/, '');
+  const file = data === '-' ? data : path;
+  const read = file === undefined ? (data ?? '{}') : await readText(file);
   const { value } = readJsonOption(option, read);
   if (typeof value === 'object' && value !== null && !Array.isArray(value)) return read;
   throw new UsageError(`${option} must be a JSON object, such as {"order_id":"order-1042"}`);
-}
-
-function fileText(path: string | undefined): string | undefined {
-  if (path === undefined) return undefined;
-  try {
-    return readFileSync(path, 'utf8');
-  } catch (error) {
-    const { code, message } = error as NodeJS.ErrnoException;
-    throw new CommandError(`${path}: ${code === 'ENOENT' ? 'there is no such file' : message}`);
-  }
 }

@@ -1,7 +1,7 @@
 import type { Reader, Tx } from '../../db/connect.ts';
 import { quote } from '../../kernel/csv-refusal.ts';
 import { EMAIL_RULE, isEmail } from '../../kernel/email.ts';
-import { fail } from '../../kernel/errors.ts';
+import { fail, failItems } from '../../kernel/errors.ts';
 import { type AccountId, numberIdOf, uuidOf } from '../../kernel/ids.ts';
 import { arrayOf, extended, fromJson, type Json, toJson } from '../../kernel/json.ts';
 import { MAX_AMOUNT, multiplyRounded, normalizeCurrency } from '../../kernel/money.ts';
@@ -249,12 +249,10 @@ function firstOfEach(lines: readonly Line[]): Line[] {
 
 function refuseItems(refusals: ReadonlyMap<number, Refusal>, count: number): void {
   if (refusals.size === 0) return;
-  const list = [...refusals].sort(([a], [b]) => a - b);
-  const shown = list.slice(0, 20).map(([index, { message }]) => `commissions[${index}]: ${message}`);
-  const rest = list.length > 20 ? `; and ${list.length - 20} more` : '';
-  throw fail(
-    'invalid_items',
-    `${list.length} of ${count} items are bad, nothing was written: ${shown.join('; ')}${rest}`,
+  const inOrder = [...refusals].sort(([a], [b]) => a - b);
+  throw failItems(
+    inOrder.map(([index, { message }]) => `commissions[${index}]: ${message}`),
+    count,
   );
 }
 

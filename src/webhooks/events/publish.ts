@@ -18,10 +18,12 @@ export interface Publication {
   readonly json: StrictJson;
   /** What the event goes on with; null = it belongs to no trace. */
   readonly trace: TraceContext | null;
+  /** What messages put before the names of its fields, such as `events[3].`. Default: nothing. */
+  readonly at?: string;
 }
 
 /** The event as it is sent. Publishing it again under the same `external_id` returns the stored one. */
-interface Published {
+export interface Published {
   readonly json: Json<Event>;
   readonly isNew: boolean;
 }
@@ -40,7 +42,7 @@ export async function publishPlatformEvents(
   tx: Tx,
   publications: readonly Publication[],
 ): Promise<(Published | Failure)[]> {
-  const refused = new Map(publications.map((one) => [one, typeProblem(one.body.type)]));
+  const refused = new Map(publications.map((one) => [one, typeProblem(one)]));
   const fine = publications.filter((one) => !refused.get(one));
   const taken = await takeIds(tx, fine);
   const fresh = fine.filter((one) => !taken.get(one)?.earlier);
@@ -56,13 +58,14 @@ export async function publishPlatformEvents(
   );
 }
 
-function typeProblem(type: string): Failure | null {
+/** Why an event of this type is refused: `invalid_event_type`, `reserved_event_type`. */
+export function typeProblem({ body: { type }, at = '' }: Publication): Failure | null {
   if (!isEventType(type))
-    return fail('invalid_event_type', 'type must be a dotted name such as order.created');
+    return fail('invalid_event_type', `${at}type must be a dotted name such as order.created`);
   const reserved = ownPrefixOf(type);
   return reserved === undefined
     ? null
-    : fail('reserved_event_type', `type: events under ${reserved} are reserved for Payhook`);
+    : fail('reserved_event_type', `${at}type: events under ${reserved} are reserved for Payhook`);
 }
 
 async function takeIds(tx: Tx, publications: readonly Publication[]): Promise<Map<Publication, Taken>> {
@@ -80,11 +83,15 @@ async function takeIds(tx: Tx, publications: readonly Publication[]): Promise<Ma
 
 /** What was published under the `external_id` before. */
 function again(publication: Publication, { earlier }: Taken): Published | Failure {
-  const { body } = publication;
   if (earlier?.hash.equals(contentHash(publication))) return { json: earlier.payload, isNew: false };
+  return contradiction(publication);
+}
+
+/** `duplicate_external_id`: the `external_id` stands for an event with other content. */
+export function contradiction({ body, at = '' }: Publication): Failure {
   return fail(
     'duplicate_external_id',
-    `external_id: ${body.external_id} was published with different content`,
+    `${at}external_id: ${body.external_id} was published with different content`,
   );
 }
 
@@ -101,12 +108,13 @@ async function store(
     body: one.json.text,
     orderingKey: one.body.ordering_key ?? null,
     trace: one.trace,
+    at: one.at ?? '',
   }));
   return publishForeign(tx, events);
 }
 
 /** The same hash for the same content: the order of keys makes no difference, every digit of a number does. */
-function contentHash({ body: { type, data, ordering_key: key }, json }: Publication): Buffer {
+export function contentHash({ body: { type, data, ordering_key: key }, json }: Publication): Buffer {
   return createHash('sha256')
     .update(
       json.roundedNumbers.length > 0

@@ -40,6 +40,23 @@ export const newEvent = strict(
 );
 export type NewEvent = Static<typeof newEvent>;
 
+/** The most events of a batch. */
+export const MOST_EVENTS = 1000;
+
+const eventBatchItem = strict({
+  index: Type.Integer({ description: 'its place in the request' }),
+  status: Type.Integer({ description: '201 new, 200 published before' }),
+  event,
+});
+export type EventBatchItem = Static<typeof eventBatchItem>;
+
+/** What became of each event of a batch. */
+export const eventBatch = strict(
+  { object: Type.Literal('event_batch'), items: Type.Array(eventBatchItem) },
+  { title: 'EventBatch' },
+);
+export type EventBatch = Static<typeof eventBatch>;
+
 const count = Type.Integer({ minimum: 0 });
 const fields = {
   id: Type.String({

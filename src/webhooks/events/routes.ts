@@ -1,10 +1,14 @@
-import { batchRoute, created, ok, page, readRoute } from '../../contract/route.ts';
-import { listOf } from '../../contract/schemas.ts';
+import { Type } from 'typebox';
+import { batchRoute, created, ok, page, readRoute, writeRoute } from '../../contract/route.ts';
+import { listOf, strict } from '../../contract/schemas.ts';
 import { Failure } from '../../kernel/errors.ts';
 import { MAX_PAYLOAD_BYTES } from '../../outbox/queue.ts';
+import { publishBatch } from './batch.ts';
 import { getPublished, listPublished, publishedList } from './list.ts';
 import { publishPlatformEvents, SURELY_FITS_BYTES } from './publish.ts';
-import { event, newEvent, publishedEvent, publishedEventWhole } from './record.ts';
+import { event, eventBatch, MOST_EVENTS, newEvent, publishedEvent, publishedEventWhole } from './record.ts';
+
+const BATCH_LIMIT = 16 << 20;
 
 export const list = readRoute({
   operation: 'listEvents',
@@ -65,4 +69,22 @@ export const publish = batchRoute({
       );
     },
   },
+});
+
+export const publishMany = writeRoute({
+  operation: 'publishEventBatch',
+  method: 'POST',
+  path: '/v2/events/batch',
+  access: 'full',
+  summary: 'Publish up to 1,000 events of your own',
+  description:
+    'All or nothing, in 16 MiB at most. Ordered endpoints get the events of a key in the order of the list. An event that was ' +
+    'published before under its `external_id`, or stands earlier in the list, is returned with status 200.',
+  bodyLimit: BATCH_LIMIT,
+  passesOn: 'events.*.data',
+  body: strict({ events: Type.Array(newEvent, { minItems: 1, maxItems: MOST_EVENTS }) }),
+  returns: { 200: eventBatch },
+  errors: ['invalid_items', 'duplicate_external_id', 'payload_too_large', 'resource_missing'],
+  unaudited: true,
+  handle: async ({ tx, account, body, json }) => ok(await publishBatch(tx, { account, body, json })),
 });

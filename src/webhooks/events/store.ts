@@ -1,5 +1,5 @@
 import sql from 'sql-template-tag';
-import { maybeRow, rows, type Tx } from '../../db/connect.ts';
+import { rows, type Tx } from '../../db/connect.ts';
 import type { AccountId, EventId } from '../../kernel/ids.ts';
 import type { Json } from '../../kernel/json.ts';
 import { isKept } from '../../outbox/queue.ts';
@@ -34,13 +34,14 @@ export async function takeExternalIds(tx: Tx, wanted: readonly Wanted[]): Promis
     const isTaken = await takeFree(tx, open);
     for (const [one, id] of isTaken) taken.set(one, { id });
     const others = open.filter((one) => !isTaken.has(one));
-    for (const [one, found] of others.length === 0 ? [] : await findTaken(tx, others)) {
-      if (found.payload !== null) taken.set(one, { earlier: { hash: found.hash, payload: found.payload } });
-      else {
-        const id = await takeOver(tx, one, found.event);
-        if (id !== null) taken.set(one, { id });
-      }
-    } // the rest was dropped meanwhile, or another transaction was quicker
+    const dropped = new Map<Wanted, EventId>();
+    for (const [one, { hash, payload, event }] of others.length === 0 ? [] : await findTaken(tx, others)) {
+      if (payload === null) dropped.set(one, event);
+      else taken.set(one, { earlier: { hash, payload } });
+    }
+    const isTakenOver = dropped.size === 0 ? [] : await takeOver(tx, dropped);
+    for (const [one, id] of isTakenOver) taken.set(one, { id });
+    // the rest was dropped meanwhile, or another transaction was quicker
   }
   return wanted.map((one) => taken.get(one) as Taken);
 }
@@ -54,12 +55,12 @@ const asked = (wanted: readonly Wanted[]) => sql`
 async function takeFree(tx: Tx, wanted: readonly Wanted[]): Promise<Map<Wanted, string>> {
   const found = await rows<{ place: bigint; id: string }>(
     tx,
-    sql`with asked as materialized (select * from ${asked(wanted)}),
+    sql`with asked as materialized (select *, new_id() as id from ${asked(wanted)}),
         taken as (
           insert into event_keys (account_id, external_id, event_id, request_hash)
-          select account_id, external_id, new_id(), request_hash from asked order by 1, 2
+          select account_id, external_id, id, request_hash from asked order by 1, 2
           on conflict do nothing returning account_id, external_id, event_id)
-        select place, event_id as id from taken join asked using (account_id, external_id)`,
+        select place, id from taken join asked using (account_id, external_id)`,
     'take_external_ids',
   );
   return new Map(found.map(({ place, id }) => [wanted[Number(place) - 1] as Wanted, id]));
@@ -84,17 +85,19 @@ async function findTaken(tx: Tx, wanted: readonly Wanted[]): Promise<Map<Wanted,
   return new Map(found.map(({ place, ...one }) => [wanted[Number(place) - 1] as Wanted, one]));
 }
 
-/** Takes the key of an event that was dropped; null when another transaction did. */
-async function takeOver(
-  tx: Tx,
-  { account, externalId, hash }: Wanted,
-  event: EventId,
-): Promise<string | null> {
-  const taken = await maybeRow<{ id: string }>(
+/** Takes the keys of events (UUID) that were dropped, in the order of the keys; not those that another transaction took. */
+async function takeOver(tx: Tx, dropped: ReadonlyMap<Wanted, EventId>): Promise<Map<Wanted, string>> {
+  const wanted = [...dropped.keys()];
+  const found = await rows<{ place: bigint; id: string }>(
     tx,
-    sql`update event_keys set event_id = new_id(), request_hash = ${hash}
-        where account_id = ${account} and external_id = ${externalId} and event_id = ${event}
-        returning event_id as id`,
+    sql`with held as materialized (
+          select k.account_id, k.external_id, asked.request_hash, place
+          from ${asked(wanted)} join event_keys k using (account_id, external_id)
+          where k.event_id = (${[...dropped.values()]}::uuid[])[place]
+          order by 1, 2 for update of k)
+        update event_keys k set event_id = new_id(), request_hash = held.request_hash
+        from held where k.account_id = held.account_id and k.external_id = held.external_id
+        returning place, k.event_id as id`,
   );
-  return taken?.id ?? null;
+  return new Map(found.map(({ place, id }) => [wanted[Number(place) - 1] as Wanted, id]));
 }
