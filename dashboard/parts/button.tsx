@@ -13,6 +13,8 @@ interface ButtonProps {
   readonly title?: string | undefined;
   /** For a button that shows and hides something. */
   readonly isExpanded?: boolean | undefined;
+  /** For one of several choices: whether it is the chosen one. */
+  readonly isPressed?: boolean | undefined;
   readonly type?: 'button' | 'submit' | undefined;
   readonly onPress?: (() => void) | undefined;
 }
@@ -27,6 +29,7 @@ export function Button(props: ButtonProps) {
     isDisabled = false,
     title,
     isExpanded,
+    isPressed,
     type = 'button',
     onPress,
   } = props;
@@ -38,6 +41,7 @@ export function Button(props: ButtonProps) {
       aria-disabled={isBusy || undefined}
       aria-busy={isBusy || undefined}
       aria-expanded={isExpanded}
+      aria-pressed={isPressed}
       title={title}
       onClick={(event) => {
         if (isBusy) event.preventDefault();

@@ -59,6 +59,7 @@ export const payouts = {
       minimum: 'Also pay affiliates below their minimum',
       reset: 'Clear all filters',
     },
+    cutOffs: { lastMonth: 'End of last month', yesterday: 'Yesterday', today: 'Today' },
     pays: 'Would be paid',
     leavesOut: 'Left out',
     total: 'Total',

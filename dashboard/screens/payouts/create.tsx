@@ -1,21 +1,20 @@
 import { getRouteApi, Link } from '@tanstack/react-router';
 import { useEffect, useRef } from 'react';
 import type { PayoutFilters, PayoutPreview, PayoutSelection } from '../../../src/client/api.ts';
-import { PAYOUT_METHODS } from '../../../src/kernel/payments.ts';
 import { useMay } from '../../data/me.ts';
 import { useRead, useWrite } from '../../data/queries.ts';
 import { Button } from '../../parts/button.tsx';
 import { copyCurl } from '../../parts/copy.tsx';
 import { Notice, Problem, Skeleton } from '../../parts/feedback.tsx';
-import { Checkbox, FilterSelect, optionsOf, SearchField } from '../../parts/field.tsx';
 import { money } from '../../parts/format.ts';
 import { Icon } from '../../parts/icon.tsx';
-import { Card, Page, Tabs } from '../../parts/page.tsx';
+import { Page, Tabs } from '../../parts/page.tsx';
 import { toast } from '../../parts/toast.tsx';
 import { Moneys } from '../../parts/values.tsx';
 import { common, listed } from '../../texts/common.ts';
 import { payouts } from '../../texts/payouts.ts';
 import { LeftOut, WouldBePaid } from './preview.tsx';
+import { Sentences } from './sentences.tsx';
 
 const route = getRouteApi('/payouts/new');
 const texts = payouts.create;
@@ -104,82 +103,6 @@ export function NewPayout() {
         <Preview preview={preview} body={body} />
       )}
     </Page>
-  );
-}
-
-/** The filters, worded as sentences. */
-function Sentences() {
-  const search = route.useSearch();
-  const navigate = route.useNavigate();
-  const account = useRead('getAccount', {});
-  const programs = useRead('listPrograms', { query: { per_page: 100 } });
-  const everything = useRead('previewPayout', { body: { ignore_minimum: true } });
-  const change = (next: Partial<typeof search>) =>
-    void navigate({ search: { ...search, page: undefined, ...next }, replace: true });
-  const { sentence } = texts;
-  const currencies = new Set([
-    ...(everything.data?.totals.map(({ currency }) => currency) ?? []),
-    ...(account.data ? [account.data.default_currency] : []),
-    ...(search.currency ? [search.currency] : []),
-  ]);
-  const isFiltered = Object.keys(search).some((name) => name !== 'view' && name !== 'page');
-  return (
-    <Card>
-      <div className="sentence">
-        <span>{sentence.pay},</span>
-        <span>{sentence.method}</span>
-        <FilterSelect
-          label={sentence.method}
-          any={sentence.anyMethod}
-          value={search.method}
-          options={optionsOf(PAYOUT_METHODS, payouts.methods)}
-          onChange={(value) => change({ method: value })}
-        />
-        <span>{sentence.currency}</span>
-        <FilterSelect
-          label={sentence.currency}
-          any={sentence.anyCurrency}
-          value={search.currency}
-          options={[...[...currencies].sort().map((value) => ({ value, label: value.toUpperCase() }))]}
-          onChange={(value) => change({ currency: value })}
-        />
-        <span>{sentence.program}</span>
-        <FilterSelect
-          label={sentence.program}
-          any={sentence.anyProgram}
-          value={search.program?.toString()}
-          options={[
-            ...(programs.data?.data ?? []).map(({ id, name }) => ({ value: String(id), label: name })),
-          ]}
-          onChange={(value) => change({ program: value === undefined ? undefined : Number(value) })}
-        />
-        <span>{sentence.until}</span>
-        <input
-          type="date"
-          className="input inline"
-          aria-label={sentence.until}
-          value={search.until ?? ''}
-          onChange={(event) => change({ until: event.currentTarget.value || undefined })}
-        />
-      </div>
-      <div className="sentence">
-        <SearchField
-          label={sentence.search}
-          value={search.search ?? ''}
-          onChange={(value) => change({ search: value || undefined })}
-        />
-        <Checkbox
-          label={sentence.minimum}
-          isChecked={search.minimum === 'ignored'}
-          onChange={(isOn) => change({ minimum: isOn ? 'ignored' : undefined })}
-        />
-        {isFiltered && (
-          <Button kind="quiet" onPress={() => void navigate({ search: {} })}>
-            {sentence.reset}
-          </Button>
-        )}
-      </div>
-    </Card>
   );
 }
 
