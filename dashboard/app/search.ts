@@ -8,6 +8,13 @@ export const text = (raw: unknown): string | undefined =>
 export const number = (raw: unknown): number | undefined =>
   /^[1-9]\d{0,15}$/.test(String(raw)) ? Number(raw) : undefined;
 
+/** Numbers as above, between commas. */
+export const numbers = (raw: unknown): readonly number[] | undefined => {
+  const read = String(raw).split(',').map(number);
+  const found = [...new Set(read)].filter((each) => each !== undefined);
+  return found.length === 0 ? undefined : found;
+};
+
 /** One of these words. */
 export const oneOf =
   <const Word extends string>(words: readonly Word[]) =>

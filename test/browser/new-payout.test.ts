@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
-import { type Json, makeAffiliate, makeCommission } from '../api/fixtures.ts';
+import { type Json, makeAffiliate, makeCommission, PAYOUTS } from '../api/fixtures.ts';
 import type { Api } from '../support/api.ts';
 import { useWorld } from '../support/world.ts';
-import { atDashboard, expectAccessible, expectQuiet } from './dashboard-support.ts';
+import { atDashboard, expectAccessible, expectQuiet, PHONE, WIDE } from './dashboard-support.ts';
 import { inChromium } from './support.ts';
 
 /** An affiliate of that name who is owed something that was earned at an instant, or now. */
@@ -19,6 +19,54 @@ inChromium('a new payout', (chromium) => {
     await api.patch('/v2/account', { hold_days: 0 });
     return api;
   };
+
+  for (const [size, viewport] of Object.entries({ wide: WIDE, 'on a phone': PHONE })) {
+    test(`leaves out whom one chooses, and takes them back in, ${size}`, async () => {
+      const api = await shop();
+      const ada = await owed(api, 'Ada', 10_000);
+      const ben = await owed(api, 'Ben', 2550);
+      await owed(api, 'Cleo', 700);
+      const mia = await atDashboard(
+        chromium,
+        { api, url: world.url },
+        { role: 'member', path: '/payouts/new', viewport },
+      );
+      const { page } = mia;
+      const create = (of: number) =>
+        page.getByRole('button', { name: `Create payout for ${of} affiliate${of === 1 ? '' : 's'}` });
+      await create(3).waitFor();
+      await page.getByRole('link', { name: 'Leave out Ada' }).click();
+      await page.getByText('1 affiliate less and 100.00 USD less').waitFor();
+      await page.getByRole('link', { name: 'Leave out Ben' }).click();
+      await create(1).waitFor();
+      // the URL has it: what one sends to a colleague shows the same
+      expect(new URL(page.url()).searchParams.get('without')).toBe(`${ada.id},${ben.id}`);
+      await page.reload();
+      await create(1).waitFor();
+      await expectAccessible(page);
+      expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(viewport.width);
+      await page.getByRole('button', { name: 'Pay Ben after all' }).click();
+      await create(2).click();
+      await page.getByRole('heading', { level: 1, name: /^Payout #/ }).waitFor();
+      const { body } = await api.get(`${PAYOUTS}/current`);
+      expect(body.affiliates.map(({ name }: Json) => name).sort()).toEqual(['Ben', 'Cleo']);
+      expect(body.filters).toEqual({ affiliate_id: { nin: [ada.id] } });
+      expectQuiet(mia);
+    });
+  }
+
+  test('names nobody of another account, and says that no such affiliate is there', async () => {
+    const api = await shop();
+    await owed(api, 'Ada', 10_000);
+    const foreign = await owed(await shop(), 'Somebody else', 10_000);
+    const path = `/payouts/new?without=${foreign.id}`;
+    const owner = await atDashboard(chromium, { api, url: world.url }, { path });
+    const { page } = owner;
+    await page.getByText(`no such affiliate: ${foreign.id}`).first().waitFor();
+    await page.getByRole('button', { name: `Pay #${foreign.id} after all` }).click();
+    await page.getByRole('button', { name: 'Create payout for 1 affiliate' }).waitFor();
+    expect(await page.getByText('Somebody else').count()).toBe(0);
+  });
 
   test("pays until the end of last month, until yesterday or until today in the account's time zone", async () => {
     const api = await shop();

@@ -26,6 +26,7 @@ function selectionOf(search: ReturnType<typeof route.useSearch>): PayoutSelectio
     ...(search.currency ? { currency: search.currency } : {}),
     ...(search.program ? { program_id: search.program } : {}),
     ...(search.until ? { occurred_at: { lte: search.until } } : {}),
+    ...(search.without ? { affiliate_id: { nin: [...search.without] } } : {}),
   };
   return {
     ...(Object.keys(filters).length > 0 ? { filters } : {}),

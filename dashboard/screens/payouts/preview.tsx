@@ -1,4 +1,4 @@
-import { getRouteApi } from '@tanstack/react-router';
+import { getRouteApi, Link } from '@tanstack/react-router';
 import type {
   DestinationType,
   PayoutLine,
@@ -10,6 +10,7 @@ import { nameOf } from '../../data/payouts.ts';
 import { serverNow } from '../../data/server-time.ts';
 import { Empty } from '../../parts/feedback.tsx';
 import { money, relative, whole } from '../../parts/format.ts';
+import { Icon } from '../../parts/icon.tsx';
 import { type Place, useList } from '../../parts/list.tsx';
 import { Listing } from '../../parts/listing.tsx';
 import type { Column } from '../../parts/table.tsx';
@@ -85,8 +86,35 @@ const PAID: readonly Column<PayoutLine>[] = [
     isWide: true,
     cell: ({ commission_count }) => whole(commission_count),
   },
-  { title: payouts.columns.amount, isFigure: true, cell: ({ totals }) => <Moneys amounts={totals} /> },
+  {
+    title: payouts.columns.amount,
+    isFigure: true,
+    cell: (line) => (
+      <>
+        <Moneys amounts={line.totals} /> <LeaveOut line={line} />
+      </>
+    ),
+  },
 ];
+
+/** Leaves one affiliate out: the URL names them, as it does every filter. */
+function LeaveOut({ line }: { line: PayoutLine }) {
+  const label = texts.leaveOut(nameOf(line));
+  return (
+    <Link
+      className="icon-button"
+      from="/payouts/new"
+      to="."
+      search={(now) => ({ ...now, without: [...(now.without ?? []), line.affiliate_id] })}
+      replace
+      resetScroll={false}
+      aria-label={label}
+      title={label}
+    >
+      <Icon name="cross" />
+    </Link>
+  );
+}
 
 /** The page in the URL. */
 function usePlace() {

@@ -1,7 +1,7 @@
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router';
 import { PAYOUT_METHODS } from '../../../src/kernel/payments.ts';
 import { rootRoute } from '../../app/root.tsx';
-import { number, oneOf, searchOf, text } from '../../app/search.ts';
+import { number, numbers, oneOf, searchOf, text } from '../../app/search.ts';
 
 const list = createRoute({
   getParentRoute: () => rootRoute,
@@ -10,6 +10,7 @@ const list = createRoute({
   component: lazyRouteComponent(() => import('./list.tsx'), 'PayoutList'),
 });
 
+/** `without` are the affiliates who are left out by choice. */
 const create = createRoute({
   getParentRoute: () => rootRoute,
   path: '/payouts/new',
@@ -20,6 +21,7 @@ const create = createRoute({
     until: text,
     program: number,
     minimum: oneOf(['ignored']),
+    without: numbers,
     view: oneOf(['out']),
     page: number,
   }),

@@ -1,12 +1,14 @@
 import { getRouteApi } from '@tanstack/react-router';
 import { PAYOUT_METHODS } from '../../../src/kernel/payments.ts';
 import { dayOf } from '../../../src/kernel/zones.ts';
+import { nameOf, useAffiliate } from '../../data/affiliates.ts';
 import { useRead } from '../../data/queries.ts';
 import { serverNow } from '../../data/server-time.ts';
-import { Button } from '../../parts/button.tsx';
+import { Button, IconButton } from '../../parts/button.tsx';
 import { Checkbox, FilterSelect, optionsOf, SearchField } from '../../parts/field.tsx';
 import { day as dayText } from '../../parts/format.ts';
 import { Card } from '../../parts/page.tsx';
+import { Name } from '../../parts/values.tsx';
 import { payouts } from '../../texts/payouts.ts';
 
 const route = getRouteApi('/payouts/new');
@@ -77,6 +79,18 @@ export function Sentences() {
           )}
         </span>
       </div>
+      {search.without && (
+        <div className="sentence">
+          <span>{sentence.without}</span>
+          {search.without.map((id) => (
+            <Without
+              key={id}
+              id={id}
+              onPutBack={() => change({ without: search.without?.filter((each) => each !== id) })}
+            />
+          ))}
+        </div>
+      )}
       <div className="sentence">
         <SearchField
           label={sentence.search}
@@ -129,4 +143,16 @@ function CutOffs({
       {texts.cutOffs[name]}
     </Button>
   ));
+}
+
+/** An affiliate who is left out by choice. */
+function Without({ id, onPutBack }: { id: number; onPutBack: () => void }) {
+  const affiliate = useAffiliate(id);
+  const name = affiliate ? nameOf(affiliate) : `#${id}`;
+  return (
+    <span className="chip">
+      <Name>{name}</Name>
+      <IconButton icon="cross" label={texts.putBack(name)} onPress={onPutBack} />
+    </span>
+  );
 }
