@@ -165,6 +165,7 @@ export const payouts = {
     },
     skipped: (number: number) =>
       `No file pays ${affiliates(number)}. Ask for what is missing, or release the lines when you complete the payout.`,
+    who: 'See who and why',
     next: 'Continue to completing',
   },
   complete: {
@@ -201,6 +202,8 @@ export const payouts = {
     nothing: 'Tick at least one line.',
     pays: (parts: readonly string[]) => `Pays ${listed(parts)}.`,
     releases: (parts: readonly string[]) => `Releases ${listed(parts)}: owed again in the next payout.`,
+    unsent:
+      'These are ticked, but the payment files left them out. Keep them ticked only if you paid them another way.',
     share: (people: number, sum: string) => `${affiliates(people)} ${sum}`,
     forEver: 'A completed payout is final. It cannot be deleted or reopened.',
     done: 'Payout completed',

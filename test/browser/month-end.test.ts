@@ -153,49 +153,106 @@ inChromium("the month's end", (chromium) => {
     },
   );
 
-  test('two people complete the same payout, one with a part of a line: the other is told, and nobody is paid twice', async () => {
-    const payout = await freshPayout();
-    const [one, other] = [
-      await atDashboard(chromium, world, { path: `/payouts/${payout.id}?step=complete` }),
-      await atDashboard(chromium, world, { path: `/payouts/${payout.id}?step=complete`, viewport: PHONE }),
-    ];
-    // a line is an affiliate in a currency: of one a part left, the other is released
-    await one.page.getByRole('button', { name: 'Only a part left: Ben Wise, EUR' }).click();
-    const part = one.page.getByRole('dialog', { name: 'Payment to Ben Wise' });
-    await part.getByLabel('Amount that left').fill('25.51');
-    await part.getByText('Enter an amount above 0 and at most 25.50 EUR.').waitFor();
-    await part.getByLabel('Amount that left').fill('20');
-    await expectAccessible(one.page);
-    await part.getByRole('button', { name: 'Tick with 20.00 EUR' }).click();
-    await one.page.getByText('of 25.50 EUR').waitFor();
-    await other.page.getByRole('button', { name: 'Tick all' }).click();
-    for (const { page } of [one, other]) {
+  test.each([
+    ['wide', WIDE],
+    ['on phones', PHONE],
+  ])(
+    'two people complete the same payout, one with a part of a line: the other is told, and nobody is paid twice, %s',
+    async (_, viewport) => {
+      const api = await world.otherAccount();
+      const { ben } = await owedIn(api);
+      await makeCommission(api, ben.id);
+      const payout = await makePayout(api);
+      const there = { api, url: world.url };
+      const path = `/payouts/${payout.id}?step=complete`;
+      const [one, other] = [
+        await atDashboard(chromium, there, { path, viewport }),
+        await atDashboard(chromium, there, { path, viewport }),
+      ];
+      // a line is an affiliate in a currency: of one a part left, the other is released
+      await one.page.getByRole('button', { name: 'Only a part left: Ben Wise, EUR' }).click();
+      const part = one.page.getByRole('dialog', { name: 'Payment to Ben Wise' });
+      await part.getByLabel('Amount that left').fill('25.51');
+      await part.getByText('Enter an amount above 0 and at most 25.50 EUR.').waitFor();
+      await part.getByLabel('Amount that left').fill('20');
+      await expectAccessible(one.page);
+      await part.getByRole('button', { name: 'Tick with 20.00 EUR' }).click();
+      await one.page.getByText('of 25.50 EUR').waitFor();
+      await other.page.getByRole('button', { name: 'Tick all' }).click();
+      for (const { page } of [one, other]) {
+        await page.getByRole('button', { name: /^Complete payout #/ }).click();
+      }
+      await expectAccessible(other.page);
+      expect(await other.page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(
+        viewport.width,
+      );
+      const question = one.page.getByRole('dialog');
+      await question.getByText('Pays 1 affiliate 20.00 EUR.').waitFor();
+      await question.getByText('Only a part left of some lines: 5.50 EUR is owed again').waitFor();
+      const confirm = ({ page }: typeof one) =>
+        page.getByRole('dialog').getByRole('button', { name: /^Complete payout #/ });
+      await confirm(one).click();
+      await one.page.getByText('Payout completed').waitFor();
+      await confirm(other).click();
+      await other.page.getByText('This payout is already completed.').waitFor();
+      await other.page.getByText('Paid', { exact: true }).first().waitFor();
+      expect((await api.get(`${PAYOUTS}/${payout.id}`)).body).toMatchObject({
+        status: 'paid',
+        totals: [
+          { currency: 'eur', paid_amount: 2000, carried_amount: 550, released_amount: 0 },
+          { currency: 'usd', paid_amount: 0, released_amount: 11_000 },
+        ],
+      });
+      expectQuiet(one);
+      expectQuiet(other);
+    },
+  );
+
+  test.each([
+    ['wide', WIDE],
+    ['on a phone', PHONE],
+  ])(
+    'whom the payment files left out is told again before the payout is completed, %s',
+    async (_, viewport) => {
+      const api = await world.otherAccount();
+      await owedIn(api);
+      const dan = await makeAffiliate(api, {
+        name_first: 'Dan',
+        payout_method: 'paypal',
+        paypal_email: null,
+      });
+      await makeCommission(api, dan.id, { amount: 700 });
+      const payout = await makePayout(api);
+      const finance = await atDashboard(
+        chromium,
+        { api, url: world.url },
+        { path: `/payouts/${payout.id}?step=send`, viewport },
+      );
+      const { page } = finance;
+      await page.getByText('No file pays 1 affiliate.').waitFor();
+      await expectAccessible(page);
+      await page.getByRole('link', { name: 'See who and why' }).click();
+      await Promise.all([
+        page.waitForEvent('download'),
+        page.getByRole('button', { name: /for PayPal, USD/ }).click(),
+      ]);
+      await page.getByText(/Downloaded .*, revision 1/).waitFor();
+      await page.getByRole('link', { name: /Complete$/ }).click();
+      await page.getByRole('button', { name: 'Tick all' }).click();
       await page.getByRole('button', { name: /^Complete payout #/ }).click();
-    }
-    await expectAccessible(other.page);
-    expect(await other.page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(
-      PHONE.width,
-    );
-    const question = one.page.getByRole('dialog');
-    await question.getByText('Pays 1 affiliate 20.00 EUR.').waitFor();
-    await question.getByText('Only a part left of some lines: 5.50 EUR is owed again').waitFor();
-    const confirm = ({ page }: typeof one) =>
-      page.getByRole('dialog').getByRole('button', { name: /^Complete payout #/ });
-    await confirm(one).click();
-    await one.page.getByText('Payout completed').waitFor();
-    await confirm(other).click();
-    await other.page.getByText('This payout is already completed.').waitFor();
-    await other.page.getByText('Paid', { exact: true }).first().waitFor();
-    expect((await world.api.get(`${PAYOUTS}/${payout.id}`)).body).toMatchObject({
-      status: 'paid',
-      totals: [
-        { currency: 'eur', paid_amount: 2000, carried_amount: 550, released_amount: 0 },
-        { currency: 'usd', paid_amount: 0, released_amount: 11_000 },
-      ],
-    });
-    expectQuiet(one);
-    expectQuiet(other);
-  });
+      const question = page.getByRole('dialog', { name: /^Complete payout #/ });
+      const warning = question.getByText('These are ticked, but the payment files left them out.');
+      await warning.waitFor();
+      await question.getByText('Dan: 7.00 USD').waitFor();
+      await expectAccessible(page);
+      await question.getByRole('button', { name: 'Cancel' }).click();
+      await page.getByRole('checkbox', { name: 'Select Dan' }).uncheck();
+      await page.getByRole('button', { name: /^Complete payout #/ }).click();
+      await question.getByText('Releases 1 affiliate 7.00 USD').waitFor();
+      expect(await warning.count()).toBe(0);
+      expectQuiet(finance);
+    },
+  );
 
   test('a viewer sees everything of a payout, and no button that would be refused', async () => {
     const payout = await freshPayout();

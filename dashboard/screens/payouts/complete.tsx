@@ -36,6 +36,7 @@ import {
   outcomeOf,
   type Ticks,
 } from './ticks.ts';
+import { TickedUnsent } from './unsent.tsx';
 
 const texts = payouts.complete;
 const answerTexts = payouts.answers;
@@ -262,6 +263,7 @@ function ConfirmCompletion(props: {
           <p>{texts.releases(sharesText(sums.released))}</p>
         </Notice>
       )}
+      <TickedUnsent payout={payout} lines={lines} ticks={ticks} answers={answers} />
       {open.length > 0 && (
         <Notice tone="bad">
           <p>{answerTexts.open(open.length)}</p>

@@ -285,7 +285,23 @@ function Send({ payout }: { payout: Payout }) {
           </li>
         ))}
       </ul>
-      {skipped > 0 && <Notice tone="warn">{payouts.send.skipped(skipped)}</Notice>}
+      {skipped > 0 && (
+        <Notice
+          tone="warn"
+          actions={
+            <Link
+              className="button plain"
+              to="/payouts/$id"
+              params={{ id: payout.id }}
+              search={{ step: 'files' }}
+            >
+              {payouts.send.who}
+            </Link>
+          }
+        >
+          {payouts.send.skipped(skipped)}
+        </Notice>
+      )}
     </Card>
   );
 }
