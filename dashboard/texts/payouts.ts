@@ -256,6 +256,7 @@ export const payouts = {
     added: 'added',
     left: 'left the payout',
     none: 'No amounts changed.',
+    sameIn: (files: readonly string[]) => `No amounts changed in ${listed(files)}.`,
     more: (number: number) => `and ${number} more`,
     accept: 'Continue with the new amounts',
   },

@@ -92,6 +92,10 @@ inChromium("the month's end", (chromium) => {
       ]);
       expect(readFileSync(await file.path(), 'utf8')).toContain('ada.pays@example.com,100.00,USD');
       await page.getByText(/Downloaded .*, revision 1/).waitFor();
+      await Promise.all([
+        page.waitForEvent('download'),
+        page.getByRole('button', { name: /for Wise, EUR/ }).click(),
+      ]);
       await expectAccessible(page);
       await step(page, 'Continue to sending');
       await page.getByText('Upload the file at PayPal').waitFor();
@@ -113,8 +117,9 @@ inChromium("the month's end", (chromium) => {
       await question.getByRole('button', { name: /^Complete payout #/ }).click();
       await question.getByText('The payout changed after you opened it').waitFor();
       await question.getByRole('button', { name: 'Cancel' }).click();
-      await page.getByText('The file is outdated').waitFor();
+      await page.getByText('These files are outdated').waitFor();
       expect(await text(page)).toContain('Ada <b>Byron: 100.00 USD → 60.00 USD');
+      expect(await text(page)).toContain('No amounts changed in Wise · EUR.');
       await expectAccessible(page);
       await page.getByRole('button', { name: 'Continue with the new amounts' }).click();
 

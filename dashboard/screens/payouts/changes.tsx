@@ -40,6 +40,7 @@ export function Changes({
   const files = usePaymentFiles(payout).data?.files ?? [];
   if (!isCurrent) return null;
   const outdated = files.flatMap((file) => outdatedDownloads(file).map((each) => ({ ...file, ...each })));
+  const same = outdated.filter(({ change_count }) => change_count === 0);
   const changes = changesBetween(opened.worth, worthOf(lines));
   return (
     <>
@@ -49,19 +50,30 @@ export function Changes({
             <b>{texts.sinceFile(outdated.length)}</b>
           </p>
           <ul className="changes">
-            {outdated.map(({ format, currency, part, by, revision, downloaded_at, ...differs }) => (
-              <li key={`${format} ${currency} ${part}`}>
-                {payouts.methods[format]} · {currency.toUpperCase()}: <Time at={downloaded_at} />,{' '}
-                {payouts.files.by} <Name>{by.name ?? by.id}</Name>,{' '}
-                {texts.revisions(revision, payout.revision)}
-                {differs.change_count !== null && (
-                  <Differences
-                    count={differs.change_count}
-                    changes={differs.changes.map((change) => changeOfFile(change, currency))}
-                  />
+            {outdated
+              .filter((each) => !same.includes(each))
+              .map(({ format, currency, part, by, revision, downloaded_at, ...differs }) => (
+                <li key={`${format} ${currency} ${part}`}>
+                  {payouts.methods[format]} · {currency.toUpperCase()}: <Time at={downloaded_at} />,{' '}
+                  {payouts.files.by} <Name>{by.name ?? by.id}</Name>,{' '}
+                  {texts.revisions(revision, payout.revision)}
+                  {differs.change_count !== null && (
+                    <Differences
+                      count={differs.change_count}
+                      changes={differs.changes.map((change) => changeOfFile(change, currency))}
+                    />
+                  )}
+                </li>
+              ))}
+            {same.length > 0 && (
+              <li>
+                {texts.sameIn(
+                  same.map(
+                    ({ format, currency }) => `${payouts.methods[format]} · ${currency.toUpperCase()}`,
+                  ),
                 )}
               </li>
-            ))}
+            )}
           </ul>
         </Notice>
       )}
