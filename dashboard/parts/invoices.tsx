@@ -55,14 +55,32 @@ const { columns } = texts;
 
 function columnsFor(showsAffiliate: boolean, onError: (error: Error | null) => void): Column<Invoice>[] {
   return [
-    { title: columns.number, cell: ({ number }) => number },
+    {
+      title: columns.number,
+      cell: ({ number, affiliate_id }) => (
+        <>
+          {number}
+          {showsAffiliate && (
+            <span className="second narrow-only">
+              <AffiliateLink id={affiliate_id} />
+            </span>
+          )}
+        </>
+      ),
+    },
     {
       title: columns.kind,
       isWide: true,
       cell: ({ kind }) => <Status tone={kind === 'invoice' ? 'neutral' : 'warn'} label={texts.kind[kind]} />,
     },
     ...(showsAffiliate
-      ? [{ title: columns.affiliate, cell: (each: Invoice) => <AffiliateLink id={each.affiliate_id} /> }]
+      ? [
+          {
+            title: columns.affiliate,
+            isWide: true,
+            cell: (each: Invoice) => <AffiliateLink id={each.affiliate_id} />,
+          },
+        ]
       : []),
     { title: columns.issued, isWide: true, cell: (each) => each.issued_on },
     ...(['net', 'tax'] as const).map((sum) => ({

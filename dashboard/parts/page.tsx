@@ -1,4 +1,4 @@
-import { type ReactNode, useEffect } from 'react';
+import { type ReactNode, useEffect, useRef } from 'react';
 import { common } from '../texts/common.ts';
 import { Icon } from './icon.tsx';
 
@@ -84,8 +84,17 @@ export function Facts({ rows }: { rows: readonly (readonly [name: string, value:
 
 /** The views of a record: links, so that each has a URL. `children` are those links. */
 export function Tabs({ label, children }: { label: string; children: ReactNode }) {
+  const bar = useRef<HTMLElement>(null);
+  const shown = useRef<Element>(null);
+  // where not all of them fit, the current one is scrolled to when it becomes that
+  useEffect(() => {
+    const current = bar.current?.querySelector<HTMLElement>('.active') ?? null;
+    if (bar.current === null || current === null || current === shown.current) return;
+    shown.current = current;
+    bar.current.scrollLeft = current.offsetLeft - (bar.current.clientWidth - current.offsetWidth) / 2;
+  });
   return (
-    <nav className="tabs" aria-label={label}>
+    <nav className="tabs" aria-label={label} ref={bar}>
       {children}
     </nav>
   );

@@ -45,6 +45,8 @@ interface TableProps<Row> {
   readonly isMarked?: ((row: Row) => boolean) | undefined;
   /** The row of sums. */
   readonly footer?: ReactNode;
+  /** On narrow screens a row is a list of its values, one below the other: for many figures and few rows. */
+  readonly isStacked?: boolean;
   /** The rows are outdated because another page or order is loading. */
   readonly isStale?: boolean | undefined;
 }
@@ -55,6 +57,10 @@ const BONES = 8;
 export function Table<Row>(props: TableProps<Row>) {
   const { label, rows, keyOf, selection, isMarked, footer, isStale } = props;
   const columns = useColumns(props.columns);
+  const isNarrow = useIsNarrow();
+  if (props.isStacked && isNarrow && rows !== undefined) {
+    return <Stack label={label} columns={columns} rows={rows} keyOf={keyOf} />;
+  }
   return (
     <section
       className="table-frame"
@@ -102,6 +108,31 @@ export function Table<Row>(props: TableProps<Row>) {
         {footer && <tfoot>{footer}</tfoot>}
       </table>
     </section>
+  );
+}
+
+/** Each row as a list of names and values. */
+function Stack<Row>({
+  label,
+  columns,
+  rows,
+  keyOf,
+}: Pick<TableProps<Row>, 'label' | 'columns' | 'keyOf'> & { rows: readonly Row[] }) {
+  return (
+    <ul className="stacked" aria-label={label}>
+      {rows.map((row) => (
+        <li key={keyOf(row)}>
+          <dl>
+            {columns.map(({ title, cell }) => (
+              <div key={title}>
+                <dt>{title}</dt>
+                <dd>{cell(row)}</dd>
+              </div>
+            ))}
+          </dl>
+        </li>
+      ))}
+    </ul>
   );
 }
 

@@ -5,11 +5,16 @@ import { common } from '../texts/common.ts';
 import { type Amount, dayAndTime, exact, figures, relative } from './format.ts';
 import { Icon, type IconName } from './icon.tsx';
 
+/** Figures beyond this length are smaller where there is little room. */
+const MOST_CHARACTERS = 14;
+
 /** An amount with its currency. */
 export function Money({ amount, currency, isStrong = false }: Amount & { isStrong?: boolean }) {
+  const text = figures({ amount, currency });
+  const look = [isStrong ? 'strong' : '', text.length > MOST_CHARACTERS ? 'long' : ''];
   return (
-    <span className={isStrong ? 'money strong' : 'money'}>
-      {figures({ amount, currency })} <span className="currency">{currency.toUpperCase()}</span>
+    <span className={['money', ...look].filter(Boolean).join(' ')}>
+      {text} <span className="currency">{currency.toUpperCase()}</span>
     </span>
   );
 }
@@ -64,21 +69,24 @@ const SIGNS: Readonly<Record<Tone, IconName>> = {
   bad: 'cross',
 };
 
+/** A status up to this length stays on one line, also where there is little room. */
+const SHORT = 16;
+
 /** A status: text with an icon, never colour alone. */
 export function Status({ tone, label, icon }: { tone: Tone; label: string; icon?: IconName }) {
   return (
-    <span className={`status ${tone}`}>
+    <span className={`status ${tone}${label.length > SHORT ? '' : ' short'}`}>
       <Icon name={icon ?? SIGNS[tone]} />
       {label}
     </span>
   );
 }
 
-/** A URL or a dotted name: a long one breaks after its separators, not within a word. */
+/** A URL, an e-mail address or a dotted name: a long one breaks after its separators, not within a word. */
 export function Path({ children }: { children: string }) {
   return (
     <bdi className="name">
-      {children.split(/(?<=[/.?&=_:-])(?=\w)/).map((part, index) => (
+      {children.split(/(?<=[/.?&=_:@-])(?=\w)/).map((part, index) => (
         <Fragment key={index}>
           {index > 0 && <wbr />}
           {part}

@@ -7,6 +7,7 @@ export const home = {
     title: 'Owed now',
     nothing: 'Nothing is owed.',
     state: 'State',
+    amount: 'Amount',
     states: {
       payable: 'Can be paid now',
       in_payout: 'In the current payout',

@@ -268,7 +268,7 @@ export const payouts = {
     carried: 'Owed again',
     paidOn: 'Money left',
     paidBy: 'Completed by',
-    csv: 'Download commissions (CSV)',
+    csv: 'Commissions (CSV)',
     print: 'Print',
     delete: 'Delete payout',
   },

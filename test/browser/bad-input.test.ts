@@ -11,7 +11,7 @@ import {
 } from '../api/fixtures.ts';
 import { letPass, makeUser, PASSWORD } from '../people/support.ts';
 import { useWorld } from '../support/world.ts';
-import { atDashboard, expectAccessible, expectQuiet } from './dashboard-support.ts';
+import { atDashboard, expectAccessible, expectQuiet, PHONE, WIDE } from './dashboard-support.ts';
 import { inChromium, type Page } from './support.ts';
 
 const DAY_MS = 86_400_000;
@@ -202,36 +202,45 @@ inChromium('bad input', (chromium) => {
     expectQuiet(vera);
   });
 
-  test('an outdated file that is dropped: what changed since is told by affiliate; a file of another payout ticks nothing', async () => {
-    await clearPayout();
-    const ada = await makeAffiliate(world.api, { name_first: 'Ada', paypal_email: 'ada.pays@example.com' });
-    await makeCommission(world.api, ada.id, { amount: 4000 });
-    const first = await makePayout(world.api, { filters: { affiliate_id: ada.id } });
-    await completePayout(world.api, first);
-    const sale = await makeCommission(world.api, ada.id, { amount: 10_000 });
-    const payout = await makePayout(world.api, { filters: { affiliate_id: ada.id } });
-    const fileOf = async ({ id }: Json) =>
-      (await world.api.get(`${PAYOUTS}/${id}/payment-files/paypal`)).text;
-    const [former, outdated] = [await fileOf(first), await fileOf(payout)];
-    await refund(sale, 4000);
-    const mia = await atDashboard(chromium, world, { path: `/payouts/${payout.id}?step=complete` });
-    const { page } = mia;
-    await page.getByText('Paid (0 affiliates)').waitFor();
-    expect(await drop(page, 'paypal.csv', former)).toBe(false);
-    await page.getByText('The file contains no reference of this payout.').waitFor();
-    await page.getByText('Paid (0 affiliates)').waitFor();
-    expect(await drop(page, 'paypal.csv', outdated)).toBe(false);
-    await page.getByText('Ticked 1 line from the file').waitFor();
-    // the page was opened after the refund: only the server knows what the file says
-    await page.getByText('The file is outdated').waitFor();
-    await page.getByText('Ada: 100.00 USD → 60.00 USD').waitFor();
-    await expectAccessible(page);
-    // where no file is taken, the page stays
-    await page.goto(`${world.url}/affiliates`);
-    await page.getByRole('heading', { level: 1 }).waitFor();
-    expect(await drop(page, 'paypal.csv', outdated)).toBe(false);
-    expectQuiet(mia);
-  });
+  test.each([
+    ['wide', WIDE],
+    ['on a phone', PHONE],
+  ])(
+    'an outdated file that is dropped: what changed since is told by affiliate; a file of another payout ticks nothing, %s',
+    async (_, viewport) => {
+      await clearPayout();
+      const ada = await makeAffiliate(world.api, { name_first: 'Ada', paypal_email: 'ada.pays@example.com' });
+      await makeCommission(world.api, ada.id, { amount: 4000 });
+      const first = await makePayout(world.api, { filters: { affiliate_id: ada.id } });
+      await completePayout(world.api, first);
+      const sale = await makeCommission(world.api, ada.id, { amount: 10_000 });
+      const payout = await makePayout(world.api, { filters: { affiliate_id: ada.id } });
+      const fileOf = async ({ id }: Json) =>
+        (await world.api.get(`${PAYOUTS}/${id}/payment-files/paypal`)).text;
+      const [former, outdated] = [await fileOf(first), await fileOf(payout)];
+      await refund(sale, 4000);
+      const mia = await atDashboard(chromium, world, {
+        path: `/payouts/${payout.id}?step=complete`,
+        viewport,
+      });
+      const { page } = mia;
+      await page.getByText('Paid (0 affiliates)').waitFor();
+      expect(await drop(page, 'paypal.csv', former)).toBe(false);
+      await page.getByText('The file contains no reference of this payout.').waitFor();
+      await page.getByText('Paid (0 affiliates)').waitFor();
+      expect(await drop(page, 'paypal.csv', outdated)).toBe(false);
+      await page.getByText('Ticked 1 line from the file').waitFor();
+      // the page was opened after the refund: only the server knows what the file says
+      await page.getByText('The file is outdated').waitFor();
+      await page.getByText('Ada: 100.00 USD → 60.00 USD').waitFor();
+      await expectAccessible(page);
+      // where no file is taken, the page stays
+      await page.goto(`${world.url}/affiliates`);
+      await page.getByRole('heading', { level: 1 }).waitFor();
+      expect(await drop(page, 'paypal.csv', outdated)).toBe(false);
+      expectQuiet(mia);
+    },
+  );
 
   const clearPayout = async () => {
     const { body } = await world.api.get(`${PAYOUTS}?status=unpaid`);

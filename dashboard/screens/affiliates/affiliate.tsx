@@ -11,7 +11,7 @@ import { Icon } from '../../parts/icon.tsx';
 import { Menu } from '../../parts/menu.tsx';
 import { Card, Facts, Page } from '../../parts/page.tsx';
 import { type Column, Table } from '../../parts/table.tsx';
-import { Money, Name, Status, Time } from '../../parts/values.tsx';
+import { Money, Name, Path, Status, Time } from '../../parts/values.tsx';
 import { affiliates as texts } from '../../texts/affiliates.ts';
 import { common, listed } from '../../texts/common.ts';
 import { Adjust } from './adjust.tsx';
@@ -148,6 +148,7 @@ function Balances({ balances }: { balances: readonly AffiliateBalance[] }) {
       ) : (
         <Table
           label={texts.balances}
+          isStacked
           columns={BALANCE_COLUMNS}
           rows={balances}
           keyOf={({ currency }) => currency}
@@ -156,6 +157,8 @@ function Balances({ balances }: { balances: readonly AffiliateBalance[] }) {
     </section>
   );
 }
+
+const Address = ({ of }: { of: string | null }) => (of === null ? common.nothing : <Path>{of}</Path>);
 
 function Details({ affiliate }: { affiliate: AffiliateWithBalance }) {
   const { facts } = texts;
@@ -167,7 +170,7 @@ function Details({ affiliate }: { affiliate: AffiliateWithBalance }) {
       <Facts
         rows={[
           [facts.method, texts.method[method ?? 'none']],
-          [facts.destination, affiliate.paypal_email ?? common.nothing],
+          [facts.destination, <Address key="destination" of={affiliate.paypal_email} />],
           [
             facts.ready,
             <Status
@@ -185,7 +188,7 @@ function Details({ affiliate }: { affiliate: AffiliateWithBalance }) {
               facts.never
             ),
           ],
-          [facts.email, affiliate.email],
+          [facts.email, <Address key="email" of={affiliate.email} />],
           [facts.legalType, texts.legalType[legalType ?? 'unknown']],
           [facts.country, affiliate.country ?? common.nothing],
           [facts.externalId, affiliate.external_id ?? common.nothing],

@@ -51,6 +51,7 @@ export function Destinations({ affiliate, onSet }: { affiliate: AffiliateWithBal
       {data !== undefined && data.destinations.length > 0 && (
         <Table
           label={texts.title}
+          isStacked
           columns={columns}
           rows={data.destinations}
           keyOf={({ currency }) => currency ?? 'all'}

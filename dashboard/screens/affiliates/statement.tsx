@@ -60,6 +60,7 @@ export function Statement({ affiliate }: { affiliate: AffiliateWithBalance }) {
       {data !== undefined && data.currencies.length > 0 && (
         <Table
           label={texts.title}
+          isStacked
           columns={columnsFor(data.currencies)}
           rows={data.currencies}
           keyOf={({ currency }) => currency}

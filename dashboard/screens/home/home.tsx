@@ -3,6 +3,7 @@ import type { ReactNode } from 'react';
 import type { OwedBalance } from '../../../src/client/api.ts';
 import { useRead } from '../../data/queries.ts';
 import { Problem, Skeleton } from '../../parts/feedback.tsx';
+import { useIsNarrow } from '../../parts/narrow.ts';
 import { Card, Page } from '../../parts/page.tsx';
 import { type Column, Table } from '../../parts/table.tsx';
 import { Money, Moneys } from '../../parts/values.tsx';
@@ -78,27 +79,51 @@ function RowsLink({ state, currency, children }: { state: State; currency?: stri
   );
 }
 
-/** What is owed: a row per state and a column per currency. */
+/** What is owed in a state and a currency, with a link to its rows. */
+function In({ state, balance: { currency, [state]: sum } }: { state: State; balance: OwedBalance }) {
+  const amount = <Money amount={sum.amount} currency={currency} />;
+  if (sum.affiliate_count === 0) return amount;
+  return (
+    <RowsLink state={state} currency={currency}>
+      {amount}
+    </RowsLink>
+  );
+}
+
+/** The same in every currency where there is something. */
+function InAll({ state, balances }: { state: State; balances: readonly OwedBalance[] }) {
+  const there = balances.filter((balance) => balance[state].affiliate_count > 0);
+  return (
+    <span className="moneys">
+      {there.map((balance) => (
+        <In key={balance.currency} state={state} balance={balance} />
+      ))}
+    </span>
+  );
+}
+
+/** What is owed: a row per state and a column per currency, on a phone one column for all currencies. */
 function Owed({ balances }: { balances: readonly OwedBalance[] }) {
   const shown = STATES.filter((state) => balances.some((each) => each[state].affiliate_count > 0));
+  const isNarrow = useIsNarrow();
   const columns: readonly Column<State>[] = [
     {
       title: texts.owed.state,
       cell: (state) => <RowsLink state={state}>{texts.owed.states[state]}</RowsLink>,
     },
-    ...balances.map((balance) => ({
-      title: balance.currency.toUpperCase(),
-      isFigure: true,
-      cell: (state: State) => {
-        const sum = <Money amount={balance[state].amount} currency={balance.currency} />;
-        if (balance[state].affiliate_count === 0) return sum;
-        return (
-          <RowsLink state={state} currency={balance.currency}>
-            {sum}
-          </RowsLink>
-        );
-      },
-    })),
+    ...(isNarrow
+      ? [
+          {
+            title: texts.owed.amount,
+            isFigure: true,
+            cell: (state: State) => <InAll {...{ state, balances }} />,
+          },
+        ]
+      : balances.map((balance) => ({
+          title: balance.currency.toUpperCase(),
+          isFigure: true,
+          cell: (state: State) => <In state={state} balance={balance} />,
+        }))),
   ];
   return (
     <section className="part">
@@ -114,11 +139,20 @@ function Owed({ balances }: { balances: readonly OwedBalance[] }) {
           footer={
             <tr>
               <td>{texts.owed.all}</td>
-              {balances.map(({ currency, owed }) => (
-                <td key={currency} className="figure">
-                  <Money amount={owed} currency={currency} isStrong />
+              {isNarrow ? (
+                <td className="figure">
+                  <Moneys
+                    amounts={balances.map(({ currency, owed }) => ({ currency, amount: owed }))}
+                    isStrong
+                  />
                 </td>
-              ))}
+              ) : (
+                balances.map(({ currency, owed }) => (
+                  <td key={currency} className="figure">
+                    <Money amount={owed} currency={currency} isStrong />
+                  </td>
+                ))
+              )}
             </tr>
           }
         />

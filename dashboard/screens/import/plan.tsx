@@ -114,7 +114,7 @@ function FirstRows({ preview: { rows, kind } }: { preview: ImportPreview }) {
         index === 0 && Object.keys(row.fields).length === 0 ? (
           <span className="soft">{texts.rows.leftOut}</span>
         ) : (
-          <span className="unbroken">
+          <span className="first-cell">
             <Name>{row.fields[field] ?? ''}</Name>
           </span>
         ),

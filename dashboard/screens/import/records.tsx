@@ -48,6 +48,7 @@ const COLUMNS: readonly Column<Import>[] = [
   {
     title: texts.created,
     sort: 'created_at',
+    isBelow: true,
     cell: ({ created_at, status }) => (
       <>
         <Time at={created_at} />

@@ -21,7 +21,7 @@ export function PayoutInvoices({ payout }: { payout: Payout }) {
   const issue = () =>
     issuing.mutate({ path: [payout.id] }, { onSuccess: ({ issued }) => toast(texts.done(issued)) });
   return (
-    <section className="part">
+    <section className="part invoices">
       <h2>{invoices.title}</h2>
       {canIssue && (
         <>

@@ -167,7 +167,7 @@ export const COLUMNS: readonly Column<PayoutLine>[] = [
 
 const PAID_COLUMNS: readonly Column<PayoutLine>[] = [
   ...COLUMNS,
-  { title: payouts.columns.status, cell: (line) => <LineStatus line={line} /> },
+  { title: payouts.columns.status, isBelow: true, cell: (line) => <LineStatus line={line} /> },
   {
     title: payouts.columns.reference,
     isWide: true,

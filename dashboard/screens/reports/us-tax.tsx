@@ -199,7 +199,7 @@ const COLUMNS: readonly Column<UsTaxRow>[] = [
       </>
     ),
   },
-  { title: texts.columns.form, cell: (row) => <Form row={row} /> },
+  { title: texts.columns.form, isBelow: true, cell: (row) => <Form row={row} /> },
   {
     title: texts.columns.taxId,
     isWide: true,
