@@ -1,5 +1,7 @@
+import { readFileSync } from 'node:fs';
 import type { Page } from '../browser/support.ts';
 import type { Api } from '../support/api.ts';
+import { agree, letInvoice } from '../support/invoicing.ts';
 
 /** A screen of the dashboard to be looked at. */
 export interface Screen {
@@ -8,6 +10,8 @@ export interface Screen {
   readonly path: (api: Api) => Promise<string> | string;
   /** What one does there first. */
   readonly act?: (page: Page) => Promise<void>;
+  /** Takes back what other screens would show too. */
+  readonly after?: (api: Api) => Promise<unknown>;
 }
 
 const unpaid = async (api: Api) => {
@@ -28,6 +32,55 @@ const schedule = async (api: Api) => {
 const firstAffiliate = async (api: Api) => {
   const { body } = await api.get('/v2/affiliates?sort=id');
   return `/affiliates/${body.data[0]?.id ?? 1}`;
+};
+
+const withDestination = async (api: Api) => {
+  const path = await firstAffiliate(api);
+  const account = { type: 'sepa', account_holder: 'Ada Lovelace', iban: 'DE89370400440532013000' };
+  await api.put(`/v2${path}/destination`, account);
+  return path;
+};
+
+const invoiced = async (api: Api) => {
+  const path = await paid(api);
+  const payout = path.replace('/payouts/', '/v2/affiliates/payouts/');
+  await letInvoice(api);
+  const { body } = await api.get(`${payout}/affiliates?per_page=3`);
+  for (const { affiliate_id } of body.data ?? []) await agree(api, affiliate_id);
+  await api.post(`${payout}/invoices`);
+  return path;
+};
+
+const byAch = async (api: Api) => {
+  const originator = {
+    immediate_destination: '021000021',
+    immediate_destination_name: 'JPMorgan Chase',
+    immediate_origin: '1234567890',
+    immediate_origin_name: 'Difference Engines',
+    company_name: 'Difference Engin',
+    company_id: '1234567890',
+  };
+  await api.patch('/v2/account', { originator });
+  const account = {
+    ...{
+      type: 'ach',
+      account_holder: 'Ada Lovelace',
+      routing_number: '121042882',
+      account_number: '000123456789',
+    },
+    account_type: 'checking',
+  };
+  const path = await unpaid(api);
+  const payout = path.replace('/payouts/', '/v2/affiliates/payouts/');
+  const { body } = await api.get(`${payout}/affiliates?per_page=5`);
+  for (const { affiliate_id } of body.data ?? [])
+    await api.put(`/v2/affiliates/${affiliate_id}/destination`, account);
+  return `${path}?step=files`;
+};
+
+const withheld = async (api: Api) => {
+  await api.patch('/v2/account', { approval: 'second_person' });
+  return unpaid(api);
 };
 
 const refunded = async (api: Api) => {
@@ -57,6 +110,8 @@ const event = async (api: Api) => {
   const { body } = await api.get('/v2/events');
   return `/events/${body.data[0]?.id ?? 'evt_none'}`;
 };
+
+const BANK = readFileSync(new URL('../../examples/imports/bank-and-tax.csv', import.meta.url), 'utf8');
 
 const chooseFile = async (page: Page, name: string, ...lines: string[]) => {
   const buffer = Buffer.from([...lines, ''].join('\n'));
@@ -94,6 +149,7 @@ export const SCREENS: readonly Screen[] = [
         .waitFor();
     },
   },
+  { name: 'payout-nacha', path: byAch },
   { name: 'payout-send', path: async (api) => `${await unpaid(api)}?step=send` },
   {
     name: 'payout-complete',
@@ -101,9 +157,17 @@ export const SCREENS: readonly Screen[] = [
     act: (page) => page.getByRole('button', { name: 'Tick all' }).click(),
   },
   { name: 'payout-paid', path: paid },
+  { name: 'payout-invoices', path: invoiced },
+  {
+    name: 'payout-approval',
+    path: withheld,
+    after: (api) => api.patch('/v2/account', { approval: 'none' }),
+  },
   { name: 'affiliates', path: () => '/affiliates' },
   { name: 'affiliate', path: firstAffiliate },
   { name: 'affiliate-adjust', path: async (api) => `${await firstAffiliate(api)}?open=adjust` },
+  { name: 'affiliate-bank', path: withDestination },
+  { name: 'affiliate-destination', path: async (api) => `${await firstAffiliate(api)}?open=destination` },
   { name: 'affiliate-tax', path: async (api) => `${await firstAffiliate(api)}?open=tax` },
   { name: 'commissions', path: () => '/commissions' },
   {
@@ -133,6 +197,11 @@ export const SCREENS: readonly Screen[] = [
       );
       await page.getByText('lines cannot be imported').waitFor();
     },
+  },
+  {
+    name: 'import-bank',
+    path: () => '/import',
+    act: (page) => chooseFile(page, 'bank-and-tax.csv', BANK.trimEnd()),
   },
   {
     name: 'import-question',

@@ -41,7 +41,7 @@ async function takeAll(chromium: Chromium, world: World, state: (typeof STATES)[
       await page.goto(`${world.url}/sign-in?next=/settings`);
       await signInOn(page, email);
       if (state === 'error') await refuseReads(page);
-      for (const { name, path, act } of chosen) {
+      for (const { name, path, act, after } of chosen) {
         await page.goto(world.url + (await path(world.api)));
         await page.waitForLoadState('networkidle');
         if (state === 'full') await act?.(page);
@@ -50,6 +50,7 @@ async function takeAll(chromium: Chromium, world: World, state: (typeof STATES)[
           fullPage: true,
           animations: 'disabled',
         });
+        await after?.(world.api);
       }
     }
   }
