@@ -80,7 +80,8 @@ const taken = (file: string) =>
   new BackupError(`${file} exists: backups never overwrite a file, choose another name`);
 
 function writeError(folder: string, error: unknown): unknown {
-  const { code } = error as NodeJS.ErrnoException;
+  const { code, syscall } = error as NodeJS.ErrnoException;
+  if (syscall === 'connect') return error; // of PostgreSQL
   switch (code) {
     case 'ENOENT':
     case 'ENOTDIR':

@@ -19,6 +19,7 @@ import { programVersion } from '../../kernel/version.ts';
 import { type ArchiveWriter, createArchive, partName } from './archive.ts';
 import { bestCompression, type Compression, compress, endingOf } from './compression.ts';
 import { type Lock, lockOf } from './encryption.ts';
+import { BackupError } from './errors.ts';
 import { FORMAT, type Manifest } from './manifest.ts';
 import { type Place, placeFor } from './place.ts';
 
@@ -96,8 +97,12 @@ async function writeBoth({
     return { manifest, size: await written };
   } catch (error) {
     archive.destroy(error as Error);
-    await written.catch(() => undefined);
-    throw error;
+    // a file that fails ends the archive, which may be known before what is wrong with the file
+    const fault = await written.then(
+      () => null,
+      (reason: unknown) => reason,
+    );
+    throw fault instanceof BackupError ? fault : error;
   }
 }
 
