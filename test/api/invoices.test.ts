@@ -2,6 +2,8 @@ import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { beforeEach, describe, expect, test } from 'vitest';
+import { type AccountId, uuidOf } from '../../src/kernel/ids.ts';
+import { issueInvoices } from '../../src/money/invoices/issue.ts';
 import type { Api } from '../support/api.ts';
 import { keepHouse } from '../support/chores.ts';
 import { useWorld } from '../support/world.ts';
@@ -114,6 +116,20 @@ describe('an invoice', () => {
     await expect(world.query(`update invoices set amount = 1`)).rejects.toThrow(
       'an issued invoice never changes',
     );
+  });
+
+  test('is issued by the next request when there are more lines than one takes', async () => {
+    const payout = await pay([await agreed(), await agreed(), (await makeAffiliate(api)).id, await agreed()]);
+    const account = uuidOf('acc', (await api.get('/v2/account')).body.id) as AccountId;
+    const { db, vault } = world.platform;
+    const limits = { page: 1, most: 2 };
+    const ask = () => db.transaction((tx) => issueInvoices(tx, { account, vault }, payout.id, limits));
+    expect(await ask()).toMatchObject({ issued: 2, skipped: [], has_more: true });
+    expect(await all()).toHaveLength(2);
+    const rest = await issued(payout);
+    expect(rest).toMatchObject({ issued: 1, skipped: [{ reason: 'no_agreement' }], has_more: false });
+    expect((await all()).map(({ number }) => number.slice(-6))).toEqual(['000001', '000002', '000003']);
+    expect(await ask()).toMatchObject({ issued: 0, skipped: [{ reason: 'no_agreement' }], has_more: false });
   });
 
   test('is not issued without an agreement from before, a rule or a tax id, and says which', async () => {

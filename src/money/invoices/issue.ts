@@ -21,9 +21,12 @@ import {
 import { sumsOf } from './sums.ts';
 import { type InvoiceTaxIdType, keepTaxIds, type NamedTaxId } from './tax-ids.ts';
 
-/** Invoices in one request; one that is reached is left at the end of a page. */
-const MOST_ISSUED = 5000;
-const PAGE = 1000;
+/** How many lines are read at a time, and after how many invoices a request ends, with the page it is at. */
+interface Limits {
+  readonly page: number;
+  readonly most: number;
+}
+const LIMITS: Limits = { page: 1000, most: 5000 };
 const MOST_SKIPPED = 1000;
 /** Before the first line of a payout. */
 const START = { affiliate: 0, currency: '' };
@@ -38,7 +41,12 @@ interface Issuer {
  * Issues what is missing for the paid lines of a payout: an invoice for what was paid where the affiliate agreed, a credit note
  * for what came back of it. Asked again, it issues nothing twice. Throws `resource_missing`, `payout_not_paid`, `no_invoicing`.
  */
-export async function issueInvoices(tx: Tx, { account, vault }: Issuer, payoutId: string): Promise<Issued> {
+export async function issueInvoices(
+  tx: Tx,
+  { account, vault }: Issuer,
+  payoutId: string,
+  limits: Limits = LIMITS,
+): Promise<Issued> {
   const payout = await lockPayoutToChange(tx, account, payoutId);
   if (payout.status !== 'paid')
     throw fail('payout_not_paid', 'complete the payout first: an invoice is about a payment');
@@ -52,7 +60,7 @@ export async function issueInvoices(tx: Tx, { account, vault }: Issuer, payoutId
   const buyer = { ...own, name: own.legal_name };
   const lines = { account, payout: payout.id, affiliate: null, zone };
   const terms = { buyer: partyOf(buyer), invoicing, vault, number: payout.number };
-  const { ready, skipped, hasMore } = await draftAll(tx, lines, terms);
+  const { ready, skipped, hasMore } = await draftAll(tx, lines, terms, limits);
   const taxIds = ready.flatMap(({ newTaxId }) => newTaxId ?? []);
   await keepTaxIds(tx, { account, vault }, taxIds);
   await issueAll(tx, { account, payout: payout.id, prefix: invoicing.prefix }, ready);
@@ -69,11 +77,12 @@ async function draftAll(
   tx: Tx,
   lines: Lines,
   terms: Terms,
+  { page, most }: Limits,
 ): Promise<{ ready: Draft[]; skipped: Skipped[]; hasMore: boolean }> {
   const ready: Draft[] = [];
   const skipped: Skipped[] = [];
   for (let after = START; ; ) {
-    const found = await openLines(tx, lines, after, PAGE);
+    const found = await openLines(tx, lines, after, page);
     for (const line of found) {
       const again = line.first === null ? null : correctionOf(line, line.first);
       const draft = again ?? firstInvoice(line, terms);
@@ -81,8 +90,8 @@ async function draftAll(
       else skipped.push(draft);
     }
     const last = found.at(-1);
-    if (last === undefined || found.length < PAGE) return { ready, skipped, hasMore: false };
-    if (ready.length >= MOST_ISSUED) return { ready, skipped, hasMore: true };
+    if (last === undefined || found.length < page) return { ready, skipped, hasMore: false };
+    if (ready.length >= most) return { ready, skipped, hasMore: true };
     after = { affiliate: last.affiliate_id, currency: last.currency };
   }
 }
@@ -98,7 +107,7 @@ export async function correctInvoices(
   affiliate: number,
 ): Promise<void> {
   const { invoicing, time_zone: zone } = fromJson(await getAccount(tx, account));
-  const found = await openLines(tx, { account, payout, affiliate, zone }, START, PAGE);
+  const found = await openLines(tx, { account, payout, affiliate, zone }, START, LIMITS.page);
   const drafts = found.flatMap((line) => (line.first === null ? [] : [correctionOf(line, line.first)]));
   await issueAll(tx, { account, payout, prefix: invoicing?.prefix ?? DEFAULT_PREFIX }, drafts);
 }
