@@ -157,6 +157,40 @@ test('parts have their own letter, and trace numbers go on from one to the next'
   ]);
 });
 
+test('a reference may have fifteen characters; with more there is no payment, and the reason says so', async () => {
+  await setOriginator();
+  const { id: affiliate } = await earner();
+  const { id: account } = (await api.get('/v2/account')).body;
+  /** A payout whose reference for the affiliate has so many characters. */
+  const payoutWith = async (characters: number): Promise<Json> => {
+    const number = 10 ** (characters - `P-A${affiliate}`.length - 1);
+    await world.query('update payout_books set next_number = $2 where account_id = $1', [
+      account.slice(4),
+      number,
+    ]);
+    const payout = await makePayout(api);
+    expect(payout.number).toBe(number);
+    return payout;
+  };
+  const fits = await payoutWith(15);
+  const reference = `P${fits.number}-A${affiliate}`;
+  expect(paymentsIn((await get(fits.id)).text)).toMatchObject([{ reference }]);
+  expect((await api.delete(`${PAYOUTS}/${fits.id}`)).status).toBe(204);
+  const long = await payoutWith(16);
+  expectRefusal(await ask(long.id), 400, 'empty_payment_file', 'has more than the 15 characters');
+  expect((await overview()).files).toMatchObject([
+    {
+      affiliate_count: 0,
+      skipped: [
+        {
+          affiliate_id: affiliate,
+          reason: `the reference P${long.number}-A${affiliate} has more than the 15 characters of a NACHA file`,
+        },
+      ],
+    },
+  ]);
+});
+
 test('without an originator there is no file, and the refusal says what to set', async () => {
   await earner();
   const { id } = await makePayout(api);

@@ -163,8 +163,8 @@ describe.concurrent('an event that is published in the process that delivers', (
       for (let count = 1; count <= 20; count += 1) await stage.publish();
       await receiver.until(20);
       await until('the looks were counted', async () => (await walked()).looks >= before.looks + 40);
-      // besides, whoever comes first clears away 3000 entries of rows that have moved
-      expect((await walked()).entries - before.entries).toBeLessThan(20_000);
+      // Walking them each time would be 120,000. Entries of rows that have moved are cleared away by one of the first looks.
+      expect((await walked()).entries - before.entries).toBeLessThan(40_000);
     }));
 
   test.each([
