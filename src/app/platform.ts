@@ -7,6 +7,7 @@ import type { ConnectionTarget, Database, Tx } from '../db/connect.ts';
 import type { EmbeddedDatabase, Purpose } from '../db/embedded/open.ts';
 import { isUnavailable } from '../db/faults.ts';
 import { requireSession } from '../db/inspect.ts';
+import { despiteLocks } from '../db/locks.ts';
 import { type MigrationReport, migrate } from '../db/migrate.ts';
 import { MigrationError } from '../db/migration-files.ts';
 import { makePartitions } from '../db/partitions.ts';
@@ -130,7 +131,7 @@ export async function openPlatform(config: Config, options: PlatformOptions): Pr
         list: () => listAccounts(db.reader),
         create: (name) => db.transaction((tx) => createAccount(tx, name)),
         markDemo: (account) => db.transaction((tx) => markDemo(tx, account)),
-        remove: (account) => db.transaction((tx) => removeAccount(tx, account)),
+        remove: (account) => despiteLocks(() => db.transaction((tx) => removeAccount(tx, account))),
         async setUpLink(account) {
           const secret = await db.transaction((tx) => newSetUpLink(tx, account));
           return secret === null ? null : setUpUrl(config, plainAddress(config), secret);

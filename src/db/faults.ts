@@ -12,10 +12,14 @@ const UNAVAILABLE = new Set([
   '08P01',
 ]);
 
+/** The SQLSTATE of an error, or the code of one of Node's; '' = it has none. */
+export const codeOf = (error: unknown): string =>
+  error instanceof Error && 'code' in error ? String(error.code) : '';
+
 /** Whether an error means that PostgreSQL cannot be reached at the moment, not that a statement was wrong. */
 export function isUnavailable(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
-  const code = 'code' in error ? String(error.code) : '';
+  const code = codeOf(error);
   if (UNAVAILABLE.has(code) || /^(ECONN|ENOENT|EPIPE|ETIMEDOUT|EHOSTUNREACH|ENOTFOUND|EAI_AGAIN)/.test(code))
     return true;
   return /Connection terminated|timeout exceeded when trying to connect|Client has encountered a connection error/.test(
@@ -25,7 +29,7 @@ export function isUnavailable(error: unknown): boolean {
 
 /** Why PostgreSQL cannot do its work, as far as an error tells; null = another reason. */
 export function databaseFault(error: unknown): 'unavailable' | 'disk_full' | 'read_only' | null {
-  const code = error instanceof Error && 'code' in error ? String(error.code) : '';
+  const code = codeOf(error);
   if (code === '53100' || code === 'ENOSPC') return 'disk_full';
   if (code === '25006') return 'read_only';
   return isUnavailable(error) ? 'unavailable' : null;
@@ -35,3 +39,6 @@ export function databaseFault(error: unknown): 'unavailable' | 'disk_full' | 're
 export function uniqueViolation(error: unknown): string | null {
   return error instanceof pg.DatabaseError && error.code === '23505' ? (error.constraint ?? '') : null;
 }
+
+/** Whether PostgreSQL ended a transaction because of its locks: it waited too long for one, or was in a deadlock. */
+export const endedForLocks = (error: unknown): boolean => ['55P03', '40P01'].includes(codeOf(error));

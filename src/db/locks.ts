@@ -1,6 +1,7 @@
 import sql, { raw, type Sql } from 'sql-template-tag';
 import type { AccountId } from '../kernel/ids.ts';
 import { oneRow, rows, type Tx } from './connect.ts';
+import { endedForLocks } from './faults.ts';
 
 /** An advisory lock: the expression of its key, an int8. */
 type Lock = Sql;
@@ -74,3 +75,19 @@ export async function limitLockWaits(tx: Tx, ms: number): Promise<void> {
 
 /** Whether that was called for the transaction. */
 export const limitsLockWaits = (tx: Tx): boolean => limited.has(tx);
+
+const TRIES = 10;
+
+/**
+ * Runs a whole transaction again when PostgreSQL ended it because of its locks, ten times at most: for one that takes
+ * so many that no order of them suits everybody else. Nothing of an ended transaction was committed.
+ */
+export async function despiteLocks<Result>(transaction: () => Promise<Result>): Promise<Result> {
+  for (let left = TRIES - 1; ; left--) {
+    try {
+      return await transaction();
+    } catch (error) {
+      if (left === 0 || !endedForLocks(error)) throw error;
+    }
+  }
+}

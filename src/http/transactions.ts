@@ -1,5 +1,6 @@
 import type { BatchRoute, Reply, SingleRoute } from '../contract/route.ts';
 import type { Database, Tx } from '../db/connect.ts';
+import { codeOf, endedForLocks } from '../db/faults.ts';
 import { limitLockWaits } from '../db/locks.ts';
 import { coalesce } from '../kernel/coalesce.ts';
 import { Failure } from '../kernel/errors.ts';
@@ -107,17 +108,13 @@ function together(db: Database, { batch, secretField }: BatchRoute): Ask {
     {
       weight: { of: weightOf, max: BATCH_BYTES },
       apart: locksOf,
-      isOfOneItem: (error, size) => isLockWait(error) || (size > 1 && isOfOneRequest(error)),
+      isOfOneItem: (error, size) => endedForLocks(error) || (size > 1 && isOfOneRequest(error)),
     },
   );
 }
 
-const codeOf = (error: unknown) => (error instanceof Error && 'code' in error ? String(error.code) : '');
-
-/** The transaction was certainly rolled back: it waited too long for a lock, or was in a deadlock. */
-const isLockWait = (error: unknown) => ['55P03', '40P01'].includes(codeOf(error));
-
 /**
- * The same: a request was refused by throwing, or a statement failed for a value in it (class 22) or its size (54).
+ * The transaction was certainly rolled back: a request was refused by throwing, or a statement failed for a value in it
+ * (class 22) or its size (54).
  */
 const isOfOneRequest = (error: unknown) => error instanceof Failure || /^(22|54)/.test(codeOf(error));

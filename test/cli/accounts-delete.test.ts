@@ -236,6 +236,35 @@ test('an event that is published while the account is deleted is refused, and le
   expect(Object.values(await countsOf(uuid)).filter((count) => count > 0)).toEqual([]);
 });
 
+test('a deletion that PostgreSQL ends because of a deadlock begins again', async () => {
+  const { api, uuid } = await demoAccount();
+  await makeEndpoint(api);
+  const { db } = world.platform;
+  // the deletion looks for a deadlock sooner than the other, so it is the one that is ended
+  await noticeDeadlocksAfter('10s');
+  db.renew();
+  const removed = await db.transaction(async (tx) => {
+    await rows(tx, sql`select from webhook_endpoints where account_id = ${uuid} for update`);
+    await noticeDeadlocksAfter('3s');
+    const ran = remove('Demo');
+    await until('the deletion waits', async () => {
+      const waiting = await world.query(
+        `select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
+      );
+      return waiting.length > 0;
+    });
+    await rows(tx, sql`select from accounts where id = ${uuid} for key share`);
+    return { ran };
+  });
+  expect(await removed.ran).toMatchObject({ code: 0, stderr: '' });
+  expect(Object.values(await countsOf(uuid)).filter((count) => count > 0)).toEqual([]);
+});
+
+const noticeDeadlocksAfter = (time: string) =>
+  world.query(
+    `do $$ begin execute format('alter database %I set deadlock_timeout = %L', current_database(), '${time}'); end $$`,
+  );
+
 test('the audit log gives up nothing but that of the demo account that is being deleted', async () => {
   const { api, uuid } = await demoAccount();
   for (const each of [api, world.api]) await done(each.post('/v2/affiliates/programs', { name: 'Program' }));

@@ -80,9 +80,11 @@ function readEvent(text: string, name: string): PublishEventBody | EventText {
 function namingLines(error: unknown, lines: readonly Line[]): unknown {
   const { name, code, reason, message } = error as CommandError;
   if (name !== 'ApiError') return error;
+  // of several fields in a row, which are of one event, the first names the line
   const told = message.replaceAll(
-    /\bevents\[(\d+)\]\.?/g,
-    (_, at: string) => `line ${lines[Number(at)]?.number}: `,
+    /(unknown field |, )?\bevents\[(\d+)\]\.?/g,
+    (_, before: string | undefined, at: string) =>
+      before === ', ' ? before : `line ${lines[Number(at)]?.number}: ${before ?? ''}`,
   );
   return new CommandError(told, { code, ...(reason === null ? {} : { reason }) });
 }
