@@ -51,10 +51,19 @@ describe('events publish-batch', () => {
       const ran = await run('events', 'publish-batch', 'bad.jsonl', '--json');
       expect(ran.error).toMatchObject({ code: 'bad_request', reason: 'invalid_items' });
     });
-    machine.write('missing.jsonl', '\n{"type":"order.created"}');
-    await refuse(1, 'line 2: data is required', 'events', 'publish-batch', 'missing.jsonl');
-    machine.write('unknown.jsonl', '{"type":"order.created","data":{},"colour":1}');
-    await refuse(1, 'unknown field line 1: colour', 'events', 'publish-batch', 'unknown.jsonl');
+  });
+
+  test.each([
+    ['lacks a field', '{"type":"order.created"}', 'line 2: data is required'],
+    ['lacks two', '{"external_id":"1"}', 'line 2: type, data are required'],
+    ['has an unknown field', '{"type":"a.b","data":{},"colour":1}', 'line 2: unknown field colour'],
+    ['has two', '{"type":"a.b","data":{},"colour":1,"size":2}', 'line 2: unknown field colour, size'],
+  ])('names the line and its fields when the line %s', async (_, line, message) => {
+    machine.write('bad.jsonl', `\n${line}`);
+    await nothingChanges(world, async () => {
+      const { stderr } = await run('events', 'publish-batch', 'bad.jsonl');
+      expect(stderr).toContain(`: ${message}\n`);
+    });
   });
 
   test.each([
