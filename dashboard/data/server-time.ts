@@ -10,3 +10,8 @@ export function hearTime(date: string | null): void {
 
 /** The time at the server, in milliseconds since 1970. */
 export const serverNow = (): number => Date.now() + ahead;
+
+const SOON_MS = 30 * 86_400_000;
+
+/** Whether what ends at an instant has ended or does within 30 days. */
+export const endsSoon = (at: string): boolean => Date.parse(at) - serverNow() <= SOON_MS;

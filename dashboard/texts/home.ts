@@ -52,6 +52,7 @@ export const home = {
       `${count(number, 'payment file')} outdated: the payout changed after the download`,
     disabled: (number: number) => `${count(number, 'webhook endpoint')} disabled`,
     failing: (number: number) => `${count(number, 'webhook endpoint')} failing`,
+    certificates: (number: number) => `${count(number, 'client certificate')} ended or ending within 30 days`,
     events: (number: number) => `${count(number, 'delivery', 'deliveries')} failed for good`,
   },
   begin: {

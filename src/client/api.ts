@@ -317,6 +317,7 @@ export type AlertKind =
   | 'endpoint_disabled'
   | 'endpoint_recovered'
   | 'deliveries_failed'
+  | 'certificate_ending'
   | 'payout_waiting'
   | 'approval_waiting'
   | 'payout_prepared'

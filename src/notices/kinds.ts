@@ -9,6 +9,9 @@ export interface AlertData {
   readonly file?: string | null;
   readonly lines?: number;
   readonly message?: string;
+  /** When a client certificate ends, or has ended: RFC 3339. */
+  readonly ends?: string;
+  readonly isOver?: boolean;
   /** Of a schedule. */
   readonly name?: string;
 }
@@ -37,6 +40,8 @@ interface AlertText {
 const webhook = (subject: string | null) => (subject === null ? '/webhooks' : `/webhooks/${subject}`);
 const many = (count: number, one: string, more: string) =>
   count === 1 ? `1 ${one}` : `${count.toLocaleString('en')} ${more}`;
+/** RFC 3339 in UTC for people to read, such as 2026-12-01 10:00 UTC. */
+const minuteOf = (instant: string) => `${instant.slice(0, 16).replace('T', ' ')} UTC`;
 
 /** Every kind of alert: the one table that the server, the API, the dashboard and the documentation use. */
 export const ALERTS = {
@@ -72,6 +77,16 @@ export const ALERTS = {
     path: webhook,
     line: ({ count, data }) =>
       `${many(count, 'event was', 'events were')} not delivered to ${data.host}, and no attempts are left.`,
+  },
+  certificate_ending: {
+    label: 'Client certificate ending',
+    meaning: 'The client certificate of an endpoint ends within 30, 7 or 1 days, or has ended.',
+    roles: ['owner'],
+    path: webhook,
+    line: ({ data: { host, ends = '', isOver } }) =>
+      `The client certificate of the endpoint at ${host} ${isOver ? 'ended' : 'ends'} at ${minuteOf(ends)}. Set the next one${
+        isOver ? ': receivers that check it refuse what is sent' : ' before then'
+      }.`,
   },
   payout_waiting: {
     label: 'Payout waiting',

@@ -31,6 +31,9 @@ inChromium('how requests leave', (chromium) => {
     await certificate.getByRole('button', { name: 'Save' }).click();
     await page.getByText('CN=payhook, issued by CN=payhook').waitFor();
     await page.getByText('The client certificate ends within 30 days.').waitFor();
+    await page.goto(`${world.url}/`);
+    await page.getByText('1 client certificate ended or ending within 30 days').waitFor();
+    await page.goto(`${world.url}/webhooks/${body.id}?view=settings`);
     const proxy = await dialogAt('Change the proxy');
     await proxy.getByText('the values of custom headers and the client credentials are removed').waitFor();
     await proxy.getByLabel('URL of the proxy').fill('http://me:secret@proxy.example.com:3128');

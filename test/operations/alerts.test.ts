@@ -3,6 +3,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { makeAffiliate, makeCommission, makePayout } from '../api/fixtures.ts';
 import { makeUser } from '../people/support.ts';
 import type { Api } from '../support/api.ts';
+import { certificateFor } from '../support/certificate.ts';
 import { keepHouse } from '../support/chores.ts';
 import { type Receiver, startReceiver } from '../support/receiver.ts';
 import { type MailReceiver, startMailReceiver } from '../support/smtp.ts';
@@ -433,3 +434,86 @@ async function lookInTwoDays(): Promise<void> {
   await world.query(`create or replace function id_time(id uuid) returns timestamptz language sql immutable parallel safe as
     $$ select id_time_before(id) $$`);
 }
+
+describe('the end of a client certificate', () => {
+  const DAY_MS = 86_400_000;
+  const endIn = (days: number) => `${new Date(Date.now() + days * DAY_MS).toISOString().slice(0, 19)}Z`;
+  const make = async (days: number) => {
+    const ends = endIn(days).replaceAll(/[-:T]/g, '').slice(2);
+    const { cert, key } = certificateFor('payhook', { ends });
+    return { certificate: cert, key };
+  };
+  /** An endpoint with a certificate that ends in so many days. */
+  async function endingEndpoint(days: number): Promise<string> {
+    const { status, text, body } = await api.post('/v2/webhook-endpoints', {
+      url: 'https://shop.example.com/hooks?token=very-secret',
+      client_certificate: await make(days),
+    });
+    expect(status, text).toBe(201);
+    return body.id;
+  }
+  /** As if the clock had been moved: the end comes nearer or goes further away. */
+  const moveEnd = (id: string, days: number) =>
+    world.query(
+      `update webhook_endpoints
+       set egress = jsonb_set(egress::jsonb, '{client_certificate,expires_at}', to_jsonb($2::text))::json where id = $1::uuid`,
+      [id.replace('we_', ''), endIn(days)],
+    );
+  async function look(): Promise<number> {
+    for (let round = 0; round < 2; round += 1) await keepHouse(world, 'certificate alerts');
+    return (await noticesOf(api)).filter(({ kind }) => kind === 'certificate_ending').length;
+  }
+
+  test('is told 30, 7 and 1 days before and when it has come, each once', async () => {
+    const owner = await makeUser(api, 'owner');
+    const id = await endingEndpoint(31);
+    expect(await look()).toBe(0);
+    const told: number[] = [];
+    for (const days of [29, 8, 6, 2, 0.9, 0.1, -0.1, -40]) {
+      await moveEnd(id, days);
+      told.push(await look());
+    }
+    expect(told).toEqual([1, 1, 2, 2, 3, 3, 4, 4]);
+    await passTime();
+    const { text } = await mail.untilMail(owner.email, 'Client certificate ending');
+    expect(text).toMatch(
+      /endpoint at shop\.example\.com ended at \d{4}-\d\d-\d\d \d\d:\d\d UTC\. Set the next one: /,
+    );
+    expect(text).toContain(`http://pay.example.com/webhooks/${id}`);
+    expect(text).not.toContain('very-secret');
+  });
+
+  test('is told of the next certificate too, and not of one that was replaced, removed or is not used', async () => {
+    await makeUser(api, 'owner');
+    const id = await endingEndpoint(5);
+    const path = `/v2/webhook-endpoints/${id}`;
+    expect(await look()).toBe(1);
+    const change = async (fields: object) => expect((await api.patch(path, fields)).status).toBe(200);
+    // another field of how requests leave is no other certificate
+    await change({ proxy: 'http://proxy.example.com:3128' });
+    expect(await look()).toBe(1);
+    await change({ client_certificate: await make(100) });
+    expect(await look()).toBe(1);
+    await change({ client_certificate: await make(5) });
+    expect(await look()).toBe(2);
+    await change({ client_certificate: await make(6) });
+    await change({ status: 'disabled' });
+    expect(await look()).toBe(2);
+    await change({ status: 'enabled' });
+    expect(await look()).toBe(3);
+    await change({ client_certificate: null });
+    await endingEndpoint(5).then((other) => api.delete(`/v2/webhook-endpoints/${other}`));
+    expect(await look()).toBe(3);
+  });
+
+  test('is told again when the clock was far ahead and has been set back', async () => {
+    await makeUser(api, 'owner');
+    const id = await endingEndpoint(60);
+    await moveEnd(id, -300);
+    expect(await look()).toBe(1);
+    await moveEnd(id, 60);
+    expect(await look()).toBe(1);
+    await moveEnd(id, 29);
+    expect(await look()).toBe(2);
+  });
+});

@@ -2,6 +2,7 @@ import { Link } from '@tanstack/react-router';
 import type { AffiliateBalances, PaymentFiles } from '../../../src/client/api.ts';
 import { outdatedDownloads } from '../../data/payouts.ts';
 import { useRead } from '../../data/queries.ts';
+import { endsSoon } from '../../data/server-time.ts';
 import { Notice } from '../../parts/feedback.tsx';
 import { home } from '../../texts/home.ts';
 
@@ -24,8 +25,12 @@ export function Attention({ balances }: { balances: AffiliateBalances }) {
   const outdated = payout !== null && files.data ? outdatedOf(files.data) : 0;
   const disabled = endpoints.filter(({ status }) => status === 'disabled').length;
   const failing = endpoints.filter((each) => each.status === 'enabled' && each.first_failure_at).length;
+  const certificates = endpoints.filter(
+    ({ status, client_certificate: certificate }) =>
+      status === 'enabled' && certificate !== null && endsSoon(certificate.expires_at),
+  ).length;
   const events = failed.data?.pagination.total ?? 0;
-  if (!isWaiting && outdated + without + disabled + failing + events === 0) return null;
+  if (!isWaiting && outdated + without + disabled + failing + certificates + events === 0) return null;
   return (
     <Notice tone="warn">
       {isWaiting && (
@@ -60,6 +65,13 @@ export function Attention({ balances }: { balances: AffiliateBalances }) {
         <p>
           <Link to="/webhooks" search={{ status: 'enabled' }}>
             {texts.failing(failing)}
+          </Link>
+        </p>
+      )}
+      {certificates > 0 && (
+        <p>
+          <Link to="/webhooks" search={{ status: 'enabled' }}>
+            {texts.certificates(certificates)}
           </Link>
         </p>
       )}

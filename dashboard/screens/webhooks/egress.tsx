@@ -2,7 +2,7 @@ import { type ComponentProps, useState } from 'react';
 import type { ChangeWebhookEndpointBody, WebhookEndpoint } from '../../../src/client/api.ts';
 import { useMay } from '../../data/me.ts';
 import { useWrite } from '../../data/queries.ts';
-import { serverNow } from '../../data/server-time.ts';
+import { endsSoon, serverNow } from '../../data/server-time.ts';
 import { Button } from '../../parts/button.tsx';
 import { Notice, Problem } from '../../parts/feedback.tsx';
 import { TextArea, TextField } from '../../parts/field.tsx';
@@ -12,8 +12,6 @@ import { toast } from '../../parts/toast.tsx';
 import { Time } from '../../parts/values.tsx';
 import { egress as texts } from '../../texts/egress.ts';
 import { ChangeCredentials } from './credentials.tsx';
-
-const SOON_MS = 30 * 86_400_000;
 
 type Facet = 'proxy' | 'certificate' | 'credentials';
 
@@ -102,9 +100,8 @@ function useEgress({ id }: WebhookEndpoint) {
 }
 
 function Ending({ at }: { at: string }) {
-  const left = Date.parse(at) - serverNow();
-  if (left > SOON_MS) return null;
-  return <Notice tone="warn">{left <= 0 ? texts.ended : texts.ending}</Notice>;
+  if (!endsSoon(at)) return null;
+  return <Notice tone="warn">{Date.parse(at) <= serverNow() ? texts.ended : texts.ending}</Notice>;
 }
 
 function ChangeToken({ endpoint, onClose }: { endpoint: WebhookEndpoint; onClose: () => void }) {

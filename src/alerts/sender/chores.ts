@@ -8,7 +8,7 @@ import type { Vault } from '../../kernel/vault.ts';
 import { MAIL_CHORE, placeOfLink } from '../../notices/notices.ts';
 import { claimMessages, type Message, noteSent, noteUnsent } from './claim.ts';
 import { composeMail } from './compose.ts';
-import { deleteOldNotices, lookAtEndpoints, lookAtPayouts } from './look.ts';
+import { deleteOldNotices, lookAtCertificates, lookAtEndpoints, lookAtPayouts } from './look.ts';
 import { createMailer, type Mailer, type Unsent } from './mail.ts';
 import { createPoster, postMessage } from './post.ts';
 
@@ -30,6 +30,7 @@ export function alertChores(options: Options): Chore[] {
   const mailer = mail && createMailer(mail);
   return [
     { name: 'endpoint alerts', everyMs: 30 * SECOND_MS, slice: lookAtEndpoints },
+    { name: 'certificate alerts', everyMs: 10 * MINUTE_MS, slice: lookAtCertificates },
     { name: 'payout alerts', everyMs: 10 * MINUTE_MS, slice: lookAtPayouts },
     { name: 'alert channels', everyMs: 5 * SECOND_MS, run: () => sendToChannels(options) },
     { name: 'old alerts', everyMs: 60 * MINUTE_MS, forget: deleteOldNotices },

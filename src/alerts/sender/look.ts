@@ -57,6 +57,58 @@ export async function lookAtEndpoints(tx: Tx): Promise<number> {
   return 0;
 }
 
+/** A client certificate about which people are told something else than before. */
+interface LookedCertificate {
+  account: AccountId;
+  endpoint: EndpointId;
+  url: string;
+  ends: string;
+  days: number | null;
+  before: number | null;
+}
+
+/**
+ * Notes alerts about client certificates that end within 30, 7 or 1 days or have ended, each step once. A clock that was
+ * ahead and has been set back takes steps back, so that they are told again when their time comes.
+ */
+export async function lookAtCertificates(tx: Tx): Promise<number> {
+  const looked = await rows<LookedCertificate>(
+    tx,
+    sql`with seen as (
+          select s.account_id, s.endpoint_id, e.url, c.print, c.ends, n.days, n.before
+          from webhook_endpoints e
+          join endpoint_state s on s.account_id = e.account_id and s.endpoint_id = e.id
+          cross join lateral (
+            select e.egress -> 'client_certificate' ->> 'fingerprint' as print,
+                   (e.egress -> 'client_certificate' ->> 'expires_at')::timestamptz as ends) c
+          cross join lateral (
+            select case when c.ends <= now() then 0
+                        when c.ends <= now() + interval '1 day' then 1
+                        when c.ends <= now() + interval '7 days' then 7
+                        when c.ends <= now() + interval '30 days' then 30 end as days,
+                   case when s.told_certificate = c.print then s.told_days end as before) n
+          where e.disabled_at is null and e.deleted_at is null and n.days is distinct from n.before
+          order by s.account_id, s.endpoint_id
+          for no key update of s skip locked)
+        update endpoint_state s set told_certificate = n.print, told_days = n.days
+        from seen n
+        where s.account_id = n.account_id and s.endpoint_id = n.endpoint_id
+        returning s.account_id as account, s.endpoint_id as endpoint, n.url, iso(n.ends) as ends, n.days, n.before`,
+    'look_at_certificates',
+  );
+  const news = looked.filter(({ days, before }) => days !== null && (before === null || days < before));
+  await notify(
+    tx,
+    news.map(({ account, endpoint, url, ends, days }) => ({
+      account,
+      kind: 'certificate_ending',
+      subject: idOf('we', endpoint),
+      data: { host: hostOf(url), ends, isOver: days === 0 },
+    })),
+  );
+  return 0;
+}
+
 /** Notes alerts about payouts that have been unpaid for a day, each once; returns how many. */
 export async function lookAtPayouts(tx: Tx): Promise<number> {
   const waiting = await rows<{ account: AccountId; payout: PayoutId }>(
