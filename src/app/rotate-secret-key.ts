@@ -1,3 +1,4 @@
+import { setTimeout } from 'node:timers/promises';
 import { hasStaleAlerts, resealAlerts } from '../alerts/sender/sealed.ts';
 import type { Reader, Tx } from '../db/connect.ts';
 import { lockStarts } from '../db/migrate.ts';
@@ -24,12 +25,15 @@ import { adoptNewFolderKey, isInFolder, makeNewFolderKey, newFolderKey, short } 
  * How the secret key is changed while servers and workers run.
  * 1. The database is told of the new key. From then on every process seals under it. The step waits for processes
  * that are sealing, and processes without the key cannot start. Both keys open.
- * 2. What is sealed under the old key is sealed anew, one slice per transaction.
+ * 2. What is sealed under the old key is sealed anew, one slice per transaction. It waits for no row that somebody else
+ * has, so that no order of rows leads to a deadlock: what it passed over is left for the next round.
  * 3. When nothing is left, the new key is in force, and in a data folder it replaces the old file.
  * If it is killed, the next run continues and skips what was sealed anew.
  */
 
 const SLICE = 100;
+/** Before what others had is looked at again. */
+const PAUSE_MS = 100;
 
 export interface Rotation {
   /** Of the key in force now. */
@@ -59,13 +63,15 @@ export async function rotateSecretKey(
   const fingerprint = await begin(platform);
   const done = { ...none };
   const told = () => progress(done.endpoints + done.destinations + done.taxIds);
-  do {
+  for (;;) {
     done.endpoints += await resealAll(platform, fingerprint, resealSlice, told);
     done.destinations += await resealAll(platform, fingerprint, bankAccounts.reseal, told);
     done.taxIds += await resealAll(platform, fingerprint, taxIds.reseal, told);
     done.taxIds += await resealAll(platform, fingerprint, invoiceTaxIds.reseal, told);
     await resealAllAlerts(platform, fingerprint);
-  } while (!(await end(platform, fingerprint)));
+    if (await end(platform, fingerprint)) break;
+    await setTimeout(PAUSE_MS);
+  }
   adoptNewFolderKey(config, fingerprint);
   return { fingerprint, ...done, changed: true };
 }

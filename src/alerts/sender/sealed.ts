@@ -34,8 +34,9 @@ interface SealedRow {
 }
 
 /**
- * Seals the next channels and letters anew, at most `limit` of each; returns how many. Throws SecretKeyError when the
- * target of a channel cannot be opened. A link that cannot be opened is dropped: its letter is given up.
+ * Seals the next channels and letters anew, at most `limit` of each, but none that somebody else has; returns how many.
+ * Throws SecretKeyError when the target of a channel cannot be opened. A link that cannot be opened is dropped: its letter
+ * is given up.
  */
 export async function resealAlerts(
   tx: Tx,
@@ -44,7 +45,7 @@ export async function resealAlerts(
   const channels = await rows<SealedRow>(
     tx,
     sql`select account_id as account, id, id as channel, target as sealed from alert_channels
-        where ${isStale('target', fingerprint)} order by account_id, id limit ${limit} for no key update`,
+        where ${isStale('target', fingerprint)} order by account_id, id limit ${limit} for no key update skip locked`,
   );
   for (const { account, id, channel, sealed } of channels) {
     const place = placeOfTarget(channel as AlertChannelId);
@@ -57,7 +58,7 @@ export async function resealAlerts(
   const letters = await rows<SealedRow>(
     tx,
     sql`select account_id as account, id, user_id as user, link as sealed from notices
-        where ${isStale('link', fingerprint)} order by account_id, id limit ${limit} for no key update`,
+        where ${isStale('link', fingerprint)} order by account_id, id limit ${limit} for no key update skip locked`,
   );
   for (const { account, id, user, sealed } of letters) {
     const again = resealedLink(vault, sealed, placeOfLink(user as UserId), fingerprint);

@@ -109,8 +109,8 @@ export function sealedNumbers<Id extends string>(spec: SealedTable<Id>) {
     },
 
     /**
-     * Seals the next numbers after a cursor anew, at most `limit`. Returns the new cursor, null when none was left, and
-     * how many. Throws SecretKeyError when one cannot be opened.
+     * Seals the next numbers after a cursor anew, at most `limit`, but none in a row that somebody else has. Returns the
+     * new cursor, null when none was left, and how many. Throws SecretKeyError when one cannot be opened.
      */
     async reseal(
       tx: Tx,
@@ -120,7 +120,7 @@ export function sealedNumbers<Id extends string>(spec: SealedTable<Id>) {
         tx,
         sql`select ${columns} from ${table}
             where (account_id, id) > (${after?.account ?? nil()}, ${after?.id ?? nil()}) and ${isStale(fingerprint)}
-            order by account_id, id limit ${limit} for no key update`,
+            order by account_id, id limit ${limit} for no key update skip locked`,
       );
       await write(
         tx,

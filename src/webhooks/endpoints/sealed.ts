@@ -48,8 +48,8 @@ export async function hasStale(db: Reader, fingerprint: string): Promise<boolean
 }
 
 /**
- * Seals the values of the next endpoints after a cursor anew, at most `limit`. Returns the new cursor, null
- * when none was left, and their number. Throws SecretKeyError when a value cannot be opened.
+ * Seals the values of the next endpoints after a cursor anew, at most `limit`, but of none that somebody else has. Returns the new
+ * cursor, null when none was left, and their number. Throws SecretKeyError when a value cannot be opened.
  */
 export async function resealSlice(
   tx: Tx,
@@ -64,7 +64,7 @@ export async function resealSlice(
     tx,
     sql`select ${columns} from webhook_endpoints
         where (account_id, id) > (${after.account}, ${after.endpoint}) and ${isStale(fingerprint)}
-        order by account_id, id limit ${limit} for no key update`,
+        order by account_id, id limit ${limit} for no key update skip locked`,
   );
   const changed = found.map((row) => {
     const again = <Sealed extends Buffer | null>(sealed: Sealed, what: SealedPart) =>

@@ -1,0 +1,48 @@
+import sql from 'sql-template-tag';
+import { expect, inject, test } from 'vitest';
+import { rotateSecretKey } from '../../src/app/rotate-secret-key.ts';
+import { rows, type Tx } from '../../src/db/connect.ts';
+import { fingerprintOf, sealPrefix } from '../../src/kernel/vault.ts';
+import { makeAffiliate } from '../api/fixtures.ts';
+import { until } from '../support/wire.ts';
+import { useWorld } from '../support/world.ts';
+
+const NEW = 'the new secret key, long enough for the rule';
+const world = useWorld({
+  settings: { SECRET_KEY: NEW, SECRET_KEY_PREVIOUS: inject('postgres').secretKey },
+});
+
+test('a rotation of the secret key waits for nobody who replaces bank accounts in another order', async () => {
+  const affiliates = [await makeAffiliate(world.api), await makeAffiliate(world.api)];
+  for (const { id } of affiliates) {
+    const account = { type: 'sepa', account_holder: 'Ada', iban: 'DE89370400440532013000' };
+    const made = await world.api.put(`/v2/affiliates/${id}/destination`, account);
+    expect(made.status, made.text).toBe(200);
+  }
+  const [first, second] = await world.query<{ id: string }>(
+    'select id from affiliate_destinations order by account_id, id',
+  );
+  const take = (tx: Tx, row: { id: string } | undefined) =>
+    rows(tx, sql`select from affiliate_destinations where id = ${row?.id} for no key update`);
+  const isNew = async (row: { id: string } | undefined) => {
+    const prefix = sealPrefix(fingerprintOf(NEW)).toString('hex');
+    const [found] = await world.query<{ number: string }>(
+      `select encode(number, 'hex') as number from affiliate_destinations where id = '${row?.id}'`,
+    );
+    return found?.number.startsWith(prefix);
+  };
+  let rotation: Promise<unknown> | undefined;
+  await world.platform.db.transaction(async (tx) => {
+    await take(tx, second);
+    rotation = rotateSecretKey(world.platform, () => undefined);
+    await until('the rotation to have come to the row, or past it', async () => {
+      const waiting = await world.query(
+        `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
+      );
+      return waiting.length > 0 || (await isNew(first));
+    });
+    await take(tx, first);
+  });
+  expect(await rotation).toMatchObject({ destinations: 2 });
+  expect([await isNew(first), await isNew(second)]).toEqual([true, true]);
+});
