@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import type { FastifyInstance } from 'fastify';
 import type { Logger } from 'pino';
 import { keepHouse } from '../db/chores.ts';
+import { distributionProblem } from '../db/citus.ts';
 import type { ConnectionTarget, Database, Tx } from '../db/connect.ts';
 import type { EmbeddedDatabase, Purpose } from '../db/embedded/open.ts';
 import { isUnavailable } from '../db/faults.ts';
@@ -116,6 +117,10 @@ export async function openPlatform(config: Config, options: PlatformOptions): Pr
         { onlyExisting },
       ),
     );
+    if (options.purpose !== 'command') {
+      const problem = await whenReachable(waits, log, () => distributionProblem(db.reader));
+      if (problem !== null) log.warn(problem);
+    }
     const exposed = options.purpose === 'serve' ? exposedSecretKey(config) : null;
     if (exposed !== null) log.warn(`the secret key: ${exposed}`);
     return {

@@ -1,5 +1,6 @@
 import sql from 'sql-template-tag';
 import { type BackupState, readBackups } from './backups.ts';
+import { distributionProblem } from './citus.ts';
 import { slowClockBehindMs } from './clock.ts';
 import { type Database, oneRow, type Reader, rows } from './connect.ts';
 import { databaseFault } from './faults.ts';
@@ -27,6 +28,8 @@ export interface DatabaseFacts {
   readonly listening: string | null;
   /** Whether PostgreSQL refuses what a reader writes; null before there is a schema. */
   readonly readersAreReadOnly: boolean | null;
+  /** Why tables that Citus distributed do not work; null when it has distributed none. */
+  readonly distribution: string | null;
   /** How far the database's clock is ahead of this machine's, in ms. */
   readonly clockAheadMs: number;
   /** 0 = no schema yet. */
@@ -90,6 +93,7 @@ export async function inspect({ reader: db, ...database }: Database): Promise<Da
       (error: Error) => error.message,
     ),
     readersAreReadOnly: await whenMigrated(refusesWrites),
+    distribution: await distributionProblem(db),
     clockAheadMs: Math.round(Number(server.now_ms) - here),
     schemaVersion: applied.at(-1)?.version ?? 0,
     newestSchemaVersion: newestVersion(),

@@ -52,6 +52,7 @@ async function examine(terminal: Terminal): Promise<Check[]> {
     const facts = await inspectDatabase(config);
     if (facts === null)
       checks.push(check('database', 'skipped', 'not there yet: payhook init or the first start makes it'));
+    else if (facts.distribution !== null) checks.push(check('Citus', 'failed', facts.distribution));
     else {
       checks.push(...checkDatabase(facts), ...checkLog(facts, config.delivery.retentionDays));
       checks.push(await checkSecretKey(config, facts.secretKey), checkBackups(facts.backups, config.backup));
