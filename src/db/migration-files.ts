@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { ROOT } from '../kernel/installation.ts';
 
-const FOLDER = new URL('../../migrations/', import.meta.url);
+const FOLDER = new URL('migrations/', ROOT);
 const FROZEN = 'checksums.json';
 
 /** A database this program must not touch: of another history, too old a PostgreSQL, wrong encoding. */

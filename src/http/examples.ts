@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { HEADER_COMPONENTS } from '../contract/headers.ts';
+import { ROOT } from '../kernel/installation.ts';
 
 /** A request that a test made, and its response: what the reference shows. */
 export interface Example {
@@ -35,9 +36,10 @@ let stored: Readonly<Record<string, Example>> | undefined;
 function storedExamples(): Readonly<Record<string, Example>> {
   if (stored === undefined) {
     try {
-      stored = JSON.parse(
-        readFileSync(new URL('../../docs/examples.json', import.meta.url), 'utf8'),
-      ) as Record<string, Example>;
+      stored = JSON.parse(readFileSync(new URL('docs/examples.json', ROOT), 'utf8')) as Record<
+        string,
+        Example
+      >;
     } catch {
       stored = {}; // examples explain the server; it runs without them
     }

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
+import { ROOT } from './installation.ts';
 
 /** The version of the program, as its package says. */
 export function programVersion(): string {
-  const file = new URL('../../package.json', import.meta.url);
-  return (JSON.parse(readFileSync(file, 'utf8')) as { version: string }).version;
+  return (JSON.parse(readFileSync(new URL('package.json', ROOT), 'utf8')) as { version: string }).version;
 }

@@ -1,4 +1,5 @@
 import { once } from 'node:events';
+import { existsSync, readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Command } from 'commander';
@@ -18,16 +19,22 @@ const NODE_OPTIONS = `--import=${asUrl(
 
 const machine = useMachine();
 
-/** The modules that a command loads: files of ours below dist, packages by their names. */
+const packageOf = (path: string) => /\/node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(path)?.[1];
+
+/** What a loaded file was built from, by its source map: files of ours below src, packages by their names. */
+function partsOf(path: string): string[] {
+  const name = packageOf(path);
+  if (name !== undefined || !existsSync(`${path}.map`)) return [name ?? path];
+  const { sources } = JSON.parse(readFileSync(`${path}.map`, 'utf8')) as { sources: string[] };
+  return sources.map((source) => packageOf(source) ?? source.replace(/^.*\/src\//, ''));
+}
+
+/** The modules that a command loads: files of ours below src, packages by their names. */
 async function loadedBy(args: readonly string[], env: Record<string, string> = {}): Promise<Set<string>> {
   const { code, stderr } = await machine.run(args, { env: { ...env, NODE_OPTIONS } });
   expect(code, stderr).toBe(0);
   const urls = [...stderr.matchAll(/^loaded file:\/\/(\S+)$/gm)].map(([, path = '']) => path);
-  return new Set(
-    urls.map(
-      (path) => /\/node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(path)?.[1] ?? path.replace(/^.*\/dist\//, ''),
-    ),
-  );
+  return new Set(urls.flatMap(partsOf));
 }
 
 const ofNouns = (loaded: Set<string>) =>
@@ -35,12 +42,13 @@ const ofNouns = (loaded: Set<string>) =>
 
 test('--version reads no command', async () => {
   const loaded = await loadedBy(['--version']);
-  expect(loaded).toContain('cli/main.js');
+  expect(loaded).toContain('cli/main.ts');
   expect(loaded).toContain('commander');
   expect(ofNouns(loaded)).toEqual([]);
   expect([...loaded].filter((name) => !name.startsWith('cli/')).toSorted()).toEqual([
     'commander',
-    'kernel/version.js',
+    'kernel/installation.ts',
+    'kernel/version.ts',
   ]);
 });
 
@@ -57,11 +65,11 @@ test('payouts list on a server elsewhere reads the commands of payouts, and noth
   });
   server.closeAllConnections();
   server.close();
-  expect(loaded).toContain('client/connection.js');
-  const commands = ofNouns(loaded).filter((name) => name.endsWith('/commands.js'));
-  expect(commands).toEqual(['cli/payouts/commands.js']);
+  expect(loaded).toContain('client/connection.ts');
+  const commands = ofNouns(loaded).filter((name) => name.endsWith('/commands.ts'));
+  expect(commands).toEqual(['cli/payouts/commands.ts']);
   const ofServer = [...loaded].filter((name) =>
-    /^(app|http|money|webhooks|people|outbox|catalogue|contract|db|screens|oauth)\/|^(fastify|undici|pg|pino|@node-rs.*)$/.test(
+    /^(app|http|money|webhooks|people|outbox|catalogue|contract|db|screens|oauth)\/|^(fastify|undici|pg|pino|typebox|@node-rs.*)$/.test(
       name,
     ),
   );

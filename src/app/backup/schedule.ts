@@ -1,13 +1,12 @@
 import { spawn } from 'node:child_process';
-import { extname } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { fileURLToPath } from 'node:url';
 import type { Logger } from 'pino';
 import { aloneAt, type BackupState, noteFailedBackup, readBackups } from '../../db/backups.ts';
 import type { Chore } from '../../db/chores.ts';
 import { readNow } from '../../db/clock.ts';
 import type { Database } from '../../db/connect.ts';
 import { type BackupSchedule, type Config, environmentOfCommand } from '../../kernel/config.ts';
+import { programPath } from '../../kernel/installation.ts';
 import { notify } from '../../notices/notices.ts';
 import { firstAccount } from '../../people/accounts/service.ts';
 import { BackupError } from './errors.ts';
@@ -42,8 +41,8 @@ function isDue({ age_s, failure_age_s }: BackupState, { everyMs }: BackupSchedul
  * this one.
  */
 async function runCommand({ dataDir }: Config, log: Logger): Promise<void> {
-  const program = fileURLToPath(new URL(`../../cli/main${extname(import.meta.url)}`, import.meta.url));
-  const child = spawn(process.execPath, [...process.execArgv, program, 'backup', '--scheduled', '--json'], {
+  const command = [programPath(), 'backup', '--scheduled', '--json'];
+  const child = spawn(process.execPath, [...process.execArgv, ...command], {
     env: environmentOfCommand(dataDir),
     stdio: ['ignore', 'pipe', 'pipe'],
   });

@@ -9,11 +9,11 @@ import {
   statSync,
   writeFileSync,
 } from 'node:fs';
-import { dirname, extname, relative } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { dirname, relative } from 'node:path';
 import { parseEnv } from 'node:util';
 import type { Command } from 'commander';
 import { type Config, readConfig } from '../../kernel/config.ts';
+import { programPath } from '../../kernel/installation.ts';
 import type { Cli } from '../command/cli.ts';
 import { CommandError } from '../command/errors.ts';
 import { NEW_SETTINGS, type Program, SCRIPT_HEAD, SERVICE, scriptOf, unitOf } from './service-files.ts';
@@ -123,8 +123,7 @@ function requireRoot(otherwise: string): void {
 
 /** The running program. Throws CommandError when the user of the service could not read it. */
 function thisProgram(): Program {
-  const main = new URL(`../main${extname(import.meta.url)}`, import.meta.url);
-  const program = { node: realpathSync(process.execPath), main: realpathSync(fileURLToPath(main)) };
+  const program = { node: realpathSync(process.execPath), main: realpathSync(programPath()) };
   if (!isForAll(program.node)) {
     throw new CommandError(
       `Node is ${program.node}, which the service cannot reach: install Node for all users, for example in /usr`,

@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { extname } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { ROOT } from '../../kernel/installation.ts';
 
 /** A built file, as it is and as the build compressed it. */
 interface Built {
@@ -22,8 +23,7 @@ const CODINGS = [
   ['gzip', '.gz'],
 ] as const;
 
-// the same path from src/ and from dist/
-const FOLDER = fileURLToPath(new URL('../../../dist/dashboard/', import.meta.url));
+const FOLDER = fileURLToPath(new URL('dist/dashboard/', ROOT));
 const INDEX = 'index.html';
 const PORTAL = 'portal.html';
 
