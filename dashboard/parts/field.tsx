@@ -17,6 +17,18 @@ interface Wired {
   readonly 'aria-invalid': true | undefined;
 }
 
+/** A ref: a field with `hasFocus` takes the focus when it is first shown. */
+const focusing =
+  (hasFocus: boolean | undefined) => (element: HTMLInputElement | HTMLSelectElement | null) => {
+    if (element === null) return;
+    if (hasFocus && !element.dataset.seen) {
+      // a dialog focuses the element with `autofocus` when it opens
+      element.autofocus = true;
+      element.focus();
+    }
+    element.dataset.seen = '1';
+  };
+
 /** A label, a control, a hint and an error, connected for screen readers. */
 export function Field({
   label,
@@ -83,14 +95,7 @@ export function TextField({
           autoComplete={rest.autoComplete ?? 'off'}
           placeholder={placeholder}
           maxLength={maxLength}
-          ref={(element) => {
-            if (hasFocus && element && !element.dataset.seen) {
-              // a dialog focuses the element with `autofocus` when it opens
-              element.autofocus = true;
-              element.focus();
-            }
-            if (element) element.dataset.seen = '1';
-          }}
+          ref={focusing(hasFocus)}
           onChange={(event) => onChange(event.currentTarget.value)}
         />
       )}
@@ -144,12 +149,16 @@ export function SelectField<Value extends string>({
   value,
   options,
   onChange,
+  hasFocus,
   ...rest
-}: Labelled & { value: Value; options: readonly Option<Value>[]; onChange: (value: Value) => void }) {
+}: Labelled & {
+  value: Value;
+  options: readonly Option<Value>[];
+  onChange: (value: Value) => void;
+  hasFocus?: boolean;
+}) {
   return (
-    <Field {...rest}>
-      {(wired) => <Choice {...wired} value={value} options={options} onChange={onChange} />}
-    </Field>
+    <Field {...rest}>{(wired) => <Choice {...wired} {...{ value, options, onChange, hasFocus }} />}</Field>
   );
 }
 
@@ -195,17 +204,23 @@ export function FilterSelect<Value extends string>({
 function Choice<Value extends string>({
   options,
   onChange,
+  hasFocus,
   ...rest
 }: {
   value: Value;
   options: readonly Option<Value>[];
   onChange: (value: Value) => void;
+  hasFocus?: boolean | undefined;
   id?: string;
   'aria-label'?: string;
 }) {
   return (
     <span className="select">
-      <select {...rest} onChange={(event) => onChange(event.currentTarget.value as Value)}>
+      <select
+        {...rest}
+        ref={focusing(hasFocus)}
+        onChange={(event) => onChange(event.currentTarget.value as Value)}
+      >
         {options.map((option) => (
           <option key={option.value} value={option.value}>
             {option.label}

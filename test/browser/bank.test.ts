@@ -59,6 +59,7 @@ inChromium('paying to bank accounts', (chromium) => {
     const { page } = finance;
     await page.getByRole('button', { name: 'Set destination' }).click();
     const form = page.getByRole('dialog');
+    await form.getByRole('combobox', { name: 'Paid by' }).and(page.locator(':focus')).waitFor();
     await form.getByRole('combobox', { name: 'Paid by' }).selectOption('sepa');
     await form.getByLabel('Account holder').fill('Zoë Okafor');
     await form.getByLabel('IBAN').fill(IBAN.toLowerCase());

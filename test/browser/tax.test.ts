@@ -31,6 +31,7 @@ inChromium('tax profiles', (chromium) => {
       await page.getByText('No tax profile:').waitFor();
       await page.getByRole('button', { name: 'Set tax profile' }).click();
       const form = page.getByRole('dialog', { name: 'Tax profile of Ada Lovelace' });
+      await form.getByRole('combobox').first().and(page.locator(':focus')).waitFor();
       const save = form.getByRole('button', { name: 'Save tax profile' });
       expect(await save.isDisabled()).toBe(true);
       await form.getByLabel('Address', { exact: true }).fill('1 Main St');

@@ -157,6 +157,7 @@ export function SetDestination({
       <p className="soft form-lead">{texts.lead}</p>
       <div className="form-grid">
         <SelectField
+          hasFocus
           label={texts.type}
           value={type}
           options={optionsOf(DESTINATION_TYPES, affiliates.method)}

@@ -109,6 +109,7 @@ function TaxForm({
       <p className="soft form-lead">{texts.lead}</p>
       <div className="form-grid">
         <SelectField
+          hasFocus
           label={tax.profile.facts.legalType}
           value={typed.legal_type}
           options={optionsOf(LEGAL_TYPES, affiliates.legalType)}
