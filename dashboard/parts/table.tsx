@@ -111,7 +111,7 @@ export function Table<Row>(props: TableProps<Row>) {
   );
 }
 
-/** Each row as a list of names and values. */
+/** Each row as a list of names and values; where there is none (null), there is no name. */
 function Stack<Row>({
   label,
   columns,
@@ -123,12 +123,15 @@ function Stack<Row>({
       {rows.map((row) => (
         <li key={keyOf(row)}>
           <dl>
-            {columns.map(({ title, cell }) => (
-              <div key={title}>
-                <dt>{title}</dt>
-                <dd>{cell(row)}</dd>
-              </div>
-            ))}
+            {columns
+              .map(({ title, cell }) => ({ title, value: cell(row) }))
+              .filter(({ value }) => value !== null)
+              .map(({ title, value }) => (
+                <div key={title}>
+                  <dt>{title}</dt>
+                  <dd>{value}</dd>
+                </div>
+              ))}
           </dl>
         </li>
       ))}

@@ -142,7 +142,9 @@ inChromium('the import', (chromium) => {
     await expectAccessible(page);
     expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(PHONE.width);
     await page.getByLabel('What “Rufname” becomes').selectOption('First name');
-    await page.getByRole('cell', { name: 'Katherine', exact: true }).waitFor();
+    const first = page.getByRole('list', { name: 'The first lines, as they are read' });
+    await first.getByText('Katherine', { exact: true }).waitFor();
+    await expectAccessible(page);
     await page.getByRole('button', { name: 'Import 2 affiliates' }).click();
     await page.getByText('2 new.').waitFor();
     await page.getByRole('link', { name: 'See the affiliates' }).click();

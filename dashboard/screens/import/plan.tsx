@@ -113,17 +113,23 @@ function FirstRows({ preview: { rows, kind } }: { preview: ImportPreview }) {
       cell: (row: Row) =>
         index === 0 && Object.keys(row.fields).length === 0 ? (
           <span className="soft">{texts.rows.leftOut}</span>
-        ) : (
+        ) : row.fields[field] ? (
           <span className="first-cell">
-            <Name>{row.fields[field] ?? ''}</Name>
+            <Name>{row.fields[field]}</Name>
           </span>
-        ),
+        ) : null,
     })),
   ];
   return (
     <section className="part">
       <h2>{texts.rows.title}</h2>
-      <Table label={texts.rows.title} columns={columns} rows={rows} keyOf={({ line }) => String(line)} />
+      <Table
+        label={texts.rows.title}
+        isStacked
+        columns={columns}
+        rows={rows}
+        keyOf={({ line }) => String(line)}
+      />
     </section>
   );
 }
