@@ -72,6 +72,7 @@ export const payouts = {
     compared: 'Compared with the previous filters:',
     more: (text: string) => `${text} more`,
     less: (text: string) => `${text} less`,
+    alsoLeftOut: (text: string) => `${text} left out`,
     same: 'no difference',
     action: 'Create payout',
     doIt: (who: string) => `Create payout for ${who}`,

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { type Json, makeAffiliate, makeCommission, PAYOUTS } from '../api/fixtures.ts';
+import { COMMISSIONS, type Json, makeAffiliate, makeCommission, PAYOUTS } from '../api/fixtures.ts';
 import type { Api } from '../support/api.ts';
 import { useWorld } from '../support/world.ts';
 import { atDashboard, expectAccessible, expectQuiet, PHONE, WIDE } from './dashboard-support.ts';
@@ -54,6 +54,24 @@ inChromium('a new payout', (chromium) => {
       expectQuiet(mia);
     });
   }
+
+  test('says that others are left out than with the filters before, though the same are paid', async () => {
+    const api = await shop();
+    await owed(api, 'Ada', 10_000);
+    const ben = await makeAffiliate(api, { name_first: 'Ben', payout_method: 'wise' });
+    const sale = await makeCommission(api, ben.id, { amount: 700 });
+    await api.post(`${COMMISSIONS}/${sale.id}/hold`);
+    const owner = await atDashboard(chromium, { api, url: world.url }, { path: '/payouts/new?view=out' });
+    const { page } = owner;
+    await page.getByRole('link', { name: 'Left out (1)' }).waitFor();
+    await page.getByRole('combobox', { name: 'paid by' }).selectOption('PayPal');
+    await page.getByText('1 affiliate less left out', { exact: true }).waitFor();
+    expect(await page.getByText('no difference').count()).toBe(0);
+    await page.getByRole('button', { name: 'Clear all filters' }).click();
+    await page.getByText('1 affiliate more left out', { exact: true }).waitFor();
+    await expectAccessible(page);
+    expectQuiet(owner);
+  });
 
   test('names nobody of another account, and says that no such affiliate is there', async () => {
     const api = await shop();

@@ -111,7 +111,7 @@ export function NewPayout() {
 function Preview({ preview, body }: { preview: PayoutPreview; body: PayoutSelection }) {
   const search = route.useSearch();
   const before = usePrevious(preview, JSON.stringify(body));
-  const leftOut = preview.excluded.reduce((sum, { affiliate_count }) => sum + affiliate_count, 0);
+  const leftOut = leftOutOf(preview);
   return (
     <>
       <div className="figures" aria-live="polite">
@@ -127,7 +127,9 @@ function Preview({ preview, body }: { preview: PayoutPreview; body: PayoutSelect
         {before && (
           <div>
             <span className="soft">{texts.compared}</span>
-            <span>{differenceText(before, preview)}</span>
+            {differences(before, preview).map((text) => (
+              <span key={text}>{text}</span>
+            ))}
           </div>
         )}
       </div>
@@ -168,7 +170,11 @@ function usePrevious(preview: PayoutPreview, of: string): PayoutPreview | null {
   return seen.current.of === of ? seen.current.before : seen.current.preview;
 }
 
-function differenceText(before: PayoutPreview, after: PayoutPreview): string {
+const leftOutOf = ({ excluded }: PayoutPreview) =>
+  excluded.reduce((sum, { affiliate_count }) => sum + affiliate_count, 0);
+
+/** What differs: in who is paid how much, and in who is left out. */
+function differences(before: PayoutPreview, after: PayoutPreview): string[] {
   const word = (difference: number, text: string) => (difference > 0 ? texts.more(text) : texts.less(text));
   const people = after.affiliate_count - before.affiliate_count;
   const currencies = [...new Set([...before.totals, ...after.totals].map(({ currency }) => currency))].sort();
@@ -181,5 +187,10 @@ function differenceText(before: PayoutPreview, after: PayoutPreview): string {
       .filter(({ amount }) => amount !== 0)
       .map(({ currency, amount }) => word(amount, money({ currency, amount: Math.abs(amount) }))),
   ];
-  return parts.length === 0 ? texts.same : listed(parts);
+  const leftOut = leftOutOf(after) - leftOutOf(before);
+  const lines = [
+    ...(parts.length === 0 ? [] : [listed(parts)]),
+    ...(leftOut === 0 ? [] : [texts.alsoLeftOut(word(leftOut, payouts.affiliates(Math.abs(leftOut))))]),
+  ];
+  return lines.length === 0 ? [texts.same] : lines;
 }
