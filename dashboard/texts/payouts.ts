@@ -205,6 +205,8 @@ export const payouts = {
     releases: (parts: readonly string[]) => `Releases ${listed(parts)}: owed again in the next payout.`,
     unsent:
       'These are ticked, but the payment files left them out. Keep them ticked only if you paid them another way.',
+    unsentUnnamed: (people: number) =>
+      `The payment files left out ${affiliates(people)} more than Payhook can name here. Compare the ticked lines with the files.`,
     share: (people: number, sum: string) => `${affiliates(people)} ${sum}`,
     forEver: 'A completed payout is final. It cannot be deleted or reopened.',
     done: 'Payout completed',

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { beforeAll, expect, test } from 'vitest';
 import {
+  AFFILIATES,
   COMMISSIONS,
   type Json,
   makeAffiliate,
@@ -258,6 +259,39 @@ inChromium("the month's end", (chromium) => {
       expectQuiet(finance);
     },
   );
+
+  test('that the payment files left out more than the page can name is told too', async () => {
+    const api = await world.otherAccount();
+    const numbers = Array.from({ length: 102 }, (_, index) => index);
+    const people = numbers.map(
+      (each) => `x-${each},x-${each}@example.com,Dan,paypal,${each === 0 ? 'dan@example.com' : ''}`,
+    );
+    const head = 'external_id,email,name_first,payout_method,paypal_email';
+    const made = await api.upload(`${AFFILIATES}/import`, [head, ...people, ''].join('\n'));
+    expect(made.status, made.text).toBe(200);
+    const sales = numbers.map((each) => `s-${each},x-${each},1.00,usd`);
+    const columns = 'external_id,affiliate_external_id,amount,currency';
+    const owed = await api.upload(`${COMMISSIONS}/import`, [columns, ...sales, ''].join('\n'));
+    expect(owed.status, owed.text).toBe(200);
+    await api.patch('/v2/account', { hold_days: 0, minimum_payout: null });
+    const payout = await makePayout(api);
+    const path = `/payouts/${payout.id}?step=files`;
+    const finance = await atDashboard(chromium, { api, url: world.url }, { path });
+    const { page } = finance;
+    await Promise.all([
+      page.waitForEvent('download'),
+      page.getByRole('button', { name: /for PayPal, USD/ }).click(),
+    ]);
+    await page.getByText(/Downloaded .*, revision 1/).waitFor();
+    await page.getByRole('link', { name: /Complete$/ }).click();
+    await page.getByRole('button', { name: 'Tick all' }).click();
+    await page.getByRole('button', { name: /^Complete payout #/ }).click();
+    const question = page.getByRole('dialog', { name: /^Complete payout #/ });
+    await question.getByText('These are ticked, but the payment files left them out.').waitFor();
+    await question.getByText('left out 1 affiliate more than Payhook can name here').waitFor();
+    await expectAccessible(page);
+    expectQuiet(finance);
+  });
 
   test('a viewer sees everything of a payout, and no button that would be refused', async () => {
     const payout = await freshPayout();

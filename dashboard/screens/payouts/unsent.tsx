@@ -22,15 +22,20 @@ export function TickedUnsent({
   answers: Answers;
 }) {
   const { data } = usePaymentFiles(payout);
+  const files = (data?.files ?? []).filter(({ downloads }) => downloads.length > 0);
   const leftOut = new Set(
-    data?.files
-      .filter(({ downloads }) => downloads.length > 0)
-      .flatMap(({ currency, skipped }) => skipped.map(({ affiliate_id }) => `${affiliate_id} ${currency}`)),
+    files.flatMap(({ currency, skipped }) =>
+      skipped.map(({ affiliate_id }) => `${affiliate_id} ${currency}`),
+    ),
   );
-  const found = lines.filter(
-    ({ key }) => leftOut.has(key) && ticks.ticked.has(key) && !answers.lines.has(key),
-  );
-  if (found.length === 0) return null;
+  const ticked = lines.filter(({ key }) => ticks.ticked.has(key) && !answers.lines.has(key));
+  const found = ticked.filter(({ key }) => leftOut.has(key));
+  // an answer names the first of them only
+  const unnamed = files.reduce((sum, { skipped, skipped_count: all }) => sum + all - skipped.length, 0);
+  const isUnknown = unnamed > 0 && ticked.length > found.length;
+  if (found.length === 0) {
+    return isUnknown ? <Notice tone="warn">{payouts.complete.unsentUnnamed(unnamed)}</Notice> : null;
+  }
   return (
     <Notice tone="bad">
       <p>{payouts.complete.unsent}</p>
@@ -42,6 +47,7 @@ export function TickedUnsent({
         ))}
         {found.length > MOST && <li>{payouts.changes.more(found.length - MOST)}</li>}
       </ul>
+      {isUnknown && <p>{payouts.complete.unsentUnnamed(unnamed)}</p>}
     </Notice>
   );
 }
