@@ -1,12 +1,10 @@
 import type { ServerResponse } from 'node:http';
 import fc from 'fast-check';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { uuidOf } from '../delivery/support.ts';
-import { type DataFolder, dataFolder, type ServerProcess } from '../faults/support-server.ts';
-import { sharedDatabase } from '../faults/support-shared.ts';
 import { type Receiver, startReceiver } from '../support/receiver.ts';
 import { until } from '../support/wire.ts';
-import { processesOf, SERVER, type Who } from './processes.ts';
+import { type ProcessAct, processAct, useProcesses } from './processes.ts';
 
 /*
  * A server that delivers and two workers are killed, stopped and continued while events are published. A lease is noted
@@ -35,22 +33,14 @@ const INSTRUMENTS = `
 const unseen = (statement: string) =>
   `set session_replication_role = replica; ${statement}; reset session_replication_role`;
 
-type Act =
-  | { readonly kind: 'start' | 'kill' | 'stop'; readonly who: Who }
-  | { readonly kind: 'publish'; readonly count: number };
+type Act = ProcessAct | { readonly kind: 'publish'; readonly count: number };
 
 const act: fc.Arbitrary<Act> = fc.oneof(
   {
     weight: 3,
     arbitrary: fc.record({ kind: fc.constant('publish' as const), count: fc.integer({ min: 1, max: 12 }) }),
   },
-  {
-    weight: 4,
-    arbitrary: fc.record({
-      kind: fc.constantFrom('start', 'kill', 'stop'),
-      who: fc.constantFrom<Who>(0, 1, 2),
-    }),
-  },
+  { weight: 4, arbitrary: processAct },
 );
 interface Example {
   readonly lanes: { readonly hanging: number; readonly failing: number };
@@ -78,31 +68,16 @@ function counting(receiver: Receiver, answer: (response: ServerResponse, count: 
   return seen;
 }
 
-let folder: DataFolder;
-let processes: ReturnType<typeof processesOf>;
-const cleanups: (() => Promise<void>)[] = [];
-beforeAll(async () => {
-  const database = await sharedDatabase();
-  cleanups.push(database.drop);
-  folder = dataFolder({ settings: SETTINGS, database });
-  cleanups.push(() => folder.remove());
-  processes = processesOf(folder);
-  await processes.start(SERVER);
-  await folder.query(INSTRUMENTS);
-});
-afterAll(async () => {
-  await processes?.goOnAll();
-  for (const cleanup of cleanups.reverse()) await cleanup();
-});
-
-const server = async () => (await processes.start(SERVER)) as ServerProcess;
+const processes = useProcesses(SETTINGS);
+const { server } = processes;
+beforeAll(() => processes.query(INSTRUMENTS));
 
 async function endpoint({ url }: Receiver, fields: object, lane: number) {
   const { api } = await server();
   const { status, text, body } = await api.post('/v2/webhook-endpoints', { url, ...fields });
   expect(status, text).toBe(201);
   const uuid = uuidOf(body.id);
-  await folder.query(unseen(`update endpoint_state set lane = ${lane} where endpoint_id = '${uuid}'`));
+  await processes.query(unseen(`update endpoint_state set lane = ${lane} where endpoint_id = '${uuid}'`));
   return { uuid, path: `/v2/webhook-endpoints/${body.id}` };
 }
 
@@ -124,7 +99,7 @@ const hasAll = (receiver: Receiver, events: readonly string[]) => {
 
 /** The most leases of an endpoint that were given within any second. */
 async function mostInASecond(uuid: string): Promise<number> {
-  const [row] = await folder.query<{ most: number }>(
+  const [row] = await processes.query<{ most: number }>(
     `select coalesce(max(count), 0)::int as most from (
        select count(*) over (order by given_at range between current row and interval '999999 microseconds' following) as count
        from leases where endpoint_id = '${uuid}') each_lease`,
@@ -137,7 +112,7 @@ async function play({ lanes, perSecond, acts }: Example): Promise<void> {
   const [hanging, failing, limited] = receivers as [Receiver, Receiver, Receiver];
   try {
     // the server is alone at first, so that events begin leased to it
-    for (const who of [1, 2] as const) await processes.kill(who);
+    await processes.killWorkers();
     const held: ServerResponse[] = [];
     const hang = counting(hanging, (response) => void held.push(response));
     const fail = counting(
@@ -149,13 +124,16 @@ async function play({ lanes, perSecond, acts }: Example): Promise<void> {
       await endpoint(hanging, {}, lanes.hanging),
       await endpoint(failing, {}, lanes.failing),
     ] as const;
-    await until('the server is alone', async () => (await folder.query('select from workers')).length === 1);
+    await until(
+      'the server is alone',
+      async () => (await processes.query('select from workers')).length === 1,
+    );
     const events: string[] = [];
     for (let each = 0; each < 8; each += 1) events.push(...(await publish(1)));
-    for (const who of [1, 2] as const) await processes.start(who);
+    await processes.startWorkers();
     for (const act of acts) {
       if (act.kind === 'publish') events.push(...(await publish(act.count)));
-      else await processes[act.kind](act.who);
+      else await processes.act(act);
     }
     await processes.goOnAll();
     const { api } = await server();
@@ -165,14 +143,14 @@ async function play({ lanes, perSecond, acts }: Example): Promise<void> {
     hanging.respond(200);
     for (const response of held) response.end();
     await until('the one that hung gets everything too', () => hasAll(hanging, events));
-    await until('nothing waits', async () => (await folder.query('select from queue')).length === 0);
+    await until('nothing waits', async () => (await processes.query('select from queue')).length === 0);
 
     expect(hang.most).toBeLessThanOrEqual(lanes.hanging);
     expect(fail.most).toBeLessThanOrEqual(lanes.failing);
     // a claim takes a tenth of a second's worth at once
     const burst = Math.max(1, Math.floor(perSecond / 10));
     expect(await mostInASecond(endpoints[0].uuid)).toBeLessThan(perSecond + burst);
-    const statuses = await folder.query('select distinct status from deliveries');
+    const statuses = await processes.query('select distinct status from deliveries');
     expect(statuses).toEqual([{ status: 'delivered' }]);
     for (const { path } of endpoints) expect((await api.delete(path)).status).toBe(204);
   } finally {

@@ -1,10 +1,8 @@
 import fc from 'fast-check';
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type DataFolder, dataFolder, type ServerProcess } from '../faults/support-server.ts';
-import { sharedDatabase } from '../faults/support-shared.ts';
+import { expect, test } from 'vitest';
 import { type Receiver, startReceiver } from '../support/receiver.ts';
 import { until } from '../support/wire.ts';
-import { processesOf, SERVER, type Who } from './processes.ts';
+import { type ProcessAct, processAct, useProcesses } from './processes.ts';
 
 /*
  * A server that delivers and two workers are killed, stopped and continued while events of a few keys are published,
@@ -18,7 +16,7 @@ const SETTINGS = {
 const KEYS = ['order:1', 'order:2', 'order:3'] as const;
 
 type Act =
-  | { readonly kind: 'start' | 'kill' | 'stop'; readonly who: Who }
+  | ProcessAct
   /** One after the other, each time one event of every key. */
   | { readonly kind: 'publish'; readonly rounds: number }
   /** At once: so many of one key. */
@@ -40,13 +38,7 @@ const act: fc.Arbitrary<Act> = fc.oneof(
       count: fc.integer({ min: 2, max: 6 }),
     }),
   },
-  {
-    weight: 4,
-    arbitrary: fc.record({
-      kind: fc.constantFrom('start', 'kill', 'stop'),
-      who: fc.constantFrom<Who>(0, 1, 2),
-    }),
-  },
+  { weight: 4, arbitrary: processAct },
   {
     weight: 3,
     arbitrary: fc.record({ kind: fc.constant('retry' as const), nth: fc.nat({ max: 100 }) }),
@@ -61,23 +53,8 @@ const act: fc.Arbitrary<Act> = fc.oneof(
   },
 );
 
-let folder: DataFolder;
-let processes: ReturnType<typeof processesOf>;
-const cleanups: (() => Promise<void>)[] = [];
-beforeAll(async () => {
-  const database = await sharedDatabase();
-  cleanups.push(database.drop);
-  folder = dataFolder({ settings: SETTINGS, database });
-  cleanups.push(() => folder.remove());
-  processes = processesOf(folder);
-  await processes.start(SERVER);
-});
-afterAll(async () => {
-  await processes?.goOnAll();
-  for (const cleanup of cleanups.reverse()) await cleanup();
-});
-
-const server = async () => (await processes.start(SERVER)) as ServerProcess;
+const processes = useProcesses(SETTINGS);
+const { server } = processes;
 
 async function endpoint({ url }: Receiver): Promise<string> {
   const { api } = await server();
@@ -118,18 +95,21 @@ async function play(acts: readonly Act[]): Promise<void> {
   const [steady, failing] = receivers as [Receiver, Receiver];
   try {
     // the server is alone at first, so that events begin leased to it
-    for (const who of [1, 2] as const) await processes.kill(who);
+    await processes.killWorkers();
     const seen = [watching(steady, () => false), watching(failing, (count) => count % 3 === 0)] as const;
     const paths = [await endpoint(steady), await endpoint(failing)] as const;
-    await until('the server is alone', async () => (await folder.query('select from workers')).length === 1);
+    await until(
+      'the server is alone',
+      async () => (await processes.query('select from workers')).length === 1,
+    );
     /** What was published of each key: events of one group at once, groups one after the other. */
     const groups = new Map<string, string[][]>(KEYS.map((key) => [key, []]));
     const add = async (key: string, count: number) =>
       groups.get(key)?.push(await Promise.all(Array.from({ length: count }, () => publish(key))));
     const play: { [Kind in Act['kind']]: (act: Extract<Act, { kind: Kind }>) => Promise<unknown> } = {
-      start: ({ who }) => processes.start(who),
-      kill: ({ who }) => processes.kill(who),
-      stop: ({ who }) => processes.stop(who),
+      start: processes.act,
+      kill: processes.act,
+      stop: processes.act,
       async publish({ rounds }) {
         for (let round = 0; round < rounds; round += 1) await Promise.all(KEYS.map((key) => add(key, 1)));
       },
@@ -153,7 +133,7 @@ async function play(acts: readonly Act[]): Promise<void> {
       },
     };
     await play.publish({ kind: 'publish', rounds: 3 });
-    for (const who of [1, 2] as const) await processes.start(who);
+    await processes.startWorkers();
     for (const act of acts) await play[act.kind](act as never);
     await processes.goOnAll();
     const { api } = await server();
@@ -161,8 +141,8 @@ async function play(acts: readonly Act[]): Promise<void> {
     const all = [...groups.values()].flat(2);
     for (const { taken } of seen)
       await until('all events came', () => all.every((event) => taken.has(event)));
-    await until('nothing waits', async () => (await folder.query('select from queue')).length === 0);
-    expect(await folder.query('select * from queue_keys')).toEqual([]);
+    await until('nothing waits', async () => (await processes.query('select from queue')).length === 0);
+    expect(await processes.query('select * from queue_keys')).toEqual([]);
 
     for (const published of groups.values()) {
       const place = new Map(
