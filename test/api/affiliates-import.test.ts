@@ -3,6 +3,7 @@ import { useAccount, useWorld } from '../support/world.ts';
 import {
   AFFILIATES,
   allOf,
+  csv,
   eventsOf,
   expectRefusal,
   type Json,
@@ -18,7 +19,6 @@ const world = useWorld();
 /** An account of its own for each test. */
 const api = useAccount(world);
 
-const csv = (...lines: string[]) => [...lines, ''].join('\n');
 const upload = (file: string | Uint8Array, query = '') => api.upload(`${AFFILIATES}/import${query}`, file);
 /** Affiliates as events have them: a list tells what each is owed besides. */
 const plain = (people: readonly Json[]) =>

@@ -7,8 +7,8 @@ import {
   completePayout,
   expectRefusal,
   type Json,
-  makeAffiliate,
   makeCommission,
+  makePayee,
   makePayout,
   nothingChanges,
   PAYOUTS,
@@ -42,13 +42,9 @@ const setDebtor = async (fields: object = {}) => {
 };
 
 /** Somebody with a bank account who has earned this much in euros. */
-async function earner(amount = 1000, fields: object = {}): Promise<Json> {
-  const affiliate = await makeAffiliate(api);
-  const body = { type: 'sepa', account_holder: 'Zoë Okafor', iban: IBANS[0], ...fields };
-  const put = await api.put(`${AFFILIATES}/${affiliate.id}/destination`, body);
-  expect(put.status, put.text).toBe(200);
-  await makeCommission(api, affiliate.id, { amount, currency: 'eur' });
-  return affiliate;
+function earner(amount = 1000, fields: object = {}): Promise<Json> {
+  const account = { type: 'sepa', account_holder: 'Zoë Okafor', iban: IBANS[0], ...fields };
+  return makePayee(api, account, { commission: { amount, currency: 'eur' } });
 }
 
 test('the debtor is stored as banks take it, with what was left out', async () => {

@@ -40,6 +40,22 @@ export async function makeCommission(api: Api, affiliateId: number, fields: obje
   return made.body;
 }
 
+/** Makes an affiliate with a destination who has earned a commission; returns the affiliate. */
+export async function makePayee(
+  api: Api,
+  destination: object,
+  { commission, affiliate = {} }: { commission: object; affiliate?: object },
+): Promise<Json> {
+  const made = await makeAffiliate(api, affiliate);
+  const put = await api.put(`${AFFILIATES}/${made.id}/destination`, destination);
+  expect(put.status, put.text).toBe(200);
+  await makeCommission(api, made.id, commission);
+  return made;
+}
+
+/** The text of a file with these lines. */
+export const csv = (...lines: readonly string[]): string => [...lines, ''].join('\n');
+
 /** Makes the unpaid payout; returns its record. */
 export async function makePayout(api: Api, body?: object): Promise<Json> {
   const made = await api.post(PAYOUTS, body);

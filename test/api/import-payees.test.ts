@@ -6,6 +6,7 @@ import { dump as everyRow } from '../tenants/support.ts';
 import {
   AFFILIATES,
   allOf,
+  csv,
   eventsOf,
   expectRefusal,
   type Json,
@@ -24,7 +25,6 @@ const api = useAccount(world);
 const IMPORTS = '/v2/imports';
 const IBAN = 'DE89370400440532013000';
 const OTHER_IBAN = 'GB29NWBK60161331926819';
-const csv = (...lines: string[]) => [...lines, ''].join('\n');
 const example = readFileSync(new URL('../../examples/imports/bank-and-tax.csv', import.meta.url));
 
 /** A file of our own shape, or of another's, by the door for it. */

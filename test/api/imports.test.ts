@@ -8,6 +8,7 @@ import {
   allOf,
   COMMISSIONS,
   completePayout,
+  csv,
   eventsOf,
   expectRefusal,
   type Json,
@@ -25,7 +26,6 @@ const api = useAccount(world);
 type Query = Record<string, string | boolean | object>;
 
 const IMPORTS = '/v2/imports';
-const csv = (...lines: string[]) => [...lines, ''].join('\n');
 const example = (name: string) => readFileSync(new URL(`../../examples/imports/${name}`, import.meta.url));
 
 function send(path: string, file: string | Uint8Array, query: Query): Promise<Answer> {

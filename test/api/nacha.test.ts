@@ -7,8 +7,8 @@ import {
   completePayout,
   expectRefusal,
   type Json,
-  makeAffiliate,
   makeCommission,
+  makePayee,
   makePayout,
   nothingChanges,
   PAYOUTS,
@@ -50,12 +50,8 @@ const setOriginator = async (fields: object = {}) => {
 };
 
 /** Somebody with an account in the United States who has earned this much in dollars. */
-async function earner(amount = 1000, fields: object = {}, affiliateFields: object = {}): Promise<Json> {
-  const affiliate = await makeAffiliate(api, affiliateFields);
-  const put = await api.put(`${AFFILIATES}/${affiliate.id}/destination`, { ...ACCOUNT, ...fields });
-  expect(put.status, put.text).toBe(200);
-  await makeCommission(api, affiliate.id, { amount, currency: 'usd' });
-  return affiliate;
+function earner(amount = 1000, fields: object = {}, affiliate: object = {}): Promise<Json> {
+  return makePayee(api, { ...ACCOUNT, ...fields }, { commission: { amount, currency: 'usd' }, affiliate });
 }
 
 test('the originator is stored as its bank writes it, with what was left out', async () => {

@@ -5,6 +5,7 @@ import {
   allOf,
   COMMISSIONS,
   completePayout,
+  csv,
   expectRefusal,
   type Json,
   makeAffiliate,
@@ -313,7 +314,6 @@ test('what is paid never changes: names and destinations stay as they were at th
 test('a payout of more than a thousand affiliates leaves the list to its own address', async () => {
   const account = await world.otherAccount();
   const numbers = Array.from({ length: 1001 }, (_, index) => index);
-  const csv = (...lines: string[]) => [...lines, ''].join('\n');
   const people = csv('external_id,email', ...numbers.map((n) => `p${n},p${n}@example.com`));
   const sales = csv('external_id,affiliate_external_id,amount', ...numbers.map((n) => `s${n},p${n},1.00`));
   expect((await account.upload(`${AFFILIATES}/import`, people)).body.created).toBe(1001);

@@ -8,8 +8,7 @@ import {
   completePayout,
   expectRefusal,
   type Json,
-  makeAffiliate,
-  makeCommission,
+  makePayee,
   makePayout,
   nothingChanges,
   PAYOUTS,
@@ -24,12 +23,9 @@ beforeEach(async () => {
 });
 
 /** Somebody with a bank account who has earned this much. */
-async function earner(amount: number, currency = 'eur'): Promise<Json> {
-  const affiliate = await makeAffiliate(api);
-  const body = { type: 'sepa', account_holder: 'Zoe Okafor', iban: 'DE89370400440532013000' };
-  expect((await api.put(`${AFFILIATES}/${affiliate.id}/destination`, body)).status).toBe(200);
-  await makeCommission(api, affiliate.id, { amount, currency });
-  return affiliate;
+function earner(amount: number, currency = 'eur'): Promise<Json> {
+  const account = { type: 'sepa', account_holder: 'Zoe Okafor', iban: 'DE89370400440532013000' };
+  return makePayee(api, account, { commission: { amount, currency } });
 }
 
 const send = (payout: string, file: string | Buffer, type = 'application/octet-stream'): Promise<Answer> =>
