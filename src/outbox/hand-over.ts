@@ -106,9 +106,10 @@ export function leasedOf(
  */
 export interface Courier {
   /**
-   * The leases this process may give now; null = none. No other lease begins here until the offer is closed.
+   * The leases that a publish of so many events may give now; null = none. No claim begins here until the offer is
+   * closed. Other offers may be open.
    */
-  offer(): Promise<Offer | null>;
+  offer(events: number): Promise<Offer | null>;
 }
 
 export interface Offer {
@@ -119,6 +120,8 @@ export interface Offer {
   readonly slots: number;
   /** How many it has in flight, by endpoint. */
   readonly underWay: ReadonlyMap<EndpointId, number>;
+  /** How many more may begin at each endpoint by other offers that are open. */
+  readonly reserved: number;
   /** Closes the offer, once. `leased` are the leases that were certainly committed. */
   close(leased: readonly Leased[], token: string): void;
 }
@@ -135,8 +138,8 @@ export function deliverHere(db: { readonly home: object }, courier: Courier): ()
 }
 
 /**
- * What may be leased to this process in a short transaction. The offer is closed when the transaction ends.
+ * What may be leased to this process in a short transaction that publishes so many events. The offer is closed when the transaction ends.
  */
-export async function offerIn(tx: Tx): Promise<Offer | null> {
-  return (await couriers.get(tx.home)?.offer()) ?? null;
+export async function offerIn(tx: Tx, events: number): Promise<Offer | null> {
+  return (await couriers.get(tx.home)?.offer(events)) ?? null;
 }

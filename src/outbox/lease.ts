@@ -28,7 +28,7 @@ export const noLeases = (order: Ordering): Leasing => ({
  * of the database may do so: it knows everything that is in flight, and leases nothing else meanwhile. Rate
  * limits, pauses and rows that are due already are left to the claim, which goes round fairly.
  */
-export function leasing({ worker, leaseMs, slots, underWay }: Offer, order: Ordering): Leasing {
+export function leasing({ worker, leaseMs, slots, underWay, reserved }: Offer, order: Ordering): Leasing {
   return {
     ctes: sql`
         moment as materialized (
@@ -39,7 +39,7 @@ export function leasing({ worker, leaseMs, slots, underWay }: Offer, order: Orde
           select * from (
             select w.event_id${order.leased}, m.token, m.lease_end, m.now, e.*, s.lane, s.failures, s.last_success_at,
                    row_number() over (partition by e.id order by w.event_id) as place_in_lane,
-                   s.lane - coalesce(u.count, 0) as room
+                   s.lane - coalesce(u.count, 0) - ${reserved}::int as room
             from moment m
             cross join wanted w
             join webhook_endpoints e on e.account_id = w.account_id and e.id = w.endpoint_id

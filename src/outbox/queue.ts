@@ -179,7 +179,7 @@ async function storeForeign(
   { traces, order }: { traces: readonly (TraceContext | null)[]; order: Ordering },
 ): Promise<ForeignRow[]> {
   // an offer keeps the claims of this process out, so whoever takes one must not wait for a key as long as it takes
-  const offer = order === NO_ORDER || limitsLockWaits(tx) ? await offerIn(tx) : null;
+  const offer = order === NO_ORDER || limitsLockWaits(tx) ? await offerIn(tx, traces.length) : null;
   const returned = sql`place, octet_length(payload) as bytes`;
   const kind = order === BY_KEY ? '_by_key' : '';
   if (offer === null) {

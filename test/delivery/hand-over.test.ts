@@ -115,12 +115,15 @@ describe.concurrent('an event that is published in the process that delivers', (
         const answer = await stage.api.post('/v2/events/batch', body);
         expect(answer.status, answer.text).toBe(200);
         const events: string[] = answer.body.items.map((item: { event: { id: string } }) => item.event.id);
-        if ((await leasedBy(stage, endpoint)).some(({ worker }) => worker !== null)) return { events, lock };
-        // the worker was just looking for work: this batch waits for a claim
+        const leased = (await leasedBy(stage, endpoint)).filter(({ worker }) => worker !== null);
+        if (leased.length === 4) return { events, lock };
+        // the worker was just looking for work, or at work: this batch waits for a claim
         await lock.end();
         await stage.nudge();
         door.release();
         for (const event of events) await stage.untilLog(endpoint, event, { status: 'delivered' });
+        // it has grown
+        await stage.world.query('update endpoint_state set lane = 4 where endpoint_id = $1', [endpoint.uuid]);
         receiver.respond((request, response) => void door.held.push({ request, response }));
         return undefined;
       });

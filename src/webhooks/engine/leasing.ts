@@ -12,8 +12,8 @@ export interface Leasing {
   beginLook(): void;
   /** Leases what is due, starting at the cursor; null when nothing more fits. */
   claim(from: Cursor | null): Promise<Claim | null>;
-  /** For a publish: what it may lease to this process, or null. */
-  offer(): Promise<Offer | null>;
+  /** For a publish of so many events: what it may lease to this process, or null. */
+  offer(events: number): Promise<Offer | null>;
   /** Called when the leases of these deliveries are over. */
   end(deliveries: readonly Leased[]): void;
   /**
@@ -34,8 +34,8 @@ interface LeasingOptions {
   start(deliveries: readonly Leased[], token: string): void;
 }
 
-/** A publish waits this long for a claim in progress. After that its deliveries wait for the next claim. */
-const OFFER_PATIENCE_MS = 5;
+/** A publish waits this long for a claim. After that its deliveries wait for the next claim. */
+const OFFER_PATIENCE_MS = 20;
 const CLAIM_PATIENCE_MS = 60_000;
 
 /** Makes what leases deliveries to this process. */
@@ -43,10 +43,15 @@ export function createLeasing({ db, registration, leaseMs, slots, isOpen, start 
   const worker = registration.number;
   const turns = createTurns();
   const underWay = new Map<EndpointId, number>();
-  let isClaiming = false;
+  /** What publishes under way may lease: at one endpoint, and in all. */
+  const promised = { each: 0, all: 0 };
   let isLeftBehind = false;
 
-  const isFree = () => isOpen() && registration.isReady() && registration.isAlone() && slots() > 0;
+  /** How many deliveries a publish may begin. It leaves half of the room to another one that comes meanwhile. */
+  function slotsOfOffer(): number {
+    if (!isOpen() || !registration.isReady() || !registration.isAlone()) return 0;
+    return Math.ceil((slots() - promised.all) / 2);
+  }
 
   function begin(deliveries: readonly Leased[], token: string): void {
     for (const { endpoint } of deliveries) underWay.set(endpoint, (underWay.get(endpoint) ?? 0) + 1);
@@ -59,8 +64,7 @@ export function createLeasing({ db, registration, leaseMs, slots, isOpen, start 
       isLeftBehind = false;
     },
     async claim(from) {
-      while (!(await turns.take(CLAIM_PATIENCE_MS)));
-      isClaiming = true;
+      while (!(await turns.take('claim', CLAIM_PATIENCE_MS)));
       try {
         const free = slots();
         isLeftBehind ||= free < 1;
@@ -70,23 +74,31 @@ export function createLeasing({ db, registration, leaseMs, slots, isOpen, start 
         begin(claimed.deliveries, claimed.token);
         return claimed;
       } finally {
-        isClaiming = false;
         turns.give();
       }
     },
-    async offer() {
-      if (!isFree()) return null;
+    async offer(events) {
+      if (slotsOfOffer() < 1) return null;
       // if nothing was left behind, waiting for this claim saves the next one
-      if (!(await turns.take(isClaiming && !isLeftBehind ? OFFER_PATIENCE_MS : 0))) return null;
-      if (!isFree()) {
+      const patienceMs = isLeftBehind ? 0 : OFFER_PATIENCE_MS;
+      if (!(await turns.take('publish', patienceMs))) return null;
+      const offered = slotsOfOffer();
+      if (offered < 1) {
         turns.give();
         return null;
       }
+      // an endpoint gets each event once
+      const each = Math.min(events, offered);
+      const reserved = promised.each;
+      promised.each += each;
+      promised.all += offered;
       const close = (leased: readonly Leased[], token: string) => {
+        promised.each -= each;
+        promised.all -= offered;
         begin(leased, token);
         turns.give();
       };
-      return { worker, leaseMs, slots: slots(), underWay, close };
+      return { worker, leaseMs, slots: offered, underWay, reserved, close };
     },
     end(deliveries) {
       for (const { endpoint } of deliveries) {
