@@ -134,7 +134,7 @@ export const ROOMS = [
   ],
   ['webhooks/filters', 'conditions on the payload', []],
   ['webhooks/signing', 'how requests are signed: Standard Webhooks, others, your own', []],
-  ['webhooks/forms', 'what form the body has: whole, thin, a CloudEvent', []],
+  ['webhooks/forms', 'what form the body has: whole, thin, a CloudEvent, an array of several', []],
   [
     'webhooks/egress',
     'how requests leave for an endpoint: proxies, client certificates, client credentials',

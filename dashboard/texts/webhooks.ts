@@ -52,7 +52,7 @@ export const webhooks = {
     description: 'Description',
     owner: 'Owner',
     ownerHint: 'Your name for whoever receives there. One portal can show all endpoints of an owner.',
-    rate: 'Attempts per second',
+    rate: 'Requests per second',
     rateHint: 'Leave it empty for no limit.',
     badRate: 'Enter a whole number from 1 to 10,000.',
     ordered: 'Send the events of an ordering key one after the other',
@@ -78,6 +78,20 @@ export const webhooks = {
     },
     save: 'Save endpoint',
     saved: 'Endpoint saved',
+  },
+  batch: {
+    title: 'Batches',
+    upTo: (events: number) => `up to ${count(events, 'event')} in one request`,
+    events: 'Events in one request, at most',
+    eventsHint:
+      'Leave it empty for one event in each request. With a number, every request is a JSON array of events.',
+    badEvents: 'Enter a whole number from 2 to 1,000.',
+    wait: 'Longest wait for other events, in milliseconds',
+    waitHint: 'A request is sent when it is full, or when one of its events has waited this long.',
+    badWait: 'Enter a whole number from 0 to 60,000.',
+    bytes: 'Bytes in one request, at most',
+    bytesHint: 'An event that is larger is sent alone.',
+    badBytes: 'Enter a whole number from 16,384 to 4,194,304.',
   },
   filter: {
     title: 'Filter',
@@ -322,6 +336,11 @@ export const webhooks = {
     noAnswer: 'There was no answer.',
     emptyAnswer: 'The body was empty.',
     truncated: 'Only the first 16 KiB are kept.',
+    truncatedInBatch: 'Only the first KiB is kept, because the request carried several events.',
+    batched: (others: number) =>
+      others === 0
+        ? 'Sent alone, as an array of one event.'
+        : `Sent with ${count(others, 'other event')} in one request.`,
     retry: 'Retry now',
     retried: 'Sending it again now',
     copyPayload: 'Copy the payload',

@@ -273,6 +273,7 @@ export const endpointDisabled: Static<typeof webhookEndpoint> = {
   disabled_reason: 'failing',
   disabled_at: '2026-09-26T04:11:52.093Z',
   ordered: false,
+  batch: null,
   rate_limit: 20,
   headers: ['X-Tenant'],
   payload: 'full',

@@ -404,6 +404,14 @@ export interface ApprovePayoutBody {
   readonly note?: string | null | undefined;
 }
 
+/** the request was an array of events; null = it carried this event alone, or is lost */
+export interface AttemptBatch {
+  /** `webhook-id` of the request */
+  readonly id: string;
+  /** how many events it carried */
+  readonly event_count: number;
+}
+
 export type AttemptStatus = 'succeeded' | 'failed';
 
 export type AttemptTrigger = 'scheduled' | 'manual' | 'recovery';
@@ -435,6 +443,29 @@ export interface BadLine {
 }
 
 export type BankAccountType = 'checking' | 'savings';
+
+/** several events go in one request, as an array; null = one event in each request */
+export interface Batch {
+  /** the most events in a request */
+  readonly max_events: number;
+  /** the most bytes of its body; an event that is larger goes alone */
+  readonly max_bytes: number;
+  /** the most milliseconds that an event waits for others; 0 = it goes with what is due already */
+  readonly max_wait_ms: number;
+}
+
+/**
+ * several events go in one request from now on, as an array: what it leaves out has its default. null = one
+ * event in each request
+ */
+export interface BatchInput {
+  /** the most events in a request */
+  readonly max_events?: number | undefined;
+  /** the most bytes of its body; an event that is larger goes alone */
+  readonly max_bytes?: number | undefined;
+  /** the most milliseconds that an event waits for others; 0 = it goes with what is due already */
+  readonly max_wait_ms?: number | undefined;
+}
 
 export interface ChangeAccountBody {
   readonly name?: string | undefined;
@@ -653,7 +684,8 @@ export interface ChangeWebhookEndpointBody {
    * released
    */
   readonly ordered?: boolean | undefined;
-  /** attempts per second; null = no limit */
+  readonly batch?: BatchInput | null | undefined;
+  /** requests per second; null = no limit */
   readonly rate_limit?: number | null | undefined;
   /**
    * full: the whole event. thin: the event without its `data`, but with the id of what it is about and the path
@@ -1308,7 +1340,8 @@ export interface CreateWebhookEndpointBody {
    * released
    */
   readonly ordered?: boolean | undefined;
-  /** attempts per second; null = no limit */
+  readonly batch?: BatchInput | null | undefined;
+  /** requests per second; null = no limit */
   readonly rate_limit?: number | null | undefined;
   /**
    * full: the whole event. thin: the event without its `data`, but with the id of what it is about and the path
@@ -2173,7 +2206,8 @@ export interface NewWebhookEndpoint {
   readonly next_attempt_at: Timestamp | null;
   /** events of one ordering key are sent one after the other, as they were published */
   readonly ordered: boolean;
-  /** attempts per second; null = no limit */
+  readonly batch: Batch | null;
+  /** requests per second; null = no limit */
   readonly rate_limit: number | null;
   /** names of your own headers; their values are never shown */
   readonly headers: readonly string[];
@@ -3705,13 +3739,14 @@ export interface WebhookAttempt {
   readonly duration_ms: number;
   /** as they were sent; the values of your own headers are hidden */
   readonly request_headers: Readonly<Record<string, string>> | null;
-  /** as it was sent, where that was not `payload`: thin or a CloudEvent */
+  /** as it was sent, where that was not `payload`: thin or a CloudEvent; in a batch its part of the array */
   readonly request_body: string | null;
+  readonly batch: AttemptBatch | null;
   /** null when there was no answer */
   readonly response_status: number | null;
   /** as they were received */
   readonly response_headers: Readonly<Record<string, string>> | null;
-  /** its first 16 KiB */
+  /** its first 16 KiB; in a batch of several events its first KiB */
   readonly response_body: string | null;
   /** the body is longer than what is kept */
   readonly response_truncated: boolean;
@@ -3744,7 +3779,8 @@ export interface WebhookEndpoint {
   readonly next_attempt_at: Timestamp | null;
   /** events of one ordering key are sent one after the other, as they were published */
   readonly ordered: boolean;
-  /** attempts per second; null = no limit */
+  readonly batch: Batch | null;
+  /** requests per second; null = no limit */
   readonly rate_limit: number | null;
   /** names of your own headers; their values are never shown */
   readonly headers: readonly string[];

@@ -1,6 +1,6 @@
 import { Webhook } from 'standardwebhooks';
 import { expect, test } from 'vitest';
-import { isWebhookSecret, verifyWebhook, WebhookVerificationError } from './verify.ts';
+import { isWebhookSecret, verifyWebhook, verifyWebhooks, WebhookVerificationError } from './verify.ts';
 
 const secret = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw';
 const other = 'whsec_YSBzZWNyZXQgb2YgMzIgYnl0ZXMsIGZvciB0ZXN0cyE=';
@@ -34,6 +34,14 @@ test('what the package of the standard signs is verified, as text and as bytes, 
   expect(
     verifyWebhook(new TextEncoder().encode(body), { ...headers, 'webhook-id': ['evt_1'] }, secret),
   ).toEqual(event);
+});
+
+test('all events of a request are returned, whether it carries one or an array', () => {
+  expect(verifyWebhooks(body, signed(), secret)).toEqual([JSON.parse(body)]);
+  const text = `[${body},{"id":"evt_2"}]`;
+  const headers = signed({ id: 'batch_1', text });
+  expect(verifyWebhooks(text, headers, secret)).toEqual([JSON.parse(body), { id: 'evt_2' }]);
+  expect(() => verifyWebhooks(text, headers, other)).toThrow(WebhookVerificationError);
 });
 
 test('one right signature among several is enough, and one right secret', () => {

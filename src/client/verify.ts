@@ -63,6 +63,8 @@ const SECRET = /^whsec_([A-Za-z0-9+/]{4,}={0,2})$/;
  * Every signature in the header is compared in constant time. A timestamp more than 5 minutes off is refused, to prevent
  * replays. The same event may still be delivered twice: remember its `id`.
  *
+ * At an endpoint with \`batch\` the body is an array: \`verifyWebhooks\` reads that.
+ *
  * Throws WebhookVerificationError when the webhook is not genuine; do not use anything in it then.
  *
  * @example
@@ -92,6 +94,23 @@ export function verifyWebhook<Body extends Event | ThinEvent | CloudEvent = Even
   });
   if (!isRight) throw new WebhookVerificationError('wrong_signature', 'no signature is right');
   return eventOf(body) as Body;
+}
+
+/**
+ * Verifies a request that may carry several events, at an endpoint with \`batch\`, and returns all of them in their order.
+ * Of an endpoint without, the one event. Otherwise as \`verifyWebhook\`: respond with a 2xx only when you have taken all, and
+ * remember the \`id\` of each, because what failed is sent again alone.
+ *
+ * @example
+ * const events = verifyWebhooks(await request.text(), request.headers, process.env.PAYHOOK_WEBHOOK_SECRET);
+ */
+export function verifyWebhooks<Body extends Event | ThinEvent | CloudEvent = Event>(
+  body: string | Uint8Array,
+  headers: WebhookHeaders,
+  secrets: string | readonly string[],
+): Body[] {
+  const verified: Body | Body[] = verifyWebhook<Body>(body, headers, secrets);
+  return Array.isArray(verified) ? verified : [verified];
 }
 
 /** Whether a text is a signing secret: `whsec_` and a base64 key. */

@@ -26,7 +26,7 @@ export const noLeases = (order: Ordering): Leasing => ({
 /**
  * Leases deliveries to a worker of this process when its offer and the lane have room. Only the only worker
  * of the database may do so: it knows everything that is in flight, and leases nothing else meanwhile. Rate
- * limits, pauses and rows that are due already are left to the claim, which goes round fairly.
+ * limits, pauses, batches and rows that are due already are left to the claim, which goes round fairly.
  */
 export function leasing({ worker, leaseMs, slots, underWay, reserved }: Offer, order: Ordering): Leasing {
   return {
@@ -51,7 +51,7 @@ export function leasing({ worker, leaseMs, slots, underWay, reserved }: Offer, o
                 and (q.generation, q.due_at) <= (e.resumptions, m.now)
                 and (q.lease_token is null or q.due_at <= m.now)
               order by q.generation, q.due_at limit 1) due on true
-            where e.disabled_at is null and e.rate_limit is null and s.may_start_at <= m.now${order.andInFront}
+            where e.disabled_at is null and e.rate_limit is null and e.batch_events is null and s.may_start_at <= m.now${order.andInFront}
               and due.is_there is null) each_wanted
           where place_in_lane <= room order by event_id limit ${slots}::int),`,
     queued: sql`

@@ -112,8 +112,9 @@ export async function publishForeign(
   const keys = hasKeys
     ? { column: sql`, ordering_key`, values: sql`, ${events.map(({ orderingKey }) => orderingKey)}::text[]` }
     : { column: empty, values: empty };
+  // new ids are made here, while the events are in their order: behind a join they may be in another
   const records = sql`
-    select account_id, given_id, type, patterns, (body::json -> 'data')::text as data, false as is_test, place,
+    select account_id, coalesce(given_id, new_id()) as given_id, type, patterns, (body::json -> 'data')::text as data, false as is_test, place,
            null::uuid as only_endpoint, null::uuid as except_endpoint, traceparent, tracestate${keys.column}
     from unnest(${events.map(({ account }) => account)}::uuid[], ${events.map(({ id }) => id)}::uuid[],
       ${events.map(({ type }) => type)}::text[], ${events.map(({ type }) => entriesFor(type).join(' '))}::text[],
@@ -327,17 +328,17 @@ export async function retryNow(
 }
 
 /**
- * Gives back a leased delivery that could not be attempted. It is due as it was before, for the next claim.
+ * Gives back leased deliveries that could not be attempted. They are due as they were before, for the next claim.
  * Nothing is logged, because nothing was sent.
  */
 export async function giveBack(
   tx: Tx,
-  { endpoint, event, token }: { endpoint: EndpointId; event: EventId; token: string },
+  { endpoint, events, token }: { endpoint: EndpointId; events: readonly EventId[]; token: string },
 ): Promise<void> {
   await rows(
     tx,
     sql`update queue set lease_token = null, due_at = now()
-        where event_id = ${event} and endpoint_id = ${endpoint} and lease_token = ${token}`,
+        where event_id = any(${events}::uuid[]) and endpoint_id = ${endpoint} and lease_token = ${token}`,
     'give_back',
   );
 }

@@ -224,14 +224,18 @@ describe('what its user gets is what the link gives', () => {
     });
   });
 
-  test('it sets whether its own endpoint is ordered, and that of no other', async () => {
+  test('it sets whether its own endpoint is ordered and takes batches, and that of no other', async () => {
     const id = await makeEndpoint(world.api, { owner: 'Eve' });
     const portal = await portalAt(world.api, id, {});
     expect((await portal.patch(one(id), { ordered: true })).body).toMatchObject({ ordered: true });
+    const batch = { max_events: 10, max_bytes: 16_384, max_wait_ms: 0 };
+    expect((await portal.patch(one(id), { batch })).body).toMatchObject({ batch });
     await changingNothing(async () => {
       for (const other of [ours.id, theirs.id]) {
-        const refused = await portal.patch(one(other), { ordered: true });
-        expect([refused.status, refused.reason]).toEqual([404, 'resource_missing']);
+        for (const change of [{ ordered: true }, { batch }]) {
+          const refused = await portal.patch(one(other), change);
+          expect([refused.status, refused.reason]).toEqual([404, 'resource_missing']);
+        }
       }
     });
   });

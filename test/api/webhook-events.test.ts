@@ -102,6 +102,7 @@ describe('a delivery', () => {
       url: 'http://127.0.0.1:9/hook',
       request_headers: { 'content-type': 'application/json' },
       request_body: null,
+      batch: null,
       response_truncated: false,
     };
     expect(shown).toMatchObject({

@@ -117,7 +117,7 @@ test('what another secret signed, what is old and what is no webhook is NOT VERI
     ['evt_other', { secret: OTHER }, 400, /no signature is right: --secret may belong to another endpoint/],
     ['evt_old', { secondsAgo: 3600 }, 400, /webhook-timestamp is 60 minutes old/],
     ['evt_text', { text: 'no JSON' }, 400, /the body is no JSON object/],
-    ['evt_large', { text: `"${'x'.repeat(1024 * 1024)}"` }, 413, /larger than 1 MiB/],
+    ['evt_large', { text: `"${'x'.repeat(4 * 1024 * 1024)}"` }, 413, /larger than 4 MiB/],
   ] as const;
   for (const [id, how, status, reason] of cases) {
     const answer = await fetch(url, webhook(id, how));

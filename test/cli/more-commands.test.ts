@@ -181,6 +181,29 @@ test('webhooks and events ask for order, and say so', async () => {
   expect((await run('webhooks', 'show', url)).stdout).not.toContain('ordering key');
 });
 
+test('webhooks take batches, and say so', async () => {
+  const url = 'https://shop.example.com/batches';
+  const batch = { max_events: 50, max_bytes: 65_536, max_wait_ms: 1000 };
+  expect(await ask('webhooks', 'create', url, '--batch', '50', '--batch-bytes', '65536')).toMatchObject({
+    batch,
+  });
+  expect((await run('webhooks', 'show', url)).stdout).toMatch(/^Batches +up to 50 events and 65536 bytes/m);
+  const waiting = await ask('webhooks', 'change', url, '--batch', '1000', '--batch-wait', '0');
+  expect(waiting.batch).toEqual({ max_events: 1000, max_bytes: 1_048_576, max_wait_ms: 0 });
+  for (const [options, message] of [
+    [['--batch', '1'], '--batch must be'],
+    [['--batch', '2', '--batch-wait', '60001'], '--batch-wait must be'],
+    [['--batch-bytes', '65536'], '--batch-bytes belongs to --batch and its number of events'],
+    [['--batch', 'none', '--batch-wait', '5'], '--batch-wait belongs to --batch and its number of events'],
+  ] as const) {
+    const { code, stderr } = await run('webhooks', 'change', url, ...options);
+    expect(code).toBe(2);
+    expect(stderr).toContain(message);
+  }
+  expect(await ask('webhooks', 'change', url, '--batch', 'none')).toMatchObject({ batch: null });
+  expect((await run('webhooks', 'show', url)).stdout).not.toContain('Batches');
+});
+
 test('webhooks test-filter says what a filter finds in an event that was published', async () => {
   const url = 'https://shop.example.com/filtered';
   const filter = '{"data.amount":{"$gte":100},"data.currency":"usd"}';

@@ -164,6 +164,7 @@ function Attempt({
         <p className="code-line">
           <code>POST {plain(attempt.url)}</code>
         </p>
+        {attempt.batch !== null && <p>{texts.batched(attempt.batch.event_count - 1)}</p>}
         <Headers label={texts.request} headers={attempt.request_headers} />
         {attempt.request_body !== null && (
           <Code label={texts.sentBody} copyLabel={texts.copySent}>
@@ -178,7 +179,8 @@ function Attempt({
 }
 
 function Answer({ attempt }: { attempt: WebhookAttempt }) {
-  const { response_status, response_headers, response_body, response_truncated } = attempt;
+  const { response_status, response_headers, response_body, response_truncated, batch } = attempt;
+  const cut = (batch?.event_count ?? 1) > 1 ? texts.truncatedInBatch : texts.truncated;
   return (
     <>
       <p className="code-line">
@@ -192,7 +194,7 @@ function Answer({ attempt }: { attempt: WebhookAttempt }) {
       ) : (
         <p className="soft">{texts.emptyAnswer}</p>
       )}
-      {response_truncated && <p className="hint">{texts.truncated}</p>}
+      {response_truncated && <p className="hint">{cut}</p>}
     </>
   );
 }

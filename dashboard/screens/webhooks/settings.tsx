@@ -11,6 +11,7 @@ import { Card, Facts } from '../../parts/page.tsx';
 import { toast } from '../../parts/toast.tsx';
 import { listed } from '../../texts/common.ts';
 import { webhooks as texts } from '../../texts/webhooks.ts';
+import { BatchFields, batchOf, batchText, isBatchGood } from './batch.tsx';
 import { ContentFilter, GivenFilter } from './content-filter.tsx';
 import { EndpointEgress } from './egress.tsx';
 import { changedHeaders, HeadersField, NO_CHANGES } from './headers.tsx';
@@ -37,7 +38,7 @@ export function EndpointSettings({ endpoint }: { endpoint: WebhookEndpoint }) {
 }
 
 function Seen({
-  endpoint: { event_types, rate_limit, ordered, payload, headers },
+  endpoint: { event_types, rate_limit, ordered, batch, payload, headers },
 }: {
   endpoint: WebhookEndpoint;
 }) {
@@ -48,6 +49,7 @@ function Seen({
           [texts.fields.types, event_types === null ? texts.allTypes : listed(event_types)],
           [texts.fields.rate, rate_limit ?? '—'],
           [texts.fields.order, ordered ? texts.fields.oneByOne : '—'],
+          [texts.batch.title, batch === null ? '—' : texts.batch.upTo(batch.max_events)],
           [texts.fields.form, texts.fields.forms[payload]],
           [texts.headers.title, headers.length === 0 ? '—' : listed(headers)],
         ]}
@@ -68,11 +70,12 @@ function Change({ endpoint }: { endpoint: WebhookEndpoint }) {
   const [owner, setOwner] = useState(endpoint.owner ?? '');
   const [rate, setRate] = useState(endpoint.rate_limit === null ? '' : String(endpoint.rate_limit));
   const [isOrdered, setOrdered] = useState(endpoint.ordered);
+  const [batch, setBatch] = useState(() => batchText(endpoint.batch));
   const [payload, setPayload] = useState(endpoint.payload);
   const [types, setTypes] = useState(endpoint.event_types);
   const [headers, setHeaders] = useState(NO_CHANGES);
   const isRateGood = rate === '' || (/^[1-9]\d{0,4}$/.test(rate) && Number(rate) <= MOST_A_SECOND);
-  const isGood = isRateGood && url.trim() !== '' && types?.length !== 0;
+  const isGood = isRateGood && isBatchGood(batch) && url.trim() !== '' && types?.length !== 0;
   const changed = changedHeaders(headers);
   const given = new Set(Object.keys(changed ?? {}).map((name) => name.toLowerCase()));
   const dropped =
@@ -84,6 +87,7 @@ function Change({ endpoint }: { endpoint: WebhookEndpoint }) {
     ...(portal === null ? { owner: owner.trim() || null } : {}),
     rate_limit: rate === '' ? null : Number(rate),
     ordered: isOrdered,
+    batch: batchOf(batch),
     payload,
     event_types: types,
     headers: changed,
@@ -126,6 +130,7 @@ function Change({ endpoint }: { endpoint: WebhookEndpoint }) {
           isOptional
         />
         <Checkbox label={texts.fields.ordered} isChecked={isOrdered} onChange={setOrdered} />
+        <BatchFields text={batch} onChange={setBatch} />
         <SelectField
           label={texts.fields.form}
           hint={texts.fields.formHints[payload]}

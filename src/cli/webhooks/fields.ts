@@ -20,6 +20,9 @@ export interface EndpointFields extends MetadataOption, EgressOptions {
   readonly header?: readonly string[];
   readonly ordered?: boolean;
   readonly rateLimit?: string;
+  readonly batch?: string;
+  readonly batchWait?: string;
+  readonly batchBytes?: string;
   readonly payload?: string;
   readonly signing?: string;
   readonly customSigning?: string;
@@ -43,6 +46,7 @@ Examples:
   $ payhook webhooks change https://shop.example.com/payhook --url https://shop.example.com/hooks/payhook
   $ payhook webhooks change https://shop.example.com/payhook --ordered
   $ payhook webhooks change https://shop.example.com/payhook --payload thin
+  $ payhook webhooks change https://shop.example.com/payhook --batch 100 --batch-wait 2000
   $ payhook webhooks change https://shop.example.com/payhook --signing github --second-until 2026-12-31T00:00:00Z
   $ payhook webhooks change https://shop.example.com/payhook --proxy http://payhook:password@proxy.example.com:3128
   $ payhook webhooks change https://shop.example.com/payhook --client-certificate client.pem --client-key client.key
@@ -67,7 +71,10 @@ export function withEndpointFields(command: Command): Command {
     )
     .option('--ordered', 'send the events of one ordering key one after the other')
     .option('--no-ordered', 'send them as soon as they are published')
-    .option('--rate-limit <number>', 'maximum attempts per second; none = no limit')
+    .option('--rate-limit <number>', 'maximum requests per second; none = no limit')
+    .option('--batch <number>', 'send up to so many events in one request, as an array; none = one in each')
+    .option('--batch-wait <ms>', 'with --batch: how long an event waits for others; default 1000')
+    .option('--batch-bytes <bytes>', 'with --batch: the largest body; default 1048576')
     .option('--payload <form>', 'what form the body has: full, thin (without data), cloudevents')
     .option('--signing <scheme>', 'how requests are signed: standard, stripe, github, shopify, custom')
     .option(
@@ -105,6 +112,9 @@ export function readEndpointFields({
   header,
   ordered,
   rateLimit,
+  batch,
+  batchWait,
+  batchBytes,
   payload,
   signing,
   customSigning,
@@ -124,6 +134,7 @@ export function readEndpointFields({
         : Object.fromEntries(headers.map(([name, value]) => [name, value || null])),
     ordered,
     rate_limit: rateLimit === undefined ? undefined : readRate(rateLimit),
+    batch: readBatch(batch, batchWait, batchBytes),
     // the server judges the words, and names the rule
     payload: payload as ChangeWebhookEndpointBody['payload'],
     signing: signing as ChangeWebhookEndpointBody['signing'],
@@ -148,6 +159,25 @@ function readRate(text: string): number | null {
   return text === 'none' ? null : readInteger('--rate-limit', text, { from: 1, to: HIGHEST_RATE });
 }
 
+function readBatch(
+  events: string | undefined,
+  wait: string | undefined,
+  bytes: string | undefined,
+): ChangeWebhookEndpointBody['batch'] {
+  const limit = wait === undefined ? bytes && '--batch-bytes' : '--batch-wait';
+  if (events === undefined && limit === undefined) return undefined;
+  if (events === undefined || (events === 'none' && limit !== undefined)) {
+    throw new UsageError(`${limit} belongs to --batch and its number of events`);
+  }
+  if (events === 'none') return null;
+  return {
+    max_events: readInteger('--batch', events, { from: 2, to: 1000 }),
+    max_wait_ms: wait === undefined ? undefined : readInteger('--batch-wait', wait, { from: 0, to: 60_000 }),
+    max_bytes:
+      bytes === undefined ? undefined : readInteger('--batch-bytes', bytes, { from: 16_384, to: 4_194_304 }),
+  };
+}
+
 const secondUntil = (when: string | undefined): ChangeWebhookEndpointBody['second_signature'] => {
   if (when === undefined) return undefined;
   return when === 'none' ? null : { expires_at: when };
@@ -162,8 +192,8 @@ async function change(
   const body = { url, ...readEndpointFields(fields), second_signature: secondUntil(when) };
   if (Object.values(body).every((value) => value === undefined)) {
     throw new UsageError(
-      'say what to change: --url, --types, --filter, --description, --owner, --header, --ordered, --rate-limit, --payload, ' +
-        '--signing, --secret, --second-until, --proxy, --client-certificate, --token-url or --metadata',
+      'say what to change: --url, --types, --filter, --description, --owner, --header, --ordered, --rate-limit, --batch, ' +
+        '--payload, --signing, --secret, --second-until, --proxy, --client-certificate, --token-url or --metadata',
     );
   }
   const { before, endpoint } = await withEndpoint(cli, reference, async (client, id) => ({

@@ -1,5 +1,4 @@
-import type { Event } from '../../client/client.ts';
-import { verifyWebhook, WebhookVerificationError } from '../../client/verify.ts';
+import { verifyWebhooks, WebhookVerificationError } from '../../client/verify.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 import type { Incoming } from './receiver.ts';
 import type { Signer, Signers } from './signers.ts';
@@ -9,14 +8,14 @@ import { cut } from './view.ts';
 export type Verdict = Verified | Refused;
 
 interface Verified {
-  readonly event: Event;
+  readonly isVerified: true;
   /** Whose secret it was; null for one given by hand. */
   readonly endpoint: string | null;
   readonly reason: null;
 }
 
 interface Refused {
-  readonly event: null;
+  readonly isVerified: false;
   readonly endpoint: null;
   /** Why it is not verified. */
   readonly reason: string;
@@ -24,7 +23,12 @@ interface Refused {
   readonly status: number;
 }
 
-const refuse = (reason: string, status = 400): Refused => ({ event: null, endpoint: null, reason, status });
+const refuse = (reason: string, status = 400): Refused => ({
+  isVerified: false,
+  endpoint: null,
+  reason,
+  status,
+});
 
 /** Verifies a request. Signers are asked for again when no signature is right with those that are known. */
 export async function judge(
@@ -34,7 +38,7 @@ export async function judge(
 ): Promise<Verdict> {
   if (method !== 'POST')
     return refuse(`a webhook is a POST request, but this is ${method} ${cut(path, 100)}`, 405);
-  if (body === null) return refuse('the body is larger than 1 MiB', 413);
+  if (body === null) return refuse('the body is larger than 4 MiB', 413);
   const first = verifyWith(headers, body, signers.known());
   if (!(first instanceof WebhookVerificationError)) return first;
   if (first.problem !== 'wrong_signature') return refuse(first.message);
@@ -55,16 +59,16 @@ function verifyWith(
   const verify = (some: readonly Signer[]) => {
     try {
       const secrets = some.map(({ secret }) => secret);
-      return verifyWebhook(body, headers, secrets);
+      return verifyWebhooks(body, headers, secrets);
     } catch (error) {
       if (error instanceof WebhookVerificationError) return error;
       throw error;
     }
   };
-  const event = verify(signers);
-  if (event instanceof WebhookVerificationError) return event;
+  const verified = verify(signers);
+  if (verified instanceof WebhookVerificationError) return verified;
   const signer = signers.find((one) => !(verify([one]) instanceof WebhookVerificationError));
-  return { event, endpoint: signer?.endpoint ?? null, reason: null };
+  return { isVerified: true, endpoint: signer?.endpoint ?? null, reason: null };
 }
 
 function whyNone(signers: readonly Signer[]): string {

@@ -47,7 +47,7 @@ export async function listen(cli: Cli, options: ListenOptions): Promise<undefine
 
   async function handle(incoming: Incoming): Promise<Reply> {
     const verdict = await judge(incoming, signers, terminal);
-    const isVerified = verdict.event !== null;
+    const { isVerified } = verdict;
     const answer = isVerified ? status : verdict.status;
     const seenBefore = seen.count(incoming);
     const wait = isVerified ? afterMs : 0;
@@ -146,7 +146,7 @@ function print(terminal: Terminal, line: Line): void {
   const record = {
     object: 'received_webhook',
     received_at: now,
-    verified: verdict.event !== null,
+    verified: verdict.isVerified,
     reason: verdict.reason,
     id,
     type,
@@ -175,13 +175,13 @@ function describe(
   { incoming, verdict, seen, answer, wait, whole }: Line,
   about: { now: string; payload: object | null; type: string | null; id: string | null },
 ): string {
-  const verified = verdict.event === null ? paint.bad('NOT VERIFIED') : paint.good('verified    ');
+  const verified = verdict.isVerified ? paint.good('verified    ') : paint.bad('NOT VERIFIED');
   const attempt = `attempt ${seen.attempt}${seen.isDuplicate ? ', duplicate: it was answered 200 before' : ''}`;
   const slow = wait > 0 ? ` after ${wait / 1000} s` : '';
   const head = [
     exactTime(about.now),
     verified,
-    paint.strong(printable(cut(about.type ?? '(no type)', 100))),
+    paint.strong(printable(cut(titleOf(about), 100))),
     ...(about.id === null ? [] : [printable(about.id), seen.isDuplicate ? paint.warning(attempt) : attempt]),
     `answer ${answer}${slow}`,
   ];
@@ -190,7 +190,16 @@ function describe(
   return `${lines.join('\n')}\n${content(incoming, about.payload, { width, whole })}`;
 }
 
-/** The payload in a line, or whole. */
+const titleOf = ({ payload, type }: { payload: object | null; type: string | null }) =>
+  Array.isArray(payload) ? count(payload.length, 'event') : (type ?? '(no type)');
+
+/** An event of a batch, in a line. */
+function memberOf(event: unknown): string {
+  const { type, id, data } = Object(event) as Readonly<Record<string, unknown>>;
+  return [type, id, JSON.stringify(data)].filter((part) => typeof part === 'string').join('  ');
+}
+
+/** The payload in a line, in a batch one for each event, or whole. */
 function content(
   { body }: Incoming,
   payload: object | null,
@@ -198,6 +207,10 @@ function content(
 ): string {
   if (body === null || body.length === 0) return '';
   if (whole) return block(payload ? JSON.stringify(payload, null, 2) : body.toString(), PAYLOAD_LINES);
+  if (Array.isArray(payload)) {
+    const lines = payload.map((event) => `  ${cut(printable(memberOf(event)), Math.max(40, width - 2))}\n`);
+    return lines.join('');
+  }
   const data = payload && 'data' in payload ? JSON.stringify(payload.data) : body.toString('utf8', 0, 4096);
   return `  ${cut(printable(data), Math.max(40, width - 2))}\n`;
 }

@@ -8,7 +8,7 @@ export interface Incoming {
   readonly method: string;
   readonly path: string;
   readonly headers: IncomingHttpHeaders;
-  /** null = larger than 1 MiB. */
+  /** null = larger than 4 MiB, the most that an endpoint takes in a batch. */
   readonly body: Buffer | null;
 }
 
@@ -28,7 +28,7 @@ export interface Receiver {
   close(): void;
 }
 
-const MOST_BYTES = 1024 * 1024;
+const MOST_BYTES = 4 * 1024 * 1024;
 const MOST_CONNECTIONS = 256;
 // For the whole request: what comes slower, or without an end, is cut off.
 const REQUEST_MS = 30_000;

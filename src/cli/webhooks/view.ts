@@ -60,8 +60,9 @@ export function describeEndpoint(endpoint: WebhookEndpoint, terminal: Terminal):
     ['Next attempt', endpoint.next_attempt_at && exactTime(endpoint.next_attempt_at)],
     ['Failing since', endpoint.first_failure_at && exactTime(endpoint.first_failure_at)],
     ['Last success', endpoint.last_success_at ? exactTime(endpoint.last_success_at) : 'never'],
-    ['Rate limit', endpoint.rate_limit === null ? null : `${count(endpoint.rate_limit, 'attempt')} a second`],
+    ['Rate limit', endpoint.rate_limit === null ? null : `${count(endpoint.rate_limit, 'request')} a second`],
     ['Ordered', endpoint.ordered ? 'one event of an ordering key after the other' : null],
+    ['Batches', endpoint.batch && batchOf(endpoint.batch)],
     ['Custom headers', endpoint.headers.join(', ') || null],
     ['Payload', endpoint.payload === 'full' ? null : endpoint.payload],
     ['Signed as', signingOf(endpoint)],
@@ -72,6 +73,9 @@ export function describeEndpoint(endpoint: WebhookEndpoint, terminal: Terminal):
   const rows = facts.flatMap(([name, value]) => (value === null ? [] : [[name, value]]));
   return `${paint.strong(endpoint.id)}  ${painted}\n${table([{ heading: '' }, { heading: '' }], rows)}`;
 }
+
+const batchOf = ({ max_events, max_bytes, max_wait_ms }: NonNullable<WebhookEndpoint['batch']>) =>
+  `up to ${max_events} events and ${max_bytes} bytes in a request, after ${max_wait_ms} ms at the latest`;
 
 function signingOf({ signing, custom_signing: custom, second_signature: second }: WebhookEndpoint): string {
   const also = second === null ? '' : `, and ${second.signing} until ${exactTime(second.expires_at)}`;
@@ -159,6 +163,7 @@ function describeAttempt(attempt: WebhookAttempt, { paint }: Terminal): string {
     `${heading}  ${exactTime(attempt.started_at)}  ${attempt.trigger}  ${how} after ${attempt.duration_ms} ms`,
     ...error.map((text) => `  ${printable(text)}`),
     `  ${paint.faint('→')} POST ${printable(attempt.url)}`,
+    ...(attempt.batch === null ? [] : [`  in a batch of ${count(attempt.batch.event_count, 'event')}`]),
     ...headersOf(attempt.request_headers, `  ${paint.faint('→')} `),
     ...(attempt.request_body === null ? [] : [block(attempt.request_body, BODY_LINES).trimEnd()]),
     ...headersOf(attempt.response_headers, `  ${paint.faint('←')} `),

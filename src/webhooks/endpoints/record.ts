@@ -6,6 +6,7 @@ import { extended, type Json, toJson } from '../../kernel/json.ts';
 import { BEHIND } from '../../outbox/order.ts';
 import { egressFields, egressShown } from '../egress/record.ts';
 import { filter } from '../filters/record.ts';
+import { batch, batchColumn, batchInput } from '../forms/batch.ts';
 import { formColumn, payloadForm } from '../forms/record.ts';
 import {
   customSigning,
@@ -45,7 +46,8 @@ const fields = {
   ordered: Type.Boolean({
     description: 'events of one ordering key are sent one after the other, as they were published',
   }),
-  rate_limit: nullable(Type.Integer({ description: 'attempts per second; null = no limit' })),
+  batch: nullable(batch),
+  rate_limit: nullable(Type.Integer({ description: 'requests per second; null = no limit' })),
   headers: Type.Array(Type.String(), {
     description: 'names of your own headers; their values are never shown',
   }),
@@ -88,6 +90,7 @@ const columns = {
   disabled_reason: 'e.disabled_reason',
   disabled_at: 'iso(e.disabled_at)',
   ordered: 'e.ordered',
+  batch: batchColumn,
   rate_limit: 'e.rate_limit',
   headers: 'e.header_names',
   payload: formColumn,
@@ -184,9 +187,10 @@ const optional = {
         'released',
     }),
   ),
+  batch: Type.Optional(nullable(batchInput)),
   rate_limit: Type.Optional(
     nullable(
-      Type.Integer({ minimum: 1, maximum: 10_000, description: 'attempts per second; null = no limit' }),
+      Type.Integer({ minimum: 1, maximum: 10_000, description: 'requests per second; null = no limit' }),
     ),
   ),
   payload: Type.Optional(payloadForm),

@@ -17,6 +17,7 @@ import { note } from '../../people/audit/service.ts';
 import { compileFilter } from '../filters/compile.ts';
 import { testFilter } from '../filters/judge.ts';
 import type { FilterTest, FilterTestInput } from '../filters/record.ts';
+import { batchColumns } from '../forms/batch.ts';
 import { storedForm } from '../forms/record.ts';
 import { isEventType, needsAffiliates, subscriptionProblem } from '../types/types.ts';
 import { changedEgress, egressColumns, openEgress, readsAlong } from './egress.ts';
@@ -30,7 +31,7 @@ import {
   type WebhookEndpoint,
   withSecret,
 } from './record.ts';
-import { checkHeaderNames, newSignatures, signatureChange } from './signatures.ts';
+import { checkBatchScheme, checkHeaderNames, newSignatures, signatureChange } from './signatures.ts';
 import {
   type Columns,
   type EndpointRow,
@@ -116,6 +117,7 @@ export async function createEndpoint(
     ...egressColumns(egress, { vault, endpoint, key }),
   };
   checkHeaderNames(all, null, egress);
+  checkBatchScheme(all, null);
   await insertEndpoint(tx, account, endpoint, all);
   if (input.status === 'disabled') await markDisabled(tx, account, endpoint, 'manual');
   return withSecret(await recordOf(tx, principal, endpoint), secret);
@@ -171,6 +173,7 @@ export async function changeEndpoint(
     ...(egress === egressBefore ? {} : egressColumns(egress, { vault, endpoint, key })),
   };
   checkHeaderNames(columns, before, egress);
+  checkBatchScheme(columns, before);
   if (Object.keys(columns).length > 0) await updateEndpoint(tx, account, endpoint, columns);
   // the first slice of what waits behind others; workers do the rest
   if (input.ordered === false) await releaseUnordered(tx);
@@ -330,6 +333,7 @@ async function columnsOf(
   if (input.owner !== undefined) columns.owner = input.owner;
   if (input.rate_limit !== undefined) columns.rate_limit = input.rate_limit;
   if (input.ordered !== undefined) columns.ordered = input.ordered;
+  if (input.batch !== undefined) Object.assign(columns, batchColumns(input.batch));
   if (input.payload !== undefined) columns.payload_form = storedForm(input.payload);
   if (input.metadata !== undefined) columns.metadata = toJson(input.metadata);
   return columns;

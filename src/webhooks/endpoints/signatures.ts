@@ -100,3 +100,20 @@ export function checkHeaderNames(
   const taken = signed.find((header) => after.header_names?.includes(header));
   if (taken !== undefined) throw fail('invalid_header', `headers.${taken} is the header of the signature`);
 }
+
+/**
+ * Refuses batches with a scheme whose receivers read one event from a request: they would find none in an array. A second
+ * signature may have such a scheme. Throws `invalid_signing`.
+ */
+export function checkBatchScheme(columns: Columns, before: EndpointRow | null): void {
+  const { signing, batch_events: events } = { ...before, ...columns } as Pick<
+    EndpointRow,
+    'signing' | 'batch_events'
+  >;
+  const scheme = readSigning(signing ?? null);
+  if ((events ?? null) === null || scheme === 'standard' || typeof scheme !== 'string') return;
+  throw fail(
+    'invalid_signing',
+    `signing must be standard or custom with batch: a receiver for ${scheme} reads one event from a request; batch: null sends one`,
+  );
+}

@@ -78,13 +78,15 @@ export interface EndpointRow {
   readonly disabled_at: string | null;
   readonly event_types: string[] | null;
   readonly filter: string | null;
+  /** The most events in a request; null = one. */
+  readonly batch_events: number | null;
 }
 
 const rowOf = (account: AccountId, id: EndpointId) =>
   sql`select url, header_names, header_values, egress_sealed, signing, secret, previous_secret, now_ms() as now,
         case when previous_secret_until > now() then previous_signing end as previous_signing,
         case when previous_secret_until > now() then previous_secret_until end as previous_secret_until, disabled_at,
-        event_types, filter
+        event_types, filter, batch_events
       from webhook_endpoints where account_id = ${account} and id = ${id} and deleted_at is null`;
 
 /** The row of a live endpoint, or null. */

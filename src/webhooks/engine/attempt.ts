@@ -6,12 +6,12 @@ import { formatInstant } from '../../kernel/time.ts';
 import type { TraceContext } from '../../kernel/trace.ts';
 import type { Vault } from '../../kernel/vault.ts';
 import type { Leased } from '../../outbox/hand-over.ts';
-import { formHeaders } from '../forms/forms.ts';
+import { batchHeaders, formHeaders } from '../forms/forms.ts';
 import { sendAuthorized } from './authorized.ts';
 import { createKeyring } from './keyring.ts';
-import type { Outcome } from './outcome.ts';
+import { type Outcome, shortened } from './outcome.ts';
 import { nextDelay } from './schedule.ts';
-import { createSender } from './send.ts';
+import { createSender, type Sender } from './send.ts';
 import type { Result } from './settle.ts';
 import { createTokens } from './tokens.ts';
 import { serverProxy } from './ways.ts';
@@ -24,7 +24,12 @@ export interface Finished {
   readonly retryAfterMs: number | null;
   /** The receiver answered 410. */
   readonly isGone: boolean;
+  /** Another delivery of the same request told the same about the endpoint. */
+  readonly isFurther: boolean;
 }
+
+/** Deliveries that go in one request. */
+export type Several = readonly [Leased, ...Leased[]];
 
 export interface AttemptsOptions {
   readonly vault: Vault;
@@ -40,6 +45,8 @@ export interface AttemptsOptions {
 export interface Attempts {
   /** `trace` is sent along. Never rejects because of a receiver. The outcome has a `lack` when nothing could be sent. */
   make(delivery: Leased, token: string, trace: TraceContext | null): Promise<Finished>;
+  /** The same with several deliveries of an endpoint in one request, as an array. There is a result of each. */
+  makeBatch(deliveries: Several, token: string, trace: TraceContext | null): Promise<Finished[]>;
   /** Aborts what is in flight; it ends as `lost`. */
   abortAll(): void;
   close(): Promise<void>;
@@ -47,8 +54,14 @@ export interface Attempts {
 
 const LONGEST_WAIT_MS = 7 * 24 * 3_600_000;
 
-/** Creates what a worker sends with. */
-export function createAttempts({ vault, addresses, localAddresses, config, now }: AttemptsOptions): Attempts {
+/** Signs and sends requests. */
+interface Post {
+  /** Sends to the endpoint of a delivery. `added` are further headers, or others. */
+  send(delivery: Leased, posted: Posted): Promise<Exchanged>;
+  readonly senders: readonly Sender[];
+}
+
+function createPost({ vault, addresses, localAddresses, config, now }: AttemptsOptions): Post {
   const { timeoutMs } = config;
   const senderFor = (rules: AddressRules, ofServer = serverProxy(config), limitMs = timeoutMs) =>
     createSender({
@@ -70,43 +83,72 @@ export function createAttempts({ vault, addresses, localAddresses, config, now }
   const getToken = createTokens(tokenSender);
   const keyring = createKeyring(vault);
 
+  async function send(
+    delivery: Leased,
+    { id, body, added, trace, isBatch = false }: Posted,
+  ): Promise<Exchanged> {
+    const at = now();
+    const timestamp = Math.floor(at / 1000);
+    const { signers, companions, headers, shown, way, credentials } = keyring.open(delivery);
+    const own: Record<string, string> = {
+      'content-type': 'application/json; charset=utf-8',
+      'user-agent': 'Payhook/2.0 (webhooks)',
+      'webhook-id': id,
+      'webhook-timestamp': String(timestamp),
+    };
+    if (added !== null) Object.assign(own, added);
+    if (headers?.traceparent === undefined) Object.assign(own, traceHeaders(trace, headers));
+    const message = { id, timestamp, body, url: delivery.url };
+    for (const signer of signers) own[signer.header] = signer.valueOf(message);
+    // they tell of one event
+    const further = isBatch ? undefined : companions?.(message);
+    // the loopback of another machine is a different computer
+    const isLocal = delivery.localMachine !== null && delivery.localMachine === hostname() && !way?.proxy;
+    const chosen = isLocal ? localSender : delivery.isPublicOnly ? publicSender : sender;
+    const request = {
+      url: delivery.url,
+      headers: further || headers ? { ...further, ...headers, ...own } : own,
+      body,
+      way,
+    };
+    const outcome = credentials
+      ? await sendAuthorized(request, { sender: chosen, getToken, credentials, timeoutMs })
+      : await chosen.send(request);
+    const requestHeaders = further || shown ? { ...further, ...shown, ...own } : own;
+    return { at, requestHeaders, outcome };
+  }
+
+  return { send, senders };
+}
+
+/** Creates what a worker sends with. */
+export function createAttempts(options: AttemptsOptions): Attempts {
+  const { scheduleMs } = options.config;
+  const post = createPost(options);
+
   return {
     async make(delivery, token, trace) {
-      const at = now();
       const id = idOf('evt', delivery.event);
-      const timestamp = Math.floor(at / 1000);
-      const { signers, companions, headers, shown, way, credentials } = keyring.open(delivery);
-      const own: Record<string, string> = {
-        'content-type': 'application/json; charset=utf-8',
-        'user-agent': 'Payhook/2.0 (webhooks)',
-        'webhook-id': id,
-        'webhook-timestamp': String(timestamp),
-      };
-      if (delivery.payloadForm !== null) Object.assign(own, formHeaders(delivery.payloadForm));
-      if (headers?.traceparent === undefined) Object.assign(own, traceHeaders(trace, headers));
-      const message = { id, timestamp, body: delivery.payload, url: delivery.url };
-      for (const signer of signers) own[signer.header] = signer.valueOf(message);
-      const further = companions?.(message);
-      // the loopback of another machine is a different computer
-      const isLocal = delivery.localMachine !== null && delivery.localMachine === hostname() && !way?.proxy;
-      const chosen = isLocal ? localSender : delivery.isPublicOnly ? publicSender : sender;
-      const request = {
-        url: delivery.url,
-        headers: further || headers ? { ...further, ...headers, ...own } : own,
-        body: delivery.payload,
-        way,
-      };
-      const outcome = credentials
-        ? await sendAuthorized(request, { sender: chosen, getToken, credentials, timeoutMs })
-        : await chosen.send(request);
-      const requestHeaders = further || shown ? { ...further, ...shown, ...own } : own;
-      return finishedOf(delivery, { token, at, requestHeaders, outcome, scheduleMs: config.scheduleMs });
+      const added = delivery.payloadForm === null ? null : formHeaders(delivery.payloadForm);
+      const sent = await post.send(delivery, { id, body: delivery.payload, added, trace });
+      return finishedOf(delivery, { ...sent, token, scheduleMs });
+    },
+    async makeBatch(deliveries, token, trace) {
+      const [first] = deliveries;
+      const id = `batch_${token.replaceAll('-', '')}`;
+      const body = `[${deliveries.map(({ payload }) => payload).join(',')}]`;
+      const added = batchHeaders(first.payloadForm, deliveries.length);
+      const { outcome, ...sent } = await post.send(first, { id, body, added, trace, isBatch: true });
+      // each delivery has an attempt of its own in the log
+      const kept = deliveries.length === 1 ? outcome : shortened(outcome);
+      const common = { ...sent, outcome: kept, token, scheduleMs };
+      return deliveries.map((delivery) => finishedOf(delivery, { ...common, isFurther: delivery !== first }));
     },
     abortAll() {
-      for (const each of senders) each.abortAll();
+      for (const each of post.senders) each.abortAll();
     },
     async close() {
-      await Promise.all(senders.map((each) => each.close()));
+      await Promise.all(post.senders.map((each) => each.close()));
     },
   };
 }
@@ -123,21 +165,31 @@ function traceHeaders(
     : { traceparent, tracestate: state };
 }
 
+/** A request that goes to the endpoint of a delivery. */
+interface Posted {
+  readonly id: string;
+  readonly body: string;
+  readonly added: Readonly<Record<string, string>> | null;
+  readonly trace: TraceContext | null;
+  readonly isBatch?: boolean;
+}
+
+/** What came of it. */
+interface Exchanged {
+  readonly at: number;
+  readonly requestHeaders: Readonly<Record<string, string>>;
+  readonly outcome: Outcome;
+}
+
+interface Ending extends Exchanged {
+  readonly token: string;
+  readonly scheduleMs: readonly number[];
+  readonly isFurther?: boolean;
+}
+
 function finishedOf(
   delivery: Leased,
-  {
-    token,
-    at,
-    requestHeaders,
-    outcome,
-    scheduleMs,
-  }: {
-    token: string;
-    at: number;
-    requestHeaders: Readonly<Record<string, string>>;
-    outcome: Outcome;
-    scheduleMs: readonly number[];
-  },
+  { token, at, requestHeaders, outcome, scheduleMs, isFurther = false }: Ending,
 ): Finished {
   const { retryAfterSeconds, errorCode } = outcome;
   const succeeded = errorCode === null;
@@ -150,6 +202,7 @@ function finishedOf(
     outcome,
     retryAfterMs,
     isGone,
+    isFurther,
     // listed one by one: spreading `outcome` costs as much as signing
     result: {
       delivery,

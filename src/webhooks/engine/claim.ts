@@ -15,6 +15,8 @@ export interface Claim {
   readonly waitMs: number | null;
   /** An endpoint may have more that is due: its lane is full, or another worker had it. */
   readonly isCrowded: boolean;
+  /** Endpoints that have something due and take several events in one request, as JSON that is passed on unread. */
+  readonly batching: string | null;
 }
 
 /** An endpoint (account and UUID): claims go round, so that no endpoint waits for the others. */
@@ -36,12 +38,11 @@ interface Round {
   free: string | null;
   free_count: number;
   is_crowded: boolean;
+  batching: string | null;
 }
 
-interface Row extends LeasedRow {
-  token: string;
-  now: bigint;
-  wait_ms: number | null;
+/** A delivery that a claim leased, of `leasedColumns`. */
+export interface ClaimedRow extends LeasedRow {
   payload: string;
   traceparent: string | null;
   tracestate: string | null;
@@ -49,6 +50,12 @@ interface Row extends LeasedRow {
   step: number;
   /** The lease of an earlier attempt that never settled. */
   lost: string | null;
+}
+
+interface Row extends ClaimedRow {
+  token: string;
+  now: bigint;
+  wait_ms: number | null;
 }
 
 const START: Cursor = {
@@ -82,8 +89,7 @@ export async function claim(
   // no endpoint takes the places of all the others that are due
   const share = Math.max(rowsEach, Math.ceil(slots / round.free_count));
   const taken = round.free === null ? [] : await takeRows(tx, round.free, { worker, slots, share, leaseMs });
-  const lost = taken.filter(({ lost }) => lost !== null);
-  if (lost.length > 0) await logLost(tx, lost);
+  await logLost(tx, taken);
   const waits = [round.wait_ms, taken[0]?.wait_ms ?? null].filter((wait) => wait !== null);
   return {
     token: taken[0]?.token ?? '',
@@ -91,14 +97,17 @@ export async function claim(
     waitMs: waits.length === 0 ? null : Math.min(...waits),
     next: nextCursor(round, taken, { slots, share }),
     isCrowded: round.is_crowded,
-    deliveries: taken.map(({ traceparent, tracestate, ...row }) =>
-      leasedOf(row, {
-        ...row,
-        trace: traceparent === null ? null : { parent: traceparent, state: tracestate },
-      }),
-    ),
+    batching: round.batching,
+    deliveries: taken.map(claimed),
   };
 }
+
+/** A claimed delivery, as attempts take it. */
+export const claimed = ({ traceparent, tracestate, ...row }: ClaimedRow): Leased =>
+  leasedOf(row, {
+    ...row,
+    trace: traceparent === null ? null : { parent: traceparent, state: tracestate },
+  });
 
 function nextCursor(
   round: Round,
@@ -121,7 +130,7 @@ function nextCursor(
 /**
  * Locks the endpoints after the cursor that have something due and may start, until the transaction ends: as
  * many as fill the slots with so many rows each. Endpoints whose lane is full are skipped; the end of one of
- * their attempts wakes the worker.
+ * their attempts wakes the worker. Those that take batches are only named: of them `claimBatches` takes.
  */
 function lockEndpoints(
   tx: Tx,
@@ -133,11 +142,11 @@ function lockEndpoints(
         clock as materialized (
           select now, now + ${leaseMs}::int * interval '1 millisecond' as lease_end
           from (select clock_timestamp() as now) at),
-        visited (account_id, endpoint_id, place, may_start_at, found, is_crowded) as (
-          select ${cursor.account}::uuid, ${cursor.endpoint}::uuid, 0, null::timestamptz, 0, false
+        visited (account_id, endpoint_id, place, may_start_at, found, is_crowded, is_batching) as (
+          select ${cursor.account}::uuid, ${cursor.endpoint}::uuid, 0, null::timestamptz, 0, false, false
           union all
           select q.account_id, q.endpoint_id, v.place + 1, w.may_start_at,
-                 v.found + case when w.may_start_at <= c.now then w.due else 0 end, w.is_crowded
+                 v.found + case when w.may_start_at <= c.now then w.due else 0 end, w.is_crowded, w.is_batching
           from visited v
           cross join clock c
           cross join lateral (
@@ -145,12 +154,15 @@ function lockEndpoints(
             where (account_id, endpoint_id) > (v.account_id, v.endpoint_id)
             order by account_id, endpoint_id limit 1) q
           left join lateral (
-            select case when d.due > 0 then s.may_start_at end as may_start_at, d.due, d.due >= r.room as is_crowded
+            select case when d.due > 0 and not r.is_batching then s.may_start_at end as may_start_at, d.due,
+                   d.due >= r.room and not r.is_batching as is_crowded, d.due > 0 and r.is_batching as is_batching
             from (select * from webhook_endpoints
                   where account_id = q.account_id and id = q.endpoint_id limit 1) e
             cross join (select * from endpoint_state
                         where account_id = q.account_id and endpoint_id = q.endpoint_id limit 1) s
-            cross join lateral (select greatest(0, least(${rowsEach}::int, s.lane - ${underWay})) as room) r
+            cross join lateral (
+              select case when e.batch_events is null then greatest(0, least(${rowsEach}::int, s.lane - ${underWay}))
+                          else 1 end as room, e.batch_events is not null as is_batching) r
             cross join lateral (
               select count(*)::int as due from (
                 select from queue d
@@ -171,6 +183,8 @@ function lockEndpoints(
                 from visited where may_start_at > c.now) as wait_ms,
                l.account_id, l.endpoint_id, l.place = ${ENDPOINTS_AT_ONCE}::int or l.found >= ${slots}::int as goes_on,
                (select json_agg(row_to_json(free)) from free) as free, (select count(*)::int from free) as free_count,
+               (select json_agg(json_build_object('account_id', account_id, 'endpoint_id', endpoint_id))
+                from visited where is_batching) as batching,
                (select coalesce(bool_or(is_crowded), false)
                   or count(*) filter (where may_start_at <= c.now) > (select count(*) from free) from visited) as is_crowded
         from clock c
@@ -184,13 +198,32 @@ function lockEndpoints(
  * A span in milliseconds, never negative; null = there is none, which `least` and `greatest` would make 0. A clock that
  * jumped makes spans that are longer than an int4 holds, 24 days.
  */
-const milliseconds = (span: Sql) =>
+export const milliseconds = (span: Sql) =>
   sql`case when ${span} is not null then least(greatest(0, ceil(extract(epoch from ${span}) * 1000)), 2147483647)::int end`;
 
 /** Attempts of endpoint `e` that are in flight at time `c`, at any worker. */
 const underWay = sql`(select count(*) from queue o
   where o.account_id = e.account_id and o.endpoint_id = e.id and o.generation = e.resumptions
     and o.due_at > c.now and o.due_at <= c.lease_end and o.lease_token is not null)`;
+
+/** What is read of a queue row `q`, its endpoint `e` and the state `s` of that. */
+export const pickedColumns = sql`s.lane, s.failures, s.last_success_at, e.account_id, e.id, e.resumptions, e.rate_limit, e.url,
+                 e.local_url, e.local_machine, e.public_only, e.signing, e.secret, e.previous_signing, e.previous_secret,
+                 e.previous_secret_until, e.header_names, e.header_values, e.egress_sealed, e.payload_form, q.event_id, q.trigger, q.ordering_key,
+                 q.lease_token as lost,
+                 case when q.generation = e.resumptions then q.step else 0 end as step`;
+
+/** A \`ClaimedRow\` of what was picked, \`p\`, with \`payloadJoin\`. */
+export const leasedColumns = (now: Sql) => sql`p.account_id, p.id as endpoint_id, p.event_id, p.payload_form,
+               case when p.payload_form is null then v.payload else payload_as(p.payload_form, v.payload) end as payload,
+               v.traceparent, v.tracestate, p.trigger, p.ordering_key,
+               p.step, p.lost, p.url, case when p.local_url = p.url then p.local_machine end as local_machine,
+               p.public_only, p.signing, p.secret, p.previous_signing,
+               case when p.previous_secret_until > ${now} then p.previous_secret end as previous_secret,
+               p.header_names, p.header_values, p.egress_sealed, p.lane, p.failures,
+               coalesce(p.last_success_at < ${now} - interval '1 minute', true) as success_is_old`;
+export const payloadJoin = sql`left join lateral (
+          select payload, traceparent, tracestate from events where account_id = p.account_id and id = p.event_id) v on true`;
 
 /** Leases what is due at the locked endpoints, in their order. */
 function takeRows(
@@ -206,11 +239,7 @@ function takeRows(
                  lease_token(${worker}::int) as token
           from (select clock_timestamp() as now) at),
         picked as materialized (
-          select f.place, s.lane, s.failures, s.last_success_at, e.account_id, e.id, e.resumptions, e.rate_limit, e.url,
-                 e.local_url, e.local_machine, e.public_only, e.signing, e.secret, e.previous_signing, e.previous_secret,
-                 e.previous_secret_until, e.header_names, e.header_values, e.egress_sealed, e.payload_form, q.event_id, q.trigger, q.ordering_key,
-                 q.lease_token as lost,
-                 case when q.generation = e.resumptions then q.step else 0 end as step
+          select f.place, ${pickedColumns}
           from clock c
           cross join json_to_recordset(${free}::json) as f (place int, account_id uuid, endpoint_id uuid)
           join endpoint_state s on s.account_id = f.account_id and s.endpoint_id = f.endpoint_id
@@ -243,25 +272,21 @@ function takeRows(
           select now, token, (extract(epoch from now) * 1000)::int8 as now_ms,
                  (select ${milliseconds(sql`min(may_start_at) - c.now`)} from limited) as wait_ms
           from clock c)
-        select m.token, m.now_ms as now, m.wait_ms, p.account_id, p.id as endpoint_id, p.event_id, p.payload_form,
-               case when p.payload_form is null then v.payload else payload_as(p.payload_form, v.payload) end as payload,
-               v.traceparent, v.tracestate, p.trigger, p.ordering_key,
-               p.step, p.lost, p.url, case when p.local_url = p.url then p.local_machine end as local_machine,
-               p.public_only, p.signing, p.secret, p.previous_signing,
-               case when p.previous_secret_until > m.now then p.previous_secret end as previous_secret,
-               p.header_names, p.header_values, p.egress_sealed, p.lane, p.failures,
-               coalesce(p.last_success_at < m.now - interval '1 minute', true) as success_is_old
+        select m.token, m.now_ms as now, m.wait_ms, ${leasedColumns(sql`m.now`)}
         from moment m cross join picked p
-        left join lateral (
-          select payload, traceparent, tracestate from events where account_id = p.account_id and id = p.event_id) v on true
+        ${payloadJoin}
         order by p.place`,
     'claim',
   );
 }
 
-// It takes the delivery's next number, but the schedule does not count it, so crashes do not use the schedule
-// up.
-async function logLost(tx: Tx, lost: readonly Row[]): Promise<void> {
+/**
+ * Logs the attempts that never settled. Each takes the delivery's next number, but the schedule does not count it, so
+ * crashes do not use the schedule up.
+ */
+export async function logLost(tx: Tx, taken: readonly ClaimedRow[]): Promise<void> {
+  const lost = taken.filter((row) => row.lost !== null);
+  if (lost.length === 0) return;
   const attempts = lost.map(({ account_id, endpoint_id, event_id, trigger, url, lost: lease }) => ({
     account_id,
     endpoint_id,

@@ -1,16 +1,22 @@
 import type { Logger } from 'pino';
 import type { Database } from '../../db/connect.ts';
+import type { TraceContext } from '../../kernel/trace.ts';
 import type { Leased } from '../../outbox/hand-over.ts';
 import { giveBack } from '../../outbox/queue.ts';
-import { type AttemptsOptions, createAttempts, type Finished } from './attempt.ts';
+import { type AttemptsOptions, createAttempts, type Finished, type Several } from './attempt.ts';
+import type { LeasedBatch } from './claim-batches.ts';
 import { beginAttempt, endAttempt, measureAttempt } from './measure.ts';
 
 /** The attempts in flight. */
 export interface Dispatch {
   /** Begins an attempt of each; `token` is that of their lease. */
   start(deliveries: readonly Leased[], token: string): void;
-  /** How many are in flight. */
+  /** Begins one attempt of all deliveries of a batch. */
+  startBatch(batch: LeasedBatch): void;
+  /** How many are in flight; a batch is one. */
   size(): number;
+  /** Bytes of the payloads of batches in flight. */
+  batchBytes(): number;
   /**
    * Milliseconds for which nothing should begin because this machine lacked something; 0 or less = no reason
    * to wait.
@@ -41,39 +47,67 @@ export function createDispatch(options: DispatchOptions): Dispatch {
   const attempts = createAttempts(options);
   const rest = createRest(log);
   const underWay = new Set<Promise<void>>();
+  let batchBytes = 0;
 
-  async function attemptOne(delivery: Leased, token: string): Promise<void> {
-    const span = beginAttempt(db, delivery);
+  /** `first` and `others` go in one request; `make` sends it. */
+  async function attempt(
+    [first, ...others]: Several,
+    token: string,
+    make: (trace: TraceContext | null) => Promise<readonly Finished[]>,
+  ): Promise<void> {
+    // events of several traces belong to none of them
+    const parent = others.length === 0 ? first.trace : null;
+    const span = beginAttempt(db, first, parent);
     try {
-      const finished = await attempts.make(delivery, token, span?.trace ?? delivery.trace);
-      endAttempt(span, finished);
-      const { lack } = finished.outcome;
+      const ended = await make(span?.trace ?? parent);
+      for (const finished of ended.slice(0, 1)) endAttempt(span, finished);
+      const lack = ended[0]?.outcome.lack ?? null;
       if (lack === null) {
         rest.end();
-        measureAttempt(db, finished);
-        settle(finished);
+        for (const finished of ended) {
+          measureAttempt(db, finished);
+          settle(finished);
+        }
         return;
       }
       // not the receiver's fault: the delivery goes back unchanged, and this process takes no more for a
       // while
       rest.begin(lack);
-      await db.engine((tx) => giveBack(tx, { ...delivery, token }));
+      const events = [first, ...others].map(({ event }) => event);
+      await db.engine((tx) => giveBack(tx, { endpoint: first.endpoint, events, token }));
     } catch (error) {
       // the lease ends and the row is due again
-      log.error({ err: error, endpoint: delivery.endpoint, event: delivery.event }, 'an attempt broke');
+      log.error({ err: error, endpoint: first.endpoint, event: first.event }, 'an attempt broke');
     }
-    onUnsent(delivery);
+    for (const delivery of [first, ...others]) onUnsent(delivery);
+  }
+
+  function track(attempting: Promise<void>, bytes: number): void {
+    const attempt = attempting.then(() => {
+      underWay.delete(attempt);
+      batchBytes -= bytes;
+    });
+    underWay.add(attempt);
+    batchBytes += bytes;
   }
 
   return {
     start(deliveries, token) {
       for (const delivery of deliveries) {
-        const attempt = attemptOne(delivery, token).then(() => {
-          underWay.delete(attempt);
-        });
-        underWay.add(attempt);
+        track(
+          attempt([delivery], token, async (trace) => [await attempts.make(delivery, token, trace)]),
+          0,
+        );
       }
     },
+    startBatch({ deliveries, token }) {
+      const bytes = deliveries.reduce((sum, { payload }) => sum + payload.length, 0);
+      track(
+        attempt(deliveries, token, (trace) => attempts.makeBatch(deliveries, token, trace)),
+        bytes,
+      );
+    },
+    batchBytes: () => batchBytes,
     size: () => underWay.size,
     restMs: rest.leftMs,
     async drain() {

@@ -29,7 +29,7 @@ export async function workNobodyClaims(db: Reader, timeoutMs: number): Promise<b
             join endpoint_state s on s.account_id = e.account_id and s.endpoint_id = e.id
             cross join lateral (
               select from queue q where q.account_id = e.account_id and q.endpoint_id = e.id
-                and (q.generation, q.due_at) <= (e.resumptions, now() - ${limit})
+                and (q.generation, q.due_at) <= (e.resumptions, now() - ${limit} - coalesce(e.batch_wait_ms, 0) * interval '1 millisecond')
                 and (q.lease_token is null or q.due_at <= now())
               order by q.generation, q.due_at limit 1) q
             where e.disabled_at is null and e.deleted_at is null and s.may_start_at <= now() - ${limit}

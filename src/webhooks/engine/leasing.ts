@@ -3,6 +3,7 @@ import type { EndpointId } from '../../kernel/ids.ts';
 import { instrumentsOf } from '../../metrics/instruments.ts';
 import type { Leased, Offer } from '../../outbox/hand-over.ts';
 import { type Claim, type Cursor, claim } from './claim.ts';
+import { type BatchClaim, claimBatches, type LeasedBatch } from './claim-batches.ts';
 import type { Registration } from './registry.ts';
 import { createTurns } from './turns.ts';
 
@@ -28,18 +29,25 @@ interface LeasingOptions {
   readonly leaseMs: number;
   /** How many attempts this process can begin now. */
   slots(): number;
+  /** How many bytes of batches it has room for. */
+  batchBytes(): number;
   /** Whether this process may take over what it publishes. */
   isOpen(): boolean;
   /** Begins the attempts. */
   start(deliveries: readonly Leased[], token: string): void;
+  /** Begins an attempt of all deliveries of a batch, in one request. */
+  startBatch(batch: LeasedBatch): void;
 }
 
 /** A publish waits this long for a claim. After that its deliveries wait for the next claim. */
 const OFFER_PATIENCE_MS = 20;
 const CLAIM_PATIENCE_MS = 60_000;
+/** While deliveries wait for company, each event that is published wakes the worker. It looks at batches only so often. */
+const BATCH_PAUSE_MS = 20;
 
 /** Makes what leases deliveries to this process. */
-export function createLeasing({ db, registration, leaseMs, slots, isOpen, start }: LeasingOptions): Leasing {
+export function createLeasing(options: LeasingOptions): Leasing {
+  const { db, registration, leaseMs, slots, isOpen, start, startBatch } = options;
   const worker = registration.number;
   const turns = createTurns();
   const underWay = new Map<EndpointId, number>();
@@ -53,10 +61,35 @@ export function createLeasing({ db, registration, leaseMs, slots, isOpen, start 
     return Math.ceil((slots() - promised.all) / 2);
   }
 
-  function begin(deliveries: readonly Leased[], token: string): void {
+  function note(deliveries: readonly Leased[]): void {
     for (const { endpoint } of deliveries) underWay.set(endpoint, (underWay.get(endpoint) ?? 0) + 1);
-    start(deliveries, token);
     instrumentsOf(db)?.count('claim', deliveries.length);
+  }
+
+  function begin(deliveries: readonly Leased[], token: string): void {
+    note(deliveries);
+    start(deliveries, token);
+  }
+
+  let batchesAt = 0;
+
+  /** Leases batches at the endpoints that a claim named; returns the milliseconds until it is worth looking again. */
+  async function claimBatchesAt(endpoints: string): Promise<number | null> {
+    const pauseMs = batchesAt - performance.now();
+    const free = slots();
+    if (free < 1) isLeftBehind = true;
+    if (pauseMs > 0 || free < 1) return free < 1 ? null : pauseMs;
+    const bytes = options.batchBytes();
+    const { batches, waitMs, isCrowded }: BatchClaim = await db.engine((tx) =>
+      claimBatches(tx, endpoints, { worker, slots: free, bytes, leaseMs }),
+    );
+    isLeftBehind ||= isCrowded;
+    for (const batch of batches) {
+      note(batch.deliveries);
+      startBatch(batch);
+    }
+    if (batches.length === 0) batchesAt = performance.now() + Math.min(waitMs ?? 0, BATCH_PAUSE_MS);
+    return waitMs;
   }
 
   return {
@@ -72,7 +105,9 @@ export function createLeasing({ db, registration, leaseMs, slots, isOpen, start 
         const claimed = await db.engine((tx) => claim(tx, { worker, slots: free, leaseMs, from }));
         isLeftBehind ||= claimed.isCrowded;
         begin(claimed.deliveries, claimed.token);
-        return claimed;
+        if (claimed.batching === null) return claimed;
+        const waitMs = await claimBatchesAt(claimed.batching);
+        return { ...claimed, waitMs: soonest(claimed.waitMs, waitMs) };
       } finally {
         turns.give();
       }
@@ -110,3 +145,6 @@ export function createLeasing({ db, registration, leaseMs, slots, isOpen, start 
     isLeftBehind: () => isLeftBehind,
   };
 }
+
+const soonest = (one: number | null, other: number | null) =>
+  one === null || other === null ? (one ?? other) : Math.min(one, other);

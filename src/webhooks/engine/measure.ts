@@ -1,16 +1,17 @@
 import type { Database } from '../../db/connect.ts';
 import { idOf } from '../../kernel/ids.ts';
+import type { TraceContext } from '../../kernel/trace.ts';
 import { instrumentsOf } from '../../metrics/instruments.ts';
 import { type Span, tracerOf } from '../../metrics/traces.ts';
 import type { Leased } from '../../outbox/hand-over.ts';
 import type { Finished } from './attempt.ts';
 
 /** Notes an attempt that has ended for metrics. */
-export function measureAttempt(db: Database, { delivery, result }: Finished): void {
+export function measureAttempt(db: Database, { delivery, result, isFurther }: Finished): void {
   const instruments = instrumentsOf(db);
   if (instruments === undefined) return;
   instruments.count('delivery', 1, { outcome: outcomeOf(delivery.trigger, result) });
-  instruments.observe('attempt', result.durationMs / 1000);
+  if (!isFurther) instruments.observe('attempt', result.durationMs / 1000);
   if (delivery.step > 0 || delivery.trigger !== 'scheduled') return;
   // both by the database's clock; its corrections must not make a latency negative
   const sinceStored = Date.parse(result.startedAt) - timeIn(delivery.event);
@@ -29,12 +30,12 @@ function timeIn(uuid: string): number {
   return Number.parseInt(uuid.slice(0, 8) + uuid.slice(9, 13), 16);
 }
 
-/** Begins the span of an attempt; undefined while nothing is traced. */
-export function beginAttempt(db: Database, delivery: Leased): Span | undefined {
+/** Begins the span of an attempt, in a batch that of its first delivery; undefined while nothing is traced. */
+export function beginAttempt(db: Database, delivery: Leased, parent: TraceContext | null): Span | undefined {
   return tracerOf(db)?.start({
     kind: 'client',
     name: 'attempt',
-    parent: delivery.trace,
+    parent,
     attributes: {
       'http.request.method': 'POST',
       'server.address': new URL(delivery.url).hostname,

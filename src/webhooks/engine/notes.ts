@@ -42,7 +42,11 @@ export function createNotes(): (batch: readonly Finished[]) => EndpointNote[] {
     return grows ? 'grow' : 'stay';
   }
 
-  return (batch) => [...groupByEndpoint(batch)].flatMap(([endpoint, ended]) => noteOf(endpoint, ended) ?? []);
+  // a request is one attempt, however many deliveries it carried
+  return (batch) =>
+    [...groupByEndpoint(batch.filter(({ isFurther }) => !isFurther))].flatMap(
+      ([endpoint, ended]) => noteOf(endpoint, ended) ?? [],
+    );
 }
 
 // the fault of a proxy is not the endpoint's

@@ -294,3 +294,24 @@ function secondsOf(value: unknown, date: unknown, clock: (() => number) | undefi
   if (until === null || now === null) return null;
   return Math.min(Math.max(Math.ceil((until - now) / 1000), 0), LONGEST_PAUSE_S);
 }
+
+/** What is kept of a response of which there is a copy with each delivery of a batch. */
+const SHARED_CAP = 1024;
+
+/** The outcome with the beginning of what came back. */
+export function shortened(outcome: Outcome): Outcome {
+  const { responseHeaders, responseBody, responseTruncated } = outcome;
+  let left = SHARED_CAP;
+  const headers = Object.entries(responseHeaders ?? {}).filter(([name, value]) => {
+    left -= name.length + value.length;
+    return left >= 0;
+  });
+  // a cut may go through a pair of surrogates
+  const body = responseBody === null ? null : responseBody.slice(0, SHARED_CAP).toWellFormed();
+  return {
+    ...outcome,
+    responseHeaders: responseHeaders && Object.fromEntries(headers),
+    responseBody: body,
+    responseTruncated: responseTruncated || (responseBody?.length ?? 0) > SHARED_CAP,
+  };
+}

@@ -35,10 +35,10 @@ const AFTER_ERROR_MS = 1000;
 
 /**
  * How many rows of a recovery may be in the queue of endpoint `e` with state `s`: four rounds of its lane, or four
- * seconds of its rate limit. A new event is due after them and waits for no more than these, however many are still
- * to come.
+ * seconds of its rate limit; with batches as many events as fill these requests, but no more than 4,000. A new event is
+ * due after them and waits for no more than these, however many are still to come.
  */
-const room = sql`4 * least(s.lane, coalesce(e.rate_limit, s.lane))`;
+const room = sql`least(4 * least(s.lane, coalesce(e.rate_limit, s.lane)) * coalesce(e.batch_events, 1), 4000)`;
 const standing = sql`(select count(*) from queue q where q.endpoint_id = r.endpoint_id and q.trigger = 'recovery')`;
 const isOpen = sql`r.completed_at is null and r.cancelled_at is null`;
 const endpointJoin = sql`

@@ -248,7 +248,7 @@ async function writeIn(
   const failing = notes.length === 0 ? [] : await noteEndpoints(tx, certain, PATIENCE);
   return [
     ...told
-      .filter(({ isGone }) => isGone)
+      .filter(({ isGone, isFurther }) => isGone && !isFurther)
       .map(({ delivery: { account, endpoint } }) => ({ account, endpoint, reason: 'gone' as const })),
     ...failing.map((endpoint) => ({ ...endpoint, reason: 'failing' as const })),
   ];

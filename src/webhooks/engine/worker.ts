@@ -46,6 +46,8 @@ export interface Worker {
 const CLAIM_AT_ONCE = 200;
 /** The most results that may wait to be written; more of them stop the claims. */
 const UNWRITTEN = 400;
+/** The most bytes of batches in flight, as a claim counts them. */
+const BATCH_BYTES = 64 * 1024 * 1024;
 /** Correctness rests on this poll; waking only makes it faster. */
 const POLL_MS = 500;
 const SWEEP_MS = 5000;
@@ -76,11 +78,16 @@ export function createWorker(options: WorkerOptions): Worker {
     db,
     registration,
     leaseMs,
+    batchBytes: () => BATCH_BYTES - dispatch.batchBytes(),
     slots: () => Math.min(config.concurrency - dispatch.size(), UNWRITTEN - settler.waiting(), CLAIM_AT_ONCE),
     isOpen: () => !isClosing && dispatch.restMs() <= 0,
     start(deliveries, token) {
       dispatch.start(deliveries, token);
       if (deliveries.length > 0) tellOfClaim();
+    },
+    startBatch(batch) {
+      dispatch.startBatch(batch);
+      tellOfClaim();
     },
   });
 

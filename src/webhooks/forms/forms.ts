@@ -2,9 +2,13 @@ import type { StoredForm } from '../../outbox/hand-over.ts';
 
 /** The header that tells which form a body has. The log knows it from there. */
 const HEADER = 'webhook-payload';
+/** The header that tells that the body is an array, and of how many. The log knows it from there. */
+const SIZE_HEADER = 'webhook-batch-size';
+
+const JSON_TYPE = 'application/json; charset=utf-8';
 
 const CONTENT_TYPES: Readonly<Record<NonNullable<StoredForm>, string>> = {
-  thin: 'application/json; charset=utf-8',
+  thin: JSON_TYPE,
   // CloudEvents 1.0.2, HTTP protocol binding, section 3.2
   cloudevents: 'application/cloudevents+json; charset=utf-8',
 };
@@ -14,6 +18,18 @@ export const formHeaders = (form: NonNullable<StoredForm>): Readonly<Record<stri
   'content-type': CONTENT_TYPES[form],
   [HEADER]: form,
 });
+
+/** The headers of a request whose body is an array of so many payloads in a form. */
+export const batchHeaders = (form: StoredForm, size: number): Readonly<Record<string, string>> => ({
+  // CloudEvents 1.0.2, HTTP protocol binding, section 3.3
+  'content-type': form === 'cloudevents' ? 'application/cloudevents-batch+json; charset=utf-8' : JSON_TYPE,
+  [SIZE_HEADER]: String(size),
+  ...(form !== null && { [HEADER]: form }),
+});
+
+/** SQL: the batch of an attempt `a`; null = its request carried one event that was not in an array. */
+export const batchSent = `case when a.request_headers ->> '${SIZE_HEADER}' is not null then json_build_object(
+    'id', a.request_headers ->> 'webhook-id', 'event_count', (a.request_headers ->> '${SIZE_HEADER}')::int) end`;
 
 /**
  * SQL: the body of an attempt `a`, where it was not the payload of its event; else null. Rendered anew, as the worker's

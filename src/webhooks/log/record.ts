@@ -3,7 +3,7 @@ import { type Static, Type } from 'typebox';
 import { columnsOf } from '../../contract/records.ts';
 import { nullable, strict, timestamp } from '../../contract/schemas.ts';
 import { BEHIND } from '../../outbox/order.ts';
-import { bodySent } from '../forms/forms.ts';
+import { batchSent, bodySent } from '../forms/forms.ts';
 
 const fields = {
   id: Type.String({
@@ -59,11 +59,28 @@ const attempt = strict(
       description: 'as they were sent; the values of your own headers are hidden',
     }),
     request_body: nullable(
-      Type.String({ description: 'as it was sent, where that was not `payload`: thin or a CloudEvent' }),
+      Type.String({
+        description:
+          'as it was sent, where that was not `payload`: thin or a CloudEvent; in a batch its part of the array',
+      }),
+    ),
+    batch: nullable(
+      strict(
+        {
+          id: Type.String({ description: '`webhook-id` of the request' }),
+          event_count: Type.Integer({ description: 'how many events it carried' }),
+        },
+        {
+          title: 'AttemptBatch',
+          description: 'the request was an array of events; null = it carried this event alone, or is lost',
+        },
+      ),
     ),
     response_status: nullable(Type.Integer({ description: 'null when there was no answer' })),
     response_headers: nullable({ ...sent, description: 'as they were received' }),
-    response_body: nullable(Type.String({ description: 'its first 16 KiB' })),
+    response_body: nullable(
+      Type.String({ description: 'its first 16 KiB; in a batch of several events its first KiB' }),
+    ),
     response_truncated: Type.Boolean({ description: 'the body is longer than what is kept' }),
     error_code: nullable(
       Type.String({ description: 'why it failed, as a stable word; null when it succeeded' }),
@@ -134,6 +151,7 @@ const attemptColumns = columnsOf(attempt, {
   duration_ms: 'a.duration_ms',
   request_headers: 'a.request_headers',
   request_body: bodySent,
+  batch: batchSent,
   response_status: 'a.response_status',
   response_headers: 'a.response_headers',
   response_body: 'a.response_body',

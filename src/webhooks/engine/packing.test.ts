@@ -1,0 +1,47 @@
+import { expect, test } from 'vitest';
+import { pack } from './packing.ts';
+
+const limits = { maxEvents: 3, maxBytes: 100, maxWaitMs: 1000, requests: 10 };
+const due = (bytes: number, { ageMs = 0, isAlone = false } = {}) => ({ bytes, ageMs, isAlone });
+const bytesOf = (requests: readonly (readonly { bytes: number }[])[]) =>
+  requests.map((request) => request.map(({ bytes }) => bytes));
+
+test('a request is full at so many events, and what is left waits', () => {
+  const packed = pack(
+    [1, 2, 3, 4].map((bytes) => due(bytes, { ageMs: 400 })),
+    limits,
+  );
+  expect(bytesOf(packed.requests)).toEqual([[1, 2, 3]]);
+  expect(packed).toMatchObject({ waitMs: 600, hasMore: false });
+});
+
+test('a request is full at so many bytes, with brackets and commas', () => {
+  // [49,48]: 49 + 48 + 3
+  expect(bytesOf(pack([due(49), due(48), due(1)], limits).requests)).toEqual([[49, 48]]);
+  expect(bytesOf(pack([due(49), due(49), due(1)], limits).requests)).toEqual([[49]]);
+});
+
+test('an event that is larger than a request may be goes alone', () => {
+  const old = { ageMs: 1000 };
+  expect(bytesOf(pack([due(10), due(500), due(20, old)], limits).requests)).toEqual([[10], [500], [20]]);
+});
+
+test('what has waited long enough goes with all that waits', () => {
+  const packed = pack([due(1, { ageMs: 1000 }), due(2)], limits);
+  expect(bytesOf(packed.requests)).toEqual([[1, 2]]);
+  expect(packed.waitMs).toBeNull();
+  expect(bytesOf(pack([due(1)], { ...limits, maxWaitMs: 0 }).requests)).toEqual([[1]]);
+});
+
+test('what is to go alone does, at once, and parts no others', () => {
+  const packed = pack([due(1), due(2, { isAlone: true }), due(3), due(4)], limits);
+  expect(bytesOf(packed.requests)).toEqual([[2], [1, 3, 4]]);
+});
+
+test('no more requests than there is room for, and it says that more could go', () => {
+  const packed = pack([due(60), due(60), due(60), due(60)], { ...limits, requests: 2 });
+  expect(bytesOf(packed.requests)).toEqual([[60], [60]]);
+  expect(packed.hasMore).toBe(true);
+  expect(pack([due(60), due(60)], { ...limits, requests: 0 })).toMatchObject({ requests: [], hasMore: true });
+  expect(pack([], limits)).toEqual({ requests: [], waitMs: null, hasMore: false });
+});
