@@ -1,4 +1,4 @@
-import { createTransport } from 'nodemailer';
+import type { Transporter } from 'nodemailer';
 import type { MailConfig } from '../../kernel/config.ts';
 import type { Mail } from './compose.ts';
 
@@ -19,23 +19,28 @@ export function createMailer(
   { host, port, isTls, needsTls, user, password, from }: MailConfig,
   authorities?: string,
 ): Mailer {
-  const transport = createTransport({
-    host,
-    port,
-    secure: isTls,
-    requireTLS: needsTls,
-    ignoreTLS: !isTls && !needsTls,
-    ...(user === null ? {} : { auth: { user, pass: password ?? '' } }),
-    ...(authorities === undefined ? {} : { tls: { ca: authorities } }),
-    dnsTimeout: STEP_MS,
-    connectionTimeout: STEP_MS,
-    greetingTimeout: STEP_MS,
-    socketTimeout: STEP_MS,
-    disableFileAccess: true,
-    disableUrlAccess: true,
-  });
+  let transport: Transporter | undefined;
+  async function open(): Promise<Transporter> {
+    const { createTransport } = await import('nodemailer'); // loaded for the first message
+    return createTransport({
+      host,
+      port,
+      secure: isTls,
+      requireTLS: needsTls,
+      ignoreTLS: !isTls && !needsTls,
+      ...(user === null ? {} : { auth: { user, pass: password ?? '' } }),
+      ...(authorities === undefined ? {} : { tls: { ca: authorities } }),
+      dnsTimeout: STEP_MS,
+      connectionTimeout: STEP_MS,
+      greetingTimeout: STEP_MS,
+      socketTimeout: STEP_MS,
+      disableFileAccess: true,
+      disableUrlAccess: true,
+    });
+  }
   return {
     async send({ email, name }, { subject, text, html, settings }, id) {
+      transport ??= await open();
       const sent = transport.sendMail({
         from,
         // as parts, not as one text to be parsed: a name cannot add an address

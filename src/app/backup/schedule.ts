@@ -11,7 +11,7 @@ import { notify } from '../../notices/notices.ts';
 import { firstAccount } from '../../people/accounts/service.ts';
 import { BackupError } from './errors.ts';
 import { deleteOld } from './place.ts';
-import { type SavedBackup, saveBackup } from './save.ts';
+import type { SavedBackup } from './save.ts';
 
 const MINUTE_MS = 60_000;
 const LOOK_MS = 10_000;
@@ -69,6 +69,7 @@ export function scheduledBackup(
     const state = await readBackups(db.reader);
     if (!isDue(state, schedule)) return null;
     try {
+      const { saveBackup } = await import('./save.ts'); // a server runs this as another process
       const lock = { passphrase, recipient };
       const saved = await saveBackup({ db, target: `${schedule.folder}/`, lock, begun });
       const deleted = await deleteOld(schedule.folder, schedule.keep, await readNow(db.reader));

@@ -1,5 +1,6 @@
 import type { Socket } from 'node:net';
-import { Client, type Dispatcher } from 'undici';
+import type { Dispatcher } from 'undici';
+import { Client } from './client.ts';
 import { type Dial, type Dialing, guardedConnector } from './dial.ts';
 import { type AttemptError, type Failure, failureOf, HEADERS_CAP, MEANINGS } from './outcome.ts';
 import { type Received, takeBody, takeHead } from './received.ts';

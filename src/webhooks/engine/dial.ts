@@ -1,9 +1,10 @@
 import { type LookupAddress, Resolver, lookup as systemLookup } from 'node:dns';
 import { isIP, type LookupFunction, type Socket } from 'node:net';
-import { buildConnector } from 'undici';
+import type { buildConnector as Connector } from 'undici';
 import type { AddressRules } from '../../kernel/addresses.ts';
 import type { HttpProxy } from '../../kernel/proxies.ts';
 import type { ClientCertificateInput } from '../egress/record.ts';
+import { buildConnector } from './client.ts';
 import { AddressBlocked } from './outcome.ts';
 import { tunnelConnector } from './tunnel.ts';
 
@@ -36,7 +37,7 @@ export interface Dialing extends DialOptions {
 export type Adopt = (socket: Socket) => void;
 
 /** Connects to a target. */
-export type Dial = (target: buildConnector.Options, done: buildConnector.Callback, adopt: Adopt) => void;
+export type Dial = (target: Connector.Options, done: Connector.Callback, adopt: Adopt) => void;
 
 /**
  * Connects if the rules allow it, directly or through a proxy. They are checked at every connection, on the addresses it
@@ -104,7 +105,7 @@ function connectorOf({ authorities, certificate }: Dialing, lookup?: LookupFunct
     ...(lookup === undefined ? {} : { lookup }),
     ...(authorities === undefined ? {} : { ca: authorities }),
     ...(certificate === undefined ? {} : { cert: certificate.certificate, key: certificate.key }),
-  }) as (options: buildConnector.Options, done: buildConnector.Callback) => Socket;
+  }) as (options: Connector.Options, done: Connector.Callback) => Socket;
 }
 
 const ASK_MS = 1500;
