@@ -79,7 +79,8 @@ describe.concurrent('an endpoint that takes batches', () => {
       await receiver.until(2);
       expect(sizes(receiver.received)).toEqual([8, 8]);
       // the rest waits for company, unleased, and the log shows it as pending
-      expect((await stage.queue(endpoint)).filter(({ leased }) => !leased)).toHaveLength(4);
+      await until('four wait', async () => (await stage.queue(endpoint)).length === 4);
+      expect((await stage.queue(endpoint)).some(({ leased }) => leased)).toBe(false);
       await stage.untilLog(endpoint, ids[19]!, { status: 'pending', attempt_count: 0 });
       await stage.world.query(
         `update queue set due_at = due_at - interval '1 minute' where endpoint_id = $1`,
