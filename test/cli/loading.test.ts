@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { existsSync, readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { fileURLToPath } from 'node:url';
 import type { Command } from 'commander';
 import { describe, expect, test } from 'vitest';
 import { buildProgram } from '../../src/cli/program.ts';
@@ -33,8 +34,8 @@ function partsOf(path: string): string[] {
 async function loadedBy(args: readonly string[], env: Record<string, string> = {}): Promise<Set<string>> {
   const { code, stderr } = await machine.run(args, { env: { ...env, NODE_OPTIONS } });
   expect(code, stderr).toBe(0);
-  const urls = [...stderr.matchAll(/^loaded file:\/\/(\S+)$/gm)].map(([, path = '']) => path);
-  return new Set(urls.flatMap(partsOf));
+  const urls = [...stderr.matchAll(/^loaded (file:\S+)$/gm)].map(([, url = '']) => url);
+  return new Set(urls.map((url) => fileURLToPath(url)).flatMap(partsOf));
 }
 
 const ofNouns = (loaded: Set<string>) =>
