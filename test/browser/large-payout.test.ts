@@ -14,7 +14,7 @@ const SAMPLE_MICROS = 200;
 // what is longer between two samples is time in which a busy machine ran something else
 const LONGEST_MICROS = 5 * SAMPLE_MICROS;
 // below it a figure is mostly noise
-const LEAST_SECONDS = 0.005;
+const LEAST_SECONDS = 0.01;
 
 inChromium('a payout of 10,000 affiliates', (chromium) => {
   const world = useWorld();

@@ -18,7 +18,7 @@ import { type Answer, json, stub } from './support.ts';
 
 /** Runs a program of somebody who uses the built client; returns what it printed once it has ended by itself. */
 async function run(code: string, env: Record<string, string> = {}): Promise<string> {
-  const from = JSON.stringify(join(ROOT, 'dist/client/client.js'));
+  const from = JSON.stringify(join(ROOT, 'packages/client/dist/client/client.js'));
   const program = `import { createClient } from ${from};\n${code}`;
   const child = spawn(process.execPath, ['--input-type=module', '-e', program], {
     env: { ...plainEnvironment(), ...env },
