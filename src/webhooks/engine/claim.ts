@@ -213,7 +213,7 @@ export const pickedColumns = sql`s.lane, s.failures, s.last_success_at, e.accoun
                  q.lease_token as lost,
                  case when q.generation = e.resumptions then q.step else 0 end as step`;
 
-/** A \`ClaimedRow\` of what was picked, \`p\`, with \`payloadJoin\`. */
+/** A `ClaimedRow` of what was picked, `p`, with `payloadJoin`. */
 export const leasedColumns = (now: Sql) => sql`p.account_id, p.id as endpoint_id, p.event_id, p.payload_form,
                case when p.payload_form is null then v.payload else payload_as(p.payload_form, v.payload) end as payload,
                v.traceparent, v.tracestate, p.trigger, p.ordering_key,
