@@ -151,7 +151,8 @@ describe.concurrent('an event that is published in the process that delivers', (
         ['deliveries', 'next_attempt_at'],
       ]) {
         await stage.world.query(
-          `update ${table} set ${column} = date_trunc('day', now()) + interval '2 days'`,
+          `update ${table} set ${column} = date_trunc('day', now()) + interval '2 days'
+           ${table === 'queue' ? ', step = 1' : ''}`,
         );
       }
       await lock.end();

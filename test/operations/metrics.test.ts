@@ -85,7 +85,7 @@ describe.concurrent('the metrics of a server', () => {
       const at = (endpoint: { uuid: string }, change: string) =>
         world.query(`update queue set ${change} where endpoint_id = '${endpoint.uuid}'`);
       await at(due, "due_at = now() - interval '90 seconds'");
-      await at(waiting, "due_at = now() + interval '90 seconds'");
+      await at(waiting, "due_at = now() + interval '90 seconds', step = 1");
       await world.query(
         `update endpoint_state set failures = 1, failing_since = now() where endpoint_id = '${waiting.uuid}'`,
       );

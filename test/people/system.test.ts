@@ -37,7 +37,7 @@ test('what waits is counted over all accounts: due, held and later', async () =>
   const { body } = await other.post('/v2/events', { type: 'order.created', data: {} });
   await makeEndpoint(world.api);
   await world.api.post('/v2/events', { type: 'order.created', data: {} });
-  await world.query(`update queue set due_at = now() + interval '1 hour'
+  await world.query(`update queue set due_at = now() + interval '1 hour', step = 1
     where account_id = (select account_id from webhook_endpoints where disabled_at is null order by id desc limit 1)`);
   const { backlog, workers } = (await world.api.get(SYSTEM)).body;
   // three wait, one of them is held and one is due later

@@ -67,8 +67,8 @@ export async function putIn(
          case when status <> 'pending' then date_trunc('minute', at) end,
          case when status <> 'pending' then array[attempt_code(1, case when status = 'failed' then 500 else 200 end)] end
        from past)
-     insert into queue (account_id, endpoint_id, event_id, generation, due_at)
-     select account_id, endpoint_id, event_id, 0, now() + interval '1 hour' from past where status = 'pending'`,
+     insert into queue (account_id, endpoint_id, event_id, step, generation, due_at)
+     select account_id, endpoint_id, event_id, 1, 0, now() + interval '1 hour' from past where status = 'pending'`,
     [account, JSON.stringify(made)],
   );
 }
