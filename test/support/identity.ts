@@ -1,7 +1,8 @@
+import { generateKeyPairSync } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { Provider } from 'oidc-provider';
+import { type Adapter, type AdapterPayload, Provider } from 'oidc-provider';
 
 /** Awkward on purpose: each has to be encoded in a form of its own on the way. */
 const CLIENT = { client_id: 'payhook:7', client_secret: 'a secret+of%20the&client=7/:' };
@@ -17,6 +18,23 @@ export interface IdentityProvider {
   /** Ends the token of a header `Authorization`. */
   revoke(authorization: string): Promise<void>;
   close(): Promise<void>;
+}
+
+/** Signs nothing here, as the tokens are opaque; the provider wants one. */
+const SIGNING_KEY = generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey.export({ format: 'jwk' });
+
+/** Where a provider keeps its tokens: nothing of users or grants, as its client acts for itself. */
+function keptInMemory(): () => Adapter {
+  const kept = new Map<string, AdapterPayload>();
+  return () => ({
+    upsert: async (id, payload) => void kept.set(id, payload),
+    find: async (id) => kept.get(id),
+    destroy: async (id) => void kept.delete(id),
+    consume: async () => undefined,
+    findByUserCode: async () => undefined,
+    findByUid: async () => undefined,
+    revokeByGrantId: async () => undefined,
+  });
 }
 
 /** Starts one whose tokens live so many seconds, for a client that it asks to authenticate in this way alone. */
@@ -37,8 +55,11 @@ export async function startIdentityProvider(
         response_types: [],
         token_endpoint_auth_method: `client_secret_${authentication}`,
         scope: 'events:write',
+        id_token_signed_response_alg: 'ES256',
       },
     ],
+    adapter: keptInMemory(),
+    jwks: { keys: [SIGNING_KEY] },
     scopes: ['events:write'],
     features: { clientCredentials: { enabled: true }, devInteractions: { enabled: false } },
     ttl: { ClientCredentials: lifeS },
