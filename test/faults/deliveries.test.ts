@@ -2,8 +2,9 @@ import { afterEach, describe, expect, test } from 'vitest';
 import type { Api } from '../support/api.ts';
 import { LOOSE_ENDS } from '../support/imbalances.ts';
 import { TEST_PATIENCE_MS } from '../support/patience.ts';
-import { type Receiver, startReceiver } from '../support/receiver.ts';
+import { type Received, startReceiver } from '../support/receiver.ts';
 import { until } from '../support/wire.ts';
+import { BATCH, expectBatches, idsIn } from './support-batches.ts';
 import { type DataFolder, dataFolder } from './support-server.ts';
 import { sharedDatabase } from './support-shared.ts';
 
@@ -50,14 +51,60 @@ function publishing() {
   };
 }
 
+/** Three endpoints, and what they took. */
+interface Listeners {
+  /** One takes everything, one refuses every tenth request, and one does that with batches. */
+  readonly endpoints: readonly object[];
+  /** Of each endpoint, the bodies that came for an event, by its id. */
+  readonly taken: readonly ReadonlyMap<string, ReadonlySet<string>>[];
+  /** What came to the one with batches, what it refused included. */
+  readonly batches: readonly Received[];
+  /** How many events they took, those that came again included. */
+  count(): number;
+}
+
+async function startListeners(): Promise<Listeners> {
+  const receivers = [await startReceiver(), await startReceiver(), await startReceiver()] as const;
+  cleanups.push(async () => {
+    await Promise.all(receivers.map((receiver) => receiver.close()));
+  });
+  const [steady, moody, batching] = receivers;
+  const taken = receivers.map(() => new Map<string, Set<string>>());
+  let good = 0;
+  const take = (index: number, id: string, body: string) => {
+    taken[index]?.set(id, (taken[index]?.get(id) ?? new Set()).add(body));
+    good += 1;
+  };
+  steady.respond(({ headers, body }, response) => {
+    take(0, String(headers['webhook-id']), body);
+    setTimeout(() => response.end(), Math.random() * 30);
+  });
+  moody.respond(({ headers, body }, response, count) => {
+    if (count % 10 === 0) return void response.writeHead(500).end();
+    take(1, String(headers['webhook-id']), body);
+    response.end();
+  });
+  batching.respond(({ body }, response, count) => {
+    if (count % 10 === 0) return void response.writeHead(500).end();
+    for (const event of JSON.parse(body)) take(2, event.id, JSON.stringify(event));
+    setTimeout(() => response.end(), Math.random() * 60);
+  });
+  return {
+    endpoints: [{ url: steady.url }, { url: moody.url }, { url: batching.url, batch: BATCH }],
+    taken,
+    batches: batching.received,
+    count: () => good,
+  };
+}
+
 interface Load {
   readonly folder: DataFolder;
   readonly accepted: ReadonlySet<string>;
   /** Where the publishers publish from now on; undefined = nowhere. */
   at(api: Api | undefined): void;
-  /** Makes the endpoints: one that takes everything, and one that refuses every tenth request. */
+  /** Makes the endpoints. */
   listen(api: Api): Promise<void>;
-  /** Waits until so many more requests have come. */
+  /** Waits until the endpoints have taken so many more events. */
   more(count: number): Promise<void>;
   stop(): Promise<void>;
   /** Waits until nothing is under way, and proves that nothing was lost; returns how many came more than once. */
@@ -66,27 +113,7 @@ interface Load {
 
 async function underLoad(folder: DataFolder): Promise<Load> {
   cleanups.push(() => folder.remove());
-  const receivers: Receiver[] = [await startReceiver(), await startReceiver()];
-  cleanups.push(async () => {
-    await Promise.all(receivers.map((receiver) => receiver.close()));
-  });
-  const [steady, moody] = receivers as [Receiver, Receiver];
-  const taken = receivers.map(() => new Map<string, Set<string>>());
-  let good = 0;
-  const take = (index: number, { headers, body }: { headers: object; body: string }) => {
-    const id = String((headers as Record<string, unknown>)['webhook-id']);
-    taken[index]?.set(id, (taken[index]?.get(id) ?? new Set()).add(body));
-    good += 1;
-  };
-  steady.respond((request, response) => {
-    take(0, request);
-    setTimeout(() => response.end(), Math.random() * 30);
-  });
-  moody.respond((request, response, count) => {
-    if (count % 10 === 0) return void response.writeHead(500).end();
-    take(1, request);
-    response.end();
-  });
+  const { endpoints, taken, batches, count } = await startListeners();
   const publisher = publishing();
   cleanups.push(publisher.stop);
 
@@ -96,14 +123,14 @@ async function underLoad(folder: DataFolder): Promise<Load> {
     at: publisher.at,
     stop: publisher.stop,
     async listen(api) {
-      for (const { url } of receivers) {
-        const made = await api.post(ENDPOINTS, { url, event_types: ['order.*'] });
+      for (const endpoint of endpoints) {
+        const made = await api.post(ENDPOINTS, { event_types: ['order.*'], ...endpoint });
         expect(made.status, made.text).toBe(201);
       }
     },
-    async more(count) {
-      const before = good;
-      await until(`${count} more deliveries`, () => good >= before + count);
+    async more(further) {
+      const before = count();
+      await until(`${further} more deliveries`, () => count() >= before + further);
     },
     async expectAll() {
       const waiting = () => folder.query<{ count: string }>('select count(*) from queue');
@@ -121,8 +148,9 @@ async function underLoad(folder: DataFolder): Promise<Load> {
       }
       expect(await folder.query(LOOSE_ENDS)).toEqual([]);
       expect(await folder.query(`select 1 from deliveries where status <> 'delivered'`)).toEqual([]);
+      const told = await expectBatches(folder, batches, (id) => [...(taken[0]?.get(id) ?? [])][0]);
       const distinct = taken.reduce((sum, bodies) => sum + bodies.size, 0);
-      return `${publisher.accepted.size} accepted, ${good} taken, ${good - distinct} of them again`;
+      return `${told}; ${publisher.accepted.size} accepted, ${count()} taken, ${count() - distinct} of them again`;
     },
   };
 }
@@ -145,13 +173,13 @@ describe('kill -9 under load, in a loop, loses no accepted event', () => {
     await load.listen(server.api);
     for (let round = 0; round < ROUNDS; round++) {
       load.at(server.api);
-      await load.more(between(20, 120));
+      await load.more(between(30, 180));
       await server.kill(round % 2 === 1);
       load.at(undefined);
       server = await load.folder.start();
     }
     load.at(server.api);
-    await load.more(50);
+    await load.more(75);
     await load.stop();
     const told = await load.expectAll();
     await annotate(told);
@@ -166,11 +194,11 @@ describe('kill -9 under load, in a loop, loses no accepted event', () => {
     const workers = [await load.folder.startWorker(), await load.folder.startWorker()];
     load.at(server.api);
     for (let round = 0; round < ROUNDS; round++) {
-      await load.more(between(20, 120));
+      await load.more(between(30, 180));
       await workers.shift()?.kill();
       workers.push(await load.folder.startWorker());
     }
-    await load.more(50);
+    await load.more(75);
     await load.stop();
     const told = await load.expectAll();
     await annotate(told);
@@ -192,7 +220,7 @@ describe('SIGTERM under load', () => {
     await load.listen(first.api);
     const worker = await load.folder.startWorker();
     load.at(first.api);
-    await load.more(100);
+    await load.more(150);
     const exits = await Promise.all([first.signal('SIGTERM'), worker.signal('SIGTERM')]);
     load.at(undefined);
     for (const { code, ms } of exits) expect([code, ms < 20_000]).toEqual([0, true]);
@@ -200,7 +228,7 @@ describe('SIGTERM under load', () => {
     expect(await load.folder.query(LOOSE_ENDS)).toEqual([]);
     const second = await load.folder.start();
     load.at(second.api);
-    await load.more(50);
+    await load.more(75);
     await load.stop();
     expect(await load.expectAll()).toMatch(/, 0 of them again$/);
     expect((await second.signal('SIGTERM')).code).toBe(0);
@@ -214,32 +242,48 @@ describe('what a process had under way when it was killed', () => {
       settings: { DELIVERY_ALLOW_CIDRS: '127.0.0.0/8', DELIVERY_TIMEOUT_MS: '60000' },
     });
     cleanups.push(() => folder.remove());
-    const receiver = await startReceiver();
-    cleanups.push(() => receiver.close());
-    receiver.respond(() => undefined); // takes everything and answers nothing
+    const [receiver, batching] = [await startReceiver(), await startReceiver()];
+    for (const each of [receiver, batching]) {
+      cleanups.push(() => each.close());
+      each.respond(() => undefined); // takes everything and answers nothing
+    }
     const server = await folder.start();
-    const made = await server.api.post(ENDPOINTS, { url: receiver.url, event_types: ['order.*'] });
-    expect(made.status, made.text).toBe(201);
+    // nothing goes to the second because of the time it waited
+    for (const fields of [
+      { url: receiver.url },
+      { url: batching.url, batch: { max_events: 3, max_wait_ms: 60_000 } },
+    ]) {
+      const made = await server.api.post(ENDPOINTS, { event_types: ['order.*'], ...fields });
+      expect(made.status, made.text).toBe(201);
+    }
     const publish = () => server.api.post('/v2/events', { type: 'order.created', data: {} });
     expect((await Promise.all([publish(), publish(), publish()])).map(({ status }) => status)).toEqual([
       201, 201, 201,
     ]);
-    await receiver.until(3);
+    await Promise.all([receiver.until(3), batching.until(1)]);
     const [before] = await folder.query<{ end: string }>('select min(due_at)::text as end from queue');
     await server.kill(false);
-    receiver.respond(200);
+    for (const each of [receiver, batching]) each.respond(200);
     const next = await folder.start();
-    await receiver.until(6);
+    await Promise.all([receiver.until(6), batching.until(2)]);
     const [after] = await folder.query<{ early: boolean }>(
       `select clock_timestamp() < '${before?.end}'::timestamptz as early`,
     );
     expect(after?.early).toBe(true);
     await until('nothing waits', async () => (await folder.query('select from queue')).length === 0);
-    expect(await folder.query('select error_code from attempts order by event_id, number')).toEqual(
-      Array(3)
+    expect(
+      await folder.query('select error_code from attempts order by endpoint_id, event_id, number'),
+    ).toEqual(
+      Array(6)
         .fill([{ error_code: 'lost' }, { error_code: null }])
         .flat(),
     );
+    // the same events go together again, as another batch
+    const [first, second] = batching.received;
+    expect(idsIn(first!)).toHaveLength(3);
+    expect(second?.body).toBe(first?.body);
+    expect(second?.headers['webhook-id']).not.toBe(first?.headers['webhook-id']);
+    expect(batching.received).toHaveLength(2);
     expect((await next.signal('SIGTERM')).code).toBe(0);
   });
 });
