@@ -1,13 +1,16 @@
 /**
- * A receiver of webhooks that costs little: it answers 200 to every POST and counts. Run as a process of its own with
- * PORT. Bodies with `"sent_at":` (microseconds of the machine's monotonic clock) tell how long they were under way,
- * kept by path; a path that begins with /hang is never answered, one with /slow after 250 ms. GET /report tells all, GET
- * /reset tells and forgets.
+ * A receiver of webhooks that costs little: it answers 200 to every POST and counts the events in it. Run as a process of
+ * its own with PORT. Bodies with `"sent_at":` (microseconds of the machine's monotonic clock) tell how long they were under
+ * way, kept by path; a path that begins with /hang is never answered, one with /slow after 250 ms. GET /report tells all,
+ * GET /reset tells and forgets.
  */
 import { createServer, type Socket } from 'node:net';
 
 export interface Report {
+  /** Of events; a POST has one unless it says that it is a batch. */
   readonly count: number;
+  /** How many of them came in the first POST. */
+  readonly opening: number;
   /** When the first and the last POST arrived, in microseconds. */
   readonly first: number;
   readonly last: number;
@@ -22,12 +25,13 @@ const SLOW_MS = 250;
 const SENT_AT = '"sent_at":';
 
 let count = 0;
+let opening = 0;
 let first = 0;
 let last = 0;
 let waits: Record<string, number[]> = {};
 
 function report(): string {
-  const told: Report = { count, first, last, waits };
+  const told: Report = { count, opening, first, last, waits };
   return JSON.stringify(told);
 }
 
@@ -36,10 +40,10 @@ function forget(): void {
   waits = {};
 }
 
-function note(path: string, body: Buffer, at: number): void {
-  if (count === 0) first = at;
+function note(path: string, body: Buffer, { at, events }: { at: number; events: number }): void {
+  if (count === 0) [first, opening] = [at, events];
   last = at;
-  count += 1;
+  count += events;
   const place = body.indexOf(SENT_AT);
   if (place < 0) return;
   const sent = Number.parseInt(body.toString('latin1', place + SENT_AT.length, place + 40), 10);
@@ -60,7 +64,8 @@ function take(socket: Socket, bytes: Buffer, at: number): number | null {
     socket.write(answerOf(report()));
     if (path === '/reset') forget();
   } else {
-    note(path, bytes.subarray(begin, begin + length), at);
+    const events = Number(/\r\nwebhook-batch-size: (\d+)/i.exec(head)?.[1] ?? 1);
+    note(path, bytes.subarray(begin, begin + length), { at, events });
     if (path.startsWith('/slow')) setTimeout(() => socket.write(OK), SLOW_MS);
     else if (!path.startsWith('/hang')) socket.write(OK);
   }
