@@ -1,9 +1,11 @@
+import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { loadAtRate } from './load.ts';
+import { fileURLToPath } from 'node:url';
+import { request } from 'undici';
 import { duration, type Group, interleaved, median, percentile, type Result } from './measure.ts';
-import { type Bench, startBench } from './program.ts';
+import type { Pace } from './pacer.ts';
+import { type Bench, freePort, start, startBench, temporaryFolder, untilReady } from './program.ts';
 import { LOOPBACK, type Receiver, startReceiver } from './receiver.ts';
-import { EVENT_FILLER } from './seed.ts';
 
 const GOALS = { p50: 0.01, p99: 0.05 };
 const REACHED = 0.97;
@@ -13,32 +15,39 @@ const RATES = [1000, 200] as const;
 const ENDPOINTS = 20;
 const RATE_HANGING = 200;
 const HEALTHY = 9;
-const CONNECTIONS = 64;
 const SETTLE_MS = 500;
 
-const nowMicros = () => Number(process.hrtime.bigint() / 1000n);
+const PACER = fileURLToPath(new URL('pacer.ts', import.meta.url));
+let pacer: Promise<string> | null = null;
+
+async function startPacer(): Promise<string> {
+  const port = await freePort();
+  const log = join(temporaryFolder(), 'pacer.log');
+  const url = `http://127.0.0.1:${port}`;
+  await untilReady(start(['--import', 'tsx', PACER], { PORT: String(port) }, log), url, log);
+  return url;
+}
+
+/** Has a process of its own send events at a fixed rate. Returns what `loadAtRate` does. */
+export async function sendAtRate(pace: Pace): Promise<{ perSecond: number; answer: number }> {
+  pacer ??= startPacer();
+  const { statusCode, body } = await request(await pacer, {
+    method: 'POST',
+    body: JSON.stringify(pace),
+    headersTimeout: 0,
+  });
+  const told = await body.text();
+  if (statusCode !== 200) throw new Error(told);
+  return JSON.parse(told);
+}
 
 /**
  * Publishes at a fixed rate, one event after the other, through all types in turn; the sink takes the sending time
  * from each.
  */
-export async function publishAtRate(
-  bench: Bench,
-  types: readonly string[],
-  perSecond: number,
-  seconds: number,
-) {
-  let number = 0;
-  const body = () => {
-    number += 1;
-    return `{"type":"${types[number % types.length]}","data":{"sent_at":${nowMicros()},${EVENT_FILLER}}}`;
-  };
+export function publishAtRate(bench: Bench, types: readonly string[], perSecond: number, seconds: number) {
   const headers = { authorization: `Bearer ${bench.key}`, 'content-type': 'application/json' };
-  return loadAtRate(
-    bench.url,
-    { path: '/v2/events', headers, body },
-    { perSecond, seconds, connections: CONNECTIONS },
-  );
+  return sendAtRate({ origin: bench.url, path: '/v2/events', headers, types, perSecond, seconds });
 }
 
 export async function makeEndpoint(bench: Bench, url: string, type: string): Promise<string> {

@@ -1,6 +1,5 @@
 import { connect, type Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
-import { Pool } from 'undici';
 import { percentile } from './measure.ts';
 
 const WARM_UP_SECONDS = 1;
@@ -34,39 +33,46 @@ function restOf(part: Buffer): number | null {
 }
 
 /**
- * Sends requests one after the other over one connection, until `next` returns none. It parses only the status and
- * length of a response: a client that costs as much as the server would measure itself. Throws when a response is
- * not a 2xx.
+ * A connection that calls `answered` when it is open and after each answer. It parses only the status and length of an
+ * answer: a client that costs as much as the server would measure itself. An answer that is not a 2xx fails it.
  */
-async function converse(origin: URL, next: () => string | null): Promise<void> {
-  const socket: Socket = connect({ host: origin.hostname, port: Number(origin.port), noDelay: true });
-  await new Promise<void>((resolve, reject) => {
-    let head: Buffer | null = null;
-    let rest: number | null = null;
-    const send = () => {
-      const bytes = next();
+function connectTo(origin: URL, answered: () => void, failed: (error: Error) => void): Socket {
+  const socket = connect({ host: origin.hostname, port: Number(origin.port), noDelay: true });
+  let head: Buffer | null = null;
+  let rest: number | null = null;
+  socket.on('connect', answered);
+  socket.on('data', (chunk: Buffer) => {
+    try {
+      if (rest === null) {
+        head = head === null ? chunk : Buffer.concat([head, chunk]);
+        rest = restOf(head);
+      } else {
+        rest -= chunk.length;
+      }
+      if (rest !== 0) return;
       head = null;
       rest = null;
+      answered();
+    } catch (error) {
+      failed(error as Error);
+    }
+  });
+  socket.on('error', failed);
+  socket.on('close', () => failed(new Error('the server closed a connection under load')));
+  return socket;
+}
+
+/** Sends requests one after the other over one connection, until `next` returns none. */
+async function converse(origin: URL, next: () => string | null): Promise<void> {
+  let socket: Socket | undefined;
+  await new Promise<void>((resolve, reject) => {
+    const send = () => {
+      const bytes = next();
       if (bytes === null) resolve();
-      else socket.write(bytes);
+      else socket?.write(bytes);
     };
-    socket.on('connect', send);
-    socket.on('data', (chunk: Buffer) => {
-      try {
-        if (rest === null) {
-          head = head === null ? chunk : Buffer.concat([head, chunk]);
-          rest = restOf(head);
-        } else {
-          rest -= chunk.length;
-        }
-        if (rest === 0) send();
-      } catch (error) {
-        reject(error);
-      }
-    });
-    socket.on('error', reject);
-    socket.on('close', () => reject(new Error('the server closed a connection under load')));
-  }).finally(() => socket.destroy());
+    socket = connectTo(origin, send, reject);
+  }).finally(() => socket?.destroy());
 }
 
 /** Requests per second at a fixed concurrency for a bounded time, after a warm-up. */
@@ -99,42 +105,58 @@ export async function load(
   return answered / took;
 }
 
-/** Sends one request and reads its answer. Throws when it is no 2xx. */
-async function exchange(pool: Pool, { path, headers, body }: Request): Promise<void> {
-  const method = body ? 'POST' : 'GET';
-  const answer = await pool.request({ method, path, headers, body: body?.() ?? null });
-  if (answer.statusCode >= 300) {
-    throw new Error(`${method} ${path}: ${answer.statusCode} ${await answer.body.text()}`);
-  }
-  await answer.body.dump({ limit: 1 << 24 });
-}
-
 /**
- * Sends at a fixed rate, however long responses take. Returns the requests per second that were answered and the
- * median time of a response in seconds.
+ * Sends at a fixed rate, however long answers take: a request waits for a free connection only when all are busy. Returns
+ * the requests per second that were answered and the median time of an answer in seconds.
  */
 export async function loadAtRate(
   origin: string,
   request: Request,
   { perSecond, seconds, connections }: { perSecond: number; seconds: number; connections: number },
 ): Promise<{ perSecond: number; answer: number }> {
-  const pool = new Pool(origin, { connections, pipelining: 1 });
+  const url = new URL(origin);
   const total = Math.round(perSecond * seconds);
-  const answers: Promise<void>[] = [];
+  const free: ((bytes: string, made: number) => void)[] = [];
+  const waiting: { bytes: string; made: number }[] = [];
   const times: number[] = [];
-  const one = async () => {
-    const sent = performance.now();
-    await exchange(pool, request);
-    times.push((performance.now() - sent) / 1000);
-  };
-  const begin = performance.now();
-  while (answers.length < total) {
-    const due = Math.min(total, Math.floor(((performance.now() - begin) / 1000) * perSecond));
-    while (answers.length < due) answers.push(one());
-    await delay(1);
+  const sockets: Socket[] = [];
+  let begin = 0;
+  try {
+    await new Promise<void>((resolve, reject) => {
+      let made = 0;
+      const pace = () => {
+        const due = Math.min(total, Math.floor(((performance.now() - begin) / 1000) * perSecond) + 1);
+        for (; made < due; made += 1) {
+          const next = { bytes: bytesOf(url, request), made: performance.now() };
+          const send = free.pop();
+          if (send) send(next.bytes, next.made);
+          else waiting.push(next);
+        }
+        if (made < total) setTimeout(pace, (made * 1000) / perSecond - (performance.now() - begin));
+      };
+      const open = () => {
+        let since: number | null = null;
+        const send = (bytes: string, at: number) => {
+          since = at;
+          socket.write(bytes);
+        };
+        const answered = () => {
+          if (since !== null) times.push((performance.now() - since) / 1000);
+          if (times.length === total) resolve();
+          const next = waiting.shift();
+          if (next) send(next.bytes, next.made);
+          else if (free.push(send) === connections && made === 0) {
+            begin = performance.now();
+            pace();
+          }
+        };
+        const socket = connectTo(url, answered, reject);
+        sockets.push(socket);
+      };
+      for (let count = 0; count < connections; count += 1) open();
+    });
+  } finally {
+    for (const socket of sockets) socket.destroy();
   }
-  await Promise.all(answers);
-  const took = (performance.now() - begin) / 1000;
-  await pool.close();
-  return { perSecond: total / took, answer: percentile(times, 0.5) };
+  return { perSecond: (total * 1000) / (performance.now() - begin), answer: percentile(times, 0.5) };
 }

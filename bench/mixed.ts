@@ -104,14 +104,16 @@ async function waiting(bench: Bench): Promise<number> {
   return rows[0]?.n ?? 0;
 }
 
-async function startBare(bench: Bench, sink: Receiver): Promise<string> {
+/** The floor as a process of its own: one INSERT and one request for each POST. */
+export async function startBare(bench: Bench, sink: Receiver): Promise<{ url: string; pid: number }> {
   const port = await freePort();
   const log = join(temporaryFolder(), 'bare-publisher.log');
   const settings = { connection: bench.connection, url: sink.url, connections: BARE_CONNECTIONS };
   const env = { PORT: String(port), BARE: JSON.stringify(settings) };
   const url = `http://127.0.0.1:${port}`;
-  await untilReady(start(['--import', 'tsx', BARE_PUBLISHER], env, log), `${url}/readyz`, log);
-  return url;
+  const child = start(['--import', 'tsx', BARE_PUBLISHER], env, log);
+  await untilReady(child, `${url}/readyz`, log);
+  return { url, pid: child.pid ?? 0 };
 }
 
 /** Deliveries per second of the floor: one INSERT and one request each. */
@@ -179,7 +181,7 @@ export const mixed: Group = {
     const floors = [1, 32].map((connections) => {
       const run = () => {
         note(`bare sender and one INSERT, ${connections} connections`);
-        return bareBurst(bare, sink, connections, loadSeconds);
+        return bareBurst(bare.url, sink, connections, loadSeconds);
       };
       return [`bare ${connections}`, run] as const;
     });

@@ -5,8 +5,8 @@ import { residentBytes, startProgram, temporaryFolder } from './program.ts';
 
 const IDLE_MS = 3000;
 const FIRST_RUN_GOAL = 4;
-const START_GOAL = 1.2;
-const MEMORY_GOAL = 130 * 2 ** 20;
+const START_GOAL = 0.7;
+const MEMORY_GOAL = 80 * 2 ** 20;
 
 /** Cold start of the built program with its embedded PostgreSQL, and what the idle process holds. */
 export const startup: Group = {

@@ -1,13 +1,15 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { makeEndpoint, publishAtRate, waitsAt } from './latency.ts';
+import { makeEndpoint, sendAtRate, waitsAt } from './latency.ts';
 import { load } from './load.ts';
-import { alone, duration, type Group, interleaved, median, percentile } from './measure.ts';
+import { duration, type Group, interleaved, median, percentile } from './measure.ts';
+import { startBare } from './mixed.ts';
+import type { Pace } from './pacer.ts';
 import { type Bench, postgresSeconds, processorSeconds, startBench } from './program.ts';
 import { LOOPBACK, type Receiver, startReceiver } from './receiver.ts';
 import { EVENT_FILLER } from './seed.ts';
 
 const RATE = 100;
-const GOALS = { cores: 0.25, p50: 0.0008, p99: 0.0024, besideFlood: 2 };
+const BESIDE_FLOOD = 2;
 const FLOOD_CONNECTIONS = 16;
 const TRICKLE = 'trickle.happened';
 const FLOOD = 'flood.happened';
@@ -19,15 +21,49 @@ interface Drop {
   readonly cores: number;
 }
 
-async function trickleFor(bench: Bench, sink: Receiver, seconds: number): Promise<Drop> {
+const MEASURES: Readonly<
+  Record<keyof Drop, { measure: string; shown(value: number): string; goal: number }>
+> = {
+  cores: {
+    measure: 'processor time, server and PostgreSQL',
+    shown: (value) => `${value.toFixed(2)} cores`,
+    goal: 0.25,
+  },
+  p50: { measure: 'from sending the POST to the first byte, p50', shown: duration, goal: 0.0008 },
+  p99: { measure: 'from sending the POST to the first byte, p99', shown: duration, goal: 0.0024 },
+};
+
+/** What takes events and delivers them: the program, or the bare sender with one INSERT. */
+interface Subject {
+  readonly bench: Bench;
+  readonly sink: Receiver;
+  readonly pid: number;
+  /** Where events are sent to. */
+  readonly to: Pick<Pace, 'origin' | 'path' | 'headers'>;
+  /** The path at the sink where those of the trickle arrive. */
+  readonly arrivesAt: string;
+}
+
+async function trickleFor({ bench, sink, pid, to, arrivesAt }: Subject, seconds: number): Promise<Drop> {
   await sink.reset();
-  const spent = () => processorSeconds(bench.pid) + postgresSeconds(bench.dataDir);
+  const spent = () => processorSeconds(pid) + postgresSeconds(bench.dataDir);
   const [before, begun] = [spent(), performance.now()];
-  await publishAtRate(bench, [TRICKLE], RATE, seconds);
-  let waits = await waitsAt(sink, '/trickle');
-  for (; waits.length < RATE * seconds; waits = await waitsAt(sink, '/trickle')) await delay(20);
+  await sendAtRate({ ...to, types: [TRICKLE], perSecond: RATE, seconds });
+  let waits = await waitsAt(sink, arrivesAt);
+  for (; waits.length < RATE * seconds; waits = await waitsAt(sink, arrivesAt)) await delay(20);
   const took = (performance.now() - begun) / 1000;
   return { p50: percentile(waits, 0.5), p99: percentile(waits, 0.99), cores: (spent() - before) / took };
+}
+
+/** The same while a flood goes elsewhere. */
+async function besideFlood(subject: Subject, seconds: number): Promise<Drop> {
+  const { origin, path, headers } = subject.to;
+  const body = () => `{"type":"${FLOOD}","data":{${EVENT_FILLER}}}`;
+  const flood = load(origin, { path, headers, body }, { connections: FLOOD_CONNECTIONS, seconds });
+  const drop = await trickleFor(subject, seconds);
+  await flood;
+  await untilEmpty(subject.bench);
+  return drop;
 }
 
 /** What a few events cost and how long they take, alone and beside a flood at another endpoint. */
@@ -39,59 +75,67 @@ export const trickle: Group = {
     const sink = await startReceiver();
     await makeEndpoint(bench, `${sink.url}/trickle`, TRICKLE);
     await makeEndpoint(bench, `${sink.url}/flood`, FLOOD);
-    await trickleFor(bench, sink, 1);
-    const drops: Record<'quiet' | 'flooded', Drop[]> = { quiet: [], flooded: [] };
-    const headers = { authorization: `Bearer ${bench.key}`, 'content-type': 'application/json' };
-    const body = () => `{"type":"${FLOOD}","data":{${EVENT_FILLER}}}`;
-    const samples = await interleaved(dearRounds + 1, {
-      async quiet() {
-        note('alone');
-        const drop = await trickleFor(bench, sink, seconds);
-        drops.quiet.push(drop);
-        return drop.p99;
-      },
-      async flooded() {
-        note('beside a flood');
-        const flood = load(
-          bench.url,
-          { path: '/v2/events', headers, body },
-          { connections: FLOOD_CONNECTIONS, seconds },
-        );
-        const drop = await trickleFor(bench, sink, seconds);
-        await flood;
-        drops.flooded.push(drop);
-        await untilEmpty(bench);
-        return drop.p99;
-      },
-    });
-    const of = (which: keyof Drop) => median(drops.quiet.map((drop) => drop[which]));
-    yield {
-      measure: 'processor time, server and PostgreSQL',
-      figure: `${of('cores').toFixed(2)} cores`,
-      ...alone,
-      goal: `≤ ${GOALS.cores}`,
-      met: of('cores') <= GOALS.cores,
-      samples: { cores: drops.quiet.map(({ cores }) => cores) },
+    const floor = await startBare(bench, sink);
+    const json = { 'content-type': 'application/json' };
+    const headers = { authorization: `Bearer ${bench.key}`, ...json };
+    const ours: Subject = {
+      bench,
+      sink,
+      pid: bench.pid,
+      to: { origin: bench.url, path: '/v2/events', headers },
+      arrivesAt: '/trickle',
     };
-    for (const share of ['p50', 'p99'] as const) {
+    const to = { origin: floor.url, path: '/', headers: json };
+    const bare: Subject = { bench, sink, pid: floor.pid, to, arrivesAt: '/one0' };
+    const drops: Record<'ours' | 'bare' | 'oursFlooded' | 'bareFlooded', Drop[]> = {
+      ours: [],
+      bare: [],
+      oursFlooded: [],
+      bareFlooded: [],
+    };
+    const measured = (name: keyof typeof drops, text: string, ask: () => Promise<Drop>) => async () => {
+      note(text);
+      const drop = await ask();
+      drops[name].push(drop);
+      return drop.p99;
+    };
+    for (const subject of [ours, bare]) await trickleFor(subject, 2);
+    await interleaved(dearRounds + 1, {
+      ours: measured('ours', 'alone', () => trickleFor(ours, seconds)),
+      bare: measured('bare', 'bare sender and one INSERT', () => trickleFor(bare, seconds)),
+      oursFlooded: measured('oursFlooded', 'beside a flood', () => besideFlood(ours, seconds)),
+      bareFlooded: measured('bareFlooded', 'bare, beside a flood', () => besideFlood(bare, seconds)),
+    });
+    const of = (name: keyof typeof drops, which: keyof Drop) =>
+      median(drops[name].map((drop) => drop[which]));
+    for (const [which, { measure, shown, goal }] of Object.entries(MEASURES)) {
+      const [figure, least] = [of('ours', which as keyof Drop), of('bare', which as keyof Drop)];
       yield {
-        measure: `from sending the POST to the first byte, ${share}`,
-        figure: duration(of(share)),
-        ...alone,
-        goal: `≤ ${duration(GOALS[share])}`,
-        met: of(share) <= GOALS[share],
-        samples: { seconds: drops.quiet.map((drop) => drop[share]) },
+        measure,
+        figure: shown(figure),
+        against: `bare sender and one INSERT ${shown(least)}`,
+        ratio: figure / least,
+        goal: `≤ ${shown(goal)}`,
+        met: figure <= goal,
+        samples: {
+          ours: drops.ours.map((drop) => drop[which as keyof Drop]),
+          bare: drops.bare.map((drop) => drop[which as keyof Drop]),
+        },
       };
     }
-    const [quiet, flooded] = [median(samples.quiet), median(samples.flooded)];
+    const [quiet, flooded] = [of('ours', 'p99'), of('oursFlooded', 'p99')];
+    const times = of('bareFlooded', 'p99') / of('bare', 'p99');
     yield {
       measure: 'p99 beside a flood at another endpoint',
       figure: duration(flooded),
-      against: `alone ${duration(quiet)}`,
+      against: `alone ${duration(quiet)}; bare ${duration(of('bareFlooded', 'p99'))}, ${times.toFixed(2)} times alone`,
       ratio: flooded / quiet,
-      goal: `≤ ${GOALS.besideFlood} ×`,
-      met: flooded / quiet <= GOALS.besideFlood,
-      samples,
+      goal: `≤ ${BESIDE_FLOOD} ×`,
+      met: flooded / quiet <= BESIDE_FLOOD,
+      samples: {
+        ours: drops.oursFlooded.map(({ p99 }) => p99),
+        bare: drops.bareFlooded.map(({ p99 }) => p99),
+      },
     };
     await bench.stop();
   },
