@@ -7,6 +7,7 @@ import { CommandError } from '../command/errors.ts';
 import { readConfigHere } from '../command/session.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 import { firstKeyFile, firstStart } from './first-start.ts';
+import { keepYoungGenerationSmall } from './young-generation.ts';
 
 /** Ends the process at once, with this code. */
 export type Exit = (code: number) => never;
@@ -25,6 +26,7 @@ interface Running {
 /** `payhook serve`: runs until a signal or until PostgreSQL ends by itself. Returns the exit code. */
 export async function serveForever(exit: Exit, json = false): Promise<number> {
   const signalled = stopSignal(exit);
+  const letGrow = keepYoungGenerationSmall();
   const config = readConfig();
   const [app, { createLog }] = await Promise.all([
     import('../../app/platform.ts'),
@@ -36,6 +38,7 @@ export async function serveForever(exit: Exit, json = false): Promise<number> {
   process.stdout.write(
     json ? announcement(platform, server.address) : await banner(platform, server.address),
   );
+  letGrow();
   const crashed = ended(platform);
   const end = await Promise.race([signalled, crashed]);
   if ('signal' in end) {
@@ -66,6 +69,7 @@ function shutdownDelay(signal: string, { shutdownDelayMs }: Config): number {
  */
 export async function workForever(exit: Exit, terminal: Terminal): Promise<number> {
   const signalled = stopSignal(exit);
+  const letGrow = keepYoungGenerationSmall();
   const config = await readConfigHere(terminal);
   const [app, { createLog }] = await Promise.all([
     import('../../app/platform.ts'),
@@ -77,6 +81,7 @@ export async function workForever(exit: Exit, terminal: Terminal): Promise<numbe
     const platform = await opened(opening, signalled, exit);
     const telemetry = await toldOf(platform);
     const worker = app.work(platform);
+    letGrow();
     const where = databaseOf(platform);
     terminal.result(
       { delivering: true, database: where },
