@@ -25,7 +25,7 @@ export interface BatchClaim {
   readonly batches: readonly LeasedBatch[];
   /** Milliseconds until something has waited long enough for company, or an endpoint may be tried; null = none. */
   readonly waitMs: number | null;
-  /** An endpoint may have more that could go: its lane is full, or another worker had it. */
+  /** An endpoint may have more that could go: its lane is full now, or another worker had it. */
   readonly isCrowded: boolean;
 }
 
@@ -100,7 +100,9 @@ export async function claimBatches(
       taken.push(request);
     }
     chosen.push(...taken);
-    isCrowded ||= packed.hasMore || taken.length < packed.requests.length || limits.requests === 0;
+    isCrowded ||= packed.isFull || taken.length < packed.requests.length;
+    // there is room for what was not read
+    if (!isCrowded && candidates.length >= EVENTS_AT_ONCE) waits.push(SOON_MS);
   }
   const batches = chosen.length === 0 ? { batches: [], waitMs: null } : await lease(tx, chosen, options);
   if (batches.waitMs !== null) waits.push(batches.waitMs);

@@ -12,7 +12,7 @@ test('a request is full at so many events, and what is left waits', () => {
     limits,
   );
   expect(bytesOf(packed.requests)).toEqual([[1, 2, 3]]);
-  expect(packed).toMatchObject({ waitMs: 600, hasMore: false });
+  expect(packed).toMatchObject({ waitMs: 600, isFull: false });
 });
 
 test('a request is full at so many bytes, with brackets and commas', () => {
@@ -38,10 +38,22 @@ test('what is to go alone does, at once, and parts no others', () => {
   expect(bytesOf(packed.requests)).toEqual([[2], [1, 3, 4]]);
 });
 
-test('no more requests than there is room for, and it says that more could go', () => {
+test('no more requests than there is room for, and it says that more may be due', () => {
   const packed = pack([due(60), due(60), due(60), due(60)], { ...limits, requests: 2 });
   expect(bytesOf(packed.requests)).toEqual([[60], [60]]);
-  expect(packed.hasMore).toBe(true);
-  expect(pack([due(60), due(60)], { ...limits, requests: 0 })).toMatchObject({ requests: [], hasMore: true });
-  expect(pack([], limits)).toEqual({ requests: [], waitMs: null, hasMore: false });
+  expect(packed.isFull).toBe(true);
+  expect(pack([due(60), due(60)], { ...limits, requests: 0 })).toMatchObject({ requests: [], isFull: true });
+  expect(pack([], limits)).toEqual({ requests: [], waitMs: null, isFull: false });
+});
+
+test('nobody reads more than there is room for, so when all of it goes more may be due', () => {
+  const packed = pack(
+    [1, 2, 3, 4, 5, 6].map((bytes) => due(bytes)),
+    { ...limits, requests: 2 },
+  );
+  expect(bytesOf(packed.requests)).toEqual([
+    [1, 2, 3],
+    [4, 5, 6],
+  ]);
+  expect(packed.isFull).toBe(true);
 });

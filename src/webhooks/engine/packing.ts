@@ -22,8 +22,8 @@ export interface Packed<C> {
   readonly requests: readonly (readonly C[])[];
   /** Milliseconds until the rest has waited long enough for company; null = nothing waits. */
   readonly waitMs: number | null;
-  /** Something could go, but all requests were taken. */
-  readonly hasMore: boolean;
+  /** All requests were taken: what more is due goes when one of them ends. */
+  readonly isFull: boolean;
 }
 
 const BRACKETS = 2;
@@ -58,5 +58,5 @@ export function pack<C extends Candidate>(
   const waitMs = open.length === 0 ? null : maxWaitMs - Math.max(...open.map(({ ageMs }) => ageMs));
   const isOver = waitMs !== null && waitMs <= 0;
   if (isOver) close();
-  return { requests: ready.slice(0, most), waitMs: isOver ? null : waitMs, hasMore: ready.length > most };
+  return { requests: ready.slice(0, most), waitMs: isOver ? null : waitMs, isFull: ready.length >= most };
 }
