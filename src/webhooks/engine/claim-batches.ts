@@ -162,7 +162,9 @@ function readDue(tx: Tx, free: string, { leaseMs }: BatchClaimOptions): Promise<
               select count(distinct o.lease_token) from queue o
               where o.account_id = e.account_id and o.endpoint_id = e.id and o.generation = e.resumptions
                 and o.due_at > c.now and o.due_at <= c.lease_end and o.lease_token is not null),
-            case when e.rate_limit is null then s.lane else greatest(1, e.rate_limit / 10) end))::int as room) r
+            case when e.rate_limit is null then s.lane else greatest(1, e.rate_limit / 10) end))::int as room
+          -- counted once, not again for each delivery
+          offset 0) r
         left join lateral (
           select q.event_id, q.due_at, q.generation < e.resumptions or q.lease_token is not null as has_waited,
                  q.trigger = 'manual' or (q.generation = e.resumptions and q.step > 0) as is_alone
