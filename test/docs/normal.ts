@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { setTimeout as delay } from 'node:timers/promises';
 
 const DAY_MS = 86_400_000;
 const MINUTE_MS = 60_000;
@@ -13,6 +14,9 @@ const DURATIONS = /^(duration|p\d\d)_ms$/;
 const TODAY = Date.parse('2026-09-15T00:00:00.000Z');
 const YEAR = '2026';
 
+/** A step begins so long before what is done in it and behind the one before, because the clock of a virtual machine is corrected now and then. */
+const SLACK_MS = 10;
+
 /** A moment of the run and what it is called in the story, both in milliseconds since 1970. */
 interface Moment {
   readonly from: number;
@@ -23,8 +27,8 @@ interface Moment {
 export interface Clock {
   /** Begins a chapter at this instant of the story; its steps are a minute apart. */
   chapter(instant: string): void;
-  /** Begins the next step: what the server dates from now on belongs to it. */
-  step(): void;
+  /** Begins the next step, a little behind the one before: what the server dates from now on belongs to it. */
+  step(): Promise<void>;
   /** The real instant, for requests, of one the story speaks of; it must lie before the story's today. */
   real(instant: string): string;
   /** The real day, `YYYY-MM-DD`, of one the story speaks of. */
@@ -48,9 +52,11 @@ export function storyClock(): Clock {
     chapter(instant) {
       next = Date.parse(instant);
     },
-    step() {
+    async step() {
+      await delay(SLACK_MS);
       moments.push({ from: Date.now(), story: next });
       next += MINUTE_MS;
+      await delay(SLACK_MS);
     },
     real(instant) {
       const ms = Date.parse(instant) + shift;

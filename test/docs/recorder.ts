@@ -60,7 +60,7 @@ export function recorderAt(
     settled,
     async show(operation, call = {}) {
       if (taken.has(operation)) throw new Error(`${operation} was shown before`);
-      clock.step();
+      await clock.step();
       const { request, answer } = await ask(world, operation, call);
       if (answer.status >= 300) throw new Error(`${operation}: ${answer.status} ${answer.text}`);
       await settled();
