@@ -263,6 +263,23 @@ describe('what columns are', () => {
     expect((await commissions())[0]?.affiliate_id).not.toBe(ada?.id);
   });
 
+  test('a file of commissions is not taken for one of affiliates', async () => {
+    const file = csv('Email,Name,Order,Commission', 'ada@example.com,Ada,1042,5.00');
+    await refused(
+      file,
+      AFFILIATE,
+      'import_unclear',
+      '"Order" and "Commission" are columns of commissions, and this imports affiliates (import the file as commissions or ',
+    );
+    for (const name of ['affiliatewp-referrals', 'slicewp-commissions', 'excel-commissions']) {
+      const { body } = await preview(example(`${name}.csv`), AFFILIATE);
+      expect(body.questions, name).toMatchObject([{ about: 'mapping', choices: [{ query: {} }, {}] }]);
+    }
+    const [, choice] = (await preview(file, AFFILIATE)).body.questions[0].choices;
+    expect(choice.query).toEqual({ mapping: { Order: 'ignore', Commission: 'ignore' } });
+    expect((await imported(file, { ...AFFILIATE, ...choice.query })).created).toBe(1);
+  });
+
   test('two columns that could both be the commission are asked about', async () => {
     await makePeople();
     const file = csv('id,affiliate_email,amount,Commission', 'a,ada@example.com,100.00,5.00');

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { AFFILIATES, allOf, COMMISSIONS, type Json, makeAffiliate, nothingChanges } from '../api/fixtures.ts';
+import { AFFILIATES, allOf, type Json, makeAffiliate, nothingChanges } from '../api/fixtures.ts';
 import type { Api } from '../support/api.ts';
 import { startWorld, type World } from '../support/world.ts';
 import { type Machine, ROOT, type RunOptions, startMachine } from './support.ts';
@@ -69,9 +69,25 @@ test('a question is answered by an option, never by --yes', async () => {
     const ran = await run(args);
     expect(ran).toMatchObject({ code: 1, stdout: '' });
     expect(ran.stderr).toContain('say it with --dialect dates=dmy or --dialect dates=mdy');
+    expect(ran.stderr).toMatch(/^Dates +not known$/m);
   });
   const report = await ask(...args, '--dialect', 'dates=dmy');
   expect(report).toMatchObject({ created: 3, dialect: { encoding: 'windows-1252', dates: 'dmy' } });
+});
+
+test('a refusal names every way to answer', async () => {
+  const named = async (...args: string[]) => (await run([...args, '--yes'])).stderr;
+  expect(await named('affiliates', 'import', example('impact-actions.csv'))).toMatch(
+    /imports affiliates: say it with --map 'Order Id=ignore' --map 'Payout=ignore', or import the file as commissions\n$/,
+  );
+  await ask('affiliates', 'import', example('affiliatewp-affiliates.csv'), '--yes');
+  expect(await named('commissions', 'import', example('refersion-conversions.csv'))).toMatch(
+    /: say it with --paid skip, or give the day of payment by a column or a constant: paid_at\n$/,
+  );
+  const file = machine.write('nobody.csv', 'name,country\nAda,gb\n');
+  expect(await named('affiliates', 'import', file)).toMatch(
+    /which column is the e-mail address\? Say it with --map 'Their column=our_field'\n$/,
+  );
 });
 
 test('--map says what columns are, and --save keeps it', async () => {
@@ -178,8 +194,7 @@ test('the files of other products go in by a command each', async () => {
       failed: 0,
     });
   }
-  const other = await world.otherAccount();
-  api = other;
+  expect(await go('affiliates', 'import', example('bank-and-tax.csv'))).toMatchObject({ failed: 0 });
   expect(await go('affiliates', 'import', example('firstpromoter-promoters.csv'))).toMatchObject({
     created: 3,
   });
@@ -187,5 +202,8 @@ test('the files of other products go in by a command each', async () => {
     created: 2,
     skipped: 1,
   });
-  expect(await allOf(api, COMMISSIONS)).toHaveLength(2);
+  const dates = ['--dialect', 'dates=dmy'];
+  expect(await go('commissions', 'import', example('excel-commissions.csv'), ...dates)).toMatchObject({
+    created: 3,
+  });
 });

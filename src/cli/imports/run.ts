@@ -194,13 +194,18 @@ class Import {
 
 /** The refusal, in the words of this program. */
 function refused({ questions }: ImportPreview, { message }: ApiError): Error {
-  const options = questions.flatMap(({ choices }) =>
-    choices.flatMap(({ query }) => Object.entries(query).map(([name, value]) => optionFor(name, value))),
+  const choices = questions.flatMap((question) => question.choices);
+  const options = choices.flatMap(({ query }) =>
+    Object.entries(query).map(([name, value]) => optionFor(name, value)),
   );
+  // what no option says
+  const others = choices.flatMap(({ label, query }) => (Object.keys(query).length === 0 ? [label] : []));
   if (questions.length === 0)
     return new CommandError(`${message.split('. Accept')[0]}: accept it with --yes`, { code: 'bad_request' });
-  const how = options.length === 0 ? '--map' : options.join(' or ');
-  return new CommandError(`${questions.map((question) => question.message).join('; ')}: say it with ${how}`, {
+  const how = options.length === 0 ? "--map 'Their column=our_field'" : options.join(' or ');
+  const asked = questions.map((question) => question.message).join('; ');
+  const say = asked.endsWith('?') ? ' Say' : ': say';
+  return new CommandError([`${asked}${say} it with ${how}`, ...others].join(', or '), {
     code: 'bad_request',
   });
 }

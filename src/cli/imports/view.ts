@@ -59,16 +59,18 @@ function describeBad(
   return lines.join('') + (rest > 0 ? `and ${rest} more bad lines\n` : '');
 }
 
+const NOT_KNOWN = 'not known';
 const DATES = { iso: 'year first', dmy: 'day first', mdy: 'month first' };
 
 /** How a file would be read, for people. */
 export function describePreview(preview: ImportPreview, { paint }: Terminal): string {
-  const { dialect, columns, guessed, report } = preview;
+  const { dialect, columns, guessed, questions, report } = preview;
+  const isOpen = (about: 'dates' | 'decimal') => questions.some((question) => question.about === about);
   const facts = factLines([
     ['Encoding', dialect.encoding.toUpperCase()],
     ['Separator', dialect.separator],
-    ['Decimal sign', dialect.decimal],
-    ['Dates', DATES[dialect.dates]],
+    ['Decimal sign', isOpen('decimal') ? NOT_KNOWN : dialect.decimal],
+    ['Dates', isOpen('dates') ? NOT_KNOWN : DATES[dialect.dates]],
     ['Saved mapping', preview.mapping_name],
     ['Lines', report === null ? null : `${report.lines}: ${summary(report, preview.kind)}`],
   ]);

@@ -103,7 +103,8 @@ export async function planColumns(
   const draft = new Draft(seen, mapping, source);
   draft.takeNames();
   if (seen.kind === 'affiliates') draft.takeEmails();
-  const questions = seen.kind === 'commissions' ? await decideCommissions(seen, draft) : [];
+  const questions =
+    seen.kind === 'commissions' ? await decideCommissions(seen, draft) : otherKind(seen.header, draft);
   return { columns: draft.columns(), questions };
 }
 
@@ -183,6 +184,31 @@ class Draft {
   }
 }
 
+/** An order and a commission in every line, with nobody saying what they are: a file of commissions. */
+function otherKind(header: readonly string[], draft: Draft): Question[] {
+  const columnOf = (field: string) => draft.free(FIELDS.commissions[field]?.synonyms)[0];
+  const columns = ['order_id', 'amount'].map((field) => header[columnOf(field) ?? -1]);
+  const [order, amount] = columns;
+  if (order === undefined || amount === undefined) return [];
+  return [
+    {
+      about: 'mapping',
+      message: `${JSON.stringify(order)} and ${JSON.stringify(amount)} are columns of commissions, and this imports affiliates`,
+      choices: [
+        { label: 'import the file as commissions', query: {} },
+        choiceOf({ [order]: IGNORE, [amount]: IGNORE }),
+      ],
+    },
+  ];
+}
+
+const choiceOf = (mapping: Mapping): Question['choices'][number] => ({
+  label: Object.entries(mapping)
+    .map(([key, value]) => `${key} = ${value}`)
+    .join(', '),
+  query: { mapping },
+});
+
 async function decideCommissions(seen: Seen, draft: Draft): Promise<Question[]> {
   const isOwn = seen.header.every((name) => Object.hasOwn(FIELDS.commissions, name.toLowerCase()));
   const questions = isOwn ? [] : decideAmount(seen, draft);
@@ -202,19 +228,13 @@ function decideAmount(seen: Seen, draft: Draft): Question[] {
   const [other] = draft.free(names);
   if (other === undefined) return [];
   const column = seen.header[other] ?? '';
-  const choice = (mapping: Mapping) => ({
-    label: Object.entries(mapping)
-      .map(([key, value]) => `${key} = ${value}`)
-      .join(', '),
-    query: { mapping },
-  });
   return [
     {
       about: 'mapping',
       message: `${JSON.stringify(amount.column)} and ${JSON.stringify(column)} could both be the commission`,
       choices: [
-        choice({ [column]: 'amount', [amount.column]: 'sale_amount' }),
-        choice({ [amount.column]: 'amount', [column]: IGNORE }),
+        choiceOf({ [column]: 'amount', [amount.column]: 'sale_amount' }),
+        choiceOf({ [amount.column]: 'amount', [column]: IGNORE }),
       ],
     },
   ];

@@ -218,7 +218,9 @@ export async function importFile(
 function refuseOpen({ questions }: ImportPlan): void {
   if (questions.length === 0) return;
   const asked = questions.map(({ message, choices }) => {
-    const answers = choices.map(({ label, query }) => `${label}: ${JSON.stringify(query)}`);
+    const answers = choices.map(({ label, query }) =>
+      Object.keys(query).length === 0 ? label : `${label}: ${JSON.stringify(query)}`,
+    );
     return answers.length === 0 ? message : `${message} (${answers.join(' or ')})`;
   });
   throw fail('import_unclear', asked.join('; '));
