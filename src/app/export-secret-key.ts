@@ -16,10 +16,9 @@ export async function exportSecretKey({ config, db }: Platform, path: string): P
   try {
     writeFileSync(path, `${key}\n`, { mode: 0o600, flag: 'wx', flush: true });
   } catch (error) {
-    throw new SecretKeyError(
-      (error as NodeJS.ErrnoException).code === 'EEXIST'
-        ? `${path} exists: name another file for the secret key`
-        : `the secret key cannot be written to ${path}: ${(error as Error).message}`,
-    );
+    const { code, message } = error as NodeJS.ErrnoException;
+    if (code === 'EEXIST') throw new SecretKeyError(`${path} exists: name another file for the secret key`);
+    const why = code === 'ENOENT' ? 'there is no such folder' : message;
+    throw new SecretKeyError(`the secret key cannot be written to ${path}: ${why}`);
   }
 }

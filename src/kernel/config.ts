@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { parseEnv } from 'node:util';
 import { type MailServer, mailServerOf } from './mail-server.ts';
 import { COMMAND_SETTINGS, origin, SETTINGS, type Setting, withoutCredentials } from './settings.ts';
+import { unreadable } from './unreadable.ts';
 
 /** The validated settings of the program. */
 export interface Config {
@@ -149,7 +150,7 @@ function parseSettings(path: string): Record<string, string | undefined> {
   try {
     return parseEnv(readFileSync(path, 'utf8'));
   } catch (error) {
-    throw new ConfigError(`--env-file: ${(error as Error).message}`);
+    throw new ConfigError(`--env-file: ${unreadable(path, error)}`);
   }
 }
 
@@ -164,7 +165,7 @@ function textOf(name: string, env: Environment): string | undefined {
   try {
     return readFileSync(path, 'utf8').trim();
   } catch (error) {
-    throw new ConfigError(`${name}_FILE: ${(error as Error).message}`);
+    throw new ConfigError(`${name}_FILE: ${unreadable(path, error)}`);
   }
 }
 

@@ -33,7 +33,10 @@ test('webhooks change --client-certificate takes PEM from one file or two, and n
   const alone = await run('webhooks', 'change', url, '--client-key', both);
   expect(alone).toMatchObject({ code: 2, stderr: expect.stringContaining('--client-certificate <file>') });
   const missing = await run('webhooks', 'change', url, '--client-certificate', '/no/such.pem');
-  expect(missing).toMatchObject({ code: 2, stderr: expect.stringContaining('/no/such.pem') });
+  const option = 'payhook: --client-certificate: ';
+  expect(missing).toMatchObject({ code: 2, stderr: `${option}/no/such.pem: there is no such file\n` });
+  const folder = await run('webhooks', 'change', url, '--client-certificate', machine.folder);
+  expect(folder.stderr).toBe(`${option}${machine.folder} is a folder, not a file\n`);
 });
 
 test('webhooks change --proxy shows it without its password, and none takes it away', async () => {

@@ -65,6 +65,12 @@ test('wrong settings are all named at once with exit code 2, also by serve', asy
   for (const name of Object.keys(env)) expect(ran.stderr).toContain(`${name} must be`);
 });
 
+test('a file of a setting that is missing is named with what is wrong', async () => {
+  const ran = await machine.run(['config'], { env: { SECRET_KEY_FILE: '/no/such.key' } });
+  expect(ran).toMatchObject({ code: 2 });
+  expect(ran.stderr).toContain('SECRET_KEY_FILE: /no/such.key: there is no such file');
+});
+
 test('config shows every setting with its source and never a secret', async () => {
   const secretFile = machine.write('secret', 'file-secret-0123456789-0123456789-0123456789');
   const env = {

@@ -1,6 +1,7 @@
 import { accessSync, constants, createReadStream, readFileSync, statSync } from 'node:fs';
 import { text } from 'node:stream/consumers';
 import type { UploadSource } from '../../client/client.ts';
+import { unreadable } from '../../kernel/unreadable.ts';
 import { CommandError } from './errors.ts';
 
 /** A file to read; `-` is standard input. Throws CommandError when it cannot be read. */
@@ -26,8 +27,7 @@ function fileText(path: string): string {
   try {
     return readFileSync(path, 'utf8');
   } catch (error) {
-    const { code, message } = error as NodeJS.ErrnoException;
-    throw new CommandError(`${path}: ${code === 'ENOENT' ? 'there is no such file' : message}`);
+    throw new CommandError(unreadable(path, error));
   }
 }
 
@@ -36,9 +36,6 @@ function lookAt(path: string) {
     accessSync(path, constants.R_OK);
     return statSync(path);
   } catch (error) {
-    const { code, message } = error as NodeJS.ErrnoException;
-    if (code === 'ENOENT') throw new CommandError(`${path}: there is no such file`);
-    if (code === 'EACCES') throw new CommandError(`${path}: no permission to read it`);
-    throw new CommandError(`${path}: ${message}`);
+    throw new CommandError(unreadable(path, error));
   }
 }

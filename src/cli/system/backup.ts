@@ -3,6 +3,7 @@ import type { Command } from 'commander';
 import type { Manifest } from '../../app/backup/manifest.ts';
 import type { ScheduledBackup } from '../../app/backup/schedule.ts';
 import type { Platform } from '../../app/platform.ts';
+import { unreadable } from '../../kernel/unreadable.ts';
 import type { Cli } from '../command/cli.ts';
 import { CommandError, UsageError } from '../command/errors.ts';
 import { noEffect } from '../command/option-rules.ts';
@@ -211,7 +212,7 @@ function readSecret(path: string | undefined): string | undefined {
   try {
     text = readFileSync(path, 'utf8').trim();
   } catch (error) {
-    throw new CommandError(`${path} cannot be read: ${(error as Error).message}`);
+    throw new CommandError(unreadable(path, error));
   }
   if (text === '') throw new CommandError(`${path} is empty`);
   return text;

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import type { Command } from 'commander';
 import type { ChangeWebhookEndpointBody, WebhookEndpoint } from '../../client/client.ts';
+import { unreadable } from '../../kernel/unreadable.ts';
 import { UsageError } from '../command/errors.ts';
 import { exactTime } from '../terminal/time.ts';
 
@@ -104,7 +105,7 @@ function readText(option: string, path: string): string {
   try {
     return readFileSync(path, 'utf8');
   } catch (error) {
-    throw new UsageError(`${option}: ${(error as Error).message}`);
+    throw new UsageError(`${option}: ${unreadable(path, error)}`);
   }
 }
 
