@@ -196,6 +196,7 @@ test('on a fresh machine it needs no server, and every command it names works as
   expect(stdout).toContain('while the server runs (npx payhook serve)');
   const commands = [...stdout.matchAll(/^ {2}.*npx payhook (.+)$/gm)].map(([, command = '']) => command);
   expect(commands.length).toBeGreaterThan(8);
+  expect(commands).toContain('users setup-link');
   const server = await startServer(machine);
   for (const command of commands.filter((each) => each !== 'listen')) {
     // what cannot be undone is asked for on a terminal

@@ -34,11 +34,13 @@ export async function demo({ terminal, account }: Cli, options: { seed: string }
       await platform.accounts.markDemo(chosen.uuid);
       const worker = work(platform);
       try {
-        const summary = await withAccount({ platform, terminal, account: chosen }, async (client) => {
+        const made = await withAccount({ platform, terminal, account: chosen }, async (client) => {
           await fill(client, { terminal, seed, stopped, name: chosen.name });
-          return summarize(client, seed, (performance.now() - begun) / 1000);
+          const summary = await summarize(client, seed, (performance.now() - begun) / 1000);
+          const { pagination } = await client.users.list({ per_page: 1 });
+          return { summary, hasUsers: pagination.total > 0 };
         });
-        await tell(terminal, summary, platform, addressOf(platform.config));
+        await tell(terminal, made, platform, addressOf(platform.config));
       } finally {
         await worker.close();
       }
@@ -123,12 +125,12 @@ async function content(client: Client): Promise<string | null> {
 
 async function tell(
   terminal: Terminal,
-  summary: Summary,
+  { summary, hasUsers }: { readonly summary: Summary; readonly hasUsers: boolean },
   { accounts }: Platform,
   address: string,
 ): Promise<void> {
   const { id, name } = summary.account;
   const isAlone = (await accounts.list()).length === 1;
   const flag = isAlone ? '' : ` --account ${/^[\w -]+$/.test(name) ? `"${name}"` : id}`;
-  terminal.result(summary, () => describe(summary, { flag, url: address }, terminal));
+  terminal.result(summary, () => describe(summary, { flag, url: address, hasUsers }, terminal));
 }

@@ -73,10 +73,13 @@ async function recovered(client: Client): Promise<Summary['recovered_event']> {
   return null;
 }
 
-/** The summary for people: what there is, and what to type next. `flag` names the account; '' = no need to. */
+/**
+ * The summary for people: what there is, and what to type next. `flag` names the account; '' = no need to. Without
+ * users the account is seen in a browser only by whoever becomes its owner.
+ */
 export function describe(
   summary: Summary,
-  { flag, url }: { flag: string; url: string },
+  { flag, url, hasUsers }: { flag: string; url: string; hasUsers: boolean },
   { paint }: Terminal,
 ): string {
   const { account, commissions, payouts, webhook_endpoints: endpoints } = summary;
@@ -96,6 +99,7 @@ export function describe(
     `${paint.strong('Have a look')}\n` +
       steps([
         ...whatToSee(summary).map(command),
+        ...(hasUsers ? [] : [command(['Make yourself its owner, for the browser', 'users setup-link'])]),
         ['In a browser, while the server runs', `${url}/payouts`],
         ['The API, while the server runs', `${url}/docs`],
       ]),
