@@ -86,6 +86,8 @@ test('a payout is not completed while the fate of a line is unknown, before some
   expect(refused.error?.message).toContain(
     `nobody says what became of affiliates ${ids[1]} in EUR, ${ids[2]} in EUR: they may have been paid`,
   );
+  const one = await complete(...files, '--paid', String(ids[1]));
+  expect(one.error?.message).toContain(`nobody says what became of affiliate ${ids[2]} in EUR: they may`);
   const twice = await complete(...files, '--unpaid', String(ids[0]));
   expect(twice.error?.message).toContain(`a result file says what became of affiliate ${ids[0]}`);
   expect((await api.get(`${PAYOUTS}/${payout.id}`)).body.status).toBe('unpaid');

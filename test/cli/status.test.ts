@@ -19,6 +19,7 @@ test('system tells what GET /v2/system does, and other accounts that it is not f
   const record = await ask('system');
   expect(record).toMatchObject({ object: 'system', version: '0.1.0' });
   const text = await say('system');
+  expect(text).toMatch(/^Size +[1-9]\d*\.\d MB$/m);
   expect(text).toContain(`PostgreSQL  ${record.database.version}, started`);
   expect(text).toContain('No process delivers webhooks.');
   expect(text).toMatch(/^CHORE +LAST DONE \(UTC\)$/m);

@@ -152,8 +152,9 @@ export function refuseUnanswered(entries: readonly ListedEntry[], lines: readonl
   );
   const open = lines.filter((line) => !known.has(lineKey(line)));
   if (open.length === 0) return;
+  const who = open.length === 1 ? 'affiliate' : 'affiliates';
   throw new CommandError(
-    `nobody says what became of affiliates ${nameSome(open.map(nameOf))}: they may have been paid. Wait for the answer, or name ` +
+    `nobody says what became of ${who} ${nameSome(open.map(nameOf))}: they may have been paid. Wait for the answer, or name ` +
       'them with --paid or --unpaid; nothing was changed',
     { code: 'bad_request', reason: 'affiliates_missing' },
   );

@@ -7,6 +7,7 @@ import { table } from '../terminal/table.ts';
 import type { Paint } from '../terminal/terminal.ts';
 import { exactTime } from '../terminal/time.ts';
 
+const MEGABYTE = 1e6;
 const GIGABYTE = 1e9;
 
 /** `payhook system`. */
@@ -15,14 +16,15 @@ export async function showSystem({ terminal, account }: Cli): Promise<undefined>
   terminal.result(found, () => describe(found, terminal.paint));
 }
 
-/** Bytes as people read them: `12.3 GB`. */
-export const gigabytes = (bytes: number): string => `${(bytes / GIGABYTE).toFixed(1)} GB`;
+/** Bytes as people read them: `12.3 GB`, `45.6 MB`. */
+const sizeOf = (bytes: number): string =>
+  bytes < GIGABYTE ? `${(bytes / MEGABYTE).toFixed(1)} MB` : `${(bytes / GIGABYTE).toFixed(1)} GB`;
 
 /** The room on the disk of the data folder, for people. */
 export const roomOf = (disk: System['disk']): string =>
   disk === null
     ? 'not known: the database is not the embedded one'
-    : `${gigabytes(disk.free_bytes)} of ${gigabytes(disk.total_bytes)} free`;
+    : `${sizeOf(disk.free_bytes)} of ${sizeOf(disk.total_bytes)} free`;
 
 /** The replica for people; null when there is none. */
 export const replicaOf = (replica: System['replica']): string | null =>
@@ -42,7 +44,7 @@ function describe(
   const facts = factLines([
     ['Schema', String(schema_version)],
     ['PostgreSQL', `${database.version}, started ${exactTime(database.started_at)} (UTC)`],
-    ['Size', gigabytes(database.size_bytes)],
+    ['Size', sizeOf(database.size_bytes)],
     ['Replica', replicaOf(replica)],
     ['Disk', roomOf(disk)],
     ['Waiting', `${count(backlog.queued_count, 'delivery', 'deliveries')}, ${backlog.due_count} of them due`],
