@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import type { Page } from '../browser/support.ts';
+import type { Browser } from '../people/support.ts';
 import type { Api } from '../support/api.ts';
 import { agree, letInvoice } from '../support/invoicing.ts';
 
@@ -10,8 +11,8 @@ export interface Screen {
   readonly path: (api: Api) => Promise<string> | string;
   /** What one does there first. */
   readonly act?: (page: Page) => Promise<void>;
-  /** Takes back what other screens would show too. */
-  readonly after?: (api: Api) => Promise<unknown>;
+  /** Takes back what other screens would show too, as an owner: a key cannot lower what protects payouts. */
+  readonly after?: (owner: Browser) => Promise<{ readonly status: number }>;
 }
 
 const unpaid = async (api: Api) => {
@@ -161,7 +162,7 @@ export const SCREENS: readonly Screen[] = [
   {
     name: 'payout-approval',
     path: withheld,
-    after: (api) => api.patch('/v2/account', { approval: 'none' }),
+    after: (owner) => owner.call('PATCH', '/v2/account', { approval: 'none' }),
   },
   { name: 'affiliates', path: () => '/affiliates' },
   { name: 'affiliate', path: firstAffiliate },

@@ -34,7 +34,7 @@ inChromium('screenshots', (chromium) => {
 });
 
 async function takeAll(chromium: Chromium, world: World, state: (typeof STATES)[number]): Promise<void> {
-  const { email } = await makeUser(world.api, 'owner');
+  const { email, browser: owner } = await makeUser(world.api, 'owner');
   for (const [size, viewport] of Object.entries({ wide: WIDE, phone: PHONE })) {
     for (const colorScheme of ['light', 'dark'] as const) {
       const { page } = await chromium.visitor({ scripts: true, viewport, colorScheme });
@@ -50,7 +50,7 @@ async function takeAll(chromium: Chromium, world: World, state: (typeof STATES)[
           fullPage: true,
           animations: 'disabled',
         });
-        await after?.(world.api);
+        if (after !== undefined) expect((await after(owner)).status, `after ${name}`).toBe(200);
       }
     }
   }
