@@ -85,14 +85,15 @@ export const affiliates = {
     removeTitle: (currency: string) => `Remove the destination (${currency})?`,
     removeLead: 'The affiliate is then paid by its other destination, or as the payment method says.',
     written: (name: string) => `In payment files: ${name}`,
-    shared: (ids: string) => `The same account is paid for affiliate ${ids}.`,
+    shared: (ids: readonly number[]) =>
+      `The same account is paid for ${ids.length === 1 ? 'affiliate' : 'affiliates'} ${ids.join(', ')}.`,
     waits: 'Changed lately. Not paid before',
     lost: 'The number was lost with the secret key. Set the destination again.',
     fields: {
       currency: 'Currency',
       account_holder: 'Account holder',
       iban: 'IBAN',
-      bic: 'BIC (optional)',
+      bic: 'BIC',
       routing_number: 'Routing number',
       account_number: 'Account number',
     },

@@ -56,7 +56,7 @@ export const payouts = {
       anyProgram: 'any program',
       until: 'earned up to and including',
       without: 'without',
-      search: 'Name, e-mail or slug contains…',
+      search: 'Name, e-mail or short name contains…',
       minimum: 'Also pay affiliates below their minimum',
       reset: 'Clear all filters',
     },

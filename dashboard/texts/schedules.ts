@@ -79,7 +79,7 @@ export const schedules = {
     program: 'Program',
     anyProgram: 'Any program',
     search: 'Only affiliates matching',
-    searchHint: 'Words of a name, an e-mail address or a slug.',
+    searchHint: 'Words of a name, an e-mail address or a short name.',
     minimum: 'Also pay affiliates below their minimum',
     others: (json: string) => `These filters were set elsewhere and stay: ${json}`,
     save: 'Save schedule',

@@ -29,7 +29,7 @@ export const settings = {
     minimums: 'Minimum payout',
     minimumsHint: 'Affiliates who are owed less are left out of payouts until they reach it.',
     limits: 'Largest PayPal payment',
-    limitsHint: 'The PayPal file splits larger payments into several.',
+    limitsHint: 'PayPal may refuse larger payments. They are in the file, and the payout says so.',
     payouts: 'Payouts',
     approval: 'Approval',
     approvalHint:

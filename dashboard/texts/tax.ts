@@ -46,7 +46,10 @@ export const tax = {
     },
     ending: (type: string, ending: string) => `${type}, ends in ${ending}`,
     lost: 'The number was lost with the secret key. Enter it again.',
-    shared: (ids: string) => `Affiliate ${ids} has the same number.`,
+    shared: (ids: readonly number[]) =>
+      ids.length === 1
+        ? `Affiliate ${ids[0]} has the same number.`
+        : `Affiliates ${ids.join(', ')} have the same number.`,
     signedOn: (form: string, day: string) => `${form}, signed on ${day}`,
     agreed: (name: string, day: string) => `${name} agreed on ${day} that you write their invoices`,
     notAgreed: 'Not agreed',
@@ -90,7 +93,7 @@ export const tax = {
     title: 'US tax forms',
     lead: 'Who was paid how much in a calendar year, and whose form is missing.',
     remark:
-      'This is a list, no advice. Your tax adviser says who must be reported, on which form, and what is withheld.',
+      'This is a list, not advice. Your tax adviser says who must be reported, on which form, and what is withheld.',
     year: 'Year',
     sums: {
       reportable: (threshold: string) => `Paid ${threshold} or more, in the United States`,

@@ -47,7 +47,7 @@ inChromium('the lists for US tax forms', (chromium) => {
     const visitor = await atDashboard(chromium, world, { path: '/reports', viewport });
     const { page } = visitor;
     await page.getByRole('combobox', { name: 'Year' }).selectOption('2026');
-    await page.getByText('This is a list, no advice.').waitFor();
+    await page.getByText('This is a list, not advice.').waitFor();
     const rows = page.getByRole('table').locator('tbody tr');
     await rows.getByText('W-9 missing').waitFor();
     expect(await rows.count()).toBe(1);

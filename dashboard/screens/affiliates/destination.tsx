@@ -86,7 +86,7 @@ function Account({ destination }: { destination: AffiliateDestination }) {
       {holder_in_files !== account_holder && (
         <span className="second">{texts.written(holder_in_files ?? '')}</span>
       )}
-      {shared_with.length > 0 && <span className="second">{texts.shared(shared_with.join(', '))}</span>}
+      {shared_with.length > 0 && <span className="second">{texts.shared(shared_with)}</span>}
       {waits_until !== null && (
         <span className="second">
           {texts.waits} <Time at={waits_until} />
@@ -165,7 +165,7 @@ export function SetDestination({
         />
         <TextField {...text('currency')} hint={texts.currencyHint} maxLength={3} />
         {asked.map((name) => (
-          <TextField key={name} {...text(name)} />
+          <TextField key={name} {...text(name)} isOptional={name === 'bic'} />
         ))}
         {type === 'ach' && (
           <SelectField

@@ -62,7 +62,7 @@ function TaxId({ taxId }: { taxId: AffiliateTaxProfile['tax_id'] }) {
     <>
       {texts.ending(tax.taxIdTypes[type], ending)}
       {is_lost && <span className="second">{texts.lost}</span>}
-      {shared_with.length > 0 && <span className="second">{texts.shared(shared_with.join(', '))}</span>}
+      {shared_with.length > 0 && <span className="second">{texts.shared(shared_with)}</span>}
     </>
   );
 }
