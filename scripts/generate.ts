@@ -36,7 +36,7 @@ ${rows.join('\n')}
 
 function configurationPage(): string {
   const rows = explainConfig({}).map(
-    ({ name, meaning, value }) => `| \`${name}\` | ${value === null ? '' : `\`${value}\``} | ${meaning} |`,
+    ({ name, meaning, value }) => `| \`${name}\` | ${value ? `\`${value}\`` : ''} | ${meaning} |`,
   );
   return `# Configuration
 

@@ -5009,7 +5009,7 @@ export interface Operations {
   /**
    * Get the sums of a year for US tax forms. What a payer in the United States has to look at for a calendar
    * year of the account’s time zone: who was paid by which way, net of what came back, and who has not signed a
-   * form. Payments by PayPal are on its own Form 1099-K and stand apart. It is a list, no advice.
+   * form. Payments by PayPal are on its own Form 1099-K and stand apart. It is a list, not advice.
    */
   readonly getUsTaxReport: {
     readonly query?: GetUsTaxReportQuery;
@@ -5018,7 +5018,7 @@ export interface Operations {
   /**
    * List affiliates for US tax forms. What a payer in the United States has to look at for a calendar year of
    * the account’s time zone: who was paid by which way, net of what came back, and who has not signed a form.
-   * Payments by PayPal are on its own Form 1099-K and stand apart. It is a list, no advice. One row per
+   * Payments by PayPal are on its own Form 1099-K and stand apart. It is a list, not advice. One row per
    * affiliate.
    */
   readonly listUsTaxReport: {

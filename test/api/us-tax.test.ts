@@ -102,7 +102,7 @@ test('exactly the threshold is reported, a cent less is not, and PayPal stands a
     processor_amount: 900_000,
     missing_w9_count: 3,
     missing_tax_id_count: 1,
-    remark: expect.stringContaining('no advice'),
+    remark: expect.stringContaining('not advice'),
   });
   expect((await rows('year=2026&is_reportable=true')).map(({ affiliate_id }) => affiliate_id)).toEqual([at]);
 });

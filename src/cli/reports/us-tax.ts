@@ -24,7 +24,7 @@ interface ExportOptions extends OutputOptions {
 const HELP = `
 A calendar year of the account's time zone: how many affiliates in the United States were paid the threshold or more by ways that
 you report, and who has not signed a form. Payments by PayPal are on its own Form 1099-K and stand apart; other currencies than
-USD are not converted. It is a list, no advice.
+USD are not converted. It is a list, not advice.
 
 Examples:
   $ payhook reports us-tax --year 2026

@@ -14,7 +14,7 @@ const ofYear = strict({
 const WHAT =
   'What a payer in the United States has to look at for a calendar year of the account’s time zone: who was paid by which way, ' +
   'net of what came back, and who has not signed a form. Payments by PayPal are on its own Form 1099-K and stand apart. It is a ' +
-  'list, no advice.';
+  'list, not advice.';
 
 export const report = readRoute({
   operation: 'getUsTaxReport',

@@ -37,7 +37,7 @@ const LAST_KNOWN = 2026;
 const FIRST_YEAR = 2020;
 
 const REMARK =
-  'A list, no advice: who must be reported, on which form, and what is withheld, your tax adviser says. Corporations are ' +
+  'A list, not advice: who must be reported, on which form, and what is withheld, your tax adviser says. Corporations are ' +
   'mostly exempt. Backup withholding is not computed.';
 
 interface WantedYear extends UsTaxYear {
