@@ -233,6 +233,64 @@ test('files of PayPal, of Wise and lists are told by their header, in any dialec
   expect(outcomes(plain)).toEqual([[ids[1], 'paid', 2000]]);
 });
 
+test.each([
+  [
+    'a status under another name',
+    'affiliate_id,paid\nA,false\n',
+    'line 1, column 2: there is no column "paid": is it is_paid?',
+  ],
+  [
+    'the same with references',
+    'reference,Paid?\nP,false\n',
+    'column 2: there is no column "Paid?": is it is_paid?',
+  ],
+  [
+    'a misspelt one',
+    'reference,is_payed\nP,false\n',
+    'column 2: there is no column "is_payed": is it is_paid?',
+  ],
+  [
+    'an amount under another name',
+    'reference,is_paid,currency,Amount paid\nP,true,EUR,4.00\n',
+    'column 4: there is no column "Amount paid": is it amount?',
+  ],
+  [
+    'the same of PayPal',
+    'Transaction ID,Unique ID,Status,Transaction amount,Currency\nT,P,Completed,4.00,EUR\n',
+    'column 4: there is no column "Transaction amount": is it amount?',
+  ],
+  [
+    'a currency under another name',
+    'reference,amount,Ccy\nP,10.00,USD\n',
+    'column 3: there is no column "Ccy": is it currency?',
+  ],
+  [
+    'a reference and the id of somebody else',
+    'reference,affiliate_id,is_paid\nP,B,true\n',
+    'line 2: the reference P1-A',
+  ],
+  [
+    'a negative amount in a list of one’s own',
+    'reference,is_paid,currency,amount\nP,true,EUR,-10.00\n',
+    'line 2: amount must not be negative, not "-10.00"',
+  ],
+])('%s is refused, because it could turn a no into a payment', async (_, file, message) => {
+  const { payout, ids, references } = await threeSent();
+  const written = file
+    .replace('P,', `${references[0]},`)
+    .replace('A,', `${ids[0]},`)
+    .replace('B,', `${ids[1]},`);
+  await nothingChanges(world, async () =>
+    expectRefusal(await send(payout.id, written), 400, 'invalid_file', message),
+  );
+});
+
+test('a reference and the id of the same affiliate may stand side by side', async () => {
+  const { payout, ids, references } = await threeSent();
+  const found = await propose(payout.id, `reference,affiliate_id,name\n${references[0]},${ids[0]},Ada\n`);
+  expect(outcomes(found)).toEqual([[ids[0], 'paid', 1000]]);
+});
+
 test('what is booked on an account that the payout is not paid from is no answer', async () => {
   const { payout, ids, references } = await threeSent();
   const bookings = references.map((reference, index) => ({ reference, amount: 1000 * (index + 1) }));

@@ -4,6 +4,7 @@ import { CSV_SEPARATORS, type CsvEncoding, type CsvSeparator } from '../../kerne
 import { CsvError, quote } from '../../kernel/csv-refusal.ts';
 import { numberIdOf } from '../../kernel/ids.ts';
 import { normalizeCurrency } from '../../kernel/money.ts';
+import { readPaymentReference } from '../../kernel/payment-reference.ts';
 import {
   Answers,
   type Outcome,
@@ -39,6 +40,13 @@ const COLUMNS: Readonly<Record<Part, readonly string[]>> = {
   reason: ['errormessage', 'failurereason', 'reason', 'error', 'errors'],
   on: ['finishedon', 'timeprocessed', 'processedon', 'date', 'createdon', 'paidon'],
 };
+
+/** Columns that may have what a file needs under a name that is not known. Left aside, they would turn a "no" into a payment. */
+const DOUBTFUL: readonly { readonly part: Part; readonly like: RegExp; readonly name: string }[] = [
+  { part: 'status', like: /^(is|was|has)?(been)?(paid|payed|payd)(out)?$|status|outcome/, name: 'is_paid' },
+  { part: 'amount', like: /amount|gross|^(net|total|sum|value)$/, name: 'amount' },
+  { part: 'currency', like: /currency|^ccy$/, name: 'currency' },
+];
 
 const WISE = ['targetcurrency', 'targetamount', 'targetamountafterfees', 'transferwiseid'];
 const LIST = ['affiliateid', 'ispaid'];
@@ -84,8 +92,8 @@ function separatorOf(line: string): CsvSeparator {
 
 /**
  * Reads a CSV file that says who was paid: PayPal's or Wise's own, or a plain list with the column `reference` or
- * `affiliate_id`. Columns may have any order, and others are left aside. A list without a status says that everybody in it
- * was paid. Null when the header is of no such file. Throws ResultFileError.
+ * `affiliate_id`. Columns may have any order, and others are left aside, unless they seem to have what is missing. A list
+ * without a status says that everybody in it was paid. Null when the header is of no such file. Throws ResultFileError.
  */
 export async function readList(
   bytes: Buffer,
@@ -97,7 +105,10 @@ export async function readList(
   const found = new Answers();
   let layout: Layout | null = null;
   const take = (lines: readonly CsvLine[]) => {
-    layout ??= reader.header.length === 0 ? null : layoutOf(reader.header);
+    if (layout === null && reader.header.length > 0) {
+      layout = layoutOf(reader.header);
+      if (layout !== null) refuseDoubtful(reader.header, layout);
+    }
     if (layout !== null) for (const line of lines) readLine(line, layout, found);
     return layout;
   };
@@ -127,16 +138,32 @@ function layoutOf(header: readonly string[]): Layout | null {
   return { kind: has(WISE) ? 'wise' : 'paypal', at };
 }
 
+function refuseDoubtful(header: readonly string[], { at }: Layout): void {
+  for (const { part, like, name } of DOUBTFUL) {
+    if (at.has(part)) continue;
+    const index = header.findIndex((column, place) => like.test(folded(column)) && !taken(at, place));
+    if (index >= 0)
+      throw new ResultFileError(
+        `line 1, column ${index + 1}: there is no column ${quote(header[index] ?? '')}: is it ${name}? Name it so, or leave it out`,
+      );
+  }
+}
+
 const taken = (at: ReadonlyMap<Part, number>, index: number) => [...at.values()].includes(index);
 
 function readLine({ line, cells }: CsvLine, { kind, at }: Layout, found: Answers): void {
   const cell = (part: Part) => cells[at.get(part) ?? -1]?.trim() ?? '';
   const reference = referenceIn(cell('reference'));
-  const affiliateId = reference === null ? affiliateOf(cell('affiliate'), line) : null;
+  const affiliate = affiliateOf(cell('affiliate'), line);
+  const affiliateId = reference === null ? affiliate : null;
   if (reference === null && affiliateId === null) {
     found.others += 1;
     return;
   }
+  if (reference !== null && affiliate !== null && readPaymentReference(reference)?.affiliate !== affiliate)
+    throw new ResultFileError(
+      `line ${line}: the reference ${reference} and affiliate_id ${affiliate} name two affiliates`,
+    );
   const status = cell('status');
   const outcome = at.has('status') ? STATUSES[folded(status).toUpperCase()] : 'paid';
   if (kind === 'paid_list' && outcome === undefined)
@@ -147,6 +174,8 @@ function readLine({ line, cells }: CsvLine, { kind, at }: Layout, found: Answers
       `line ${line}: ${quote(cell('currency'))} is not a currency code such as EUR, of ISO 4217`,
     );
   const amount = cell('amount');
+  if (kind === 'paid_list' && amount.startsWith('-'))
+    throw new ResultFileError(`line ${line}: amount must not be negative, not ${quote(amount)}`);
   const isPlain = outcome === 'paid' || kind === 'paid_list';
   found.add({
     reference: reference ?? '',
