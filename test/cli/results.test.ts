@@ -48,6 +48,14 @@ const linesNow = async (): Promise<Json> =>
   );
 const reference = (index: number) => `P1-A${ids[index]}`;
 
+test('takes a list of one’s own that names payments by their reference', async () => {
+  write('paid.csv', `reference,is_paid\n${reference(0)},true\n${reference(1)},false\n${reference(2)},true\n`);
+  const ran = await complete('--from', 'paid.csv');
+  expect(ran, ran.stderr).toMatchObject({ code: 0 });
+  const isPaid = Object.values(await linesNow()).map(([paid]: Json) => paid);
+  expect(isPaid).toEqual([true, false, true]);
+});
+
 test('completes a payout by the answers of the bank, and books what came back', async () => {
   write(
     'camt.xml',

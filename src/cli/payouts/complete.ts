@@ -62,9 +62,9 @@ other lines are not paid. Or a list that begins with the line affiliate_id,is_pa
 and payment_reference, and has a line for everybody; is_paid is true or false. Of several files, who is paid in one is paid, and
 no line may be paid in two.
 
-Or what the bank or provider answered: a camt.053, camt.054 or pain.002, or the result file of PayPal or Wise. It is printed and
-asked about; what came back is booked as returned. Lines without an answer may have been paid, so they must be named with --paid or
---unpaid before the payout is completed.
+Or what the bank or provider answered: a camt.053, camt.054 or pain.002, the result file of PayPal or Wise, or a list of your own
+with the column reference (P1-A12). It is printed and asked about; what came back is booked as returned. Lines without an answer may
+have been paid, so they must be named with --paid or --unpaid before the payout is completed.
 
 Examples:
   $ payhook payouts complete current --all-paid

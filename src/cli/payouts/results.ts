@@ -15,8 +15,8 @@ export interface ResultFile {
 }
 
 /**
- * Whether these bytes are an answer of a bank or provider, and no list or payment file: XML, or a CSV file that has a status
- * for each payment. The server tells which it is.
+ * Whether these bytes are an answer that the server reads, and no list by affiliates or payment file: XML, or a CSV file that has
+ * a status for each payment or names payments by their reference. The server tells which it is.
  */
 export function isResultFile(bytes: Buffer): boolean {
   const start = bytes
@@ -26,7 +26,7 @@ export function isResultFile(bytes: Buffer): boolean {
     .trimStart();
   if (start.startsWith('<')) return true;
   const [first = ''] = start.split(/\r\n|\r|\n/, 1);
-  return first.split(/[,;\t|]/).some((cell) => /\bstatus\b/i.test(cell));
+  return first.split(/[,;\t|]/).some((cell) => /\bstatus\b|^\W*reference\W*$/i.test(cell));
 }
 
 /** What the files propose for each line of the payout that they answer. */
