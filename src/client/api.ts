@@ -5257,8 +5257,9 @@ export interface Operations {
     readonly result: Commission;
   };
   /**
-   * Create up to 1,000 commissions. All or nothing; with `partial` each item separately. Without `amount` it is
-   * computed from `sale_amount` and `rate_bps`, rounded half up, so a small sale may give 0.
+   * Create up to 1,000 commissions. All or nothing; with `partial` each item separately. An item that breaks the
+   * schema, as with a negative amount, refuses the whole batch. Without `amount` it is computed from
+   * `sale_amount` and `rate_bps`, rounded half up, so a small sale may give 0.
    */
   readonly createCommissionBatch: {
     readonly body: CreateCommissionBatchBody;

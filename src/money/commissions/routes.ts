@@ -45,7 +45,7 @@ export const createMany = writeRoute({
   path: '/v2/affiliates/commissions/batch',
   access: 'affiliates',
   summary: 'Create up to 1,000 commissions',
-  description: `All or nothing; with \`partial\` each item separately. ${amountHelp}`,
+  description: `All or nothing; with \`partial\` each item separately. An item that breaks the schema, as with a negative amount, refuses the whole batch. ${amountHelp}`,
   body: strict({
     commissions: Type.Array(newCommission, { minItems: 1, maxItems: 1000 }),
     partial: Type.Optional(Type.Boolean({ description: 'creates the good items and reports the bad ones' })),
