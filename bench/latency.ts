@@ -1,10 +1,9 @@
-import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { request } from 'undici';
 import { duration, type Group, interleaved, median, percentile, type Result } from './measure.ts';
 import type { Pace } from './pacer.ts';
-import { type Bench, freePort, start, startBench, temporaryFolder, untilReady } from './program.ts';
+import { type Bench, startBench, startScript } from './program.ts';
 import { LOOPBACK, type Receiver, startReceiver } from './receiver.ts';
 
 const GOALS = { p50: 0.01, p99: 0.05 };
@@ -18,20 +17,13 @@ const HEALTHY = 9;
 const SETTLE_MS = 500;
 
 const PACER = fileURLToPath(new URL('pacer.ts', import.meta.url));
-let pacer: Promise<string> | null = null;
-
-async function startPacer(): Promise<string> {
-  const port = await freePort();
-  const log = join(temporaryFolder(), 'pacer.log');
-  const url = `http://127.0.0.1:${port}`;
-  await untilReady(start(['--import', 'tsx', PACER], { PORT: String(port) }, log), url, log);
-  return url;
-}
+let pacer: ReturnType<typeof startScript> | null = null;
 
 /** Has a process of its own send events at a fixed rate. Returns what `loadAtRate` does. */
 export async function sendAtRate(pace: Pace): Promise<{ perSecond: number; answer: number }> {
-  pacer ??= startPacer();
-  const { statusCode, body } = await request(await pacer, {
+  pacer ??= startScript(PACER, { ready: '/' });
+  const { url } = await pacer;
+  const { statusCode, body } = await request(url, {
     method: 'POST',
     body: JSON.stringify(pace),
     headersTimeout: 0,

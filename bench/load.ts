@@ -116,8 +116,8 @@ export async function loadAtRate(
 ): Promise<{ perSecond: number; answer: number }> {
   const url = new URL(origin);
   const total = Math.round(perSecond * seconds);
-  const free: ((bytes: string, made: number) => void)[] = [];
-  const waiting: { bytes: string; made: number }[] = [];
+  const free: ((bytes: string, at: number) => void)[] = [];
+  const waiting: { bytes: string; at: number }[] = [];
   const times: number[] = [];
   const sockets: Socket[] = [];
   let begin = 0;
@@ -127,9 +127,9 @@ export async function loadAtRate(
       const pace = () => {
         const due = Math.min(total, Math.floor(((performance.now() - begin) / 1000) * perSecond) + 1);
         for (; made < due; made += 1) {
-          const next = { bytes: bytesOf(url, request), made: performance.now() };
+          const next = { bytes: bytesOf(url, request), at: performance.now() };
           const send = free.pop();
-          if (send) send(next.bytes, next.made);
+          if (send) send(next.bytes, next.at);
           else waiting.push(next);
         }
         if (made < total) setTimeout(pace, (made * 1000) / perSecond - (performance.now() - begin));
@@ -144,7 +144,7 @@ export async function loadAtRate(
           if (since !== null) times.push((performance.now() - since) / 1000);
           if (times.length === total) resolve();
           const next = waiting.shift();
-          if (next) send(next.bytes, next.made);
+          if (next) send(next.bytes, next.at);
           else if (free.push(send) === connections && made === 0) {
             begin = performance.now();
             pace();

@@ -1,18 +1,8 @@
-import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { load } from './load.ts';
 import { alone, type Group, interleaved, median, noGoal, type Result } from './measure.ts';
-import {
-  type Bench,
-  freePort,
-  postgresSeconds,
-  processorSeconds,
-  start,
-  startBench,
-  temporaryFolder,
-  untilReady,
-} from './program.ts';
+import { type Bench, postgresSeconds, processorSeconds, startBench, startScript } from './program.ts';
 import { LOOPBACK, type Receiver, startReceiver } from './receiver.ts';
 import { EVENT_FILLER, emptyDeliveries } from './seed.ts';
 
@@ -105,15 +95,9 @@ async function waiting(bench: Bench): Promise<number> {
 }
 
 /** The floor as a process of its own: one INSERT and one request for each POST. */
-export async function startBare(bench: Bench, sink: Receiver): Promise<{ url: string; pid: number }> {
-  const port = await freePort();
-  const log = join(temporaryFolder(), 'bare-publisher.log');
+export function startBare(bench: Bench, sink: Receiver): Promise<{ url: string; pid: number }> {
   const settings = { connection: bench.connection, url: sink.url, connections: BARE_CONNECTIONS };
-  const env = { PORT: String(port), BARE: JSON.stringify(settings) };
-  const url = `http://127.0.0.1:${port}`;
-  const child = start(['--import', 'tsx', BARE_PUBLISHER], env, log);
-  await untilReady(child, `${url}/readyz`, log);
-  return { url, pid: child.pid ?? 0 };
+  return startScript(BARE_PUBLISHER, { env: { BARE: JSON.stringify(settings) } });
 }
 
 /** Deliveries per second of the floor: one INSERT and one request each. */

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { closeSync, mkdtempSync, openSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
@@ -127,6 +127,19 @@ export async function untilReady(child: ChildProcess, url: string, log: string):
 }
 
 type Environment = Readonly<Record<string, string>>;
+
+/** Runs a script of this folder as a process of its own that listens on PORT, until `ready` answers 200 there. */
+export async function startScript(
+  script: string,
+  { env = {}, ready = '/readyz' }: { env?: Environment; ready?: string } = {},
+): Promise<{ url: string; pid: number }> {
+  const port = await freePort();
+  const url = `http://127.0.0.1:${port}`;
+  const log = join(temporaryFolder(), `${basename(script)}.log`);
+  const child = start(['--import', 'tsx', script], { ...env, PORT: String(port) }, log);
+  await untilReady(child, url + ready, log);
+  return { url, pid: child.pid ?? 0 };
+}
 
 /** Starts the built server on a data folder. */
 export async function startProgram(dataDir: string, env: Environment = {}): Promise<Program> {

@@ -1,8 +1,7 @@
-import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { load } from './load.ts';
 import { type Group, interleaved, median } from './measure.ts';
-import { type Bench, freePort, start, startBench, untilReady } from './program.ts';
+import { type Bench, startBench, startScript } from './program.ts';
 import { EVENT_FILLER, emptyDeliveries } from './seed.ts';
 
 const GOAL = 8000;
@@ -15,11 +14,9 @@ const NETWORK = { DELIVERY_ALLOW_CIDRS: '127.0.0.0/8', DELIVERY_WORKER: 'off' };
 
 /** Starts the server with the route that shares no transaction, on the same database. Returns its address. */
 async function startOneByOne({ dataDir }: Bench): Promise<string> {
-  const port = await freePort();
-  const log = join(dataDir, '..', 'one-by-one.log');
-  const url = `http://127.0.0.1:${port}`;
-  const env = { ...NETWORK, DATA_DIR: dataDir, PORT: String(port), HOST: '127.0.0.1' };
-  await untilReady(start(['--import', 'tsx', ONE_BY_ONE], env, log), `${url}/readyz`, log);
+  const { url } = await startScript(ONE_BY_ONE, {
+    env: { ...NETWORK, DATA_DIR: dataDir, HOST: '127.0.0.1' },
+  });
   return url;
 }
 

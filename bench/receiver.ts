@@ -1,8 +1,7 @@
-import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { request } from 'undici';
-import { freePort, start, temporaryFolder, untilReady } from './program.ts';
+import { startScript } from './program.ts';
 import type { Report } from './sink.ts';
 
 const SINK = fileURLToPath(new URL('sink.ts', import.meta.url));
@@ -21,16 +20,12 @@ export interface Receiver {
 }
 
 export async function startReceiver(): Promise<Receiver> {
-  const port = await freePort();
-  const log = join(temporaryFolder(), 'sink.log');
-  const url = `http://127.0.0.1:${port}`;
-  const child = start(['--import', 'tsx', SINK], { PORT: String(port) }, log);
-  await untilReady(child, `${url}/report`, log);
+  const { url, pid } = await startScript(SINK, { ready: '/report' });
   const ask = async (path: string) => (await (await request(url + path)).body.json()) as Report;
   const report = () => ask('/report');
   return {
     url,
-    pid: child.pid ?? 0,
+    pid,
     report,
     reset: () => ask('/reset'),
     async until(count) {

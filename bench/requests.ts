@@ -1,4 +1,3 @@
-import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { isDeepStrictEqual } from 'node:util';
 import type { Sql } from 'sql-template-tag';
@@ -10,7 +9,7 @@ import { readPayout } from '../src/money/ledger/payouts.ts';
 import { listPayouts, payoutList } from '../src/money/payouts/lists.ts';
 import { load } from './load.ts';
 import { type Group, interleaved, median } from './measure.ts';
-import { type Bench, freePort, start, startBench, temporaryFolder, untilReady } from './program.ts';
+import { type Bench, startBench, startScript } from './program.ts';
 import { seedAffiliates, seedCommissions, seedPayouts, settle, sumPayouts } from './seed.ts';
 
 const GOAL = 0.8;
@@ -50,12 +49,8 @@ async function statementOf(
 }
 
 async function startBare(bench: Bench, routes: object): Promise<string> {
-  const port = await freePort();
-  const log = join(temporaryFolder(), 'bare.log');
-  const env = { PORT: String(port), BARE: JSON.stringify({ connection: bench.connection, routes }) };
-  const url = `http://127.0.0.1:${port}`;
-  await untilReady(start(['--import', 'tsx', BARE], env, log), `${url}/readyz`, log);
-  return url;
+  const env = { BARE: JSON.stringify({ connection: bench.connection, routes }) };
+  return (await startScript(BARE, { env })).url;
 }
 
 /** GET one payout and a list of 50 against a bare handler with the same statement. */
