@@ -291,6 +291,8 @@ inChromium('against somebody who is signed in', (chromium) => {
       response.writeHead(answer.status, Object.fromEntries(answer.headers));
       response.end(await answer.text());
     });
+    // a connection that the browser is about to use stays open
+    proxy.keepAliveTimeout = 0;
     await new Promise<void>((listening) => proxy.listen(0, '127.0.0.1', listening));
     const outer = `https://localhost:${(proxy.address() as AddressInfo).port}`;
     const secure = await startWorld({ settings: { BASE_URL: outer } });

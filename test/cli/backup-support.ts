@@ -15,7 +15,7 @@ import type { Api } from '../support/api.ts';
 import { eventIdAt, putIn } from '../support/history.ts';
 import { agree, letInvoice } from '../support/invoicing.ts';
 import { makeEndpoint } from '../support/seed.ts';
-import type { World } from '../support/world.ts';
+import { clientOf, type World } from '../support/world.ts';
 
 /** Texts that a format of rows may stumble over. */
 const ODD = ['tab\there', 'line\nend', 'back\\slash', '\\N', '\\.', 'Zürich 🦊', '"quoted"', "it's"];
@@ -119,11 +119,10 @@ export async function emptyDatabase(): Promise<{
   connect(): Promise<pg.Client>;
   drop(): Promise<void>;
 }> {
-  const { host, port, superuser, superuserPassword, user, password } = inject('postgres');
+  const { host, port, user, password } = inject('postgres');
   const database = `payhook_test_${randomBytes(8).toString('hex')}`;
   const connect = async (name: string) => {
-    const login = superuserPassword ? { password: superuserPassword } : {};
-    const client = new pg.Client({ host, port, user: superuser, database: name, ...login });
+    const client = clientOf(name);
     await client.connect();
     return client;
   };

@@ -45,16 +45,15 @@ export interface World {
   close(): Promise<void>;
 }
 
-const clientOf = (database: string) => {
+/** A connection to a database of the tests as superuser, not yet opened. */
+export function clientOf(database: string): pg.Client {
   const { host, port, superuser, superuserPassword } = inject('postgres');
-  return new pg.Client({
-    host,
-    port,
-    user: superuser,
-    database,
-    ...(superuserPassword ? { password: superuserPassword } : {}),
-  });
-};
+  const login = superuserPassword ? { password: superuserPassword } : {};
+  const client = new pg.Client({ host, port, user: superuser, database, ...login });
+  // a test that failed leaves its connection, which the drop of the database ends
+  client.on('error', () => undefined);
+  return client;
+}
 
 async function asAdmin(statement: string): Promise<void> {
   const admin = clientOf('postgres');
