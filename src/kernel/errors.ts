@@ -162,7 +162,7 @@ export const REASONS = {
   import_is_used: {
     status: 409,
     meaning:
-      'Something of the import was paid here, refunded, returned or changed since, or stands in a payout; the message names it.',
+      'Something of the import was paid here, refunded, returned, invoiced or changed since, or stands in a payout; the message names it.',
   },
   no_invoicing: {
     status: 409,

@@ -94,6 +94,14 @@ async function leaveTraces(of: Api): Promise<{ id: number; payout: string; endpo
     }),
   );
   await done(
+    of.post('/v2/affiliates/payout-schedules', {
+      name: 'for Augusta O"Lovelace',
+      every: 'month',
+      day: 1,
+      search: 'countess@pay.example',
+    }),
+  );
+  await done(
     of.post('/v2/affiliates/refunds', {
       external_id: 'refund:ada.byron@example.com',
       order_id: 'order of another Ada.Byron@example.com',
@@ -171,6 +179,7 @@ test('the traces of a person go from every table and every answer; amounts and o
     `${PAYOUTS}/${payout}/payment-files/summary`,
     `${COMMISSIONS}?affiliate_id=${id}`,
     '/v2/affiliates/refunds',
+    '/v2/affiliates/payout-schedules',
     '/v2/audit-log',
     '/v2/imports',
     `/v2/webhook-endpoints/${endpoint}/events`,

@@ -10,6 +10,7 @@ import { useWorld } from '../support/world.ts';
 import {
   AFFILIATES,
   completePayout,
+  csv,
   expectRefusal,
   type Json,
   makeAffiliate,
@@ -227,6 +228,30 @@ test('erasing the affiliate leaves the invoices, and a credit note can follow', 
   expect((await comesBack(payout, id, 1190)).status).toBe(200);
   const [, credit] = await all();
   expect(credit).toMatchObject({ kind: 'credit_note', seller: before?.seller, net_amount: 1000 });
+});
+
+test('an import of past payments that have an invoice is not undone', async () => {
+  const id = await agreed();
+  const { email } = (await api.get(`${AFFILIATES}/${id}`)).body;
+  const made = await api.upload(
+    '/v2/imports?kind=commissions&accept_guesses=true',
+    csv(
+      'id,affiliate_email,amount,currency,paid_at',
+      `past-1,${email},119.00,eur,2025-12-01`,
+      `past-2,${email},119.00,usd,2025-12-01`,
+    ),
+  );
+  expect(made.status, made.text).toBe(200);
+  const [payout] = (await api.get(PAYOUTS)).body.data;
+  await issued(payout);
+  await nothingChanges(world, async () =>
+    expectRefusal(
+      await api.post(`/v2/imports/${made.body.import_id}/undo`),
+      409,
+      'import_is_used',
+      `"past-1" was paid in payout ${payout.number}, and there is an invoice for that`,
+    ),
+  );
 });
 
 describe('a credit note', () => {

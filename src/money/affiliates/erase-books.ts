@@ -37,6 +37,8 @@ const OTHERS: Readonly<Record<string, Texts & { readonly isOf?: true }>> = {
   imports: { texts: ['file_name'], jsons: ['mapping', 'guessed'] },
 };
 
+const SCHEDULE: Texts = { texts: ['name', 'search', 'last_reason'], jsons: ['filters'] };
+
 const AT_ONCE = 5000;
 
 /** Takes the person out of a slice of the commissions behind a UUID. Returns the last one's; null = there are no more. */
@@ -57,6 +59,13 @@ export async function eraseFromCommissions(tx: Tx, sought: Sought, cursor: strin
 
 /** Takes the person out of the other books of the account. */
 export async function eraseFromBooks(tx: Tx, sought: Sought): Promise<void> {
+  // before the books, as a schedule that runs locks them
+  await rewrite(tx, sought, {
+    table: 'payout_schedules',
+    columns: SCHEDULE,
+    where: sql`true`,
+    isOf: sql`false`,
+  });
   await lockBooks(tx, sought.account);
   for (const [table, { isOf, ...columns }] of Object.entries(OTHERS)) {
     await rewrite(tx, sought, {

@@ -14,7 +14,7 @@ const ofImport = (account: AccountId, id: ImportId): Sql => sql`
 /** A commission of an import that cannot be undone, and why. */
 export interface CommissionInUse {
   readonly external_id: string | null;
-  readonly why: 'paid' | 'in_payout' | 'refunded' | 'returned';
+  readonly why: 'paid' | 'in_payout' | 'refunded' | 'returned' | 'invoiced';
   /** The number of the payout, if that is the reason. */
   readonly number: bigint | null;
   /** Of all commissions in use. */
@@ -22,8 +22,8 @@ export interface CommissionInUse {
 }
 
 /**
- * The first commissions of an import that were paid here, are in the unpaid payout, were refunded, or had their payment
- * returned. Commissions imported as paid do not count as in use for that reason. The caller has locked the books.
+ * The first commissions of an import that were paid here, are in the unpaid payout, were refunded, had their payment
+ * returned, or are on an invoice. Commissions imported as paid do not count as in use for that reason. The caller has locked the books.
  */
 export function findUsedCommissions(tx: Tx, account: AccountId, id: ImportId): Promise<CommissionInUse[]> {
   return rows(
@@ -37,7 +37,10 @@ export function findUsedCommissions(tx: Tx, account: AccountId, id: ImportId): P
                         where i.account_id = commissions.account_id and i.commission_id = commissions.id) then 'refunded'
                       when exists (select from payout_returns r where r.account_id = p.account_id and r.payout_id = p.id
                         and r.affiliate_id = commissions.affiliate_id and r.currency = commissions.currency)
-                        then 'returned' end as why
+                        then 'returned'
+                      when exists (select from invoices v where v.account_id = p.account_id and v.payout_id = p.id
+                        and v.affiliate_id = commissions.affiliate_id and v.currency = commissions.currency)
+                        then 'invoiced' end as why
           from commissions left join payouts p on p.account_id = commissions.account_id and p.id = commissions.payout_id
           where ${ofImport(account, id)}) used
         where why is not null order by id limit 20`,

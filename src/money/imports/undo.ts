@@ -19,8 +19,8 @@ import { lockImport, markUndone } from './store.ts';
 /**
  * Undoes a whole import: commissions are voided and their external_ids free again, past payouts and affiliates it
  * created are deleted, and affiliates it changed are restored, with their destinations and tax profiles. Throws
- * `resource_missing`, `import_is_undone`, and `import_is_used` naming what was paid here, refunded, returned, included in
- * a payout or changed since.
+ * `resource_missing`, `import_is_undone`, and `import_is_used` naming what was paid here, refunded, returned, invoiced,
+ * included in a payout or changed since.
  */
 export async function undoImport(
   tx: Tx,
@@ -55,6 +55,7 @@ const COMMISSION_REASONS: Readonly<Record<CommissionInUse['why'], (payout: strin
   in_payout: (payout) => `is in the unpaid ${payout}, which you may delete first`,
   refunded: () => 'was refunded',
   returned: (payout) => `was paid in ${payout}, and money of that came back`,
+  invoiced: (payout) => `was paid in ${payout}, and there is an invoice for that`,
 };
 
 async function undoCommissions(tx: Tx, account: AccountId, id: ImportId): Promise<void> {
