@@ -76,7 +76,8 @@ function elsewhere({ elsewhere: path }: Consent): string {
   return path === null ? '' : `, <a href="${escapeValue(path)}">switch account</a>`;
 }
 
+/** The host; of a private-use scheme the scheme, because what stands in place of a host there is no site. */
 function placeOf(uri: string): string {
   const { host, protocol } = new URL(uri);
-  return host === '' ? protocol : host;
+  return /^https?:$/.test(protocol) ? host : protocol;
 }

@@ -185,6 +185,18 @@ describe('the merchant', () => {
     expect(page.headers.get('cache-control')).toBe('no-store');
   });
 
+  test.each([
+    ['com.example.app:/callback', 'com.example.app:'],
+    // what stands where a host would is of the application's choice, and no site
+    ['com.example.app://payhook.example/callback', 'com.example.app:'],
+    ['http://127.0.0.1:8000/callback', '127.0.0.1:8000'],
+  ])('is told where %s leads: %s', async (redirect_uri, place) => {
+    const mobile = await register(world.api, { kind: 'public', redirect_uris: [redirect_uri] });
+    const proof = { code_challenge: pkce().challenge, code_challenge_method: 'S256' };
+    const page = await browserOf(world, owner).open(authorizePath(mobile, { redirect_uri, ...proof }));
+    expect(page.text).toContain(`You will be sent to <code>${place}</code>`);
+  });
+
   test('reads what it leads to, not the names of scopes', async () => {
     const { text } = await browserOf(world, owner).open(authorizePath(confidential));
     for (const scope of ['affiliates', 'webhooks', 'account'] as const) {
