@@ -1,7 +1,7 @@
 import type { Principal } from '../contract/route.ts';
 import { fail } from '../kernel/errors.ts';
 
-/** Requests per minute of an account, and of one key, token or session; null = no limit. */
+/** Requests per minute of an account, and of one key, application, user or portal in it; null = no limit. */
 export interface RateLimits {
   readonly account: number | null;
   readonly key: number | null;
@@ -29,7 +29,8 @@ export function rateGate(
 ): RateGate {
   const limits = [
     { name: 'account', most: account, of: (principal: Principal) => principal.account },
-    { name: 'key', most: key, of: (principal: Principal) => principal.id },
+    // an application has the same id in every account that let it in
+    { name: 'key', most: key, of: ({ account, id }: Principal) => `${account} ${id}` },
   ].flatMap(({ most, ...limit }) =>
     most === null ? [] : [{ ...limit, most, buckets: createBuckets(most, now) }],
   );

@@ -204,7 +204,7 @@ export const SETTINGS: readonly Setting[] = [
   },
   {
     name: 'RATE_LIMIT_KEY',
-    meaning: 'the same for each API key, access token and signed-in user',
+    meaning: 'the same for each API key, application, portal and signed-in user of an account',
     fallback: undefined,
     read: integer(1, 1_000_000),
     rule: 'a number from 1 to 1000000',

@@ -1,4 +1,6 @@
 import { expect, test } from 'vitest';
+import { register, signedIn, tokensFor } from '../oauth/support.ts';
+import { apiOf } from '../support/api.ts';
 import { useWorld } from '../support/world.ts';
 import { expectRefusal } from './fixtures.ts';
 
@@ -40,4 +42,16 @@ test('a refused request changes nothing', async () => {
     `select count(*)::int as count from affiliates where email like 'rate-%'`,
   );
   expect(count).toBe(created);
+});
+
+test('what an application asks for in one account is not counted in another that let it in', async () => {
+  const [here, there] = [await world.otherAccount(), await world.otherAccount()];
+  const application = await register(here);
+  const tokenIn = async (api: typeof here) =>
+    (await tokensFor(world, await signedIn(world, { api }), application)).access_token;
+  const [busy, quiet] = [apiOf(world.url, await tokenIn(here)), apiOf(world.url, await tokenIn(there))];
+  const answers = await Promise.all(Array.from({ length: AT_ONCE }, () => busy.get('/v2/me')));
+  expect(answers.some(({ status }) => status === 429)).toBe(true);
+  const answer = await quiet.get('/v2/me');
+  expect([answer.status, answer.headers.get('ratelimit')?.includes('"key";r=5')]).toEqual([200, true]);
 });
