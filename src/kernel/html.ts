@@ -22,7 +22,9 @@ export function escapeValue(text: string): string {
  * Escapes text for an element of XML. Characters that XML cannot have become U+FFFD.
  */
 export function escapeXml(text: string): string {
-  return escapeHtml(text).replaceAll('&#39;', '&apos;');
+  return escapeHtml(text)
+    .replaceAll('&#39;', '&apos;')
+    .replaceAll(/[\uFFFE\uFFFF]/g, '\uFFFD');
 }
 
 const LIGHT =

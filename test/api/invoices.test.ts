@@ -279,6 +279,29 @@ describe('a credit note', () => {
     expect((await issued(payout)).issued).toBe(0);
   });
 
+  test('is about one invoice and never exceeds it: what comes back again is credited from the newest on', async () => {
+    const id = await agreed();
+    const payout = await pay([id]);
+    await issued(payout);
+    await comesBack(payout, id, 2380);
+    const path = `${PAYOUTS}/${payout.id}/affiliates/${id}/returned`;
+    const [{ id: mistake }] = (await api.get(path)).body.data;
+    expect((await api.delete(`${path}/${mistake}`)).status).toBe(204);
+    expect((await comesBack(payout, id, 11_900)).status).toBe(200);
+    const found = await all();
+    const nameOf = (invoice: string) => found.findIndex((each) => each.id === invoice);
+    expect(found.map((each) => [each.kind, each.amount, nameOf(each.corrects_id)])).toEqual([
+      ['invoice', 11_900, -1],
+      ['credit_note', 2380, 0],
+      ['invoice', 2380, -1],
+      ['credit_note', 2380, 2],
+      ['credit_note', 9520, 0],
+    ]);
+    const page = await api.get(`/v2/affiliates/invoices/${found[3]?.id}/download?format=html`);
+    expect(page.text).toContain(`invoice ${found[2]?.number} of `);
+    expect((await issued(payout)).issued).toBe(0);
+  });
+
   test('is not written where there is no invoice', async () => {
     const { id } = await makeAffiliate(api);
     const payout = await pay([id]);
@@ -320,6 +343,14 @@ describe('the file of an invoice', () => {
     const path = `/v2/affiliates/invoices/${invoice?.id}/download`;
     expect((await api.get(path)).text).not.toContain('pdfaid:part');
     expectRefusal(await api.get(`${path}?format=xml`), 409, 'no_xml_invoice', 'KWD');
+  });
+
+  test('has no character that XML cannot have', async () => {
+    const id = await agreed({ legal_name: 'Ada \uFFFE\uFFFF GmbH' });
+    await issued(await pay([id]));
+    const [invoice] = await all();
+    const xml = await api.get(`/v2/affiliates/invoices/${invoice?.id}/download?format=xml`);
+    expect(xml.text).toContain('<ram:Name>Ada \uFFFD\uFFFD GmbH</ram:Name>');
   });
 
   test('is a PDF/A-3 with the XML in it, the XML alone, or a page', async () => {

@@ -229,6 +229,11 @@ export const IMBALANCES = `
     from invoices group by 1, 2, 3, 4) i using (account_id, payout_id, affiliate_id, currency)
   where i.amount <> line.amount - line.carried_amount - line.returned_amount or i.apart <> 0
   union all
+  select 'the credit notes of an invoice exceed it', to_json(i)::text
+  from invoices i
+  where i.kind = 'invoice' and i.amount < (
+    select sum(c.amount) from invoices c where c.account_id = i.account_id and c.corrects_id = i.id)
+  union all
   select 'a request with a key left no answer', key from idempotency_keys where status is null
 `;
 

@@ -13,6 +13,7 @@ import {
   insertInvoices,
   type Lines,
   type NewInvoice,
+  type OpenInvoice,
   type OpenLine,
   openLines,
   type ProfileOfLine,
@@ -84,10 +85,11 @@ async function draftAll(
   for (let after = START; ; ) {
     const found = await openLines(tx, lines, after, page);
     for (const line of found) {
-      const again = line.first === null ? null : correctionOf(line, line.first);
-      const draft = again ?? firstInvoice(line, terms);
-      if ('document' in draft) ready.push(draft);
-      else skipped.push(draft);
+      const drafts = line.first === null ? [firstInvoice(line, terms)] : correctionsOf(line, line.first);
+      for (const draft of drafts) {
+        if ('document' in draft) ready.push(draft);
+        else skipped.push(draft);
+      }
     }
     const last = found.at(-1);
     if (last === undefined || found.length < page) return { ready, skipped, hasMore: false };
@@ -108,7 +110,7 @@ export async function correctInvoices(
 ): Promise<void> {
   const { invoicing, time_zone: zone } = fromJson(await getAccount(tx, account));
   const found = await openLines(tx, { account, payout, affiliate, zone }, START, LIMITS.page);
-  const drafts = found.flatMap((line) => (line.first === null ? [] : [correctionOf(line, line.first)]));
+  const drafts = found.flatMap((line) => (line.first === null ? [] : correctionsOf(line, line.first)));
   await issueAll(tx, { account, payout, prefix: invoicing?.prefix ?? DEFAULT_PREFIX }, drafts);
 }
 
@@ -120,20 +122,36 @@ interface Draft extends Omit<NewInvoice, 'series' | 'position' | 'document'> {
 }
 type Skipped = Issued['skipped'][number];
 
-/** A later document of a line: the parties and the tax of the first invoice, for what it lacks. */
-function correctionOf(line: OpenLine, stored: string): Draft {
+/**
+ * The later documents of a line: the parties and the tax of the first invoice, for what it lacks. An invoice is credited at most
+ * in full, so what comes back may be of several invoices: the newest are credited first.
+ */
+function correctionsOf(line: OpenLine, stored: string): Draft[] {
   const first = JSON.parse(stored) as StoredDocument;
-  const isCredit = line.difference < 0n;
-  const amount = isCredit ? -line.difference : line.difference;
+  if (line.difference > 0n) return [laterOf(line, first, line.difference, null)];
+  const drafts: Draft[] = [];
+  let due = -line.difference;
+  for (const invoice of JSON.parse(line.open) as OpenInvoice[]) {
+    if (due === 0n) break;
+    const rest = BigInt(invoice.rest);
+    const amount = rest < due ? rest : due;
+    drafts.push(laterOf(line, first, amount, invoice));
+    due -= amount;
+  }
+  return drafts;
+}
+
+/** A credit note for an invoice, or without one another invoice. */
+function laterOf(line: OpenLine, first: StoredDocument, amount: bigint, invoice: OpenInvoice | null): Draft {
   return {
     ...draftOf(line, amount),
-    corrects: isCredit ? line.first_id : null,
+    corrects: invoice?.id ?? null,
     taxId: line.first_tax_id,
     newTaxId: null,
     document: {
       ...first,
-      kind: isCredit ? 'credit_note' : 'invoice',
-      corrects: isCredit ? { number: first.number, issued_on: first.issued_on } : null,
+      kind: invoice === null ? 'invoice' : 'credit_note',
+      corrects: invoice && { number: invoice.number, issued_on: invoice.issued_on },
       issued_on: line.today,
       ...textSums(amount, first.rate),
     },

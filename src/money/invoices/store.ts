@@ -29,9 +29,10 @@ export interface OpenLine {
   /** Days of the account. */
   readonly supplied_on: string;
   readonly today: string;
-  /** The first invoice of the line; null = there is none. */
-  readonly first_id: InvoiceId | null;
+  /** The first invoice of the line, JSON; null = there is none. */
   readonly first: string | null;
+  /** JSON of its invoices that are not credited in full, as `OpenInvoice`, the newest first. */
+  readonly open: string;
   /** The tax id that it names. */
   readonly first_tax_id: InvoiceTaxId | null;
   readonly profile: string | null;
@@ -42,6 +43,15 @@ export interface OpenLine {
   readonly kept_tax_id: InvoiceTaxId | null;
   /** Where it is to be kept else. */
   readonly new_tax_id: InvoiceTaxId;
+}
+
+/** An invoice that is not credited in full. */
+export interface OpenInvoice {
+  readonly id: InvoiceId;
+  readonly number: string;
+  readonly issued_on: string;
+  /** Minor units, as text: what no credit note took. */
+  readonly rest: string;
 }
 
 /** Which lines are looked at. */
@@ -67,7 +77,7 @@ export function openLines(
                t.amount - t.carried_amount - t.returned_amount - s.said as difference, t.payment_reference,
                to_char(p.paid_at at time zone ${zone}, 'YYYY-MM-DD') as supplied_on,
                to_char(now() at time zone ${zone}, 'YYYY-MM-DD') as today,
-               f.id as first_id, f.document::text as first, f.tax_id as first_tax_id, x.id as profile_id, x.number,
+               f.document::text as first, f.tax_id as first_tax_id, o.open, x.id as profile_id, x.number,
                k.id as kept_tax_id, new_id() as new_tax_id,
                case when x.id is not null then json_build_object('legal_type', x.legal_type, 'legal_name', x.legal_name,
                  'country', x.country, 'address', x.address, 'tax_id_type', x.tax_id_type, 'self_billing', x.self_billing)::text
@@ -80,10 +90,21 @@ export function openLines(
           where i.account_id = t.account_id and i.payout_id = t.payout_id and i.affiliate_id = t.affiliate_id
             and i.currency = t.currency) s
         left join lateral (
-          select id, document, tax_id from invoices i
+          select document, tax_id from invoices i
           where i.account_id = t.account_id and i.payout_id = t.payout_id and i.affiliate_id = t.affiliate_id
             and i.currency = t.currency and i.kind = 'invoice'
           order by i.id limit 1) f on true
+        cross join lateral (
+          select coalesce(json_agg(json_build_object('id', i.id, 'number', i.document -> 'number',
+                   'issued_on', i.document -> 'issued_on', 'rest', (i.amount - c.credited)::text) order by i.id desc)
+                   filter (where i.amount > c.credited), '[]')::text as open
+          from invoices i
+          cross join lateral (
+            select coalesce(sum(n.amount), 0)::int8 as credited from invoices n
+            where n.account_id = t.account_id and n.payout_id = t.payout_id and n.affiliate_id = t.affiliate_id
+              and n.currency = t.currency and n.corrects_id = i.id) c
+          where i.account_id = t.account_id and i.payout_id = t.payout_id and i.affiliate_id = t.affiliate_id
+            and i.currency = t.currency and i.kind = 'invoice') o
         left join lateral (
           select id from invoice_tax_ids k
           where k.account_id = x.account_id and k.affiliate_id = x.affiliate_id and k.tax_id_type = x.tax_id_type
