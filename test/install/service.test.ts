@@ -82,6 +82,13 @@ describe.skipIf(!canMount || !isNodeForAll)('payhook service', () => {
     expect(doctor.stdout).toContain('/var/lib/payhook/data is not there yet');
   });
 
+  test('commands of the script that take no settings run without them', () => {
+    const dry = system.run(`${SCRIPT} service install --dry-run`);
+    expect(dry, dry.stderr).toMatchObject({ code: 0, stdout: expect.stringContaining(`unchanged  ${UNIT}`) });
+    const completion = system.run(`${SCRIPT} completion bash`);
+    expect(completion, completion.stderr).toMatchObject({ code: 0, stderr: '' });
+  });
+
   test('settings are kept, and what they say goes into the unit', () => {
     const kept =
       'DATA_DIR=/opt/my data/payhook\nSHUTDOWN_DELAY_MS=60000\nBACKUP_EVERY=24h\nBACKUP_TO=/var/lib/payhook/backups\n';
@@ -112,7 +119,7 @@ describe.skipIf(!canMount || !isNodeForAll)('payhook service', () => {
   });
 
   test('uninstall removes the unit and the script; user, settings and data stay', () => {
-    const ran = system.run(`${UNINSTALL} --json`);
+    const ran = system.run(`${SCRIPT} service uninstall --json`);
     expect(ran.code, ran.stderr).toBe(0);
     expect(JSON.parse(ran.stdout)).toEqual({ removed: [UNIT, SCRIPT] });
     expect([UNIT, SCRIPT, SETTINGS, '/var/lib/payhook'].map((path) => existsSync(system.path(path)))).toEqual(

@@ -28,10 +28,16 @@ DATA_DIR=${SERVICE.state}/data
 /** The first lines of the script, by which another file of this name is told from it. */
 export const SCRIPT_HEAD = '#!/bin/sh\n# Written by payhook service install.';
 
-/** A script that runs commands as the user of the service and with its settings. */
+/**
+ * A script that runs commands as the user of the service and with its settings. Those that take no settings run as whoever
+ * calls them: `service` needs root.
+ */
 export function scriptOf({ node, main }: Program): string {
   const words = [node, main].map(quotedForShell).join(' ');
-  return `${SCRIPT_HEAD}\nexec runuser -u ${SERVICE.user} -- ${words} --env-file ${SERVICE.settings} "$@"\n`;
+  return `${SCRIPT_HEAD}
+case "$1" in service | completion) exec ${words} "$@" ;; esac
+exec runuser -u ${SERVICE.user} -- ${words} --env-file ${SERVICE.settings} "$@"
+`;
 }
 
 const quotedForShell = (word: string) =>
