@@ -148,7 +148,7 @@ POST /v2/webhook-endpoints
 
 Under ${OWN_PREFIXES.map((prefix) => `\`${prefix}\``).join(', ')}
 only the types on this page are accepted, so a misspelt type is refused instead of never matching. An application's token needs
-the scope \`affiliates\` as well as \`webhooks\` to subscribe to payouts, commissions and affiliates, or to all types.
+the scope \`affiliates\` as well as \`webhooks\` to subscribe to payouts, commissions, affiliates and imports, or to all types.
 
 ## Publishing your own
 With an API key, a platform can send its own events through the same endpoints. They are signed and retried in the same way:

@@ -5534,7 +5534,7 @@ export interface Operations {
    * Send events of a period again. Stores a job that workers carry out: every event of the log that matches when
    * the job comes to it is sent once more, as by a retry, the oldest first and a few at a time, so that new
    * events do not wait. An endpoint has one at a time. A token without the scope affiliates names the `types`,
-   * none of payouts, commissions and affiliates.
+   * none of payouts, commissions, affiliates and imports.
    */
   readonly recoverWebhookEndpoint: {
     readonly path: [id: string];
@@ -5569,7 +5569,7 @@ export interface Operations {
   };
   /**
    * Get one event of a webhook endpoint. With the payload, and with every attempt: what was sent and what came
-   * back. A token needs the scope affiliates too for events of payouts, commissions and affiliates.
+   * back. A token needs the scope affiliates too for events of payouts, commissions, affiliates and imports.
    */
   readonly getEventOfWebhookEndpoint: {
     readonly path: [id: string, event_id: string];
@@ -5621,7 +5621,7 @@ export interface Operations {
   /**
    * Get an event and what became of it. With the payload, with its record at each endpoint it went to, and with
    * the reason why it did not go to the others, as they are now. A token needs the scope affiliates too for
-   * events of payouts, commissions and affiliates.
+   * events of payouts, commissions, affiliates and imports.
    */
   readonly getEvent: {
     readonly path: [event_id: string];

@@ -415,15 +415,33 @@ describe('a token', () => {
         url: 'https://evil.example/',
         event_types: ['order.*'],
       }),
+      await api.get(`/v2/webhook-endpoints/${endpoint.id}/secret`),
+      await api.post(`/v2/webhook-endpoints/${endpoint.id}/rotate-secret`),
+      await api.post(`/v2/webhook-endpoints/${endpoint.id}/recover`, { since: '2020-01-01' }),
     ];
-    expect(refused.map(({ status, reason }) => [status, reason])).toEqual(
-      refused.map(() => [403, 'insufficient_scope']),
-    );
+    const challenge = 'Bearer error="insufficient_scope", scope="affiliates"';
+    expect(
+      refused.map(({ status, reason, headers }) => [status, reason, headers.get('www-authenticate')]),
+    ).toEqual(refused.map(() => [403, 'insufficient_scope', challenge]));
     // narrowed by somebody who may: what waits there is still not to be sent elsewhere
     await world.api.patch(`/v2/webhook-endpoints/${endpoint.id}`, { event_types: ['order.*'] });
     const moved = await api.patch(`/v2/webhook-endpoints/${endpoint.id}`, { url: 'https://evil.example/' });
     expect([moved.status, moved.reason]).toEqual([403, 'insufficient_scope']);
     expect((await world.api.get(`${log}/${event.id}`)).status).toBe(200);
+  });
+
+  test('without affiliates subscribes to no event of ours but those of endpoints', async () => {
+    const { access_token } = await tokensFor(world, owner, confidential, { scope: 'webhooks' });
+    const api = apiOf(world.url, access_token);
+    const { body } = await api.get('/v2/event-types');
+    const types: string[] = body.data.map(({ type }: { type: string }) => type);
+    const open: string[] = [];
+    for (const type of types) {
+      const made = await api.post('/v2/webhook-endpoints', { url: CALLBACK, event_types: [type] });
+      if (made.status === 201) open.push(type);
+      else expect([type, made.status, made.reason]).toEqual([type, 403, 'insufficient_scope']);
+    }
+    expect(open).toEqual(types.filter((type) => type.startsWith('webhook_endpoint.')));
   });
 
   test('of a removed user, or of a deleted application, stops at once', async () => {

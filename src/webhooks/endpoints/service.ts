@@ -19,7 +19,7 @@ import { testFilter } from '../filters/judge.ts';
 import type { FilterTest, FilterTestInput } from '../filters/record.ts';
 import { batchColumns } from '../forms/batch.ts';
 import { storedForm } from '../forms/record.ts';
-import { isEventType, needsAffiliates, subscriptionProblem } from '../types/types.ts';
+import { isEventType, lacksAffiliates, needsAffiliates, subscriptionProblem } from '../types/types.ts';
 import { changedEgress, egressColumns, openEgress, readsAlong } from './egress.ts';
 import { changedHeaders, type OwnHeaders } from './headers.ts';
 import { checkChangeBy, checkDeletionBy, checkRoom, creationBy } from './portal.ts';
@@ -293,10 +293,7 @@ export const sealing = (vault: Vault, endpoint: EndpointId, key: string) => (sec
 /** Requires the scope `affiliates`. Throws `insufficient_scope`. */
 export function checkSubscription({ scopes }: Principal, eventTypes: readonly string[] | null): void {
   if (needsAffiliates(eventTypes) && !scopes.has('affiliates')) {
-    throw fail(
-      'insufficient_scope',
-      'the credential does not hold the scope affiliates, which events of payouts, commissions and affiliates need',
-    );
+    throw lacksAffiliates('events of payouts, commissions, affiliates and imports need');
   }
 }
 

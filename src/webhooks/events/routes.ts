@@ -30,7 +30,7 @@ export const get = readRoute({
   summary: 'Get an event and what became of it',
   description:
     'With the payload, with its record at each endpoint it went to, and with the reason why it did not go to the ' +
-    'others, as they are now. A token needs the scope affiliates too for events of payouts, commissions and affiliates.',
+    'others, as they are now. A token needs the scope affiliates too for events of payouts, commissions, affiliates and imports.',
   returns: { 200: publishedEventWhole },
   errors: ['resource_missing'],
   handle: async ({ db, principal, params }) => ok(await getPublished(db, principal, params.event_id)),

@@ -26,7 +26,7 @@ export const get = readRoute({
   summary: 'Get one event of a webhook endpoint',
   description:
     'With the payload, and with every attempt: what was sent and what came back. A token needs the scope affiliates ' +
-    'too for events of payouts, commissions and affiliates.',
+    'too for events of payouts, commissions, affiliates and imports.',
   returns: { 200: webhookEventWithAttempts },
   errors: ['resource_missing'],
   handle: async ({ db, principal, params }) => ok(await getDeliveryWhole(db, principal, params)),

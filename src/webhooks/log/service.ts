@@ -4,7 +4,7 @@ import { fail } from '../../kernel/errors.ts';
 import { type AccountId, type EndpointId, type EventId, uuidOf } from '../../kernel/ids.ts';
 import type { Json } from '../../kernel/json.ts';
 import { holdLog, retryNow } from '../../outbox/queue.ts';
-import { needsAffiliates } from '../types/types.ts';
+import { lacksAffiliates, needsAffiliates } from '../types/types.ts';
 import type { WebhookEvent, WebhookEventWithAttempts } from './record.ts';
 import { hadEndpoint, lockDelivery, readDelivery, readDeliveryWhole } from './store.ts';
 
@@ -66,9 +66,7 @@ export async function getDeliveryWhole(
  */
 export function checkScopes({ scopes }: Asker, type: string): void {
   if (scopes.has('affiliates') || !needsAffiliates([type])) return;
-  throw fail('insufficient_scope', `the credential does not hold the scope affiliates, which ${type} needs`, {
-    'www-authenticate': 'Bearer error="insufficient_scope", scope="affiliates"',
-  });
+  throw lacksAffiliates(`${type} needs`);
 }
 
 /**

@@ -15,7 +15,7 @@ export const recover = writeRoute({
   description:
     'Stores a job that workers carry out: every event of the log that matches when the job comes to it is sent once ' +
     'more, as by a retry, the oldest first and a few at a time, so that new events do not wait. An endpoint has one ' +
-    'at a time. A token without the scope affiliates names the `types`, none of payouts, commissions and affiliates.',
+    'at a time. A token without the scope affiliates names the `types`, none of payouts, commissions, affiliates and imports.',
   body: recoveryRequest,
   returns: { 201: webhookRecovery },
   errors: [

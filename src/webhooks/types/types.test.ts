@@ -95,6 +95,7 @@ describe('the scope affiliates', () => {
     [['commission.*', 'order.*']],
     [['commissions.imported']],
     [['affiliate.updated']],
+    [['import.undone']],
     [['*']],
   ])('is needed for %j', (eventTypes) => {
     expect(needsAffiliates(eventTypes)).toBe(true);

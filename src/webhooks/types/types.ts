@@ -1,3 +1,4 @@
+import { type Failure, fail } from '../../kernel/errors.ts';
 import { EVENT_TYPES } from '../../outbox/event-types.ts';
 import { covers } from '../../outbox/subscriptions.ts';
 
@@ -8,8 +9,8 @@ export const OWN_PREFIXES: readonly string[] = [
   ...new Set(OWN_TYPES.map((type) => type.slice(0, type.indexOf('.') + 1))),
 ];
 
-// A credential needs the scope `affiliates` to read the data of these types.
-const AFFILIATE_PREFIXES = ['payout.', 'commission.', 'commissions.', 'affiliate.'] as const;
+// A credential needs the scope `affiliates` to read the data of these types: of all but what is about endpoints.
+const AFFILIATE_PREFIXES = OWN_PREFIXES.filter((prefix) => prefix !== 'webhook_endpoint.');
 
 const MAX_LENGTH = 100;
 const NAME = /^[A-Za-z0-9_-]+(\.[A-Za-z0-9_-]+)+$/;
@@ -49,3 +50,9 @@ export function needsAffiliates(eventTypes: readonly string[] | null): boolean {
     AFFILIATE_PREFIXES.some((prefix) => entry.startsWith(prefix) || covers(entry, prefix)),
   );
 }
+
+/** The refusal of a credential without that scope, where `what` needs it: `payout.paid needs` (RFC 6750 section 3.1). */
+export const lacksAffiliates = (what: string): Failure =>
+  fail('insufficient_scope', `the credential does not hold the scope affiliates, which ${what}`, {
+    'www-authenticate': 'Bearer error="insufficient_scope", scope="affiliates"',
+  });
