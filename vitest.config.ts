@@ -1,7 +1,7 @@
 import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
-import { FlakyTests } from './test/support/flaky.ts';
+import { SecondTries } from './test/support/second-tries.ts';
 import { TEST_PATIENCE_MS } from './test/support/patience.ts';
 
 /** Tests of these rooms start servers, commands and browsers, so a file of theirs takes longest. */
@@ -30,6 +30,6 @@ export default defineConfig({
     sequence: { sequencer: SlowFirst },
     // A test that passes at the second try is a defect of the product or of the test. CI lists it, and goes on.
     retry: process.env.CI ? 1 : 0,
-    reporters: [new FlakyTests(), 'default'],
+    reporters: [new SecondTries(), 'default'],
   },
 });
