@@ -18,7 +18,9 @@ export class SecondTries implements Reporter {
 
   onTestRunEnd(modules: readonly TestModule[], stray: readonly SerializedError[]): void {
     if (this.#passed.length > 0)
-      process.stdout.write(`\nfailed before they passed: ${this.#passed.length}\n${this.#passed.join('\n')}\n`);
+      process.stdout.write(
+        `\nfailed before they passed: ${this.#passed.length}\n${this.#passed.join('\n')}\n`,
+      );
     const list = process.env.FAILED_FILES;
     if (list === undefined) return;
     const failed = modules.filter((each) => !each.ok()).map(({ relativeModuleId }) => relativeModuleId);
