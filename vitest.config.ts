@@ -1,8 +1,8 @@
 import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
-import { SecondTries } from './test/support/second-tries.ts';
 import { TEST_PATIENCE_MS } from './test/support/patience.ts';
+import { SecondTries } from './test/support/second-tries.ts';
 
 /** Tests of these rooms start servers, commands and browsers, so a file of theirs takes longest. */
 const SLOW_ROOMS = /\/test\/(first-hour|faults|cli|browser|operations)\//;
