@@ -176,6 +176,41 @@ describe('an invoice', () => {
   });
 });
 
+test.each(['  ', 'a\u202Eb', 'two\nlines'])(
+  'the reason %j, which an invoice cannot show, is refused',
+  async (exemption) => {
+    await nothingChanges(world, async () =>
+      expectRefusal(
+        await api.patch('/v2/account', { invoicing: { rules: [{ category: 'E', exemption }] } }),
+        400,
+        'invalid_body',
+        'invoicing.rules[0].exemption must not',
+      ),
+    );
+  },
+);
+
+test('a VAT id that was lost with the secret key is one to the rules, and no other rule takes its place', async () => {
+  const rules = [
+    { has_vat_id: true, category: 'S', rate: 1900 },
+    { has_vat_id: false, category: 'O', exemption: 'A private person' },
+  ];
+  await settings({ invoicing: { rules } });
+  const id = await agreed();
+  const payout = await pay([id]);
+  await world.query(
+    'update affiliate_tax_profiles set number = null, number_mark = null where affiliate_id = $1',
+    [id],
+  );
+  expect((await api.get(`${AFFILIATES}/${id}/tax-profile`)).body.tax_id.is_lost).toBe(true);
+  expect((await issued(payout)).skipped).toEqual([
+    { affiliate_id: id, currency: 'eur', reason: 'no_tax_id' },
+  ]);
+  await agreed({}, id);
+  await issued(payout);
+  expect(await all()).toMatchObject([{ tax_category: 'S', net_amount: 10_000 }]);
+});
+
 describe('the tax id', () => {
   const downloaded = async (invoice: Json | undefined) =>
     (await api.get(`/v2/affiliates/invoices/${invoice?.id}/download?format=xml`)).text;

@@ -187,10 +187,11 @@ function firstInvoice(line: OpenLine, { buyer, invoicing, vault, number }: Terms
   const profile = line.profile === null ? null : (JSON.parse(line.profile) as ProfileOfLine);
   const agreed = profile?.self_billing?.agreed_on;
   if (profile === null || agreed === undefined || agreed > line.supplied_on) return skip('no_agreement');
-  const type = line.number === null ? null : typeOf(profile);
+  const type = typeOf(profile);
   const rule = invoicing.rules.find((each) => fits(each, profile, type));
   if (rule === undefined) return skip('no_rule');
-  if (lacksTaxId(rule, type, buyer)) return skip('no_tax_id');
+  // a tax id that was lost with the secret key still decides which rule fits
+  if (lacksTaxId(rule, line.number === null ? null : type, buyer)) return skip('no_tax_id');
   const taxId = rule.category === 'O' ? null : taxIdOf(line, type, vault);
   const { legal_name: name, address, country } = profile;
   return {

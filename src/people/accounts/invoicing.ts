@@ -2,6 +2,7 @@ import { type Static, Type } from 'typebox';
 import { checkedCountry } from '../../contract/addresses.ts';
 import { nullable, strict, text } from '../../contract/schemas.ts';
 import { fail } from '../../kernel/errors.ts';
+import { nameFrom } from '../../kernel/names.ts';
 import { TAX_CATEGORIES } from '../../kernel/taxes.ts';
 
 const LEGAL_TYPES = ['person', 'business'] as const;
@@ -67,7 +68,7 @@ export const invoicingInput = strict({
 });
 export type InvoicingInput = Static<typeof invoicingInput>;
 
-/** The rules as they are stored. Throws `invalid_body` for a rate that its category cannot have. */
+/** The rules as they are stored. Throws `invalid_body` for a rate or a reason that its category cannot have. */
 export function invoicingFrom({ prefix: begins = 'SB-', rules }: InvoicingInput): Invoicing {
   return { prefix: begins, rules: rules.map(ruleFrom) };
 }
@@ -90,6 +91,6 @@ function ruleFrom(rule: InvoicingInput['rules'][number], index: number): TaxRule
     has_vat_id: rule.has_vat_id ?? null,
     category: taxed,
     rate: given,
-    exemption: reason,
+    exemption: reason === null ? null : nameFrom(reason.normalize('NFC'), `${field}.exemption`),
   };
 }
