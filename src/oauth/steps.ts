@@ -3,6 +3,7 @@ import { type PageInput, type PageReply, redirect, type SignedIn } from '../cont
 import { ALL_SCOPES, OPENING_SCOPES, type Scope } from '../contract/route.ts';
 import { hashSecret, sameSecret } from '../kernel/secrets.ts';
 import { type Application, findApplication, mayRedirectTo } from '../people/applications/service.ts';
+import { LONGEST_PATH } from '../screens/guard.ts';
 import { errorPage } from '../screens/html/html.ts';
 import { refuse } from './errors.ts';
 
@@ -117,15 +118,24 @@ export const AUTHORIZATION_PARAMETERS = [
   'code_challenge_method',
 ] as const;
 
-/** The user is signed in, which is checked before any redirect to the application (RFC 9700 section 4.11.2). */
+/**
+ * The user is signed in, which is checked before any redirect to the application (RFC 9700 section 4.11.2). A request that
+ * could not be come back to after signing in is refused to everybody, so that its makers notice.
+ */
 export const requireSignIn: Step = ({ input, params, facts }) => {
+  // a form sent after the session ended starts anew, without the ticked boxes
+  const carried = [...params].filter(([name]) => input.method === 'GET' || isAuthorizationParameter(name));
+  const next = `/oauth/authorize?${new URLSearchParams(carried)}`;
+  if (next.length > LONGEST_PATH) {
+    return errorPage(
+      400,
+      `The application that sent you here made a request of more than ${LONGEST_PATH} characters, so nothing was granted. Please tell its makers.`,
+    );
+  }
   if (input.signedIn !== null) {
     facts.signedIn = input.signedIn;
     return undefined;
   }
-  // a form sent after the session ended starts anew, without the ticked boxes
-  const carried = [...params].filter(([name]) => input.method === 'GET' || isAuthorizationParameter(name));
-  const next = `/oauth/authorize?${new URLSearchParams(carried)}`;
   return redirect(`${input.authorizeUrl}/sign-in?${new URLSearchParams({ next })}`);
 };
 

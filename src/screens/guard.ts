@@ -9,7 +9,8 @@ import { errorPage } from './html/html.ts';
 /** Where a signed-in user goes without a `next`: the dashboard. */
 export const HOME = '/';
 
-const LONGEST_PATH = 8000;
+/** The longest path that `localPath` takes. */
+export const LONGEST_PATH = 8000;
 
 /**
  * The path on this server that `next` names, else HOME. It must begin with one slash, not followed by another or a

@@ -157,6 +157,20 @@ describe('the merchant', () => {
     expect(headers.get('cache-control')).toBe('no-store');
   });
 
+  test.each(['signed in', 'not signed in'])(
+    'is told of a request too long to be kept while somebody signs in: %s',
+    async (state) => {
+      const person = state === 'signed in' ? owner : undefined;
+      const pathOf = (length: number) => authorizePath(confidential, { state: '' }).padEnd(length, 'x');
+      const fits = await browserOf(world, person).open(pathOf(8000));
+      if (person) expect(fits.status).toBe(200);
+      else expect(fits.location?.searchParams.get('next')).toBe(pathOf(8000));
+      const page = await browserOf(world, person).open(pathOf(8001));
+      expect([page.status, page.location]).toEqual([400, null]);
+      expect(page.text).toContain('more than 8000 characters');
+    },
+  );
+
   test('whose session ends before the form is sent signs in and is asked again', async () => {
     const asked = await browserOf(world, owner).open(authorizePath(confidential, { state: 'kept' }));
     const { status, location } = await browserOf(world).send(asked, {});
