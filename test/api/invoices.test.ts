@@ -36,6 +36,7 @@ const RULES = [
   { country: 'DE', category: 'E', exemption: 'Small business, section 19 UStG' },
   { country: 'FR', has_vat_id: true, category: 'AE', exemption: 'Reverse charge' },
   { country: 'US', category: 'O', exemption: 'Not subject to VAT' },
+  { country: 'XK', category: 'O', exemption: 'Not subject to VAT' },
 ];
 async function settings(more: object): Promise<void> {
   const own = { legal_name: 'Muster GmbH', country: 'DE', address: ADDRESS, vat_id: 'DE136695976' };
@@ -426,15 +427,17 @@ describe('the file of an invoice', () => {
         }),
         await agreed({ country: 'FR', tax_id: { type: 'vat', number: 'FR83404833048' } }),
         await agreed({ country: 'US', tax_id: null }),
+        await agreed({ country: 'XK', tax_id: null }),
       ];
       const payout = await pay(affiliates, 10_007);
-      expect((await issued(payout)).issued).toBe(4);
+      expect((await issued(payout)).issued).toBe(5);
       await comesBack(payout, affiliates[0] ?? 0, 3);
       const found = await all();
       expect(found.map((each) => [each.kind, each.tax_category, each.rounding_amount])).toEqual([
         ['invoice', 'S', 0],
         ['invoice', 'E', 0],
         ['invoice', 'AE', 0],
+        ['invoice', 'O', 0],
         ['invoice', 'O', 0],
         ['credit_note', 'S', 1],
       ]);

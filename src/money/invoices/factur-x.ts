@@ -57,6 +57,9 @@ const decimalOf = (invoice: InvoiceDocument) => (amount: bigint) => formatDecima
 /** `19.00` */
 const percent = (rate: number) => formatDecimal(BigInt(rate), 'eur');
 
+/** EN 16931 calls Kosovo 1A, because XK is no code of ISO 3166-1 (BR-CL-14). */
+const countryIn = (country: string) => (country === 'XK' ? '1A' : country);
+
 /** Outside the scope of VAT there is no rate (BR-O-05). */
 const rateOf = ({ category, rate }: InvoiceDocument) =>
   category === 'O' ? '' : text('RateApplicablePercent', percent(rate));
@@ -103,7 +106,7 @@ function party(
       text('LineOne', address.line1),
       text('LineTwo', address.line2),
       text('CityName', address.city),
-      text('CountryID', country),
+      text('CountryID', countryIn(country)),
       text('CountrySubDivisionName', address.region),
     ),
     registered(vat, 'VA'),
