@@ -3,16 +3,9 @@ import { existsSync, readFileSync } from 'node:fs';
 import { connect, createServer } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { PATIENCE_MS } from '../support/patience.ts';
-import {
-  isRunning,
-  type Machine,
-  postgresPid,
-  ROOT,
-  startMachine,
-  startServer,
-  untilGone,
-} from './support.ts';
+import { isRunning, untilGone } from '../support/processes.ts';
+import { until } from '../support/wire.ts';
+import { type Machine, postgresPid, ROOT, startMachine, startServer } from './support.ts';
 
 let machine: Machine;
 beforeAll(() => {
@@ -127,16 +120,14 @@ test('a request under way is answered before the server stops; a second signal e
   stuck.socket.destroy();
 });
 
+/** Returns when the server takes no more connections. */
 async function refusesConnections(url: string): Promise<void> {
-  const deadline = performance.now() + PATIENCE_MS;
-  while (performance.now() < deadline) {
-    const refused = await fetch(`${url}/healthz`, { headers: { connection: 'close' } }).then(
+  await until('the server to refuse connections', () =>
+    fetch(`${url}/healthz`, { headers: { connection: 'close' } }).then(
       () => false,
       () => true,
-    );
-    if (refused) return;
-  }
-  throw new Error('the server still accepts connections');
+    ),
+  );
 }
 
 test('the server ends with 1 and says so when PostgreSQL ends by itself; with --json it announces itself as JSON', async () => {
@@ -164,7 +155,8 @@ test('SIGTERM to npm start stops server and PostgreSQL', async () => {
 
 test('an interrupted command ends with 1 and leaves no temporary file and no PostgreSQL', async () => {
   const command = machine.start(['affiliates', 'import', '-'], { input: null }); // waits for its file
-  await untilLeft(machine);
+  // it is at work when it has its temporary folder
+  await until('the command to begin', () => machine.leftovers().length > 0);
   const file = join(machine.dataDir, 'postgres', 'postmaster.pid');
   const postgres = existsSync(file) ? postgresPid(machine.dataDir) : null; // it may be started after the file is there
   command.child.kill('SIGINT');
@@ -173,12 +165,3 @@ test('an interrupted command ends with 1 and leaves no temporary file and no Pos
   if (postgres !== null) await untilGone(postgres);
   expect(existsSync(file)).toBe(false);
 });
-
-/** Returns when a command has its temporary folder: it is at work then. */
-async function untilLeft({ leftovers }: Machine): Promise<void> {
-  const deadline = performance.now() + PATIENCE_MS;
-  while (leftovers().length === 0) {
-    if (performance.now() > deadline) throw new Error('the command does not begin');
-    await new Promise((resolve) => setTimeout(resolve, 20));
-  }
-}

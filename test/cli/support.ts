@@ -174,24 +174,6 @@ export function postgresPid(dataDir: string): number {
   return Number(readFileSync(join(dataDir, 'postgres/postmaster.pid'), 'utf8').split('\n', 1)[0]);
 }
 
-/** Whether a process exists and is more than a zombie. */
-export function isRunning(pid: number): boolean {
-  try {
-    return readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.[0] !== 'Z';
-  } catch {
-    return false;
-  }
-}
-
-/** Returns when a process is gone. */
-export async function untilGone(pid: number): Promise<void> {
-  const deadline = performance.now() + PATIENCE_MS;
-  while (isRunning(pid)) {
-    if (performance.now() > deadline) throw new Error(`process ${pid} is still there`);
-    await new Promise((resolve) => setTimeout(resolve, 20));
-  }
-}
-
 export const AFFILIATES = `external_id,email,name_first,name_last,payout_method
 a1,ada@example.com,Ada,Lovelace,paypal
 a2,bob@example.com,Bob,Müller,wise

@@ -1,15 +1,8 @@
 import { existsSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, expect, test } from 'vitest';
-import {
-  AFFILIATES,
-  COMMISSIONS,
-  isRunning,
-  postgresPid,
-  type Started,
-  startServer,
-  useMachine,
-} from './support.ts';
+import { isRunning } from '../support/processes.ts';
+import { AFFILIATES, COMMISSIONS, postgresPid, type Started, startServer, useMachine } from './support.ts';
 
 const machine = useMachine();
 let server: Started & { url: string };

@@ -18,6 +18,7 @@ import { locateNative } from '../../src/db/embedded/binaries.ts';
 import { EmbeddedDatabaseError } from '../../src/db/embedded/errors.ts';
 import { thisHost } from '../../src/db/embedded/host.ts';
 import { openEmbedded, openEmbeddedOn } from '../../src/db/embedded/open.ts';
+import { isRunning } from '../support/processes.ts';
 import {
   cleanUp,
   eventually,
@@ -26,7 +27,6 @@ import {
   hostWith,
   postmasterPid,
   query,
-  runs,
   startChild,
   takeBack,
   temporaryFolder,
@@ -136,7 +136,7 @@ test.skipIf(!isLinux)(
     await query(connection!, 'create table committed as select 1 as one');
     const postgres = postmasterPid(dataDir);
     await child.kill();
-    await eventually(() => !runs(postgres));
+    await eventually(() => !isRunning(postgres));
     const database = await openEmbedded({ dataDir, purpose: 'serve' });
     expect(await query(database.connection, 'select one from committed')).toEqual([{ one: 1 }]);
     await database.close();
@@ -166,7 +166,7 @@ test.skipIf(!isLinux)(
     // Stopped first, so that it cannot ask for its dead child: PostgreSQL stays behind as a zombie.
     process.kill(child.pid, 'SIGSTOP');
     process.kill(postgres, 'SIGKILL');
-    await eventually(() => !runs(postgres));
+    await eventually(() => !isRunning(postgres));
     await child.kill();
     const database = await openEmbedded({ dataDir, purpose: 'serve' });
     expect(await busy).toBe('cut');
@@ -195,7 +195,7 @@ test('a postmaster.pid that names an unrelated living process does not hinder a 
     `${stranger.pid}\n${dataDir}/postgres\n1\n5432\n\n`,
   );
   const database = await openEmbedded({ dataDir, purpose: 'serve' });
-  expect(runs(stranger.pid)).toBe(true);
+  expect(isRunning(stranger.pid)).toBe(true);
   await database.close();
   stranger.end();
 });
@@ -260,11 +260,11 @@ test('two commands at once on one data folder both work, whichever ends first', 
   await expect(query(said[0]!.connection!, 'select pg_sleep(0.2), 1 as one')).resolves.toMatchObject([
     { one: 1 },
   ]);
-  expect(runs(postgres)).toBe(true);
+  expect(isRunning(postgres)).toBe(true);
   joiner?.close();
   await joiner?.hears('closed');
   await launcher?.hears('closed');
-  expect(runs(postgres)).toBe(false);
+  expect(isRunning(postgres)).toBe(false);
 });
 
 test('a command that launched the database stops it although a command that joined was killed', async () => {
@@ -342,9 +342,9 @@ test.skipIf(!isLinux)(
     await child.hears('opened');
     const postgres = postmasterPid(dataDir);
     await child.kill();
-    expect(runs(postgres)).toBe(true);
+    expect(isRunning(postgres)).toBe(true);
     const database = await openEmbeddedOn(host, { dataDir, purpose: 'serve' });
-    expect(runs(postgres)).toBe(false);
+    expect(isRunning(postgres)).toBe(false);
     await database.close();
   },
 );
@@ -386,7 +386,7 @@ rootOnly(
     expect(connection?.host.startsWith(dataDir)).toBe(false);
     const postgres = postmasterPid(dataDir);
     await child.kill();
-    await eventually(() => !runs(postgres));
+    await eventually(() => !isRunning(postgres));
     const database = await openEmbeddedOn(host, { dataDir, purpose: 'serve' });
     expect(existsSync(connection!.host)).toBe(false);
     await database.close();
@@ -419,7 +419,7 @@ test.skipIf(!isLinux || (isRoot && !nobodyCanRun()))(
     await first.kill();
     const second = startChild({ dataDir, purpose: 'serve' }, user);
     const { connection } = await second.hears('opened');
-    expect(runs(postgres)).toBe(false);
+    expect(isRunning(postgres)).toBe(false);
     expect(await query(connection!, 'select 1 as one')).toEqual([{ one: 1 }]);
     second.close();
     await second.hears('closed');

@@ -1,8 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import { IMBALANCES } from '../support/imbalances.ts';
+import { isRunning } from '../support/processes.ts';
 import { makeAffiliates, type Sale, salesFile, salesFor } from '../support/seed.ts';
 import { openWire, until } from '../support/wire.ts';
-import { type DataFolder, dataFolder, listens, runs, type ServerProcess } from './support-server.ts';
+import { type DataFolder, dataFolder, listens, type ServerProcess } from './support-server.ts';
 
 const PAYOUTS = '/v2/affiliates/payouts';
 const COMMISSIONS = '/v2/affiliates/commissions';
@@ -35,7 +36,7 @@ describe.concurrent('SIGTERM', () => {
       expect((await Promise.all(answers)).map(({ status }) => status)).toEqual(Array(6).fill(201));
       const { code, ms } = await exit;
       // nobody waits for connections that have been answered
-      expect([code, ms < 10_000, runs(server.postmaster)]).toEqual([0, true, false]);
+      expect([code, ms < 10_000, isRunning(server.postmaster)]).toEqual([0, true, false]);
 
       const next = await folder.start();
       const list = await next.api.get(COMMISSIONS);
@@ -60,7 +61,7 @@ describe.concurrent('SIGTERM', () => {
       });
       uploader.chunk(salesFile(salesFor([sales[0]?.affiliate_id ?? 0], 5, 'never')));
       const { code, ms } = await server.signal('SIGTERM');
-      expect([code, ms < 20_000, runs(server.postmaster)]).toEqual([0, true, false]);
+      expect([code, ms < 20_000, isRunning(server.postmaster)]).toEqual([0, true, false]);
       reader.vanish();
       uploader.vanish();
       const next = await folder.start();
@@ -83,7 +84,7 @@ test('SIGTERM tells load balancers first: /readyz is 503, requests are still tak
     expect((await server.api.get(PAYOUTS)).status).toBe(200);
     expect((await makeAffiliates(server.api, 1)).length).toBe(1);
     const { code, ms } = await exit;
-    expect([code, ms >= 8000, ms < 28_000, runs(server.postmaster)]).toEqual([0, true, true, false]);
+    expect([code, ms >= 8000, ms < 28_000, isRunning(server.postmaster)]).toEqual([0, true, true, false]);
     const next = await folder.start({ SHUTDOWN_DELAY_MS: '60000' });
     // at Ctrl-C nobody waits
     const { code: again, ms: quick } = await next.signal('SIGINT');
@@ -100,7 +101,7 @@ test('a server whose own PostgreSQL dies says so and ends within seconds, for it
     const began = performance.now();
     process.kill(server.postmaster, 'SIGKILL');
     const requests = [server.api.post(PAYOUTS).catch(() => null), server.api.get(PAYOUTS).catch(() => null)];
-    await until('the server has ended', () => !runs(server.pid));
+    await until('the server has ended', () => !isRunning(server.pid));
     expect(performance.now() - began).toBeLessThan(6000);
     // what it wrote last may come out of the pipe after its end
     await until('it said so', () => server.log().includes('PostgreSQL stopped unexpectedly'));

@@ -165,15 +165,6 @@ export function postmasterPid(dataDir: string): number {
   return Number.parseInt(readFileSync(join(dataDir, 'postgres', 'postmaster.pid'), 'utf8'), 10);
 }
 
-/** Whether a process runs; a zombie does not. */
-export function runs(pid: number): boolean {
-  try {
-    return !/\) [ZX] /.test(readFileSync(`/proc/${pid}/stat`, 'utf8'));
-  } catch {
-    return false;
-  }
-}
-
 /** A machine on which only these programs are found. */
 export function hostWith(...programs: string[]): Host {
   const folder = temporaryFolder(0o755);

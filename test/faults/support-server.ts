@@ -10,6 +10,7 @@ import { openEmbedded } from '../../src/db/embedded/open.ts';
 import { type Api, apiOf } from '../support/api.ts';
 import { putDataFolder } from '../support/data-folder.ts';
 import { plainEnvironment } from '../support/environment.ts';
+import { isRunning } from '../support/processes.ts';
 import { until } from '../support/wire.ts';
 
 const PROGRAM = fileURLToPath(new URL('../../dist/cli/main.js', import.meta.url));
@@ -72,20 +73,6 @@ export interface DataFolder {
   superuser(): Promise<pg.Client>;
   /** Ends what still runs and removes the folder. */
   remove(): Promise<void>;
-}
-
-/** Whether a process runs; a zombie does not. */
-export function runs(pid: number): boolean {
-  try {
-    return !/\) [ZX] /.test(readFileSync(`/proc/${pid}/stat`, 'utf8'));
-  } catch {
-    if (existsSync('/proc/self/stat')) return false;
-    try {
-      return process.kill(pid, 0);
-    } catch {
-      return false;
-    }
-  }
 }
 
 /** Whether somebody accepts connections there. */
@@ -186,7 +173,7 @@ export function dataFolder({
         child.kill('SIGKILL');
         if (andPostgres && postmaster) process.kill(postmaster, 'SIGKILL');
         await exited;
-        await until('PostgreSQL is gone too', () => !postmaster || !runs(postmaster));
+        await until('PostgreSQL is gone too', () => !postmaster || !isRunning(postmaster));
       },
     };
   }
@@ -225,7 +212,7 @@ export function dataFolder({
         child.kill('SIGKILL');
         await once(child, 'close');
       }
-      await until('PostgreSQL is gone', () => postmasters.every((pid) => !runs(pid)));
+      await until('PostgreSQL is gone', () => postmasters.every((pid) => !isRunning(pid)));
       rmSync(path, { recursive: true, force: true });
     },
   };

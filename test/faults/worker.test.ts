@@ -2,15 +2,9 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import {
-  isRunning,
-  type Machine,
-  postgresPid,
-  startMachine,
-  startServer,
-  untilGone,
-} from '../cli/support.ts';
+import { type Machine, postgresPid, startMachine, startServer } from '../cli/support.ts';
 import { PATIENCE_MS } from '../support/patience.ts';
+import { isRunning, untilGone } from '../support/processes.ts';
 import { until } from '../support/wire.ts';
 
 // On the embedded PostgreSQL; only the worker delivers.

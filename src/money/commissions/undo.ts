@@ -23,7 +23,8 @@ export interface CommissionInUse {
 
 /**
  * The first commissions of an import that were paid here, are in the unpaid payout, were refunded, had their payment
- * returned, or are on an invoice. Commissions imported as paid do not count as in use for that reason. The caller has locked the books.
+ * returned, or are on an invoice. Commissions imported as paid do not count as in use for that reason. The caller has locked
+ * the books.
  */
 export function findUsedCommissions(tx: Tx, account: AccountId, id: ImportId): Promise<CommissionInUse[]> {
   return rows(
