@@ -1,6 +1,7 @@
 import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
+import { builtProgram } from './test/support/built.ts';
 import { TEST_PATIENCE_MS } from './test/support/patience.ts';
 import { SecondTries } from './test/support/second-tries.ts';
 
@@ -17,7 +18,9 @@ class SlowFirst extends BaseSequencer {
 }
 
 export default defineConfig({
+  plugins: [builtProgram()],
   test: {
+    server: { deps: { external: [/\/dist\//] } },
     include: ['src/**/*.test.ts', 'test/**/*.test.ts'],
     globalSetup: ['test/support/postgres.ts'],
     testTimeout: TEST_PATIENCE_MS,

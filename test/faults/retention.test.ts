@@ -15,7 +15,7 @@ import { until } from '../support/wire.ts';
 import { startWorld, type World } from '../support/world.ts';
 
 const DAY_MS = 86_400_000;
-const SCRIPT = fileURLToPath(new URL('retention-child.ts', import.meta.url));
+const SCRIPT = fileURLToPath(new URL('retention-child.mjs', import.meta.url));
 const ROUNDS = 6;
 /** More, while no kill has hit the middle of a drop. */
 const MOST_ROUNDS = 10;
@@ -49,7 +49,7 @@ interface Dropper {
 
 /** Starts a process that drops what is older than 90 days in the database of a world, as soon as it may begin. */
 async function startDropper(world: World): Promise<Dropper> {
-  const child = spawn(process.execPath, ['--import', 'tsx', SCRIPT], {
+  const child = spawn(process.execPath, [SCRIPT], {
     stdio: ['pipe', 'pipe', 'inherit'],
     env: {
       ...plainEnvironment(),
