@@ -188,7 +188,7 @@ describe('a download', () => {
     expect((await world.api.upload(IMPORT, file)).status).toBe(200);
     const payout = await world.api.post('/v2/affiliates/payouts');
     path = `/v2/affiliates/payouts/${payout.body.id}/download`;
-  }, 60_000);
+  });
 
   const download = () => openWire(world.url, 'GET', path, { authorization: `Bearer ${world.api.key}` });
 

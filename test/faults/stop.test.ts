@@ -90,7 +90,7 @@ test('SIGTERM tells load balancers first: /readyz is 503, requests are still tak
   } finally {
     await folder.remove();
   }
-}, 120_000);
+});
 
 test('a server whose own PostgreSQL dies says so and ends, for its supervisor to start it again', async () => {
   const folder = dataFolder();
@@ -107,4 +107,4 @@ test('a server whose own PostgreSQL dies says so and ends, for its supervisor to
   } finally {
     await folder.remove();
   }
-}, 120_000);
+});
