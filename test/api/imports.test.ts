@@ -438,14 +438,14 @@ describe('bad lines', () => {
     expect(line).toMatch(/^2,"status must be .*; country must be .*",nobody,gone,Nowhere$/);
   });
 
-  test('of a hundred thousand the first thousand are told, all are counted and given as a file', async () => {
-    const many = csv('Email', ...Array.from({ length: 100_000 }, (_, index) => `nobody${index}`));
-    await refused(many, AFFILIATE, 'invalid_lines', '100000 of 100000');
+  test('of many the first thousand are told, all are counted and given as a file', async () => {
+    const many = csv('Email', ...Array.from({ length: 1200 }, (_, index) => `nobody${index}`));
+    await refused(many, AFFILIATE, 'invalid_lines', '1200 of 1200');
     const dry = await post(many, { ...AFFILIATE, dry_run: true });
-    expect(dry.body).toMatchObject({ import_id: null, failed: 100_000 });
+    expect(dry.body).toMatchObject({ import_id: null, failed: 1200 });
     expect(dry.body.errors).toHaveLength(1000);
     const file = await send(`${IMPORTS}/bad-lines`, many, AFFILIATE);
-    expect(file.text.split('\r\n')).toHaveLength(100_002);
+    expect(file.text.split('\r\n')).toHaveLength(1202);
   });
 
   test('do not hide what stays of a file with a key', async () => {

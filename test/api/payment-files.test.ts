@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { beforeEach, describe, expect, test } from 'vitest';
 import type { Answer, Api } from '../support/api.ts';
+import { expectProperty } from '../support/properties.ts';
 import { NOTE_MADE } from '../support/seed.ts';
 import { startWorld, useWorld } from '../support/world.ts';
 import {
@@ -779,7 +780,9 @@ test('whatever a payout is made of, every payment is in one file or among the sk
       );
     }
   };
-  await fc.assert(fc.asyncProperty(fc.array(someone, { minLength: 1, maxLength: 6 }), fc.boolean(), run), {
-    numRuns: 15,
+  await expectProperty({
+    ...{ name: 'payment files of a payout', cases: 10 },
+    arbitrary: fc.tuple(fc.array(someone, { minLength: 1, maxLength: 6 }), fc.boolean()),
+    check: ([people, completes]) => run(people, completes),
   });
 });

@@ -8,6 +8,7 @@ import { fileURLToPath } from 'node:url';
 import { afterEach, expect, test } from 'vitest';
 import { uuidOf } from '../delivery/support.ts';
 import { settingsOf } from '../support/database-url.ts';
+import { rounds } from '../support/depth.ts';
 import { plainEnvironment } from '../support/environment.ts';
 import { eventIdAt, putIn } from '../support/history.ts';
 import { makeEndpoint } from '../support/seed.ts';
@@ -16,9 +17,9 @@ import { startWorld, type World } from '../support/world.ts';
 
 const DAY_MS = 86_400_000;
 const SCRIPT = fileURLToPath(new URL('retention-child.mjs', import.meta.url));
-const ROUNDS = 6;
+const ROUNDS = rounds(2, 12);
 /** More, while no kill has hit the middle of a drop. */
-const MOST_ROUNDS = 10;
+const MOST_ROUNDS = ROUNDS + 8;
 const WEEKS = 4;
 const OF_A_WEEK = 60;
 /** How many days ago the event happened that nobody has delivered. */

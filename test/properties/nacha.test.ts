@@ -6,6 +6,7 @@ import { isBankingDay, nextBankingDay } from '../../src/kernel/us-banking-days.t
 import type { BankPayment } from '../../src/money/payment-files/bank-rows.ts';
 import { type NachaFrame, nachaFile } from '../../src/money/payment-files/nacha-file.ts';
 import { breaches, closedDays, missingReader, paymentsIn, readByAnother } from '../support/nacha.ts';
+import { expectProperty } from '../support/properties.ts';
 
 /** Nine digits whose last one is right. */
 const routing = fc.integer({ min: 1_000_000, max: 12_999_999 }).map((bank) => {
@@ -93,14 +94,14 @@ const expected = (frame: NachaFrame, paid: readonly Paid[]) =>
 const sumOf = (paid: readonly Paid[]) => paid.reduce((sum, { amount }) => sum + amount, 0);
 
 test('whatever is paid to whom, a file keeps the rules of its form and says every payment as it is', async () => {
-  await fc.assert(
-    fc.asyncProperty(frames, payments, async (frame, paid) => {
+  await expectProperty({
+    ...{ name: 'a NACHA file', arbitrary: fc.tuple(frames, payments), cases: 200 },
+    async check([frame, paid]) {
       const file = await write(frame, paid);
       expect(breaches(file)).toEqual([]);
       expect(paymentsIn(file)).toEqual(expected(frame, paid));
-    }),
-    { numRuns: 500 },
-  );
+    },
+  });
 });
 
 test('our rules find a changed sum, a line too short, and a block that is not full', async () => {
@@ -129,7 +130,7 @@ test.skipIf(missingReader !== null)(
     missingReader === null ? '' : `: ${missingReader}`
   }`,
   async () => {
-    const made = fc.sample(fc.tuple(frames, payments), 400);
+    const made = fc.sample(fc.tuple(frames, payments), { seed: 11, numRuns: 400 });
     const files = await Promise.all(made.map(([frame, paid]) => write(frame, paid)));
     for (const [place, reading] of readByAnother(files).entries()) {
       const [frame, paid] = made[place] as [NachaFrame, Paid[]];

@@ -3,6 +3,7 @@ import { expect, test } from 'vitest';
 import { bankText } from '../../src/kernel/bank-text.ts';
 import type { BankPayment } from '../../src/money/payment-files/bank-rows.ts';
 import { type SepaFrame, sepaMessage } from '../../src/money/payment-files/sepa-message.ts';
+import { expectProperty } from '../support/properties.ts';
 import {
   breaches,
   GBIC_5,
@@ -87,8 +88,9 @@ async function write(
 }
 
 test('whatever is paid to whom, a message keeps our rules and says every payment as it is', async () => {
-  await fc.assert(
-    fc.asyncProperty(around, payments, async (frame, paid) => {
+  await expectProperty({
+    ...{ name: 'a SEPA message', arbitrary: fc.tuple(around, payments), cases: 300 },
+    async check([frame, paid]) {
       const xml = await write(frame, paid);
       expect(breaches(xml)).toEqual([]);
       expect(paymentsIn(xml)).toEqual(
@@ -99,24 +101,23 @@ test('whatever is paid to whom, a message keeps our rules and says every payment
           iban: number,
         })),
       );
-    }),
-    { numRuns: 1000 },
-  );
+    },
+  });
 });
 
 test.skipIf(missing !== null)(
-  `thousand messages are valid by the ISO schemas and by that of German banks${missing === null ? '' : `: ${missing}`}`,
+  `hundreds of messages are valid by the ISO schemas and by that of German banks${missing === null ? '' : `: ${missing}`}`,
   async () => {
     const [iso09, iso03, gbic] = [ISO_09, ISO_03, GBIC_5].map(validatorOf);
-    await fc.assert(
-      fc.asyncProperty(around, payments, async (frame, paid) => {
+    await expectProperty({
+      ...{ name: 'a SEPA message by the schemas', arbitrary: fc.tuple(around, payments), cases: 300 },
+      async check([frame, paid]) {
         const xml = await write(frame, paid);
         if (frame.debtor.message === 'pain.001.001.03') return iso03?.(xml);
         iso09?.(xml);
         gbic?.(xml);
-      }),
-      { numRuns: 1000 },
-    );
+      },
+    });
   },
 );
 
