@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { makeAffiliate, makeCommission, PAYOUTS } from '../api/fixtures.ts';
-import { makeUser } from '../people/support.ts';
+import { signedIn } from '../people/support.ts';
 import { useAccount, useWorld } from '../support/world.ts';
 import { atDashboard, expectAccessible, expectQuiet, PHONE, WIDE } from './dashboard-support.ts';
 import { inChromium } from './support.ts';
@@ -15,18 +15,14 @@ inChromium('a payout that a second person must approve', (chromium) => {
   ])(
     'is asked for in the settings, shown on the home screen, approved with a note, and then paid, %s',
     async (_, viewport) => {
-      const owner = await atDashboard(
-        chromium,
-        { api, url: world.url },
-        { path: '/settings/account', viewport },
-      );
+      const owner = await atDashboard(chromium, world, { api, path: '/settings/account', viewport });
       const { page } = owner;
       await page.getByLabel('Approval').selectOption('second_person');
       await page.getByRole('button', { name: 'Save settings' }).click();
       await page.getByText('Settings saved').waitFor();
 
       await makeCommission(api, (await makeAffiliate(api)).id);
-      const member = await makeUser(api, 'member');
+      const member = await signedIn(world, 'member', api);
       const { id } = (await member.browser.call('POST', PAYOUTS)).body;
 
       await page.goto(`${world.url}/`);
@@ -50,7 +46,7 @@ inChromium('a payout that a second person must approve', (chromium) => {
   test('tells its creator to ask somebody else, and does not let them approve', async () => {
     await api.patch('/v2/account', { approval: 'second_person' });
     await makeCommission(api, (await makeAffiliate(api)).id);
-    const creator = await atDashboard(chromium, { api, url: world.url }, { path: '/payouts/new' });
+    const creator = await atDashboard(chromium, world, { api, path: '/payouts/new' });
     const { page } = creator;
     await page.getByRole('button', { name: /^Create payout for/ }).click();
     await page.getByText('so somebody else must approve it').waitFor();

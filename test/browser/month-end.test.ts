@@ -11,7 +11,7 @@ import {
 } from '../api/fixtures.ts';
 import type { Api } from '../support/api.ts';
 import { useWorld } from '../support/world.ts';
-import { atDashboard, expectAccessible, expectQuiet, PHONE, WIDE } from './dashboard-support.ts';
+import { atDashboard, expectAccessible, expectQuiet, holdReads, PHONE, WIDE } from './dashboard-support.ts';
 import { inChromium, type Page } from './support.ts';
 
 /** An account where Ada and Ben are owed a commission each, and that of Cleo is held. */
@@ -57,11 +57,7 @@ inChromium("the month's end", (chromium) => {
     async (_, viewport) => {
       const api = await world.otherAccount();
       const { ada, ben, sale } = await owedIn(api);
-      const finance = await atDashboard(
-        chromium,
-        { api, url: world.url },
-        { role: 'member', path: '/payouts', viewport },
-      );
+      const finance = await atDashboard(chromium, world, { api, role: 'member', path: '/payouts', viewport });
       const { page } = finance;
       await page.getByRole('link', { name: 'New payout' }).first().click();
       await page.getByRole('button', { name: 'Create payout for 2 affiliates' }).waitFor();
@@ -103,6 +99,8 @@ inChromium("the month's end", (chromium) => {
       await expectAccessible(page);
       await step(page, 'Continue to completing');
 
+      await page.getByText('Paid (0 affiliates)').waitFor();
+      await holdReads(page);
       // the shop refunds a part before the payout is completed
       const refund = await api.post(`${COMMISSIONS}/${sale.id}/refund`, {
         external_id: 'refund-1',
@@ -169,11 +167,10 @@ inChromium("the month's end", (chromium) => {
       const { ben } = await owedIn(api);
       await makeCommission(api, ben.id);
       const payout = await makePayout(api);
-      const there = { api, url: world.url };
-      const path = `/payouts/${payout.id}?step=complete`;
+      const there = { api, path: `/payouts/${payout.id}?step=complete`, viewport };
       const [one, other] = [
-        await atDashboard(chromium, there, { path, viewport }),
-        await atDashboard(chromium, there, { path, viewport }),
+        await atDashboard(chromium, world, there),
+        await atDashboard(chromium, world, there),
       ];
       // a line is an affiliate in a currency: of one a part left, the other is released
       await one.page.getByRole('button', { name: 'Only a part left: Ben Wise, EUR' }).click();
@@ -229,11 +226,8 @@ inChromium("the month's end", (chromium) => {
       });
       await makeCommission(api, dan.id, { amount: 700 });
       const payout = await makePayout(api);
-      const finance = await atDashboard(
-        chromium,
-        { api, url: world.url },
-        { path: `/payouts/${payout.id}?step=send`, viewport },
-      );
+      const path = `/payouts/${payout.id}?step=send`;
+      const finance = await atDashboard(chromium, world, { api, path, viewport });
       const { page } = finance;
       await page.getByText('No file pays 1 affiliate.').waitFor();
       await expectAccessible(page);
@@ -276,7 +270,7 @@ inChromium("the month's end", (chromium) => {
     await api.patch('/v2/account', { hold_days: 0, minimum_payout: null });
     const payout = await makePayout(api);
     const path = `/payouts/${payout.id}?step=files`;
-    const finance = await atDashboard(chromium, { api, url: world.url }, { path });
+    const finance = await atDashboard(chromium, world, { api, path });
     const { page } = finance;
     await Promise.all([
       page.waitForEvent('download'),
