@@ -4980,11 +4980,11 @@ export interface Operations {
     readonly result: Download;
   };
   /**
-   * Read what a bank or provider answered. Takes a camt.053, camt.054 or pain.002 of a bank, the result file of
-   * PayPal or Wise, or a CSV file with `reference` or `affiliate_id`: which it is, is told from its bytes, and
-   * text/csv and application/xml are taken too. The answer proposes what became of each line, and nothing is
-   * changed. Complete the payout with the lines you agree with, and book returns. A line without an answer may
-   * have been paid: it must not be released before you know.
+   * Read what a bank or provider answered. Takes a camt.053, camt.054 or pain.002 of a bank, a report of PayPal
+   * or Wise, or a CSV file with `reference` or `affiliate_id`. Its kind is recognised by its bytes, and text/csv
+   * and application/xml are taken too. The answer proposes what became of each line, and nothing is changed.
+   * Complete the payout with the lines you agree with, and book returns. A line without an answer may have been
+   * paid: it must not be released before you know. docs/results.md has the layouts.
    */
   readonly takePayoutResult: {
     readonly path: [payout_id: string];
