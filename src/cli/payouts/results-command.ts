@@ -50,10 +50,9 @@ export function addResults(payouts: Command, cli: Cli): void {
 
 async function read(cli: Cli, reference: string, path: string, options: ResultsOptions): Promise<undefined> {
   const { terminal } = cli;
-  const { ignoreColumn: ignored = [], ...pages } = options;
-  const page = Object.keys(queryOf<ListPayoutResultsQuery>(pages))[0];
-  if (page !== undefined)
-    throw new UsageError(`--${page.replace('_', '-')} is for the list of files: give it without a file`);
+  const { ignoreColumn: ignored = [], sort, page, perPage } = options;
+  if ((sort ?? page ?? perPage) !== undefined)
+    throw new UsageError('--sort, --page and --per-page are for the list of files: give them without a file');
   const bytes = await buffer(openSource(path).open());
   const proposal = await withClient({ terminal, account: cli.account() }, async (client) =>
     takeResult(client, await findPayout(client, reference), { bytes, ignored }),
