@@ -173,7 +173,7 @@ export const payouts = {
     lead: 'Tick every line whose money has left. What stays unticked is released and owed again in the next payout.',
     fromFile: 'Tick from a file',
     fromFileHint:
-      'What your bank or provider answered (camt.053, camt.054, pain.002, the result file of PayPal or Wise), or any file that contains payment references such as P6-A12.',
+      'What your bank or provider answered (camt.053, camt.054, pain.002, a report of PayPal or Wise, a list of your own), or the payment file that you sent to PayPal or Wise.',
     ticked: (number: number) => `Ticked ${count(number, 'line')} from the file`,
     in: (name: string, currency: string) => `${name}, ${currency.toUpperCase()}`,
     part: {
@@ -229,6 +229,13 @@ export const payouts = {
       `It answers files of revision ${revision}. This payout has changed since, so look at the amounts.`,
     contradiction: (name: string) =>
       `${name} is refused in one file and paid in another. Look at the account before you tick it.`,
+    doubted: (name: string) =>
+      `One file says what became of the payment to ${name}, and another leaves it open. More than one payment may be on its way, so look at the account before you decide.`,
+    others: (number: number) =>
+      `${number} ${number === 1 ? 'entry of it is none' : 'entries of it are none'} of these payments.`,
+    ignore: 'Columns that say nothing about payments',
+    ignoreHint: 'Only of a list of your own: their names, divided by commas.',
+    readAgain: 'Read it without them',
     more: (number: number) => `and ${number} more`,
     booked: 'booked',
     outcome: 'Outcome',

@@ -2900,6 +2900,8 @@ export interface PayoutResultLine {
   readonly booked_on: string | null;
   /** how the bank or provider finds it */
   readonly bank_reference: string | null;
+  /** the id (MsgId) of the payment file that has it, if the file says so */
+  readonly payment_file: string | null;
   /** nothing is left to do: the payout is completed so, or the return is booked */
   readonly is_booked: boolean;
 }
@@ -2921,7 +2923,9 @@ export type PayoutResultProblemKind =
   | 'other_amount'
   | 'duplicate'
   | 'contradiction'
-  | 'unknown_file';
+  | 'unknown_file'
+  | 'unclear'
+  | 'inexact_reference';
 
 export interface PayoutResultProposal {
   readonly id: string;
@@ -2942,7 +2946,7 @@ export interface PayoutResultProposal {
   readonly created_at: Timestamp;
   /** the lines that the file says something about */
   readonly lines: readonly PayoutResultLine[];
-  /** the first 1000 */
+  /** the first of each kind about each affiliate, and the first 1000 about nobody in the payout */
   readonly problems: readonly PayoutResultProblem[];
   /** files it answers were made at these revisions of the payout, which has changed since */
   readonly outdated_revisions: readonly number[];
@@ -4137,6 +4141,14 @@ export interface DownloadPaymentFileQuery {
   readonly whole_units?: 'down' | undefined;
 }
 
+export interface TakePayoutResultQuery {
+  /**
+   * names of columns, divided by commas, that say nothing about payments in a list of your own; every column
+   * that is not known is refused otherwise
+   */
+  readonly ignore_columns?: string | undefined;
+}
+
 export interface ListPayoutResultsQuery extends PageQuery {
   /** a field; a leading - means descending; default `-id` */
   readonly sort?: 'id' | '-id' | undefined;
@@ -4968,14 +4980,15 @@ export interface Operations {
     readonly result: Download;
   };
   /**
-   * Read what a bank or provider answered. Takes a camt.053, camt.054 or pain.002 of a bank, the result file of
-   * PayPal or Wise, or a CSV file with `reference` or `affiliate_id`: which it is, is told from its bytes, and
-   * text/csv and application/xml are taken too. The answer proposes what became of each line, and nothing is
-   * changed. Complete the payout with the lines you agree with, and book returns. A line without an answer may
-   * have been paid: it must not be released before you know.
+   * Read what a bank or provider answered. Takes a camt.053, camt.054 or pain.002 of a bank, a report of PayPal
+   * or Wise, or a CSV file with `reference` or `affiliate_id`. Its kind is recognised by its bytes, and text/csv
+   * and application/xml are taken too. The answer proposes what became of each line, and nothing is changed.
+   * Complete the payout with the lines you agree with, and book returns. A line without an answer may have been
+   * paid: it must not be released before you know. docs/results.md has the layouts.
    */
   readonly takePayoutResult: {
     readonly path: [payout_id: string];
+    readonly query?: TakePayoutResultQuery;
     readonly body: Upload;
     readonly header: 'Idempotency-Key';
     readonly result: PayoutResultProposal;
@@ -6046,7 +6059,7 @@ export const OPERATIONS = {
   takePayoutResult: {
     method: 'POST',
     path: '/v2/affiliates/payouts/{payout_id}/results',
-    takes: ['file'],
+    takes: ['file', 'query'],
     gives: 'record',
     fileType: 'application/octet-stream',
   },

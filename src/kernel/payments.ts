@@ -79,3 +79,23 @@ export const choicesOf = (format: PaymentFormatName): readonly Choice[] =>
 
 /** A provider's format, typed for code that handles all of them. */
 export const providerFile = (format: ProviderFormat): ProviderFile => PROVIDER_FILES[format];
+
+const lowered = ({ columns }: ProviderFile) => columns.map((name) => name.toLowerCase());
+
+/** Which provider's payment file a text begins, as it was exported, by its first line; null = another file. */
+export function formatOfPaymentFile(text: string): ProviderFormat | null {
+  const [first = ''] = text.replace(/^\uFEFF/, '').split(/\r\n|\r|\n/, 1);
+  const cells = first.split(',').map((cell) =>
+    cell
+      .trim()
+      .replace(/^"(.*)"$/, '$1')
+      .toLowerCase(),
+  );
+  const isOf = (format: ProviderFormat) => {
+    const { mark, columns } = providerFile(format);
+    return mark === null
+      ? lowered(providerFile(format)).every((column) => cells.includes(column))
+      : cells.length === columns.length && cells.at(-1) === mark.toLowerCase();
+  };
+  return PROVIDER_FORMATS.find(isOf) ?? null;
+}

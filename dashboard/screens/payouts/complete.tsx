@@ -87,7 +87,12 @@ export function Complete({
           />
         </div>
       </Card>
-      <AnswersSoFar answers={answers} />
+      <AnswersSoFar
+        answers={answers}
+        onIgnore={(columns) => {
+          if (answers.refused !== null) void answers.take(payout, answers.refused, ticks, columns);
+        }}
+      />
       <Lines
         payout={payout}
         lines={lines && due}
@@ -282,7 +287,7 @@ function ConfirmCompletion(props: {
   );
 }
 
-/** Selects the lines that a file says were paid: the answer of a bank or provider, or any text with payment references. */
+/** Selects the lines that the answer of a bank or provider says were paid, or that a payment file for PayPal or Wise pays. */
 function TickFromFile({
   payout,
   lines,
@@ -296,7 +301,7 @@ function TickFromFile({
 }) {
   const read = async (file: File) => {
     const taken = await answers.take(payout, file, ticks);
-    if (taken !== 'unknown') return;
+    if (taken !== 'sent') return;
     const named = namedIn(await file.text(), payout, lines).map(keyOf);
     ticks.set(new Set([...ticks.ticked, ...named]));
     toast(named.length === 0 ? texts.nothingInFile : texts.ticked(named.length));

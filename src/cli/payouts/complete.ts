@@ -32,6 +32,7 @@ import { type Named, readNamed } from './paid-options.ts';
 import {
   bookReturns,
   entriesOf,
+  IGNORE_COLUMN,
   isResultFile,
   proposalsOf,
   type ResultFile,
@@ -47,6 +48,7 @@ interface CompleteOptions extends MetadataOption {
   readonly paid?: string;
   readonly unpaid?: string;
   readonly from?: readonly string[];
+  readonly ignoreColumn?: readonly string[];
   readonly revision?: string;
   readonly paidAt?: string;
   readonly yes?: boolean;
@@ -63,8 +65,9 @@ and payment_reference, and has a line for everybody; is_paid is true or false. O
 no line may be paid in two.
 
 Or what the bank or provider answered: a camt.053, camt.054 or pain.002, the result file of PayPal or Wise, or a list of your own
-with the column reference (P1-A12). It is printed and asked about; what came back is booked as returned. Lines without an answer may
-have been paid, so they must be named with --paid or --unpaid before the payout is completed.
+with the column reference (P1-A12), in which every column that is not known is refused. It is printed and asked about; what came back is
+booked as returned. Lines without an answer may have been paid, so they must be named with --paid or --unpaid before the payout is
+completed. payhook payouts results prints the same and changes nothing.
 
 Examples:
   $ payhook payouts complete current --all-paid
@@ -92,6 +95,7 @@ export function addComplete(payouts: Command, cli: Cli): void {
       'read who was paid from a list, a payment file or the answer of a bank; - is standard input; may be repeated',
       collect,
     )
+    .option(...IGNORE_COLUMN)
     .option('--revision <number>', 'only at this revision, which is in the name of the file you paid')
     .option(
       '--paid-at <time>',
@@ -126,7 +130,8 @@ async function complete(cli: Cli, reference: string, options: CompleteOptions): 
       totals.map(({ currency }) => ({ affiliate_id, currency })),
     );
     const { entries: said, isRestUnpaid, results } = listed(found.number, lines);
-    const proposals = await proposalsOf(client, found, results, terminal);
+    const ignored = options.ignoreColumn ?? [];
+    const proposals = await proposalsOf(client, found, { files: results, ignored }, terminal);
     const back = toReturn(proposals, found.status);
     if (found.status === 'paid' && results.length > 0)
       return withNames(await bookOnly(client, found, back, { terminal, yes: options.yes }));
