@@ -2,7 +2,8 @@ import { describe, expect, test } from 'vitest';
 import { type Person, register, signedIn, tokensFor } from '../oauth/support.ts';
 import { ARENAS, inArena, staggered } from '../races/support.ts';
 import { type Api, apiOf } from '../support/api.ts';
-import { useAccount, useWorld, type World } from '../support/world.ts';
+import { useAccount, useWorld } from '../support/world.ts';
+import { as as asOf } from './approval-support.ts';
 import {
   COMMISSIONS,
   completePayout,
@@ -21,15 +22,7 @@ const world = useWorld();
 const api = useAccount(world);
 
 /** The API as a signed-in person calls it. */
-function as({ cookie, csrf }: Person, at: World = world): Api['request'] {
-  const browser = apiOf(at.url, '');
-  return (method, path, { body, headers = {} } = {}) =>
-    browser.request(method, path, {
-      ...(body === undefined ? {} : { body }),
-      headers: { cookie: `payhook_session=${cookie}`, 'payhook-csrf': csrf, ...headers },
-    });
-}
-
+const as = (who: Person, at: { url: string } = world) => asOf(who, at);
 const person = (role: 'owner' | 'member' | 'viewer' = 'member') => signedIn(world, { role, api });
 const decide = (who: Person, word: 'approve' | 'reject', { id, revision }: Json, note?: string) =>
   as(who)('POST', `${PAYOUTS}/${id}/${word}`, {
