@@ -3017,6 +3017,8 @@ export interface PayoutReturn {
   readonly currency: string;
   /** minor units of the currency beside it */
   readonly amount: number;
+  /** your id of the request that booked it */
+  readonly external_id: string | null;
   readonly reason: string;
   /** how you find it in your books */
   readonly reference: string | null;
@@ -3451,6 +3453,8 @@ export interface RejectPayoutBody {
 }
 
 export interface ReturnPayoutLineBody {
+  /** your id: sending the same return again books nothing more */
+  readonly external_id?: string | null | undefined;
   /** ISO 4217, any case; without it all currencies, or with an amount the only currency paid */
   readonly currency?: string | undefined;
   /** minor units that came back; without it everything not yet returned */
@@ -4958,7 +4962,7 @@ export interface Operations {
   };
   /**
    * Book money that came back. Books all that was paid or part of it, as often as needed, never more in total
-   * than was paid. The affiliate is owed the money again, exempt from the minimum.
+   * than was paid. The affiliate is owed the money again, exempt from the minimum. Idempotent by `external_id`.
    */
   readonly returnPayoutLine: {
     readonly path: [payout_id: string, affiliate_id: number];

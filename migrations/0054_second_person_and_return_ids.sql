@@ -33,3 +33,8 @@ insert into payout_approvals (account_id, payout_id, revision, user_id, note, ap
 -- Who let whom in since a payout was created.
 create index audit_log_access on audit_log (account_id, target)
   where action in ('createUser', 'raiseUserRole', 'resetUserPassword');
+
+-- The caller's own id of a request that booked a return: sent again, it books nothing. One request may book several currencies.
+alter table payout_returns add column external_id text collate "C";
+create unique index payout_returns_external_id on payout_returns (account_id, external_id, currency)
+  where external_id is not null;
