@@ -383,7 +383,7 @@ export type ApplicationKind = 'confidential' | 'public';
 export interface Approval {
   /**
    * `waiting`, `rejected`: a second person must approve this revision before the payout is paid, see `approval`
-   * of the account
+   * of the account; `GET …/approval` says how many people, and who may
    */
   readonly status: ApprovalStatus;
   /** the user who approved or rejected it */
@@ -392,6 +392,8 @@ export interface Approval {
   /** what they wrote about it */
   readonly note: string | null;
 }
+
+export type ApprovalBar = 'approver_is_creator' | 'approver_changed_payout' | 'approver_let_in';
 
 export type ApprovalRule = 'none' | 'second_person';
 
@@ -427,7 +429,8 @@ export interface AuditEntry {
   readonly user_id: string | null;
   /**
    * the operation, named as in this description; openPortal is the use of a portal link; runPayoutSchedule is a
-   * schedule, on behalf of who last changed it; rotateSecretKey and abandonSecretKey are commands on the machine
+   * schedule, on behalf of who last changed it; raiseUserRole is a changeUser that made a role higher;
+   * rotateSecretKey and abandonSecretKey are commands on the machine
    */
   readonly action: string;
   /** the id of the record it changed */
@@ -2533,6 +2536,59 @@ export interface Payout {
   }[];
 }
 
+export interface PayoutApproval {
+  readonly object: 'payout_approval';
+  readonly payout_id: string;
+  /** the revision of the payout, which the rest is about */
+  readonly revision: number;
+  /**
+   * `waiting`, `rejected`: a second person must approve this revision before the payout is paid, see `approval`
+   * of the account; `GET …/approval` says how many people, and who may
+   */
+  readonly status: ApprovalStatus;
+  /** how many people must approve it; 0 when the account wants no approval, or the payout is paid */
+  readonly required_count: number;
+  /** why two people must approve, for people to read; null when one is enough */
+  readonly required_because: string | null;
+  /** those of this revision that count, the oldest first */
+  readonly approvals: readonly {
+    readonly user_id: string;
+    readonly approved_at: Timestamp;
+    /** what they wrote about it */
+    readonly note: string | null;
+  }[];
+  /** who created and changed the payout, the oldest first */
+  readonly changes: readonly {
+    /** the revision that it made */
+    readonly revision: number;
+    /**
+     * redirected: the name, readiness or destination of an affiliate in it changed; increased, reduced: an amount
+     * did
+     */
+    readonly change: PayoutChange;
+    /** the id of the key, user or application that caused it */
+    readonly actor_id: string;
+    /** the person behind it; null when it belongs to nobody that is known */
+    readonly user_id: string | null;
+    readonly changed_at: Timestamp;
+  }[];
+  /** the owners and members of the account, while the payout is unpaid and needs an approval */
+  readonly approvers: readonly {
+    readonly user_id: string;
+    readonly can_approve: boolean;
+    /** empty for those who can approve */
+    readonly barred_because: readonly {
+      /** the reason with which their approval is refused */
+      readonly reason: ApprovalBar;
+      /** for people to read; it begins with "you" about the caller */
+      readonly message: string;
+      /** who did what bars them */
+      readonly actor_id: string;
+      readonly at: Timestamp;
+    }[];
+  }[];
+}
+
 export interface PayoutApprovedEvent {
   readonly id: string;
   readonly object: 'event';
@@ -2544,6 +2600,8 @@ export interface PayoutApprovedEvent {
   readonly is_test?: true | undefined;
   readonly data: PayoutSummary;
 }
+
+export type PayoutChange = 'created' | 'redirected' | 'increased' | 'reduced';
 
 export interface PayoutCreatedEvent {
   readonly id: string;
@@ -2963,6 +3021,8 @@ export interface PayoutReturn {
   readonly currency: string;
   /** minor units of the currency beside it */
   readonly amount: number;
+  /** your id of the request that booked it */
+  readonly external_id: string | null;
   readonly reason: string;
   /** how you find it in your books */
   readonly reference: string | null;
@@ -3397,6 +3457,8 @@ export interface RejectPayoutBody {
 }
 
 export interface ReturnPayoutLineBody {
+  /** your id: sending the same return again books nothing more */
+  readonly external_id?: string | null | undefined;
   /** ISO 4217, any case; without it all currencies, or with an amount the only currency paid */
   readonly currency?: string | undefined;
   /** minor units that came back; without it everything not yet returned */
@@ -4819,9 +4881,18 @@ export interface Operations {
     readonly result: undefined;
   };
   /**
+   * Get who may approve a payout. How its approval stands: who created and changed it, how many people must
+   * approve it, who did, and for each owner and member whether they can, or why not.
+   */
+  readonly getPayoutApproval: {
+    readonly path: [payout_id: string];
+    readonly result: PayoutApproval;
+  };
+  /**
    * Approve a payout. For accounts whose `approval` is `second_person`. It takes a session of a person who did
-   * not create the payout, and holds for the revision: any change of the payout voids it. Without it there are
-   * no payment files and no completion.
+   * not create or change the payout and was not let in since then by somebody who did, and holds for the
+   * revision: any change of the payout voids it. A payout that nobody is known behind needs two of them. Without
+   * it there are no payment files and no completion. `getPayoutApproval` says who may.
    */
   readonly approvePayout: {
     readonly path: [payout_id: string];
@@ -4903,7 +4974,7 @@ export interface Operations {
   };
   /**
    * Book money that came back. Books all that was paid or part of it, as often as needed, never more in total
-   * than was paid. The affiliate is owed the money again, exempt from the minimum.
+   * than was paid. The affiliate is owed the money again, exempt from the minimum. Idempotent by `external_id`.
    */
   readonly returnPayoutLine: {
     readonly path: [payout_id: string, affiliate_id: number];
@@ -5935,6 +6006,12 @@ export const OPERATIONS = {
     gives: 'record',
   },
   deletePayout: { method: 'DELETE', path: '/v2/affiliates/payouts/{payout_id}', takes: [], gives: 'nothing' },
+  getPayoutApproval: {
+    method: 'GET',
+    path: '/v2/affiliates/payouts/{payout_id}/approval',
+    takes: [],
+    gives: 'record',
+  },
   approvePayout: {
     method: 'POST',
     path: '/v2/affiliates/payouts/{payout_id}/approve',

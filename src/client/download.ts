@@ -23,7 +23,12 @@ export function downloadOf({ header, body }: Answer): Download {
   const name = /filename="([^"/\\]+)"/.exec(header('content-disposition') ?? '')?.[1] ?? null;
   const stream = new PassThrough();
   body.once('error', (error: Error) => {
-    stream.destroy(new ConnectionError(`the download was cut off: ${error.message}`, { cause: error }));
+    stream.destroy(
+      new ConnectionError(`the download was cut off: ${error.message}`, {
+        cause: error,
+        outcome: 'not_done',
+      }),
+    );
   });
   stream.once('close', () => body.destroy());
   return {

@@ -2,8 +2,9 @@ import type { Readable } from 'node:stream';
 import type { Static, TObject, TSchema } from 'typebox';
 import type { Database, Reader, Tx } from '../db/connect.ts';
 import type { AddressRules } from '../kernel/addresses.ts';
+import type { Author } from '../kernel/author.ts';
 import type { Failure, ReasonName } from '../kernel/errors.ts';
-import type { AccountId, EndpointId, SessionId, UserId } from '../kernel/ids.ts';
+import type { AccountId, EndpointId, SessionId } from '../kernel/ids.ts';
 import type { Json } from '../kernel/json.ts';
 import type { StrictJson } from '../kernel/strict-json.ts';
 import type { Timestamp } from '../kernel/time.ts';
@@ -83,17 +84,12 @@ export interface Portal {
  * Who makes a request: an API key, a signed-in user, an application that a merchant granted scopes, the operator, or
  * whoever opened a portal by its link.
  */
-export interface Principal {
-  readonly kind: 'key' | 'user' | 'application' | 'operator' | 'portal';
-  /** The public id that is written into `created_by` and `paid_by`. */
-  readonly id: string;
+export interface Principal extends Author {
   /** The account (UUID) of everything the request can see. */
   readonly account: AccountId;
   readonly scopes: ReadonlySet<Scope>;
   /** What a user may do; every other principal acts as an owner, within its scopes. */
   readonly role: Role;
-  /** The user (UUID) who signed in, or on whose grant an application acts. */
-  readonly user?: UserId;
   /** The session (UUID) of a user. */
   readonly session?: SessionId;
   /** The redirect URIs of a public application: pages of their origins may read the response. Empty for others. */

@@ -126,8 +126,10 @@ async function list({ terminal, account }: Cli, query: ListPayoutsQuery): Promis
 async function show({ terminal, account }: Cli, reference: string): Promise<undefined> {
   await withClient({ terminal, account: account() }, async (client) => {
     const payout = await findPayout(client, reference);
-    const names = await findNames(client, actorsOf(payout), terminal);
-    terminal.result(payout, () => describePayout(payout, names, terminal));
+    const isWaiting = payout.approval.status === 'waiting' && !terminal.json;
+    const standing = isWaiting ? await client.payouts.approval(payout.id) : null;
+    const names = await findNames(client, actorsOf(payout, standing), terminal);
+    terminal.result(payout, () => describePayout(payout, standing, names, terminal));
   });
 }
 

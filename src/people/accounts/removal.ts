@@ -25,6 +25,8 @@ const RECORDS = [
   'payout_exclusions',
   'payout_line_totals',
   'payout_lines',
+  'payout_approvals',
+  'payout_changes',
   'affiliate_destinations',
   'affiliate_tax_profiles',
   'commissions',
