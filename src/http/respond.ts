@@ -13,26 +13,10 @@ import { pathOf } from './methods.ts';
 
 const JSON_TYPE = 'application/json; charset=utf-8';
 
-/**
- * Notes that a file is about to be sent, and its digest at its end. Throws when the first fails, or the file broke meanwhile;
- * then it is not sent.
- */
-export async function noteFile<Result extends Reply>(
-  db: Database,
-  { method }: FastifyRequest,
-  result: Result,
-): Promise<Result> {
-  if (result.kind !== 'file' || !result.note || method === 'HEAD') return result;
-  const { stream, noteDigest } = result;
-  stream.on('error', () => undefined); // nobody reads it yet
-  try {
-    await db.transaction(result.note);
-    if (stream.errored) throw stream.errored;
-  } catch (error) {
-    stream.destroy();
-    throw error;
-  }
-  return noteDigest === undefined ? result : { ...result, stream: digested(db, stream, noteDigest) };
+/** A file whose digest is noted when all of it was sent. */
+export function noteFile<Result extends Reply>(db: Database, result: Result): Result {
+  if (result.kind !== 'file' || result.noteDigest === undefined) return result;
+  return { ...result, stream: digested(db, result.stream, result.noteDigest) };
 }
 
 /**

@@ -9,7 +9,7 @@ import Fastify, {
 } from 'fastify';
 import type { Logger } from 'pino';
 import type { ListQuery } from '../contract/lists.ts';
-import type { Principal, Route } from '../contract/route.ts';
+import type { Principal, Recorder, Route } from '../contract/route.ts';
 import type { Upload, UploadType } from '../contract/uploads.ts';
 import type { Database } from '../db/connect.ts';
 import type { AddressRules } from '../kernel/addresses.ts';
@@ -213,7 +213,7 @@ function addRoute(
     onRequest: async (request, reply) => {
       request.principal = await authenticate(request);
       reply.headers(options.rates(request.principal));
-      authorize(request.principal, route);
+      authorize(request.principal, route, request.headers);
     },
     handler: route.kind === 'read' ? reading(route, options) : writing(route, options),
   });
@@ -236,6 +236,7 @@ function reading(route: Route & { kind: 'read' }, { db, vault, baseUrl, disk }: 
       db: reads.reader,
       vault,
       snapshot: reads.snapshot,
+      record: recorder(db, route, request.method),
       disk,
       replica: db.replica,
       account: principal.account,
@@ -245,12 +246,19 @@ function reading(route: Route & { kind: 'read' }, { db, vault, baseUrl, disk }: 
       list: list as ListQuery,
     });
     instrumentsOf(db)?.count('reads', 1, { from: reads.from() });
-    const noted = await noteFile(db, request, result);
-    return sendReply(request, reply, noted, {
+    return sendReply(request, reply, noteFile(db, result), {
       base: baseUrl(),
       list,
       isKept: !route.confidential && !route.unkept,
     });
+  };
+}
+
+/** What a read records of itself: nothing for a HEAD, and nothing where the route does not declare it. */
+function recorder(db: Database, { records }: Route & { kind: 'read' }, method: string): Recorder {
+  return async (work) => {
+    if (!records) throw new Error('a read that does not declare that it records something');
+    return method === 'HEAD' ? null : db.transaction(work);
   };
 }
 

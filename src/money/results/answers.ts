@@ -1,3 +1,5 @@
+import { type PaymentFileId, paymentFileId } from '../../kernel/payment-file-id.ts';
+
 /** The kinds of files that say what became of payments. */
 export const RESULT_KINDS = ['camt.053', 'camt.054', 'pain.002', 'paypal', 'wise', 'paid_list'] as const;
 export type ResultKind = (typeof RESULT_KINDS)[number];
@@ -44,11 +46,7 @@ export interface FileAnswer extends Said {
 }
 
 /** A SEPA file as its MsgId and PmtInfId name it. */
-export interface SentFile {
-  readonly payout: number;
-  readonly revision: number;
-  readonly part: number;
-}
+export type SentFile = PaymentFileId;
 
 /** What was read from a file. */
 export interface ReadResult {
@@ -86,7 +84,7 @@ export class Answers {
   }
 
   name(file: SentFile | null): void {
-    if (file !== null) this.#files.set(`${file.payout} ${file.revision} ${file.part}`, file);
+    if (file !== null) this.#files.set(paymentFileId(file), file);
   }
 
   of(kind: ResultKind): ReadResult {
@@ -98,14 +96,6 @@ export class Answers {
       others: this.others,
     };
   }
-}
-
-/** Parses the id of a SEPA file, as `sepa-message` writes it; null for any other text. */
-export function readFileId(text: string | undefined): SentFile | null {
-  const [, payout, revision, part] = /^P(\d{1,15})-R(\d{1,10})-F(\d{1,10})$/.exec(text ?? '') ?? [];
-  return payout === undefined
-    ? null
-    : { payout: Number(payout), revision: Number(revision), part: Number(part) };
 }
 
 /** The first reference of a payment in a text, such as that of the remittance; null when it has none. */

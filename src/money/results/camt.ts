@@ -1,10 +1,10 @@
+import { readPaymentFileId } from '../../kernel/payment-file-id.ts';
 import {
   type Answer,
   Answers,
   type FileAnswer,
   type Outcome,
   type ReadResult,
-  readFileId,
   referenceIn,
 } from './answers.ts';
 import { type Frame, readXml } from './xml.ts';
@@ -42,7 +42,7 @@ function readEntry(entry: Frame, details: readonly Frame[], at: Place, found: An
   const { values } = entry;
   const status = values.get('Sts/Cd') ?? values.get('Sts') ?? 'BOOK';
   const fileId = values.get('NtryDtls/Btch/PmtInfId') ?? values.get('NtryDtls/Btch/MsgId');
-  found.name(readFileId(fileId));
+  found.name(readPaymentFileId(fileId));
   if (status === 'INFO') {
     found.others += 1;
     return;
@@ -51,13 +51,15 @@ function readEntry(entry: Frame, details: readonly Frame[], at: Place, found: An
   for (const detail of details) {
     const answer = answerOf(entry, detail, { ...at, isAlone: details.length === 1, status });
     if (answer === null) continue;
-    found.name(readFileId(detail.values.get('Refs/PmtInfId') ?? detail.values.get('Refs/MsgId')));
+    found.name(readPaymentFileId(detail.values.get('Refs/PmtInfId') ?? detail.values.get('Refs/MsgId')));
     found.add(answer);
     told += 1;
   }
   if (told > 0) return;
   const [only] = details;
-  const named = readFileId(fileId ?? only?.values.get('Refs/PmtInfId') ?? only?.values.get('Refs/MsgId'));
+  const named = readPaymentFileId(
+    fileId ?? only?.values.get('Refs/PmtInfId') ?? only?.values.get('Refs/MsgId'),
+  );
   if (named === null) {
     found.others += 1;
     return;

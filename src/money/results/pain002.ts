@@ -1,4 +1,5 @@
-import { Answers, type Outcome, type ReadResult, readFileId, type SentFile } from './answers.ts';
+import { paymentFileId, readPaymentFileId } from '../../kernel/payment-file-id.ts';
+import { Answers, type Outcome, type ReadResult, type SentFile } from './answers.ts';
 import { type Frame, readXml } from './xml.ts';
 
 const FRAMES = new Set(['OrgnlGrpInfAndSts', 'OrgnlPmtInfAndSts', 'TxInfAndSts']);
@@ -52,7 +53,7 @@ export async function readPain002(text: string): Promise<ReadResult> {
     if (file === null || status === undefined || MIXED.has(status)) return;
     const written = frame.values.get('OrgnlNbOfTxs') ?? group?.values.get('OrgnlNbOfTxs');
     found.addFile({
-      ...saidBy(frame, status, { place: `the status of ${nameOf(file)}` }),
+      ...saidBy(frame, status, { place: `the status of ${paymentFileId(file)}` }),
       amount: frame.values.get('OrgnlCtrlSum') ?? group?.values.get('OrgnlCtrlSum') ?? null,
       file,
       count: written === undefined ? null : Number(written),
@@ -62,10 +63,10 @@ export async function readPain002(text: string): Promise<ReadResult> {
     const { values, name } = frame;
     if (name === 'OrgnlGrpInfAndSts') {
       group = frame;
-      found.name(readFileId(values.get('OrgnlMsgId')));
+      found.name(readPaymentFileId(values.get('OrgnlMsgId')));
     } else if (name === 'OrgnlPmtInfAndSts') {
       payments += 1;
-      const file = readFileId(values.get('OrgnlPmtInfId'));
+      const file = readPaymentFileId(values.get('OrgnlPmtInfId'));
       noteFile(file, values.get('PmtInfSts') ?? group?.values.get('GrpSts'), frame);
     } else {
       count += 1;
@@ -85,9 +86,7 @@ export async function readPain002(text: string): Promise<ReadResult> {
   const whole: Frame | null = group;
   if (whole !== null && payments === 0) {
     const { values } = whole as Frame;
-    noteFile(readFileId(values.get('OrgnlMsgId')), values.get('GrpSts'), whole);
+    noteFile(readPaymentFileId(values.get('OrgnlMsgId')), values.get('GrpSts'), whole);
   }
   return found.of('pain.002');
 }
-
-const nameOf = ({ payout, revision, part }: SentFile) => `P${payout}-R${revision}-F${part}`;

@@ -1,5 +1,7 @@
 import { formatDecimal, parseDecimal } from '../../kernel/money.ts';
+import { paymentFileId } from '../../kernel/payment-file-id.ts';
 import { paymentReference, readPaymentReference } from '../../kernel/payment-reference.ts';
+import type { SentPayments } from '../payment-files/sent.ts';
 import type { Answer, FileAnswer, Outcome, ReadResult, SentFile } from './answers.ts';
 import { reasonOf } from './reasons.ts';
 import type { Problem, ProblemKind, ResultLine } from './record.ts';
@@ -17,13 +19,6 @@ export interface KnownLine {
   readonly return_references: readonly string[];
   /** What downloaded payment files pay it, minor units. */
   readonly sent: readonly number[];
-}
-
-/** The payments of a SEPA file as it was downloaded. */
-export interface SentPayments {
-  readonly affiliate_ids: readonly number[];
-  /** Minor units, of the affiliate at the same place. */
-  readonly amounts: readonly number[];
 }
 
 /** A payout, as far as answers concern it. */
@@ -158,12 +153,17 @@ function compareFile(comparing: Comparing, answer: FileAnswer, downloads: readon
   const { payout, byAffiliate, about } = comparing;
   const { place, file } = answer;
   if (file.payout !== payout.number) {
-    tell(comparing, 'other_payout', {}, `${place}: ${idOf(file)} is a file of payout ${file.payout}`);
+    tell(
+      comparing,
+      'other_payout',
+      {},
+      `${place}: ${paymentFileId(file)} is a file of payout ${file.payout}`,
+    );
     return;
   }
   const sent = paymentsOf(answer, downloads);
   if (sent === null) {
-    const what = `no file ${idOf(file)} with this sum was downloaded here, so its payments are not known`;
+    const what = `no file ${paymentFileId(file)} with this sum was downloaded here, so its payments are not known`;
     tell(comparing, 'unknown_file', {}, `${place}: ${what}`);
     return;
   }
@@ -172,7 +172,7 @@ function compareFile(comparing: Comparing, answer: FileAnswer, downloads: readon
     const reference = paymentReference(payout.number, affiliate);
     const line = byAffiliate.get(affiliate)?.find(({ currency }) => currency === 'eur');
     if (line === undefined) {
-      const what = `${idOf(file)} pays ${reference}, which is not in this payout any more`;
+      const what = `${paymentFileId(file)} pays ${reference}, which is not in this payout any more`;
       tell(comparing, 'unknown_reference', { reference }, `${place}: ${what}`);
       return;
     }
@@ -181,8 +181,6 @@ function compareFile(comparing: Comparing, answer: FileAnswer, downloads: readon
     if (!hasOwn) note(comparing, line, { ...answer, reference, affiliateId: affiliate, amount });
   });
 }
-
-const idOf = ({ payout, revision, part }: SentFile) => `P${payout}-R${revision}-F${part}`;
 
 /** Minor units; undefined for what is no amount of the currency. Banks may write more zeros than it has digits. */
 function minorOf(text: string | null, currency: string): bigint | null | undefined {

@@ -6,21 +6,15 @@ import type { Reader, Tx } from '../../db/connect.ts';
 import { fail, nameSome } from '../../kernel/errors.ts';
 import { type AccountId, type PayoutId, uuidOf } from '../../kernel/ids.ts';
 import { extended, type Json, toJson } from '../../kernel/json.ts';
+import { paymentFileId } from '../../kernel/payment-file-id.ts';
 import { readPaymentReference } from '../../kernel/payment-reference.ts';
+import { paymentsOfSentFile, type SentPayments } from '../payment-files/sent.ts';
 import { payoutHead } from '../payouts/service.ts';
 import { OUTCOMES, type Outcome, type ReadResult, ResultFileError, type SentFile } from './answers.ts';
-import { type Proposed, propose, type SentPayments } from './propose.ts';
+import { type Proposed, propose } from './propose.ts';
 import { readResultFile } from './read.ts';
 import { type Counts, MOST_PROBLEMS, type Proposal, type ResultRecord } from './record.ts';
-import {
-  type AskedPayout,
-  downloadsOf,
-  holdPayout,
-  insertResult,
-  knownLines,
-  lastUpload,
-  listOfPayout,
-} from './store.ts';
+import { type AskedPayout, holdPayout, insertResult, knownLines, lastUpload, listOfPayout } from './store.ts';
 
 /** Larger files are refused: one is in memory while it is read. */
 const MOST_BYTES = 64 << 20;
@@ -55,7 +49,7 @@ export async function takeResult(
     read,
     { number, status: payout.status, paidFrom: payout.paid_from },
     lines,
-    (file) => sent.get(keyOf(file)) ?? [],
+    (file) => sent.get(paymentFileId(file)) ?? [],
   );
   const counts = countsOf(found.lines, found.problems.length, { payout, read });
   const sha256 = upload.digest.toString('hex');
@@ -105,11 +99,10 @@ function refuseOthers({ answers, files }: ReadResult, number: number): void {
   throw fail('result_of_another_payout', `the file says nothing about payout ${number}: ${what}`);
 }
 
-const keyOf = ({ revision, part }: SentFile) => `${revision} ${part}`;
-
 async function sentFiles(db: Reader, account: AccountId, payout: PayoutId, files: readonly SentFile[]) {
   const sent = new Map<string, readonly SentPayments[]>();
-  for (const file of files) sent.set(keyOf(file), await downloadsOf(db, account, payout, file));
+  for (const file of files)
+    sent.set(paymentFileId(file), await paymentsOfSentFile(db, { account, payout }, file));
   return sent;
 }
 
@@ -124,7 +117,7 @@ function affiliatesIn(
     return affiliateId ?? (read?.payout === number ? read.affiliate : 0);
   });
   const filed = fileAnswers.flatMap(({ file }) =>
-    (sent.get(keyOf(file)) ?? []).flatMap(({ affiliate_ids }) => affiliate_ids),
+    (sent.get(paymentFileId(file)) ?? []).flatMap(({ affiliate_ids }) => affiliate_ids),
   );
   return [...new Set([...named, ...filed])];
 }

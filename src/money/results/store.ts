@@ -7,8 +7,8 @@ import type { AccountId, PayoutId, ResultId } from '../../kernel/ids.ts';
 import { fromJson, type Json } from '../../kernel/json.ts';
 import type { Timestamp } from '../../kernel/time.ts';
 import { frozen } from '../ledger/payout-record.ts';
-import { RESULT_KINDS, type ResultKind, type SentFile } from './answers.ts';
-import type { KnownLine, SentPayments } from './propose.ts';
+import { RESULT_KINDS, type ResultKind } from './answers.ts';
+import type { KnownLine } from './propose.ts';
 import { type Counts, type ResultRecord, resultColumns } from './record.ts';
 
 /** The payout that a file is about. */
@@ -61,23 +61,6 @@ export async function knownLines(
           join affiliates a on a.account_id = t.account_id and a.id = t.affiliate_id
           where t.account_id = ${account} and t.payout_id = ${payout}
             and t.affiliate_id = any(${affiliates}::int8[])) k`,
-  );
-  return fromJson(json);
-}
-
-/** The payments of a SEPA file, of each time that it was downloaded. */
-export async function downloadsOf(
-  db: Reader,
-  account: AccountId,
-  payout: PayoutId,
-  { revision, part }: SentFile,
-): Promise<SentPayments[]> {
-  const { json } = await oneRow<{ json: Json<SentPayments[]> }>(
-    db,
-    sql`select coalesce(json_agg(json_build_object('affiliate_ids', affiliate_ids, 'amounts', amounts)), '[]')::text as json
-        from payment_file_downloads
-        where account_id = ${account} and payout_id = ${payout} and format = 'sepa' and revision = ${revision}
-          and coalesce(part, 1) = ${part} and amounts is not null`,
   );
   return fromJson(json);
 }

@@ -29,6 +29,7 @@ const RECORDS = [
   'affiliate_tax_profiles',
   'commissions',
   'payouts',
+  'nacha_days',
   'payout_books',
   'payout_schedules',
   'commission_arrivals',
