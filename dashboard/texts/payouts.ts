@@ -263,7 +263,7 @@ export const payouts = {
     sinceOpened: (from: number, to: number) =>
       `This payout changed while you had it open (revision ${from} to ${to}).`,
     sinceFile: (files: number) =>
-      `This payout changed after a payment file was downloaded. ${
+      `This payout, or what its files depend on, changed after a payment file was downloaded. ${
         files === 1 ? 'The file is outdated: download it' : 'These files are outdated: download them'
       } again before you send the money.`,
     revisions: (then: number, now: number) => `revision ${then}; the payout is at revision ${now} now`,

@@ -171,11 +171,11 @@ async function countNacha(
   const refuse = (what: string) =>
     fail(
       'too_many_files_today',
-      `the originator ${origin} made ${what} today: download this file tomorrow, or make larger files with rows_per_file`,
+      `the originator ${origin} has made ${what} today: download this file tomorrow, or make larger files with rows_per_file`,
     );
   if (counted.files > MODIFIERS.length)
-    throw refuse(`${MODIFIERS.length} NACHA files, which are all that the file id modifier can tell apart,`);
-  if (counted.entries > MOST_TRACES) throw refuse(`as many payments as there are trace numbers`);
+    throw refuse(`all ${MODIFIERS.length} NACHA files that the file id modifier tells apart`);
+  if (counted.entries > MOST_TRACES) throw refuse('as many payments as there are trace numbers');
   return { modifier: counted.files, first_trace: counted.entries - entries + 1 };
 }
 
