@@ -2081,7 +2081,8 @@ export interface NeededPaymentFile {
   readonly rewritten_count: number;
   /**
    * who is in the file under another spelling of the account holder, because banks take Latin letters without
-   * accents; 100 at most
+   * accents; 100 at most. The bank of the payee compares names: set account_holder to its spelling where that
+   * differs
    */
   readonly rewritten: readonly {
     readonly affiliate_id: number;
@@ -4975,8 +4976,8 @@ export interface Operations {
     readonly result: Invoice;
   };
   /**
-   * Download an invoice. `pdf` is a PDF/A-3 with the XML in it (Factur-X, ZUGFeRD 2, profile EN 16931), `xml`
-   * that XML alone, `html` a page to print.
+   * Download an invoice. Viewers may not: it has the whole tax id of the affiliate. `pdf` is a PDF/A-3 with the
+   * XML in it (Factur-X, ZUGFeRD 2, profile EN 16931), `xml` that XML alone, `html` a page to print.
    */
   readonly downloadInvoice: {
     readonly path: [invoice_id: string];
