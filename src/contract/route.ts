@@ -244,10 +244,7 @@ interface ReadInput<Path extends string, Query extends TObject> {
   readonly vault: Vault;
   /** For responses of more than one statement: all see the same snapshot. */
   readonly snapshot: Database['snapshot'];
-  /**
-   * Records, in a transaction of its own, that a file is about to be sent; null, and nothing is done, for a HEAD. Only where
-   * the route declares `records`.
-   */
+  /** Records, where the route declares `records`, what it does; null, and nothing is done, for a HEAD. */
   readonly record: Recorder;
   readonly account: AccountId;
   readonly principal: Principal;

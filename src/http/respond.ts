@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { pipeline, type Readable, Transform } from 'node:stream';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { ListQuery } from '../contract/lists.ts';
-import type { FileReply, Reply } from '../contract/route.ts';
+import type { FileReply, Recorder, Reply, Route } from '../contract/route.ts';
 import type { Database } from '../db/connect.ts';
 import { databaseFault } from '../db/faults.ts';
 import { type Failure, Failure as FailureClass, fail } from '../kernel/errors.ts';
@@ -12,6 +12,14 @@ import { linkHeader } from './links.ts';
 import { pathOf } from './methods.ts';
 
 const JSON_TYPE = 'application/json; charset=utf-8';
+
+/** What a read records of itself: nothing for a HEAD, and nothing where the route does not declare it. */
+export function recorder(db: Database, { records }: Route & { kind: 'read' }, method: string): Recorder {
+  return async (work) => {
+    if (!records) throw new Error('a read that does not declare that it records something');
+    return method === 'HEAD' ? null : db.transaction(work);
+  };
+}
 
 /** A file whose digest is noted when all of it was sent. */
 export function noteFile<Result extends Reply>(db: Database, result: Result): Result {

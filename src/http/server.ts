@@ -9,7 +9,7 @@ import Fastify, {
 } from 'fastify';
 import type { Logger } from 'pino';
 import type { ListQuery } from '../contract/lists.ts';
-import type { Principal, Recorder, Route } from '../contract/route.ts';
+import type { Principal, Route } from '../contract/route.ts';
 import type { Upload, UploadType } from '../contract/uploads.ts';
 import type { Database } from '../db/connect.ts';
 import type { AddressRules } from '../kernel/addresses.ts';
@@ -30,7 +30,7 @@ import { READING, refuseUnrouted } from './methods.ts';
 import { newRequestId, observeRequests } from './observe.ts';
 import { queryOf } from './query.ts';
 import { type RateGate, type RateLimits, rateGate } from './rate-limits.ts';
-import { envelope, noteFile, sendFailure, sendReply, toFailure } from './respond.ts';
+import { envelope, noteFile, recorder, sendFailure, sendReply, toFailure } from './respond.ts';
 import { ROUTES } from './routes.ts';
 import { transactions } from './transactions.ts';
 import { type SpooledUpload, spool, type UploadGate, uploadGate } from './upload.ts';
@@ -251,14 +251,6 @@ function reading(route: Route & { kind: 'read' }, { db, vault, baseUrl, disk }: 
       list,
       isKept: !route.confidential && !route.unkept,
     });
-  };
-}
-
-/** What a read records of itself: nothing for a HEAD, and nothing where the route does not declare it. */
-function recorder(db: Database, { records }: Route & { kind: 'read' }, method: string): Recorder {
-  return async (work) => {
-    if (!records) throw new Error('a read that does not declare that it records something');
-    return method === 'HEAD' ? null : db.transaction(work);
   };
 }
 
