@@ -89,7 +89,7 @@ export const ROOMS = [
   [
     'money/results',
     'what banks and providers answered: read, compared with a payout, proposed',
-    ['money/ledger', 'money/payouts'],
+    ['money/ledger', 'money/payment-files', 'money/payouts'],
   ],
   ['money/schedules', 'schedules that prepare payouts', ['money/ledger', 'money/payouts']],
   [

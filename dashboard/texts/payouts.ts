@@ -160,8 +160,16 @@ export const payouts = {
     aboveLimit: (number: number) =>
       `${affiliates(number)} above the largest PayPal payment set for this account. PayPal may refuse them.`,
     outdated: 'Outdated',
+    viewer:
+      'Payment files have complete account numbers, so viewers cannot download them. Ask an owner or a member.',
+    several: (people: number) =>
+      `${affiliates(people)} ${people === 1 ? 'is' : 'are'} in several downloaded files that differ. Send only one of these files, or ${people === 1 ? 'this affiliate is' : 'they are'} paid twice.`,
+    inFile: (method: string, part: number, revision: number, isCurrent: boolean) =>
+      `${method}, part ${part}, revision ${revision}${isCurrent ? '' : ' (replaced)'}`,
     skipped: (number: number) => `Leaves out ${affiliates(number)}:`,
     rewritten: (number: number) => `Writes ${count(number, 'name')} in the letters that banks take`,
+    rewrittenAdvice:
+      'The bank of the affiliate compares names. Where its spelling differs, enter that spelling as the account holder.',
     next: 'Continue to sending',
   },
   send: {
@@ -208,10 +216,13 @@ export const payouts = {
     nothing: 'Tick at least one line.',
     pays: (parts: readonly string[]) => `Pays ${listed(parts)}.`,
     releases: (parts: readonly string[]) => `Releases ${listed(parts)}: owed again in the next payout.`,
-    unsent:
-      'These are ticked, but the payment files left them out. Keep them ticked only if you paid them another way.',
-    unsentUnnamed: (people: number) =>
-      `The payment files left out ${affiliates(people)} more than Payhook can name here. Compare the ticked lines with the files.`,
+    allHint: 'Ticks every line in a payment file that was downloaded.',
+    noneInFile: 'No line is in a payment file that was downloaded.',
+    inNoFile: 'In no payment file',
+    withoutFile: (lines: number, sums: readonly string[]) =>
+      `Also tick ${count(lines, 'line')} in no payment file, ${listed(sums)}: paid by other means`,
+    tickedWithoutFile: (lines: number, sums: readonly string[]) =>
+      `${count(lines, 'ticked line')} ${lines === 1 ? 'is' : 'are'} in no payment file that was downloaded: ${listed(sums)}. Continue only if you paid ${lines === 1 ? 'it' : 'them'} by other means.`,
     share: (people: number, sum: string) => `${affiliates(people)} ${sum}`,
     forEver: 'A completed payout is final. It cannot be deleted or reopened.',
     done: 'Payout completed',
@@ -264,7 +275,7 @@ export const payouts = {
     sinceOpened: (from: number, to: number) =>
       `This payout changed while you had it open (revision ${from} to ${to}).`,
     sinceFile: (files: number) =>
-      `This payout changed after a payment file was downloaded. ${
+      `This payout, or what its files depend on, changed after a payment file was downloaded. ${
         files === 1 ? 'The file is outdated: download it' : 'These files are outdated: download them'
       } again before you send the money.`,
     revisions: (then: number, now: number) => `revision ${then}; the payout is at revision ${now} now`,

@@ -206,6 +206,23 @@ export interface AffiliateImport {
   readonly errors: readonly BadLine[];
 }
 
+export interface AffiliateInSeveralFiles {
+  readonly affiliate_id: number;
+  readonly name: string | null;
+  /** ISO 4217, lower case */
+  readonly currency: string;
+  /** the oldest first */
+  readonly files: readonly {
+    readonly format: 'paypal' | 'wise' | 'sepa' | 'nacha';
+    readonly file_set_id: string;
+    readonly part: number;
+    /** of the payout when the file set was first downloaded */
+    readonly revision: number;
+    /** no other file set of its format and currency was downloaded since */
+    readonly is_current: boolean;
+  }[];
+}
+
 export interface AffiliateStatement {
   readonly object: 'affiliate_statement';
   readonly affiliate_id: number;
@@ -2067,7 +2084,8 @@ export interface NeededPaymentFile {
   readonly rewritten_count: number;
   /**
    * who is in the file under another spelling of the account holder, because banks take Latin letters without
-   * accents; 100 at most
+   * accents; 100 at most. The bank of the payee compares names: set account_holder to its spelling where that
+   * differs
    */
   readonly rewritten: readonly {
     readonly affiliate_id: number;
@@ -2449,7 +2467,16 @@ export interface PaymentFileDownload {
   readonly part: number | null;
   /** of the file, hexadecimal; null when the download was cut off */
   readonly sha256: string | null;
-  /** the unpaid payout has changed since: download it again */
+  /** all parts of a set are of one content; null for the summary */
+  readonly file_set_id: string | null;
+  /** the set that was downloaded before this one was made; null: none */
+  readonly replaces_file_set_id: string | null;
+  /** sepa: the MsgId and PmtInfId of the file */
+  readonly message_id: string | null;
+  /**
+   * the payout is unpaid, and a download would give another file now, or gave another file set since: download
+   * it again
+   */
   readonly is_outdated: boolean;
   /**
    * for how many affiliates an outdated file has a different amount than a new one would; null when the file is
@@ -2475,6 +2502,13 @@ export interface PaymentFiles {
   }[];
   /** the last 100, the newest first */
   readonly summary_downloads: readonly PaymentFileDownload[];
+  /**
+   * a warning: affiliates who are in several downloaded files that differ, in the same currency. If two of them
+   * are sent, they are paid twice
+   */
+  readonly in_several_files_count: number;
+  /** the first 100 of them */
+  readonly in_several_files: readonly AffiliateInSeveralFiles[];
 }
 
 export type PaymentOutcome = 'paid' | 'rejected' | 'returned' | 'pending';
@@ -2799,6 +2833,8 @@ export interface PayoutLineTotal {
   readonly returned_amount: number;
   /** how you find the transfer */
   readonly payment_reference: string | null;
+  /** it is in a payment file that was downloaded and that no later file of its format and currency replaced */
+  readonly is_in_file: boolean;
   readonly destination: PayoutLineDestination | null;
 }
 
@@ -4191,6 +4227,11 @@ export interface DownloadPaymentFileQuery {
   readonly currency?: string | undefined;
   /** the part, if there are more rows than a file may have */
   readonly part?: number | undefined;
+  /**
+   * payments in one part; default as many as the provider takes, for bank files the setting of `debtor` or
+   * `originator`. Another number makes another file set
+   */
+  readonly rows_per_file?: number | undefined;
   /** leaves out affiliates the file cannot pay, instead of refusing */
   readonly allow_skipped?: boolean | undefined;
   /** ISO 4217, any case: the currency the transfers are paid from; default the payout currency */
@@ -5018,8 +5059,8 @@ export interface Operations {
     readonly result: Invoice;
   };
   /**
-   * Download an invoice. `pdf` is a PDF/A-3 with the XML in it (Factur-X, ZUGFeRD 2, profile EN 16931), `xml`
-   * that XML alone, `html` a page to print.
+   * Download an invoice. Viewers may not: it has the whole tax id of the affiliate. `pdf` is a PDF/A-3 with the
+   * XML in it (Factur-X, ZUGFeRD 2, profile EN 16931), `xml` that XML alone, `html` a page to print.
    */
   readonly downloadInvoice: {
     readonly path: [invoice_id: string];
@@ -5029,7 +5070,7 @@ export interface Operations {
   /**
    * Get which payment files a payout needs. One for each way of payment and currency: whom it pays and whom it
    * cannot, with the reason and the sums, and who downloaded it at which revision. A download is noted before
-   * its first byte is sent.
+   * its first byte is sent. `in_several_files` names whom two files that differ pay.
    */
   readonly getPaymentFiles: {
     readonly path: [payout_id: string];
@@ -5038,12 +5079,16 @@ export interface Operations {
   /**
    * Download a payment file. One row per affiliate and currency: all of them for an unpaid payout, those that
    * were paid for a paid one. The formats: `summary` (takes no parameters), `paypal` (takes currency, part,
-   * allow_skipped, whole_units), `wise` (takes currency, part, allow_skipped, source_currency), `sepa` (takes
-   * currency, part, allow_skipped, execution_date), `nacha` (takes currency, part, allow_skipped,
-   * execution_date). The header Payhook-Skipped-Affiliates counts affiliates left out of the chosen currency,
-   * Payhook-Affiliates-Above-Limit those in it whose amount PayPal may refuse: see `paypal_payment_limit`.
-   * `sepa` is an XML message (pain.001) in EUR from the `debtor` of the account, `nacha` a file of ACH credits
-   * in USD from its `originator`.
+   * rows_per_file, allow_skipped, whole_units), `wise` (takes currency, part, rows_per_file, allow_skipped,
+   * source_currency), `sepa` (takes currency, part, rows_per_file, allow_skipped, execution_date), `nacha`
+   * (takes currency, part, rows_per_file, allow_skipped, execution_date). The header Payhook-Skipped-Affiliates
+   * counts affiliates left out of the chosen currency, Payhook-Affiliates-Above-Limit those in it whose amount
+   * PayPal may refuse: see `paypal_payment_limit`. `sepa` is an XML message (pain.001) in EUR from the `debtor`
+   * of the account, `nacha` a file of ACH credits in USD from its `originator`. A file has the same bytes each
+   * time, and an id that says so, as long as all that it depends on stays: rows, debtor or originator, rows per
+   * file, day. Otherwise it belongs to another file set, which names the one it replaces.
+   * Payhook-Affiliates-In-Other-Files warns of affiliates whom an earlier, different file pays too. Viewers may
+   * not download payment files: they have whole account numbers.
    */
   readonly downloadPaymentFile: {
     readonly path: [payout_id: string, format: string];

@@ -130,8 +130,6 @@ export interface FileReply {
   readonly status: 200;
   readonly stream: Readable;
   readonly headers: Headers;
-  /** Notes, in a transaction of its own, that the file is about to be sent; it is not sent if that fails. */
-  readonly note?: ((tx: Tx) => Promise<void>) | undefined;
   /** Notes the SHA-256 of all bytes before the last of them is sent; if that fails, the file is cut off. */
   readonly noteDigest?: ((tx: Tx, sha256: Buffer) => Promise<void>) | undefined;
 }
@@ -187,8 +185,8 @@ export const noContent = (): EmptyReply<204> => ({ kind: 'empty', status: 204, h
 export const file = (
   stream: Readable,
   headers: Headers,
-  notes: Pick<FileReply, 'note' | 'noteDigest'> = {},
-): FileReply => ({ kind: 'file', status: 200, stream, headers, ...notes });
+  noteDigest?: FileReply['noteDigest'],
+): FileReply => ({ kind: 'file', status: 200, stream, headers, noteDigest });
 
 interface Common<Path extends string, Query extends TObject, Answers extends Returns, Listing> {
   /** The name of the operation in the description and of the client's function. */
@@ -233,12 +231,17 @@ interface Uploaded {
 /** What a handler gets because its route declares it. */
 type If<Declared, Part> = Declared extends undefined ? unknown : Part;
 
+/** Records something in a transaction of its own. */
+export type Recorder = <Result>(work: (tx: Tx) => Promise<Result>) => Promise<Result | null>;
+
 interface ReadInput<Path extends string, Query extends TObject> {
   readonly db: Reader;
   /** Opens what is sealed in the database. */
   readonly vault: Vault;
   /** For responses of more than one statement: all see the same snapshot. */
   readonly snapshot: Database['snapshot'];
+  /** Records, where the route declares `records`, what it does; null, and nothing is done, for a HEAD. */
+  readonly record: Recorder;
   readonly account: AccountId;
   readonly principal: Principal;
   readonly params: Params<Path>;
@@ -276,6 +279,8 @@ interface ReadSpec<
   Answers extends Returns,
   Listing extends ListDefinition | undefined,
 > extends Common<Path, Query, Answers, Listing> {
+  /** It records what the caller did, so a page of another site must not make a browser send it with a session. */
+  readonly records?: true;
   /** A replica of the database may answer it, as it may all lists: it reads many rows, and decides nothing. */
   readonly replicable?: true;
   handle(input: ReadInput<Path, Query> & If<Listing, Listed>): Promise<ReplyOf<Answers>>;

@@ -195,6 +195,10 @@ export const REASONS = {
     status: 409,
     meaning: 'A sum would exceed 9007199254740991 minor units, or what a payment file has room for.',
   },
+  too_many_files_today: {
+    status: 409,
+    meaning: 'The originator of NACHA files made as many files or payments today as can be told apart.',
+  },
   // The content of the request
   unknown_filter: { status: 400, meaning: 'The filters name an unknown field.' },
   unknown_operator: { status: 400, meaning: 'The field or filter does not have this operator.' },

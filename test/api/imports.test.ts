@@ -552,23 +552,26 @@ describe('what was paid before', () => {
     expect(await imported(file, COMMISSION)).toMatchObject({ created: 6, payouts: 3 });
   });
 
-  test.each(['folded', 'not folded'])('goes again whole after a return of it was undone, %s', async (when) => {
-    const before = await toldOf();
-    const { import_id } = await imported(file, COMMISSION);
-    const line = (await commissions())[3];
-    const path = `${PAYOUTS}/${line?.payout_id}/affiliates/${line?.affiliate_id}/returned`;
-    const booked = await api.post(path, { reason: 'closed', amount: 100 });
-    expect(booked.status, booked.text).toBe(200);
-    const undo = () => api.post(`${IMPORTS}/${import_id}/undo`);
-    expectRefusal(await undo(), 409, 'import_is_used', 'money of that came back');
-    const [{ id }] = (await api.get(path)).body.data;
-    expect((await api.delete(`${path}/${id}`)).status).toBe(204);
-    if (when === 'folded') await keepHouse(world, 'affiliate balances', 'commission series');
-    const undone = await undo();
-    expect(undone.status, undone.text).toBe(200);
-    expect(await toldOf()).toEqual(before);
-    expect(await imported(file, COMMISSION)).toMatchObject({ created: 6, payouts: 3 });
-  });
+  test.each(['folded', 'not folded'])(
+    'goes again whole after a return of it was undone, %s',
+    async (when) => {
+      const before = await toldOf();
+      const { import_id } = await imported(file, COMMISSION);
+      const line = (await commissions())[3];
+      const path = `${PAYOUTS}/${line?.payout_id}/affiliates/${line?.affiliate_id}/returned`;
+      const booked = await api.post(path, { reason: 'closed', amount: 100 });
+      expect(booked.status, booked.text).toBe(200);
+      const undo = () => api.post(`${IMPORTS}/${import_id}/undo`);
+      expectRefusal(await undo(), 409, 'import_is_used', 'money of that came back');
+      const [{ id }] = (await api.get(path)).body.data;
+      expect((await api.delete(`${path}/${id}`)).status).toBe(204);
+      if (when === 'folded') await keepHouse(world, 'affiliate balances', 'commission series');
+      const undone = await undo();
+      expect(undone.status, undone.text).toBe(200);
+      expect(await toldOf()).toEqual(before);
+      expect(await imported(file, COMMISSION)).toMatchObject({ created: 6, payouts: 3 });
+    },
+  );
 
   test('stays whole when something of it is in use, and every line of that is named with why', async () => {
     const { import_id } = await imported(file, COMMISSION);

@@ -655,6 +655,8 @@ describe('between two files', () => {
         `delete from payment_file_downloads where public_id('po', payout_id) = $1 returning format`,
         [payout.id],
       );
+      for (const table of ['payment_file_payees', 'payment_file_sets'])
+        await world.query(`delete from ${table} where public_id('po', payout_id) = $1`, [payout.id]);
       expect(noted.length).toBe(FORMATS.length - 1); // Wise has nobody to pay
     });
   });

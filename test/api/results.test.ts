@@ -51,7 +51,8 @@ async function threeSent() {
   const file = await api.get(`${PAYOUTS}/${payout.id}/payment-files/sepa`);
   expect(file.status, file.text).toBe(200);
   const ids = people.map(({ id }) => id as number);
-  return { payout, ids, references: ids.map((id) => `P${payout.number}-A${id}`), file };
+  const [, messageId = ''] = /<MsgId>(.*?)</.exec(file.text) ?? [];
+  return { payout, ids, references: ids.map((id) => `P${payout.number}-A${id}`), file, messageId };
 }
 
 test('a statement says who was paid, and what came back with the reason', async () => {
@@ -100,9 +101,9 @@ test('a statement says who was paid, and what came back with the reason', async 
 });
 
 test('a status report says what was refused, by payment and by file, and the rest stays open', async () => {
-  const { payout, ids, references } = await threeSent();
+  const { messageId, payout, ids, references } = await threeSent();
   const [one = '', two = ''] = references;
-  const file = `P${payout.number}-R1-F1`;
+  const file = messageId;
   const some = await propose(
     payout.id,
     pain002(file, 'PART', [{ reference: two, status: 'RJCT', reason: 'AC01', amount: 2000 }]),
@@ -122,8 +123,8 @@ test('a status report says what was refused, by payment and by file, and the res
 });
 
 test('a file that was booked in one sum pays everybody in it, if the sum is that of a download', async () => {
-  const { payout, ids, references } = await threeSent();
-  const file = `P${payout.number}-R1-F1`;
+  const { messageId, payout, ids, references } = await threeSent();
+  const file = messageId;
   const back = { reference: references[2] ?? '', amount: 3000, returned: 'AC06' };
   const found = await propose(payout.id, camt([{ file, amount: 6000, count: 3 }, back]));
   expect(outcomes(found)).toEqual([
@@ -390,12 +391,12 @@ test('a downloaded file is recorded with its format, part, revision, digest and 
 });
 
 test('a file that answers an older revision says so, and what left the payout meanwhile is told', async () => {
-  const { payout, ids, references } = await threeSent();
+  const { messageId, payout, ids, references } = await threeSent();
   const commissions = (await api.get(`${PAYOUTS}/${payout.id}/commissions`)).body.data;
   const gone = commissions.find(({ affiliate_id }: Json) => affiliate_id === ids[2]);
   const voided = await api.post(`${AFFILIATES}/commissions/${gone.id}/void`, { reason: 'a mistake' });
   expect(voided.status, voided.text).toBe(200);
-  const file = `P${payout.number}-R1-F1`;
+  const file = messageId;
   const found = await propose(
     payout.id,
     camt(references.map((reference, index) => ({ reference, amount: 1000 * (index + 1), file }))),

@@ -66,8 +66,8 @@ inChromium('a payout that a second person must approve', (chromium) => {
   ])(
     'of a key that belongs to nobody takes two people, and says who cannot approve it and why, %s',
     async (_, viewport) => {
-      const [bob, eve] = [await makeUser(api, 'owner'), await makeUser(api, 'member')];
-      const owner = await atDashboard(chromium, { api, url: world.url }, { viewport });
+      const [bob, eve] = [await signedIn(world, 'owner', api), await signedIn(world, 'member', api)];
+      const owner = await atDashboard(chromium, world, { api, viewport });
       await api.patch('/v2/account', { approval: 'second_person' });
       const affiliate = await makeAffiliate(api, { paypal_email: 'first@example.com' });
       await makeCommission(api, affiliate.id);

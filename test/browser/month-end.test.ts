@@ -116,9 +116,8 @@ inChromium("the month's end", (chromium) => {
       await question.getByRole('button', { name: /^Complete payout #/ }).click();
       await question.getByText('The payout changed after you opened it').waitFor();
       await question.getByRole('button', { name: 'Cancel' }).click();
-      await page.getByText('These files are outdated').waitFor();
+      await page.getByText('The file is outdated: download it again').waitFor();
       expect(await text(page)).toContain('Ada <b>Byron: 100.00 USD → 60.00 USD');
-      expect(await text(page)).toContain('No amounts changed in Wise · EUR.');
       await expectAccessible(page);
       await page.getByRole('button', { name: 'Continue with the new amounts' }).click();
 
@@ -181,7 +180,9 @@ inChromium("the month's end", (chromium) => {
       await expectAccessible(one.page);
       await part.getByRole('button', { name: 'Tick with 20.00 EUR' }).click();
       await one.page.getByText('of 25.50 EUR').waitFor();
-      await other.page.getByRole('button', { name: 'Tick all' }).click();
+      await other.page
+        .getByRole('checkbox', { name: /^Also tick \d lines in no payment file, 25.50 EUR and 110.00 USD/ })
+        .check();
       for (const { page } of [one, other]) {
         await page.getByRole('button', { name: /^Complete payout #/ }).click();
       }
@@ -215,7 +216,7 @@ inChromium("the month's end", (chromium) => {
     ['wide', WIDE],
     ['on a phone', PHONE],
   ])(
-    'whom the payment files left out is told again before the payout is completed, %s',
+    'lines in no payment file are ticked by a checkbox of their own, and the question has their sum, %s',
     async (_, viewport) => {
       const api = await world.otherAccount();
       await owedIn(api);
@@ -238,23 +239,32 @@ inChromium("the month's end", (chromium) => {
       ]);
       await page.getByText(/Downloaded .*, revision 1/).waitFor();
       await page.getByRole('link', { name: /Complete$/ }).click();
+      const others = page.getByRole('checkbox', {
+        name: 'Also tick 2 lines in no payment file, 25.50 EUR and 7.00 USD: paid by other means',
+      });
       await page.getByRole('button', { name: 'Tick all' }).click();
+      await page.getByText('Paid (1 affiliate)').waitFor();
+      expect(await others.isChecked()).toBe(false);
+      const row = page.getByRole('row').filter({ hasText: 'Dan' });
+      await row.getByText('In no payment file').filter({ visible: true }).waitFor();
+      await others.check();
+      await expectAccessible(page);
       await page.getByRole('button', { name: /^Complete payout #/ }).click();
       const question = page.getByRole('dialog', { name: /^Complete payout #/ });
-      const warning = question.getByText('These are ticked, but the payment files left them out.');
+      const warning = question.getByText('in no payment file that was downloaded: 25.50 EUR and 7.00 USD.');
       await warning.waitFor();
       await question.getByText('Dan: 7.00 USD').waitFor();
       await expectAccessible(page);
       await question.getByRole('button', { name: 'Cancel' }).click();
-      await page.getByRole('checkbox', { name: 'Select Dan' }).uncheck();
+      await others.uncheck();
       await page.getByRole('button', { name: /^Complete payout #/ }).click();
-      await question.getByText('Releases 1 affiliate 7.00 USD').waitFor();
+      await question.getByText('1 affiliate 7.00 USD').waitFor();
       expect(await warning.count()).toBe(0);
       expectQuiet(finance);
     },
   );
 
-  test('that the payment files left out more than the page can name is told too', async () => {
+  test('however many lines are in no payment file, the question has their sum', async () => {
     const api = await world.otherAccount();
     const numbers = Array.from({ length: 102 }, (_, index) => index);
     const people = numbers.map(
@@ -278,11 +288,13 @@ inChromium("the month's end", (chromium) => {
     ]);
     await page.getByText(/Downloaded .*, revision 1/).waitFor();
     await page.getByRole('link', { name: /Complete$/ }).click();
-    await page.getByRole('button', { name: 'Tick all' }).click();
+    await page.getByRole('checkbox', { name: /^Also tick 101 lines in no payment file/ }).check();
     await page.getByRole('button', { name: /^Complete payout #/ }).click();
     const question = page.getByRole('dialog', { name: /^Complete payout #/ });
-    await question.getByText('These are ticked, but the payment files left them out.').waitFor();
-    await question.getByText('left out 1 affiliate more than Payhook can name here').waitFor();
+    await question
+      .getByText('101 ticked lines are in no payment file that was downloaded: 101.00 USD.')
+      .waitFor();
+    await question.getByText('and 96 more').waitFor();
     await expectAccessible(page);
     expectQuiet(finance);
   });
@@ -293,6 +305,10 @@ inChromium("the month's end", (chromium) => {
     const { page } = viewer;
     await page.getByRole('link', { name: 'Ben Wise' }).waitFor();
     await page.getByText('first key (API key)').waitFor();
+    await page.getByRole('link', { name: /Payment files$/ }).click();
+    await page.getByText('viewers cannot download them').waitFor();
+    expect(await page.getByRole('button', { name: /Download/ }).count()).toBe(0);
+    expect(await page.getByRole('link', { name: 'Summary of all lines' }).count()).toBe(0);
     await page.getByRole('link', { name: /Complete$/ }).click();
     await page.getByText('Your role is read-only.').waitFor();
     expect(await page.getByRole('button', { name: /^Complete/ }).count()).toBe(0);

@@ -17,6 +17,7 @@ const world = useWorld();
 const api = useAccount(world);
 const machine = useMachine();
 let payout: Json;
+let messageId: string;
 let ids: number[];
 
 beforeEach(async () => {
@@ -30,7 +31,9 @@ beforeEach(async () => {
     ids.push(id);
   }
   payout = await makePayout(api);
-  expect((await api.get(`${PAYOUTS}/${payout.id}/payment-files/sepa`)).status).toBe(200);
+  const file = await api.get(`${PAYOUTS}/${payout.id}/payment-files/sepa`);
+  expect(file.status, file.text).toBe(200);
+  messageId = /<MsgId>(.*?)</.exec(file.text)?.[1] ?? '';
 });
 
 const write = (name: string, text: string) => machine.write(name, text);
@@ -68,7 +71,7 @@ test('completes a payout by the answers of the bank, and books what came back', 
   );
   write(
     'status.xml',
-    pain002('P1-R1-F1', 'PART', [{ reference: reference(2), status: 'RJCT', reason: 'AC01' }]),
+    pain002(messageId, 'PART', [{ reference: reference(2), status: 'RJCT', reason: 'AC01' }]),
   );
   const ran = await complete('--from', 'camt.xml', '--from', 'status.xml');
   expect(ran, ran.stderr).toMatchObject({ code: 0 });
@@ -88,7 +91,7 @@ test('completes a payout by the answers of the bank, and books what came back', 
 
 test('a payout is not completed while the fate of a line is unknown, before somebody says it', async () => {
   write('camt.xml', camt([{ reference: reference(0), amount: 1000 }]));
-  write('waiting.xml', pain002('P1-R1-F1', null, [{ reference: reference(1), status: 'ACCP' }]));
+  write('waiting.xml', pain002(messageId, null, [{ reference: reference(1), status: 'ACCP' }]));
   const files = ['--from', 'camt.xml', '--from', 'waiting.xml'];
   const refused = await complete(...files);
   expect(refused).toMatchObject({ code: 1, error: { reason: 'affiliates_missing' } });
@@ -121,7 +124,7 @@ test('files that contradict each other, and files of other payouts, complete not
     'camt.xml',
     camt(ids.map((_, index) => ({ reference: reference(index), amount: 1000 * (index + 1) }))),
   );
-  write('refused.xml', pain002('P1-R1-F1', 'RJCT'));
+  write('refused.xml', pain002(messageId, 'RJCT'));
   write('other.xml', camt([{ reference: 'P9-A1', amount: 5 }]));
   const both = await complete('--from', 'camt.xml', '--from', 'refused.xml');
   expect(both.error?.message).toContain('the files contradict each other');

@@ -42,8 +42,8 @@ const payments = fc.uniqueArray(
   { selector: ({ affiliate_id }) => affiliate_id, minLength: 1, maxLength: 30 },
 );
 const around = fc.record({
-  number: fc.bigInt({ min: 1n, max: 999_999_999_999n }),
-  revision: fc.integer({ min: 1, max: 2 ** 31 - 1 }),
+  number: fc.bigInt({ min: 1n, max: 999_999_999n }),
+  revision: fc.integer({ min: 1, max: 9_999_999 }),
   part: fc.integer({ min: 1, max: 9999 }),
   debtor: fc.record({
     name,
@@ -68,11 +68,19 @@ async function write(
 ): Promise<string> {
   const total = paid.reduce((sum, { amount }) => sum + BigInt(amount), 0n);
   const frame: SepaFrame = {
-    head: { number, revision },
-    part,
-    executionDate: '2026-12-01',
+    head: { number },
+    made: {
+      revision,
+      part,
+      code: '7K2MQ9XD',
+      madeAt: '2026-11-22T23:00:00.000Z',
+      localTime: '2611230000',
+      executionDate: '2026-12-01',
+      modifier: null,
+      firstTrace: null,
+    },
     debtor,
-    sums: { count: paid.length, decimal: decimalOf(total), now: '2026-11-22T23:00:00.000Z' },
+    sums: { count: paid.length, decimal: decimalOf(total) },
   };
   async function* each(): AsyncIterable<BankPayment> {
     const other = { routing_number: null, account_type: null, legal_type: null };

@@ -42,9 +42,11 @@ import {
   withNamed,
 } from './results.ts';
 import { actorsOf, summarizePayout } from './view.ts';
+import { refuseWithoutFile } from './without-file.ts';
 
 interface CompleteOptions extends MetadataOption {
   readonly allPaid?: boolean;
+  readonly alsoWithoutFile?: boolean;
   readonly paid?: string;
   readonly unpaid?: string;
   readonly from?: readonly string[];
@@ -59,6 +61,9 @@ Every affiliate of the payout must be named, paid or not: what is not paid is re
 never changes. Refused when the payout has changed since it was read; with --revision, since its file was made.
 7:usd names only what affiliate 7 gets in USD, and 7:usd=20.00 that only that much of it was paid: the rest is owed again.
 
+--all-paid is refused when a line is in no payment file that was downloaded, because no file sent its money: --also-without-file says
+that it was paid by other means.
+
 --from takes a file that payouts export wrote for PayPal or Wise, as it was sent: it says who was paid and how much, and all
 other lines are not paid. Or a list that begins with the line affiliate_id,is_paid, if wanted with the columns currency, amount
 and payment_reference, and has a line for everybody; is_paid is true or false. Of several files, who is paid in one is paid, and
@@ -71,6 +76,7 @@ completed. payhook payouts results prints the same and changes nothing.
 
 Examples:
   $ payhook payouts complete current --all-paid
+  $ payhook payouts complete current --all-paid --also-without-file   # some by other means
   $ payhook payouts complete 1 --all-paid --unpaid 7       # everybody but affiliate 7
   $ payhook payouts complete 1 --all-paid --unpaid 7:kwd   # everything but the dinars of affiliate 7
   $ payhook payouts complete 1 --paid 1,2,3 --unpaid 4,5
@@ -88,6 +94,10 @@ export function addComplete(payouts: Command, cli: Cli): void {
     .description('record who was paid: the payout becomes paid for good')
     .argument('<payout>', REFERENCE_HELP)
     .option('--all-paid', 'everybody was paid except those in --unpaid')
+    .option(
+      '--also-without-file',
+      'with --all-paid: also lines in no payment file that was downloaded; they were paid by other means',
+    )
     .option('--paid <ids>', 'these affiliates were paid, such as 1,2 or 3:usd or 3:usd=20.00')
     .option('--unpaid <ids>', 'these affiliates were not')
     .option(
@@ -126,9 +136,10 @@ async function complete(cli: Cli, reference: string, options: CompleteOptions): 
     });
     const found = await findPayout(client, reference);
     checkRevision(found, revision);
-    const lines = (await linesOf(client, found, terminal)).flatMap(({ affiliate_id, totals }) =>
-      totals.map(({ currency }) => ({ affiliate_id, currency })),
+    const known = (await linesOf(client, found, terminal)).flatMap(({ affiliate_id, name, totals }) =>
+      totals.map((total) => ({ affiliate_id, name, ...total })),
     );
+    const lines = known.map(({ affiliate_id, currency }) => ({ affiliate_id, currency }));
     const { entries: said, isRestUnpaid, results } = listed(found.number, lines);
     const ignored = options.ignoreColumn ?? [];
     const proposals = await proposalsOf(client, found, { files: results, ignored }, terminal);
@@ -141,6 +152,7 @@ async function complete(cli: Cli, reference: string, options: CompleteOptions): 
     if (found.status === 'unpaid') {
       if (results.length > 0) refuseUnanswered(all, lines);
       checkComplete(all, lines);
+      if (options.allPaid && !options.alsoWithoutFile) refuseWithoutFile(all, known);
       await confirm(terminal, question(found, all, { paidAt: options.paidAt, back }), options.yes);
     }
     const done = await settle(client, found, { entries: all, paid_at: options.paidAt, metadata });
@@ -194,7 +206,14 @@ type Listed = (
 };
 
 /** Reads what the options and files say, before anything is requested from the server. */
-async function readListed({ allPaid, paid, unpaid, from }: CompleteOptions): Promise<Listed> {
+async function readListed({
+  allPaid,
+  alsoWithoutFile,
+  paid,
+  unpaid,
+  from,
+}: CompleteOptions): Promise<Listed> {
+  if (alsoWithoutFile && !allPaid) throw new UsageError('--also-without-file goes with --all-paid');
   const ways = [allPaid === true, paid !== undefined, from !== undefined].filter(Boolean).length;
   const files = await readFiles(from ?? []);
   const isAnswered = files.some(({ bytes }) => isResultFile(bytes));

@@ -1,3 +1,4 @@
+import { readPaymentFileId } from '../../kernel/payment-file-id.ts';
 import { readXmlAmount } from './amounts.ts';
 import {
   Answers,
@@ -8,7 +9,6 @@ import {
   type Reference,
   readReference,
 } from './answers.ts';
-import { readMessageId } from './sent-files.ts';
 import { allOf, type Frame, readXml } from './xml.ts';
 
 const FRAMES = new Set(['Acct', 'Ntry', 'TxDtls']);
@@ -68,7 +68,7 @@ function readEntry(entry: Frame, details: readonly Frame[], at: Place, found: An
   const silent = payments.filter((detail) => !readPayment(entry, detail, where, found));
   const only = details.length === 1 ? details[0] : undefined;
   const named = fileId ?? only?.values.get('Refs/PmtInfId') ?? only?.values.get('Refs/MsgId');
-  const isOfFile = named !== undefined && readMessageId(named) !== null;
+  const isOfFile = named !== undefined && readPaymentFileId(named) !== null;
   // without references in it, it is about the whole file
   if (
     isOfFile &&
@@ -80,7 +80,7 @@ function readEntry(entry: Frame, details: readonly Frame[], at: Place, found: An
 }
 
 const nameFile = (found: Answers, id: string | undefined) => {
-  if (id !== undefined && readMessageId(id) !== null) found.name(id);
+  if (id !== undefined && readPaymentFileId(id) !== null) found.name(id);
 };
 
 function readWholeFile(entry: Frame, file: string, where: Where, found: Answers): void {

@@ -1,8 +1,8 @@
 import { paymentReference } from '../../kernel/payment-reference.ts';
+import type { SentFiles, SentPayments } from '../payment-files/sent.ts';
 import { minorOf } from './amounts.ts';
 import type { Answer, Doubt, FileAnswer, ReadResult, Reference } from './answers.ts';
 import type { Problem, ProblemKind } from './record.ts';
-import type { SentFiles, SentPayments } from './sent-files.ts';
 
 /** A line of the payout as answers are compared with it. */
 export interface KnownLine {

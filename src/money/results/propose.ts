@@ -1,9 +1,9 @@
 import { paymentReference } from '../../kernel/payment-reference.ts';
+import type { SentFiles } from '../payment-files/sent.ts';
 import type { ReadResult } from './answers.ts';
 import { judge, sourceOf } from './judge.ts';
 import { type Asked, type KnownLine, match } from './match.ts';
 import type { Problem, ResultLine } from './record.ts';
-import type { SentFiles } from './sent-files.ts';
 
 /** What a file proposes. */
 export interface Proposed {

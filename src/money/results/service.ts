@@ -6,12 +6,13 @@ import type { Reader, Tx } from '../../db/connect.ts';
 import { fail, nameSome } from '../../kernel/errors.ts';
 import { type AccountId, uuidOf } from '../../kernel/ids.ts';
 import { extended, type Json, toJson } from '../../kernel/json.ts';
+import { readPaymentFileId } from '../../kernel/payment-file-id.ts';
+import { type SentFiles, sentFiles } from '../payment-files/sent.ts';
 import { payoutHead } from '../payouts/service.ts';
 import { OUTCOMES, type Outcome, type ReadResult, ResultFileError } from './answers.ts';
 import { type Proposed, propose } from './propose.ts';
 import { readResultFile } from './read.ts';
 import { type Counts, MOST_PROBLEMS, type Problem, type Proposal, type ResultRecord } from './record.ts';
-import { readMessageId, type SentFiles, sentFiles } from './sent-files.ts';
 import { type AskedPayout, holdPayout, insertResult, knownLines, lastUpload, listOfPayout } from './store.ts';
 
 /** Larger files are refused: one is in memory while it is read. */
@@ -37,7 +38,7 @@ export async function takeResult(
   const read = await readFile(upload, ignored);
   const number = Number(payout.number);
   refuseOthers(read, number);
-  const sent = await sentFiles(tx, account, { id, number }, read.files);
+  const sent = await sentFiles(tx, { account, payout: id }, read.files);
   const lines = await knownLines(tx, account, id, affiliatesIn(read, number, sent));
   const found = propose(read, { number, status: payout.status, paidFrom: payout.paid_from }, lines, sent);
   const counts = countsOf(found.lines, found.problems.length, { payout, read });
@@ -53,7 +54,7 @@ export async function takeResult(
     counts,
   });
   const revisions = [...read.files].flatMap((file) => {
-    const named = readMessageId(file);
+    const named = readPaymentFileId(file);
     return named?.payout === number && named.revision !== revision ? [named.revision] : [];
   });
   const outdated = payout.status === 'unpaid' ? [...new Set(revisions)].sort((a, b) => a - b) : [];
@@ -97,7 +98,7 @@ function refuseOthers({ answers, doubts, files }: ReadResult, number: number): v
   for (const { of } of answers) all.add(of.payout ?? number);
   for (const { of } of doubts) if (of !== null) all.add(of.payout);
   for (const file of files) {
-    const named = readMessageId(file);
+    const named = readPaymentFileId(file);
     if (named !== null) all.add(named.payout);
   }
   if (all.has(number)) return;

@@ -31,6 +31,7 @@ const RECORDS = [
   'affiliate_tax_profiles',
   'commissions',
   'payouts',
+  'nacha_days',
   'payout_books',
   'payout_schedules',
   'commission_arrivals',
