@@ -29,7 +29,7 @@ export default defineConfig({
     // the program is read, compiled and warm once a process, not once a file: no module keeps what a test did
     isolate: false,
     // a test waits for PostgreSQL and for processes more than it computes
-    maxWorkers: availableParallelism() + 1,
+    maxWorkers: 3 * availableParallelism(),
     sequence: { sequencer: SlowFirst },
     setupFiles: ['test/support/cost.ts'],
     reporters: [new SlowestFiles(), 'default'],

@@ -1,5 +1,6 @@
 import type { Logger } from 'pino';
 import sql from 'sql-template-tag';
+import { signal } from '../kernel/signals.ts';
 import { lookAtSlowClock } from './clock.ts';
 import { type Database, rows, type Tx } from './connect.ts';
 import { LOCKS, tryLock } from './locks.ts';
@@ -31,20 +32,26 @@ export type Chore = {
 
 /** Does a chore until there is nothing left to do. */
 export async function doChore(db: Database, chore: Chore): Promise<void> {
-  if ('slice' in chore) await untilDone(db, chore.name, chore.slice);
+  if ('slice' in chore) signal('folded', await untilDone(db, chore.name, chore.slice));
   else if ('run' in chore) await chore.run();
   else {
     const at = await db.transaction(lookAtSlowClock);
-    await untilDone(db, chore.name, (tx) => chore.forget(tx, at));
+    signal('swept', await untilDone(db, chore.name, (tx) => chore.forget(tx, at)));
   }
 }
 
-/** Does slices until one is less than a full slice. If another process is at the chore of that name, does nothing. */
-export async function untilDone(db: Database, name: string, slice: Slice): Promise<void> {
+/**
+ * Does slices until one is less than a full slice; returns the rows of all. If another process is at the chore of that name,
+ * does nothing.
+ */
+export async function untilDone(db: Database, name: string, slice: Slice): Promise<number> {
+  let all = 0;
   let done: number;
   do {
     done = await db.transaction(async (tx) => ((await tryLock(tx, LOCKS.chore(name))) ? slice(tx) : 0));
+    all += done;
   } while (done >= SLICE_ROWS);
+  return all;
 }
 
 const NOTED_EVERY_MS = 60_000;

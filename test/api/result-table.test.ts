@@ -16,6 +16,7 @@ import { type Case, LISTS, REFUSED, SHEETS, type Sheet } from './result-table.ts
 const world = useWorld();
 let api: Api;
 let payout: Json;
+let messageId = '';
 let ids: number[];
 
 const most = Math.max(...SHEETS.map(({ cases }) => cases.length));
@@ -42,11 +43,11 @@ beforeAll(async () => {
   const taken = await api.post(`${AFFILIATES}/commissions/batch`, { commissions });
   expect(taken.status, taken.text).toBe(200);
   payout = await makePayout(api);
-  expect((await api.get(`${PAYOUTS}/${payout.id}/payment-files/sepa`)).status).toBe(200);
+  const sent = await api.get(`${PAYOUTS}/${payout.id}/payment-files/sepa`);
+  [, messageId = ''] = /<MsgId>(.*?)</.exec(sent.text) ?? [];
 });
 
 const referenceOf = (affiliate: number) => `P${payout.number}-A${affiliate}`;
-const messageId = () => `P${payout.number}-R1-F1`;
 
 /** A text of the table about this affiliate. */
 const filled = (text: string, affiliate: number, serial: number): string => {
@@ -115,7 +116,7 @@ describe.each(SHEETS.map((sheet): [string, Sheet] => [sheet.name, sheet]))(
       const lines = cases.flatMap((each, index) =>
         each.lines.map((line) => filled(line, ids[index] ?? 0, index)),
       );
-      const answer = await send(String(file(lines)).replaceAll('{message}', messageId()));
+      const answer = await send(String(file(lines)).replaceAll('{message}', messageId));
       expect(answer.status, answer.text).toBe(201);
       proposal = answer.body;
     });

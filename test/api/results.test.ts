@@ -142,7 +142,7 @@ test('a file that was booked in one sum pays everybody in it, if the sum is that
 });
 
 test('whatever leaves a doubt is told, and its line has no answer', async () => {
-  const { payout, ids, references } = await threeSent();
+  const { messageId, payout, ids, references } = await threeSent();
   const [one = '', two = '', three = ''] = references;
   const found = await propose(
     payout.id,
@@ -171,7 +171,7 @@ test('whatever leaves a doubt is told, and its line has no answer', async () => 
   expect(of('other_currency').message).toContain('it is in USD, but the payout pays them in EUR');
   const both = await propose(
     payout.id,
-    pain002(`P${payout.number}-R1-F1`, null, [
+    pain002(messageId, null, [
       { reference: one, status: 'RJCT', reason: 'MS03' },
       { reference: one, status: 'ACSC' },
     ]),
@@ -439,9 +439,8 @@ test('after completion a file says what is left to book', async () => {
 });
 
 test('a status report about a message that was not downloaded here is a problem that names it', async () => {
-  const { payout, ids, references } = await threeSent();
+  const { messageId: own, payout, ids, references } = await threeSent();
   const [one = ''] = references;
-  const own = `P${payout.number}-R1-F1`;
   const statuses = [{ reference: one, status: 'ACSC' as const }];
   for (const message of [
     'OTHERSHOP-77',
@@ -474,8 +473,7 @@ test('a status report about a message that was not downloaded here is a problem 
 });
 
 test('a whole file that is refused as a duplicate may be paid already, and one that comes in needs a reason', async () => {
-  const { payout } = await threeSent();
-  const own = `P${payout.number}-R1-F1`;
+  const { messageId: own, payout } = await threeSent();
   const refused = pain002(own, 'RJCT').replace(
     '</OrgnlMsgNmId>',
     '</OrgnlMsgNmId><GrpSts>RJCT</GrpSts><StsRsnInf><Rsn><Cd>DU01</Cd></Rsn></StsRsnInf>',

@@ -44,6 +44,18 @@ async function done(answer: ReturnType<Api['get']>) {
   return body;
 }
 
+/** What a change of a payout, its approval and a file of the ACH network leave; the tests of these make them by their doors. */
+async function noteSecondPerson(payout: string): Promise<void> {
+  const of = `from payouts p join users u on u.account_id = p.account_id where public_id('po', p.id) = $1 limit 1`;
+  for (const insert of [
+    `insert into payout_changes (account_id, payout_id, revision, change, actor_kind, actor_id)
+     select p.account_id, p.id, 2, 'reduced', 'key', 'x' from payouts p where public_id('po', p.id) = $1`,
+    `insert into payout_approvals (account_id, payout_id, revision, user_id) select p.account_id, p.id, 2, u.id ${of}`,
+    `insert into nacha_days select account_id, '1', '1', '260101', 1, 1 from payouts p where public_id('po', p.id) = $1`,
+  ])
+    await world.query(insert, [payout]);
+}
+
 /** Puts a row into every table that knows accounts. */
 async function fill(api: Api, name: string): Promise<void> {
   const [ada, bob] = (await makeAffiliates(api, 2, name)) as [number, number];
@@ -60,6 +72,7 @@ async function fill(api: Api, name: string): Promise<void> {
   await done(api.put(`/v2/affiliates/${ada}/tax-profile`, signed));
   const payout = await done(api.post('/v2/affiliates/payouts'));
   await done(api.get(`/v2/affiliates/payouts/${payout.id}/payment-files/summary`));
+  await done(api.get(`/v2/affiliates/payouts/${payout.id}/payment-files/paypal?allow_skipped=true`));
   const answer = {
     body: `reference\nP${payout.number}-A${ada}\n`,
     headers: { 'content-type': 'text/csv' },
@@ -104,6 +117,7 @@ async function fill(api: Api, name: string): Promise<void> {
   await done(api.post(`/v2/affiliates/${bob}/erase`));
   await keepHouse(world, 'erasures');
   await makeGrant(world, api);
+  await noteSecondPerson(payout.id);
 }
 
 /** How many rows of an account each table with accounts has. */

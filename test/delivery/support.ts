@@ -6,6 +6,7 @@ import { publishEach } from '../../src/outbox/queue.ts';
 import type { Api } from '../support/api.ts';
 import { borrowWorld } from '../support/pool.ts';
 import { type Received, type Receiver, startReceiver } from '../support/receiver.ts';
+import { onSignal } from '../support/signals.ts';
 import { until } from '../support/wire.ts';
 import type { World, WorldOptions } from '../support/world.ts';
 
@@ -129,9 +130,11 @@ function stageOf(world: World, receivers: Receiver[]): Stage {
         seen = await stage.log(endpoint, event);
         return Object.entries(what).every(([field, value]) => seen[field] === value);
       };
-      await until(`the log to say ${JSON.stringify(what)}`, holds).catch((error: Error) => {
-        throw new Error(`${error.message}; it says ${JSON.stringify(seen)}`);
-      });
+      await onSignal(world, 'settled', `the log to say ${JSON.stringify(what)}`, holds).catch(
+        (error: Error) => {
+          throw new Error(`${error.message}; it says ${JSON.stringify(seen)}`);
+        },
+      );
       return seen;
     },
     async retry(endpoint, event) {

@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { type Json, makePayee, makePayout, PAYOUTS } from '../api/fixtures.ts';
 import type { Api } from '../support/api.ts';
+import { expectProperty } from '../support/properties.ts';
 import { paymentsIn } from '../support/sepa.ts';
 import { useWorld } from '../support/world.ts';
 
@@ -112,5 +113,6 @@ test('whatever changes between downloads, an id has one content, and who is in t
     expect(in_several_files.map(({ affiliate_id }: Json) => `P1-A${affiliate_id}`)).toEqual(expected);
     expect(in_several_files_count).toBe(expected.length);
   };
-  await fc.assert(fc.asyncProperty(fc.array(step, { minLength: 4, maxLength: 14 }), run), { numRuns: 25 });
+  const steps = fc.array(step, { minLength: 4, maxLength: 14 });
+  await expectProperty({ name: 'downloads of payment files', arbitrary: steps, cases: 15, check: run });
 });

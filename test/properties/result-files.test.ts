@@ -3,12 +3,10 @@ import { beforeAll, expect, test } from 'vitest';
 import { mergeAnswers } from '../../src/kernel/payment-answers.ts';
 import { type Json, makePayee, makePayout, PAYOUTS } from '../api/fixtures.ts';
 import type { Api } from '../support/api.ts';
+import { expectProperty } from '../support/properties.ts';
 import { useWorld } from '../support/world.ts';
 
 const world = useWorld();
-// FC_RUNS asks for more runs than the time allows
-const RUNS = Number(process.env.FC_RUNS ?? 0);
-const BUDGET_MS = 20_000;
 
 /** What became of a payment that left, or was to leave. */
 type Fate = 'arrived' | 'came back' | 'refused' | 'open' | 'something else';
@@ -50,6 +48,7 @@ const history = fc.record({
 
 let api: Api;
 let payout: Json;
+let messageId = '';
 let ids: number[];
 
 beforeAll(async () => {
@@ -61,7 +60,8 @@ beforeAll(async () => {
     ids.push((await makePayee(api, account, { commission: { amount, currency: 'eur' } })).id);
   }
   payout = await makePayout(api);
-  expect((await api.get(`${PAYOUTS}/${payout.id}/payment-files/sepa`)).status).toBe(200);
+  const sent = await api.get(`${PAYOUTS}/${payout.id}/payment-files/sepa`);
+  [, messageId = ''] = /<MsgId>(.*?)</.exec(sent.text) ?? [];
 });
 
 const money = (cents: number) => (cents / 100).toFixed(2);
@@ -140,10 +140,9 @@ function fileOf(channel: Channel, all: readonly Named[]): string | null {
       ? []
       : [`<TxInfAndSts><OrgnlEndToEndId>${reference}</OrgnlEndToEndId><TxSts>${code}</TxSts></TxInfAndSts>`];
   });
-  const id = `P${payout.number}-R1-F1`;
   return (
     '<Document xmlns="urn:iso:std:iso:20022:tech:xsd:pain.002.001.10"><CstmrPmtStsRpt>' +
-    `<OrgnlGrpInfAndSts><OrgnlMsgId>${id}</OrgnlMsgId></OrgnlGrpInfAndSts><OrgnlPmtInfAndSts><OrgnlPmtInfId>${id}</OrgnlPmtInfId>` +
+    `<OrgnlGrpInfAndSts><OrgnlMsgId>${messageId}</OrgnlMsgId></OrgnlGrpInfAndSts><OrgnlPmtInfAndSts><OrgnlPmtInfId>${messageId}</OrgnlPmtInfId>` +
     `${statuses.join('')}</OrgnlPmtInfAndSts></CstmrPmtStsRpt></Document>`
   );
 }
@@ -207,16 +206,17 @@ test('in whatever order and subset files come, no line is paid without a booking
           told,
         ).toBe(true);
       }
+      // a bank says of one payment first that it was carried out, and later that it came back
+      const cameBack = of.some(({ channel, fate }) => channel === 'camt' && fate === 'came back');
       if (outcome === 'rejected' || outcome === 'returned')
         expect(
-          of.filter(({ fate }) => fate === 'arrived' || fate === 'open' || fate === 'something else'),
+          of
+            .filter(({ channel, fate }) => !(cameBack && channel === 'pain' && fate === 'arrived'))
+            .filter(({ fate }) => fate === 'arrived' || fate === 'open' || fate === 'something else'),
           told,
         ).toEqual([]);
     }
   };
-  await fc.assert(fc.asyncProperty(history, run), {
-    numRuns: RUNS || 1000,
-    ...(RUNS ? {} : { interruptAfterTimeLimit: BUDGET_MS, markInterruptAsFailure: false }),
-  });
+  await expectProperty({ name: 'files of results', arbitrary: history, cases: 60, check: run });
   expect(decided).toBeGreaterThan(0);
 });

@@ -1,5 +1,6 @@
 import type { Database } from '../../db/connect.ts';
 import type { EndpointId } from '../../kernel/ids.ts';
+import { signal } from '../../kernel/signals.ts';
 import { instrumentsOf } from '../../metrics/instruments.ts';
 import type { Leased, Offer } from '../../outbox/hand-over.ts';
 import { type Claim, type Cursor, claim } from './claim.ts';
@@ -87,6 +88,7 @@ export function createLeasing(options: LeasingOptions): Leasing {
     for (const batch of batches) {
       note(batch.deliveries);
       startBatch(batch);
+      signal('claimed', batch.deliveries.length);
     }
     if (batches.length === 0) batchesAt = performance.now() + Math.min(waitMs ?? 0, BATCH_PAUSE_MS);
     return waitMs;
@@ -105,6 +107,7 @@ export function createLeasing(options: LeasingOptions): Leasing {
         const claimed = await db.engine((tx) => claim(tx, { worker, slots: free, leaseMs, from }));
         isLeftBehind ||= claimed.isCrowded;
         begin(claimed.deliveries, claimed.token);
+        signal('claimed', claimed.deliveries.length);
         if (claimed.batching === null) return claimed;
         const waitMs = await claimBatchesAt(claimed.batching);
         return { ...claimed, waitMs: soonest(claimed.waitMs, waitMs) };
@@ -131,6 +134,7 @@ export function createLeasing(options: LeasingOptions): Leasing {
         promised.each -= each;
         promised.all -= offered;
         begin(leased, token);
+        signal('leased', leased.length);
         turns.give();
       };
       return { worker, leaseMs, slots: offered, underWay, reserved, close };

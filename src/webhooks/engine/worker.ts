@@ -3,6 +3,7 @@ import type { Database, Tx } from '../../db/connect.ts';
 import type { AddressRules } from '../../kernel/addresses.ts';
 import type { DeliveryConfig } from '../../kernel/config.ts';
 import type { AccountId, EndpointId } from '../../kernel/ids.ts';
+import { signal } from '../../kernel/signals.ts';
 import type { Vault } from '../../kernel/vault.ts';
 import { deliverHere, type Leased } from '../../outbox/hand-over.ts';
 import { type Key, releaseUnordered, tendKeys } from '../../outbox/keys.ts';
@@ -118,6 +119,7 @@ export function createWorker(options: WorkerOptions): Worker {
 
   function onSettled(batch: readonly Finished[]): void {
     leasing.end(batch.map(({ delivery }) => delivery));
+    signal('settled', batch.length);
     if (leasing.isLeftBehind() || pump.isLooking()) pump.wake();
   }
 
@@ -166,6 +168,7 @@ function startSweeping(db: Database, log: Logger): () => void {
     while (!isOver && (await db.engine(endDeleted)) > 0);
     while (!isOver && (await db.engine(releaseUnordered)) > 0);
     if (!isOver) lastKey = await db.engine((tx) => tendKeys(tx, lastKey));
+    signal('swept', 0);
   };
   const timer = setInterval(() => {
     sweep().catch((error: unknown) => {

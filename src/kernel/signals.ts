@@ -1,0 +1,27 @@
+import { channel } from 'node:diagnostics_channel';
+
+/*
+ * Steps of the engine and of the chores, as channels of Node (`node:diagnostics_channel`) named `payhook.<signal>`. A step that
+ * nobody subscribed to costs one comparison. Tests wait for a signal instead of asking again and again.
+ */
+
+/** What each signal says; its message has how many rows the step handled. */
+const SIGNALS = {
+  /** A publish leased deliveries to the worker of its own process. */
+  leased: channel('payhook.leased'),
+  /** A claim leased deliveries. */
+  claimed: channel('payhook.claimed'),
+  /** The results of attempts were written. */
+  settled: channel('payhook.settled'),
+  /** A chore that adds up notes or moves rows finished a round. */
+  folded: channel('payhook.folded'),
+  /** Rows that nobody needs any more were removed. */
+  swept: channel('payhook.swept'),
+} as const;
+
+export type Signal = keyof typeof SIGNALS;
+
+/** Tells the subscribers of a signal that its step was done, with the number of rows that it handled. */
+export function signal(name: Signal, count: number): void {
+  if (SIGNALS[name].hasSubscribers) SIGNALS[name].publish({ count });
+}
