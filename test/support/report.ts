@@ -1,10 +1,16 @@
-import type { Reporter, TestModule } from 'vitest/node';
+import { writeFileSync } from 'node:fs';
+import { relative } from 'node:path';
+import type { Reporter, SerializedError, TestModule } from 'vitest/node';
 
 const SHOWN = 10;
 
-/** Ends each run with the files that took longest, so that growth is seen in review. */
+/**
+ * Ends each run with the files that took longest, so that growth is seen in review. The files in which something failed are
+ * written to the file that FAILED_FILES names, one a line; to none when an error belongs to no file.
+ */
 export class SlowestFiles implements Reporter {
-  onTestRunEnd(modules: readonly TestModule[]): void {
+  onTestRunEnd(modules: readonly TestModule[], stray: readonly SerializedError[]): void {
+    noteFailures(modules, stray);
     const costs = modules.map((module) => ({
       file: module.relativeModuleId,
       seconds: module.diagnostic().duration / 1000,
@@ -26,4 +32,14 @@ export class SlowestFiles implements Reporter {
         ),
     );
   }
+}
+
+function noteFailures(modules: readonly TestModule[], stray: readonly SerializedError[]): void {
+  const list = process.env.FAILED_FILES;
+  if (list === undefined) return;
+  const failed = modules.filter((each) => !each.ok()).map(({ relativeModuleId }) => relativeModuleId);
+  const places = stray.map(({ VITEST_TEST_PATH: path }) => path);
+  const files = places.flatMap((path) => (typeof path === 'string' ? [relative('', path)] : []));
+  const all = files.length < places.length ? [] : [...new Set([...failed, ...files])];
+  writeFileSync(list, all.map((file) => `${file}\n`).join(''));
 }
