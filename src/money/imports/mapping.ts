@@ -1,5 +1,6 @@
 import { isEmail } from '../../kernel/email.ts';
-import { fail } from '../../kernel/errors.ts';
+import { quote } from '../../kernel/csv-refusal.ts';
+import { fail, nameSome } from '../../kernel/errors.ts';
 import { TAX_ID_TYPES } from '../../kernel/taxes.ts';
 import { isSealed } from '../files/sealed-columns.ts';
 import { FIELDS, type ImportKind, plain, REFERENCES } from './fields.ts';
@@ -74,7 +75,7 @@ export function checkMapping(kind: ImportKind, header: readonly string[], mappin
       take(name, name);
     } else if (!keys.includes(name.toLowerCase())) {
       throw refuse(
-        `names the column ${JSON.stringify(name)}, which the file has not; it has ${header.map((one) => JSON.stringify(one)).join(', ')}`,
+        `names the column ${JSON.stringify(name)}, which the file has not; it has ${nameSome(header.map(quote))}`,
       );
     } else if (seen.has(name.toLowerCase())) throw refuse(`names the column ${JSON.stringify(name)} twice`);
     else {

@@ -4,7 +4,7 @@ import { type Cells, guardedCell, type Reading } from '../files/csv-import.ts';
 import type { Field } from './field.ts';
 import { FIELDS, type ImportKind, plain } from './fields.ts';
 import type { Mapping, PlannedColumn } from './mapping.ts';
-import { type DateForm, type Decimal, readAmount, readCountry, readTime } from './values.ts';
+import { type DateForm, type Decimal, readAmount, readCountry, readDay, readTime } from './values.ts';
 
 /** What to do with lines that are marked as paid. */
 export const PAID = ['import', 'skip'] as const;
@@ -107,8 +107,6 @@ function lineOf(rules: Rules, targets: Targets, values: readonly string[], wrong
   return rules.kind === 'affiliates' ? cells : withStatus(rules, cells, wrong);
 }
 
-const CLOCK = /(?:T|,? +)\d{1,2}:\d{2}.*$/;
-
 function readValue(
   { dates, zone }: Rules,
   { field, about, words }: Target,
@@ -124,7 +122,7 @@ function readValue(
       return;
     case 'day':
       // of a time the day counts
-      cells[field] = readTime(value.replace(CLOCK, ''), dates, zone) ?? value;
+      cells[field] = readDay(value, dates) ?? value;
       return;
     case 'country':
       cells[field] = readCountry(value);

@@ -187,7 +187,9 @@ const idOf = ({ payout, revision, part }: SentFile) => `P${payout}-R${revision}-
 /** Minor units; undefined for what is no amount of the currency. Banks may write more zeros than it has digits. */
 function minorOf(text: string | null, currency: string): bigint | null | undefined {
   if (text === null) return null;
-  const short = text.replace(/(\.\d*?)0+$/, '$1').replace(/\.$/, '');
+  let end = text.length;
+  if (text.includes('.')) while (text[end - 1] === '0') end -= 1;
+  const short = text.slice(0, text[end - 1] === '.' ? end - 1 : end);
   const minor = parseDecimal(short, currency);
   return minor === null || minor < 0n ? undefined : minor;
 }
