@@ -42,7 +42,8 @@ export function readHeader(cells: readonly string[], line: number, format: CsvCo
   const unknown = names.findIndex((name) => !format.columns.includes(name));
   if (unknown !== -1) throw refuse(unknownColumn(names, unknown, format));
   const twice = firstTwice(names);
-  if (twice !== null) throw refuse(`, column ${twice.at}: ${names[twice.at - 1]} is column ${twice.before} already`);
+  if (twice !== null)
+    throw refuse(`, column ${twice.at}: ${names[twice.at - 1]} is column ${twice.before} already`);
   for (const need of format.required) {
     const choices = typeof need === 'string' ? [need] : need;
     const present = choices.filter((name) => names.includes(name));

@@ -5,7 +5,7 @@ import { hostileTexts } from '../support/hostile-texts.ts';
 
 /** Expressions made of parts that only a run knows, each with one as a run makes it. */
 const MADE_IN_A_RUN: Readonly<Record<string, RegExp>> = {
-  'src/http/methods.ts: new RegExp(`^/${pattern.join(\'/\')}/?$`)':
+  "src/http/methods.ts: new RegExp(`^/${pattern.join('/')}/?$`)":
     /^\/v2\/webhook-endpoints\/[^/]+\/events\/[^/]+\/retry\/?$/,
   'src/kernel/csv-guard.ts: new RegExp(`^(?:[${escaped(BLANKS)}]*[${escaped(SIGNS)}]|[${escaped(CONTROLS)}])`)':
     /^(?:[ \u00a0\u3000]*[=+\-@\uff1d]|[\t\r\n])/,
@@ -63,12 +63,12 @@ describe('a regular expression', () => {
     expect(found.length).toBeGreaterThan(100);
     expect(unknown).toEqual(Object.keys(MADE_IN_A_RUN));
     const made = Object.entries(MADE_IN_A_RUN).map(([file, { source, flags }]) => ({ file, source, flags }));
-    const slow = [...new Map([...found, ...made].map((one) => [`${one.source} ${one.flags}`, one])).values()].flatMap(
-      ({ file, source, flags }) => {
-        const text = slowText(source, flags);
-        return text === null ? [] : [`${file}: /${source}/${flags} with ${text}`];
-      },
-    );
+    const slow = [
+      ...new Map([...found, ...made].map((one) => [`${one.source} ${one.flags}`, one])).values(),
+    ].flatMap(({ file, source, flags }) => {
+      const text = slowText(source, flags);
+      return text === null ? [] : [`${file}: /${source}/${flags} with ${text}`];
+    });
     expect(slow).toEqual([]);
   });
 });

@@ -82,7 +82,7 @@ export function parseExpression(source: string): Node {
     const index = groups;
     return within(opening.length, (node) => ({ type: 'group', node, index }));
   };
-  const escape = (): Node => {
+  const escaped = (): Node => {
     const next = source[at + 1] ?? '';
     if (next === 'b' || next === 'B') {
       at += 2;
@@ -100,7 +100,7 @@ export function parseExpression(source: string): Node {
   const atom = (): Node => {
     const first = source[at];
     if (first === '(') return group();
-    if (first === '\\') return escape();
+    if (first === '\\') return escaped();
     if (first === '^' || first === '$') {
       at += 1;
       return { type: 'edge', kind: first };

@@ -162,6 +162,10 @@ export const affiliateImport = strict(
     updated: Type.Integer(),
     unchanged: Type.Integer(),
     failed: Type.Integer(),
+    methods_set: Type.Integer({
+      description:
+        'lines whose `payout_method` became `paypal`, because they have a `paypal_email` and no method',
+    }),
     errors: Type.Array(badLine, {
       description: 'the first 1,000 bad lines',
     }),

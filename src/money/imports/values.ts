@@ -1,4 +1,3 @@
-import { countryName } from '../../kernel/countries.ts';
 import { normalizeCurrency } from '../../kernel/money.ts';
 import { formatInstant, parseDay } from '../../kernel/time.ts';
 import { dayStart } from '../../kernel/zones.ts';
@@ -222,26 +221,4 @@ function offsetMs(offset: string): number {
   const match = /^([+-])(\d{2}):?(\d{2})$/.exec(offset);
   if (match === null) return 0;
   return (match[1] === '-' ? -1 : 1) * (Number(match[2]) * 60 + Number(match[3])) * 60_000;
-}
-
-/** The ISO 3166-1 two-letter code of a country, given by English name or code; other text is returned unchanged. */
-export function readCountry(text: string): string {
-  if (/^[A-Za-z]{2}$/.test(text)) return text;
-  return countryNames().get(text.toLowerCase()) ?? text;
-}
-
-let names: Map<string, string> | undefined;
-
-function countryNames(): Map<string, string> {
-  if (names) return names;
-  const letters = [...'ABCDEFGHIJKLMNOPQRSTUVWXYZ'];
-  names = new Map([
-    ['usa', 'US'],
-    ['uk', 'GB'],
-  ]);
-  for (const code of letters.flatMap((first) => letters.map((second) => first + second))) {
-    const name = countryName(code)?.toLowerCase();
-    if (name !== undefined) names.set(name, code);
-  }
-  return names;
 }
