@@ -275,7 +275,9 @@ async function answerTo(
   if (real.length === 0) throw new CommandError(`${message} Say it with --map`, { code: 'bad_request' });
   const list = real.map(({ label }, index) => `  ${index + 1}  ${printable(label)}\n`).join('');
   const ownAnswer = about === 'values' && real.length === 1 ? ' or two letters' : '';
-  const answer = (await askLine(`${printable(message)}\n${list}Which? [1-${real.length}]${ownAnswer} `)).trim();
+  const answer = (
+    await askLine(`${printable(message)}\n${list}Which? [1-${real.length}]${ownAnswer} `)
+  ).trim();
   const chosen = real[Number(answer) - 1] ?? (ownAnswer === '' ? undefined : countryChoice(real, answer));
   if (chosen === undefined) throw new CommandError('nothing was done');
   const { mapping, values, ...query } = chosen.query as { mapping?: object; values?: Values };

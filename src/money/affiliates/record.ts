@@ -13,7 +13,7 @@ import {
   timestamp,
 } from '../../contract/schemas.ts';
 import { PAYOUT_METHODS } from '../../kernel/payments.ts';
-import { destinationType, destinationTypes } from '../ledger/destinations.ts';
+import { destinationType, destinationTypes, paidThroughField, paidThroughInAny } from '../ledger/destinations.ts';
 
 export const payoutMethod = nullable(Type.Enum(PAYOUT_METHODS, { title: 'PayoutMethod' }));
 export const LEGAL_TYPES = ['person', 'business'] as const;
@@ -62,6 +62,7 @@ export const affiliateWithBalance = strict(
       description:
         'of the destination for all currencies, else of one for some; null: none, paid as `payout_method` says',
     }),
+    paid_through: paidThroughField,
   },
   { title: 'AffiliateWithBalance' },
 );
@@ -95,6 +96,7 @@ export const recordWithBalance = columnsOf(affiliateWithBalance, {
   balance: 'b.balance',
   last_paid_at: 'iso(b.last_paid_at)',
   destination_type: destinationType,
+  paid_through: paidThroughInAny,
 });
 
 const state = (description: string) =>

@@ -2,7 +2,7 @@ import sql, { join, raw, type Sql } from 'sql-template-tag';
 import { Type } from 'typebox';
 import { fail } from '../../kernel/errors.ts';
 import { MAX_JSON_INTEGER, normalizeCurrency } from '../../kernel/money.ts';
-import { PAYOUT_METHODS } from '../../kernel/payments.ts';
+import { DESTINATION_TYPES } from '../../kernel/payments.ts';
 import {
   type Bound,
   boundOf,
@@ -13,6 +13,7 @@ import {
   type Span,
 } from '../../kernel/time.ts';
 import { UTC } from '../../kernel/zones.ts';
+import { paidThroughIn } from '../ledger/destinations.ts';
 
 type Operator = 'eq' | 'ne' | 'in' | 'nin' | 'gt' | 'gte' | 'lt' | 'lte';
 type Value = string | number | boolean;
@@ -96,7 +97,7 @@ const FIELDS: Readonly<Record<string, Field>> = {
   program_id: { kind: 'commissionBound', column: 'c.program_id', ...id },
   product_id: { kind: 'commissionOther', column: 'c.product_id', ...text },
   order_id: { kind: 'commissionOther', column: 'c.order_id', ...text },
-  payout_method: word('affiliate', 'a.payout_method', PAYOUT_METHODS, 'PayoutMethod'),
+  payout_method: word('affiliate', paidThroughIn('c.currency'), DESTINATION_TYPES, 'DestinationType'),
   affiliate_status: word('affiliate', 'a.status', ['active', 'inactive'], 'AffiliateStatus'),
   type: word(
     'commissionOther',
