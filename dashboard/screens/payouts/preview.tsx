@@ -64,11 +64,7 @@ interface Way {
   readonly isMissing: boolean;
 }
 
-function wayOf(
-  line: Paid,
-  destination: PayoutLineDestination | null,
-  method: DestinationType | null,
-): Way {
+function wayOf(line: Paid, destination: PayoutLineDestination | null, method: DestinationType | null): Way {
   if (method === null) return { method, to: null, isMissing: true };
   if (method === 'paypal') return { method, to: line.paypal_email, isMissing: line.paypal_email === null };
   if (method === 'wise') return { method, to: line.email, isMissing: line.name === null };

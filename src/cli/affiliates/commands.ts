@@ -1,6 +1,11 @@
 import { type Command, Option } from 'commander';
 import type { ChangeAffiliateBody, ListAffiliatesQuery } from '../../client/client.ts';
-import { DESTINATION_TYPES, type DestinationType, PAYOUT_METHODS, type PayoutMethod } from '../../kernel/payments.ts';
+import {
+  DESTINATION_TYPES,
+  type DestinationType,
+  PAYOUT_METHODS,
+  type PayoutMethod,
+} from '../../kernel/payments.ts';
 import { readMinimums } from '../command/amounts.ts';
 import type { Cli } from '../command/cli.ts';
 import { UsageError } from '../command/errors.ts';

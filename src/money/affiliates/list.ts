@@ -39,9 +39,7 @@ export const affiliateList: ListDefinition = {
   filters: {
     status: oneOf(['active', 'inactive'], (status) => sql`a.status = ${status}`),
     payout_method: oneOf([...DESTINATION_TYPES, 'none'], (method) =>
-      method === 'none'
-        ? sql`${raw(paidThroughInAny)} is null`
-        : sql`${raw(paidThroughInAny)} = ${method}`,
+      method === 'none' ? sql`${raw(paidThroughInAny)} is null` : sql`${raw(paidThroughInAny)} = ${method}`,
     ),
     is_ready_for_payout: oneOf(['true', 'false'], (is) => sql`a.is_ready_for_payout = ${is}::boolean`),
     has_destination: oneOf(['true', 'false'], (has) => sql`${hasDestination(null)} = ${has}::boolean`),

@@ -13,7 +13,12 @@ import {
   timestamp,
 } from '../../contract/schemas.ts';
 import { PAYOUT_METHODS } from '../../kernel/payments.ts';
-import { destinationType, destinationTypes, paidThroughField, paidThroughInAny } from '../ledger/destinations.ts';
+import {
+  destinationType,
+  destinationTypes,
+  paidThroughField,
+  paidThroughInAny,
+} from '../ledger/destinations.ts';
 
 export const payoutMethod = nullable(Type.Enum(PAYOUT_METHODS, { title: 'PayoutMethod' }));
 export const LEGAL_TYPES = ['person', 'business'] as const;

@@ -21,7 +21,10 @@ export const paidRow = strict(
       description: 'minor units that came back in the period, whenever they were paid',
     },
     net_amount: { ...amount, description: 'the difference; below zero when more came back' },
-    payout_method: nullable({ ...destinationTypes, description: 'how it was paid, as `paid_through` of the line' }),
+    payout_method: nullable({
+      ...destinationTypes,
+      description: 'how it was paid, as `paid_through` of the line',
+    }),
     country: nullable(Type.String({ description: 'ISO 3166-1 alpha-2' })),
   },
   { title: 'PaidRow' },
