@@ -1,8 +1,9 @@
 import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
+import { builtProgram } from './test/support/built.ts';
 import { TEST_PATIENCE_MS } from './test/support/patience.ts';
-import { SecondTries } from './test/support/second-tries.ts';
+import { SlowestFiles } from './test/support/report.ts';
 
 /** Tests of these rooms start servers, commands and browsers, so a file of theirs takes longest. */
 const SLOW_ROOMS = /\/test\/(first-hour|faults|cli|browser|operations)\//;
@@ -17,7 +18,9 @@ class SlowFirst extends BaseSequencer {
 }
 
 export default defineConfig({
+  plugins: [builtProgram()],
   test: {
+    server: { deps: { external: [/\/dist\//] } },
     include: ['src/**/*.test.ts', 'test/**/*.test.ts'],
     globalSetup: ['test/support/postgres.ts'],
     testTimeout: TEST_PATIENCE_MS,
@@ -28,8 +31,7 @@ export default defineConfig({
     // a test waits for PostgreSQL and for processes more than it computes
     maxWorkers: availableParallelism() + 1,
     sequence: { sequencer: SlowFirst },
-    // A test that passes at the second try is a defect of the product or of the test. CI lists it, and goes on.
-    retry: process.env.CI ? 1 : 0,
-    reporters: [new SecondTries(), 'default'],
+    setupFiles: ['test/support/cost.ts'],
+    reporters: [new SlowestFiles(), 'default'],
   },
 });

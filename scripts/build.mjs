@@ -1,6 +1,6 @@
 // Builds dist/ from nothing, so that a renamed file leaves no stale twin behind: the program, the dashboard beside it, and
 // the package of the client. A build that fails leaves the last one as it was.
-import { chmodSync, renameSync, rmSync } from 'node:fs';
+import { chmodSync, mkdirSync, renameSync, rmSync, symlinkSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { buildDashboard, run } from './dashboard.mjs';
 import { buildProgram } from './program.mjs';
@@ -21,3 +21,9 @@ for (const output of outputs) {
   rmSync(output, { recursive: true, force: true });
   renameSync(`${output}.next`, output);
 }
+// `npx payhook` runs this. With a `bin` in package.json, npx would install the whole repository a second time, into a cache
+// of its own, so the package gets its `bin` when it is packed.
+const command = `${root}node_modules/.bin/payhook`;
+mkdirSync(`${root}node_modules/.bin`, { recursive: true });
+rmSync(command, { force: true });
+symlinkSync('../../dist/cli/main.js', command);

@@ -1,5 +1,5 @@
 // Writes the files that are made from code: docs/openapi.json, docs/errors.md, docs/events.md, docs/configuration.md,
-// docs/cli.md, src/client/api.ts.
+// docs/cli.md, src/client/api.ts, and the tables of docs/payouts.md that stand between marks.
 // With --check it writes nothing and fails when one of them is not what the code says.
 import { readFileSync, writeFileSync } from 'node:fs';
 import type { TSchema } from 'typebox';
@@ -8,7 +8,9 @@ import { describe } from '../src/http/openapi.ts';
 import { ROUTES } from '../src/http/routes.ts';
 import { explainConfig } from '../src/kernel/config.ts';
 import { REASONS } from '../src/kernel/errors.ts';
+import { approvalTable } from '../src/money/ledger/approval-rules.ts';
 import { EVENT_TYPES, type EventType } from '../src/outbox/event-types.ts';
+import { protectedTable } from '../src/people/accounts/protection.ts';
 import { OWN_PREFIXES } from '../src/webhooks/types/types.ts';
 import { cliPage } from './cli-page.ts';
 import { clientTypes } from './client-types.ts';
@@ -164,12 +166,25 @@ same event again under the same \`external_id\` does not send it twice: the resp
 ${[...groups].map(([data, group]) => eventGroup(data, group)).join('\n')}`;
 }
 
+/** The guide to payouts as it is, with the tables that are made from code between `<!-- name -->` and `<!-- /name -->`. */
+function payoutsPage(): string {
+  const page = readFileSync(new URL('../docs/payouts.md', import.meta.url), 'utf8');
+  const tables = { 'approval rules': approvalTable(), 'protected actions': protectedTable() };
+  return Object.entries(tables).reduce((text, [name, table]) => {
+    const [open, close] = [`<!-- ${name} -->\n`, `\n<!-- /${name} -->`];
+    const [from, to] = [text.indexOf(open), text.indexOf(close)];
+    if (from < 0 || to < from) throw new Error(`docs/payouts.md has no place for the table ${name}`);
+    return text.slice(0, from + open.length) + table + text.slice(to);
+  }, page);
+}
+
 const FILES: Readonly<Record<string, () => string | Promise<string>>> = {
   'docs/openapi.json': () => `${JSON.stringify(describe(ROUTES), null, 2)}\n`,
   'docs/errors.md': errorsPage,
   'docs/configuration.md': configurationPage,
   'docs/events.md': eventsPage,
   'docs/cli.md': cliPage,
+  'docs/payouts.md': payoutsPage,
   'src/client/api.ts': () => clientTypes(describe(ROUTES)),
 };
 

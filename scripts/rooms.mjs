@@ -28,7 +28,11 @@ export const ROOMS = [
 
   ['people', 'who may do what', ['notices', 'contract', 'db', 'kernel']],
   ['people/accounts', 'accounts, their settings and their removal', ['people/keys']],
-  ['people/users', 'users, invitations, passwords', ['people/audit', 'people/grants', 'people/sessions']],
+  [
+    'people/users',
+    'users, invitations, passwords',
+    ['people/accounts', 'people/audit', 'people/grants', 'people/sessions'],
+  ],
   ['people/sessions', 'sessions in a browser', ['people/audit']],
   ['people/keys', 'API keys', []],
   ['people/applications', 'OAuth applications', ['people/grants']],
@@ -85,9 +89,9 @@ export const ROOMS = [
   [
     'money/results',
     'what banks and providers answered: read, compared with a payout, proposed',
-    ['money/ledger', 'money/payouts'],
+    ['money/ledger', 'money/payment-files', 'money/payouts'],
   ],
-  ['money/schedules', 'schedules that prepare payouts', ['money/payouts']],
+  ['money/schedules', 'schedules that prepare payouts', ['money/ledger', 'money/payouts']],
   [
     'money/invoices',
     'invoices in the name of affiliates, and credit notes',

@@ -163,7 +163,7 @@ async function refuseUnreadable(file: File): Promise<void> {
 function lost(error: unknown, signal: AbortSignal | undefined): null {
   signal?.throwIfAborted();
   if (error instanceof TypeError) return null;
-  throw new ConnectionError('the request could not be sent', { cause: error });
+  throw new ConnectionError('the request could not be sent', { cause: error, outcome: 'not_done' });
 }
 
 /** A server that restarts, or a proxy before one. */

@@ -1,6 +1,12 @@
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
-import type { NeededPaymentFile, PaymentFileDownload, Payout, PayoutLine } from '../../src/client/api.ts';
+import type {
+  NeededPaymentFile,
+  PaymentFileDownload,
+  PaymentFiles,
+  Payout,
+  PayoutLine,
+} from '../../src/client/api.ts';
 import type { ApiError } from '../../src/client/errors.ts';
 import { call } from './api.ts';
 import { useRead } from './queries.ts';
@@ -10,16 +16,18 @@ const MOST_A_PAGE = 100;
 /** All lines of a payout; those of a large one are loaded page by page. `loaded` counts them meanwhile. */
 export function usePayoutLines(payout: Payout | undefined) {
   const [loaded, setLoaded] = useState(0);
-  const { id = '', revision = 0, status } = payout ?? {};
+  const { id = '', revision = 0, status, affiliates: own = null } = payout ?? {};
+  const isLarge = payout !== undefined && own === null;
+  const files = useRead('getPaymentFiles', { path: [id] }, { isLive: true, isEnabled: isLarge }).data;
   const query = useQuery<readonly PayoutLine[], ApiError>({
-    queryKey: ['lines', id, revision],
-    enabled: payout !== undefined,
+    // a line says whether a downloaded file pays it
+    queryKey: ['lines', id, revision, files && lastDownload(files)],
+    enabled: isLarge && files !== undefined,
     // at a revision they stay as they are; money that comes back later is noted on paid ones
     staleTime: status === 'unpaid' ? 'static' : Number.POSITIVE_INFINITY,
     structuralSharing: false,
     placeholderData: (previous, before) => (before?.queryKey[1] === id ? previous : undefined),
     queryFn: async ({ signal }) => {
-      if (payout?.affiliates) return payout.affiliates;
       const lines: PayoutLine[] = [];
       for (let after: string | undefined; ; ) {
         const query = { per_page: MOST_A_PAGE, ...(after === undefined ? {} : { after }) };
@@ -31,8 +39,16 @@ export function usePayoutLines(payout: Payout | undefined) {
       }
     },
   });
+  if (own !== null) return { ...query, data: own, error: null, isPlaceholderData: false, loaded };
   return { ...query, loaded };
 }
+
+/** When a payment file was last downloaded; null = none was. */
+const lastDownload = ({ files }: PaymentFiles): string | null =>
+  files
+    .flatMap(({ downloads }) => downloads.map(({ downloaded_at }) => downloaded_at))
+    .sort()
+    .at(-1) ?? null;
 
 /** The amounts of all lines, to compare with later ones: affiliate, name, currency, amount. */
 export type Worth = readonly (readonly [affiliate: number, name: string, currency: string, amount: number])[];
@@ -81,13 +97,13 @@ export function changesBetween(before: Worth, after: Worth): Change[] {
 export const usePaymentFiles = ({ id }: Pick<Payout, 'id'>) =>
   useRead('getPaymentFiles', { path: [id] }, { isLive: true });
 
-/** Downloads of a file that the payout has changed since: the last complete one, or the last one of each part. */
-export function outdatedDownloads({ downloads, part_count }: NeededPaymentFile): PaymentFileDownload[] {
+/** The last download of each part of a file that are outdated, unless the file set they belong to was replaced. */
+export function outdatedDownloads({ downloads }: NeededPaymentFile): PaymentFileDownload[] {
   const [last] = downloads;
-  const standing = downloads.filter(({ part }, index) =>
-    last?.part === null
-      ? index === 0
-      : part !== null && part <= part_count && downloads.findIndex((each) => each.part === part) === index,
+  return downloads.filter(
+    ({ file_set_id, part, is_outdated }, index) =>
+      is_outdated &&
+      file_set_id === last?.file_set_id &&
+      downloads.findIndex((each) => each.file_set_id === file_set_id && each.part === part) === index,
   );
-  return standing.filter(({ is_outdated }) => is_outdated);
 }

@@ -1,6 +1,7 @@
 import { useState } from 'react';
 import type { Invoice } from '../../src/client/api.ts';
 import { download } from '../data/api.ts';
+import { useMay } from '../data/me.ts';
 import { pageSize } from '../data/preferences.ts';
 import { useRead } from '../data/queries.ts';
 import { invoices as texts } from '../texts/invoices.ts';
@@ -104,6 +105,8 @@ function columnsFor(showsAffiliate: boolean, onError: (error: Error | null) => v
 /** Buttons that save the files of an invoice. */
 function Files({ invoice, onError }: { invoice: Invoice; onError: (error: Error | null) => void }) {
   const [busy, setBusy] = useState<'pdf' | 'xml' | null>(null);
+  const may = useMay();
+  if (!may.write) return <span className="soft">{texts.viewer}</span>;
   if (invoice.seller.tax_id?.is_lost) return <Status tone="warn" label={texts.lost} />;
   const save = async (format: 'pdf' | 'xml') => {
     setBusy(format);

@@ -77,7 +77,7 @@ export const common = {
       unknown_route:
         'The server does not know this address. It may run another version than this page: reload the page.',
       internal_error:
-        'Its log has the cause, under the request id below. If trying again does not help, give that id to whoever runs the server.',
+        'If you were changing something, it is not known whether that was done: trying again on this page does it once. The log of the server has the cause, under the request id below. If trying again does not help, give that id to whoever runs the server.',
       resource_missing: 'It was deleted, or it belongs to another account.',
       payout_changed: 'The payout changed after you opened it. Look at what changed, then continue.',
     } as Readonly<Record<string, string>>,

@@ -22,6 +22,7 @@ export const invoices = {
   xml: 'XML',
   xmlOf: (number: string) => `XML of ${number}`,
   lost: 'Tax id lost',
+  viewer: 'Not for viewers: it has the whole tax id',
   none: 'No invoice was issued for this payout.',
   issue: {
     action: 'Issue invoices',

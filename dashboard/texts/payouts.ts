@@ -109,11 +109,16 @@ export const payouts = {
       approved: 'Approved',
       rejected: 'Rejected',
     },
-    lead: 'Somebody who did not create this payout must approve it before it is paid. A change of the payout voids the approval.',
-    own: 'You created this payout, so somebody else must approve it before it is paid.',
+    lead: 'Somebody who did not create or change this payout must approve it before it is paid. A change of the payout voids the approval.',
+    two: (because: string) => `Two people must approve it: ${because}.`,
+    approvedBy: 'Approved by',
+    able: 'Can approve:',
+    barred: 'You cannot approve it:',
+    others: 'Who cannot approve it, and why',
+    tooFew: 'Too few people can approve this payout. Delete it and create it again.',
     first: 'This payout needs an approval first',
     firstLead:
-      'There are no payment files and no completion before somebody who did not create it has approved it.',
+      'There are no payment files and no completion before somebody who did not create or change it has approved it.',
     note: 'Note',
     approve: {
       title: (number: number) => `Approve payout #${number}?`,
@@ -155,8 +160,16 @@ export const payouts = {
     aboveLimit: (number: number) =>
       `${affiliates(number)} above the largest PayPal payment set for this account. PayPal may refuse them.`,
     outdated: 'Outdated',
+    viewer:
+      'Payment files have complete account numbers, so viewers cannot download them. Ask an owner or a member.',
+    several: (people: number) =>
+      `${affiliates(people)} ${people === 1 ? 'is' : 'are'} in several downloaded files that differ. Send only one of these files, or ${people === 1 ? 'this affiliate is' : 'they are'} paid twice.`,
+    inFile: (method: string, part: number, revision: number, isCurrent: boolean) =>
+      `${method}, part ${part}, revision ${revision}${isCurrent ? '' : ' (replaced)'}`,
     skipped: (number: number) => `Leaves out ${affiliates(number)}:`,
     rewritten: (number: number) => `Writes ${count(number, 'name')} in the letters that banks take`,
+    rewrittenAdvice:
+      'The bank of the affiliate compares names. Where its spelling differs, enter that spelling as the account holder.',
     next: 'Continue to sending',
   },
   send: {
@@ -173,7 +186,7 @@ export const payouts = {
     lead: 'Tick every line whose money has left. What stays unticked is released and owed again in the next payout.',
     fromFile: 'Tick from a file',
     fromFileHint:
-      'What your bank or provider answered (camt.053, camt.054, pain.002, the result file of PayPal or Wise), or any file that contains payment references such as P6-A12.',
+      'What your bank or provider answered (camt.053, camt.054, pain.002, a report of PayPal or Wise, a list of your own), or the payment file that you sent to PayPal or Wise.',
     ticked: (number: number) => `Ticked ${count(number, 'line')} from the file`,
     in: (name: string, currency: string) => `${name}, ${currency.toUpperCase()}`,
     part: {
@@ -203,10 +216,13 @@ export const payouts = {
     nothing: 'Tick at least one line.',
     pays: (parts: readonly string[]) => `Pays ${listed(parts)}.`,
     releases: (parts: readonly string[]) => `Releases ${listed(parts)}: owed again in the next payout.`,
-    unsent:
-      'These are ticked, but the payment files left them out. Keep them ticked only if you paid them another way.',
-    unsentUnnamed: (people: number) =>
-      `The payment files left out ${affiliates(people)} more than Payhook can name here. Compare the ticked lines with the files.`,
+    allHint: 'Ticks every line in a payment file that was downloaded.',
+    noneInFile: 'No line is in a payment file that was downloaded.',
+    inNoFile: 'In no payment file',
+    withoutFile: (lines: number, sums: readonly string[]) =>
+      `Also tick ${count(lines, 'line')} in no payment file, ${listed(sums)}: paid by other means`,
+    tickedWithoutFile: (lines: number, sums: readonly string[]) =>
+      `${count(lines, 'ticked line')} ${lines === 1 ? 'is' : 'are'} in no payment file that was downloaded: ${listed(sums)}. Continue only if you paid ${lines === 1 ? 'it' : 'them'} by other means.`,
     share: (people: number, sum: string) => `${affiliates(people)} ${sum}`,
     forEver: 'A completed payout is final. It cannot be deleted or reopened.',
     done: 'Payout completed',
@@ -229,6 +245,13 @@ export const payouts = {
       `It answers files of revision ${revision}. This payout has changed since, so look at the amounts.`,
     contradiction: (name: string) =>
       `${name} is refused in one file and paid in another. Look at the account before you tick it.`,
+    doubted: (name: string) =>
+      `One file says what became of the payment to ${name}, and another leaves it open. More than one payment may be on its way, so look at the account before you decide.`,
+    others: (number: number) =>
+      `${number} ${number === 1 ? 'entry of it is none' : 'entries of it are none'} of these payments.`,
+    ignore: 'Columns that say nothing about payments',
+    ignoreHint: 'Only of a list of your own: their names, divided by commas.',
+    readAgain: 'Read it without them',
     more: (number: number) => `and ${number} more`,
     booked: 'booked',
     outcome: 'Outcome',
@@ -252,7 +275,7 @@ export const payouts = {
     sinceOpened: (from: number, to: number) =>
       `This payout changed while you had it open (revision ${from} to ${to}).`,
     sinceFile: (files: number) =>
-      `This payout changed after a payment file was downloaded. ${
+      `This payout, or what its files depend on, changed after a payment file was downloaded. ${
         files === 1 ? 'The file is outdated: download it' : 'These files are outdated: download them'
       } again before you send the money.`,
     revisions: (then: number, now: number) => `revision ${then}; the payout is at revision ${now} now`,

@@ -33,7 +33,7 @@ export const settings = {
     payouts: 'Payouts',
     approval: 'Approval',
     approvalHint:
-      'A second person is somebody who did not create the payout. Only an owner can stop asking for one, and the audit log says who did.',
+      'A second person is somebody who did not create or change the payout. Only an owner can stop asking for one, and the audit log says who did. Until then API keys cannot invite users, raise roles or make links for passwords.',
     approvals: {
       none: 'Payouts need no approval',
       second_person: 'A second person approves each payout before it is paid',

@@ -19,7 +19,7 @@ Examples:
   $ payhook affiliates import affiliates.csv
   $ payhook commissions import commissions.csv
   $ payhook payouts create
-  $ payhook payouts export current
+  $ payhook payouts export current --format paypal
   $ payhook payouts complete current --all-paid
   $ payhook listen
   $ payhook webhooks create https://shop.example.com/payhook

@@ -208,6 +208,23 @@ export interface AffiliateImport {
   readonly errors: readonly BadLine[];
 }
 
+export interface AffiliateInSeveralFiles {
+  readonly affiliate_id: number;
+  readonly name: string | null;
+  /** ISO 4217, lower case */
+  readonly currency: string;
+  /** the oldest first */
+  readonly files: readonly {
+    readonly format: 'paypal' | 'wise' | 'sepa' | 'nacha';
+    readonly file_set_id: string;
+    readonly part: number;
+    /** of the payout when the file set was first downloaded */
+    readonly revision: number;
+    /** no other file set of its format and currency was downloaded since */
+    readonly is_current: boolean;
+  }[];
+}
+
 export interface AffiliateStatement {
   readonly object: 'affiliate_statement';
   readonly affiliate_id: number;
@@ -390,7 +407,7 @@ export type ApplicationKind = 'confidential' | 'public';
 export interface Approval {
   /**
    * `waiting`, `rejected`: a second person must approve this revision before the payout is paid, see `approval`
-   * of the account
+   * of the account; `GET …/approval` says how many people, and who may
    */
   readonly status: ApprovalStatus;
   /** the user who approved or rejected it */
@@ -399,6 +416,8 @@ export interface Approval {
   /** what they wrote about it */
   readonly note: string | null;
 }
+
+export type ApprovalBar = 'approver_is_creator' | 'approver_changed_payout' | 'approver_let_in';
 
 export type ApprovalRule = 'none' | 'second_person';
 
@@ -434,7 +453,8 @@ export interface AuditEntry {
   readonly user_id: string | null;
   /**
    * the operation, named as in this description; openPortal is the use of a portal link; runPayoutSchedule is a
-   * schedule, on behalf of who last changed it; rotateSecretKey and abandonSecretKey are commands on the machine
+   * schedule, on behalf of who last changed it; raiseUserRole is a changeUser that made a role higher;
+   * rotateSecretKey and abandonSecretKey are commands on the machine
    */
   readonly action: string;
   /** the id of the record it changed */
@@ -2099,7 +2119,8 @@ export interface NeededPaymentFile {
   readonly rewritten_count: number;
   /**
    * who is in the file under another spelling of the account holder, because banks take Latin letters without
-   * accents; 100 at most
+   * accents; 100 at most. The bank of the payee compares names: set account_holder to its spelling where that
+   * differs
    */
   readonly rewritten: readonly {
     readonly affiliate_id: number;
@@ -2482,7 +2503,16 @@ export interface PaymentFileDownload {
   readonly part: number | null;
   /** of the file, hexadecimal; null when the download was cut off */
   readonly sha256: string | null;
-  /** the unpaid payout has changed since: download it again */
+  /** all parts of a set are of one content; null for the summary */
+  readonly file_set_id: string | null;
+  /** the set that was downloaded before this one was made; null: none */
+  readonly replaces_file_set_id: string | null;
+  /** sepa: the MsgId and PmtInfId of the file */
+  readonly message_id: string | null;
+  /**
+   * the payout is unpaid, and a download would give another file now, or gave another file set since: download
+   * it again
+   */
   readonly is_outdated: boolean;
   /**
    * for how many affiliates an outdated file has a different amount than a new one would; null when the file is
@@ -2508,6 +2538,13 @@ export interface PaymentFiles {
   }[];
   /** the last 100, the newest first */
   readonly summary_downloads: readonly PaymentFileDownload[];
+  /**
+   * a warning: affiliates who are in several downloaded files that differ, in the same currency. If two of them
+   * are sent, they are paid twice
+   */
+  readonly in_several_files_count: number;
+  /** the first 100 of them */
+  readonly in_several_files: readonly AffiliateInSeveralFiles[];
 }
 
 export type PaymentOutcome = 'paid' | 'rejected' | 'returned' | 'pending';
@@ -2569,6 +2606,59 @@ export interface Payout {
   }[];
 }
 
+export interface PayoutApproval {
+  readonly object: 'payout_approval';
+  readonly payout_id: string;
+  /** the revision of the payout, which the rest is about */
+  readonly revision: number;
+  /**
+   * `waiting`, `rejected`: a second person must approve this revision before the payout is paid, see `approval`
+   * of the account; `GET …/approval` says how many people, and who may
+   */
+  readonly status: ApprovalStatus;
+  /** how many people must approve it; 0 when the account wants no approval, or the payout is paid */
+  readonly required_count: number;
+  /** why two people must approve, for people to read; null when one is enough */
+  readonly required_because: string | null;
+  /** those of this revision that count, the oldest first */
+  readonly approvals: readonly {
+    readonly user_id: string;
+    readonly approved_at: Timestamp;
+    /** what they wrote about it */
+    readonly note: string | null;
+  }[];
+  /** who created and changed the payout, the oldest first */
+  readonly changes: readonly {
+    /** the revision that it made */
+    readonly revision: number;
+    /**
+     * redirected: the name, readiness or destination of an affiliate in it changed; increased, reduced: an amount
+     * did
+     */
+    readonly change: PayoutChange;
+    /** the id of the key, user or application that caused it */
+    readonly actor_id: string;
+    /** the person behind it; null when it belongs to nobody that is known */
+    readonly user_id: string | null;
+    readonly changed_at: Timestamp;
+  }[];
+  /** the owners and members of the account, while the payout is unpaid and needs an approval */
+  readonly approvers: readonly {
+    readonly user_id: string;
+    readonly can_approve: boolean;
+    /** empty for those who can approve */
+    readonly barred_because: readonly {
+      /** the reason with which their approval is refused */
+      readonly reason: ApprovalBar;
+      /** for people to read; it begins with "you" about the caller */
+      readonly message: string;
+      /** who did what bars them */
+      readonly actor_id: string;
+      readonly at: Timestamp;
+    }[];
+  }[];
+}
+
 export interface PayoutApprovedEvent {
   readonly id: string;
   readonly object: 'event';
@@ -2580,6 +2670,8 @@ export interface PayoutApprovedEvent {
   readonly is_test?: true | undefined;
   readonly data: PayoutSummary;
 }
+
+export type PayoutChange = 'created' | 'redirected' | 'increased' | 'reduced';
 
 export interface PayoutCreatedEvent {
   readonly id: string;
@@ -2777,6 +2869,8 @@ export interface PayoutLineTotal {
   readonly returned_amount: number;
   /** how you find the transfer */
   readonly payment_reference: string | null;
+  /** it is in a payment file that was downloaded and that no later file of its format and currency replaced */
+  readonly is_in_file: boolean;
   readonly destination: PayoutLineDestination | null;
   /**
    * how payouts pay: by the destination, else by `payout_method`, else by PayPal if there is a `paypal_email`;
@@ -2941,6 +3035,8 @@ export interface PayoutResultLine {
   readonly booked_on: string | null;
   /** how the bank or provider finds it */
   readonly bank_reference: string | null;
+  /** the id (MsgId) of the payment file that has it, if the file says so */
+  readonly payment_file: string | null;
   /** nothing is left to do: the payout is completed so, or the return is booked */
   readonly is_booked: boolean;
 }
@@ -2962,7 +3058,9 @@ export type PayoutResultProblemKind =
   | 'other_amount'
   | 'duplicate'
   | 'contradiction'
-  | 'unknown_file';
+  | 'unknown_file'
+  | 'unclear'
+  | 'inexact_reference';
 
 export interface PayoutResultProposal {
   readonly id: string;
@@ -2983,7 +3081,7 @@ export interface PayoutResultProposal {
   readonly created_at: Timestamp;
   /** the lines that the file says something about */
   readonly lines: readonly PayoutResultLine[];
-  /** the first 1000 */
+  /** the first of each kind about each affiliate, and the first 1000 about nobody in the payout */
   readonly problems: readonly PayoutResultProblem[];
   /** files it answers were made at these revisions of the payout, which has changed since */
   readonly outdated_revisions: readonly number[];
@@ -3000,6 +3098,8 @@ export interface PayoutReturn {
   readonly currency: string;
   /** minor units of the currency beside it */
   readonly amount: number;
+  /** your id of the request that booked it */
+  readonly external_id: string | null;
   readonly reason: string;
   /** how you find it in your books */
   readonly reference: string | null;
@@ -3435,6 +3535,8 @@ export interface RejectPayoutBody {
 }
 
 export interface ReturnPayoutLineBody {
+  /** your id: sending the same return again books nothing more */
+  readonly external_id?: string | null | undefined;
   /** ISO 4217, any case; without it all currencies, or with an amount the only currency paid */
   readonly currency?: string | undefined;
   /** minor units that came back; without it everything not yet returned */
@@ -4167,6 +4269,11 @@ export interface DownloadPaymentFileQuery {
   readonly currency?: string | undefined;
   /** the part, if there are more rows than a file may have */
   readonly part?: number | undefined;
+  /**
+   * payments in one part; default as many as the provider takes, for bank files the setting of `debtor` or
+   * `originator`. Another number makes another file set
+   */
+  readonly rows_per_file?: number | undefined;
   /** leaves out affiliates the file cannot pay, instead of refusing */
   readonly allow_skipped?: boolean | undefined;
   /** ISO 4217, any case: the currency the transfers are paid from; default the payout currency */
@@ -4177,6 +4284,14 @@ export interface DownloadPaymentFileQuery {
    */
   readonly execution_date?: string | undefined;
   readonly whole_units?: 'down' | undefined;
+}
+
+export interface TakePayoutResultQuery {
+  /**
+   * names of columns, divided by commas, that say nothing about payments in a list of your own; every column
+   * that is not known is refused otherwise
+   */
+  readonly ignore_columns?: string | undefined;
 }
 
 export interface ListPayoutResultsQuery extends PageQuery {
@@ -4870,9 +4985,18 @@ export interface Operations {
     readonly result: undefined;
   };
   /**
+   * Get who may approve a payout. How its approval stands: who created and changed it, how many people must
+   * approve it, who did, and for each owner and member whether they can, or why not.
+   */
+  readonly getPayoutApproval: {
+    readonly path: [payout_id: string];
+    readonly result: PayoutApproval;
+  };
+  /**
    * Approve a payout. For accounts whose `approval` is `second_person`. It takes a session of a person who did
-   * not create the payout, and holds for the revision: any change of the payout voids it. Without it there are
-   * no payment files and no completion.
+   * not create or change the payout and was not let in since then by somebody who did, and holds for the
+   * revision: any change of the payout voids it. A payout that nobody is known behind needs two of them. Without
+   * it there are no payment files and no completion. `getPayoutApproval` says who may.
    */
   readonly approvePayout: {
     readonly path: [payout_id: string];
@@ -4954,7 +5078,7 @@ export interface Operations {
   };
   /**
    * Book money that came back. Books all that was paid or part of it, as often as needed, never more in total
-   * than was paid. The affiliate is owed the money again, exempt from the minimum.
+   * than was paid. The affiliate is owed the money again, exempt from the minimum. Idempotent by `external_id`.
    */
   readonly returnPayoutLine: {
     readonly path: [payout_id: string, affiliate_id: number];
@@ -4998,8 +5122,8 @@ export interface Operations {
     readonly result: Invoice;
   };
   /**
-   * Download an invoice. `pdf` is a PDF/A-3 with the XML in it (Factur-X, ZUGFeRD 2, profile EN 16931), `xml`
-   * that XML alone, `html` a page to print.
+   * Download an invoice. Viewers may not: it has the whole tax id of the affiliate. `pdf` is a PDF/A-3 with the
+   * XML in it (Factur-X, ZUGFeRD 2, profile EN 16931), `xml` that XML alone, `html` a page to print.
    */
   readonly downloadInvoice: {
     readonly path: [invoice_id: string];
@@ -5009,7 +5133,7 @@ export interface Operations {
   /**
    * Get which payment files a payout needs. One for each way of payment and currency: whom it pays and whom it
    * cannot, with the reason and the sums, and who downloaded it at which revision. A download is noted before
-   * its first byte is sent.
+   * its first byte is sent. `in_several_files` names whom two files that differ pay.
    */
   readonly getPaymentFiles: {
     readonly path: [payout_id: string];
@@ -5018,12 +5142,16 @@ export interface Operations {
   /**
    * Download a payment file. One row per affiliate and currency: all of them for an unpaid payout, those that
    * were paid for a paid one. The formats: `summary` (takes no parameters), `paypal` (takes currency, part,
-   * allow_skipped, whole_units), `wise` (takes currency, part, allow_skipped, source_currency), `sepa` (takes
-   * currency, part, allow_skipped, execution_date), `nacha` (takes currency, part, allow_skipped,
-   * execution_date). The header Payhook-Skipped-Affiliates counts affiliates left out of the chosen currency,
-   * Payhook-Affiliates-Above-Limit those in it whose amount PayPal may refuse: see `paypal_payment_limit`.
-   * `sepa` is an XML message (pain.001) in EUR from the `debtor` of the account, `nacha` a file of ACH credits
-   * in USD from its `originator`.
+   * rows_per_file, allow_skipped, whole_units), `wise` (takes currency, part, rows_per_file, allow_skipped,
+   * source_currency), `sepa` (takes currency, part, rows_per_file, allow_skipped, execution_date), `nacha`
+   * (takes currency, part, rows_per_file, allow_skipped, execution_date). The header Payhook-Skipped-Affiliates
+   * counts affiliates left out of the chosen currency, Payhook-Affiliates-Above-Limit those in it whose amount
+   * PayPal may refuse: see `paypal_payment_limit`. `sepa` is an XML message (pain.001) in EUR from the `debtor`
+   * of the account, `nacha` a file of ACH credits in USD from its `originator`. A file has the same bytes each
+   * time, and an id that says so, as long as all that it depends on stays: rows, debtor or originator, rows per
+   * file, day. Otherwise it belongs to another file set, which names the one it replaces.
+   * Payhook-Affiliates-In-Other-Files warns of affiliates whom an earlier, different file pays too. Viewers may
+   * not download payment files: they have whole account numbers.
    */
   readonly downloadPaymentFile: {
     readonly path: [payout_id: string, format: string];
@@ -5031,14 +5159,15 @@ export interface Operations {
     readonly result: Download;
   };
   /**
-   * Read what a bank or provider answered. Takes a camt.053, camt.054 or pain.002 of a bank, the result file of
-   * PayPal or Wise, or a CSV file with `reference` or `affiliate_id`: which it is, is told from its bytes, and
-   * text/csv and application/xml are taken too. The answer proposes what became of each line, and nothing is
-   * changed. Complete the payout with the lines you agree with, and book returns. A line without an answer may
-   * have been paid: it must not be released before you know.
+   * Read what a bank or provider answered. Takes a camt.053, camt.054 or pain.002 of a bank, a report of PayPal
+   * or Wise, or a CSV file with `reference` or `affiliate_id`. Its kind is recognised by its bytes, and text/csv
+   * and application/xml are taken too. The answer proposes what became of each line, and nothing is changed.
+   * Complete the payout with the lines you agree with, and book returns. A line without an answer may have been
+   * paid: it must not be released before you know. docs/results.md has the layouts.
    */
   readonly takePayoutResult: {
     readonly path: [payout_id: string];
+    readonly query?: TakePayoutResultQuery;
     readonly body: Upload;
     readonly header: 'Idempotency-Key';
     readonly result: PayoutResultProposal;
@@ -5986,6 +6115,12 @@ export const OPERATIONS = {
     gives: 'record',
   },
   deletePayout: { method: 'DELETE', path: '/v2/affiliates/payouts/{payout_id}', takes: [], gives: 'nothing' },
+  getPayoutApproval: {
+    method: 'GET',
+    path: '/v2/affiliates/payouts/{payout_id}/approval',
+    takes: [],
+    gives: 'record',
+  },
   approvePayout: {
     method: 'POST',
     path: '/v2/affiliates/payouts/{payout_id}/approve',
@@ -6110,7 +6245,7 @@ export const OPERATIONS = {
   takePayoutResult: {
     method: 'POST',
     path: '/v2/affiliates/payouts/{payout_id}/results',
-    takes: ['file'],
+    takes: ['file', 'query'],
     gives: 'record',
     fileType: 'application/octet-stream',
   },

@@ -12,6 +12,12 @@ export interface Download {
   readonly skipped: number | null;
   /** The number of affiliates whose amount exceeds the provider's limit for one payment; null for other files. */
   readonly aboveLimit: number | null;
+  /** The file set (`pfs_…`) that a payment file belongs to; null for other files. */
+  readonly fileSet: string | null;
+  /** The file set that was downloaded before that one was made; null = none. */
+  readonly replacesFileSet: string | null;
+  /** The number of affiliates whom another payment file pays too that was downloaded and differs; null for other files. */
+  readonly inOtherFiles: number | null;
   /**
    * The content. The stream fails with ConnectionError when it is cut off; one that ends without an error is complete.
    */
@@ -23,7 +29,12 @@ export function downloadOf({ header, body }: Answer): Download {
   const name = /filename="([^"/\\]+)"/.exec(header('content-disposition') ?? '')?.[1] ?? null;
   const stream = new PassThrough();
   body.once('error', (error: Error) => {
-    stream.destroy(new ConnectionError(`the download was cut off: ${error.message}`, { cause: error }));
+    stream.destroy(
+      new ConnectionError(`the download was cut off: ${error.message}`, {
+        cause: error,
+        outcome: 'not_done',
+      }),
+    );
   });
   stream.once('close', () => body.destroy());
   return {
@@ -31,6 +42,9 @@ export function downloadOf({ header, body }: Answer): Download {
     revision: numberIn(header('etag'), /^"(\d+)"$/),
     skipped: numberIn(header('payhook-skipped-affiliates'), /^(\d+)$/),
     aboveLimit: numberIn(header('payhook-affiliates-above-limit'), /^(\d+)$/),
+    fileSet: header('payhook-file-set'),
+    replacesFileSet: header('payhook-replaces-file-set'),
+    inOtherFiles: numberIn(header('payhook-affiliates-in-other-files'), /^(\d+)$/),
     stream: body.pipe(stream),
   };
 }

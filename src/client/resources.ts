@@ -59,6 +59,8 @@ export function resourcesOf({ method, send }: Calls) {
        * since.
        */
       complete: method('completePayout'),
+      /** How the approval stands, and who may give one. */
+      approval: method('getPayoutApproval'),
       /** For accounts that want a second person: with the session of one, and the revision they looked at. */
       approve: method('approvePayout'),
       reject: method('rejectPayout'),

@@ -39,7 +39,7 @@ export function pauseBefore(failure: unknown, attempt: number, request: Repeatab
 const isSafe = ({ method }: Repeatable) => method === 'GET' || isKeyed(method);
 
 /** Whether no server has processed the request. */
-function isUnread(failure: unknown): boolean {
+export function isUnread(failure: unknown): boolean {
   if (failure instanceof ApiError) {
     return failure.status === TOO_MANY_REQUESTS && failure.retryAfter !== null;
   }

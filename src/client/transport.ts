@@ -5,8 +5,8 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { ErrorCode, ReasonName } from '../kernel/errors.ts';
 import { isKeyed } from '../kernel/keyed-methods.ts';
 import { type Connections, connectionsTo, type Target } from './connection.ts';
-import { ApiError, ConnectionError } from './errors.ts';
-import { pauseBefore, type Repeatable, retryAfterSeconds } from './retry.ts';
+import { ApiError, ConnectionError, finalFailure } from './errors.ts';
+import { isUnread, pauseBefore, type Repeatable, retryAfterSeconds } from './retry.ts';
 import { openCounted, type UploadSource } from './upload.ts';
 
 /** How a client talks to its server. */
@@ -100,6 +100,8 @@ async function sendRepeating<Result>(
   const { signal, retries = server.options.retries ?? RETRIES } = request.options;
   const headers = headersOf(server.options, request);
   const repeatable = { method: request.method, repeatable: request.file?.repeatable ?? true };
+  const isWrite = request.method !== 'GET';
+  let mayBeDone = false;
   for (let attempt = 1; ; attempt += 1) {
     try {
       return await sendOnce(server, request, headers, read);
@@ -108,7 +110,16 @@ async function sendRepeating<Result>(
       const failure = failureOf(error, server.connections.base);
       const isOver = attempt > retries || server.connections.isClosed;
       const pause = isOver ? null : pauseBefore(failure, attempt, repeatable);
-      if (pause === null) throw failure;
+      if (failure instanceof ConnectionError) mayBeDone ||= isWrite && !isUnread(failure);
+      if (pause === null) {
+        throw finalFailure(failure, {
+          isWrite,
+          mayBeDone,
+          idempotencyKey: headers['idempotency-key'] ?? null,
+        });
+      }
+      // what a gateway or a failing server responds does not say whether it was done
+      mayBeDone ||= isWrite && !isUnread(failure);
       await pauseFor(pause, signal);
     }
   }
@@ -186,7 +197,7 @@ function refusalOf(status: number, header: (name: string) => string | null, text
   }
 }
 
-function failureOf(error: unknown, base: URL): Error {
+function failureOf(error: unknown, base: URL): ApiError | ConnectionError {
   if (error instanceof ApiError || error instanceof ConnectionError) return error;
   const cause = error as Error & { code?: string; errors?: Error[] };
   const what = cause.message || cause.errors?.[0]?.message || cause.code || 'unknown cause';

@@ -50,6 +50,18 @@ const HEADERS = {
       'how many payments in the file, over all its parts, are above what the provider sends at once',
     schema: { type: 'integer', minimum: 0 },
   },
+  'Payhook-File-Set': text('the file set that the payment file belongs to; another content is another set', {
+    pattern: '^pfs_[0-9a-f]{32}$',
+  }),
+  'Payhook-Replaces-File-Set': text('the file set that was downloaded before this one was made', {
+    pattern: '^pfs_[0-9a-f]{32}$',
+  }),
+  'Payhook-Affiliates-In-Other-Files': {
+    description:
+      'a warning: how many affiliates of the file are also in another payment file of the payout that was downloaded and differs. ' +
+      'If both are sent, they are paid twice',
+    schema: { type: 'integer', minimum: 0 },
+  },
 } as const;
 
 export type HeaderName = keyof typeof HEADERS;

@@ -2,8 +2,9 @@ import type { Readable } from 'node:stream';
 import type { Static, TObject, TSchema } from 'typebox';
 import type { Database, Reader, Tx } from '../db/connect.ts';
 import type { AddressRules } from '../kernel/addresses.ts';
+import type { Author } from '../kernel/author.ts';
 import type { Failure, ReasonName } from '../kernel/errors.ts';
-import type { AccountId, EndpointId, SessionId, UserId } from '../kernel/ids.ts';
+import type { AccountId, EndpointId, SessionId } from '../kernel/ids.ts';
 import type { Json } from '../kernel/json.ts';
 import type { StrictJson } from '../kernel/strict-json.ts';
 import type { Timestamp } from '../kernel/time.ts';
@@ -83,17 +84,12 @@ export interface Portal {
  * Who makes a request: an API key, a signed-in user, an application that a merchant granted scopes, the operator, or
  * whoever opened a portal by its link.
  */
-export interface Principal {
-  readonly kind: 'key' | 'user' | 'application' | 'operator' | 'portal';
-  /** The public id that is written into `created_by` and `paid_by`. */
-  readonly id: string;
+export interface Principal extends Author {
   /** The account (UUID) of everything the request can see. */
   readonly account: AccountId;
   readonly scopes: ReadonlySet<Scope>;
   /** What a user may do; every other principal acts as an owner, within its scopes. */
   readonly role: Role;
-  /** The user (UUID) who signed in, or on whose grant an application acts. */
-  readonly user?: UserId;
   /** The session (UUID) of a user. */
   readonly session?: SessionId;
   /** The redirect URIs of a public application: pages of their origins may read the response. Empty for others. */
@@ -134,8 +130,6 @@ export interface FileReply {
   readonly status: 200;
   readonly stream: Readable;
   readonly headers: Headers;
-  /** Notes, in a transaction of its own, that the file is about to be sent; it is not sent if that fails. */
-  readonly note?: ((tx: Tx) => Promise<void>) | undefined;
   /** Notes the SHA-256 of all bytes before the last of them is sent; if that fails, the file is cut off. */
   readonly noteDigest?: ((tx: Tx, sha256: Buffer) => Promise<void>) | undefined;
 }
@@ -191,8 +185,8 @@ export const noContent = (): EmptyReply<204> => ({ kind: 'empty', status: 204, h
 export const file = (
   stream: Readable,
   headers: Headers,
-  notes: Pick<FileReply, 'note' | 'noteDigest'> = {},
-): FileReply => ({ kind: 'file', status: 200, stream, headers, ...notes });
+  noteDigest?: FileReply['noteDigest'],
+): FileReply => ({ kind: 'file', status: 200, stream, headers, noteDigest });
 
 interface Common<Path extends string, Query extends TObject, Answers extends Returns, Listing> {
   /** The name of the operation in the description and of the client's function. */
@@ -237,12 +231,17 @@ interface Uploaded {
 /** What a handler gets because its route declares it. */
 type If<Declared, Part> = Declared extends undefined ? unknown : Part;
 
+/** Records something in a transaction of its own. */
+export type Recorder = <Result>(work: (tx: Tx) => Promise<Result>) => Promise<Result | null>;
+
 interface ReadInput<Path extends string, Query extends TObject> {
   readonly db: Reader;
   /** Opens what is sealed in the database. */
   readonly vault: Vault;
   /** For responses of more than one statement: all see the same snapshot. */
   readonly snapshot: Database['snapshot'];
+  /** Records, where the route declares `records`, what it does; null, and nothing is done, for a HEAD. */
+  readonly record: Recorder;
   readonly account: AccountId;
   readonly principal: Principal;
   readonly params: Params<Path>;
@@ -280,6 +279,8 @@ interface ReadSpec<
   Answers extends Returns,
   Listing extends ListDefinition | undefined,
 > extends Common<Path, Query, Answers, Listing> {
+  /** It records what the caller did, so a page of another site must not make a browser send it with a session. */
+  readonly records?: true;
   /** A replica of the database may answer it, as it may all lists: it reads many rows, and decides nothing. */
   readonly replicable?: true;
   handle(input: ReadInput<Path, Query> & If<Listing, Listed>): Promise<ReplyOf<Answers>>;

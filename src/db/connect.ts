@@ -1,6 +1,7 @@
 import type { Readable, Writable } from 'node:stream';
 import copyFrom from 'pg-copy-streams';
 import type { Sql } from 'sql-template-tag';
+import type { Author } from '../kernel/author.ts';
 import type { TraceContext } from '../kernel/trace.ts';
 import { hostsOf } from './hosts.ts';
 import { listen, type SignOfLife } from './listen.ts';
@@ -28,6 +29,8 @@ export interface Tx extends Reader {
   readonly home: object;
   /** As in the shape of the transaction. */
   readonly trace: TraceContext | null;
+  /** Who asked for what the transaction does; null = nobody, or several at once. */
+  readonly by: Author | null;
   /** A stream into `COPY … FROM STDIN`; wait for its end before the next statement. */
   copyIn(statement: string): Writable;
   /** Tells the listeners of `onAnnounced` that there is work, once and only if this transaction commits. */
@@ -55,6 +58,8 @@ export interface Shape {
   readonly single?: boolean;
   /** The trace that it belongs to. */
   readonly trace?: TraceContext | null;
+  /** Who asked for it. */
+  readonly by?: Author;
 }
 
 /** What one request reads from. */
@@ -153,7 +158,12 @@ export function connect(options: ConnectOptions): Database {
   const loner = openPool(direct, { max: 1, settings: { lock_timeout: '10s' }, alone: true }, common);
   const listeners = new Set<() => void>();
   const home = {};
-  const aboutOf = (shape?: Shape): About => ({ home, trace: shape?.trace ?? null, announced });
+  const aboutOf = (shape?: Shape): About => ({
+    home,
+    trace: shape?.trace ?? null,
+    by: shape?.by ?? null,
+    announced,
+  });
   const announced = () => {
     for (const listener of listeners) listener();
   };
@@ -194,7 +204,7 @@ export function connect(options: ConnectOptions): Database {
 const begin = (shape: Shape | undefined) => (shape?.single ? single : several);
 
 /** What a transaction knows of its database and its request. */
-type About = Pick<Tx, 'home' | 'trace'> & { announced(): void };
+type About = Pick<Tx, 'home' | 'trace' | 'by'> & { announced(): void };
 
 async function several<Result>(
   pool: Pool,

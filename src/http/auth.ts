@@ -110,13 +110,21 @@ async function bySession(db: Database, { method, headers }: Request, cookie: str
 }
 
 /**
- * Throws `not_in_portal`, `insufficient_scope`, `full_access_required`, `person_required` or `role_too_low` unless the principal may use the
- * operation.
+ * Throws `not_in_portal`, `cross_site_request`, `insufficient_scope`, `full_access_required`, `person_required` or `role_too_low` unless the
+ * principal may use the operation.
  */
-export function authorize(principal: Principal, route: Route): void {
+export function authorize(principal: Principal, route: Route, headers: IncomingHttpHeaders): void {
   const { access } = route;
   if (principal.portal && route.portal === undefined) {
     throw fail('not_in_portal', 'a portal is for its webhook endpoints and their log, and for nothing else');
+  }
+  // a browser says so of links, images and forms of other sites, with which it sends the cookie (Fetch metadata)
+  const isLedHere = principal.session !== undefined && headers['sec-fetch-site'] === 'cross-site';
+  if (route.kind === 'read' && route.records && isLedHere) {
+    throw fail(
+      'cross_site_request',
+      'the download is recorded as yours, so a page of another site must not start it: open the payout and download it there',
+    );
   }
   if (access === 'any') return;
   if (access === 'full' || access === 'key') {

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { pipeline, type Readable, Transform } from 'node:stream';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { ListQuery } from '../contract/lists.ts';
-import type { FileReply, Reply } from '../contract/route.ts';
+import type { FileReply, Recorder, Reply, Route } from '../contract/route.ts';
 import type { Database } from '../db/connect.ts';
 import { databaseFault } from '../db/faults.ts';
 import { type Failure, Failure as FailureClass, fail } from '../kernel/errors.ts';
@@ -13,26 +13,18 @@ import { pathOf } from './methods.ts';
 
 const JSON_TYPE = 'application/json; charset=utf-8';
 
-/**
- * Notes that a file is about to be sent, and its digest at its end. Throws when the first fails, or the file broke meanwhile;
- * then it is not sent.
- */
-export async function noteFile<Result extends Reply>(
-  db: Database,
-  { method }: FastifyRequest,
-  result: Result,
-): Promise<Result> {
-  if (result.kind !== 'file' || !result.note || method === 'HEAD') return result;
-  const { stream, noteDigest } = result;
-  stream.on('error', () => undefined); // nobody reads it yet
-  try {
-    await db.transaction(result.note);
-    if (stream.errored) throw stream.errored;
-  } catch (error) {
-    stream.destroy();
-    throw error;
-  }
-  return noteDigest === undefined ? result : { ...result, stream: digested(db, stream, noteDigest) };
+/** What a read records of itself: nothing for a HEAD, and nothing where the route does not declare it. */
+export function recorder(db: Database, { records }: Route & { kind: 'read' }, method: string): Recorder {
+  return async (work) => {
+    if (!records) throw new Error('a read that does not declare that it records something');
+    return method === 'HEAD' ? null : db.transaction(work);
+  };
+}
+
+/** A file whose digest is noted when all of it was sent. */
+export function noteFile<Result extends Reply>(db: Database, result: Result): Result {
+  if (result.kind !== 'file' || result.noteDigest === undefined) return result;
+  return { ...result, stream: digested(db, result.stream, result.noteDigest) };
 }
 
 /**

@@ -45,6 +45,7 @@ export const ROUTES: readonly Route[] = [
   payouts.getCurrent,
   payouts.get,
   payouts.complete,
+  payouts.approval,
   payouts.approve,
   payouts.reject,
   payouts.remove,

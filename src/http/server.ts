@@ -30,7 +30,7 @@ import { READING, refuseUnrouted } from './methods.ts';
 import { newRequestId, observeRequests } from './observe.ts';
 import { queryOf } from './query.ts';
 import { type RateGate, type RateLimits, rateGate } from './rate-limits.ts';
-import { envelope, noteFile, sendFailure, sendReply, toFailure } from './respond.ts';
+import { envelope, noteFile, recorder, sendFailure, sendReply, toFailure } from './respond.ts';
 import { ROUTES } from './routes.ts';
 import { transactions } from './transactions.ts';
 import { type SpooledUpload, spool, type UploadGate, uploadGate } from './upload.ts';
@@ -213,7 +213,7 @@ function addRoute(
     onRequest: async (request, reply) => {
       request.principal = await authenticate(request);
       reply.headers(options.rates(request.principal));
-      authorize(request.principal, route);
+      authorize(request.principal, route, request.headers);
     },
     handler: route.kind === 'read' ? reading(route, options) : writing(route, options),
   });
@@ -236,6 +236,7 @@ function reading(route: Route & { kind: 'read' }, { db, vault, baseUrl, disk }: 
       db: reads.reader,
       vault,
       snapshot: reads.snapshot,
+      record: recorder(db, route, request.method),
       disk,
       replica: db.replica,
       account: principal.account,
@@ -245,8 +246,7 @@ function reading(route: Route & { kind: 'read' }, { db, vault, baseUrl, disk }: 
       list: list as ListQuery,
     });
     instrumentsOf(db)?.count('reads', 1, { from: reads.from() });
-    const noted = await noteFile(db, request, result);
-    return sendReply(request, reply, noted, {
+    return sendReply(request, reply, noteFile(db, result), {
       base: baseUrl(),
       list,
       isKept: !route.confidential && !route.unkept,

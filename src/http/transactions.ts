@@ -51,7 +51,7 @@ function alone(db: Database, route: SingleRoute): Ask {
   return async (request) => {
     const [answer] = await db.transaction(
       (tx) => answerOnce(tx, [request], route.secretField, async () => [await handle(tx, request)]),
-      { trace: request.trace },
+      { trace: request.trace, by: request.input.principal },
     );
     return answer as Reply | Failure;
   };

@@ -47,20 +47,39 @@ function ruleOf(codes: readonly ValidationErrorsIBAN[], country: string): string
   return `has a wrong check digit of its bank (${country})`;
 }
 
+/** What stands in files in place of a BIC that is not known (EPC132-08). It has the form of one of Romania. */
+const NO_BIC = 'NOTPROVIDED';
+
 /** Reads a BIC of 8 or 11 characters in any case (ISO 9362). */
 export function readBic(text: string): Checked<string> {
   const bic = text.trim().toUpperCase();
+  if (bic === NO_BIC) return { rule: `must be a BIC, and ${NO_BIC} says that there is none: leave it out` };
   return isValidBIC(bic) ? { value: bic } : { rule: 'must be a BIC of 8 or 11 characters' };
 }
 
-/** Reads an ABA routing number: nine digits, of which the weights 3, 7, 1 make a multiple of ten. */
+/**
+ * The first two digits that the American Bankers Association gives out (ABA routing number policy): the government, the twelve
+ * districts of the Federal Reserve, thrift institutions, electronic payments, and traveler's checks.
+ */
+const GIVEN_OUT = [
+  [0, 12],
+  [21, 32],
+  [61, 72],
+  [80, 80],
+] as const;
+
+/** Reads an ABA routing number: nine digits that begin as one does, of which the weights 3, 7, 1 make a multiple of ten. */
 export function readRoutingNumber(text: string): Checked<string> {
   const number = text.replace(/\s+/g, '');
   if (!/^\d{9}$/.test(number)) return { rule: 'must be nine digits' };
   const sum = [...number].reduce((all, digit, place) => all + Number(digit) * ([3, 7, 1][place % 3] ?? 0), 0);
-  return sum > 0 && sum % 10 === 0
+  if (sum === 0 || sum % 10 !== 0) return { rule: 'has a wrong check digit: a digit is mistyped' };
+  const start = Number(number.slice(0, 2));
+  return GIVEN_OUT.some(([from, to]) => start >= from && start <= to)
     ? { value: number }
-    : { rule: 'has a wrong check digit: a digit is mistyped' };
+    : {
+        rule: `begins with ${number.slice(0, 2)}, with which no routing number does: they begin with 00 to 12, 21 to 32, 61 to 72 or 80`,
+      };
 }
 
 /** Reads the number of an account in the United States: at most 17 letters, digits and hyphens (Nacha, field 5). */

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { cellsOf, FORMAT, refusal } from '../../test/support/csv.ts';
+import { expectProperty } from '../../test/support/properties.ts';
 import { CsvError } from './csv-refusal.ts';
 
 describe('a file without a line end after its last line', () => {
@@ -51,37 +52,37 @@ describe('a file without a line end after its last line', () => {
     );
     const word = fc.constantFrom('usd', 'eur', 'jpy', '"usd"');
     const row = fc.tuple(fc.constantFrom('1', '23', '"4"'), cell, word);
-    fc.assert(
-      fc.property(
+    return expectProperty({
+      ...{ name: 'a CSV file that is cut off', cases: 100 },
+      arbitrary: fc.tuple(
         fc.array(row, { minLength: 1, maxLength: 4 }),
         fc.constantFrom('id,name,currency,,', 'id,currency,name', 'currency,name,id'),
         fc.constantFrom('\n', '\r\n', '\r'),
-        (rows, header, end) => {
-          const format = { ...FORMAT, required: [] };
-          const lines = rows.map(([id, name, currency]) => {
-            const cells: Record<string, string> = { id, name: name === '"",""' ? '""' : name, currency };
-            return header
-              .split(',')
-              .map((column) => cells[column] ?? '')
-              .join();
-          });
-          const bytes = Buffer.from([header, ...lines, ''].join(end));
-          const whole = cellsOf(bytes, 4096, format);
-          // what the rule of the column then refuses
-          const isWord = (cells: readonly string[]) =>
-            /^(usd|eur|jpy)$/.test(cells[header.split(',').indexOf('currency')] ?? '');
-          for (let length = 0; length < bytes.length; length += 1) {
-            let found: readonly (readonly string[])[] = [];
-            try {
-              found = cellsOf(bytes.subarray(0, length), 5, format);
-            } catch (error) {
-              if (!(error instanceof CsvError)) throw error;
-            }
-            if (found.every(isWord)) expect(found).toEqual(whole.slice(0, found.length));
-          }
-        },
       ),
-      { numRuns: 200 },
-    );
+      check([rows, header, end]) {
+        const format = { ...FORMAT, required: [] };
+        const lines = rows.map(([id, name, currency]) => {
+          const cells: Record<string, string> = { id, name: name === '"",""' ? '""' : name, currency };
+          return header
+            .split(',')
+            .map((column) => cells[column] ?? '')
+            .join();
+        });
+        const bytes = Buffer.from([header, ...lines, ''].join(end));
+        const whole = cellsOf(bytes, 4096, format);
+        // what the rule of the column then refuses
+        const isWord = (cells: readonly string[]) =>
+          /^(usd|eur|jpy)$/.test(cells[header.split(',').indexOf('currency')] ?? '');
+        for (let length = 0; length < bytes.length; length += 1) {
+          let found: readonly (readonly string[])[] = [];
+          try {
+            found = cellsOf(bytes.subarray(0, length), 5, format);
+          } catch (error) {
+            if (!(error instanceof CsvError)) throw error;
+          }
+          if (found.every(isWord)) expect(found).toEqual(whole.slice(0, found.length));
+        }
+      },
+    });
   });
 });

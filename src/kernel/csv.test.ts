@@ -2,6 +2,7 @@ import { parse } from 'csv-parse/sync';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { cellsOf, FORMAT, HEAD, read } from '../../test/support/csv.ts';
+import { expectProperty } from '../../test/support/properties.ts';
 import { csvReader } from './csv.ts';
 
 describe('a file is read', () => {
@@ -57,26 +58,24 @@ describe('a file is read', () => {
       spaces: fc.constantFrom('', ' ', '\t '),
     });
     const row = fc.tuple(fc.constant({ text: 'x', isQuoted: false, spaces: '' }), cell, cell);
-    fc.assert(
-      fc.property(
+    return expectProperty({
+      ...{ name: 'cells of a CSV file', cases: 200 },
+      arbitrary: fc.tuple(
         fc.array(row, { maxLength: 6 }),
         fc.constantFrom('\n', '\r\n', '\r'),
         fc.integer({ min: 1, max: 9 }),
-        (rows, end, size) => {
-          const isPlain = (text: string) => !/["\r\n,]/.test(text) && text.trim() === text;
-          const written = rows.map((cells) =>
-            cells.map(({ text, isQuoted, spaces }) =>
-              isQuoted || !isPlain(text)
-                ? `${spaces}"${text.replaceAll('"', '""')}"${spaces}`
-                : spaces + text,
-            ),
-          );
-          const file = ['id,name,amount', ...written.map((cells) => cells.join())].join(end) + end;
-          expect(cellsOf(file, size)).toEqual(rows.map((cells) => cells.map(({ text }) => text)));
-        },
       ),
-      { numRuns: 500 },
-    );
+      check([rows, end, size]) {
+        const isPlain = (text: string) => !/["\r\n,]/.test(text) && text.trim() === text;
+        const written = rows.map((cells) =>
+          cells.map(({ text, isQuoted, spaces }) =>
+            isQuoted || !isPlain(text) ? `${spaces}"${text.replaceAll('"', '""')}"${spaces}` : spaces + text,
+          ),
+        );
+        const file = ['id,name,amount', ...written.map((cells) => cells.join())].join(end) + end;
+        expect(cellsOf(file, size)).toEqual(rows.map((cells) => cells.map(({ text }) => text)));
+      },
+    });
   });
 });
 
@@ -102,15 +101,15 @@ describe('a reader that others wrote', () => {
       end: fc.constantFrom('\n', '\r\n'),
       size: fc.integer({ min: 1, max: 40 }),
     });
-    fc.assert(
-      fc.property(file, ({ lines, end, size }) => {
+    return expectProperty({
+      ...{ name: 'cells of a CSV file, by another reader', arbitrary: file, cases: 200 },
+      check({ lines, end, size }) {
         const quoted = lines.map((cells) => cells.map((text) => `"${text.replaceAll('"', '""')}"`).join());
         const text = ['id,name,amount', ...quoted].map((line) => line + end).join('');
         const theirs = parse(text, { record_delimiter: end, from: 2 }) as string[][];
         const ours = cellsOf(text, size, { ...FORMAT, required: [] });
         expect(ours).toEqual(theirs.filter((cells) => cells.some((each) => each !== '')));
-      }),
-      { numRuns: 500 },
-    );
+      },
+    });
   });
 });

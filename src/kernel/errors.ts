@@ -54,10 +54,25 @@ export const REASONS = {
     meaning:
       'Only a person who is signed in to the dashboard may do this: not a key, and not an application.',
   },
-  owner_required: { status: 403, meaning: 'Only an owner who is signed in, or the operator, may do this.' },
+  owner_required: {
+    status: 403,
+    meaning:
+      'Only an owner who is signed in, or the operator, may do this: not a key. It concerns who can take part in paying.',
+  },
   approver_is_creator: {
     status: 403,
     meaning: 'Whoever created the payout, also by a key or an application, cannot approve it.',
+  },
+  approver_changed_payout: {
+    status: 403,
+    meaning:
+      'Whoever changed the payout since it was created, also by a key or an application, cannot approve it.',
+  },
+  approver_let_in: {
+    status: 403,
+    meaning:
+      'Since the payout was created, somebody who created or changed it, or a key, invited the user, raised their role or made ' +
+      'a link to set their password.',
   },
   role_too_low: { status: 403, meaning: "The user's role does not allow the operation." },
   not_in_portal: {
@@ -119,7 +134,9 @@ export const REASONS = {
   },
   approval_missing: {
     status: 409,
-    meaning: 'The account wants a second person to approve a payout before it is paid.',
+    meaning:
+      'The account wants a second person to approve a payout before it is paid, or two people where nobody is known who created or ' +
+      'changed it.',
   },
   approval_not_needed: { status: 409, meaning: 'The account wants no approval of payouts.' },
   commission_is_paid: { status: 409, meaning: 'The commission is paid; use a refund.' },
@@ -177,6 +194,10 @@ export const REASONS = {
   amount_too_large: {
     status: 409,
     meaning: 'A sum would exceed 9007199254740991 minor units, or what a payment file has room for.',
+  },
+  too_many_files_today: {
+    status: 409,
+    meaning: 'The originator of NACHA files made as many files or payments today as can be told apart.',
   },
   // The content of the request
   unknown_filter: { status: 400, meaning: 'The filters name an unknown field.' },

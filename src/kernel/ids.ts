@@ -22,7 +22,8 @@ export type IdPrefix =
   | 'psc'
   | 'inv'
   | 'itx'
-  | 'alc';
+  | 'alc'
+  | 'pfs';
 export type Id<P extends IdPrefix> = `${P}_${string}`;
 
 declare const noun: unique symbol;
@@ -55,6 +56,7 @@ export type TaxProfileId = Uuid<'tax'>;
 export type ResultId = Uuid<'res'>;
 export type ScheduleId = Uuid<'psc'>;
 export type AlertChannelId = Uuid<'alc'>;
+export type FileSetId = Uuid<'pfs'>;
 
 /** The lowest UUID: where iteration over rows starts. */
 export const nil = <P extends IdPrefix>() => '00000000-0000-0000-0000-000000000000' as Uuid<P>;

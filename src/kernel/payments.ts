@@ -13,6 +13,7 @@ export const ACCOUNT_TYPES = ['checking', 'savings'] as const;
 export type Choice =
   | 'currency'
   | 'part'
+  | 'rows_per_file'
   | 'allow_skipped'
   | 'source_currency'
   | 'whole_units'
@@ -32,14 +33,14 @@ interface ProviderFile {
 /** The providers' formats by name. The server writes these files, and `payhook` reads them back. */
 export const PROVIDER_FILES = {
   paypal: {
-    choices: ['currency', 'part', 'allow_skipped', 'whole_units'],
+    choices: ['currency', 'part', 'rows_per_file', 'allow_skipped', 'whole_units'],
     columns: ['recipient', 'amount', 'currency', 'reference', 'note', 'wallet'],
     reference: 'reference',
     currency: 'currency',
     mark: 'PAYPAL',
   },
   wise: {
-    choices: ['currency', 'part', 'allow_skipped', 'source_currency'],
+    choices: ['currency', 'part', 'rows_per_file', 'allow_skipped', 'source_currency'],
     columns: [
       'name',
       'recipientEmail',
@@ -61,8 +62,8 @@ export const PROVIDER_FORMATS = Object.keys(PROVIDER_FILES) as ProviderFormat[];
 
 /** The banks' formats by name, with what may be chosen about a file. */
 export const BANK_FILES = {
-  sepa: ['currency', 'part', 'allow_skipped', 'execution_date'],
-  nacha: ['currency', 'part', 'allow_skipped', 'execution_date'],
+  sepa: ['currency', 'part', 'rows_per_file', 'allow_skipped', 'execution_date'],
+  nacha: ['currency', 'part', 'rows_per_file', 'allow_skipped', 'execution_date'],
 } as const satisfies Record<string, readonly Choice[]>;
 
 export type BankFormat = keyof typeof BANK_FILES;
@@ -79,3 +80,23 @@ export const choicesOf = (format: PaymentFormatName): readonly Choice[] =>
 
 /** A provider's format, typed for code that handles all of them. */
 export const providerFile = (format: ProviderFormat): ProviderFile => PROVIDER_FILES[format];
+
+const lowered = ({ columns }: ProviderFile) => columns.map((name) => name.toLowerCase());
+
+/** Which provider's payment file a text begins, as it was exported, by its first line; null = another file. */
+export function formatOfPaymentFile(text: string): ProviderFormat | null {
+  const [first = ''] = text.replace(/^\uFEFF/, '').split(/\r\n|\r|\n/, 1);
+  const cells = first.split(',').map((cell) =>
+    cell
+      .trim()
+      .replace(/^"(.*)"$/, '$1')
+      .toLowerCase(),
+  );
+  const isOf = (format: ProviderFormat) => {
+    const { mark, columns } = providerFile(format);
+    return mark === null
+      ? lowered(providerFile(format)).every((column) => cells.includes(column))
+      : cells.length === columns.length && cells.at(-1) === mark.toLowerCase();
+  };
+  return PROVIDER_FORMATS.find(isOf) ?? null;
+}

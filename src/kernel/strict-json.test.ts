@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { expectProperty } from '../../test/support/properties.ts';
 import { Failure } from './errors.ts';
 import { readStrictJson } from './strict-json.ts';
 
@@ -110,9 +111,10 @@ function numbersOf(value: Written): string[] {
   return value.kind === 'object' ? value.entries.flatMap(([, item]) => numbersOf(item)) : [];
 }
 
-test('what is read, refused and told to be rounded is what a slow reader finds', () => {
-  fc.assert(
-    fc.property(written, fc.constantFrom('', ' ', '\n\t '), (value, space) => {
+test('what is read, refused and told to be rounded is what a slow reader finds', () =>
+  expectProperty({
+    ...{ name: 'strict JSON', arbitrary: fc.tuple(written, fc.constantFrom('', ' ', '\n\t ')), cases: 600 },
+    check([value, space]) {
       const source = print(value, space);
       if (repeats(value)) {
         expect(() => readStrictJson(source)).toThrow('has this key twice');
@@ -121,10 +123,8 @@ test('what is read, refused and told to be rounded is what a slow reader finds',
       const json = readStrictJson(source);
       expect(json.value).toEqual(JSON.parse(source));
       expect(json.roundedNumbers).toHaveLength(numbersOf(value).filter((each) => !isHeld(each)).length);
-    }),
-    { numRuns: 2000 },
-  );
-});
+    },
+  }));
 
 test('the canonical text is the same for the same value, however it is written, and only then', () => {
   const turned = (value: Written): Written => {
@@ -136,16 +136,16 @@ test('the canonical text is the same for the same value, however it is written, 
     };
   };
   const canonical = (value: Written, space: string) => readStrictJson(print(value, space)).canonical();
-  fc.assert(
-    fc.property(written, written, (one, other) => {
+  return expectProperty({
+    ...{ name: 'canonical JSON', arbitrary: fc.tuple(written, written), cases: 400 },
+    check([one, other]) {
       fc.pre(!repeats(one) && !repeats(other));
       expect(canonical(turned(one), ' ')).toBe(canonical(one, ''));
       if (canonical(one, '') === canonical(other, '')) {
         expect(JSON.parse(print(one, ''))).toEqual(JSON.parse(print(other, '')));
       }
-    }),
-    { numRuns: 1000 },
-  );
+    },
+  });
 });
 
 test.each([

@@ -1,3 +1,5 @@
+import { dayOf } from './zones.ts';
+
 const DAY_MS = 86_400_000;
 
 /** Holidays of the Federal Reserve on the same date every year, `MM-DD`. */
@@ -42,4 +44,25 @@ export function isBankingDay(day: string): boolean {
 export function nextBankingDay(day: string): string {
   const next = new Date(dateOf(day).getTime() + DAY_MS).toISOString().slice(0, 10);
   return isBankingDay(next) ? next : nextBankingDay(next);
+}
+
+const ZONE = 'America/New_York';
+/** From the end of the last window for payments of the same day, 4:45 p.m. (frbservices.org, FedACH processing schedule). */
+const AFTER_LAST_WINDOW_MS = DAY_MS - (16 * 60 + 45) * 60_000;
+
+/** The first banking day after today, `YYYY-MM-DD`. In: an instant in milliseconds. */
+export const firstBankingDay = (nowMs: number): string => nextBankingDay(dayOf(nowMs, ZONE));
+
+/**
+ * Why an ACH payment cannot settle on a day, `YYYY-MM-DD`: it is over, no bank settles then, or its last window has closed;
+ * null = it can. In: the day, and the instant in milliseconds.
+ */
+export function whyNoBankingDay(day: string, nowMs: number): string | null {
+  const today = dayOf(nowMs, ZONE);
+  if (day < today) return `must be today (${today} in New York) or later: no bank pays in the past`;
+  const next = `the next banking day is ${nextBankingDay(day)}`;
+  if (!isBankingDay(day)) return `is no banking day in the United States: ${next}`;
+  return day < dayOf(nowMs + AFTER_LAST_WINDOW_MS, ZONE)
+    ? `must be later than today: the last window for payments of the same day closed at 4:45 p.m. in New York; ${next}`
+    : null;
 }

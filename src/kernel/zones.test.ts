@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { expectProperty } from '../../test/support/properties.ts';
 import { formatInstant, parseDay, parseDayIn } from './time.ts';
 import { dayOf, isZone } from './zones.ts';
 
@@ -42,13 +43,13 @@ describe('a day of a zone', () => {
     const zones = Intl.supportedValuesOf('timeZone');
     const at = (day: string) => parseDay(day) ?? 0;
     const instants = fc.integer({ min: at('2015-01-01'), max: at('2100-01-01') });
-    fc.assert(
-      fc.property(instants, fc.constantFrom(...zones), (ms, zone) => {
+    return expectProperty({
+      ...{ name: 'days of a zone', arbitrary: fc.tuple(instants, fc.constantFrom(...zones)), cases: 2000 },
+      check([ms, zone]) {
         const day = dayOf(ms, zone);
         const { from, until } = parseDayIn(day, zone) ?? { from: Number.NaN, until: Number.NaN };
         expect([from <= ms, ms < until, dayOf(from, zone)]).toEqual([true, true, day]);
-      }),
-      { numRuns: 2000, examples: [[1_772_956_800_000, 'America/Los_Angeles']] },
-    );
+      },
+    });
   });
 });

@@ -281,7 +281,7 @@ describe('a user who is signed in', () => {
       'testAlertSettings',
     ]);
     const reads = SCOPED.filter(({ method, access }) => method === 'GET' && access.role !== 'viewer');
-    expect(namesOf(reads)).toEqual(['getWebhookEndpointSecret']);
+    expect(namesOf(reads)).toEqual(['downloadInvoice', 'downloadPaymentFile', 'getWebhookEndpointSecret']);
   });
 
   test('members have nothing to do with keys, users, sessions, applications, grants and the audit log', () => {

@@ -459,7 +459,8 @@ describe('no secret that was ever told, typed or sent stands', () => {
     const parts = await backupOf(world);
     const rows = (table: string) =>
       parts.get([...parts.keys()].find((name) => name.startsWith(`tables/${table}/`)) ?? '');
-    const searched = ['affiliate_destinations', 'payment_file_downloads', 'imports', 'import_mappings'];
+    const files = ['payment_file_downloads', 'payment_file_sets', 'payment_files'];
+    const searched = ['affiliate_destinations', ...files, 'imports', 'import_mappings'];
     for (const table of [...searched, 'invoices', 'invoice_tax_ids'])
       expect(rows(table)?.length, table).toBeGreaterThan(10);
     const text = Buffer.concat([...parts.values()]).toString('latin1');

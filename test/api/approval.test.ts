@@ -2,7 +2,8 @@ import { describe, expect, test } from 'vitest';
 import { type Person, register, signedIn, tokensFor } from '../oauth/support.ts';
 import { ARENAS, inArena, staggered } from '../races/support.ts';
 import { type Api, apiOf } from '../support/api.ts';
-import { useAccount, useWorld, type World } from '../support/world.ts';
+import { useAccount, useWorld } from '../support/world.ts';
+import { as as asOf } from './approval-support.ts';
 import {
   COMMISSIONS,
   completePayout,
@@ -21,15 +22,7 @@ const world = useWorld();
 const api = useAccount(world);
 
 /** The API as a signed-in person calls it. */
-function as({ cookie, csrf }: Person, at: World = world): Api['request'] {
-  const browser = apiOf(at.url, '');
-  return (method, path, { body, headers = {} } = {}) =>
-    browser.request(method, path, {
-      ...(body === undefined ? {} : { body }),
-      headers: { cookie: `payhook_session=${cookie}`, 'payhook-csrf': csrf, ...headers },
-    });
-}
-
+const as = (who: Person, at: { url: string } = world) => asOf(who, at);
 const person = (role: 'owner' | 'member' | 'viewer' = 'member') => signedIn(world, { role, api });
 const decide = (who: Person, word: 'approve' | 'reject', { id, revision }: Json, note?: string) =>
   as(who)('POST', `${PAYOUTS}/${id}/${word}`, {
@@ -40,13 +33,15 @@ const complete = ({ id, affiliates: [line] }: Json) =>
   api.put(`${PAYOUTS}/${id}`, { commissions: [{ affiliate_id: line.affiliate_id, is_paid: true }] });
 const summaryFile = ({ id }: Json) => api.get(`${PAYOUTS}/${id}/payment-files/summary`);
 
-/** An account that wants a second person, with an unpaid payout of two commissions that its key created. */
+/** An account that wants a second person, with an unpaid payout of two commissions that a person created. */
 async function waiting(): Promise<{ payout: Json; commission: Json }> {
   expect((await api.patch('/v2/account', { approval: 'second_person' })).status).toBe(200);
   const { id } = await makeAffiliate(api);
   const commission = await makeCommission(api, id);
   await makeCommission(api, id);
-  return { payout: await makePayout(api), commission };
+  const made = await as(await person())('POST', PAYOUTS);
+  expect(made.status, made.text).toBe(201);
+  return { payout: made.body, commission };
 }
 
 describe('an account that wants a second person', () => {
@@ -205,13 +200,14 @@ test('an approval counts only while whoever gave it may approve', async () => {
   const { payout } = await waiting();
   const member = await person();
   await decide(member, 'approve', payout);
+  const owner = await person('owner');
   await api.patch(`/v2/users/${member.id}`, { role: 'viewer' });
   expect((await payoutOf(payout.id)).approval.status).toBe('waiting');
-  await api.patch(`/v2/users/${member.id}`, { role: 'member' });
+  await as(owner)('PATCH', `/v2/users/${member.id}`, { body: { role: 'member' } });
   expect((await payoutOf(payout.id)).approval.status).toBe('approved');
   await api.delete(`/v2/users/${member.id}`);
   expectRefusal(await complete(payout), 409, 'approval_missing');
-  await decide(await person('owner'), 'approve', payout);
+  await decide(owner, 'approve', payout);
   await completePayout(api, payout);
 });
 
@@ -238,7 +234,8 @@ describe.each(ARENAS)('$name', (arena) => {
         const { id } = await makeAffiliate(shop);
         const commission = await makeCommission(shop, id);
         await makeCommission(shop, id);
-        const payout = await makePayout(shop);
+        const creator = await signedIn(place, { role: 'member', api: shop });
+        const payout = (await as(creator, place)('POST', PAYOUTS)).body;
         const member = await signedIn(place, { role: 'member', api: shop });
         const [approved, refunded, paid] = await race(() =>
           staggered(

@@ -34,6 +34,7 @@ async function get(payout: string, query = ''): Promise<Answer> {
   expect(answer.status, answer.text).toBe(200);
   return answer;
 }
+const messageIdIn = ({ text }: Answer) => /<MsgId>(.*?)</.exec(text)?.[1] ?? '';
 const overview = async (): Promise<Json> => (await api.get(`${PAYOUTS}/current/payment-files`)).body;
 const setDebtor = async (fields: object = {}) => {
   const changed = await api.patch('/v2/account', { debtor: { ...DEBTOR, ...fields } });
@@ -77,12 +78,14 @@ test('a SEPA file, to the byte', async () => {
   const payout = await makePayout(api);
   const file = await get(payout.id, 'execution_date=2099-01-31');
   const now = /<CreDtTm>(.*?)</.exec(file.text)?.[1] ?? '';
+  const messageId = messageIdIn(file);
+  expect(messageId).toMatch(/^P1-R1-F1-[0-9A-Z]{8}$/);
   expect(file.text).toBe(
     '<?xml version="1.0" encoding="UTF-8"?>\n' +
       '<Document xmlns="urn:iso:std:iso:20022:tech:xsd:pain.001.001.09"><CstmrCdtTrfInitn>\n' +
-      `<GrpHdr><MsgId>P1-R1-F1</MsgId><CreDtTm>${now}</CreDtTm><NbOfTxs>2</NbOfTxs><CtrlSum>1234.63</CtrlSum>` +
+      `<GrpHdr><MsgId>${messageId}</MsgId><CreDtTm>${now}</CreDtTm><NbOfTxs>2</NbOfTxs><CtrlSum>1234.63</CtrlSum>` +
       '<InitgPty><Nm>Mueller + Soehne</Nm></InitgPty></GrpHdr>\n' +
-      '<PmtInf><PmtInfId>P1-R1-F1</PmtInfId><PmtMtd>TRF</PmtMtd><BtchBookg>true</BtchBookg>' +
+      `<PmtInf><PmtInfId>${messageId}</PmtInfId><PmtMtd>TRF</PmtMtd><BtchBookg>true</BtchBookg>` +
       '<NbOfTxs>2</NbOfTxs><CtrlSum>1234.63</CtrlSum><PmtTpInf><SvcLvl><Cd>SEPA</Cd></SvcLvl></PmtTpInf>' +
       '<ReqdExctnDt><Dt>2099-01-31</Dt></ReqdExctnDt><Dbtr><Nm>Mueller + Soehne</Nm></Dbtr>' +
       '<DbtrAcct><Id><IBAN>DE02120300000000202051</IBAN></Id></DbtrAcct>' +
@@ -125,7 +128,7 @@ test('parts have about the same number of payments, and ids of their own', async
     [300, 400],
   ]);
   expect(parts.flatMap(({ text }) => breaches(text))).toEqual([]);
-  expect(parts.map(({ text }) => /<MsgId>(.*?)</.exec(text)?.[1])).toEqual(['P1-R1-F1', 'P1-R1-F2']);
+  expect(parts.map(messageIdIn)).toEqual([1, 2].map((part) => expect.stringMatching(`^P1-R1-F${part}-`)));
 });
 
 test('without a debtor there is no file, and the refusal says what to set', async () => {

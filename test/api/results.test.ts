@@ -51,7 +51,8 @@ async function threeSent() {
   const file = await api.get(`${PAYOUTS}/${payout.id}/payment-files/sepa`);
   expect(file.status, file.text).toBe(200);
   const ids = people.map(({ id }) => id as number);
-  return { payout, ids, references: ids.map((id) => `P${payout.number}-A${id}`), file };
+  const [, messageId = ''] = /<MsgId>(.*?)</.exec(file.text) ?? [];
+  return { payout, ids, references: ids.map((id) => `P${payout.number}-A${id}`), file, messageId };
 }
 
 test('a statement says who was paid, and what came back with the reason', async () => {
@@ -100,9 +101,9 @@ test('a statement says who was paid, and what came back with the reason', async 
 });
 
 test('a status report says what was refused, by payment and by file, and the rest stays open', async () => {
-  const { payout, ids, references } = await threeSent();
+  const { messageId, payout, ids, references } = await threeSent();
   const [one = '', two = ''] = references;
-  const file = `P${payout.number}-R1-F1`;
+  const file = messageId;
   const some = await propose(
     payout.id,
     pain002(file, 'PART', [{ reference: two, status: 'RJCT', reason: 'AC01', amount: 2000 }]),
@@ -122,8 +123,8 @@ test('a status report says what was refused, by payment and by file, and the res
 });
 
 test('a file that was booked in one sum pays everybody in it, if the sum is that of a download', async () => {
-  const { payout, ids, references } = await threeSent();
-  const file = `P${payout.number}-R1-F1`;
+  const { messageId, payout, ids, references } = await threeSent();
+  const file = messageId;
   const back = { reference: references[2] ?? '', amount: 3000, returned: 'AC06' };
   const found = await propose(payout.id, camt([{ file, amount: 6000, count: 3 }, back]));
   expect(outcomes(found)).toEqual([
@@ -390,12 +391,12 @@ test('a downloaded file is recorded with its format, part, revision, digest and 
 });
 
 test('a file that answers an older revision says so, and what left the payout meanwhile is told', async () => {
-  const { payout, ids, references } = await threeSent();
+  const { messageId, payout, ids, references } = await threeSent();
   const commissions = (await api.get(`${PAYOUTS}/${payout.id}/commissions`)).body.data;
   const gone = commissions.find(({ affiliate_id }: Json) => affiliate_id === ids[2]);
   const voided = await api.post(`${AFFILIATES}/commissions/${gone.id}/void`, { reason: 'a mistake' });
   expect(voided.status, voided.text).toBe(200);
-  const file = `P${payout.number}-R1-F1`;
+  const file = messageId;
   const found = await propose(
     payout.id,
     camt(references.map((reference, index) => ({ reference, amount: 1000 * (index + 1), file }))),
@@ -435,4 +436,133 @@ test('after completion a file says what is left to book', async () => {
   expect(booked.status, booked.text).toBe(200);
   const again = await propose(payout.id, file);
   expect(again.lines[1].is_booked).toBe(true);
+});
+
+test('a status report about a message that was not downloaded here is a problem that names it', async () => {
+  const { payout, ids, references } = await threeSent();
+  const [one = ''] = references;
+  const own = `P${payout.number}-R1-F1`;
+  const statuses = [{ reference: one, status: 'ACSC' as const }];
+  for (const message of [
+    'OTHERSHOP-77',
+    `P${payout.number}-R2-F1`,
+    `P${payout.number}-R1-F2`,
+    'P999-R1-F1',
+    '',
+  ]) {
+    for (const report of [
+      pain002(message, null, statuses),
+      pain002(message, 'RJCT'),
+      pain002(own, null, statuses).replace(`<OrgnlMsgId>${own}`, `<OrgnlMsgId>${message}`),
+    ]) {
+      const answer = await send(payout.id, report);
+      if (answer.status === 400) {
+        expect(answer.reason, answer.text).toBe('result_of_another_payout');
+        continue;
+      }
+      expect(answer.body.lines, report).toEqual([]);
+      expect(problems(answer.body)).toEqual(['unknown_file']);
+      expect(answer.body.problems[0].message).toContain(message);
+    }
+  }
+  // the same of a part of a report that is about a file of ours
+  const mixed = pain002(own, null, statuses).replace(`<OrgnlPmtInfId>${own}`, '<OrgnlPmtInfId>OTHER');
+  const found = await propose(payout.id, mixed);
+  expect([found.lines, problems(found)]).toEqual([[], ['unknown_file']]);
+  const right = await propose(payout.id, pain002(own, null, statuses));
+  expect(outcomes(right)).toEqual([[ids[0], 'paid', 1000]]);
+});
+
+test('a whole file that is refused as a duplicate may be paid already, and one that comes in needs a reason', async () => {
+  const { payout } = await threeSent();
+  const own = `P${payout.number}-R1-F1`;
+  const refused = pain002(own, 'RJCT').replace(
+    '</OrgnlMsgNmId>',
+    '</OrgnlMsgNmId><GrpSts>RJCT</GrpSts><StsRsnInf><Rsn><Cd>DU01</Cd></Rsn></StsRsnInf>',
+  );
+  const twice = await propose(payout.id, refused);
+  expect([twice.lines, problems(twice)]).toEqual([[], ['unclear']]);
+  const credit = camt([{ file: own, amount: 6000, count: 3 }]).replace('DBIT', 'CRDT');
+  const back = await propose(payout.id, credit);
+  expect([back.lines, problems(back)]).toEqual([[], ['unclear']]);
+  const many = await propose(
+    payout.id,
+    camt(Array.from({ length: 9 }, () => ({ file: own, amount: 6000, count: 3 }))),
+  );
+  expect([many.lines, problems(many)]).toEqual([[], ['duplicate']]);
+});
+
+test('files in other encodings, with both orders of dates, say the same', async () => {
+  const { payout, ids, references } = await threeSent();
+  const lines = ['09/30/2026', '10/01/2026', '10/02/2026'].map(
+    (date, index) =>
+      `${date};Müller;Mass Pay Payment;Completed;EUR;-${index + 1}0,00;T${index};${references[index]}`,
+  );
+  const text = (all: readonly string[]) =>
+    ['Date;Name;Type;Status;Currency;Gross;Transaction ID;Custom Number', ...all, ''].join('\r\n');
+  const american = text(lines);
+  const utf16 = (mark: string) => Buffer.from(`${mark}${american}`, 'utf16le');
+  for (const file of [
+    american,
+    `\ufeff${american}`,
+    Buffer.from(american, 'latin1'),
+    utf16('\ufeff'),
+    utf16('\ufeff').swap16(),
+    american.replaceAll(';', '\t'),
+  ]) {
+    const found = await propose(payout.id, file);
+    expect(outcomes(found)).toEqual(ids.map((id, index) => [id, 'paid', 1000 * (index + 1)]));
+    expect(found.lines.map(({ booked_on }: Json) => booked_on)).toEqual([
+      '2026-09-30',
+      '2026-10-01',
+      '2026-10-02',
+    ]);
+  }
+  const european = text(lines.map((line) => line.replace(/^(\d\d).(\d\d)/, '$2/$1')));
+  const found = await propose(payout.id, european);
+  expect(found.lines.map(({ booked_on }: Json) => booked_on)).toEqual([
+    '2026-09-30',
+    '2026-10-01',
+    '2026-10-02',
+  ]);
+  // none of these shows the order
+  const unclear = await propose(payout.id, text(lines.slice(1)));
+  expect(unclear.lines.map(({ booked_on }: Json) => booked_on)).toEqual([null, null]);
+});
+
+test('the line of an erased affiliate has an answer, and no name', async () => {
+  const { payout, ids, references } = await threeSent();
+  await completePayout(api, payout);
+  const erased = await api.post(`${AFFILIATES}/${ids[1]}/erase`);
+  expect(erased.status, erased.text).toBe(200);
+  const found = await propose(
+    payout.id,
+    camt([{ reference: references[1] ?? '', amount: 2000, returned: 'AC04' }]),
+  );
+  expect(outcomes(found)).toEqual([[ids[1], 'returned', 2000]]);
+  expect(JSON.stringify(found)).not.toContain('Okafor');
+});
+
+test('large and hostile files are read in time that grows with their size', async () => {
+  const { payout, references } = await threeSent();
+  const [one = ''] = references;
+  const bookings = (count: number) =>
+    camt(Array.from({ length: count }, () => ({ reference: one, amount: 1000 })));
+  const many = await propose(payout.id, bookings(40_000), 'application/xml');
+  expect([many.lines, problems(many)]).toEqual([[], ['duplicate']]);
+  expect(many.problems[0].message).toContain('40000 entries are about this payment');
+  // a statement of each of 20,000 accounts
+  const statement = /<Stmt>.*<\/Stmt>/s;
+  const single = camt([{ reference: one, amount: 1000 }]);
+  const body = statement.exec(single)?.[0] ?? '';
+  const accounts = Array.from({ length: 20_000 }, (_, index) =>
+    body.replace('DE02120300000000202051', `DE99${String(index).padStart(18, '0')}`),
+  );
+  const others = await propose(payout.id, single.replace(statement, accounts.join('')), 'application/xml');
+  expect(others.counts).toMatchObject({ problems: 20_000, paid: 0 });
+  expect(others.problems).toHaveLength(1000);
+  const zeros = camt([{ reference: one, amount: 1000 }]).replaceAll('10.00<', `10.${'0'.repeat(1900)}1<`);
+  expect(problems(await propose(payout.id, zeros))).toEqual(['other_amount']);
+  const cells = `reference,amount,currency\n${one},${'0'.repeat(200_000)},EUR\n`;
+  expectRefusal(await send(payout.id, cells), 400, 'invalid_file', 'is not an amount');
 });

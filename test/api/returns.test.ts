@@ -13,6 +13,7 @@ import {
   makeCommission,
   makePayout,
   nothingChanges,
+  onlyAudited,
   PAYOUTS,
   parseCsv,
   TIMESTAMP,
@@ -89,6 +90,7 @@ describe('money that came back', () => {
       affiliate_id: a,
       currency: 'usd',
       amount: 300,
+      external_id: null,
       reason: 'closed',
       reference: 'R-1',
       commission_id: expect.stringMatching(/^com_/),
@@ -99,6 +101,43 @@ describe('money that came back', () => {
       ['kwd', 0, 0, 7000],
       ['usd', 1000, 0, 0],
     ]);
+  });
+
+  test('with an external_id is booked once, however often it is sent', async () => {
+    const given = { external_id: 'bank-4711', currency: 'usd', amount: 300, reference: 'R-1' };
+    const first = await giveBack(a, given);
+    expect(first.status, first.text).toBe(200);
+    await onlyAudited(world, async () => {
+      const again = await giveBack(a, given);
+      expect([again.status, again.text]).toEqual([200, first.text]);
+    });
+    expect((await returnsOf(a)).map(({ external_id, amount }) => [external_id, amount])).toEqual([
+      ['bank-4711', 300],
+    ]);
+    for (const other of [{ amount: 200 }, { currency: 'kwd' }, { reference: null }, { reason: 'another' }]) {
+      await refused(
+        () => giveBack(a, { ...given, ...other }),
+        409,
+        'duplicate_external_id',
+        'external_id bank-4711',
+      );
+    }
+    await refused(() => giveBack(b, given), 409, 'duplicate_external_id');
+    await refused(() => giveBack(a, { external_id: '' }), 400, 'invalid_body', 'external_id');
+    const rest = { external_id: 'all of it' };
+    expect((await giveBack(a, rest)).body.totals).toMatchObject([
+      { returned_amount: 7000 },
+      { returned_amount: 1000 },
+    ]);
+    await onlyAudited(world, () => giveBack(a, rest));
+    expect(await returnsOf(a)).toHaveLength(3);
+  });
+
+  test('with an external_id is booked once, also by requests at the same time', async () => {
+    const given = { external_id: 'at once', amount: 100 };
+    const answers = await Promise.all(Array.from({ length: 5 }, () => giveBack(b, given)));
+    expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 200, 200]);
+    expect(await returnsOf(b)).toHaveLength(1);
   });
 
   test('without a currency is all that did not come back yet, in all of them', async () => {

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { authorizePath, register } from '../oauth/support.ts';
-import { makeUser, PASSWORD } from '../people/support.ts';
+import { PASSWORD, signedIn } from '../people/support.ts';
 import { useWorld } from '../support/world.ts';
 import { inChromium, openAccount } from './support.ts';
 
@@ -8,7 +8,7 @@ inChromium('somebody who is invited to a second account', (chromium) => {
   const world = useWorld();
 
   test('joins with the password they have, and chooses the account an application is let into', async () => {
-    const { email } = await makeUser(world.api, 'owner');
+    const { email } = await signedIn(world, 'owner');
     const agency = await world.otherAccount('Northwind Traders');
     const invited = await agency.post('/v2/users', { email, name: 'Bea', role: 'owner' });
     const application = await register(world.api);

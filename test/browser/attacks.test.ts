@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { newSecret } from '../../src/kernel/secrets.ts';
 import { authorizePath, type Registered, register } from '../oauth/support.ts';
-import { everything, makeUser, PASSWORD, signInAs } from '../people/support.ts';
+import { everything, PASSWORD, signedIn, signInAs } from '../people/support.ts';
 import { certificateFor } from '../support/certificate.ts';
 import { until } from '../support/wire.ts';
 import { startWorld, useWorld } from '../support/world.ts';
@@ -31,7 +31,7 @@ inChromium('against somebody who is signed in', (chromium) => {
   const traps: Record<string, () => string | { to: string }> = {};
   beforeAll(async () => {
     site = await startSite(traps);
-    ({ email } = await makeUser(world.api, 'owner'));
+    ({ email } = await signedIn(world, 'owner'));
     application = await register(world.api, { redirect_uris: [`${site.stranger}/callback`] });
     const { page, context } = await chromium.visitor();
     await page.goto(`${world.url}/sign-in`);
@@ -168,7 +168,7 @@ inChromium('against somebody who is signed in', (chromium) => {
     });
 
     test('that signs a visitor in as the attacker: nobody is signed in', async () => {
-      const mallory = await makeUser(world.api, 'owner');
+      const mallory = await signedIn(world, 'owner');
       const { body: reset } = await world.api.post(`/v2/users/${mallory.id}/reset-password`);
       const token = new URL(reset.reset_url).searchParams.get('token') ?? '';
       const nobody = await chromium.visitor({ scripts: true });
@@ -237,7 +237,7 @@ inChromium('against somebody who is signed in', (chromium) => {
   });
 
   test('a session planted before sign-in is not the one after it', async () => {
-    const mallory = await makeUser(world.api, 'viewer');
+    const mallory = await signedIn(world, 'viewer');
     const plant = async (who: Visitor, value: string) =>
       who.context.addCookies([{ name: 'payhook_session', value, url: world.url }]);
 
@@ -297,7 +297,7 @@ inChromium('against somebody who is signed in', (chromium) => {
     const outer = `https://localhost:${(proxy.address() as AddressInfo).port}`;
     const secure = await startWorld({ settings: { BASE_URL: outer } });
     inner = secure.url;
-    const { email: other } = await makeUser(secure.api, 'owner');
+    const { email: other } = await signedIn(secure, 'owner');
     const there = await chromium.visitor({ scripts: true });
     await there.page.goto(`${outer}/sign-in`);
     await signInOn(there.page, other);
@@ -337,6 +337,7 @@ inChromium('against somebody who is signed in', (chromium) => {
   test('`next` leads nowhere but to pages of this server', async () => {
     const evil = () => new URL(site.neighbour).host;
     const before = site.requests.length;
+    const { page, context } = await chromium.visitor({ scripts: true });
     for (const next of [
       `//${evil()}/`,
       `/\\${evil()}/`,
@@ -348,7 +349,6 @@ inChromium('against somebody who is signed in', (chromium) => {
       `javascript:location='${site.neighbour}'`,
       `data:text/html,<meta http-equiv=refresh content="0;url=${site.neighbour}">`,
     ]) {
-      const { page } = await chromium.visitor({ scripts: true });
       await page.goto(`${world.url}/sign-in?next=${encodeURIComponent(next)}`);
       await signInOn(page, email);
       await page.waitForURL((url) => url.pathname !== '/sign-in', { waitUntil: 'commit' });
@@ -357,7 +357,7 @@ inChromium('against somebody who is signed in', (chromium) => {
       const again = `${world.url}/sign-in?next=${encodeURIComponent(next)}`;
       await page.goto(again, { waitUntil: 'commit' });
       expect([next, new URL(page.url()).origin]).toEqual([next, world.url]);
-      await page.context().close();
+      await context.clearCookies();
     }
     expect(site.requests.length).toBe(before);
   });

@@ -9,9 +9,9 @@ import {
   makePayout,
   PAYOUTS,
 } from '../api/fixtures.ts';
-import { letPass, makeUser, PASSWORD } from '../people/support.ts';
+import { letPass, PASSWORD, signedIn } from '../people/support.ts';
 import { useWorld } from '../support/world.ts';
-import { atDashboard, expectAccessible, expectQuiet, PHONE, WIDE } from './dashboard-support.ts';
+import { atDashboard, expectAccessible, expectQuiet, holdReads, PHONE, WIDE } from './dashboard-support.ts';
 import { inChromium, type Page } from './support.ts';
 
 const DAY_MS = 86_400_000;
@@ -27,18 +27,6 @@ inChromium('bad input', (chromium) => {
     if (email !== undefined) await dialog.getByLabel('E-mail address').fill(email);
     await dialog.getByLabel('Password').fill(PASSWORD);
     await dialog.getByRole('button', { name: 'Sign in' }).click();
-  };
-  /** Lets the reads of a page wait until it writes. */
-  const holdReads = async (page: Page) => {
-    let goOn = () => {};
-    const written = new Promise<void>((resolve) => {
-      goOn = resolve;
-    });
-    await page.route('**/v2/**', async (route) => {
-      if (route.request().method() === 'GET') await written;
-      else goOn();
-      await route.continue();
-    });
   };
   const refund = async (commission: Json, amount: number) => {
     const done = await world.api.post(`${COMMISSIONS}/${commission.id}/refund`, {
@@ -80,7 +68,7 @@ inChromium('bad input', (chromium) => {
 
   test('somebody else who signs in there begins anew: what was filled in is not done in their account', async () => {
     const shop = await world.otherAccount('The other shop');
-    const { email } = await makeUser(shop, 'owner', 'other.shop@example.com');
+    const { email } = await signedIn(world, 'owner', shop);
     const ada = await atDashboard(chromium, world, { path: '/settings/account' });
     const { page } = ada;
     await page.getByLabel('Name', { exact: true }).fill('Renamed');

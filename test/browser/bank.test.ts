@@ -141,4 +141,39 @@ inChromium('paying to bank accounts', (chromium) => {
     expect(data).toMatchObject([{ amount: 10_000, reference: 'BANK-1' }]);
     expectQuiet(finance);
   });
+
+  test.each([
+    ['wide', WIDE],
+    ['on a phone', PHONE],
+  ] as const)('who is in two files that differ is named, with the files, %s', async (_, viewport) => {
+    const payout = await world.api.post(PAYOUTS, {
+      filters: { affiliate_id: [people[1]?.id, people[2]?.id] },
+    });
+    expect(payout.status, payout.text).toBe(201);
+    const files = `${PAYOUTS}/${payout.body.id}/payment-files`;
+    expect((await world.api.get(`${files}/sepa`)).status).toBe(200);
+    const path = `/payouts/${payout.body.id}?step=files`;
+    const finance = await atDashboard(chromium, world, { path, viewport });
+    const { page } = finance;
+    await page.getByText('Downloaded').first().waitFor();
+    const warning = page.getByText('2 affiliates are in several downloaded files that differ.');
+    expect(await warning.count()).toBe(0);
+    await world.api.patch('/v2/account', {
+      debtor: { name: 'Müller & Söhne', iban: 'DE02120300000000202051', bic: 'BYLADEM1001' },
+    });
+    await page.reload();
+    await page.getByText('The file is outdated: download it again').waitFor();
+    await Promise.all([
+      page.waitForEvent('download'),
+      page.getByRole('button', { name: /Download/ }).click(),
+    ]);
+    await warning.waitFor();
+    await page
+      .getByRole('listitem')
+      .filter({ hasText: 'Ben Okafor' })
+      .getByText('(replaced); SEPA')
+      .waitFor();
+    await expectAccessible(page);
+    expectQuiet(finance);
+  });
 });

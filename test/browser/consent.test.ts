@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { ALL_SCOPES, CONSEQUENCES, OPENING_SCOPES } from '../../src/contract/route.ts';
 import { nil } from '../../src/kernel/ids.ts';
 import { authorizePath, exchange, pkce, type Registered, register } from '../oauth/support.ts';
-import { makeUser, PASSWORD } from '../people/support.ts';
+import { PASSWORD, signedIn } from '../people/support.ts';
 import { startWorld, useWorld } from '../support/world.ts';
 import {
   accessibleTree,
@@ -15,6 +15,7 @@ import {
   sessionOf,
   signInOn,
   startSite,
+  takeSession,
   type Visitor,
 } from './support.ts';
 
@@ -22,11 +23,14 @@ inChromium('people at a browser without scripts', (chromium) => {
   const world = useWorld();
   let site: Site;
   let email: string;
+  let session: string;
   let application: Registered;
   const visitors: Visitor[] = [];
   beforeAll(async () => {
     site = await startSite({ '/onward': () => ({ to: `${site.stranger}/welcome` }) });
-    ({ email } = await makeUser(world.api, 'owner'));
+    const user = await signedIn(world, 'owner');
+    email = user.email;
+    session = user.browser.cookie() ?? '';
     application = await register(world.api, {
       name: 'Till & Co',
       redirect_uris: [callback(), `${site.neighbour}/onward?till=7`],
@@ -48,11 +52,11 @@ inChromium('people at a browser without scripts', (chromium) => {
   const request = (params: Record<string, string | undefined> = {}, of = application) =>
     world.url + authorizePath(of, { redirect_uri: callback(), state: 'a b&c=d', ...params });
 
-  /** Somebody who signed in on the way to what the application asks for. */
+  /** Somebody who is signed in, at what the application asks for. */
   async function atConsent(...asked: Parameters<typeof request>): Promise<Visitor> {
     const made = await visitor();
+    await takeSession(made, world.url, session);
     await made.page.goto(request(...asked));
-    await signInOn(made.page, email);
     await made.page.getByRole('heading', { level: 1, name: /wants access/ }).waitFor();
     return made;
   }

@@ -109,7 +109,7 @@ async function completeAll(page: Page, url: string, payout: string, lines: numbe
     await page.getByText(`1–25 of ${whole}`).waitFor();
   });
   await measure('tick all', async () => {
-    await page.getByRole('button', { name: 'Tick all' }).click();
+    await page.getByRole('checkbox', { name: /^Also tick/ }).check();
     await page.getByText(`Paid (${whole} affiliates)`).waitFor();
   });
   await measure('untick', async () => {

@@ -11,7 +11,7 @@ import {
 } from '../api/fixtures.ts';
 import type { Api } from '../support/api.ts';
 import { useWorld } from '../support/world.ts';
-import { atDashboard, expectAccessible, expectQuiet, PHONE, WIDE } from './dashboard-support.ts';
+import { atDashboard, expectAccessible, expectQuiet, holdReads, PHONE, WIDE } from './dashboard-support.ts';
 import { inChromium, type Page } from './support.ts';
 
 /** An account where Ada and Ben are owed a commission each, and that of Cleo is held. */
@@ -57,11 +57,7 @@ inChromium("the month's end", (chromium) => {
     async (_, viewport) => {
       const api = await world.otherAccount();
       const { ada, ben, sale } = await owedIn(api);
-      const finance = await atDashboard(
-        chromium,
-        { api, url: world.url },
-        { role: 'member', path: '/payouts', viewport },
-      );
+      const finance = await atDashboard(chromium, world, { api, role: 'member', path: '/payouts', viewport });
       const { page } = finance;
       await page.getByRole('link', { name: 'New payout' }).first().click();
       await page.getByRole('button', { name: 'Create payout for 2 affiliates' }).waitFor();
@@ -103,6 +99,8 @@ inChromium("the month's end", (chromium) => {
       await expectAccessible(page);
       await step(page, 'Continue to completing');
 
+      await page.getByText('Paid (0 affiliates)').waitFor();
+      await holdReads(page);
       // the shop refunds a part before the payout is completed
       const refund = await api.post(`${COMMISSIONS}/${sale.id}/refund`, {
         external_id: 'refund-1',
@@ -118,9 +116,8 @@ inChromium("the month's end", (chromium) => {
       await question.getByRole('button', { name: /^Complete payout #/ }).click();
       await question.getByText('The payout changed after you opened it').waitFor();
       await question.getByRole('button', { name: 'Cancel' }).click();
-      await page.getByText('These files are outdated').waitFor();
+      await page.getByText('The file is outdated: download it again').waitFor();
       expect(await text(page)).toContain('Ada <b>Byron: 100.00 USD → 60.00 USD');
-      expect(await text(page)).toContain('No amounts changed in Wise · EUR.');
       await expectAccessible(page);
       await page.getByRole('button', { name: 'Continue with the new amounts' }).click();
 
@@ -169,11 +166,10 @@ inChromium("the month's end", (chromium) => {
       const { ben } = await owedIn(api);
       await makeCommission(api, ben.id);
       const payout = await makePayout(api);
-      const there = { api, url: world.url };
-      const path = `/payouts/${payout.id}?step=complete`;
+      const there = { api, path: `/payouts/${payout.id}?step=complete`, viewport };
       const [one, other] = [
-        await atDashboard(chromium, there, { path, viewport }),
-        await atDashboard(chromium, there, { path, viewport }),
+        await atDashboard(chromium, world, there),
+        await atDashboard(chromium, world, there),
       ];
       // a line is an affiliate in a currency: of one a part left, the other is released
       await one.page.getByRole('button', { name: 'Only a part left: Ben Wise, EUR' }).click();
@@ -184,7 +180,9 @@ inChromium("the month's end", (chromium) => {
       await expectAccessible(one.page);
       await part.getByRole('button', { name: 'Tick with 20.00 EUR' }).click();
       await one.page.getByText('of 25.50 EUR').waitFor();
-      await other.page.getByRole('button', { name: 'Tick all' }).click();
+      await other.page
+        .getByRole('checkbox', { name: /^Also tick \d lines in no payment file, 25.50 EUR and 110.00 USD/ })
+        .check();
       for (const { page } of [one, other]) {
         await page.getByRole('button', { name: /^Complete payout #/ }).click();
       }
@@ -218,7 +216,7 @@ inChromium("the month's end", (chromium) => {
     ['wide', WIDE],
     ['on a phone', PHONE],
   ])(
-    'whom the payment files left out is told again before the payout is completed, %s',
+    'lines in no payment file are ticked by a checkbox of their own, and the question has their sum, %s',
     async (_, viewport) => {
       const api = await world.otherAccount();
       await owedIn(api);
@@ -229,11 +227,8 @@ inChromium("the month's end", (chromium) => {
       });
       await makeCommission(api, dan.id, { amount: 700 });
       const payout = await makePayout(api);
-      const finance = await atDashboard(
-        chromium,
-        { api, url: world.url },
-        { path: `/payouts/${payout.id}?step=send`, viewport },
-      );
+      const path = `/payouts/${payout.id}?step=send`;
+      const finance = await atDashboard(chromium, world, { api, path, viewport });
       const { page } = finance;
       await page.getByText('No file pays 1 affiliate.').waitFor();
       await expectAccessible(page);
@@ -244,23 +239,32 @@ inChromium("the month's end", (chromium) => {
       ]);
       await page.getByText(/Downloaded .*, revision 1/).waitFor();
       await page.getByRole('link', { name: /Complete$/ }).click();
+      const others = page.getByRole('checkbox', {
+        name: 'Also tick 2 lines in no payment file, 25.50 EUR and 7.00 USD: paid by other means',
+      });
       await page.getByRole('button', { name: 'Tick all' }).click();
+      await page.getByText('Paid (1 affiliate)').waitFor();
+      expect(await others.isChecked()).toBe(false);
+      const row = page.getByRole('row').filter({ hasText: 'Dan' });
+      await row.getByText('In no payment file').filter({ visible: true }).waitFor();
+      await others.check();
+      await expectAccessible(page);
       await page.getByRole('button', { name: /^Complete payout #/ }).click();
       const question = page.getByRole('dialog', { name: /^Complete payout #/ });
-      const warning = question.getByText('These are ticked, but the payment files left them out.');
+      const warning = question.getByText('in no payment file that was downloaded: 25.50 EUR and 7.00 USD.');
       await warning.waitFor();
       await question.getByText('Dan: 7.00 USD').waitFor();
       await expectAccessible(page);
       await question.getByRole('button', { name: 'Cancel' }).click();
-      await page.getByRole('checkbox', { name: 'Select Dan' }).uncheck();
+      await others.uncheck();
       await page.getByRole('button', { name: /^Complete payout #/ }).click();
-      await question.getByText('Releases 1 affiliate 7.00 USD').waitFor();
+      await question.getByText('1 affiliate 7.00 USD').waitFor();
       expect(await warning.count()).toBe(0);
       expectQuiet(finance);
     },
   );
 
-  test('that the payment files left out more than the page can name is told too', async () => {
+  test('however many lines are in no payment file, the question has their sum', async () => {
     const api = await world.otherAccount();
     const numbers = Array.from({ length: 102 }, (_, index) => index);
     const people = numbers.map(
@@ -276,7 +280,7 @@ inChromium("the month's end", (chromium) => {
     await api.patch('/v2/account', { hold_days: 0, minimum_payout: null });
     const payout = await makePayout(api);
     const path = `/payouts/${payout.id}?step=files`;
-    const finance = await atDashboard(chromium, { api, url: world.url }, { path });
+    const finance = await atDashboard(chromium, world, { api, path });
     const { page } = finance;
     await Promise.all([
       page.waitForEvent('download'),
@@ -284,11 +288,13 @@ inChromium("the month's end", (chromium) => {
     ]);
     await page.getByText(/Downloaded .*, revision 1/).waitFor();
     await page.getByRole('link', { name: /Complete$/ }).click();
-    await page.getByRole('button', { name: 'Tick all' }).click();
+    await page.getByRole('checkbox', { name: /^Also tick 101 lines in no payment file/ }).check();
     await page.getByRole('button', { name: /^Complete payout #/ }).click();
     const question = page.getByRole('dialog', { name: /^Complete payout #/ });
-    await question.getByText('These are ticked, but the payment files left them out.').waitFor();
-    await question.getByText('left out 1 affiliate more than Payhook can name here').waitFor();
+    await question
+      .getByText('101 ticked lines are in no payment file that was downloaded: 101.00 USD.')
+      .waitFor();
+    await question.getByText('and 96 more').waitFor();
     await expectAccessible(page);
     expectQuiet(finance);
   });
@@ -299,6 +305,10 @@ inChromium("the month's end", (chromium) => {
     const { page } = viewer;
     await page.getByRole('link', { name: 'Ben Wise' }).waitFor();
     await page.getByText('first key (API key)').waitFor();
+    await page.getByRole('link', { name: /Payment files$/ }).click();
+    await page.getByText('viewers cannot download them').waitFor();
+    expect(await page.getByRole('button', { name: /Download/ }).count()).toBe(0);
+    expect(await page.getByRole('link', { name: 'Summary of all lines' }).count()).toBe(0);
     await page.getByRole('link', { name: /Complete$/ }).click();
     await page.getByText('Your role is read-only.').waitFor();
     expect(await page.getByRole('button', { name: /^Complete/ }).count()).toBe(0);

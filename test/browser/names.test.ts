@@ -110,7 +110,7 @@ inChromium('a hostile name and sums of 15 digits', (chromium) => {
       await see(page, `/payouts/${payout.id}?line=${id}`, SUMS[1] ?? '');
       await see(page, `/payouts/${payout.id}?step=files`, SUMS[2] ?? '');
       await see(page, `/payouts/${payout.id}?step=complete`, FIRST);
-      await page.getByRole('button', { name: 'Tick all' }).click();
+      await page.getByRole('checkbox', { name: /^Also tick/ }).check();
       await page.getByRole('button', { name: /^Only a part left: .*JPY/ }).click();
       const part = page.getByRole('dialog', { name: /^Payment to/ });
       expect(await broken(page)).toEqual([]);

@@ -26,11 +26,8 @@ inChromium('a new payout', (chromium) => {
       const ada = await owed(api, 'Ada', 10_000);
       const ben = await owed(api, 'Ben', 2550);
       await owed(api, 'Cleo', 700);
-      const mia = await atDashboard(
-        chromium,
-        { api, url: world.url },
-        { role: 'member', path: '/payouts/new', viewport },
-      );
+      const at = { api, path: '/payouts/new', viewport };
+      const mia = await atDashboard(chromium, world, { ...at, role: 'member' });
       const { page } = mia;
       const create = (of: number) =>
         page.getByRole('button', { name: `Create payout for ${of} affiliate${of === 1 ? '' : 's'}` });
@@ -61,7 +58,7 @@ inChromium('a new payout', (chromium) => {
     const ben = await makeAffiliate(api, { name_first: 'Ben', payout_method: 'wise' });
     const sale = await makeCommission(api, ben.id, { amount: 700 });
     await api.post(`${COMMISSIONS}/${sale.id}/hold`);
-    const owner = await atDashboard(chromium, { api, url: world.url }, { path: '/payouts/new?view=out' });
+    const owner = await atDashboard(chromium, world, { api, path: '/payouts/new?view=out' });
     const { page } = owner;
     await page.getByRole('link', { name: 'Left out (1)' }).waitFor();
     await page.getByRole('combobox', { name: 'paid by' }).selectOption('PayPal');
@@ -78,7 +75,7 @@ inChromium('a new payout', (chromium) => {
     await owed(api, 'Ada', 10_000);
     const foreign = await owed(await shop(), 'Somebody else', 10_000);
     const path = `/payouts/new?without=${foreign.id}`;
-    const owner = await atDashboard(chromium, { api, url: world.url }, { path });
+    const owner = await atDashboard(chromium, world, { api, path });
     const { page } = owner;
     await page.getByText(`no such affiliate: ${foreign.id}`).first().waitFor();
     await page.getByRole('button', { name: `Pay #${foreign.id} after all` }).click();
@@ -104,11 +101,8 @@ inChromium('a new payout', (chromium) => {
     const before = await days();
     await owed(api, 'Ada', 10_000, `${before.month}T00:00:00Z`);
     await owed(api, 'Ben', 2550);
-    const owner = await atDashboard(
-      chromium,
-      { api, url: world.url },
-      { path: '/payouts/new', ...(readers && { timezoneId: readers }) },
-    );
+    const at = { api, path: '/payouts/new', ...(readers && { timezoneId: readers }) };
+    const owner = await atDashboard(chromium, world, at);
     const { page } = owner;
     const until = () => new URL(page.url()).searchParams.get('until');
     for (const [name, day] of [

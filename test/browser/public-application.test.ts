@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { authorizePath, pkce, type Registered, register } from '../oauth/support.ts';
-import { makeUser } from '../people/support.ts';
+import { signedIn } from '../people/support.ts';
 import { startWorld, type World } from '../support/world.ts';
-import { inChromium, type Page, type Site, signInOn, startSite } from './support.ts';
+import { inChromium, type Page, type Site, startSite, takeSession } from './support.ts';
 
 /** What a script of a page could read of an answer; null when the browser kept all of it from the script. */
 interface Read {
@@ -29,11 +29,11 @@ function call(page: Page, url: string, init: object = {}): Promise<Read | null> 
 inChromium('the page of a public application', (chromium) => {
   let world: World;
   let site: Site;
-  let email: string;
+  let session: string;
   let application: Registered;
   beforeAll(async () => {
     [world, site] = await Promise.all([startWorld(), startSite()]);
-    ({ email } = await makeUser(world.api, 'owner'));
+    session = (await signedIn(world, 'owner')).browser.cookie() ?? '';
     application = await register(world.api, { kind: 'public', redirect_uris: [callback()] });
   });
   afterAll(async () => {
@@ -50,11 +50,12 @@ inChromium('the page of a public application', (chromium) => {
 
   /** The page after its user has allowed all that it asked for, and how its code is exchanged. */
   async function allowed() {
-    const { page } = await chromium.visitor({ scripts: true });
+    const visitor = await chromium.visitor({ scripts: true });
+    await takeSession(visitor, world.url, session);
+    const { page } = visitor;
     const { verifier, challenge } = pkce();
     const params = { redirect_uri: callback(), code_challenge: challenge, code_challenge_method: 'S256' };
     await page.goto(world.url + authorizePath(application, params));
-    await signInOn(page, email);
     await page.getByRole('button', { name: 'Allow' }).click();
     await page.waitForURL((url) => url.href.startsWith(callback()));
     const exchange = form({

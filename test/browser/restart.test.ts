@@ -20,7 +20,8 @@ inChromium('a server that is killed under an open page', (chromium) => {
     const first = await serve();
     const { id } = await makeAffiliate(world.api);
     const path = `/affiliates/${id}?open=adjust`;
-    const ada = await atDashboard(chromium, { api: world.api, url: first.url }, { path });
+    const at = { api: world.api, platform: world.platform, url: first.url };
+    const ada = await atDashboard(chromium, at, { path });
     const { page } = ada;
     const form = page.getByRole('dialog', { name: /^Adjust/ });
     await form.getByLabel('Amount').fill('5.00');

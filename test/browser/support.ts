@@ -2,8 +2,9 @@ import { existsSync } from 'node:fs';
 import { createServer, type IncomingHttpHeaders } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { chromium as playwright } from 'playwright-core';
-import { afterAll, afterEach, beforeAll, describe } from 'vitest';
+import { afterEach, describe } from 'vitest';
 import { PASSWORD } from '../people/support.ts';
+import { PATIENCE_MS } from '../support/patience.ts';
 
 type Instance = Awaited<ReturnType<typeof playwright.launch>>;
 type Context = Awaited<ReturnType<Instance['newContext']>>;
@@ -14,9 +15,35 @@ export type Cookies = Awaited<ReturnType<Context['storageState']>>;
 const PLACES = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'];
 const executablePath = [process.env.CHROMIUM ?? '', ...PLACES].find((path) => existsSync(path));
 
-const ARGS =
-  '--headless --no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking ' +
-  '--disable-component-update --disable-sync';
+/**
+ * What no page of ours can see, and what costs as much as our pages do: each window of Chromium opens pages of its own
+ * for the suggestions of the address bar, and each visit starts a process for the next one.
+ */
+const UNSEEN = [
+  'WebUIOmniboxPopup',
+  'WebUIOmniboxAimPopup',
+  'WebUIOmniboxFullPopup',
+  'SpareRendererForSitePerProcess',
+];
+/** What playwright-core turns off; Chromium obeys only the last list. */
+const OFF_BY_DEFAULT = [
+  'AvoidCorsURLLoaderRestartOnRedirect',
+  'AvoidUnnecessaryBeforeUnloadCheckSync',
+  'DestroyProfileOnBrowserClose',
+  'HttpsFirstBalancedModeAutoEnable',
+  'HttpsUpgrades',
+  'MediaRouter',
+  'NetworkTimeServiceQuerying',
+  'OptimizationHints',
+  'PaintHolding',
+  'PreconnectToSearch',
+  'ThirdPartyStoragePartitioning',
+];
+const ARGS = [
+  ...['--headless', '--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run'],
+  ...['--disable-background-networking', '--disable-component-update', '--disable-sync'],
+  `--disable-features=${[...OFF_BY_DEFAULT, ...UNSEEN].join(',')}`,
+];
 
 /** A person at a browser of their own, with one tab open. */
 export interface Visitor {
@@ -44,6 +71,36 @@ interface VisitorOptions {
   readonly storageState?: Cookies;
 }
 
+/** The one of this process, which its files share: launched at the first use, and again if it has crashed. */
+let launched: Promise<Instance> | undefined;
+
+async function launch(executablePath: string): Promise<Instance> {
+  const instance = await playwright.launch({
+    executablePath,
+    args: ARGS,
+    // people's browsers keep the pages they go back to
+    ignoreDefaultArgs: ['--disable-back-forward-cache'],
+    handleSIGTERM: false,
+  });
+  instance.on('disconnected', () => {
+    launched = undefined;
+  });
+  return instance;
+}
+
+function running(executablePath: string): Promise<Instance> {
+  if (launched === undefined) {
+    launched = launch(executablePath);
+    launched.catch(() => {
+      launched = undefined;
+    });
+  }
+  return launched;
+}
+
+// the signal ends a worker of the tests; playwright ends the browser and removes its profile when the process exits
+process.once('SIGTERM', () => process.exit());
+
 /** A `describe` whose tests have a Chromium; where there is none they are skipped, and the title says why. */
 export function inChromium(title: string, body: (chromium: Chromium) => void): void {
   if (executablePath === undefined) {
@@ -52,30 +109,20 @@ export function inChromium(title: string, body: (chromium: Chromium) => void): v
     return;
   }
   describe(title, () => {
-    let instance: Instance;
     const contexts: Context[] = [];
-    beforeAll(async () => {
-      instance = await playwright.launch({
-        executablePath,
-        args: ARGS.split(' '),
-        // people's browsers keep the pages they go back to
-        ignoreDefaultArgs: ['--disable-back-forward-cache'],
-      });
-    });
     afterEach(async () => {
       await Promise.all(contexts.splice(0).map((context) => context.close()));
     });
-    afterAll(() => instance.close());
     body({
       async visitor({ scripts = false, ...look } = {}) {
-        const context = await instance.newContext({
+        const context = await (await running(executablePath)).newContext({
           ...look,
           javaScriptEnabled: scripts,
           ignoreHTTPSErrors: true,
           locale: 'en-GB',
         });
         contexts.push(context);
-        context.setDefaultTimeout(15_000);
+        context.setDefaultTimeout(PATIENCE_MS);
         const page = await context.newPage();
         const refusals: string[] = [];
         const errors: string[] = [];

@@ -50,7 +50,16 @@ test('metadata of a payout are given when it is made, shown, and replaced when i
   const shown = await say('payouts', 'show', 'current');
   expect(shown).toContain('Metadata: run=november\n');
   expect(shown).toMatch(/^Created \S+ \S+ by .+ \(API key\) \(UTC\)$/m);
-  await ask('payouts', 'complete', 'current', '--all-paid', '--yes', '--metadata', 'bank_run=B-9');
+  await ask(
+    'payouts',
+    'complete',
+    'current',
+    '--all-paid',
+    '--also-without-file',
+    '--yes',
+    '--metadata',
+    'bank_run=B-9',
+  );
   expect((await api.get(PAYOUTS)).body.data[0].metadata).toEqual({ bank_run: 'B-9' });
 });
 

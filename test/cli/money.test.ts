@@ -403,7 +403,7 @@ test('a payout is paid when --paid-at says, a day being one of the account', asy
     '--time-zone',
     'UTC+1',
   );
-  const complete = ['payouts', 'complete', '1', '--all-paid', '--yes'];
+  const complete = ['payouts', 'complete', '1', '--all-paid', '--also-without-file', '--yes'];
   await refuse(1, 'paid_at must be an RFC 3339 instant or a day', ...complete, '--paid-at', 'today');
   await refuse(
     1,

@@ -93,6 +93,9 @@ test('each format is the file of the API, under the name the server gives it, fo
     files: [{ file: 'mine.csv', bytes: expect.any(Number), part: null }],
     skipped_affiliates: 0,
     affiliates_above_limit: 0,
+    affiliates_in_other_files: 1, // paid from euros before
+    file_set_id: expect.stringMatching(/^pfs_/),
+    replaces_file_set_id: expect.stringMatching(/^pfs_/),
     payout_id: id,
     revision: 1,
     format: 'wise',
@@ -430,4 +433,79 @@ test('the list is not written when the payout changes between reading it and the
   const url = await between((path) => path.includes('payment-files'), change);
   const args = ['payouts', 'export', 'current', '--format', 'paypal', '--paid-list', 'paid.csv'];
   await refuse(run(args, url), 1, 'payout 1 changed in the meantime');
+});
+
+test('files of other rows are another set: the export warns of everybody in both, and names the file before', async () => {
+  await manyForWise(5);
+  await makePayout(api);
+  const wise = (...args: string[]) => exportTo('--format', 'wise', ...args);
+  const first = await ask(
+    'payouts',
+    'export',
+    '1',
+    '--format',
+    'wise',
+    '--rows-per-file',
+    '3',
+    '-o',
+    'first.csv',
+  );
+  expect(first).toMatchObject({ files: [{ part: 1 }, { part: 2 }], affiliates_in_other_files: 0 });
+  expect(first.replaces_file_set_id).toBeNull();
+  // the same files again are no other files
+  expect((await wise('--rows-per-file', '3', '-o', 'again.csv')).stderr).toBe('');
+  expect(read('again-part-1.csv')).toBe(read('first-part-1.csv'));
+  const second = await wise('--rows-per-file', '2', '-o', 'second.csv');
+  expect(second.code, second.stderr).toBe(0);
+  expect(second.stderr).toContain('WARNING: 5 affiliates in this file are also in another file');
+  expect(second.stderr).toContain(
+    'The other files: wise, part 1, first downloaded at revision 1; wise, part 2',
+  );
+  const third = await run(['payouts', 'export', '1', '--format', 'wise', '-o', 'third.csv', '--json']);
+  expect(third.json()).toMatchObject({ affiliates_in_other_files: 5, files: [{ part: null }] });
+  const { downloads } = (await api.get(`${PAYOUTS}/current/payment-files`)).body.files[0];
+  expect(downloads.map(({ is_outdated }: Json) => is_outdated)).toEqual([false, ...Array(7).fill(true)]);
+  await refuse(wise('--rows-per-file', '1'), 2, '--rows-per-file must be a whole number');
+  await refuse(wise('--rows-per-file', '1001'), 1, '--rows-per-file must be at most 1000 for the Wise file');
+  await refuse(exportTo('--rows-per-file', '3'), 2, '--rows-per-file goes with --format');
+});
+
+test('--all-paid refuses lines in no downloaded file with their sum, until --also-without-file says they were paid', async () => {
+  const ada = await someone(PAYPAL, { usd: 100 });
+  const eve = await someone({ payout_method: 'other', name_first: 'Eve' }, { usd: 42_080, jpy: 7 });
+  await makePayout(api);
+  await exportTo('--format', 'paypal', '--currency', 'usd', '--allow-skipped');
+  const complete = ['payouts', 'complete', '1', '--all-paid', '--yes'];
+  await nothingChanges(world, () =>
+    refuse(
+      run(complete),
+      1,
+      '2 payments in no payment file that was downloaded, 7 JPY, 420.80 USD',
+      `${eve} (Eve)`,
+      '--also-without-file',
+    ),
+  );
+  await refuse(
+    run(['payouts', 'complete', '1', '--paid', `${ada}`, '--also-without-file', '--yes']),
+    2,
+    '--also-without-file goes with --all-paid',
+  );
+  const done = await ask(...complete, '--also-without-file');
+  expect(settled(done)).toEqual([
+    [ada, 'usd', 100, null],
+    [eve, 'jpy', 7, null],
+    [eve, 'usd', 42_080, null],
+  ]);
+});
+
+test('--all-paid with the lines in no file named as unpaid needs nothing else', async () => {
+  const ada = await someone(PAYPAL, { usd: 100 });
+  const eve = await someone({ payout_method: 'other' }, { usd: 300 });
+  await makePayout(api);
+  await exportTo('--format', 'paypal', '--currency', 'usd', '--allow-skipped');
+  const done = await ask('payouts', 'complete', '1', '--all-paid', '--unpaid', `${eve}`, '--yes');
+  expect(settled(done)).toEqual([
+    [ada, 'usd', 100, null],
+    [eve, 'usd', 0, null],
+  ]);
 });

@@ -17,6 +17,7 @@ const world = useWorld();
 const api = useAccount(world);
 const machine = useMachine();
 let payout: Json;
+let messageId: string;
 let ids: number[];
 
 beforeEach(async () => {
@@ -30,15 +31,18 @@ beforeEach(async () => {
     ids.push(id);
   }
   payout = await makePayout(api);
-  expect((await api.get(`${PAYOUTS}/${payout.id}/payment-files/sepa`)).status).toBe(200);
+  const file = await api.get(`${PAYOUTS}/${payout.id}/payment-files/sepa`);
+  expect(file.status, file.text).toBe(200);
+  messageId = /<MsgId>(.*?)</.exec(file.text)?.[1] ?? '';
 });
 
 const write = (name: string, text: string) => machine.write(name, text);
-const complete = (...args: string[]) =>
-  runHere(['payouts', 'complete', '1', ...args, '--yes'], {
+const run = (...args: string[]) =>
+  runHere(['payouts', ...args], {
     cwd: machine.folder,
     env: { PAYHOOK_URL: world.url, PAYHOOK_API_KEY: api.key },
   });
+const complete = (...args: string[]) => run('complete', '1', ...args, '--yes');
 const linesNow = async (): Promise<Json> =>
   Object.fromEntries(
     (await api.get(`${PAYOUTS}/${payout.id}`)).body.affiliates.map((line: Json) => [
@@ -67,7 +71,7 @@ test('completes a payout by the answers of the bank, and books what came back', 
   );
   write(
     'status.xml',
-    pain002('P1-R1-F1', 'PART', [{ reference: reference(2), status: 'RJCT', reason: 'AC01' }]),
+    pain002(messageId, 'PART', [{ reference: reference(2), status: 'RJCT', reason: 'AC01' }]),
   );
   const ran = await complete('--from', 'camt.xml', '--from', 'status.xml');
   expect(ran, ran.stderr).toMatchObject({ code: 0 });
@@ -87,7 +91,7 @@ test('completes a payout by the answers of the bank, and books what came back', 
 
 test('a payout is not completed while the fate of a line is unknown, before somebody says it', async () => {
   write('camt.xml', camt([{ reference: reference(0), amount: 1000 }]));
-  write('waiting.xml', pain002('P1-R1-F1', null, [{ reference: reference(1), status: 'ACCP' }]));
+  write('waiting.xml', pain002(messageId, null, [{ reference: reference(1), status: 'ACCP' }]));
   const files = ['--from', 'camt.xml', '--from', 'waiting.xml'];
   const refused = await complete(...files);
   expect(refused).toMatchObject({ code: 1, error: { reason: 'affiliates_missing' } });
@@ -120,7 +124,7 @@ test('files that contradict each other, and files of other payouts, complete not
     'camt.xml',
     camt(ids.map((_, index) => ({ reference: reference(index), amount: 1000 * (index + 1) }))),
   );
-  write('refused.xml', pain002('P1-R1-F1', 'RJCT'));
+  write('refused.xml', pain002(messageId, 'RJCT'));
   write('other.xml', camt([{ reference: 'P9-A1', amount: 5 }]));
   const both = await complete('--from', 'camt.xml', '--from', 'refused.xml');
   expect(both.error?.message).toContain('the files contradict each other');
@@ -129,4 +133,63 @@ test('files that contradict each other, and files of other payouts, complete not
     expect(other).toMatchObject({ code: 1, error: { reason: 'result_of_another_payout' } });
   });
   expect((await api.get(`${PAYOUTS}/${payout.id}`)).body.status).toBe('unpaid');
+});
+
+const paypal = (...lines: string[]) =>
+  ['Type,Status,Currency,Gross,Transaction ID,Custom Number', ...lines, ''].join('\n');
+
+test('shows what a file says and changes nothing: money that came back is never paid', async () => {
+  write(
+    'paypal-reversal.csv',
+    paypal(
+      `Mass Pay Reversal,Completed,EUR,10.00,T1,${reference(0)}`,
+      `Website Payment,Completed,EUR,20.00,T2,${reference(1)}`,
+      'Website Payment,Completed,EUR,7.00,T3,ORDER-9',
+    ),
+  );
+  const ran = await run('results', '1', 'paypal-reversal.csv');
+  expect(ran, ran.stderr).toMatchObject({ code: 0 });
+  expect(ran.stdout).toContain(
+    '(paypal): 0 payments paid; 0 rejected, 1 returned, 0 pending, 2 without an answer; 1 entry is none',
+  );
+  expect(ran.stdout).toMatch(/10\.00 EUR\s+returned\s+PayPal took it back/);
+  expect(ran.stdout).toContain('Look: line 3: the type "Website Payment" with money in');
+  const json = JSON.parse((await run('results', '1', 'paypal-reversal.csv', '--json')).stdout);
+  expect(json).toMatchObject({ object: 'payout_result', counts: { returned: 1, problems: 1, others: 1 } });
+  const listed = await run('results', '1');
+  expect(listed.stdout).toMatch(/paypal\s+0\s+0\s+1\s+0\s+1/);
+  expect((await api.get(`${PAYOUTS}/${payout.id}`)).body.status).toBe('unpaid');
+  write('list.csv', `reference,note\n${reference(0)},thanks\n`);
+  const refused = await run('results', '1', 'list.csv');
+  expect(refused.error?.message).toContain('there is no column "note"');
+  const ignored = await run('results', '1', 'list.csv', '--ignore-column', 'note');
+  expect(ignored.stdout).toContain('(paid_list): 1 payment paid, 10.00 EUR');
+  expect(await run('results', '1', '--ignore-column', 'note')).toMatchObject({ code: 2 });
+  expect(await run('results', '1', 'list.csv', '--page', '2')).toMatchObject({ code: 2 });
+});
+
+test('owes nothing again while another file leaves open whether more money left', async () => {
+  const wise = (status: string, id: string) =>
+    `ID,Status,Direction,Target amount (after fees),Target currency,Reference\n${id},${status},OUT,10.00,EUR,${reference(0)}\n`;
+  write('denied.csv', paypal(`Mass Pay Payment,Denied,EUR,-10.00,T1,${reference(0)}`));
+  write('open.csv', wise('processing', 'TRANSFER-1'));
+  write(
+    'statement.csv',
+    `TransferWise ID,Date,Amount,Currency,Payment Reference\nTRANSFER-2,30-09-2026,20.00,EUR,${reference(1)}\n`,
+  );
+  const files = ['--from', 'denied.csv', '--from', 'open.csv', '--from', 'statement.csv'];
+  const both = await complete(...files, '--unpaid', String(ids[2]));
+  expect(both.error?.message).toContain(
+    `nobody says what became of affiliate ${ids[0]} in EUR: they may have been paid`,
+  );
+  expect(both.stderr).toContain(`the files leave open what became of affiliates ${ids[0]} in EUR`);
+  const twice = await complete(
+    '--from',
+    'denied.csv',
+    '--from',
+    'denied.csv',
+    '--unpaid',
+    `${ids[1]},${ids[2]}`,
+  );
+  expect(twice, twice.stderr).toMatchObject({ code: 0 });
 });

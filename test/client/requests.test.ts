@@ -2,7 +2,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { ApiError, type Client, ConnectionError, createClient } from '../../src/client/client.ts';
 import { type Answer, hangUp, json, nothing, refusal, stub } from './support.ts';
 
@@ -151,13 +151,15 @@ test('a response that is not from the API is reported as such and is no success'
     (status: number): Answer =>
     (_, response) =>
       void response.writeHead(status, { location: '/', 'content-type': 'text/html' }).end('<h1>Hello</h1>');
-  for (const status of [301, 403, 500]) {
+  for (const status of [301, 403, 500, 504]) {
     const { client, seen } = await stub(html(status));
-    const refused = client.webhookEndpoints.retry('we_1', 'evt_1');
+    const refused = client.webhookEndpoints.retry('we_1', 'evt_1', { retries: 0 });
     await expect(refused).rejects.toMatchObject({
       status,
-      reason: null,
-      message: `the server answered HTTP ${status} without an error of the API: is the address right?`,
+      name: status < 500 ? 'ApiError' : 'ConnectionError',
+      message: expect.stringContaining(
+        `the server answered HTTP ${status} without an error of the API: is the address right?`,
+      ),
     });
     expect(seen).toHaveLength(1);
   }
@@ -257,5 +259,52 @@ test('a download has its name, revision and what it leaves out, and fails when i
   await expect(text(broken.stream)).rejects.toMatchObject({
     name: 'ConnectionError',
     message: expect.stringContaining('the download was cut off'),
+  });
+});
+
+describe('what is known of a write that failed', () => {
+  const create = (client: Client, options: object = {}) =>
+    client.payouts.create({}, { retries: 0, ...options }).catch((error: unknown) => error);
+  const gateway: Answer = (_, response) => void response.writeHead(504).end('<h1>Gateway Time-out</h1>');
+  const own = (reason: string) => refusal(500, 'internal_error', { 'payhook-reason': reason });
+
+  test.each([
+    ['a gateway answered in its place', gateway],
+    ['the server failed', own('internal_error')],
+    ['the server lost its database', own('database_unavailable')],
+    ['the connection was lost', hangUp],
+  ])('is nothing when %s: the error carries the key to repeat it with', async (_, answer) => {
+    const { client, seen } = await stub(answer, answer, json(201, { id: 'po_1' }));
+    const failure = await create(client);
+    expect(failure).toBeInstanceOf(ConnectionError);
+    expect(failure).toMatchObject({
+      outcome: 'unknown',
+      idempotencyKey: seen[0]?.headers['idempotency-key'],
+      message: expect.stringContaining('not known whether'),
+    });
+    expect(await create(client, { idempotencyKey: 'mine' })).toMatchObject({ idempotencyKey: 'mine' });
+    const { idempotencyKey } = failure as ConnectionError;
+    await client.payouts.create({}, { idempotencyKey: idempotencyKey ?? undefined });
+    expect(seen[2]?.headers['idempotency-key']).toBe(idempotencyKey);
+  });
+
+  test('is that nothing was changed when the API refused it, or nothing reached the server', async () => {
+    for (const reason of ['disk_full', 'shutting_down']) {
+      const { client } = await stub(own(reason));
+      expect(await create(client)).toBeInstanceOf(ApiError);
+    }
+    const { client } = await stub(gateway);
+    const read = await client.account.get({ retries: 0 }).catch((error: unknown) => error);
+    expect(read).toMatchObject({ name: 'ConnectionError', outcome: 'not_done', status: 504 });
+  });
+
+  test('stays nothing when a repeat is refused before it is compared with what was done', async () => {
+    const late = refusal(429, 'too_many', { 'payhook-reason': 'rate_limited', 'retry-after': '3600' });
+    const { client } = await stub(gateway, late);
+    expect(await create(client, { retries: 1 })).toMatchObject({
+      ...{ name: 'ConnectionError', outcome: 'unknown', status: 429 },
+    });
+    const answered = await stub(gateway, refusal(409, 'conflict', { 'payhook-reason': 'nothing_to_pay' }));
+    expect(await create(answered.client, { retries: 1 })).toBeInstanceOf(ApiError);
   });
 });

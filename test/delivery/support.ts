@@ -4,9 +4,10 @@ import { expect } from 'vitest';
 import type { EventType } from '../../src/outbox/event-types.ts';
 import { publishEach } from '../../src/outbox/queue.ts';
 import type { Api } from '../support/api.ts';
+import { borrowWorld } from '../support/pool.ts';
 import { type Received, type Receiver, startReceiver } from '../support/receiver.ts';
 import { until } from '../support/wire.ts';
-import { startWorld, type World, type WorldOptions } from '../support/world.ts';
+import type { World, WorldOptions } from '../support/world.ts';
 
 const ENDPOINTS = '/v2/webhook-endpoints';
 const CHANNEL = 'payhook_deliveries';
@@ -65,9 +66,9 @@ export interface Stage {
 export const uuidOf = (id: string): string =>
   id.replace(/^[a-z]+_/, '').replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5');
 
-/** Runs a test in a world of its own whose server delivers unless the options say otherwise. */
+/** Runs a test in a world whose server delivers unless the options say otherwise. */
 export async function onStage(options: WorldOptions, work: (stage: Stage) => Promise<void>): Promise<void> {
-  const world = await startWorld({ delivers: true, ...options });
+  const world = await borrowWorld({ delivers: true, ...options });
   const receivers: Receiver[] = [];
   let failure: unknown;
   try {

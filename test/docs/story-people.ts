@@ -70,11 +70,14 @@ export async function people({ show, refuse, chapter }: Recorder, { world }: Sce
   return { cookie: second.cookie() ?? '', csrf: await second.token(), id: mary.id };
 }
 
-/** A payout that somebody else must approve: an owner sends it back, approves it, and ends the rule. */
+/** A payout that a key of nobody created, so that two people must approve it: an owner sends it back, then approves it. */
 export async function approving({ show, refuse, chapter }: Recorder, { world }: Scene, owner: Person) {
   chapter('2026-09-23T14:00:00.000Z');
   const { api } = world;
   await api.patch('/v2/account', { approval: 'second_person' });
+  await refuse('createUser', 'owner_required', {
+    body: { email: 'eve@example.com', name: 'Eve', role: 'owner' },
+  });
   const { id, revision } = (await api.post('/v2/affiliates/payouts')).body;
   const path = { payout_id: id };
   await refuse('approvePayout', 'person_required', { path, body: { revision } });
@@ -84,6 +87,7 @@ export async function approving({ show, refuse, chapter }: Recorder, { world }: 
     as: owner,
   });
   await show('approvePayout', { path, body: { revision }, as: owner });
+  await show('getPayoutApproval', { path });
   await api.delete(`/v2/affiliates/payouts/${id}`);
   await world.query(`update accounts set approval = 'none'`);
 }

@@ -3,6 +3,9 @@ import { until } from '../support/wire.ts';
 import type { World } from '../support/world.ts';
 import type { Recorder } from './recorder.ts';
 
+/** What the payout pays its affiliates. */
+const AMOUNTS = ['90.00', '165.50'];
+
 /** Where the story happens: a world that delivers, with a receiver. */
 export interface Scene {
   readonly world: World;
@@ -299,7 +302,7 @@ export async function completing(
   await show('takePayoutResult', {
     path: { payout_id: payout.id },
     body: `Transaction ID,Unique ID,Amount,Currency,Transaction status\n${payout.affiliates
-      .map((affiliate, index) => `TX-${index + 1},P1-A${affiliate},,USD,Completed\n`)
+      .map((affiliate, index) => `TX-${index + 1},P1-A${affiliate},${AMOUNTS[index]},USD,Completed\n`)
       .join('')}`,
   });
   await show('listPayoutResults', { path: { payout_id: payout.id } });

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { keepHouse } from '../support/chores.ts';
 import { startWorld, type World } from '../support/world.ts';
 
-const OLD = 50_000;
+const OLD = 25_000;
 const YOUNG = 7;
 
 /** Fills a table of the account with old rows and a few young ones. */

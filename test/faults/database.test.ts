@@ -2,6 +2,7 @@ import { readdirSync, readlinkSync } from 'node:fs';
 import sql from 'sql-template-tag';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Answer, Api } from '../support/api.ts';
+import { rounds } from '../support/depth.ts';
 import { IMBALANCES, UNTOLD } from '../support/imbalances.ts';
 import type { LatencyProxy } from '../support/latency.ts';
 import { makeAffiliates, salesFile, salesFor, takeIn } from '../support/seed.ts';
@@ -67,7 +68,7 @@ describe.concurrent('PostgreSQL out of reach', () => {
       const [sale] = salesFor([affiliate], 1);
       latency.refusing = true;
       latency.cut();
-      for (let round = 0; round < 3; round++) {
+      for (let round = 0; round < rounds(1, 3); round++) {
         expectUnavailable(await api.get(PAYOUTS));
         expectUnavailable(await api.post(COMMISSIONS, sale));
         expectUnavailable(await api.upload(`${COMMISSIONS}/import`, salesFile(salesFor([affiliate], 3))));
@@ -298,7 +299,7 @@ describe.concurrent('clients that are slow or leave', () => {
       const { api, latency, url } = world;
       const affiliates = await makeAffiliates(api, 2);
       await takeIn(api, salesFor(affiliates, 6));
-      for (let round = 0; round < 7; round++) {
+      for (let round = 0; round < rounds(3, 20); round++) {
         latency.latencyMs = 10;
         const wire = await openWire(url, 'POST', PAYOUTS, {
           authorization: `Bearer ${api.key}`,
@@ -323,10 +324,10 @@ test('uploads that break off midway change nothing, leave no file behind and are
     const sales = salesFor(await makeAffiliates(api, 1), 2000);
     const before = await rowsOf(world);
     const seen = log.length;
-    for (let round = 0; round < 7; round++) {
+    for (let round = 0; round < rounds(3, 20); round++) {
       const wire = await openWire(url, 'POST', `${COMMISSIONS}/import`, csvHeaders(api));
       const file = salesFile(sales);
-      wire.chunk(file.slice(0, 100 + round * 5000));
+      wire.chunk(file.slice(0, 100 + (round % 7) * 5000));
       if (process.platform === 'linux') await until('the upload has begun', () => spooled() > 0);
       wire.vanish();
       if (process.platform === 'linux') await until('the upload is let go', () => spooled() === 0);
@@ -362,7 +363,7 @@ describe('a download', () => {
   };
 
   test('whose reader leaves early releases its connection, so that later requests work', async () => {
-    for (let round = 0; round < 7; round++) {
+    for (let round = 0; round < rounds(3, 20); round++) {
       const wire = await start();
       expect((await busy(world)).length, 'the file is larger than what buffers hold').toBe(1);
       wire.vanish();

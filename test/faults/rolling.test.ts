@@ -4,13 +4,14 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { rounds } from '../support/depth.ts';
 import { freePort } from '../support/free-port.ts';
 import { until } from '../support/wire.ts';
 import { dataFolder, listens } from './support-server.ts';
 import { sharedDatabase } from './support-shared.ts';
 
 const hasNginx = spawnSync('nginx', ['-v']).status === 0;
-const ROUNDS = Number(process.env.TEST_ROLLING_ROUNDS ?? 2);
+const ROUNDS = rounds(1, 10);
 const CALLERS = 6;
 
 /** nginx in front of servers on these ports, as docs/scaling.md sets it up. */

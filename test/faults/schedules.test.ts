@@ -11,7 +11,7 @@ import { settingsOf } from '../support/database-url.ts';
 import { plainEnvironment } from '../support/environment.ts';
 import { startWorld, type World } from '../support/world.ts';
 
-const SCRIPT = fileURLToPath(new URL('schedules-child.ts', import.meta.url));
+const SCRIPT = fileURLToPath(new URL('schedules-child.mjs', import.meta.url));
 const SCHEDULES = '/v2/affiliates/payout-schedules';
 const folder = mkdtempSync(join(tmpdir(), 'payhook-schedules-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
@@ -19,7 +19,7 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 /** A process that runs what is due, through the latency of the world's database. */
 async function startRunner(world: World): Promise<ChildProcess> {
   const settings = await settingsOf(world, { host: '127.0.0.1', port: world.latency?.port ?? 0 });
-  return spawn(process.execPath, ['--import', 'tsx', SCRIPT], {
+  return spawn(process.execPath, [SCRIPT], {
     stdio: ['ignore', 'pipe', 'inherit'],
     env: { ...plainEnvironment(), HOME: tmpdir(), DATA_DIR: folder, ...settings, LOG_LEVEL: 'warn' },
   });

@@ -1,4 +1,9 @@
+import { idOf, uuidOf } from '../../src/kernel/ids.ts';
 import { newSecret } from '../../src/kernel/secrets.ts';
+import { beginSession } from '../../src/people/users/credentials.ts';
+import { hashPassword } from '../../src/people/users/passwords.ts';
+import { findOrMakePerson, replacePassword } from '../../src/people/users/people.ts';
+import { addUser } from '../../src/people/users/service.ts';
 import { SUMS } from '../api/fixtures.ts';
 import { type Answer, type Api, apiOf } from '../support/api.ts';
 import type { World } from '../support/world.ts';
@@ -84,18 +89,53 @@ export const signInAs = async (url: string, email: string, password = PASSWORD) 
 export type Role = 'owner' | 'member' | 'viewer';
 let made = 0;
 
-/** A user who has chosen the password, signed in. */
+/** A user who has the password, and a browser that is signed in. */
+export interface SignedIn {
+  readonly id: string;
+  readonly email: string;
+  readonly browser: Browser;
+}
+
+/** A user who has chosen the password by an invitation, signed in. */
 export async function makeUser(
   api: Api,
   role: Role,
   email = `${role}-${++made}@example.com`,
-): Promise<{ id: string; email: string; browser: Browser }> {
+): Promise<SignedIn> {
   const { body } = await api.post('/v2/users', { email, name: `The ${role}`, role });
   const browser = browserAt(api.url);
   const token = tokenIn(body.invitation_url);
   const answer = await browser.submit('/password', { token, password: PASSWORD, again: PASSWORD });
   if (answer.status !== 303) throw new Error(`the invitation did not work: ${answer.text}`);
   return { id: body.id, email, browser };
+}
+
+let hashing: Promise<string> | undefined;
+
+/**
+ * The same for tests of something else, of the account of `api`: functions of the program write the user and the
+ * session into the database, nobody follows an invitation, and a process hashes the password once.
+ */
+export async function signedIn(
+  { platform, url, api: first }: Pick<World, 'platform' | 'url' | 'api'>,
+  role: Role,
+  api = first,
+): Promise<SignedIn> {
+  const account = uuidOf('acc', (await api.get('/v2/account')).body.id);
+  if (account === null) throw new Error('the client has no account');
+  hashing ??= hashPassword(PASSWORD);
+  const passwordHash = await hashing;
+  const email = `${role}-${++made}@example.com`;
+  const visit = { userAgent: 'a browser', address: '127.0.0.1', requestId: `signed-in-${made}` };
+  return platform.db.transaction(async (tx) => {
+    const person = await findOrMakePerson(tx, email);
+    await replacePassword(tx, person, passwordHash, null);
+    const { id } = await addUser(tx, account, { person, name: `The ${role}`, role, joined: true });
+    const member = { account, user: id, role, person, passwordHash };
+    const secret = await beginSession(tx, member, visit, 'signIn');
+    if (secret === null) throw new Error(`${email} has another password already`);
+    return { id: idOf('usr', id), email, browser: browserAt(url, secret) };
+  });
 }
 
 /** The secret in a link. */

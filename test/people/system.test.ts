@@ -67,6 +67,7 @@ test('a chore is noted when it was done, and not when it failed', async () => {
   const read = async (): Promise<{ name: string; last_done_at: string }[]> =>
     (await world.api.get(SYSTEM)).body.chores;
   const warnings: unknown[] = [];
+  const begun = Date.now();
   const stop = keepHouse(
     [
       { name: 'mopping', everyMs: 1, run: () => Promise.reject(new Error('no water')) },
@@ -78,7 +79,8 @@ test('a chore is noted when it was done, and not when it failed', async () => {
   stop();
   const chores = await read();
   const sweeping = chores.find(({ name }) => name === 'sweeping');
-  expect(Math.abs(Date.parse(sweeping?.last_done_at ?? '') - Date.now())).toBeLessThan(60_000);
+  // a second for the clock of the database
+  expect(Date.parse(sweeping?.last_done_at ?? '')).toBeGreaterThanOrEqual(begun - 1000);
   expect(chores.some(({ name }) => name === 'mopping')).toBe(false);
   expect(warnings).toContainEqual({ err: new Error('no water'), chore: 'mopping' });
 });

@@ -1,10 +1,13 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { sumsOf } from '../../src/money/invoices/sums.ts';
+import { expectProperty } from '../support/properties.ts';
 
-test('net, tax and rounding are what was paid; the tax is that of the net amount', () => {
-  fc.assert(
-    fc.property(fc.bigInt(1n, 10n ** 15n), fc.integer({ min: 0, max: 10_000 }), (paid, rate) => {
+test('net, tax and rounding are what was paid; the tax is that of the net amount', () =>
+  expectProperty({
+    ...{ name: 'sums of an invoice', cases: 5000 },
+    arbitrary: fc.tuple(fc.bigInt(1n, 10n ** 15n), fc.integer({ min: 0, max: 10_000 })),
+    check([paid, rate]) {
       const { net, tax, rounding } = sumsOf(paid, rate);
       expect(net + tax + rounding).toBe(paid);
       expect(net >= 0n && tax >= 0n).toBe(true);
@@ -14,7 +17,5 @@ test('net, tax and rounding are what was paid; the tax is that of the net amount
       // no other net amount comes nearer
       const next = net + 1n;
       expect(next + (next * BigInt(rate) * 2n + 10_000n) / 20_000n > paid).toBe(true);
-    }),
-    { numRuns: 5000 },
-  );
-});
+    },
+  }));

@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { read, recover } from '../delivery/recoveries-support.ts';
 import { type Endpoint, idsOf, onStage, type Stage, uuidOf } from '../delivery/support.ts';
+import { expectProperty } from '../support/properties.ts';
 import type { Received, Receiver } from '../support/receiver.ts';
 import { until } from '../support/wire.ts';
 
@@ -78,70 +79,70 @@ async function live(stage: Stage, endpoint: Endpoint, receiver: Receiver, log: r
 
 test('every event that matches is sent exactly once, by the recovery or by the attempt that was due; the counts say so', () =>
   onStage({ delivers: false, settings: { DELIVERY_SCHEDULE: '0s 24h' } }, (stage) =>
-    fc.assert(
-      fc.asyncProperty(
-        fc.array(past, { minLength: 1, maxLength: 40 }),
+    expectProperty({
+      ...{ name: 'recoveries', cases: 5 },
+      arbitrary: fc.record({
+        log: fc.array(past, { minLength: 1, maxLength: 40 }),
         asked,
-        fc.integer({ min: 1, max: 2 }),
-        async (log, { from, to, ...wanted }, workers) => {
-          const receiver = await stage.receiver();
-          const endpoint = await stage.endpoint(receiver, { event_types: null });
-          const events = await live(stage, endpoint, receiver, log);
-          const before = await Promise.all(events.map((event) => stage.log(endpoint, event)));
-          expect(before.map(({ status }) => status)).toEqual(log.map(({ status }) => status));
-          const timeAt = (percent: number) =>
-            before[Math.floor((percent * (before.length - 1)) / 100)].created_at;
-          const since = timeAt(from);
-          const end = to === null ? undefined : timeAt(to);
-          receiver.received.length = 0;
-          const fails = new Map(events.map((event, index) => [event, log[index]?.fails === true]));
-          answering(receiver, (event) => fails.get(event) === true);
+        workers: fc.integer({ min: 1, max: 2 }),
+      }),
+      async check({ log, asked: { from, to, ...wanted }, workers }) {
+        const receiver = await stage.receiver();
+        const endpoint = await stage.endpoint(receiver, { event_types: null });
+        const events = await live(stage, endpoint, receiver, log);
+        const before = await Promise.all(events.map((event) => stage.log(endpoint, event)));
+        expect(before.map(({ status }) => status)).toEqual(log.map(({ status }) => status));
+        const timeAt = (percent: number) =>
+          before[Math.floor((percent * (before.length - 1)) / 100)].created_at;
+        const since = timeAt(from);
+        const end = to === null ? undefined : timeAt(to);
+        receiver.received.length = 0;
+        const fails = new Map(events.map((event, index) => [event, log[index]?.fails === true]));
+        answering(receiver, (event) => fails.get(event) === true);
 
-          const types = wanted.types?.map((type) => `${endpoint.id}.${type}`) ?? null;
-          // an instant is the end of no span that begins there
-          if (end !== undefined && end <= since) return void (await stage.api.delete(endpoint.path));
-          const fields = {
-            since,
-            ...(end === undefined ? {} : { until: end }),
-            status: wanted.status,
-            types,
-          };
-          const recovery = await recover(stage, endpoint, fields);
-          const running = await Promise.all(Array.from({ length: workers }, () => stage.world.startWorker()));
-          await until('it has ended', async () => (await read(stage, recovery)).status === 'completed');
-          await stage.world.query('update endpoint_state set may_start_at = now() where endpoint_id = $1', [
-            endpoint.uuid,
-          ]);
-          await stage.nudge();
-          await quiet(stage, endpoint);
-          await Promise.all(running.map((worker) => worker.close()));
+        const types = wanted.types?.map((type) => `${endpoint.id}.${type}`) ?? null;
+        // an instant is the end of no span that begins there
+        if (end !== undefined && end <= since) return void (await stage.api.delete(endpoint.path));
+        const fields = {
+          since,
+          ...(end === undefined ? {} : { until: end }),
+          status: wanted.status,
+          types,
+        };
+        const recovery = await recover(stage, endpoint, fields);
+        const running = await Promise.all(Array.from({ length: workers }, () => stage.world.startWorker()));
+        await until('it has ended', async () => (await read(stage, recovery)).status === 'completed');
+        await stage.world.query('update endpoint_state set may_start_at = now() where endpoint_id = $1', [
+          endpoint.uuid,
+        ]);
+        await stage.nudge();
+        await quiet(stage, endpoint);
+        await Promise.all(running.map((worker) => worker.close()));
 
-          const matches = ({ status, type }: Past, index: number) =>
-            wanted.status.includes(status) &&
-            (wanted.types === null || wanted.types.includes('*') || wanted.types.includes(type)) &&
-            before[index].created_at >= since &&
-            (end === undefined || before[index].created_at < end);
-          const matching = log.filter(matches);
-          const skipped = matching.filter(({ byHand }) => byHand).length;
-          expect(await read(stage, recovery)).toMatchObject({
-            queued_count: matching.length - skipped,
-            skipped_count: skipped,
-          });
-          const sent = events.filter((_, index) => log[index]?.byHand || matches(log[index] as Past, index));
-          expect(idsOf(receiver.received).toSorted()).toEqual(sent.toSorted());
-          for (const [index, event] of events.entries()) {
-            const { status, byHand, fails: failed } = log[index] as Past;
-            const after = await stage.log(endpoint, event);
-            const isSent = sent.includes(event);
-            expect(after.status).toBe(isSent && !failed ? 'delivered' : status);
-            const made = after.attempts.slice(before[index].attempt_count);
-            expect(made.map(({ trigger }: { trigger: string }) => trigger)).toEqual(
-              isSent ? [byHand ? 'manual' : 'recovery'] : [],
-            );
-          }
-          expect((await stage.api.delete(endpoint.path)).status).toBe(204);
-        },
-      ),
-      { numRuns: 12 },
-    ),
+        const matches = ({ status, type }: Past, index: number) =>
+          wanted.status.includes(status) &&
+          (wanted.types === null || wanted.types.includes('*') || wanted.types.includes(type)) &&
+          before[index].created_at >= since &&
+          (end === undefined || before[index].created_at < end);
+        const matching = log.filter(matches);
+        const skipped = matching.filter(({ byHand }) => byHand).length;
+        expect(await read(stage, recovery)).toMatchObject({
+          queued_count: matching.length - skipped,
+          skipped_count: skipped,
+        });
+        const sent = events.filter((_, index) => log[index]?.byHand || matches(log[index] as Past, index));
+        expect(idsOf(receiver.received).toSorted()).toEqual(sent.toSorted());
+        for (const [index, event] of events.entries()) {
+          const { status, byHand, fails: failed } = log[index] as Past;
+          const after = await stage.log(endpoint, event);
+          const isSent = sent.includes(event);
+          expect(after.status).toBe(isSent && !failed ? 'delivered' : status);
+          const made = after.attempts.slice(before[index].attempt_count);
+          expect(made.map(({ trigger }: { trigger: string }) => trigger)).toEqual(
+            isSent ? [byHand ? 'manual' : 'recovery'] : [],
+          );
+        }
+        expect((await stage.api.delete(endpoint.path)).status).toBe(204);
+      },
+    }),
   ));

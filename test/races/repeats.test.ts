@@ -51,7 +51,7 @@ describe.concurrent.each(ARENAS)('$name', (arena) => {
     inArena(arena, async ({ api, racer, race }) => {
       const [affiliate = 0] = await makeAffiliates(api, 1);
       const [first, second] = salesFor([affiliate], 2);
-      for (const [round, gap] of GAPS_MS.slice(0, 3).entries()) {
+      for (const [round, gap] of GAPS_MS.entries()) {
         const send = (by: number, sale: object | undefined) => () =>
           racer(by).post(
             COMMISSIONS,

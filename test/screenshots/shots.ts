@@ -2,9 +2,9 @@ import { mkdirSync, rmSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
 import { PHONE, WIDE } from '../browser/dashboard-support.ts';
-import { type Chromium, inChromium, type Page, signInOn } from '../browser/support.ts';
+import { type Chromium, inChromium, type Page, takeSession } from '../browser/support.ts';
 import { settingsOf, startMachine } from '../cli/support.ts';
-import { makeUser } from '../people/support.ts';
+import { signedIn } from '../people/support.ts';
 import { startWorld, type World } from '../support/world.ts';
 import { SCREENS } from './screens.ts';
 
@@ -34,12 +34,12 @@ inChromium('screenshots', (chromium) => {
 });
 
 async function takeAll(chromium: Chromium, world: World, state: (typeof STATES)[number]): Promise<void> {
-  const { email, browser: owner } = await makeUser(world.api, 'owner');
+  const { browser: owner } = await signedIn(world, 'owner');
   for (const [size, viewport] of Object.entries({ wide: WIDE, phone: PHONE })) {
     for (const colorScheme of ['light', 'dark'] as const) {
-      const { page } = await chromium.visitor({ scripts: true, viewport, colorScheme });
-      await page.goto(`${world.url}/sign-in?next=/settings`);
-      await signInOn(page, email);
+      const visitor = await chromium.visitor({ scripts: true, viewport, colorScheme });
+      const { page } = visitor;
+      await takeSession(visitor, world.url, owner.cookie() ?? '');
       if (state === 'error') await refuseReads(page);
       for (const { name, path, act, after } of chosen) {
         await page.goto(world.url + (await path(world.api)));

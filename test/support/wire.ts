@@ -3,18 +3,24 @@ import { connect, type Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { PATIENCE_MS } from './patience.ts';
 
-/** Asks until the answer is truthy. Throws the last error, or that the deadline is over. */
+const FIRST_PAUSE_MS = 5;
+const LONGEST_PAUSE_MS = 50;
+
+/**
+ * Asks until the answer is truthy, less and less often: who waits takes nothing from what is waited for. Throws the last
+ * error, or that the deadline is over.
+ */
 export async function until<Result>(
   what: string,
   ask: () => Result | Promise<Result>,
   deadlineMs = PATIENCE_MS,
 ): Promise<NonNullable<Result>> {
   const end = performance.now() + deadlineMs;
-  for (;;) {
+  for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(pauseMs * 1.5, LONGEST_PAUSE_MS)) {
     const answer = await ask();
     if (answer) return answer;
     if (performance.now() > end) throw new Error(`waited ${deadlineMs} ms for: ${what}`);
-    await delay(5);
+    await delay(pauseMs);
   }
 }
 

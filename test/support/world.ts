@@ -5,15 +5,21 @@ import { join } from 'node:path';
 import pg from 'pg';
 import { pino } from 'pino';
 import { afterAll, beforeAll, beforeEach, inject } from 'vitest';
+import { choresOf } from '../../src/app/chores.ts';
 import { openPlatform, type Platform, type RunningServer, serve, work } from '../../src/app/platform.ts';
+import { keepHouse } from '../../src/db/chores.ts';
 import { readConfig } from '../../src/kernel/config.ts';
 import { createKey } from '../../src/people/keys/service.ts';
 import { OWN_PREFIXES } from '../../src/webhooks/types/types.ts';
 import { type Api, apiOf } from './api.ts';
 import { checkAgainstCatalogue } from './description.ts';
-import { IMBALANCES, LOOSE_ENDS } from './imbalances.ts';
 import { type LatencyProxy, latencyProxy } from './latency.ts';
+import { disorder, imbalances, inspectorOf, schemaOf, stillQueued } from './left-behind.ts';
+import { borrowWorld, countWorld } from './pool.ts';
+import { slateOf, wipe } from './slate.ts';
 import { until } from './wire.ts';
+
+const FIRST_CHORE_MS = 60_000;
 
 /** A server of its own on a database of its own. */
 export interface World {
@@ -72,12 +78,38 @@ export interface WorldOptions {
   readonly delivers?: boolean;
   /** Settings besides those of every world, by their names in the environment. */
   readonly settings?: Readonly<Record<string, string>>;
+  /** Not from the pool: for a test that changes the schema, or counts what a process did since it started. */
+  readonly own?: boolean;
 }
 
-/** Starts a world. */
+/** A running world, with what only the pool may do to it. */
+export interface OwnWorld extends World {
+  /** Starts the chores of the database, and in a world that delivers its worker; `stop` stops both. */
+  begin(): void;
+  stop(): Promise<void>;
+  /** Waits until the worker has made what is due; fails when it does not. */
+  settle(): Promise<void>;
+  /**
+   * Fails with all that a test left behind: a lease, books that do not balance, an error in the log; and in a world that
+   * goes back to the pool an open transaction, a setting or a changed schema.
+   */
+  check(goesBack: boolean): Promise<void>;
+  /** Removes all that a test wrote, so that the database is as the world found it. */
+  reset(): Promise<void>;
+}
+
+/** Starts a world that nobody else uses. */
 export async function startWorld(options: WorldOptions = {}): Promise<World> {
+  const world = await makeWorld(options);
+  world.begin();
+  return world;
+}
+
+/** Makes a world whose chores and worker have not begun. */
+export async function makeWorld(options: WorldOptions): Promise<OwnWorld> {
+  countWorld();
   const postgres = inject('postgres');
-  const database = `payhook_test_${randomBytes(8).toString('hex')}`;
+  const database = `${postgres.template}_${randomBytes(6).toString('hex')}`;
   // copied as files: through the log each page is written twice
   await asAdmin(
     `create database ${database} template ${postgres.template} owner ${postgres.user} strategy file_copy`,
@@ -115,7 +147,8 @@ export async function startWorld(options: WorldOptions = {}): Promise<World> {
     { level: 'info', base: null },
     { write: (line: string) => void log.push(JSON.parse(line)) },
   );
-  const open = async (): Promise<{ platform: Platform; server: RunningServer }> => {
+  const listen = { host: '127.0.0.1', port: 0 };
+  const open = async (delivers: boolean): Promise<{ platform: Platform; server: RunningServer }> => {
     const platform = await openPlatform(configOf(), {
       purpose: 'command',
       target,
@@ -124,26 +157,24 @@ export async function startWorld(options: WorldOptions = {}): Promise<World> {
       log: logger,
     });
     if (replica) await until('the replica to be used', () => platform.db.replica?.state().problem === null);
-    const listen = { host: '127.0.0.1', port: 0 };
-    // behind a proxy a test looks at each message: no chore comes between
-    const keepsHouse = latency === undefined;
-    const delivers = options.delivers ?? false;
-    return { platform, server: await serve(platform, { listen, delivers, keepsHouse }) };
+    return { platform, server: await serve(platform, { listen, delivers, keepsHouse: false }) };
   };
-  const { platform, server } = await open();
-  const inspector = clientOf(database);
-  await inspector.connect();
+  const { platform, server } = await open(false);
+  const inspector = await inspectorOf(database);
   let errorsExpected = false;
   const workers = new Set<{ close(): Promise<void> }>();
   // one connection, so that a test may lock with it: one statement after the other
   let turn: Promise<unknown> = Promise.resolve();
   const query = async <Row>(text: string, values: unknown[] = []) => {
-    const result = turn.then(() => inspector.query(text, values));
+    const result = turn.then(() => inspector.client.query(text, values));
     turn = result.catch(() => undefined);
     return (await result).rows as Row[];
   };
+  const slate = await slateOf(inspector.client);
+  const schema = await schemaOf(inspector);
+  let stops: (() => unknown)[] = [];
 
-  return {
+  const world: OwnWorld = {
     api: apiOf(server.address, postgres.firstKey),
     url: server.address,
     metricsUrl: server.metricsAddress ?? '',
@@ -159,7 +190,7 @@ export async function startWorld(options: WorldOptions = {}): Promise<World> {
       return apiOf(server.address, secret);
     },
     async secondServer() {
-      const second = await open();
+      const second = await open(options.delivers ?? false);
       return {
         api: apiOf(second.server.address, postgres.firstKey),
         async close() {
@@ -189,24 +220,52 @@ export async function startWorld(options: WorldOptions = {}): Promise<World> {
     expectErrors() {
       errorsExpected = true;
     },
-    async close() {
-      await Promise.all([server.close(), ...[...workers].map((worker) => worker.close())]);
-      const wrong = await query<{ what: string; detail: string }>(`${IMBALANCES} union all ${LOOSE_ENDS}`);
+    begin() {
+      // behind a proxy a test looks at each message: no chore comes between
+      if (options.delivers) stops = [work(platform).close];
+      else if (!latency) stops = [keepHouse(choresOf(platform), { ...platform, firstMs: FIRST_CHORE_MS })];
+    },
+    async stop() {
+      await Promise.all([
+        ...stops.splice(0).map((stop) => stop()),
+        ...[...workers].map((each) => each.close()),
+      ]);
+    },
+    async settle() {
+      const queued = options.delivers ? await stillQueued(inspector) : [];
+      if (queued.length > 0) throw new Error(queued.join('; '));
+    },
+    async check(goesBack) {
+      const wrong = [
+        ...(goesBack ? await disorder(inspector, schema) : []),
+        ...(await imbalances(inspector)),
+      ];
       const events = await query<{ type: string; payload: string }>('select type, payload from events');
-      await inspector.end();
+      for (const { type, payload } of events) {
+        if (OWN_PREFIXES.some((prefix) => type.startsWith(prefix))) checkAgainstCatalogue(payload);
+      }
+      const errors = errorsExpected ? [] : log.filter((line) => Number(line.level) >= 50);
+      if (errors.length > 0) wrong.push(`errors were logged: ${JSON.stringify(errors)}`);
+      if (wrong.length > 0) throw new Error(`the world was not left as it was found: ${wrong.join('; ')}`);
+    },
+    async reset() {
+      await wipe(inspector.client, slate);
+      errorsExpected = false;
+      log.length = 0;
+    },
+    async close() {
+      await world.stop();
+      await server.close();
+      const left = await world.check(false).catch((error: unknown) => error);
+      await inspector.client.end();
       await platform.close();
       await latency?.close();
       await asAdmin(`drop database ${database} with (force)`);
       rmSync(folder, { recursive: true, force: true });
-      if (wrong.length > 0) throw new Error(`the books do not balance: ${JSON.stringify(wrong)}`);
-      for (const { type, payload } of events) {
-        if (OWN_PREFIXES.some((prefix) => type.startsWith(prefix))) checkAgainstCatalogue(payload);
-      }
-      const errors = log.filter((line) => Number(line.level) >= 50);
-      if (errors.length > 0 && !errorsExpected)
-        throw new Error(`errors were logged: ${JSON.stringify(errors)}`);
+      if (left) throw left;
     },
   };
+  return world;
 }
 
 /** What a hook makes later, so that a file of tests names it in one line. */
@@ -219,11 +278,11 @@ export function standIn<Thing extends object>(
   });
 }
 
-/** A world for the tests of a file, or of a `describe`: started before the first, closed behind the last. */
+/** A world for the tests of a file, or of a `describe`: borrowed before the first, returned after the last. */
 export function useWorld(options?: WorldOptions): World {
   let world: World;
   beforeAll(async () => {
-    world = await startWorld(options);
+    world = await borrowWorld(options);
   });
   afterAll(() => world.close());
   return standIn(() => world, { api: standIn(() => world.api) });

@@ -2,10 +2,13 @@ import { useState } from 'react';
 import type { Payout, PayoutResultLine, PayoutResultProposal } from '../../../src/client/api.ts';
 import { ApiError } from '../../../src/client/errors.ts';
 import { lineKey, mergeAnswers } from '../../../src/kernel/payment-answers.ts';
+import { formatOfPaymentFile } from '../../../src/kernel/payments.ts';
 import { call } from '../../data/api.ts';
 import { queries } from '../../data/queries.ts';
+import { Button } from '../../parts/button.tsx';
 import { ChooseFile } from '../../parts/drop.tsx';
 import { Notice, Problem } from '../../parts/feedback.tsx';
+import { TextField } from '../../parts/field.tsx';
 import { Confirm } from '../../parts/overlay.tsx';
 import { Card } from '../../parts/page.tsx';
 import { type Sum, sumsOf, sumTexts } from '../../parts/sums.ts';
@@ -33,44 +36,69 @@ export interface Answers {
   /** The answers together, by line. */
   readonly lines: ReadonlyMap<string, PayoutResultLine>;
   readonly contradictions: readonly PayoutResultLine[];
+  /** Lines that one file leaves in doubt and another does not. */
+  readonly doubted: readonly PayoutResultLine[];
   readonly error: Error | null;
-  /** Reads a file and ticks the lines it says were paid; `unknown` when it is of no kind that is read. */
-  readonly take: (payout: Payout, file: File, ticks: Ticks) => Promise<'taken' | 'refused' | 'unknown'>;
+  /** The list that was refused, which may have columns to leave aside. */
+  readonly refused: File | null;
+  /**
+   * Reads a file and ticks the lines it says were paid. `sent`: it is a payment file, which says who was to be paid. `ignored` has
+   * the columns of a list that say nothing about payments, divided by commas.
+   */
+  readonly take: (
+    payout: Payout,
+    file: File,
+    ticks: Ticks,
+    ignored?: string,
+  ) => Promise<'taken' | 'refused' | 'sent'>;
 }
 
 /** A hook: no files at first. */
 export function useAnswers(): Answers {
   const [files, setFiles] = useState<readonly AnswerFile[]>([]);
   const [error, setError] = useState<Error | null>(null);
-  const together = (all: readonly AnswerFile[]) => mergeAnswers(all.map(({ proposal }) => proposal.lines));
-  const { answers: lines, contradictions } = together(files);
+  const [refused, setRefused] = useState<File | null>(null);
+  const together = (all: readonly AnswerFile[]) => mergeAnswers(all.map(({ proposal }) => proposal));
+  const { answers: lines, contradictions, doubted } = together(files);
   return {
     files,
     lines,
     contradictions,
+    doubted,
     error,
-    async take(payout, file, ticks) {
+    refused,
+    async take(payout, file, ticks, ignored) {
       setError(null);
+      setRefused(null);
       try {
-        const proposal = await call('takePayoutResult', { path: [payout.id], file });
+        const start = await file.slice(0, 4096).text();
+        if (formatOfPaymentFile(start) !== null) return 'sent';
+        const query = ignored === undefined ? {} : { ignore_columns: ignored };
+        const proposal = await call('takePayoutResult', { path: [payout.id], file, query });
         const known = files.filter((each) => each.proposal.sha256 !== proposal.sha256);
         const all = [...known, { name: file.name, proposal }];
         setFiles(all);
-        tick(ticks, [...together(all).answers.values()]);
+        const found = together(all);
+        tick(ticks, [...found.answers.values()], [...found.contradictions, ...found.doubted]);
         return 'taken';
-      } catch (refused) {
-        const isText = !/^\s*</.test(await file.slice(0, 100).text());
-        if (refused instanceof ApiError && refused.reason === 'invalid_file' && isText) return 'unknown';
-        setError(refused as Error);
+      } catch (failure) {
+        setError(failure as Error);
+        const isList = failure instanceof ApiError && failure.reason === 'invalid_file';
+        if (isList && !/^\s*</.test(await file.slice(0, 100).text())) setRefused(file);
         return 'refused';
       }
     },
   };
 }
 
-/** Ticks what was paid, also when it came back later, and unticks what was refused. */
-function tick(ticks: Ticks, answers: readonly PayoutResultLine[]): void {
+/** Ticks what was paid, also when it came back later, and unticks what was refused or is in doubt now. */
+function tick(
+  ticks: Ticks,
+  answers: readonly PayoutResultLine[],
+  inDoubt: readonly PayoutResultLine[],
+): void {
   const ticked = new Set(ticks.ticked);
+  for (const line of inDoubt) ticked.delete(lineKey(line));
   const parts = new Map(ticks.parts);
   for (const answer of answers) {
     const key = lineKey(answer);
@@ -155,11 +183,34 @@ const COLUMNS: readonly Column<PayoutResultLine>[] = [
 ];
 
 /** What each file says: sums, the lines that were not paid, and what is in doubt. */
-export function AnswersSoFar({ answers }: { answers: Answers }) {
-  const { files, contradictions, error } = answers;
+export function AnswersSoFar({
+  answers,
+  onIgnore,
+}: {
+  answers: Answers;
+  /** Reads the refused list again without these columns, divided by commas. */
+  onIgnore: (columns: string) => void;
+}) {
+  const { files, contradictions, doubted, error, refused } = answers;
+  const [columns, setColumns] = useState('');
   return (
     <>
       {error && <Problem error={error} />}
+      {refused && (
+        <Card>
+          <TextField
+            label={texts.ignore}
+            hint={texts.ignoreHint}
+            isOptional
+            value={columns}
+            maxLength={1000}
+            onChange={setColumns}
+          />
+          <Button isDisabled={columns.trim() === ''} onPress={() => onIgnore(columns.trim())}>
+            {texts.readAgain}
+          </Button>
+        </Card>
+      )}
       {files.map((file) => (
         <Said key={file.proposal.id} file={file} />
       ))}
@@ -168,6 +219,14 @@ export function AnswersSoFar({ answers }: { answers: Answers }) {
           {contradictions.map((line) => (
             <p key={lineKey(line)}>{texts.contradiction(line.name ?? line.reference)}</p>
           ))}
+        </Notice>
+      )}
+      {doubted.length > 0 && (
+        <Notice tone="bad">
+          {doubted.slice(0, MOST_SHOWN).map((line) => (
+            <p key={lineKey(line)}>{texts.doubted(line.name ?? line.reference)}</p>
+          ))}
+          {doubted.length > MOST_SHOWN && <p>{texts.more(doubted.length - MOST_SHOWN)}</p>}
         </Notice>
       )}
     </>
@@ -197,6 +256,7 @@ function Said({
             {texts.before} <Time at={uploaded_before} />.
           </>
         )}
+        {counts.others > 0 && ` ${texts.others(counts.others)}`}
       </p>
       {lines.length > 0 && (
         <Table label={texts.title} columns={COLUMNS} rows={lines.slice(0, MOST_SHOWN)} keyOf={lineKey} />
@@ -207,8 +267,8 @@ function Said({
           {outdated_revisions.map((revision) => (
             <p key={revision}>{texts.outdated(revision)}</p>
           ))}
-          {problems.slice(0, MOST_SHOWN).map(({ message }) => (
-            <p key={message}>{message}</p>
+          {problems.slice(0, MOST_SHOWN).map(({ kind: problem, affiliate_id, message }) => (
+            <p key={`${problem} ${affiliate_id} ${message}`}>{message}</p>
           ))}
           {counts.problems > MOST_SHOWN && <p>{texts.more(counts.problems - MOST_SHOWN)}</p>}
         </Notice>

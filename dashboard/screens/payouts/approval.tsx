@@ -1,10 +1,10 @@
 import { useCallback, useState } from 'react';
-import type { Payout } from '../../../src/client/api.ts';
+import type { Payout, PayoutApproval } from '../../../src/client/api.ts';
 import { useMay, useMe } from '../../data/me.ts';
-import { useWrite } from '../../data/queries.ts';
+import { useRead, useWrite } from '../../data/queries.ts';
 import { Actor } from '../../parts/actor.tsx';
 import { Button } from '../../parts/button.tsx';
-import { Notice } from '../../parts/feedback.tsx';
+import { Notice, Problem } from '../../parts/feedback.tsx';
 import { TextArea } from '../../parts/field.tsx';
 import { Confirm } from '../../parts/overlay.tsx';
 import { toast } from '../../parts/toast.tsx';
@@ -26,8 +26,15 @@ export function Approval({ payout }: { payout: Payout }) {
   const [asked, setAsked] = useState<Decision | null>(null);
   const stop = useCallback(() => setAsked(null), []);
   const { status } = payout.approval;
-  if (status === 'not_needed') return null;
-  const isOwn = payout.created_by === me?.id;
+  const isNeeded = status !== 'not_needed';
+  const { data: standing, error } = useRead(
+    'getPayoutApproval',
+    { path: [payout.id] },
+    { isLive: true, isEnabled: isNeeded },
+  );
+  if (!isNeeded) return null;
+  const own = standing?.approvers.find(({ user_id }) => user_id === me?.id);
+  const hasApproved = standing?.approvals.some(({ user_id }) => user_id === me?.id) ?? false;
   return (
     <Notice
       tone={status === 'approved' ? 'good' : 'warn'}
@@ -37,7 +44,7 @@ export function Approval({ payout }: { payout: Payout }) {
             {status !== 'rejected' && (
               <Button onPress={() => setAsked('reject')}>{texts.reject.action}</Button>
             )}
-            {status !== 'approved' && !isOwn && (
+            {status !== 'approved' && own?.can_approve === true && !hasApproved && (
               <Button kind="primary" onPress={() => setAsked('approve')}>
                 {texts.approve.action}
               </Button>
@@ -47,11 +54,83 @@ export function Approval({ payout }: { payout: Payout }) {
       }
     >
       <p>
-        <b>{texts.status[status]}</b> {status === 'waiting' && (isOwn ? texts.own : texts.lead)}
+        <b>{texts.status[status]}</b> {status === 'waiting' && texts.lead}
       </p>
       {status !== 'waiting' && <Decided payout={payout} />}
+      {error && standing === undefined && <Problem error={error} />}
+      {standing && status !== 'approved' && <Standing standing={standing} own={own} />}
       {asked && <Decide payout={payout} decision={asked} onClose={stop} />}
     </Notice>
+  );
+}
+
+type Approver = PayoutApproval['approvers'][number];
+
+/** How many people must approve, who has, and who can; why the caller (`own`) and others cannot. */
+function Standing({ standing, own }: { standing: PayoutApproval; own: Approver | undefined }) {
+  const { approvals, approvers, required_count: required, required_because: because } = standing;
+  const given = new Set(approvals.map(({ user_id }) => user_id));
+  const able = approvers.filter(({ can_approve, user_id }) => can_approve && !given.has(user_id));
+  const barred = approvers.filter((each) => !each.can_approve && each !== own);
+  return (
+    <>
+      {because !== null && <p>{texts.two(because)}</p>}
+      {approvals.map((approval) => (
+        <p key={approval.user_id}>
+          {texts.approvedBy} <Actor id={approval.user_id} />, <Time at={approval.approved_at} isFocusable />
+        </p>
+      ))}
+      {own && !own.can_approve && (
+        <>
+          <p>{texts.barred}</p>
+          <Bars approver={own} />
+        </>
+      )}
+      {able.length > 0 && (
+        <p>
+          {texts.able}{' '}
+          {able.map(({ user_id }, index) => (
+            <span key={user_id}>
+              {index > 0 && ', '}
+              <Actor id={user_id} />
+            </span>
+          ))}
+        </p>
+      )}
+      {given.size + able.length < required && <p>{texts.tooFew}</p>}
+      {barred.length > 0 && (
+        <details>
+          <summary>{texts.others}</summary>
+          {barred.map((each) => (
+            <div key={each.user_id}>
+              <p>
+                <Actor id={each.user_id} />
+              </p>
+              <Bars approver={each} />
+            </div>
+          ))}
+        </details>
+      )}
+    </>
+  );
+}
+
+/** Why somebody cannot approve, with who did what bars them. */
+function Bars({ approver: { barred_because: bars, user_id } }: { approver: Approver }) {
+  return (
+    <ul>
+      {bars.map(({ message, actor_id, at }) => (
+        <li key={`${message} ${at}`}>
+          {message.charAt(0).toUpperCase() + message.slice(1)} (
+          {actor_id !== user_id && (
+            <>
+              <Actor id={actor_id} />,{' '}
+            </>
+          )}
+          <Time at={at} isFocusable />)
+        </li>
+      ))}
+    </ul>
   );
 }
 

@@ -56,7 +56,9 @@ export function Changes({
                 <li key={`${format} ${currency} ${part}`}>
                   {payouts.methods[format]} · {currency.toUpperCase()}: <Time at={downloaded_at} />,{' '}
                   {payouts.files.by} <Name>{by.name ?? by.id}</Name>,{' '}
-                  {texts.revisions(revision, payout.revision)}
+                  {revision === payout.revision
+                    ? payouts.files.revision(revision)
+                    : texts.revisions(revision, payout.revision)}
                   {differs.change_count !== null && (
                     <Differences
                       count={differs.change_count}

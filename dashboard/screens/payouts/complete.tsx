@@ -10,10 +10,10 @@ import { Checkbox, TextField } from '../../parts/field.tsx';
 import { money } from '../../parts/format.ts';
 import { Confirm } from '../../parts/overlay.tsx';
 import { Card } from '../../parts/page.tsx';
-import { type Sum, sumTexts } from '../../parts/sums.ts';
+import { type Sum, sumsOf, sumTexts } from '../../parts/sums.ts';
 import type { Column, Selection } from '../../parts/table.tsx';
 import { toast } from '../../parts/toast.tsx';
-import { Money, Moneys } from '../../parts/values.tsx';
+import { Money, Moneys, Status } from '../../parts/values.tsx';
 import { payouts } from '../../texts/payouts.ts';
 import {
   type Answers,
@@ -36,7 +36,7 @@ import {
   outcomeOf,
   type Ticks,
 } from './ticks.ts';
-import { TickedUnsent } from './unsent.tsx';
+import { TickedWithoutFile } from './without-file.tsx';
 
 const texts = payouts.complete;
 const answerTexts = payouts.answers;
@@ -60,10 +60,7 @@ export function Complete({
   const [opened, setOpened] = useState<DueLine | null>(null);
   const { ticked, parts } = ticks;
   const due = useMemo(() => dueLines(lines ?? []), [lines]);
-  const { paid, released, sums, people } = useMemo(
-    () => outcomeOf(due, { ticked, parts }),
-    [due, ticked, parts],
-  );
+  const { paid, sums, people } = useMemo(() => outcomeOf(due, { ticked, parts }), [due, ticked, parts]);
   return (
     <>
       <Card>
@@ -87,7 +84,12 @@ export function Complete({
           />
         </div>
       </Card>
-      <AnswersSoFar answers={answers} />
+      <AnswersSoFar
+        answers={answers}
+        onIgnore={(columns) => {
+          if (answers.refused !== null) void answers.take(payout, answers.refused, ticks, columns);
+        }}
+      />
       <Lines
         payout={payout}
         lines={lines && due}
@@ -97,11 +99,10 @@ export function Complete({
         actions={
           <>
             <TickFromFile payout={payout} lines={due} ticks={ticks} answers={answers} />
-            <Button onPress={() => ticks.set(new Set(released.length === 0 ? [] : due.map(keyOf)))}>
-              {released.length === 0 ? texts.none : texts.all}
-            </Button>
+            <TickAll lines={due} ticks={ticks} />
           </>
         }
+        below={<TickWithoutFile lines={due} ticks={ticks} />}
       />
       <div className="bar" role="status">
         <dl>
@@ -160,6 +161,7 @@ const titleOf = (line: DueLine) => (line.hasOthers ? texts.in(nameOf(line), line
 /** The selection among the lines that match the search; other lines keep theirs. */
 function selectionOf({ ticked, set }: Ticks, found: readonly DueLine[]): Selection<DueLine> {
   const on = found.filter(({ key }) => ticked.has(key)).length;
+  const inFile = found.filter(({ isInFile }) => isInFile);
   const change = (keys: readonly string[], isOn: boolean) => {
     const next = new Set(ticked);
     for (const key of keys) {
@@ -170,32 +172,82 @@ function selectionOf({ ticked, set }: Ticks, found: readonly DueLine[]): Selecti
   };
   return {
     has: (key) => ticked.has(key),
-    isAll: found.length > 0 && on === found.length,
+    isAll: on > 0 && (on === found.length || inFile.length > 0) && inFile.every(({ key }) => ticked.has(key)),
     isSome: on > 0,
     nameOf: titleOf,
     toggle: (key, isOn) => change([key], isOn),
-    toggleAll: (isOn) => change(found.map(keyOf), isOn),
+    toggleAll: (isOn) => change((isOn ? inFile : found).map(keyOf), isOn),
   };
 }
 
-/** The columns of the lines; the amount is what is paid, which may be a part. */
+/** Ticks every line that a downloaded file pays, or unticks all. */
+function TickAll({ lines, ticks: { ticked, set } }: { lines: readonly DueLine[]; ticks: Ticks }) {
+  const inFile = lines.filter(({ isInFile }) => isInFile);
+  const isDone = ticked.size > 0 && inFile.every(({ key }) => ticked.has(key));
+  return (
+    <Button
+      isDisabled={!isDone && inFile.length === 0}
+      title={!isDone && inFile.length === 0 ? texts.noneInFile : texts.allHint}
+      onPress={() => set(new Set(isDone ? [] : [...ticked, ...inFile.map(keyOf)]))}
+    >
+      {isDone ? texts.none : texts.all}
+    </Button>
+  );
+}
+
+/** Ticks the lines that no file pays: somebody paid them by other means. */
+function TickWithoutFile({ lines, ticks: { ticked, set } }: { lines: readonly DueLine[]; ticks: Ticks }) {
+  const others = lines.filter(({ isInFile }) => !isInFile);
+  if (others.length === 0) return null;
+  const change = (isOn: boolean) => {
+    const next = new Set(ticked);
+    for (const { key } of others) {
+      if (isOn) next.add(key);
+      else next.delete(key);
+    }
+    set(next);
+  };
+  return (
+    <Checkbox
+      label={texts.withoutFile(others.length, sumTexts(sumsOf(others)))}
+      isChecked={others.every(({ key }) => ticked.has(key))}
+      onChange={change}
+    />
+  );
+}
+
+/** The columns of the lines: whether a file pays it, and the amount that is paid, which may be a part. */
 function columnsOf({ ticked, parts }: Ticks, open: (line: DueLine) => void): readonly Column<DueLine>[] {
   return COLUMNS.map((column) =>
-    column.sort !== 'amount'
-      ? column
-      : {
+    column.sort === 'method'
+      ? {
           ...column,
-          cell: (line) => {
-            const leaving = ticked.has(line.key) ? leavingOf(line, parts) : line.amount;
-            return (
-              <>
-                <Money amount={leaving} currency={line.currency} />
-                <IconButton icon="edit" label={texts.part.open(titleOf(line))} onPress={() => open(line)} />
-                {leaving < line.amount && <span className="second">{texts.part.of(money(line))}</span>}
-              </>
-            );
+          cell: (line) => (
+            <>
+              {column.cell(line)}
+              {!line.isInFile && (
+                <span className="second">
+                  <Status tone="warn" label={texts.inNoFile} />
+                </span>
+              )}
+            </>
+          ),
+        }
+      : column.sort !== 'amount'
+        ? column
+        : {
+            ...column,
+            cell: (line) => {
+              const leaving = ticked.has(line.key) ? leavingOf(line, parts) : line.amount;
+              return (
+                <>
+                  <Money amount={leaving} currency={line.currency} />
+                  <IconButton icon="edit" label={texts.part.open(titleOf(line))} onPress={() => open(line)} />
+                  {leaving < line.amount && <span className="second">{texts.part.of(money(line))}</span>}
+                </>
+              );
+            },
           },
-        },
   );
 }
 
@@ -263,7 +315,7 @@ function ConfirmCompletion(props: {
           <p>{texts.releases(sharesText(sums.released))}</p>
         </Notice>
       )}
-      <TickedUnsent payout={payout} lines={lines} ticks={ticks} answers={answers} />
+      <TickedWithoutFile lines={lines} ticks={ticks} answers={answers} />
       {open.length > 0 && (
         <Notice tone="bad">
           <p>{answerTexts.open(open.length)}</p>
@@ -282,7 +334,7 @@ function ConfirmCompletion(props: {
   );
 }
 
-/** Selects the lines that a file says were paid: the answer of a bank or provider, or any text with payment references. */
+/** Selects the lines that the answer of a bank or provider says were paid, or that a payment file for PayPal or Wise pays. */
 function TickFromFile({
   payout,
   lines,
@@ -296,7 +348,7 @@ function TickFromFile({
 }) {
   const read = async (file: File) => {
     const taken = await answers.take(payout, file, ticks);
-    if (taken !== 'unknown') return;
+    if (taken !== 'sent') return;
     const named = namedIn(await file.text(), payout, lines).map(keyOf);
     ticks.set(new Set([...ticks.ticked, ...named]));
     toast(named.length === 0 ? texts.nothingInFile : texts.ticked(named.length));

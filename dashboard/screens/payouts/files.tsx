@@ -3,7 +3,9 @@ import { useState } from 'react';
 import type { NeededPaymentFile, PaymentFileDownload, Payout } from '../../../src/client/api.ts';
 import type { ApiError } from '../../../src/client/errors.ts';
 import { download } from '../../data/api.ts';
+import { useMay } from '../../data/me.ts';
 import { outdatedDownloads, usePaymentFiles } from '../../data/payouts.ts';
+import { queries } from '../../data/queries.ts';
 import { Button } from '../../parts/button.tsx';
 import { Problem } from '../../parts/feedback.tsx';
 import { whole } from '../../parts/format.ts';
@@ -13,6 +15,7 @@ import { saveFile } from '../../parts/save.ts';
 import { type Column, Table } from '../../parts/table.tsx';
 import { Money, Name, Status, Time } from '../../parts/values.tsx';
 import { payouts } from '../../texts/payouts.ts';
+import { InSeveralFiles } from './several-files.tsx';
 
 const texts = payouts.files;
 
@@ -29,6 +32,7 @@ interface Needed {
 /** The payment files of this payout according to the server: one per method and currency, with their downloads. */
 export function Files({ payout }: { payout: Payout }) {
   const { data, error, refetch } = usePaymentFiles(payout);
+  const may = useMay();
   const columns: readonly Column<Needed>[] = [
     {
       title: texts.method,
@@ -61,7 +65,7 @@ export function Files({ payout }: { payout: Payout }) {
         file === null ? (
           <span className="soft">{texts.noFile}</span>
         ) : (
-          <File payout={payout} file={file} onDownload={() => void refetch()} />
+          <File payout={payout} file={file} onDownload={() => void queries.invalidateQueries()} />
         ),
     },
   ];
@@ -73,7 +77,9 @@ export function Files({ payout }: { payout: Payout }) {
     <>
       <Card>
         <p className="soft">{texts.lead}</p>
+        {!may.write && <p className="soft">{texts.viewer}</p>}
       </Card>
+      {data && <InSeveralFiles files={data} />}
       {error && <Problem error={error} onRetry={() => void refetch()} />}
       {(needed || !error) && (
         <Table
@@ -84,14 +90,16 @@ export function Files({ payout }: { payout: Payout }) {
         />
       )}
       <div className="next">
-        <a
-          className="button quiet"
-          href={`/v2/affiliates/payouts/${payout.id}/payment-files/summary`}
-          download={`payout-${payout.number}-summary.csv`}
-        >
-          <Icon name="file" />
-          {texts.summary}
-        </a>
+        {may.write && (
+          <a
+            className="button quiet"
+            href={`/v2/affiliates/payouts/${payout.id}/payment-files/summary`}
+            download={`payout-${payout.number}-summary.csv`}
+          >
+            <Icon name="file" />
+            {texts.summary}
+          </a>
+        )}
         {payout.status === 'unpaid' && (
           <Link
             className="button primary"
@@ -118,6 +126,7 @@ function File({
   onDownload: () => void;
 }) {
   const { format, currency, part_count: parts, skipped_count: skipped } = file;
+  const may = useMay();
   const [busy, setBusy] = useState<number | null>(null);
   const [error, setError] = useState<ApiError | null>(null);
   const start = async (part: number) => {
@@ -143,7 +152,7 @@ function File({
     <>
       {parts === 0 && <span className="soft">{texts.nobody}</span>}
       <div className="buttons">
-        {Array.from({ length: parts }, (_, index) => (
+        {Array.from({ length: may.write ? parts : 0 }, (_, index) => (
           <Button
             key={index}
             icon="download"
@@ -188,11 +197,17 @@ function Downloads({ downloads }: { downloads: readonly PaymentFileDownload[] })
   );
 }
 
-function Downloaded({ download: { by, downloaded_at, revision, part } }: { download: PaymentFileDownload }) {
+function Downloaded({
+  download: { by, downloaded_at, revision, part, is_outdated, message_id },
+}: {
+  download: PaymentFileDownload;
+}) {
   return (
     <span className="second">
       {part === null ? texts.downloaded : texts.downloadedPart(part)} <Time at={downloaded_at} />,{' '}
       {texts.revision(revision)}, {texts.by} <Name>{by.name ?? by.id}</Name>
+      {message_id !== null && <>, {message_id}</>}
+      {is_outdated && <>, {texts.outdated.toLowerCase()}</>}
     </span>
   );
 }
@@ -202,6 +217,7 @@ function Rewritten({ file: { rewritten, rewritten_count: all } }: { file: Needed
   return (
     <details className="second">
       <summary>{texts.rewritten(all)}</summary>
+      <p>{texts.rewrittenAdvice}</p>
       <ul>
         {rewritten.map(({ affiliate_id, account_holder, holder_in_files }) => (
           <li key={affiliate_id}>

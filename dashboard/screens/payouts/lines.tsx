@@ -61,11 +61,13 @@ interface LinesProps<Line extends PayoutLine> {
   /** Of the matching lines. */
   readonly selectionOf?: (found: readonly Line[]) => Selection<Line>;
   readonly actions?: ReactNode;
+  /** Between the filters and the lines. */
+  readonly below?: ReactNode;
 }
 
 /** The lines of a payout with search, sorting and pages; a line opens in a drawer. */
 export function Lines<Line extends PayoutLine>(props: LinesProps<Line>) {
-  const { payout, lines, keyOf = affiliateOf, columns, selectionOf, actions } = props;
+  const { payout, lines, keyOf = affiliateOf, columns, selectionOf, actions, below } = props;
   const search = route.useSearch();
   const navigate = route.useNavigate();
   const perPage = Number(pageSize.use());
@@ -100,6 +102,7 @@ export function Lines<Line extends PayoutLine>(props: LinesProps<Line>) {
         )}
         {actions}
       </div>
+      {below}
       {lines && found.length === 0 ? (
         <Empty icon="search" title={texts.noneFound} />
       ) : (

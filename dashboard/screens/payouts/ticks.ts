@@ -8,6 +8,8 @@ export interface DueLine extends PayoutLine {
   readonly key: string;
   readonly currency: string;
   readonly amount: number;
+  /** A payment file that was downloaded pays it. */
+  readonly isInFile: boolean;
   /** The affiliate has lines in other currencies too. */
   readonly hasOthers: boolean;
 }
@@ -21,6 +23,7 @@ export function dueLines(lines: readonly PayoutLine[]): DueLine[] {
       key: `${line.affiliate_id} ${total.currency}`,
       currency: total.currency,
       amount: total.amount,
+      isInFile: total.is_in_file,
       commission_count: total.commission_count,
       hasOthers: line.totals.length > 1,
     })),

@@ -146,7 +146,9 @@ function remarksOn({
 }: AffiliateDestination): string[] {
   const remarks: string[] = [];
   if (account_holder !== holder_in_files) {
-    remarks.push(`In payment files the holder is "${printable(holder_in_files ?? '')}".`);
+    remarks.push(
+      `In payment files the holder is "${printable(holder_in_files ?? '')}". If the bank of the account spells the name otherwise, set it so.`,
+    );
   }
   if (shared_with.length > 0) {
     remarks.push(`The same account is paid for affiliate ${shared_with.join(', ')}.`);

@@ -29,6 +29,7 @@ export interface Told {
 
 interface Known {
   name?: string;
+  outcome?: unknown;
   code?: unknown;
   reason?: unknown;
   message?: string;
@@ -60,6 +61,10 @@ export function tell(thrown: unknown): Told {
   if (EXIT_2.has(name)) {
     const code = name === 'ConfigError' ? 'configuration' : 'usage';
     return { ...told, exitCode: 2, code, message: error.message?.replace(/^error: /, '') ?? '' };
+  }
+  if (error.name === 'ConnectionError' && error.outcome === 'unknown') {
+    const message = `${error.message}. Look before you repeat the command, or it may be done twice`;
+    return { ...told, exitCode: 1, code: 'outcome_unknown', message };
   }
   const code = typeof error.code === 'string' ? error.code : '';
   if (EXIT_1.has(name)) {

@@ -133,7 +133,7 @@ function whatToSee({ payouts, recovered_event: recovered }: Summary): Step[] {
     ['A file that PayPal takes', `payouts export ${first?.number ?? 1} --format paypal`],
     ['The unpaid payout, and who was left out', `payouts show ${current}`],
     ['Its commissions as CSV', `payouts export ${current}`],
-    ['Record that everybody in it was paid', `payouts complete ${current} --all-paid`],
+    ['Record that everybody in it was paid', `payouts complete ${current} --all-paid --also-without-file`],
     ['The endpoints', 'webhooks list'],
     ['What did not arrive', `webhooks list ${LISTEN_URL}/crm --status failed`],
     ...(recovered ? [attemptsOf(recovered.id)] : []),

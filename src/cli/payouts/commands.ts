@@ -14,6 +14,7 @@ import { addExport } from './export.ts';
 import { readFilterOptions } from './filters.ts';
 import { addPayoutLists } from './lists.ts';
 import { describePreview, firstOf } from './preview-view.ts';
+import { addResults } from './results-command.ts';
 import { addReturned } from './returned.ts';
 import { actorsOf, describePayout, payoutTable, summarizePayout } from './view.ts';
 
@@ -30,7 +31,7 @@ interface SelectionOptions extends MetadataOption {
   readonly ignoreMinimum?: boolean;
 }
 
-/** `payhook payouts list|show|affiliates|commissions|excluded|preview|create|export|complete|returned|returns|delete`. */
+/** `payhook payouts list|show|affiliates|commissions|excluded|preview|create|export|results|complete|returned|returns|delete`. */
 export function addPayouts(payouts: Command, cli: Cli): void {
   addList(payouts, cli);
   payouts
@@ -66,6 +67,7 @@ Examples:
     )
     .action((options: SelectionOptions) => cli.run(() => create(cli, options)));
   addExport(payouts, cli);
+  addResults(payouts, cli);
   addComplete(payouts, cli);
   addReturned(payouts, cli);
   addDelete(payouts, cli);
@@ -124,8 +126,10 @@ async function list({ terminal, account }: Cli, query: ListPayoutsQuery): Promis
 async function show({ terminal, account }: Cli, reference: string): Promise<undefined> {
   await withClient({ terminal, account: account() }, async (client) => {
     const payout = await findPayout(client, reference);
-    const names = await findNames(client, actorsOf(payout), terminal);
-    terminal.result(payout, () => describePayout(payout, names, terminal));
+    const isWaiting = payout.approval.status === 'waiting' && !terminal.json;
+    const standing = isWaiting ? await client.payouts.approval(payout.id) : null;
+    const names = await findNames(client, actorsOf(payout, standing), terminal);
+    terminal.result(payout, () => describePayout(payout, standing, names, terminal));
   });
 }
 

@@ -32,6 +32,7 @@ import { type Named, readNamed } from './paid-options.ts';
 import {
   bookReturns,
   entriesOf,
+  IGNORE_COLUMN,
   isResultFile,
   proposalsOf,
   type ResultFile,
@@ -41,12 +42,15 @@ import {
   withNamed,
 } from './results.ts';
 import { actorsOf, summarizePayout } from './view.ts';
+import { refuseWithoutFile } from './without-file.ts';
 
 interface CompleteOptions extends MetadataOption {
   readonly allPaid?: boolean;
+  readonly alsoWithoutFile?: boolean;
   readonly paid?: string;
   readonly unpaid?: string;
   readonly from?: readonly string[];
+  readonly ignoreColumn?: readonly string[];
   readonly revision?: string;
   readonly paidAt?: string;
   readonly yes?: boolean;
@@ -57,17 +61,22 @@ Every affiliate of the payout must be named, paid or not: what is not paid is re
 never changes. Refused when the payout has changed since it was read; with --revision, since its file was made.
 7:usd names only what affiliate 7 gets in USD, and 7:usd=20.00 that only that much of it was paid: the rest is owed again.
 
+--all-paid is refused when a line is in no payment file that was downloaded, because no file sent its money: --also-without-file says
+that it was paid by other means.
+
 --from takes a file that payouts export wrote for PayPal or Wise, as it was sent: it says who was paid and how much, and all
 other lines are not paid. Or a list that begins with the line affiliate_id,is_paid, if wanted with the columns currency, amount
 and payment_reference, and has a line for everybody; is_paid is true or false. Of several files, who is paid in one is paid, and
 no line may be paid in two.
 
 Or what the bank or provider answered: a camt.053, camt.054 or pain.002, the result file of PayPal or Wise, or a list of your own
-with the column reference (P1-A12). It is printed and asked about; what came back is booked as returned. Lines without an answer may
-have been paid, so they must be named with --paid or --unpaid before the payout is completed.
+with the column reference (P1-A12), in which every column that is not known is refused. It is printed and asked about; what came back is
+booked as returned. Lines without an answer may have been paid, so they must be named with --paid or --unpaid before the payout is
+completed. payhook payouts results prints the same and changes nothing.
 
 Examples:
   $ payhook payouts complete current --all-paid
+  $ payhook payouts complete current --all-paid --also-without-file   # some by other means
   $ payhook payouts complete 1 --all-paid --unpaid 7       # everybody but affiliate 7
   $ payhook payouts complete 1 --all-paid --unpaid 7:kwd   # everything but the dinars of affiliate 7
   $ payhook payouts complete 1 --paid 1,2,3 --unpaid 4,5
@@ -85,6 +94,10 @@ export function addComplete(payouts: Command, cli: Cli): void {
     .description('record who was paid: the payout becomes paid for good')
     .argument('<payout>', REFERENCE_HELP)
     .option('--all-paid', 'everybody was paid except those in --unpaid')
+    .option(
+      '--also-without-file',
+      'with --all-paid: also lines in no payment file that was downloaded; they were paid by other means',
+    )
     .option('--paid <ids>', 'these affiliates were paid, such as 1,2 or 3:usd or 3:usd=20.00')
     .option('--unpaid <ids>', 'these affiliates were not')
     .option(
@@ -92,6 +105,7 @@ export function addComplete(payouts: Command, cli: Cli): void {
       'read who was paid from a list, a payment file or the answer of a bank; - is standard input; may be repeated',
       collect,
     )
+    .option(...IGNORE_COLUMN)
     .option('--revision <number>', 'only at this revision, which is in the name of the file you paid')
     .option(
       '--paid-at <time>',
@@ -122,11 +136,13 @@ async function complete(cli: Cli, reference: string, options: CompleteOptions): 
     });
     const found = await findPayout(client, reference);
     checkRevision(found, revision);
-    const lines = (await linesOf(client, found, terminal)).flatMap(({ affiliate_id, totals }) =>
-      totals.map(({ currency }) => ({ affiliate_id, currency })),
+    const known = (await linesOf(client, found, terminal)).flatMap(({ affiliate_id, name, totals }) =>
+      totals.map((total) => ({ affiliate_id, name, ...total })),
     );
+    const lines = known.map(({ affiliate_id, currency }) => ({ affiliate_id, currency }));
     const { entries: said, isRestUnpaid, results } = listed(found.number, lines);
-    const proposals = await proposalsOf(client, found, results, terminal);
+    const ignored = options.ignoreColumn ?? [];
+    const proposals = await proposalsOf(client, found, { files: results, ignored }, terminal);
     const back = toReturn(proposals, found.status);
     if (found.status === 'paid' && results.length > 0)
       return withNames(await bookOnly(client, found, back, { terminal, yes: options.yes }));
@@ -136,6 +152,7 @@ async function complete(cli: Cli, reference: string, options: CompleteOptions): 
     if (found.status === 'unpaid') {
       if (results.length > 0) refuseUnanswered(all, lines);
       checkComplete(all, lines);
+      if (options.allPaid && !options.alsoWithoutFile) refuseWithoutFile(all, known);
       await confirm(terminal, question(found, all, { paidAt: options.paidAt, back }), options.yes);
     }
     const done = await settle(client, found, { entries: all, paid_at: options.paidAt, metadata });
@@ -189,7 +206,14 @@ type Listed = (
 };
 
 /** Reads what the options and files say, before anything is requested from the server. */
-async function readListed({ allPaid, paid, unpaid, from }: CompleteOptions): Promise<Listed> {
+async function readListed({
+  allPaid,
+  alsoWithoutFile,
+  paid,
+  unpaid,
+  from,
+}: CompleteOptions): Promise<Listed> {
+  if (alsoWithoutFile && !allPaid) throw new UsageError('--also-without-file goes with --all-paid');
   const ways = [allPaid === true, paid !== undefined, from !== undefined].filter(Boolean).length;
   const files = await readFiles(from ?? []);
   const isAnswered = files.some(({ bytes }) => isResultFile(bytes));

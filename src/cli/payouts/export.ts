@@ -18,10 +18,12 @@ import {
   writeFiles,
 } from '../command/csv-files.ts';
 import { CommandError, UsageError } from '../command/errors.ts';
+import { readInteger } from '../command/numbers.ts';
 import { withClient } from '../command/session.ts';
 import { findPayout, REFERENCE_HELP } from '../finders/payout.ts';
 import { count } from '../terminal/money.ts';
 import type { Terminal } from '../terminal/terminal.ts';
+import { describeDoubled } from './doubled.ts';
 import { type Format, pipeWhole, type Source, type WrittenFile, writeParts } from './files.ts';
 import { linesOf } from './lines.ts';
 import { paidList, payeesOf } from './paid-list-file.ts';
@@ -32,6 +34,7 @@ interface ExportOptions extends OutputOptions {
   readonly sourceCurrency?: string;
   readonly allowSkipped?: boolean;
   readonly wholeUnits?: boolean;
+  readonly rowsPerFile?: string;
   readonly executionDate?: string;
   readonly paidList?: string;
 }
@@ -43,6 +46,9 @@ them, from the debtor of the account: payhook account change --debtor), nacha (A
 States take them, from the originator: payhook account change --originator). Of an unpaid payout all is in the file, of a paid one
 what was paid. Where the rows are more than one file may have there are several, all of one revision of the payout.
 
+A file that is exported again is the same file, to the byte, as long as nothing changes that it depends on. Otherwise it belongs to
+another file set. Who is then in two files that differ would be paid twice if both are sent: the command warns of it.
+
 Whom the file cannot pay is named and nothing is written, unless --allow-skipped leaves them out. --paid-list writes
 who is in the file, for payouts complete --from: true with the payment reference, all other lines false. PayPal takes no
 fractions of HUF, JPY and TWD: --whole-units pays the whole part, and completing from the file or the list carries the rest.
@@ -52,6 +58,7 @@ Examples:
   $ payhook payouts export 1 --output september.csv
   $ payhook payouts export current --format paypal --currency usd
   $ payhook payouts export current --format sepa --execution-date 2026-10-01
+  $ payhook payouts export 1 --format sepa --rows-per-file 500
   $ payhook payouts export current --format wise --allow-skipped --paid-list paid.csv
   $ payhook payouts export 1 -o - | head
 `;
@@ -80,12 +87,14 @@ export function addExport(payouts: Command, cli: Cli): void {
       '--execution-date <day>',
       'sepa, nacha: the day the bank is to pay, such as 2026-10-01; default today, for nacha the next banking day',
     )
+    .option('--rows-per-file <number>', 'all but commissions and summary: payments in one file')
     .option('--whole-units', 'paypal: pay the whole part in currencies without fractions')
     .option('--paid-list <file>', 'paypal, wise: write who is in the file, for payouts complete --from');
   withOutput(command, 'payout-<number>-r<revision>-<day>….csv')
     .option(
       '--json',
-      'print {files, skipped_affiliates, affiliates_above_limit, payout_id, revision, format, paid_list}',
+      'print {files, skipped_affiliates, affiliates_above_limit, affiliates_in_other_files, file_set_id, replaces_file_set_id, ' +
+        'payout_id, revision, format, paid_list}',
     )
     .addHelpText('after', HELP)
     .action((reference: string, options: ExportOptions) => cli.run(() => run(cli, reference, options)));
@@ -96,6 +105,9 @@ interface Report {
   readonly files: readonly WrittenFile[];
   readonly skipped_affiliates: number;
   readonly affiliates_above_limit: number;
+  readonly affiliates_in_other_files: number;
+  readonly file_set_id: string | null;
+  readonly replaces_file_set_id: string | null;
   readonly payout_id: string;
   readonly revision: number;
   readonly format: Format;
@@ -111,25 +123,29 @@ async function run(
   const { format, output } = options;
   checkOutput(options, terminal);
   if (options.paidList !== undefined) refuseExisting(options.paidList, options.force);
-  const { payout, report } = await withClient({ terminal, account: account() }, async (client) => {
+  const { payout, report, doubled } = await withClient({ terminal, account: account() }, async (client) => {
     const found = await findPayout(client, reference);
     const source = { client, payout: found, format, query };
-    const { files, skipped, aboveLimit, list } =
+    const { files, skipped, aboveLimit, inOtherFiles, fileSet, replacesFileSet, list } =
       output === '-' ? { ...(await pipeWhole(source)), list: null } : await write(source, options, terminal);
     const { id: payout_id, revision } = found;
     const made: Report = {
       files,
       skipped_affiliates: skipped,
       affiliates_above_limit: aboveLimit,
+      affiliates_in_other_files: inOtherFiles,
+      file_set_id: fileSet,
+      replaces_file_set_id: replacesFileSet,
       payout_id,
       revision,
       format,
       paid_list: list,
     };
-    return { payout: found, report: made };
+    const twice = inOtherFiles > 0 ? [await describeDoubled(client, found, made)] : [];
+    return { payout: found, report: made, doubled: twice };
   });
   if (output !== '-') terminal.result(report, () => namesOf(report).join(''));
-  for (const remark of remarksOn(payout, report, query.currency)) terminal.note(remark);
+  for (const remark of [...doubled, ...remarksOn(payout, report, query.currency)]) terminal.note(remark);
 }
 
 /** The formats that have a choice. */
@@ -144,6 +160,7 @@ function readChoices(options: ExportOptions): DownloadPaymentFileQuery {
     allowSkipped,
     wholeUnits,
     executionDate,
+    rowsPerFile,
     paidList: list,
   } = options;
   const refuse = (option: string, given: unknown, formats: readonly Format[]) => {
@@ -153,6 +170,7 @@ function readChoices(options: ExportOptions): DownloadPaymentFileQuery {
   refuse('--currency', currency, takers('currency'));
   refuse('--source-currency', sourceCurrency, takers('source_currency'));
   refuse('--allow-skipped', allowSkipped, takers('allow_skipped'));
+  refuse('--rows-per-file', rowsPerFile, takers('rows_per_file'));
   refuse('--whole-units', wholeUnits, takers('whole_units'));
   refuse('--execution-date', executionDate, takers('execution_date'));
   refuse('--paid-list', list, PROVIDER_FORMATS);
@@ -165,6 +183,10 @@ function readChoices(options: ExportOptions): DownloadPaymentFileQuery {
   return {
     currency: code('--currency', currency),
     source_currency: code('--source-currency', sourceCurrency),
+    rows_per_file:
+      rowsPerFile === undefined
+        ? undefined
+        : readInteger('--rows-per-file', rowsPerFile, { from: 2, to: 100_000 }),
     allow_skipped: allowSkipped,
     whole_units: wholeUnits ? 'down' : undefined,
     execution_date: executionDate,
@@ -188,11 +210,7 @@ function write(source: Source, options: ExportOptions, terminal: Terminal) {
     refuseSettled(payout);
     const lines = await linesOf(client, payout, terminal);
     const payees = payeesOf(format, payout.number);
-    const {
-      files: written,
-      skipped,
-      aboveLimit,
-    } = await showReceived(terminal, (receive) =>
+    const { files: written, ...about } = await showReceived(terminal, (receive) =>
       writeParts(source, {
         output,
         files,
@@ -200,12 +218,16 @@ function write(source: Source, options: ExportOptions, terminal: Terminal) {
       }),
     );
     const currency = query.currency ?? payout.totals[0]?.currency ?? '';
-    const list = paidList(lines, { number: payout.number, currency, skipped, amounts: payees.amounts });
+    const list = paidList(lines, {
+      number: payout.number,
+      currency,
+      skipped: about.skipped,
+      amounts: payees.amounts,
+    });
     await files.write(target, list.csv);
     return {
       files: written,
-      skipped,
-      aboveLimit,
+      ...about,
       list: { file: target, paid: list.paid, not_paid: list.notPaid },
     };
   });

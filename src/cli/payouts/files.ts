@@ -27,6 +27,11 @@ interface Written {
   readonly skipped: number;
   /** Affiliates in the file who get more than the provider sends at once. */
   readonly aboveLimit: number;
+  /** Affiliates in the file whom another downloaded file pays too. */
+  readonly inOtherFiles: number;
+  /** The set of the files, and the one that it replaces. */
+  readonly fileSet: string | null;
+  readonly replacesFileSet: string | null;
 }
 
 /** Writes every part of the file, under its own name or that of `output`. Throws as `ask`. */
@@ -35,23 +40,27 @@ export async function writeParts(
   { output, files, receive }: { output: string | undefined; files: FileSet; receive: Receive },
 ): Promise<Written> {
   const written: WrittenFile[] = [];
-  let skipped = 0;
-  let aboveLimit = 0;
+  let inOtherFiles = 0;
+  let first: Asked | null = null;
   for (let part = 1, parts = 1; part <= parts; part += 1) {
     const download = await ask(source, part);
-    ({ parts, skipped, aboveLimit } = download);
+    first ??= download;
+    if (download.fileSet !== first.fileSet) throw changed(source, 'its parts belong to two file sets');
+    inOtherFiles += download.inOtherFiles;
+    ({ parts } = download);
     const mark = (name: string) => (parts > 1 ? markName(name, `part-${part}`) : name);
     const own = download.name ?? mark(`payout-${source.payout.number}.csv`);
     const file = output === undefined ? inExports(own) : mark(output);
     const bytes = await files.write(file, receive(file, download.stream));
     written.push({ file, bytes, part: parts > 1 ? part : null });
   }
-  return { files: written, skipped, aboveLimit };
+  const { skipped = 0, aboveLimit = 0, fileSet = null, replacesFileSet = null } = first ?? {};
+  return { files: written, skipped, aboveLimit, inOtherFiles, fileSet, replacesFileSet };
 }
 
 /** Writes the file to standard output. Throws as `ask`, and CommandError when it has several parts. */
 export async function pipeWhole(source: Source): Promise<Written> {
-  const { stream, parts, skipped, aboveLimit } = await ask(source, 1);
+  const { stream, parts, ...about } = await ask(source, 1);
   if (parts > 1) {
     throw new CommandError(
       `the rows make ${parts} files, which cannot go to standard output: leave out -o -`,
@@ -62,34 +71,49 @@ export async function pipeWhole(source: Source): Promise<Written> {
     );
   }
   await pipeOut(stream);
-  return { files: [], skipped, aboveLimit };
+  return { files: [], ...about };
 }
 
 /**
  * Requests a part of the file; if there is one part, it is the whole file. Throws CommandError when it is not of
  * the revision that was read first: parts of two revisions could pay somebody twice, or not at all.
  */
-async function ask({ client, payout, format, query }: Source, part: number) {
+async function ask(source: Source, part: number) {
+  const { client, payout, format, query } = source;
   const answer =
     format === 'commissions'
       ? client.payouts.download(payout.id)
       : client.payouts.paymentFile(payout.id, format, format === 'summary' ? {} : { ...query, part });
-  const { name, stream, skipped, aboveLimit, ...tag } = await answer.catch((error: unknown) => {
-    throw inOptions(error);
-  });
+  const { name, stream, skipped, aboveLimit, inOtherFiles, fileSet, replacesFileSet, ...tag } =
+    await answer.catch((error: unknown) => {
+      throw inOptions(error);
+    });
   const revision = tag.revision ?? Number(/^payout-\d+-r(\d+)-/.exec(name ?? '')?.[1] ?? 0);
   stream.on('error', () => undefined); // until somebody reads it, who is told
   const found = /-part-(\d+)-of-(\d+)\.\w+$/.exec(name ?? '');
   const isAsked = found === null ? part === 1 : Number(found[1]) === part;
   if (revision !== payout.revision || !isAsked) {
-    throw new CommandError(
-      `payout ${payout.number} changed in the meantime: it was at revision ${payout.revision}, and is at ${revision || 'another'}. ` +
-        'Nothing was written: export it again',
-      { code: 'conflict', reason: 'payout_changed' },
-    );
+    throw changed(source, `it was at revision ${payout.revision}, and is at ${revision || 'another'}`);
   }
-  return { name, stream, skipped: skipped ?? 0, aboveLimit: aboveLimit ?? 0, parts: Number(found?.[2] ?? 1) };
+  return {
+    name,
+    stream,
+    skipped: skipped ?? 0,
+    aboveLimit: aboveLimit ?? 0,
+    inOtherFiles: inOtherFiles ?? 0,
+    fileSet,
+    replacesFileSet,
+    parts: Number(found?.[2] ?? 1),
+  };
 }
+
+type Asked = Awaited<ReturnType<typeof ask>>;
+
+const changed = ({ payout }: Source, how: string) =>
+  new CommandError(
+    `payout ${payout.number} changed in the meantime: ${how}. Nothing was written: export it again`,
+    { code: 'conflict', reason: 'payout_changed' },
+  );
 
 /** A refusal that names a choice of the API, in the words of the command line. */
 function inOptions(error: unknown): unknown {
@@ -99,6 +123,7 @@ function inOptions(error: unknown): unknown {
     .replace('choose with currency,', 'choose with --currency,')
     .replace(/^currency: /, '--currency: ')
     .replace('allow_skipped=true', '--allow-skipped')
-    .replace('whole_units=down', '--whole-units');
+    .replace('whole_units=down', '--whole-units')
+    .replace(/^rows_per_file must/, '--rows-per-file must');
   return new CommandError(told, { code, ...(reason === null ? {} : { reason }) });
 }

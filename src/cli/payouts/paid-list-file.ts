@@ -3,7 +3,7 @@ import { type CsvLine, csvReader } from '../../kernel/csv.ts';
 import { CsvError } from '../../kernel/csv-refusal.ts';
 import { formatDecimal, normalizeCurrency, parseDecimal } from '../../kernel/money.ts';
 import { paymentReference, readPaymentReference } from '../../kernel/payment-reference.ts';
-import { PROVIDER_FORMATS, type ProviderFormat, providerFile } from '../../kernel/payments.ts';
+import { formatOfPaymentFile, type ProviderFormat, providerFile } from '../../kernel/payments.ts';
 import { CommandError } from '../command/errors.ts';
 import type { ListedEntry } from './paid-list.ts';
 
@@ -87,26 +87,8 @@ export function payeesOf(format: ProviderFormat, number: number): Payees {
 }
 
 /** Which provider's file these bytes are, as it was exported; null = another file. */
-export function paymentFormat(bytes: Buffer): ProviderFormat | null {
-  const [first = ''] = bytes
-    .subarray(0, 4096)
-    .toString('utf8')
-    .replace(/^\uFEFF/, '')
-    .split(/\r\n|\r|\n/, 1);
-  const cells = first.split(',').map((cell) =>
-    cell
-      .trim()
-      .replace(/^"(.*)"$/, '$1')
-      .toLowerCase(),
-  );
-  const isOf = (format: ProviderFormat) => {
-    const { mark, columns } = providerFile(format);
-    return mark === null
-      ? lowered(providerFile(format)).every((column) => cells.includes(column))
-      : cells.length === columns.length && cells.at(-1) === mark.toLowerCase();
-  };
-  return PROVIDER_FORMATS.find(isOf) ?? null;
-}
+export const paymentFormat = (bytes: Buffer): ProviderFormat | null =>
+  formatOfPaymentFile(bytes.subarray(0, 4096).toString('utf8'));
 
 /**
  * What a payment file of the payout with this number says was paid, one entry per line of the payout. Throws

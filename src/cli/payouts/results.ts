@@ -1,7 +1,9 @@
 import type { Client, Payout, PayoutResultLine, PayoutResultProposal } from '../../client/client.ts';
 import { nameSome } from '../../kernel/errors.ts';
 import { lineKey, mergeAnswers } from '../../kernel/payment-answers.ts';
+import { formatOfPaymentFile } from '../../kernel/payments.ts';
 import { CommandError } from '../command/errors.ts';
+import { collect } from '../command/pairs.ts';
 import { amounts, count, decimal } from '../terminal/money.ts';
 import { printable, table } from '../terminal/table.ts';
 import type { Terminal } from '../terminal/terminal.ts';
@@ -15,8 +17,8 @@ export interface ResultFile {
 }
 
 /**
- * Whether these bytes are an answer that the server reads, and no list by affiliates or payment file: XML, or a CSV file that has
- * a status for each payment or names payments by their reference. The server tells which it is.
+ * Whether these bytes are an answer that the server reads. The others are payment files, which say who was paid by whoever sent
+ * them, and lists by `affiliate_id` without a reference.
  */
 export function isResultFile(bytes: Buffer): boolean {
   const start = bytes
@@ -25,8 +27,10 @@ export function isResultFile(bytes: Buffer): boolean {
     .replaceAll(/[\0\uFEFF\uFFFD]/g, '')
     .trimStart();
   if (start.startsWith('<')) return true;
+  if (formatOfPaymentFile(start) !== null) return false;
   const [first = ''] = start.split(/\r\n|\r|\n/, 1);
-  return first.split(/[,;\t|]/).some((cell) => /\bstatus\b|^\W*reference\W*$/i.test(cell));
+  const names = first.split(/[,;\t|]/).map((cell) => cell.toLowerCase().replaceAll(/[^a-z]/g, ''));
+  return names.includes('reference') || !(names.includes('affiliateid') || names.includes('ispaid'));
 }
 
 /** What the files propose for each line of the payout that they answer. */
@@ -43,16 +47,20 @@ const nameOf = ({ affiliate_id, currency }: LineName) => `${affiliate_id} in ${c
 export async function proposalsOf(
   client: Client,
   payout: Payout,
-  files: readonly ResultFile[],
+  { files, ignored }: { readonly files: readonly ResultFile[]; readonly ignored: readonly string[] },
   terminal: Terminal,
 ): Promise<Proposals> {
-  const found: (readonly PayoutResultLine[])[] = [];
+  const found: PayoutResultProposal[] = [];
   for (const { path, bytes } of files) {
-    const proposal = await client.payouts.takeResult(payout.id, bytes);
+    const proposal = await takeResult(client, payout, { bytes, ignored });
     terminal.note(describeProposal(path, proposal, terminal));
-    found.push(proposal.lines);
+    found.push(proposal);
   }
-  const { answers, contradictions } = mergeAnswers(found);
+  const { answers, contradictions, doubted } = mergeAnswers(found);
+  if (doubted.length > 0)
+    terminal.note(
+      `${terminal.paint.warning('Look:')} the files leave open what became of affiliates ${nameSome(doubted.map(nameOf))}`,
+    );
   if (contradictions.length === 0) return { lines: [...answers.values()] };
   throw new CommandError(
     `the files contradict each other: affiliates ${nameSome(contradictions.map(nameOf))} are refused in one and paid in ` +
@@ -61,12 +69,28 @@ export async function proposalsOf(
   );
 }
 
+/** Sends a file to the server; `ignored` names columns of a list of one's own that say nothing about payments. */
+export function takeResult(
+  client: Client,
+  { id }: Pick<Payout, 'id'>,
+  { bytes, ignored }: { readonly bytes: Buffer; readonly ignored: readonly string[] },
+): Promise<PayoutResultProposal> {
+  return client.payouts.takeResult(id, bytes, ignored.length === 0 ? {} : { ignore_columns: ignored.join() });
+}
+
 /** The sums of lines by currency, in one line. */
 export function sumsOf(lines: readonly PayoutResultLine[]): string {
   const sums = new Map<string, number>();
   for (const { currency, amount } of lines) sums.set(currency, (sums.get(currency) ?? 0) + amount);
   return amounts([...sums].map(([currency, amount]) => ({ currency, amount })));
 }
+
+/** The option for columns of a list of one's own. */
+export const IGNORE_COLUMN = [
+  '--ignore-column <name>',
+  'a column of your own list that says nothing about payments; may be repeated',
+  collect,
+] as const;
 
 const MOST_SHOWN = 50;
 
@@ -107,7 +131,11 @@ export function describeProposal(
   return [
     `${paint.strong(printable(path))} (${kind}): ${count(paid.length, 'payment')} paid${
       paid.length === 0 ? '' : `, ${sumsOf(paid)}`
-    }; ${counts.rejected} rejected, ${counts.returned} returned, ${counts.pending} pending, ${counts.unanswered} without an answer`,
+    }; ${counts.rejected} rejected, ${counts.returned} returned, ${counts.pending} pending, ${counts.unanswered} without an answer${
+      counts.others === 0
+        ? ''
+        : `; ${counts.others} ${counts.others === 1 ? 'entry is none' : 'entries are none'} of its payments`
+    }`,
     ...(rows.length === 0 ? [] : [table(columns, rows, paint.faint).trimEnd()]),
     ...(others.length > MOST_SHOWN ? [`and ${others.length - MOST_SHOWN} more`] : []),
     ...warnings.map((text) => `${paint.warning('Look:')} ${text}`),

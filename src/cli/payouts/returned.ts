@@ -21,6 +21,7 @@ interface LineReference {
 interface ReturnedOptions {
   readonly reason: string;
   readonly reference?: string;
+  readonly externalId?: string;
   readonly currency?: string;
   readonly amount?: string;
   readonly yes?: boolean;
@@ -32,11 +33,12 @@ interface ReturnFilters extends ListOptions {
 
 const RETURNED_HELP = `
 All that an affiliate was paid in a payout, one currency of it, or a part, as often as some comes back: the next payout
-takes it, whatever the minimum. The payout itself stays as it is.
+takes it, whatever the minimum. The payout itself stays as it is. With --external-id the same command books it once, however often it
+is repeated.
 
 Examples:
   $ payhook payouts returned 1 ada@example.com --reason "account closed"
-  $ payhook payouts returned 1 7 --currency usd --amount 12.50 --reason "fee of the bank" --yes
+  $ payhook payouts returned 1 7 --currency usd --amount 12.50 --reason "fee of the bank" --external-id bank-4711 --yes
 `;
 
 /** `payhook payouts returned` and `payhook payouts returns list|undo`. */
@@ -48,6 +50,7 @@ export function addReturned(payouts: Command, cli: Cli): void {
     .argument('<affiliate>', AFFILIATE_HELP)
     .requiredOption('--reason <text>', 'why it came back')
     .option('--reference <text>', 'the reference of the bank')
+    .option('--external-id <id>', 'your own id of this return: the same one again books nothing more')
     .option('--currency <currency>', 'only what was paid in this currency')
     .option('--amount <amount>', `how much of it came back, ${DECIMAL_HELP}`)
     .option('-y, --yes', 'do not ask; required without a terminal')
@@ -97,7 +100,7 @@ function addUndo(returns: Command, cli: Cli): void {
 async function book(
   { terminal, account }: Cli,
   references: LineReference,
-  { reason, reference, yes, ...part }: ReturnedOptions,
+  { reason, reference, externalId, yes, ...part }: ReturnedOptions,
 ): Promise<undefined> {
   requireYes(terminal, yes);
   const { line, came } = await withClient({ terminal, account: account() }, async (client) => {
@@ -107,7 +110,7 @@ async function book(
     const question = `Did ${came} of payout ${payout.number} come back from ${nameOf(found)}? It is owed again.`;
     // with no lines the server says why
     if (sums.length > 0) await confirm(terminal, question, yes);
-    const body = { ...input, reason, reference };
+    const body = { ...input, reason, reference, external_id: externalId };
     return { line: await client.payouts.returned(payout.id, found.affiliate_id, body), came };
   });
   terminal.result(line, () => `${came} came back from ${nameOf(line)} and is owed again.\n`);

@@ -1,5 +1,6 @@
 import type {
   Payout,
+  PayoutApproval,
   PayoutExclusion,
   PayoutLine,
   PayoutPreview,
@@ -44,16 +45,33 @@ export function payoutTable(payouts: readonly PayoutSummary[], { paint }: Termin
 /** Parts of a text with an empty line between them. */
 export const join = (sections: readonly string[]) => sections.filter((section) => section !== '').join('\n');
 
-/** Whose ids the head of a payout tells. */
-export const actorsOf = ({ created_by, paid_by, approval }: Payout) => [
+/** Whose ids the head of a payout tells, and how its approval stands where that was asked. */
+export const actorsOf = (
+  { created_by, paid_by, approval }: Payout,
+  standing: PayoutApproval | null = null,
+) => [
   created_by,
   paid_by,
   approval.decided_by,
+  ...(standing?.approvers ?? []).flatMap(({ user_id, barred_because }) => [
+    user_id,
+    ...barred_because.map(({ actor_id }) => actor_id),
+  ]),
 ];
 
 /** A whole payout for people. */
-export function describePayout(payout: Payout, names: Names, terminal: Terminal): string {
-  const sections = [headOf(payout, names, terminal), totalsOf(payout, terminal), linesOf(payout, terminal)];
+export function describePayout(
+  payout: Payout,
+  standing: PayoutApproval | null,
+  names: Names,
+  terminal: Terminal,
+): string {
+  const approvers = standing === null ? '' : approversOf(standing, names);
+  const sections = [
+    headOf(payout, names, terminal) + approvers,
+    totalsOf(payout, terminal),
+    linesOf(payout, terminal),
+  ];
   return join([...sections, excludedOf(payout, terminal)]);
 }
 
@@ -111,10 +129,36 @@ function approvalOf(
   names: Names,
 ): string[] {
   if (status === 'not_needed') return [];
-  if (status === 'waiting') return ['Waits for approval in the dashboard, by somebody who did not create it'];
+  if (status === 'waiting')
+    return ['Waits for approval in the dashboard, by somebody who did not create or change it'];
   const when = at === null ? '' : ` ${shortTime(at)} (UTC)`;
   const decider = by === null ? '' : ` by ${names(by)}`;
   return [`${DECIDED[status]}${when}${decider}${note === null ? '' : `: ${printable(note)}`}`];
+}
+
+/** How many people must approve, who has and who can, and why the others cannot. */
+function approversOf(
+  { required_count: required, required_because: because, approvals, approvers }: PayoutApproval,
+  names: Names,
+): string {
+  const given = approvals.map(({ user_id }) => user_id);
+  const able = approvers.filter(({ user_id, can_approve }) => can_approve && !given.includes(user_id));
+  const barred = approvers.filter(({ can_approve }) => !can_approve);
+  const tooFew = given.length + able.length < required;
+  return lines([
+    ...(because === null ? [] : [`Two people must approve it: ${because}`]),
+    ...(given.length === 0
+      ? []
+      : [`Approved by ${given.map(names).join(', ')}: ${given.length} of ${required}`]),
+    ...(able.length === 0 ? [] : [`Can approve: ${able.map(({ user_id }) => names(user_id)).join(', ')}`]),
+    ...barred.flatMap(({ user_id, barred_because }) =>
+      barred_because.map(
+        ({ message, actor_id, at }) =>
+          `Cannot approve: ${names(user_id)}: ${message} (${names(actor_id)}, ${shortTime(at)})`,
+      ),
+    ),
+    ...(tooFew ? ['Too few people can approve it: delete it and create it again'] : []),
+  ]);
 }
 
 const lines = (texts: readonly string[]) => texts.map((text) => `${text}\n`).join('');

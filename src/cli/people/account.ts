@@ -31,8 +31,8 @@ interface Settings {
 const HELP = `
 A new hold concerns new commissions only; minimums apply from the next payout on. --minimums says all of them: a currency
 that is not named has none. A day without a time, in filters, files and reports, is one of --time-zone; times are shown in UTC.
-With --approval second_person a payout is paid only after somebody who did not create it approved it in the dashboard; a key
-cannot take that back. Payment files tell of payments above --paypal-limit, which PayPal may refuse. --debtor is the
+With --approval second_person a payout is paid only after somebody who did not create or change it approved it in the dashboard;
+a key cannot take that back, and cannot invite users, raise roles or make links for passwords meanwhile. Payment files tell of payments above --paypal-limit, which PayPal may refuse. --debtor is the
 account that SEPA files are paid from: {"name", "iban"} and, where your bank wants them, "bic", "message" (pain.001.001.03)
 and "rows_per_file". --originator is whom NACHA files are from, in the words of the bank: {"immediate_destination",
 "immediate_destination_name", "immediate_origin", "immediate_origin_name", "company_name", "company_id"} and, where it

@@ -93,6 +93,7 @@ function reasonsOf(route: Route): ReasonName[] {
     ...(route.errors ?? []),
   ]);
   if (route.confidential) reasons.add('role_too_low');
+  if (route.kind === 'read' && route.records) reasons.add('cross_site_request');
   if (route.kind === 'write' && route.upload) reasons.add('too_many_uploads');
   if (isKeyed(route.method)) reasons.add('invalid_idempotency_key').add('idempotency_key_reused');
   return [...reasons];

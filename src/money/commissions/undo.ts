@@ -2,7 +2,7 @@ import sql, { type Sql } from 'sql-template-tag';
 import { rows, type Tx } from '../../db/connect.ts';
 import type { AccountId, ImportId } from '../../kernel/ids.ts';
 import { changeCommissions } from '../ledger/balances.ts';
-import { earnedBy, voidedOf } from '../ledger/series.ts';
+import { earnedBy, noteSeries, voidedOf } from '../ledger/series.ts';
 
 /** The commissions created by an import. They lie between two ids, so the primary key finds them. */
 const ofImport = (account: AccountId, id: ImportId): Sql => sql`
@@ -23,7 +23,7 @@ export interface CommissionInUse {
 
 /**
  * The first commissions of an import that were paid here, are in the unpaid payout, were refunded, had their payment
- * returned, or are on an invoice. Commissions imported as paid do not count as in use for that reason. The caller has locked
+ * returned (unless that was undone), or are on an invoice. Commissions imported as paid do not count as in use for that reason. The caller has locked
  * the books.
  */
 export function findUsedCommissions(tx: Tx, account: AccountId, id: ImportId): Promise<CommissionInUse[]> {
@@ -37,7 +37,8 @@ export function findUsedCommissions(tx: Tx, account: AccountId, id: ImportId): P
                       when exists (select from refund_items i
                         where i.account_id = commissions.account_id and i.commission_id = commissions.id) then 'refunded'
                       when exists (select from payout_returns r where r.account_id = p.account_id and r.payout_id = p.id
-                        and r.affiliate_id = commissions.affiliate_id and r.currency = commissions.currency)
+                        and r.affiliate_id = commissions.affiliate_id and r.currency = commissions.currency
+                        and r.undone_at is null)
                         then 'returned'
                       when exists (select from invoices v where v.account_id = p.account_id and v.payout_id = p.id
                         and v.affiliate_id = commissions.affiliate_id and v.currency = commissions.currency)
@@ -65,4 +66,28 @@ export async function voidImported(tx: Tx, account: AccountId, id: ImportId): Pr
       external_id = concat_ws(':', ${UNDONE}::text, public_id('com', id), external_id)`,
     happened: sql`${earnedBy('-', sql`before`)} union all ${voidedOf('-', sql`before`)}`,
   });
+}
+
+/**
+ * Removes the undone returns of the past payouts of an import, whose lines go with the import. Their adjustments are voided
+ * already; they stay as what never was. The caller has checked that no return is in force.
+ */
+export async function removeUndoneReturns(tx: Tx, account: AccountId, id: ImportId): Promise<void> {
+  await rows(
+    tx,
+    sql`with gone as (
+          delete from payout_returns r using payouts p
+          where p.account_id = ${account} and p.import_id = ${id} and r.account_id = p.account_id and r.payout_id = p.id
+          returning r.commission_id, r.currency, r.amount, r.returned_at, r.undone_at),
+        noted as (${noteSeries(
+          account,
+          sql`select 'returned' as kind, null::int8 as program_id, currency, returned_at as at, -amount as amount, -1 as count
+              from gone
+              union all
+              select 'returned', null, currency, undone_at, amount, 1 from gone where undone_at is not null`,
+        )})
+        update commissions c set returns_payout_id = null, updated_at = clock_timestamp(),
+          external_id = concat_ws(':', ${UNDONE}::text, public_id('com', c.id), c.external_id)
+        from gone where c.account_id = ${account} and c.id = gone.commission_id`,
+  );
 }

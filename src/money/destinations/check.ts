@@ -5,7 +5,7 @@ import {
   readIban,
   readRoutingNumber,
 } from '../../kernel/bank-accounts.ts';
-import { bankText } from '../../kernel/bank-text.ts';
+import { bankText, whyNoBankName } from '../../kernel/bank-text.ts';
 import { fail } from '../../kernel/errors.ts';
 import type { DestinationType } from '../../kernel/payments.ts';
 import { knownCurrency } from '../../people/accounts/service.ts';
@@ -121,10 +121,9 @@ function readHolder(
   longest: number,
 ): Checked<{ readonly account_holder: string; readonly holder_in_files: string }> {
   const account_holder = given.normalize('NFC').trim();
+  const rule = whyNoBankName(account_holder);
+  if (rule !== null) return { rule };
   const holder_in_files = bankText(account_holder);
-  if (holder_in_files === '') {
-    return { rule: 'must have a letter or digit that can be written in Latin letters' };
-  }
   if (holder_in_files.length > longest) {
     return {
       rule:

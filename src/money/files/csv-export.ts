@@ -15,8 +15,6 @@ export interface CsvFile {
   readonly contentType?: string;
   /** Additional response headers. */
   readonly headers: Readonly<Record<string, string>>;
-  /** Called before it is sent. */
-  readonly note?: FileReply['note'];
   /** Called with the digest of what was sent. */
   readonly noteDigest?: FileReply['noteDigest'];
 }
@@ -52,7 +50,7 @@ export async function csvReply(
   snapshot: Database['snapshot'],
   make: (db: Snapshot) => Promise<CsvFile>,
 ): Promise<FileReply> {
-  const { stream, name, contentType, headers, ...notes } = await snapshot(async (db) => {
+  const { stream, name, contentType, headers, noteDigest } = await snapshot(async (db) => {
     await joinByHash(db);
     return make(db);
   });
@@ -61,7 +59,7 @@ export async function csvReply(
     'content-disposition': `attachment; filename="${name}"`,
     ...headers,
   };
-  return file(stream, described, notes);
+  return file(stream, described, noteDigest);
 }
 
 const QUOTE = 0x22;

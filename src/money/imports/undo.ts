@@ -7,7 +7,12 @@ import type { Json } from '../../kernel/json.ts';
 import { sealPrefix } from '../../kernel/vault.ts';
 import { publish } from '../../outbox/queue.ts';
 import { type AffiliateInUse, findUsedAffiliates, takeBackAffiliates } from '../affiliates/undo.ts';
-import { type CommissionInUse, findUsedCommissions, voidImported } from '../commissions/undo.ts';
+import {
+  type CommissionInUse,
+  findUsedCommissions,
+  removeUndoneReturns,
+  voidImported,
+} from '../commissions/undo.ts';
 import { takeBackDestinations } from '../destinations/import-store.ts';
 import { lockBooks } from '../ledger/books.ts';
 import { takeBackPastPayouts } from '../payouts/past.ts';
@@ -69,6 +74,7 @@ async function undoCommissions(tx: Tx, account: AccountId, id: ImportId): Promis
     refuseUsed(parts, first.total, 'commissions');
   }
   await voidImported(tx, account, id);
+  await removeUndoneReturns(tx, account, id);
   await takeBackPastPayouts(tx, account, id);
 }
 

@@ -54,9 +54,11 @@ export const download = readRoute({
   operation: 'downloadInvoice',
   path: '/v2/affiliates/invoices/{invoice_id}/download',
   access: 'affiliates',
+  // it has the whole tax id
+  confidential: true,
   summary: 'Download an invoice',
   description:
-    '`pdf` is a PDF/A-3 with the XML in it (Factur-X, ZUGFeRD 2, profile EN 16931), `xml` that XML alone, `html` a page to print.',
+    'Viewers may not: it has the whole tax id of the affiliate. `pdf` is a PDF/A-3 with the XML in it (Factur-X, ZUGFeRD 2, profile EN 16931), `xml` that XML alone, `html` a page to print.',
   query: strict({
     format: Type.Optional(
       Type.Enum([...PAPER_FORMATS, 'xml'], { description: 'pdf (default), html or xml', examples: ['xml'] }),

@@ -1,5 +1,6 @@
 import { Type } from 'typebox';
 import { nullable, strict, timestamp } from '../../contract/schemas.ts';
+import { NEEDING_TWO } from './approval-rules.ts';
 
 /** Whether a payout may be paid, as its record says it. */
 export const approval = strict(
@@ -8,7 +9,7 @@ export const approval = strict(
       title: 'ApprovalStatus',
       description:
         '`waiting`, `rejected`: a second person must approve this revision before the payout is paid, see `approval` ' +
-        'of the account',
+        'of the account; `GET …/approval` says how many people, and who may',
     }),
     decided_by: nullable(Type.String({ description: 'the user who approved or rejected it' })),
     decided_at: nullable(timestamp),
@@ -17,6 +18,24 @@ export const approval = strict(
   { title: 'Approval' },
 );
 
+export const approvalStatuses = approval.properties.status;
+
+/** The approvals `v` of the revision of a payout `p` that count: whoever gave one may still approve. */
+const counting = `payout_approvals v join users u on u.account_id = v.account_id and u.id = v.user_id
+  where v.account_id = p.account_id and v.payout_id = p.id and v.revision = p.revision
+    and u.removed_at is null and u.role <> 'viewer'`;
+
+/**
+ * How many people must approve a payout `p` of an account that wants it. Two, where nobody is known behind its creation, a
+ * change of it (`approval-rules.ts`), or a revision that nothing is noted of.
+ */
+export const requiredApprovals = `case
+  when p.created_by_user is null
+    or p.revision - 1 > (select count(*) from payout_changes c where c.account_id = p.account_id and c.payout_id = p.id)
+    or exists (select from payout_changes c where c.account_id = p.account_id and c.payout_id = p.id
+               and c.user_id is null and c.change in (${NEEDING_TWO.map((change) => `'${change}'`).join(', ')}))
+  then 2 else 1 end`;
+
 /**
  * How a payout `p` stands: a text, one of the statuses above. A decision holds for its revision, and an approval of an
  * unpaid payout only while whoever gave it may still approve. A paid payout keeps the decision it was paid under.
@@ -24,17 +43,28 @@ export const approval = strict(
 export const approvalStatus = `case
   when p.status = 'paid' then coalesce(p.decision, 'not_needed')
   when (select o.approval from accounts o where o.id = p.account_id) = 'none' then 'not_needed'
-  when p.decided_revision is distinct from p.revision then 'waiting'
-  when p.decision = 'approved' and not exists (
-    select from users u where u.account_id = p.account_id and u.id = p.decided_by and u.removed_at is null
-      and u.role <> 'viewer') then 'waiting'
-  else p.decision end`;
+  when p.decision = 'rejected' and p.decided_revision = p.revision then 'rejected'
+  when (select count(*) from ${counting}) >= ${requiredApprovals} then 'approved'
+  else 'waiting' end`;
+
+/** The last approval that counts of a payout `p`, as a subquery with the columns of its decision. */
+export const lastApproval = `(
+  select v.user_id as decided_by, v.approved_at as decided_at, v.note as decision_note from ${counting}
+  order by v.approved_at desc limit 1)`;
 
 /** The column of the record, over `payouts p`. */
 export const approvalColumn = `(
   select json_build_object(
-    'status', s.status,
-    'decided_by', case when s.is_decided then public_id('usr', p.decided_by) end,
-    'decided_at', case when s.is_decided then iso(p.decided_at) end,
-    'note', case when s.is_decided then p.decision_note end)
-  from (select status, status in ('approved', 'rejected') as is_decided from (select ${approvalStatus} as status) c) s)`;
+    'status', s.status, 'decided_by', public_id('usr', d.decided_by), 'decided_at', iso(d.decided_at),
+    'note', d.decision_note)
+  from (select ${approvalStatus} as status) s
+  left join lateral (
+    select p.decided_by, p.decided_at, p.decision_note where p.status = 'paid' or s.status = 'rejected'
+    union all
+    select * from ${lastApproval} a where p.status <> 'paid' and s.status = 'approved') d on true)`;
+
+/** The approvals of the revision of a payout `p` that count, as JSON, the oldest first. */
+export const approvalsGiven = `(
+  select coalesce(json_agg(json_build_object('user_id', public_id('usr', g.user_id), 'approved_at', iso(g.approved_at),
+    'note', g.note) order by g.approved_at), '[]')
+  from (select v.user_id, v.approved_at, v.note from ${counting}) g)`;

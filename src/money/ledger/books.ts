@@ -2,7 +2,9 @@ import sql, { type Sql } from 'sql-template-tag';
 import { maybeRow, rows, type Tx } from '../../db/connect.ts';
 import type { AccountId, PayoutId } from '../../kernel/ids.ts';
 import { publish } from '../../outbox/queue.ts';
+import type { Change } from './approval-rules.ts';
 import { readSummary } from './payouts.ts';
+import { personBehind } from './person-behind.ts';
 
 /**
  * Locks the account's row of payout books until the transaction ends. Everything that changes the members or amounts of
@@ -19,19 +21,31 @@ export async function reviseCurrentPayout(tx: Tx, account: AccountId, affiliateI
 
 /** The same for the affiliates selected by a condition over the lines `l` of the unpaid payout. */
 export async function reviseFor(tx: Tx, account: AccountId, lines: Sql): Promise<void> {
-  const revised = await maybeRow<{ id: PayoutId }>(
+  const found = await maybeRow<{ id: PayoutId }>(
     tx,
-    sql`update payouts p set revision = revision + 1, updated_at = clock_timestamp()
+    sql`select p.id from payouts p
         where p.account_id = ${account} and p.status = 'unpaid' and exists (
           select from payout_lines l
-          where l.account_id = p.account_id and l.payout_id = p.id and ${lines})
-        returning p.id`,
+          where l.account_id = p.account_id and l.payout_id = p.id and ${lines})`,
   );
-  if (revised) {
-    await publish(tx, {
-      account,
-      type: 'payout.updated',
-      data: await readSummary(tx, account, revised.id),
-    });
-  }
+  if (found) await revise(tx, account, found.id, 'redirected');
+}
+
+/**
+ * Raises the revision of the unpaid payout, notes who caused it and how (`approval-rules.ts`), and publishes the change. The
+ * only place that does so: whoever caused a revision may not approve the payout. The caller has locked the books.
+ */
+export async function revise(tx: Tx, account: AccountId, payout: PayoutId, change: Change): Promise<void> {
+  const { by } = tx;
+  const user = by === null ? null : await personBehind(tx, account, by);
+  await rows(
+    tx,
+    sql`with revised as (
+          update payouts set revision = revision + 1, updated_at = clock_timestamp()
+          where account_id = ${account} and id = ${payout} returning account_id, id, revision)
+        insert into payout_changes (account_id, payout_id, revision, change, actor_kind, actor_id, user_id)
+        select account_id, id, revision, ${change}, ${by?.kind ?? null}::text, ${by?.id ?? null}::text, ${user}::uuid
+        from revised where ${by !== null}`,
+  );
+  await publish(tx, { account, type: 'payout.updated', data: await readSummary(tx, account, payout) });
 }

@@ -3,6 +3,7 @@ import { oneRow, rows, type Tx } from '../../db/connect.ts';
 import type { AccountId, PayoutId } from '../../kernel/ids.ts';
 import { publish } from '../../outbox/queue.ts';
 import { releaseCommissions } from './balances.ts';
+import { revise } from './books.ts';
 import { deletePayout, refreshTotals } from './payout-totals.ts';
 import { readSummary } from './payouts.ts';
 
@@ -20,9 +21,13 @@ export interface Group {
  */
 export async function settleGroup(tx: Tx, group: Group): Promise<void> {
   const { account, payout } = group;
-  const { amount, count } = await oneRow<{ amount: bigint; count: bigint }>(
+  const { amount, count, before } = await oneRow<{ amount: bigint; count: bigint; before: bigint }>(
     tx,
-    sql`select coalesce(sum(amount), 0)::int8 as amount, count(*) as count from commissions
+    sql`select coalesce(sum(amount), 0)::int8 as amount, count(*) as count, coalesce((
+          select t.amount from payout_line_totals t
+          where t.account_id = ${account} and t.payout_id = ${payout} and t.affiliate_id = ${group.affiliate}
+            and t.currency = ${group.currency}), 0)::int8 as before
+        from commissions
         where account_id = ${account} and payout_id = ${payout} and affiliate_id = ${group.affiliate}
           and currency = ${group.currency}`,
   );
@@ -35,11 +40,7 @@ export async function settleGroup(tx: Tx, group: Group): Promise<void> {
     await publish(tx, { account, type: 'payout.deleted', data });
     return;
   }
-  await rows(
-    tx,
-    sql`update payouts set revision = revision + 1 where account_id = ${account} and id = ${payout}`,
-  );
-  await publish(tx, { account, type: 'payout.updated', data: await readSummary(tx, account, payout) });
+  await revise(tx, account, payout, amount > before ? 'increased' : 'reduced');
 }
 
 async function changeLineTotal(tx: Tx, group: Group, amount: bigint, count: bigint): Promise<void> {

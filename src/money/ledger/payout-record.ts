@@ -54,6 +54,10 @@ const lineTotal = strict(
     carried_amount: { ...amount, description: 'what a paid line did not pay: owed again by an adjustment' },
     returned_amount: { ...amount, description: 'what came back of what was paid' },
     payment_reference: nullable(Type.String({ description: 'how you find the transfer' })),
+    is_in_file: Type.Boolean({
+      description:
+        'it is in a payment file that was downloaded and that no later file of its format and currency replaced',
+    }),
     destination: nullable({
       ...lineDestination,
       description:
@@ -181,8 +185,15 @@ export const paidAmount = (alias: string): string =>
 /** The totals of an affiliate in a prospective payout, over grouped rows `t` joined to their affiliate `a` and `destinationsInForce`. */
 export const undecidedTotals = sql`json_agg((select s from (
   select t.currency, t.amount, t.commission_count, null::boolean as is_paid, 0 as paid_amount, 0 as carried_amount,
-         0 as returned_amount, null as payment_reference, ${raw(toldDestinationInForce)} as destination,
+         0 as returned_amount, null as payment_reference, false as is_in_file, ${raw(toldDestinationInForce)} as destination,
          ${raw(paidThroughInForce)} as paid_through) s) order by t.currency)`;
+
+/** Whether a line `t` is in a file that was downloaded and not replaced. */
+const isInFile = `exists (
+  select from payment_file_payees f
+  join payment_file_sets k on k.account_id = f.account_id and k.payout_id = f.payout_id and k.id = f.set_id and k.is_current
+  where f.account_id = t.account_id and f.payout_id = t.payout_id and f.affiliate_id = t.affiliate_id
+    and f.currency = t.currency)`;
 
 /** The columns of an affiliate's lines, over `payouts p`, `payout_lines l` and `lineJoins`. */
 export const lineRecord = columnsOf(line, {
@@ -211,7 +222,7 @@ export const lineJoins = sql`join affiliates a on a.account_id = l.account_id an
            case when count(*) = 1 or sum(s.returned_amount) = 0 then sum(s.returned_amount) end as returned_amount,
            json_agg(s order by s.currency) as totals
     from (select currency, amount, commission_count, is_paid, ${raw(paidAmount('t'))} as paid_amount, carried_amount,
-                 returned_amount, payment_reference, ${raw(toldDestinationOfLine)} as destination,
+                 returned_amount, payment_reference, ${raw(isInFile)} as is_in_file, ${raw(toldDestinationOfLine)} as destination,
                  ${raw(PAID_THROUGH_OF_LINE)} as paid_through
           from payout_line_totals t
           where t.account_id = l.account_id and t.payout_id = l.payout_id and t.affiliate_id = l.affiliate_id) s) t`;

@@ -29,18 +29,15 @@ export interface BankSums {
   readonly count: number;
   /** The sum with the digits of its currency. */
   readonly decimal: string;
-  /** The sum in minor units. */
-  readonly total: bigint;
-  /** When the file was made, RFC 3339. */
-  readonly now: string;
-  /** The same in the time zone of the account: `YYMMDDHHMM`. */
-  readonly localTime: string;
 }
 
-const COLUMNS = `json_build_object('affiliate_id', r.affiliate_id, 'reference', r.reference, 'amount', r.amount,
-  'decimal', ${DECIMAL}, 'holder', r.holder_in_files, 'destination', r.destination_id, 'number', encode(r.number, 'hex'),
-  'bic', r.bic,
-  'routing_number', r.routing_number, 'account_type', r.account_type, 'legal_type', r.legal_type) as payment`;
+const FIELDS = `'affiliate_id', r.affiliate_id, 'reference', r.reference, 'amount', r.amount,
+  'decimal', ${DECIMAL}, 'holder', r.holder_in_files, 'destination', r.destination_id, 'bic', r.bic,
+  'routing_number', r.routing_number, 'account_type', r.account_type, 'legal_type', r.legal_type`;
+const COLUMNS = `json_build_object(${FIELDS}, 'number', encode(r.number, 'hex')) as payment`;
+
+/** All that a bank file says of a row: a destination always has the same number. */
+export const BANK_CONTENT = `json_build_object(${FIELDS})::text`;
 
 /** The sums of the payments in a file. */
 export function bankSums({ db, payments, file }: Making): Promise<BankSums> {
@@ -49,10 +46,7 @@ export function bankSums({ db, payments, file }: Making): Promise<BankSums> {
   return oneRow(
     db,
     sql`select count(*)::int as count,
-               decimal_text(coalesce(sum(amount), 0)::int8, ${currency}) as decimal,
-               coalesce(sum(amount), 0)::int8 as total, iso(now()) as now,
-               (select to_char(now() at time zone o.time_zone, 'YYMMDDHH24MI') from accounts o
-                where o.id = ${payments.account}) as "localTime"
+               decimal_text(coalesce(sum(amount), 0)::int8, ${currency}) as decimal
         from (${all}) r`,
   );
 }

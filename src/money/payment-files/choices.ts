@@ -7,6 +7,15 @@ export const choices = strict({
   part: Type.Optional(
     Type.Integer({ minimum: 1, description: 'the part, if there are more rows than a file may have' }),
   ),
+  rows_per_file: Type.Optional(
+    Type.Integer({
+      minimum: 2,
+      maximum: 100_000,
+      description:
+        'payments in one part; default as many as the provider takes, for bank files the setting of `debtor` or `originator`. ' +
+        'Another number makes another file set',
+    }),
+  ),
   allow_skipped: Type.Optional(
     Type.Boolean({ description: 'leaves out affiliates the file cannot pay, instead of refusing' }),
   ),

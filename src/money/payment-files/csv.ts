@@ -7,7 +7,10 @@ import { rowsInFile } from './rows.ts';
 type ColumnOf<Format extends ProviderFormat> = (typeof PROVIDER_FILES)[Format]['columns'][number];
 
 /** What formats in CSV have in common. */
-type CsvFormat = Pick<PaymentFormat, 'currency' | 'extension' | 'contentType' | 'splitsEvenly' | 'write'>;
+type CsvFormat = Pick<
+  PaymentFormat,
+  'currency' | 'extension' | 'contentType' | 'splitsEvenly' | 'content' | 'write'
+>;
 
 /** A format in CSV: a COPY of these columns, SQL over a row `r` of `paymentRows`. */
 export function csvFormat(columns: readonly Column[], hasHeader: boolean): CsvFormat {
@@ -16,6 +19,7 @@ export function csvFormat(columns: readonly Column[], hasHeader: boolean): CsvFo
     extension: 'csv',
     contentType: 'text/csv; charset=utf-8',
     splitsEvenly: false,
+    content: `json_build_array(${columns.map(([, expression]) => expression).join(', ')})::text`,
     write: async ({ db, payments, file }: Making): Promise<Readable> =>
       csvOut(
         db,

@@ -6,6 +6,7 @@ import type { Vault } from '../../kernel/vault.ts';
 import type { Payer } from '../../people/accounts/record.ts';
 import { paidThrough } from '../ledger/destinations.ts';
 import type { FileHead } from '../payouts/csv.ts';
+import type { Choices } from './choices.ts';
 
 /** The payments of a payout as a format sees them. */
 export interface Payments {
@@ -30,6 +31,37 @@ export interface FilePart {
   readonly span: { readonly offset: number; readonly count: number } | null;
 }
 
+/** What a request chose about all files of a set. */
+export type SetChoices = Pick<
+  Choices,
+  'rows_per_file' | 'source_currency' | 'whole_units' | 'execution_date'
+>;
+
+/** A file as it was made when it was first downloaded. */
+export interface MadeFile {
+  /** The revision of the payout at which its set was first downloaded. */
+  readonly revision: number;
+  /** The beginning of the digest of its content. */
+  readonly code: string;
+  /** From 1. */
+  readonly part: number;
+  /** RFC 3339. */
+  readonly madeAt: string;
+  /** The same in the time zone of the account: `YYMMDDHHMM`. */
+  readonly localTime: string;
+  /** When a bank is to pay, `YYYY-MM-DD`; null = the format has no such day. */
+  readonly executionDate: string | null;
+  /** NACHA: which file of its originator on that day, and the number of its first entry then; both from 1. */
+  readonly modifier: number | null;
+  readonly firstTrace: number | null;
+}
+
+/** By whom the NACHA files of a day are counted. */
+export interface Originating {
+  readonly destination: string;
+  readonly origin: string;
+}
+
 /** What a file is made of. */
 export interface Making {
   readonly db: Snapshot;
@@ -38,8 +70,8 @@ export interface Making {
   readonly head: FileHead;
   readonly payer: Payer;
   readonly vault: Vault;
-  /** `YYYY-MM-DD`: when a bank is to pay. */
-  readonly executionDate: string;
+  /** null for a file that moves no money. */
+  readonly made: MadeFile | null;
 }
 
 /** A format of payment files. Its expressions are SQL over a row `r` of `paymentRows`. */
@@ -64,13 +96,26 @@ export interface PaymentFormat {
   readonly ownMaxRows?: (payer: Payer) => number | undefined;
   /** Why the account cannot have such a file yet; null = it can. */
   readonly lacks?: (payer: Payer) => string | null;
-  /** The days it pays on, `YYYY-MM-DD`; without this, on any from today: the first one after today, and why another is refused. */
+  /** What of the account is in its files. */
+  readonly paidBy?: (payer: Payer) => object | null;
+  /** By whom its files of a day are counted. */
+  readonly originating?: (payer: Payer) => Originating | null;
+  /** The id that a file says of itself, where it has one. */
+  readonly messageId?: (head: FileHead, made: MadeFile) => string;
+  /** The largest sum of a file, minor units, and what to do about more. */
+  readonly mostInFile?: { readonly amount: bigint; readonly advice: string };
+  /**
+   * The days it pays on, `YYYY-MM-DD`, at an instant in milliseconds; without this, on any from today: the first one, and
+   * why another is refused.
+   */
   readonly days?: {
-    readonly first: (today: string) => string;
-    readonly refusal: (day: string) => string | null;
+    readonly first: (nowMs: number) => string;
+    readonly refusal: (day: string, nowMs: number) => string | null;
   };
   /** The order of its rows, SQL; without it by affiliate. */
   readonly order?: string;
+  /** All that a file says of a row, as text: what identifies the file. No account number, but the id of its destination. */
+  readonly content: string;
   /** Why a row cannot be in the file, as text; null where it can. */
   readonly refusal: string;
   /**

@@ -1,17 +1,12 @@
 import type { Originator } from '../../people/accounts/originator.ts';
 import type { BankPayment } from './bank-rows.ts';
+import { MODIFIERS } from './file-sets.ts';
+import type { MadeFile } from './format.ts';
 
 /** What stands around the payments of a file. */
 export interface NachaFrame {
   readonly originator: Originator;
-  /** When the file is made, in the time zone of the account: `YYMMDDHHMM`. */
-  readonly madeAt: string;
-  /** From 1. */
-  readonly part: number;
-  /** How many payments the parts before have: trace numbers go on after them. */
-  readonly before: number;
-  /** `YYYY-MM-DD`. */
-  readonly effectiveDate: string;
+  readonly made: MadeFile;
 }
 
 /** A batch has one kind of receiver: persons (PPD) or businesses (CCD). */
@@ -20,7 +15,6 @@ const sectionOf = ({ legal_type }: BankPayment) => (legal_type === 'business' ? 
 /** Credits only. */
 const SERVICE_CLASS = '220';
 const CREDIT_TO: Readonly<Record<string, string>> = { checking: '22', savings: '32' };
-const MODIFIERS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789';
 const LINES_IN_BLOCK = 10;
 
 /** A text with blanks behind it. Throws when it does not fit: nothing is cut. */
@@ -83,7 +77,7 @@ export async function* nachaFile(
       totals.hash += BigInt((payment.routing_number ?? '').slice(0, 8));
       totals.credit += BigInt(payment.amount);
     }
-    yield line(entry(frame, frame.before + file.entries, payment));
+    yield line(entry(frame, (frame.made.firstTrace ?? 1) + file.entries - 1, payment));
   }
   if (batch) yield line(batchControl(frame, batches, batch.totals));
   const blocks = Math.ceil((lines + 1) / LINES_IN_BLOCK);
@@ -91,13 +85,13 @@ export async function* nachaFile(
   for (const filled = blocks * LINES_IN_BLOCK; lines < filled; ) yield line('9'.repeat(94));
 }
 
-function fileHeader({ originator, madeAt, part }: NachaFrame): string {
+function fileHeader({ originator, made }: NachaFrame): string {
   return [
     '101',
     ` ${originator.immediate_destination}`,
     originator.immediate_origin.padStart(10),
-    madeAt,
-    MODIFIERS[(part - 1) % MODIFIERS.length],
+    made.localTime,
+    MODIFIERS[(made.modifier ?? 1) - 1],
     '094101',
     text(originator.immediate_destination_name, 23),
     text(originator.immediate_origin_name, 23),
@@ -105,7 +99,7 @@ function fileHeader({ originator, madeAt, part }: NachaFrame): string {
   ].join('');
 }
 
-function batchHeader({ originator, effectiveDate }: NachaFrame, batch: number, section: string): string {
+function batchHeader({ originator, made }: NachaFrame, batch: number, section: string): string {
   return [
     '5',
     SERVICE_CLASS,
@@ -115,7 +109,7 @@ function batchHeader({ originator, effectiveDate }: NachaFrame, batch: number, s
     section,
     text(originator.entry_description, 10),
     ' '.repeat(6),
-    effectiveDate.slice(2).replaceAll('-', ''),
+    (made.executionDate ?? '').slice(2).replaceAll('-', ''),
     ' '.repeat(3), // the ACH operator says when it settles
     '1',
     originator.originating_dfi,

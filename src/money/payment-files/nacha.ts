@@ -1,8 +1,6 @@
-import { fail } from '../../kernel/errors.ts';
-import { formatDecimal } from '../../kernel/money.ts';
 import { BANK_FILES } from '../../kernel/payments.ts';
-import { isBankingDay, nextBankingDay } from '../../kernel/us-banking-days.ts';
-import { bankFile, bankSums } from './bank-rows.ts';
+import { firstBankingDay, whyNoBankingDay } from '../../kernel/us-banking-days.ts';
+import { BANK_CONTENT, bankFile } from './bank-rows.ts';
 import { bankAccountMissing, NOT_NOW, type PaymentFormat } from './format.ts';
 import { nachaFile } from './nacha-file.ts';
 
@@ -29,14 +27,13 @@ export const nacha: PaymentFormat = {
   lacks: ({ originator }) =>
     originator === null ? 'originator: whom ACH payments are from, as your bank says' : null,
   splitsEvenly: false,
-  days: {
-    // a payment on the same day costs more at most banks, so it is made only when it is asked for
-    first: nextBankingDay,
-    refusal: (day) =>
-      isBankingDay(day)
-        ? null
-        : `is no banking day in the United States; the next one is ${nextBankingDay(day)}`,
-  },
+  // a payment on the same day costs more at most banks, so it is made only when it is asked for
+  days: { first: firstBankingDay, refusal: whyNoBankingDay },
+  paidBy: ({ originator }) => originator && { ...originator, rows_per_file: null },
+  originating: ({ originator }) =>
+    originator && { destination: originator.immediate_destination, origin: originator.immediate_origin },
+  mostInFile: { amount: MOST_IN_FILE, advice: 'lower originator.rows_per_file' },
+  content: BANK_CONTENT,
   order: "r.legal_type is not distinct from 'business', r.affiliate_id",
   refusal: `case
     ${NOT_NOW}
@@ -50,23 +47,9 @@ export const nacha: PaymentFormat = {
   wholeCurrencies: [],
   needsRows: true,
   write: async (making) => {
-    const { payer, file, executionDate } = making;
-    if (payer.originator === null) throw new Error('a NACHA file needs an originator');
-    const { total, localTime } = await bankSums(making);
-    if (total > MOST_IN_FILE) {
-      throw fail(
-        'amount_too_large',
-        `the NACHA file would pay ${formatDecimal(total, 'usd')} USD, and its totals have room for ` +
-          `${formatDecimal(MOST_IN_FILE, 'usd')}: lower originator.rows_per_file`,
-      );
-    }
-    const frame = {
-      originator: payer.originator,
-      madeAt: localTime,
-      part: file.part ?? 1,
-      before: file.span?.offset ?? 0,
-      effectiveDate: executionDate,
-    };
-    return bankFile(making, (payments) => nachaFile(frame, payments));
+    const { payer, made } = making;
+    const { originator } = payer;
+    if (originator === null || made === null) throw new Error('a NACHA file needs an originator');
+    return bankFile(making, (payments) => nachaFile({ originator, made }, payments));
   },
 };

@@ -1,16 +1,16 @@
 import sql, { join, raw, type Sql } from 'sql-template-tag';
 import { type Static, Type } from 'typebox';
 import { columnsOf, maybeRecord } from '../../contract/records.ts';
-import type { Principal } from '../../contract/route.ts';
 import { currencyCode, nullable, strict, timestamp } from '../../contract/schemas.ts';
-import { maybeRow, type Reader, rows, type Tx } from '../../db/connect.ts';
-import type { AccountId, PayoutId } from '../../kernel/ids.ts';
+import type { Reader } from '../../db/connect.ts';
+import type { AccountId, FileSetId, PayoutId } from '../../kernel/ids.ts';
 import type { Json } from '../../kernel/json.ts';
 import { PAYMENT_FORMATS } from '../../kernel/payments.ts';
-import { joinByHash } from '../files/csv-export.ts';
 import { actorName, actorRecord } from '../ledger/actors.ts';
-import { type FilePart, type PaymentFormat, type Payments, WAY } from './format.ts';
-import { paymentRows, rowsInFile } from './rows.ts';
+import type { Of } from './file-sets.ts';
+import { type PaymentFormat, WAY } from './format.ts';
+import { paymentRows } from './rows.ts';
+import { inSeveralFiles, severalFiles, severalFilesCount } from './several-files.ts';
 import { summary } from './summary.ts';
 
 /** The answer lists at most this many skipped affiliates, downloads and changes, each. */
@@ -38,8 +38,19 @@ const download = strict(
     sha256: nullable(
       Type.String({ description: 'of the file, hexadecimal; null when the download was cut off' }),
     ),
+    file_set_id: nullable(
+      Type.String({
+        description: 'all parts of a set are of one content; null for the summary',
+        examples: ['pfs_0192f8e5c7a7b3e9d0192f8e5c7a7b3e'],
+      }),
+    ),
+    replaces_file_set_id: nullable(
+      Type.String({ description: 'the set that was downloaded before this one was made; null: none' }),
+    ),
+    message_id: nullable(Type.String({ description: 'sepa: the MsgId and PmtInfId of the file' })),
     is_outdated: Type.Boolean({
-      description: 'the unpaid payout has changed since: download it again',
+      description:
+        'the payout is unpaid, and a download would give another file now, or gave another file set since: download it again',
     }),
     change_count: nullable(
       Type.Integer({
@@ -85,7 +96,7 @@ const neededFile = strict(
     rewritten: Type.Array(rewritten, {
       description:
         'who is in the file under another spelling of the account holder, because banks take Latin letters without ' +
-        `accents; ${MOST_TOLD} at most`,
+        `accents; ${MOST_TOLD} at most. The bank of the payee compares names: set account_holder to its spelling where that differs`,
     }),
     downloads,
   },
@@ -103,6 +114,13 @@ export const paymentFiles = strict(
       description: 'affiliates paid some other way: their destination or `payout_method` is other',
     }),
     summary_downloads: downloads,
+    in_several_files_count: Type.Integer({
+      minimum: 0,
+      description:
+        'a warning: affiliates who are in several downloaded files that differ, in the same currency. If two of them are sent, they ' +
+        'are paid twice',
+    }),
+    in_several_files: Type.Array(inSeveralFiles, { description: `the first ${MOST_TOLD} of them` }),
   },
   { title: 'PaymentFiles' },
 );
@@ -126,7 +144,9 @@ const judged = (account: AccountId, payout: PayoutId, formats: readonly PaymentF
     ' union all ',
   );
 
-const isOutdated = "p.status = 'unpaid' and w.revision <> p.revision";
+/** In: the outdated file sets. One that moves no money has no set, and changes with the revision. */
+const isOutdated = `p.status = 'unpaid' and case when w.set_id is null then w.revision <> p.revision
+  else w.set_id = any(array(select set_id from outdated)) end`;
 /**
  * How the rows of an outdated file `w` differ from those that a new download would have. Only the last download of a file
  * is compared; null for the ones before it.
@@ -155,6 +175,11 @@ const downloadRecord = columnsOf(download, {
   revision: 'w.revision',
   part: 'w.part',
   sha256: 'w.sha256',
+  file_set_id: "public_id('pfs', w.set_id)",
+  replaces_file_set_id: `(select public_id('pfs', s.replaces) from payment_file_sets s
+    where s.account_id = w.account_id and s.payout_id = w.payout_id and s.id = w.set_id)`,
+  message_id: `case when w.format = 'sepa'
+    then coalesce(w.message_id, concat('P', p.number, '-R', w.revision, '-F', coalesce(w.part, 1))) end`,
   is_outdated: isOutdated,
   change_count: changesOf('case when w.amounts is not null then count(*)::int end'),
   changes: `coalesce(${changesOf(
@@ -206,63 +231,24 @@ const overview = (account: AccountId, payout: PayoutId, formats: readonly Paymen
         from (${raw(paymentRows({ account, payout, format: summary, wholeUnits: false }))}) r
         where ${raw(homeOf)} <> all(${formats.flatMap(({ destination }) => destination ?? [])}::text[]) group by r.currency order by r.currency) h)`,
     summary_downloads: downloadsOf("w.format = 'summary'"),
+    in_several_files_count: severalFilesCount,
+    in_several_files: severalFiles(MOST_TOLD),
   });
 
-/** The payment files that a payout (UUID) needs; null when there is no such payout. */
+/** The payment files that a payout needs; null when there is no such payout. In: its file sets that are outdated. */
 export function readPaymentFiles(
   db: Reader,
-  account: AccountId,
-  payout: PayoutId,
+  { account, payout }: Of,
   formats: readonly PaymentFormat[],
+  outdated: readonly FileSetId[],
 ): Promise<Json<PaymentFiles> | null> {
   return maybeRecord(
     db,
     overview(account, payout, formats),
     sql`payouts p where p.account_id = ${account} and p.id = ${payout}`,
-    { ctes: sql`judged as materialized (${judged(account, payout, formats)})` },
-  );
-}
-
-/**
- * Records a download before the file is sent, with its amounts if it has one currency. The amounts are left out if the
- * payout has changed since the file was started, because they may no longer be those in the file. Returns the UUID of the
- * record, or null when the payout was deleted.
- */
-export async function insertDownload(
-  tx: Tx,
-  { kind, id }: Principal,
-  { revision, payments, file }: { revision: number; payments: Payments; file: FilePart },
-): Promise<string | null> {
-  const { account, payout, format } = payments;
-  const { currency, part } = file;
-  await joinByHash(tx);
-  const inFile = raw(rowsInFile(payments, file, 'r.affiliate_id, r.amount'));
-  // inserts nothing if the payout was deleted meanwhile
-  const noted = await maybeRow<{ id: string }>(
-    tx,
-    sql`insert into payment_file_downloads
-          (account_id, payout_id, revision, format, currency, part, actor_kind, actor_id, affiliate_ids, amounts)
-        select p.account_id, p.id, ${revision}::int, ${format.name}, ${currency}, ${part}::int, ${kind}, ${id},
-               f.affiliate_ids, f.amounts
-        from payouts p left join lateral (
-          select array_agg(affiliate_id order by affiliate_id) as affiliate_ids,
-                 array_agg(amount order by affiliate_id) as amounts
-          from (${inFile}) r) f on p.revision = ${revision}::int and ${currency}::text is not null
-        where p.account_id = ${account} and p.id = ${payout} for key share of p
-        returning id`,
-  );
-  return noted?.id ?? null;
-}
-
-/** Adds the digest to the record of a download (UUID) once all its bytes were sent. */
-export async function noteDigest(
-  tx: Tx,
-  { account, payout, id }: { account: AccountId; payout: PayoutId; id: string },
-  sha256: Buffer,
-): Promise<void> {
-  await rows(
-    tx,
-    sql`update payment_file_downloads set sha256 = ${sha256.toString('hex')}
-        where account_id = ${account} and payout_id = ${payout} and id = ${id}`,
+    {
+      ctes: sql`judged as materialized (${judged(account, payout, formats)}),
+        outdated as (select unnest(${outdated}::uuid[]) as set_id)`,
+    },
   );
 }

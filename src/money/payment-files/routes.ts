@@ -17,7 +17,7 @@ export const overview = readRoute({
   summary: 'Get which payment files a payout needs',
   description:
     'One for each way of payment and currency: whom it pays and whom it cannot, with the reason and the sums, and who ' +
-    'downloaded it at which revision. A download is noted before its first byte is sent.',
+    'downloaded it at which revision. A download is noted before its first byte is sent. `in_several_files` names whom two files that differ pay.',
   returns: { 200: paymentFiles },
   errors: ['resource_missing', 'no_current_payout'],
   handle: async ({ snapshot, account, params }) =>
@@ -28,7 +28,16 @@ export const download = readRoute({
   operation: 'downloadPaymentFile',
   path: '/v2/affiliates/payouts/{payout_id}/payment-files/{format}',
   access: 'affiliates',
-  sends: ['ETag', 'Payhook-Skipped-Affiliates', 'Payhook-Affiliates-Above-Limit'],
+  confidential: true,
+  records: true,
+  sends: [
+    'ETag',
+    'Payhook-Skipped-Affiliates',
+    'Payhook-Affiliates-Above-Limit',
+    'Payhook-File-Set',
+    'Payhook-Replaces-File-Set',
+    'Payhook-Affiliates-In-Other-Files',
+  ],
   inPath: {
     format: {
       description: 'what the file is for',
@@ -40,7 +49,10 @@ export const download = readRoute({
     'One row per affiliate and currency: all of them for an unpaid payout, those that were paid for a paid one. The formats: ' +
     `${formats}. The header Payhook-Skipped-Affiliates counts affiliates left out of the chosen currency, ` +
     'Payhook-Affiliates-Above-Limit those in it whose amount PayPal may refuse: see `paypal_payment_limit`. `sepa` is an XML message (pain.001) in EUR from the `debtor` of ' +
-    'the account, `nacha` a file of ACH credits in USD from its `originator`.',
+    'the account, `nacha` a file of ACH credits in USD from its `originator`. A file has the same bytes each time, and an id that says so, as long as all ' +
+    'that it depends on stays: rows, debtor or originator, rows per file, day. Otherwise it belongs to another file set, which names the one ' +
+    'it replaces. Payhook-Affiliates-In-Other-Files warns of affiliates whom an earlier, different file pays too. Viewers may not download ' +
+    'payment files: they have whole account numbers.',
   query: choices,
   returns: { 200: 'text/csv' },
   alsoSends: [...new Set(FORMATS.map(({ contentType }) => contentType.split(';')[0] ?? ''))].slice(1),
@@ -56,9 +68,10 @@ export const download = readRoute({
     'several_parts',
     'no_such_part',
     'amount_too_large',
+    'too_many_files_today',
   ],
-  handle: ({ snapshot, principal, vault, params, query }) =>
+  handle: ({ snapshot, record, principal, vault, params, query }) =>
     csvReply(snapshot, (db) =>
-      downloadPaymentFile(db, { principal, vault }, params.payout_id, params.format, query),
+      downloadPaymentFile(db, { principal, record, vault }, params.payout_id, params.format, query),
     ),
 });

@@ -1,10 +1,10 @@
 import sql, { raw } from 'sql-template-tag';
-import { type Reader, rows } from '../../db/connect.ts';
+import { oneRow, type Reader, rows } from '../../db/connect.ts';
 import { currencyDigits } from '../../kernel/money.ts';
 import { literal, selectList } from '../files/csv-export.ts';
 import { destinationOfLine, waitsUntil } from '../ledger/destinations.ts';
 import { frozen } from '../ledger/payout-record.ts';
-import type { FilePart, Payments } from './format.ts';
+import type { FilePart, PaymentFormat, Payments } from './format.ts';
 
 const DESTINATION = ['name_first', 'name_last', 'email', 'paypal_email', 'payout_method', 'legal_type'];
 
@@ -73,17 +73,37 @@ export function paymentGroups(db: Reader, payments: Payments): Promise<PaymentGr
   );
 }
 
+/** The order of the rows of a format, SQL. */
+export const orderOf = ({ order }: PaymentFormat): string => `${order ?? 'r.affiliate_id'}, r.currency`;
+
 /** The query of the rows of a payment file in its order; `columns` of rows `r`. */
 export function rowsInFile(
   payments: Payments,
   { currency, sourceCurrency, span }: FilePart,
   columns: string,
 ): string {
-  const { refusal, order } = payments.format;
+  const { refusal } = payments.format;
   const rest = span === null ? '' : `limit ${span.count} offset ${span.offset}`;
   const source = sourceCurrency === null ? undefined : literal(sourceCurrency);
   return `
     select ${columns} from (${paymentRows(payments, source)}) r
     where (${refusal}) is null ${currency === null ? '' : `and r.currency = ${literal(currency)}`}
-    order by ${order ?? 'r.affiliate_id'}, r.currency ${rest}`;
+    order by ${orderOf(payments.format)} ${rest}`;
+}
+
+/** Whom a file pays, and how much: minor units, of the affiliate at the same place. */
+export interface Payees {
+  readonly affiliates: readonly bigint[];
+  readonly amounts: readonly bigint[];
+}
+
+/** The payees of a file, by affiliate. */
+export async function payeesInFile(db: Reader, payments: Payments, file: FilePart): Promise<Payees> {
+  const { affiliates, amounts } = await oneRow<{ affiliates: string[]; amounts: string[] }>(
+    db,
+    sql`select coalesce(array_agg(affiliate_id::text order by affiliate_id), '{}') as affiliates,
+               coalesce(array_agg(amount::text order by affiliate_id), '{}') as amounts
+        from (${raw(rowsInFile(payments, file, 'r.affiliate_id, r.amount'))}) r`,
+  );
+  return { affiliates: affiliates.map(BigInt), amounts: amounts.map(BigInt) };
 }

@@ -1,7 +1,9 @@
 import { bankText } from '../../kernel/bank-text.ts';
+import { paymentFileId } from '../../kernel/payment-file-id.ts';
 import type { Debtor } from '../../people/accounts/record.ts';
 import type { FileHead } from '../payouts/csv.ts';
 import type { BankPayment, BankSums } from './bank-rows.ts';
+import type { MadeFile } from './format.ts';
 
 /** What differs between the messages of 2009 and 2019. */
 const MESSAGES = {
@@ -11,31 +13,34 @@ const MESSAGES = {
 
 /** What stands around the payments of a message. */
 export interface SepaFrame {
-  readonly head: Pick<FileHead, 'number' | 'revision'>;
-  readonly part: number;
-  /** `YYYY-MM-DD`. */
-  readonly executionDate: string;
+  readonly head: Pick<FileHead, 'number'>;
+  readonly made: MadeFile;
   readonly debtor: Debtor;
-  readonly sums: Pick<BankSums, 'count' | 'decimal' | 'now'>;
+  readonly sums: BankSums;
 }
+
+/** The MsgId and PmtInfId of a file. */
+export const messageIdOf = ({ number }: Pick<FileHead, 'number'>, made: MadeFile): string =>
+  paymentFileId({ payout: Number(number), ...made });
 
 /**
  * The XML of a credit transfer initiation, piece by piece. No text in it needs escaping: names are written in the
  * characters of `bankText`, and the rest are numbers, codes and dates that were checked when they were stored.
  */
 export async function* sepaMessage(
-  { head, part, executionDate, debtor, sums: { count, decimal, now } }: SepaFrame,
+  { head, made, debtor, sums: { count, decimal } }: SepaFrame,
   payments: AsyncIterable<BankPayment>,
 ): AsyncIterable<string> {
   const { bic, date } = MESSAGES[debtor.message];
-  const id = `P${head.number}-R${head.revision}-F${part}`;
+  const id = messageIdOf(head, made);
+  const executionDate = made.executionDate ?? '';
   const name = `<Nm>${bankText(debtor.name)}</Nm>`;
   const agent = (code: string | null) =>
     `<FinInstnId>${code === null ? '<Othr><Id>NOTPROVIDED</Id></Othr>' : `<${bic}>${code}</${bic}>`}</FinInstnId>`;
   const sums = `<NbOfTxs>${count}</NbOfTxs><CtrlSum>${decimal}</CtrlSum>`;
   yield '<?xml version="1.0" encoding="UTF-8"?>\n' +
     `<Document xmlns="urn:iso:std:iso:20022:tech:xsd:${debtor.message}"><CstmrCdtTrfInitn>\n` +
-    `<GrpHdr><MsgId>${id}</MsgId><CreDtTm>${now}</CreDtTm>${sums}<InitgPty>${name}</InitgPty></GrpHdr>\n` +
+    `<GrpHdr><MsgId>${id}</MsgId><CreDtTm>${made.madeAt}</CreDtTm>${sums}<InitgPty>${name}</InitgPty></GrpHdr>\n` +
     `<PmtInf><PmtInfId>${id}</PmtInfId><PmtMtd>TRF</PmtMtd><BtchBookg>true</BtchBookg>${sums}` +
     `<PmtTpInf><SvcLvl><Cd>SEPA</Cd></SvcLvl></PmtTpInf><ReqdExctnDt>${date(executionDate)}</ReqdExctnDt>` +
     `<Dbtr>${name}</Dbtr><DbtrAcct><Id><IBAN>${debtor.iban}</IBAN></Id></DbtrAcct>` +

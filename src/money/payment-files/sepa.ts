@@ -1,15 +1,15 @@
 import { BANK_FILES } from '../../kernel/payments.ts';
-import { bankFile, bankSums } from './bank-rows.ts';
+import { BANK_CONTENT, bankFile, bankSums } from './bank-rows.ts';
 import { bankAccountMissing, NOT_NOW, type PaymentFormat } from './format.ts';
-import { sepaMessage } from './sepa-message.ts';
+import { messageIdOf, sepaMessage } from './sepa-message.ts';
 
 /** Minor units: 999,999,999.99 euros (EPC132-08, AT-T002). */
 const MOST = 99_999_999_999;
 
 /**
  * SEPA credit transfers (ISO 20022 pain.001, EPC132-08, and annex 3 of the German DFÜ agreement): one debtor, euros, names
- * and texts in the characters of `bankText`. The ids say the payout, its revision and the part, so that a bank which is
- * sent the same file twice recognises it. Addresses are left out, which the rules allow.
+ * and texts in the characters of `bankText`. A file with the id of another has its bytes, so that a bank which
+ * is sent the same file twice recognises it. Addresses are left out, which the rules allow.
  */
 export const sepa: PaymentFormat = {
   name: 'sepa',
@@ -23,6 +23,9 @@ export const sepa: PaymentFormat = {
   ownMaxRows: ({ debtor }) => debtor?.rows_per_file,
   lacks: ({ debtor }) =>
     debtor === null ? 'debtor: the name and IBAN that SEPA transfers are paid from' : null,
+  paidBy: ({ debtor }) => debtor && { ...debtor, rows_per_file: null },
+  content: BANK_CONTENT,
+  messageId: messageIdOf,
   // banks compare names and IBANs, and a file of one payment cannot be taken out of that
   splitsEvenly: true,
   refusal: `case
@@ -36,11 +39,9 @@ export const sepa: PaymentFormat = {
   needsRows: true,
   write: async (making) => {
     const { debtor } = making.payer;
-    if (debtor === null) throw new Error('a SEPA file needs a debtor');
+    const { head, made } = making;
+    if (debtor === null || made === null) throw new Error('a SEPA file needs a debtor and an id');
     const sums = await bankSums(making);
-    const { head, file, executionDate } = making;
-    return bankFile(making, (payments) =>
-      sepaMessage({ head, part: file.part ?? 1, executionDate, debtor, sums }, payments),
-    );
+    return bankFile(making, (payments) => sepaMessage({ head, made, debtor, sums }, payments));
   },
 };

@@ -1,46 +1,49 @@
-import type { Principal } from '../../contract/route.ts';
+import { Readable } from 'node:stream';
 import { readNow } from '../../db/clock.ts';
 import type { Snapshot } from '../../db/connect.ts';
 import { fail, nameSome } from '../../kernel/errors.ts';
-import type { AccountId } from '../../kernel/ids.ts';
+import { type AccountId, idOf } from '../../kernel/ids.ts';
 import { normalizeCurrency } from '../../kernel/money.ts';
 import type { Vault } from '../../kernel/vault.ts';
 import { dayOf } from '../../kernel/zones.ts';
-import type { Payer } from '../../people/accounts/record.ts';
 import { payerOf, zoneOf } from '../../people/accounts/service.ts';
 import { type CsvFile, joinByHash } from '../files/csv-export.ts';
 import { refuseUnapproved } from '../payouts/approval.ts';
 import { fileName } from '../payouts/csv.ts';
 import { etagOf, payoutHead } from '../payouts/service.ts';
 import type { Choices } from './choices.ts';
+import { type Downloading, recordDownload } from './downloads.ts';
 import type { FilePart, PaymentFormat } from './format.ts';
 import { FORMATS } from './formats.ts';
-import { insertDownload, noteDigest, readPaymentFiles } from './overview.ts';
+import { partsOf } from './identity.ts';
+import { outdatedSets } from './outdated.ts';
+import { readPaymentFiles } from './overview.ts';
 import { type PaymentGroup, paymentGroups } from './rows.ts';
+import { settled } from './settled.ts';
 
 /**
- * The file that carries out a payout's payments in a format, all of the one snapshot `db` reads. Throws
- * `resource_missing` (format or payout), `no_current_payout`, `approval_missing`, `unknown_query_parameter`, `invalid_query`,
+ * The file that carries out a payout's payments in a format, all of the one snapshot `db` reads. Its download is recorded first.
+ * Throws `resource_missing` (format or payout), `no_current_payout`, `approval_missing`, `unknown_query_parameter`, `invalid_query`,
  * `several_currencies`, `currency_not_in_payout`, `no_payer`, `affiliates_not_in_file`, `empty_payment_file`, `several_parts`,
- * `no_such_part`, `amount_too_large`.
+ * `no_such_part`, `amount_too_large`, `too_many_files_today`.
  */
 export async function downloadPaymentFile(
   db: Snapshot,
-  { principal, vault }: { principal: Principal; vault: Vault },
+  { vault, ...downloading }: Downloading & { readonly vault: Vault },
   id: string,
   formatName: string,
   input: Choices,
 ): Promise<CsvFile> {
-  const { account } = principal;
+  const { account } = downloading.principal;
   const known = readFormat(formatName);
   refuseChoices(known, input);
   const wanted = readCurrency('currency', input.currency);
   const sourceCurrency = readCurrency('source_currency', input.source_currency);
-  const executionDate = await readExecutionDate(db, account, known, input.execution_date);
+  const day = await readExecutionDay(db, account, known, input.execution_date);
   const head = await payoutHead(db, account, id);
   await refuseUnapproved(db, account, head.id);
   const payer = await payerOf(db, account);
-  const format = settled(known, payer);
+  const format = settled(known, payer, input.rows_per_file);
   const lack = format.lacks?.(payer) ?? null;
   if (lack !== null) throw fail('no_payer', `the ${format.title} needs ${lack}: PATCH /v2/account sets it`);
   const payments = { account, payout: head.id, format, wholeUnits: input.whole_units === 'down' };
@@ -54,37 +57,29 @@ export async function downloadPaymentFile(
   const rows = countOf(chosen) - countOf(skipped);
   if (rows === 0 && format.needsRows) throw emptyFile(format, skipped, hint);
   if (skipped.length > 0 && !input.allow_skipped) throw notInFile(format, skipped, hint);
-  const parts = format.maxRows === null ? 1 : Math.ceil(rows / format.maxRows);
+  const parts = partsOf(format, rows);
   const part = choosePart(format, { rows, parts }, input.part);
   const marks = [format.name, currency ?? [], part === null ? [] : `part-${part}-of-${parts}`].flat();
   const file = { currency, sourceCurrency, part, span: spanOf(format, { rows, parts }, part) };
+  const recorded = await recordDownload(db, downloading, { payments, file, head, payer, day, input });
+  const { taken = null } = recorded ?? {};
   return {
-    stream: await format.write({ db, payments, file, head, payer, vault, executionDate }),
+    // nobody reads the answer to a HEAD
+    stream:
+      recorded === null
+        ? Readable.from([])
+        : await format.write({ db, payments, file, head, payer, vault, made: taken }),
     name: fileName(head, marks, format.extension),
     contentType: format.contentType,
     headers: {
       etag: etagOf(head.revision),
       'payhook-skipped-affiliates': String(countOf(skipped)),
       'payhook-affiliates-above-limit': String(aboveLimit(chosen)),
+      ...(taken && { 'payhook-file-set': idOf('pfs', taken.setId) }),
+      ...(taken?.replaces && { 'payhook-replaces-file-set': idOf('pfs', taken.replaces) }),
+      ...(taken && { 'payhook-affiliates-in-other-files': String(taken.inOtherFiles) }),
     },
-    ...notesOf(principal, { revision: head.revision, payments, file }),
-  };
-}
-
-/** Notes the download when it begins, and its digest when it ends. */
-function notesOf(
-  principal: Principal,
-  sent: Parameters<typeof insertDownload>[2],
-): Pick<CsvFile, 'note' | 'noteDigest'> {
-  const { account, payout } = sent.payments;
-  let id: string | null = null;
-  return {
-    note: async (tx) => {
-      id = await insertDownload(tx, principal, sent);
-    },
-    noteDigest: async (tx, sha256) => {
-      if (id !== null) await noteDigest(tx, { account, payout, id }, sha256);
-    },
+    noteDigest: recorded?.noteDigest,
   };
 }
 
@@ -94,7 +89,8 @@ export async function getPaymentFiles(db: Snapshot, account: AccountId, id: stri
   const head = await payoutHead(db, account, id);
   const payer = await payerOf(db, account);
   const formats = FORMATS.map((format) => settled(format, payer));
-  const json = await readPaymentFiles(db, account, head.id, formats);
+  const outdated = head.status === 'paid' ? [] : await outdatedSets(db, { account, payout: head.id }, payer);
+  const json = await readPaymentFiles(db, { account, payout: head.id }, formats, outdated);
   if (json === null) throw fail('resource_missing', `no such payout: ${id}`);
   return json;
 }
@@ -172,26 +168,21 @@ function notInFile({ title }: PaymentFormat, skipped: readonly PaymentGroup[], h
   );
 }
 
-/** The day a bank is to pay: the first that the format pays on, or a day named that it pays on and that has not passed. */
-async function readExecutionDate(
+/** The day a bank is to pay: one that was chosen and that it pays on, and the first that it pays on. */
+async function readExecutionDay(
   db: Snapshot,
   account: AccountId,
-  { days }: PaymentFormat,
-  day: string | undefined,
-): Promise<string> {
-  const today = dayOf(await readNow(db), await zoneOf(db, account));
-  if (day !== undefined && day < today) {
-    throw fail('invalid_query', `execution_date must be today (${today}) or later: no bank pays in the past`);
-  }
-  if (day === undefined) return days?.first(today) ?? today;
-  const refusal = days?.refusal(day) ?? null;
+  { days, choices }: PaymentFormat,
+  chosen: string | undefined,
+): Promise<{ readonly chosen: string | null; readonly first: string } | null> {
+  if (!choices.includes('execution_date')) return null;
+  const now = await readNow(db);
+  const today = dayOf(now, await zoneOf(db, account));
+  if (chosen === undefined) return { chosen: null, first: days?.first(now) ?? today };
+  const past = chosen < today ? `must be today (${today}) or later: no bank pays in the past` : null;
+  const refusal = days === undefined ? past : days.refusal(chosen, now);
   if (refusal !== null) throw fail('invalid_query', `execution_date ${refusal}`);
-  return day;
-}
-
-/** A format with the limits of an account. */
-function settled(format: PaymentFormat, payer: Payer): PaymentFormat {
-  return { ...format, maxRows: format.ownMaxRows?.(payer) ?? format.maxRows };
+  return { chosen, first: chosen };
 }
 
 /** The rows of a part; null = all. */

@@ -1,13 +1,14 @@
 import sql, { raw } from 'sql-template-tag';
 import type { Principal } from '../../contract/route.ts';
-import { maybeRow, oneRow, type Reader, rows, type Tx } from '../../db/connect.ts';
+import { oneRow, type Reader, rows, type Tx } from '../../db/connect.ts';
 import { fail } from '../../kernel/errors.ts';
 import type { AccountId, PayoutId, UserId } from '../../kernel/ids.ts';
 import { publish } from '../../outbox/queue.ts';
 import { needsApproval } from '../../people/accounts/service.ts';
-import { approvalStatus } from '../ledger/approval.ts';
+import { approvalStatus, approvalsGiven, requiredApprovals } from '../ledger/approval.ts';
 import type { Payout } from '../ledger/payout-record.ts';
 import { readSummary } from '../ledger/payouts.ts';
+import { type Bar, barsOf } from './approvers.ts';
 import { checkRevision, getPayout, lockPayoutToChange, type PayoutRecord } from './service.ts';
 
 /** What a person decides about a payout. */
@@ -19,9 +20,10 @@ export interface Decision {
 }
 
 /**
- * Approves or rejects a revision of an unpaid payout, for a user who is signed in; a later decision about the same revision replaces it. The same
- * decision again changes nothing. Throws `approval_not_needed`, `approver_is_creator`,
- * `payout_is_paid`, `payout_changed`, and as `lockPayoutToChange`.
+ * Approves or rejects a revision of an unpaid payout, for a user who is signed in. A rejection voids the approvals before it,
+ * and an approval the rejection. The same decision again changes nothing. Throws `approval_not_needed`,
+ * `approver_is_creator`, `approver_changed_payout`, `approver_let_in`, `payout_is_paid`, `payout_changed`, and as
+ * `lockPayoutToChange`.
  */
 export async function decidePayout(
   tx: Tx,
@@ -39,30 +41,51 @@ export async function decidePayout(
       'approval_not_needed',
       'payouts of this account need no approval: see the setting approval of the account',
     );
-  if (decision === 'approved' && (await isCreator(tx, account, payout.id, user))) {
-    throw fail(
-      'approver_is_creator',
-      'you created this payout, yourself or by a key or an application: somebody else must approve it',
-    );
-  }
-  if (await writeDecision(tx, account, payout.id, { decision, revision, note, user })) {
-    const data = await readSummary(tx, account, payout.id);
-    await publish(tx, { account, type: `payout.${decision}`, data });
+  if (decision === 'approved') refuseBarred(await barsOf(tx, account, payout.id, user));
+  const write = decision === 'approved' ? writeApproval : writeRejection;
+  if (await write(tx, { account, payout: payout.id, user, revision, note })) {
+    const { status } = await readStatus(tx, account, payout.id);
+    // the first of two approvals is no event: the payout still waits
+    if (status === decision) {
+      const data = await readSummary(tx, account, payout.id);
+      await publish(tx, { account, type: `payout.${decision}`, data });
+    }
   }
   return getPayout(tx, account, id);
 }
 
+function refuseBarred(bars: readonly Bar[]): void {
+  const [first] = bars;
+  if (first === undefined) return;
+  const why = bars.map(({ rule }) => rule.you).join(', and ');
+  throw fail(first.rule.reason, `somebody else must approve this payout: you ${why}`);
+}
+
+interface Status {
+  readonly status: 'not_needed' | 'waiting' | 'approved' | 'rejected';
+  readonly revision: number;
+  readonly required: number;
+  readonly given: number;
+}
+
+/** How the approval stands. The caller has locked the payout, or reads a snapshot. */
+function readStatus(db: Reader, account: AccountId, payout: PayoutId): Promise<Status> {
+  return oneRow(
+    db,
+    sql`select ${raw(approvalStatus)} as status, p.revision, ${raw(requiredApprovals)} as required,
+               json_array_length(${raw(approvalsGiven)}) as given
+        from payouts p where p.account_id = ${account} and p.id = ${payout}`,
+  );
+}
+
 /** Throws `approval_missing` unless the payout may be paid. The caller has locked it, or reads a snapshot. */
 export async function refuseUnapproved(db: Reader, account: AccountId, payout: PayoutId): Promise<void> {
-  const { status, revision } = await oneRow<{ status: string; revision: number }>(
-    db,
-    sql`select ${raw(approvalStatus)} as status, p.revision from payouts p
-        where p.account_id = ${account} and p.id = ${payout}`,
-  );
+  const { status, revision, required, given } = await readStatus(db, account, payout);
   if (status === 'waiting') {
     throw fail(
       'approval_missing',
-      `the payout waits for somebody who did not create it to approve its revision ${revision} in the dashboard`,
+      `the payout waits for ${required > 1 ? 'two people' : 'somebody'} who did not create or change it to approve its ` +
+        `revision ${revision} in the dashboard${given > 0 ? `: one of two has` : ''}`,
     );
   }
   if (status === 'rejected') {
@@ -73,48 +96,45 @@ export async function refuseUnapproved(db: Reader, account: AccountId, payout: P
   }
 }
 
-/** The person behind a request: who signed in, on whose grant an application acts, or who made the key. */
-export async function personBehind(tx: Tx, { kind, id, account, user }: Principal): Promise<UserId | null> {
-  if (user !== undefined) return user;
-  if (kind !== 'key') return null;
-  // a key may have been made with another key
-  const maker = await maybeRow<{ id: UserId }>(
-    tx,
-    sql`with recursive made as (
-          select ${id}::text as by
-          union
-          select k.created_by from made join api_keys k on k.account_id = ${account} and public_id('key', k.id) = made.by)
-        select u.id from made join users u on u.account_id = ${account} and public_id('usr', u.id) = made.by`,
-  );
-  return maker?.id ?? null;
+/** What a person decided about which revision. */
+interface Written {
+  readonly account: AccountId;
+  readonly payout: PayoutId;
+  readonly user: UserId;
+  readonly revision: number;
+  readonly note: string | null;
 }
 
-/** Whether the payout was created by a user, or by another user of the same person, who was removed in between. */
-async function isCreator(tx: Tx, account: AccountId, payout: PayoutId, user: UserId): Promise<boolean> {
-  const found = await rows(
-    tx,
-    sql`select from payouts p
-        join users maker on maker.account_id = p.account_id and maker.id = p.created_by_user
-        join users me on me.account_id = p.account_id and me.person_id = maker.person_id
-        where p.account_id = ${account} and p.id = ${payout} and me.id = ${user}`,
-  );
-  return found.length > 0;
-}
-
-/** False when the same person has decided the same before. */
-async function writeDecision(
-  tx: Tx,
-  account: AccountId,
-  payout: PayoutId,
-  { decision, revision, note, user }: Decision & { readonly user: UserId },
-): Promise<boolean> {
+/** False when the same person has approved in the same words before. */
+async function writeApproval(tx: Tx, { account, payout, user, revision, note }: Written): Promise<boolean> {
   const written = await rows(
     tx,
-    sql`update payouts set decision = ${decision}, decided_revision = ${revision}, decided_by = ${user},
+    sql`with given as (
+          insert into payout_approvals as v (account_id, payout_id, revision, user_id, note)
+          values (${account}, ${payout}, ${revision}, ${user}, ${note})
+          on conflict (account_id, payout_id, revision, user_id)
+            do update set note = excluded.note, approved_at = clock_timestamp()
+            where v.note is distinct from excluded.note
+          returning 1)
+        update payouts set updated_at = clock_timestamp(),
+          decision = null, decided_revision = null, decided_by = null, decided_at = null, decision_note = null
+        where account_id = ${account} and id = ${payout} and exists (select from given) returning 1`,
+  );
+  return written.length > 0;
+}
+
+/** False when the same person has rejected it in the same words before. */
+async function writeRejection(tx: Tx, { account, payout, user, revision, note }: Written): Promise<boolean> {
+  const written = await rows(
+    tx,
+    sql`with voided as (
+          delete from payout_approvals
+          where account_id = ${account} and payout_id = ${payout} and revision = ${revision})
+        update payouts set decision = 'rejected', decided_revision = ${revision}, decided_by = ${user},
           decided_at = now_ms(), decision_note = ${note}, updated_at = clock_timestamp()
         where account_id = ${account} and id = ${payout}
           and (decision, decided_revision, decided_by, decision_note)
-            is distinct from (${decision}, ${revision}::int, ${user}::uuid, ${note})
+            is distinct from ('rejected', ${revision}::int, ${user}::uuid, ${note})
         returning 1`,
   );
   return written.length > 0;

@@ -10,6 +10,7 @@ import type { WhichPayout } from '../ledger/payouts.ts';
 export interface FileHead {
   readonly id: PayoutId;
   readonly number: bigint;
+  readonly status: 'unpaid' | 'paid';
   readonly revision: number;
   /** The day of the cut-off in the account's time zone, `YYYY-MM-DD`. */
   readonly day: string;
@@ -19,7 +20,7 @@ export interface FileHead {
 export async function fileHead(db: Reader, account: AccountId, which: WhichPayout): Promise<FileHead | null> {
   const row = await maybeRow<Omit<FileHead, 'day'> & { as_of: string; zone: string }>(
     db,
-    sql`select p.id, p.number, p.revision, iso(p.as_of) as as_of, o.time_zone as zone
+    sql`select p.id, p.number, p.status, p.revision, iso(p.as_of) as as_of, o.time_zone as zone
         from payouts p join accounts o on o.id = p.account_id
         where p.account_id = ${account} and ${which.condition}`,
   );

@@ -8,7 +8,10 @@ import { commissionList, listPayoutCommissions } from '../commissions/list.ts';
 import { commission } from '../commissions/record.ts';
 import { csvReply } from '../files/csv-export.ts';
 import { line, payout, payoutSummary } from '../ledger/payout-record.ts';
-import { decidePayout, personBehind } from './approval.ts';
+import { personBehind } from '../ledger/person-behind.ts';
+import { decidePayout } from './approval.ts';
+import { payoutApproval } from './approval-record.ts';
+import { getApproval } from './approval-view.ts';
 import { completePayout } from './completion.ts';
 import { exclusionList, lineList, listExclusions, listLines, listPayouts, payoutList } from './lists.ts';
 import type { Selection } from './plan.ts';
@@ -73,7 +76,7 @@ export const create = writeRoute({
   returns: { 201: payout },
   errors: [...filterErrors, 'current_payout_exists', 'nothing_to_pay', 'amount_too_large'],
   handle: async ({ tx, principal, body }) => {
-    const user = await personBehind(tx, principal);
+    const user = await personBehind(tx, principal.account, principal);
     const { json, revision } = await createPayout(tx, principal, { user, schedule: null }, body);
     return created(json, { etag: etagOf(revision) });
   },
@@ -205,6 +208,8 @@ export const complete = writeRoute({
     ),
 });
 
+const approverErrors = ['approver_is_creator', 'approver_changed_payout', 'approver_let_in'] as const;
+
 /** A decision about the payout, by a person. */
 const decide = (name: 'approve' | 'reject', summary: string, description: string) =>
   writeRoute({
@@ -224,7 +229,7 @@ const decide = (name: 'approve' | 'reject', summary: string, description: string
       'payout_is_paid',
       'payout_changed',
       'approval_not_needed',
-      ...(name === 'approve' ? (['approver_is_creator'] as const) : []),
+      ...(name === 'approve' ? approverErrors : []),
     ],
     handle: async ({ tx, principal, params, body }) =>
       reply(
@@ -239,10 +244,25 @@ const decide = (name: 'approve' | 'reject', summary: string, description: string
 export const approve = decide(
   'approve',
   'Approve a payout',
-  'For accounts whose `approval` is `second_person`. It takes a session of a person who did not create the payout, ' +
-    'and holds for the revision: any change of the payout voids it. Without it there are no payment files and no ' +
-    'completion.',
+  'For accounts whose `approval` is `second_person`. It takes a session of a person who did not create or change the ' +
+    'payout and was not let in since then by somebody who did, and holds for the revision: any change of the payout ' +
+    'voids it. A payout that nobody is known behind needs two of them. Without it there are no payment files and no completion. ' +
+    '`getPayoutApproval` says who may.',
 );
+
+export const approval = readRoute({
+  operation: 'getPayoutApproval',
+  path: `${one}/approval`,
+  access: 'affiliates',
+  summary: 'Get who may approve a payout',
+  description:
+    'How its approval stands: who created and changed it, how many people must approve it, who did, and for each owner ' +
+    'and member whether they can, or why not.',
+  returns: { 200: payoutApproval },
+  errors: missing,
+  handle: async ({ snapshot, principal, params }) =>
+    ok(await snapshot((db) => getApproval(db, principal, params.payout_id))),
+});
 
 export const reject = decide(
   'reject',

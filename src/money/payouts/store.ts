@@ -4,6 +4,7 @@ import { maybeRow, oneRow, type Reader, rows, type Tx } from '../../db/connect.t
 import type { AccountId, PayoutId, ScheduleId, UserId } from '../../kernel/ids.ts';
 import type { Json } from '../../kernel/json.ts';
 import type { Timestamp } from '../../kernel/time.ts';
+import { approvalStatus, lastApproval } from '../ledger/approval.ts';
 import { noteClaimed, notePaid } from '../ledger/balances.ts';
 import { destinationsInForce } from '../ledger/destinations.ts';
 import { type PayoutSummary, undecidedTotals } from '../ledger/payout-record.ts';
@@ -174,11 +175,11 @@ export function lockPayout(tx: Tx, account: AccountId, id: PayoutId): Promise<Lo
   );
 }
 
-const keptDecision = raw(
-  ['decision', 'decided_revision', 'decided_by', 'decided_at', 'decision_note']
-    .map((column) => `${column} = case when decided_revision = revision then ${column} end`)
-    .join(', '),
-);
+/** The approval that a payout `p` is paid under: a row, empty where none is needed. */
+const approvalInForce = raw(`
+  select case when d.decided_by is not null then 'approved' end as decision,
+         case when d.decided_by is not null then p.revision end as decided_revision, d.*
+  from payouts p left join lateral (select * from ${lastApproval} a where ${approvalStatus} = 'approved') d on true`);
 
 /** Marks a payout (UUID) as paid, by whom and when: null = now. `metadata` replaces what is stored; null leaves it. */
 export async function markPaid(
@@ -190,9 +191,12 @@ export async function markPaid(
   const metadata = paid.metadata && JSON.stringify(paid.metadata);
   await rows(
     tx,
-    sql`with paid as (
+    sql`with approval as (${approvalInForce} where p.account_id = ${account} and p.id = ${payout}),
+        paid as (
           update payouts set status = 'paid', paid_at = coalesce(${paid.at}::timestamptz, clock_timestamp()),
-            paid_by = ${paid.by}, revision = revision + 1, ${keptDecision}, metadata = coalesce(${metadata}::jsonb, metadata)
+            paid_by = ${paid.by}, revision = revision + 1, metadata = coalesce(${metadata}::jsonb, metadata),
+            (decision, decided_revision, decided_by, decided_at, decision_note) = (
+              select decision, decided_revision, decided_by, decided_at, decision_note from approval)
           where account_id = ${account} and id = ${payout} returning paid_at),
         balanced as (${notePaid(
           account,

@@ -1,21 +1,25 @@
+import { readPaymentFileId } from '../../kernel/payment-file-id.ts';
+import { readXmlAmount } from './amounts.ts';
 import {
-  type Answer,
   Answers,
-  type FileAnswer,
+  dayIn,
+  mentionIn,
   type Outcome,
   type ReadResult,
-  readFileId,
-  referenceIn,
+  type Reference,
+  readReference,
 } from './answers.ts';
-import { type Frame, readXml } from './xml.ts';
+import { allOf, type Frame, readXml } from './xml.ts';
 
 const FRAMES = new Set(['Acct', 'Ntry', 'TxDtls']);
 const NO_REFERENCE = /^(NOTPROVIDED|NOT PROVIDED|NOTAVAILABLE|-)?$/i;
+/** ExternalBankTransactionSubFamily1Code: a booking that reverses a payment, because it was returned or recalled. */
+const REVERSALS = new Set(['RRTN', 'RPCR']);
 
 /**
  * Reads a statement (camt.053) or notification (camt.054) of a bank, versions .02 to .13. Money that went out is paid, money
- * that came back is returned, and entries that are not booked are pending. An entry that books a whole file without its
- * payments is an answer about the file. Throws ResultFileError.
+ * that came back as a return or reversal is returned, and entries that are not booked are pending. An entry that books a whole
+ * file without its payments is an answer about the file. Throws ResultFileError.
  */
 export async function readCamt(text: string, kind: 'camt.053' | 'camt.054'): Promise<ReadResult> {
   const found = new Answers();
@@ -24,7 +28,8 @@ export async function readCamt(text: string, kind: 'camt.053' | 'camt.054'): Pro
   let account: string | undefined;
   await readXml(text, FRAMES, (frame) => {
     if (frame.name === 'Acct') {
-      account = frame.values.get('Id/IBAN'); // it stands before the entries of its statement
+      // it stands before the entries of its statement; banks group the letters of an IBAN
+      account = frame.values.get('Id/IBAN')?.replaceAll(/\s/g, '').toUpperCase();
       return;
     }
     if (frame.name === 'TxDtls') {
@@ -38,39 +43,6 @@ export async function readCamt(text: string, kind: 'camt.053' | 'camt.054'): Pro
   return found.of(kind);
 }
 
-function readEntry(entry: Frame, details: readonly Frame[], at: Place, found: Answers): void {
-  const { values } = entry;
-  const status = values.get('Sts/Cd') ?? values.get('Sts') ?? 'BOOK';
-  const fileId = values.get('NtryDtls/Btch/PmtInfId') ?? values.get('NtryDtls/Btch/MsgId');
-  found.name(readFileId(fileId));
-  if (status === 'INFO') {
-    found.others += 1;
-    return;
-  }
-  let told = 0;
-  for (const detail of details) {
-    const answer = answerOf(entry, detail, { ...at, isAlone: details.length === 1, status });
-    if (answer === null) continue;
-    found.name(readFileId(detail.values.get('Refs/PmtInfId') ?? detail.values.get('Refs/MsgId')));
-    found.add(answer);
-    told += 1;
-  }
-  if (told > 0) return;
-  const [only] = details;
-  const named = readFileId(fileId ?? only?.values.get('Refs/PmtInfId') ?? only?.values.get('Refs/MsgId'));
-  if (named === null) {
-    found.others += 1;
-    return;
-  }
-  const count = values.get('NtryDtls/Btch/NbOfTxs');
-  const answer: FileAnswer = {
-    ...saidBy(entry, null, { ...at, isAlone: true, status }),
-    file: named,
-    count: count === undefined ? null : Number(count),
-  };
-  found.addFile(answer);
-}
-
 interface Place {
   /** Where in the file. */
   readonly place: string;
@@ -79,21 +51,118 @@ interface Place {
 }
 
 interface Where extends Place {
-  /** The entry has no other payment, so its amount is that of the payment. */
+  /** The entry has no other payment, so its amount and texts are those of the payment. */
   readonly isAlone: boolean;
-  readonly status: string;
 }
 
-function answerOf(entry: Frame, detail: Frame, where: Where): Answer | null {
-  const { values } = detail;
-  const id = values.get('Refs/EndToEndId') ?? '';
-  const reference = referenceIn(NO_REFERENCE.test(id) ? values.get('RmtInf/Ustrd') : id);
-  if (reference === null) return null;
-  return { reference, affiliateId: null, ...saidBy(entry, detail, where) };
+function readEntry(entry: Frame, details: readonly Frame[], at: Place, found: Answers): void {
+  const { values } = entry;
+  const fileId = values.get('NtryDtls/Btch/PmtInfId') ?? values.get('NtryDtls/Btch/MsgId');
+  nameFile(found, fileId);
+  if (statusOf(entry) === 'INFO') {
+    found.others += 1;
+    return;
+  }
+  const where: Where = { ...at, isAlone: details.length <= 1 };
+  const payments: readonly (Frame | null)[] = details.length === 0 ? [null] : details;
+  const silent = payments.filter((detail) => !readPayment(entry, detail, where, found));
+  const only = details.length === 1 ? details[0] : undefined;
+  const named = fileId ?? only?.values.get('Refs/PmtInfId') ?? only?.values.get('Refs/MsgId');
+  const isOfFile = named !== undefined && readPaymentFileId(named) !== null;
+  // without references in it, it is about the whole file
+  if (
+    isOfFile &&
+    silent.length === payments.length &&
+    payments.every((detail) => !hasReference(entry, detail, where))
+  )
+    readWholeFile(entry, named, where, found);
+  else found.others += silent.length;
+}
+
+const nameFile = (found: Answers, id: string | undefined) => {
+  if (id !== undefined && readPaymentFileId(id) !== null) found.name(id);
+};
+
+function readWholeFile(entry: Frame, file: string, where: Where, found: Answers): void {
+  const said = saidBy(entry, null, where);
+  const outcome = outcomeOf(entry, null);
+  if (typeof outcome !== 'string') {
+    const { place, account } = where;
+    const about = { place, ...(account === undefined ? {} : { account }) };
+    const message = `this is about the whole file ${file}: ${outcome.why}`;
+    found.doubt({ ...about, kind: 'unclear', of: null, message, isAboutLine: false });
+    return;
+  }
+  const count = entry.values.get('NtryDtls/Btch/NbOfTxs');
+  found.stateFile({ ...said, outcome, file, count: count === undefined ? null : Number(count) });
+}
+
+/** Reads a payment of an entry, or an entry without details; false when it names no payment. */
+function readPayment(entry: Frame, detail: Frame | null, where: Where, found: Answers): boolean {
+  const { values } = detail ?? entry;
+  nameFile(found, detail?.values.get('Refs/PmtInfId') ?? detail?.values.get('Refs/MsgId'));
+  const id = endToEndId(detail);
+  const texts = textsOf(entry, detail, where);
+  const of = id === null ? referenceOf(texts) : readReference(id);
+  const { place, account } = where;
+  const about = { place, ...(account === undefined ? {} : { account }) };
+  if (of === null) {
+    const text = [id ?? '', ...texts].find((each) => mentionIn(each) !== null) ?? '';
+    const mentioned = mentionIn(text);
+    if (mentioned !== null) {
+      const isCredit = (values.get('CdtDbtInd') ?? entry.values.get('CdtDbtInd')) !== 'DBIT';
+      const message = `${JSON.stringify(text.slice(0, 100))} is not the reference of a payment, so it is not read`;
+      // money that came in may be that payment coming back
+      found.doubt({ ...about, kind: 'inexact_reference', of: mentioned, message, isAboutLine: isCredit });
+    }
+    return false;
+  }
+  const said = saidBy(entry, detail, where);
+  const hasAmount = said.amount !== null && said.currency !== null;
+  const outcome = hasAmount
+    ? outcomeOf(entry, detail)
+    : { why: 'it has no amount of its own with a currency' };
+  if (typeof outcome === 'string') found.state({ of, outcome, ...said });
+  else found.doubt({ ...about, kind: 'unclear', of, message: outcome.why, isAboutLine: true });
+  return true;
+}
+
+/** The reference that its sender gave a payment; null when it has none. */
+function endToEndId(detail: Frame | null): string | null {
+  const id = detail?.values.get('Refs/EndToEndId') ?? '';
+  return NO_REFERENCE.test(id) ? null : id;
+}
+
+/** What is written about a payment for people. */
+const textsOf = (entry: Frame, detail: Frame | null, { isAlone }: Where): readonly string[] => [
+  ...(detail === null ? [] : [...allOf(detail, 'RmtInf/Ustrd'), ...allOf(detail, 'AddtlTxInf')]),
+  ...(isAlone ? allOf(entry, 'AddtlNtryInf') : []),
+];
+
+const hasReference = (entry: Frame, detail: Frame | null, where: Where): boolean =>
+  endToEndId(detail) !== null || textsOf(entry, detail, where).some((text) => mentionIn(text) !== null);
+
+/** The remittance text of a SEPA file, or that of a Wise file: the reference alone. */
+const WRITTEN = /^(?:AFFILIATE PAYOUT (\d{1,15}) )?(P(\d{1,15})-A[1-9]\d{0,14})$/;
+
+/**
+ * The payment whose complete remittance text, as we wrote it, is one of these texts or all of them together, because banks cut
+ * it into lines. Null when there is none, or not one alone.
+ */
+function referenceOf(texts: readonly string[]): Reference | null {
+  const found = new Map<string, Reference>();
+  for (const text of [...texts, texts.join(''), texts.join(' ')]) {
+    const plain = text.trim().replaceAll(/\s+/g, ' ').toUpperCase();
+    const [, title, reference = '', payout] = WRITTEN.exec(plain) ?? [];
+    const read = title === undefined || title === payout ? readReference(reference) : null;
+    if (read !== null) found.set(reference, read);
+  }
+  const [only] = found.values();
+  return found.size === 1 && only !== undefined ? only : null;
 }
 
 /** What an entry, or one payment in it, says; a payment's own fields go before those of the entry. */
-function saidBy(entry: Frame, detail: Frame | null, { place, account, isAlone, status }: Where) {
+function saidBy(entry: Frame, detail: Frame | null, { place, account, isAlone }: Where) {
   const own = (path: string) => detail?.values.get(path);
   const either = (path: string) => own(path) ?? entry.values.get(path);
   const amountPath = ['Amt', 'AmtDtls/TxAmt/Amt', 'AmtDtls/InstdAmt/Amt'].find(
@@ -101,22 +170,43 @@ function saidBy(entry: Frame, detail: Frame | null, { place, account, isAlone, s
   );
   const from = amountPath === undefined && isAlone ? entry.values : (detail?.values ?? entry.values);
   const path = amountPath ?? 'Amt';
+  const amount = from.get(path);
   return {
-    outcome: outcomeOf(status, either('CdtDbtInd')),
-    amount: from.get(path) ?? null,
+    amount: amount === undefined ? null : readXmlAmount(amount),
     currency: from.get(`${path}@Ccy`)?.toLowerCase() ?? null,
     code: own('RtrInf/Rsn/Cd') ?? own('RtrInf/Rsn/Prtry') ?? null,
     words: own('RtrInf/AddtlInf') ?? null,
     on: dayIn(entry.values.get('BookgDt/Dt') ?? entry.values.get('BookgDt/DtTm')),
     bankReference: either('Refs/AcctSvcrRef') ?? entry.values.get('AcctSvcrRef') ?? own('Refs/TxId') ?? null,
+    file: own('Refs/PmtInfId') ?? entry.values.get('NtryDtls/Btch/PmtInfId') ?? null,
     ...(account === undefined ? {} : { account }),
     place,
   };
 }
 
-const dayIn = (text: string | undefined) => /^\d{4}-\d\d-\d\d/.exec(text ?? '')?.[0] ?? null;
+const statusOf = ({ values }: Frame) => values.get('Sts/Cd') ?? values.get('Sts');
 
-function outcomeOf(status: string, direction: string | undefined): Outcome {
-  if (status !== 'BOOK') return 'pending';
-  return direction === 'CRDT' ? 'returned' : 'paid';
+/** Whether it says that it reverses another booking: by a reason of a return, a code of the bank or the indicator. */
+function isReversal(entry: Frame, detail: Frame | null): boolean {
+  const frames = detail === null ? [entry] : [detail, entry];
+  return (
+    [...(detail?.values.keys() ?? [])].some((path) => path.startsWith('RtrInf/')) ||
+    frames.some(({ values }) => REVERSALS.has(values.get('BkTxCd/Domn/Fmly/SubFmlyCd') ?? '')) ||
+    ['true', '1'].includes(entry.values.get('RvslInd') ?? '')
+  );
+}
+
+/** The outcome of a booking, or why it states none. */
+function outcomeOf(entry: Frame, detail: Frame | null): Outcome | { readonly why: string } {
+  const direction = detail?.values.get('CdtDbtInd') ?? entry.values.get('CdtDbtInd');
+  const status = statusOf(entry);
+  if (direction !== 'DBIT' && direction !== 'CRDT') return { why: 'it is neither a debit nor a credit' };
+  if (status === 'PDNG' || status === 'FUTR') return 'pending';
+  if (status !== 'BOOK') return { why: `its status ${JSON.stringify(status ?? '')} is not known` };
+  const isBack = isReversal(entry, detail);
+  if (direction === 'CRDT')
+    return isBack
+      ? 'returned'
+      : { why: 'money came in with this reference, but nothing says that it is the payment coming back' };
+  return isBack ? { why: 'it is a debit that reverses another booking' } : 'paid';
 }

@@ -1,60 +1,93 @@
-import { Answers, type Outcome, type ReadResult, readFileId, type SentFile } from './answers.ts';
+import { readXmlAmount } from './amounts.ts';
+import {
+  Answers,
+  dayIn,
+  mentionIn,
+  type Outcome,
+  type ReadResult,
+  readReference,
+  type Vocabulary,
+  vocabulary,
+} from './answers.ts';
 import { type Frame, readXml } from './xml.ts';
 
 const FRAMES = new Set(['OrgnlGrpInfAndSts', 'OrgnlPmtInfAndSts', 'TxInfAndSts']);
 
-/** ExternalPaymentTransactionStatus1Code: settled, and refused. Everything else is under way. */
-const OUTCOMES: Readonly<Record<string, Outcome>> = {
-  ACSC: 'paid',
-  ACCC: 'paid',
-  RJCT: 'rejected',
-  CANC: 'rejected',
-};
-/** Statuses of a file that say nothing of its payments. */
-const MIXED = new Set(['PART', 'PACR']);
+/** ExternalPaymentTransactionStatus1Code and ExternalPaymentGroupStatus1Code: settled, refused, and under way. */
+const STATUSES: Vocabulary = vocabulary({
+  paid: ['ACSC', 'ACCC'],
+  rejected: ['RJCT', 'CANC'],
+  pending: ['ACCP', 'ACSP', 'ACTC', 'ACFC', 'ACWC', 'ACWP', 'ACPT', 'ACIS', 'PATC', 'PDNG', 'RCVD', 'PRES'],
+});
+/** Statuses that say nothing of a payment: of a file that was taken in part, and of the verification of payees. */
+const SILENT = new Set(['PART', 'PACR', 'RCVC', 'RVCM', 'RVMC', 'RVNM', 'RVNA']);
+/** ExternalStatusReason1Code: it was refused because the bank has it already, so the one before may be paid. */
+const DUPLICATES = new Set(['AM05', 'DUPL', 'DU01', 'DU02', 'DU03', 'DU04', 'DU05']);
 
-const outcomeOf = (status: string): Outcome => OUTCOMES[status] ?? 'pending';
+/** The outcome of a status with its reason, or why it is none. */
+function outcomeOf(status: string, reason: string | null): Outcome | { readonly why: string } {
+  const outcome = STATUSES.get(status);
+  if (outcome === undefined) return { why: `the status ${JSON.stringify(status.slice(0, 35))} is not known` };
+  if (outcome === 'rejected' && reason !== null && DUPLICATES.has(reason))
+    return { why: `refused as a duplicate (${reason}): the payment that the bank has already may be paid` };
+  return outcome;
+}
 
-/** What a status and its reason say. */
+const reasonIn = (frame: Frame | null): string | null =>
+  frame?.values.get('StsRsnInf/Rsn/Cd') ?? frame?.values.get('StsRsnInf/Rsn/Prtry') ?? null;
+
+/** What a frame says beside its status; the reason is its own, or that of the file it is in. */
 function saidBy(
-  frame: Frame | null,
+  frame: Frame,
   status: string,
-  { reasonOf = frame, place }: { reasonOf?: Frame | null; place: string },
+  { reasonOf, file, place }: { reasonOf: Frame; file: string; place: string },
 ) {
-  const of = (path: string) => frame?.values.get(path);
-  const code = reasonOf?.values.get('StsRsnInf/Rsn/Cd') ?? reasonOf?.values.get('StsRsnInf/Rsn/Prtry');
-  const amount = ['OrgnlTxRef/Amt/InstdAmt', 'OrgnlTxRef/IntrBkSttlmAmt'].find(
-    (path) => of(path) !== undefined,
+  const of = (path: string) => frame.values.get(path);
+  const path = ['OrgnlTxRef/Amt/InstdAmt', 'OrgnlTxRef/IntrBkSttlmAmt'].find(
+    (each) => of(each) !== undefined,
   );
+  const amount = path === undefined ? undefined : of(path);
+  const outcome = STATUSES.get(status);
   return {
-    outcome: outcomeOf(status),
-    amount: (amount === undefined ? undefined : of(amount)) ?? null,
-    currency: (amount === undefined ? undefined : of(`${amount}@Ccy`))?.toLowerCase() ?? null,
-    code: code ?? (status in OUTCOMES ? null : status),
-    words: reasonOf?.values.get('StsRsnInf/AddtlInf') ?? null,
-    on: /^\d{4}-\d\d-\d\d/.exec(of('AccptncDtTm') ?? '')?.[0] ?? null,
+    amount: amount === undefined ? null : readXmlAmount(amount),
+    currency: (path === undefined ? undefined : of(`${path}@Ccy`))?.toLowerCase() ?? null,
+    code: reasonIn(reasonOf) ?? (outcome === 'paid' || outcome === 'rejected' ? null : status),
+    words: reasonOf.values.get('StsRsnInf/AddtlInf') ?? null,
+    on: dayIn(of('AccptncDtTm')),
     bankReference: of('AcctSvcrRef') ?? null,
+    file,
     place,
   };
 }
 
 /**
- * Reads a status report (pain.002, versions .03 to .14): by payment, and for payments it does not name by file. Throws
- * ResultFileError.
+ * Reads a status report (pain.002, versions .03 to .14): by payment, and for payments it does not name by file. Every answer
+ * has the id of the file that it is about. Throws ResultFileError.
  */
 export async function readPain002(text: string): Promise<ReadResult> {
   const found = new Answers();
+  found.message = ''; // until it says which
   let group: Frame | null = null;
+  let files = 0;
   let count = 0;
-  let payments = 0;
-  const noteFile = (file: SentFile | null, status: string | undefined, frame: Frame) => {
-    found.name(file);
-    if (file === null || status === undefined || MIXED.has(status)) return;
-    const written = frame.values.get('OrgnlNbOfTxs') ?? group?.values.get('OrgnlNbOfTxs');
-    found.addFile({
-      ...saidBy(frame, status, { place: `the status of ${nameOf(file)}` }),
-      amount: frame.values.get('OrgnlCtrlSum') ?? group?.values.get('OrgnlCtrlSum') ?? null,
-      file,
+  const messageId = () => group?.values.get('OrgnlMsgId') ?? '';
+  const noteFile = (frame: Frame, id: string, status: string | undefined) => {
+    found.name(id);
+    if (status === undefined || SILENT.has(status)) return;
+    const place = `the status of ${id}`;
+    const reasonOf = reasonIn(frame) === null && group !== null ? group : frame;
+    const outcome = outcomeOf(status, reasonIn(reasonOf));
+    if (typeof outcome !== 'string') {
+      found.doubt({ kind: 'unclear', of: null, place, message: outcome.why, isAboutLine: false });
+      return;
+    }
+    const [sum, written] = ['OrgnlCtrlSum', 'OrgnlNbOfTxs'].map(
+      (path) => frame.values.get(path) ?? group?.values.get(path),
+    );
+    found.stateFile({
+      ...saidBy(frame, status, { reasonOf, file: id, place }),
+      outcome,
+      amount: sum === undefined ? null : readXmlAmount(sum),
       count: written === undefined ? null : Number(written),
     });
   };
@@ -62,32 +95,57 @@ export async function readPain002(text: string): Promise<ReadResult> {
     const { values, name } = frame;
     if (name === 'OrgnlGrpInfAndSts') {
       group = frame;
-      found.name(readFileId(values.get('OrgnlMsgId')));
+      found.message = messageId();
+      found.name(messageId());
     } else if (name === 'OrgnlPmtInfAndSts') {
-      payments += 1;
-      const file = readFileId(values.get('OrgnlPmtInfId'));
-      noteFile(file, values.get('PmtInfSts') ?? group?.values.get('GrpSts'), frame);
+      files += 1;
+      const id = values.get('OrgnlPmtInfId') ?? messageId();
+      noteFile(frame, id, values.get('PmtInfSts') ?? group?.values.get('GrpSts'));
     } else {
       count += 1;
-      const reference = values.get('OrgnlEndToEndId');
-      const status =
-        values.get('TxSts') ?? frame.around?.values.get('PmtInfSts') ?? group?.values.get('GrpSts') ?? '';
-      if (reference === undefined || status === '' || MIXED.has(status)) {
-        found.others += 1;
-        return;
-      }
-      const place = `transaction ${count}`;
-      const hasReason = values.has('StsRsnInf/Rsn/Cd') || values.has('StsRsnInf/Rsn/Prtry');
-      const reasonOf = hasReason || frame.around === null ? frame : frame.around;
-      found.add({ reference, affiliateId: null, ...saidBy(frame, status, { reasonOf, place }) });
+      readPayment(
+        frame,
+        { group, id: frame.around?.values.get('OrgnlPmtInfId') ?? messageId(), count },
+        found,
+      );
     }
   });
   const whole: Frame | null = group;
-  if (whole !== null && payments === 0) {
-    const { values } = whole as Frame;
-    noteFile(readFileId(values.get('OrgnlMsgId')), values.get('GrpSts'), whole);
-  }
+  if (whole !== null && files === 0) noteFile(whole, messageId(), (whole as Frame).values.get('GrpSts'));
   return found.of('pain.002');
 }
 
-const nameOf = ({ payout, revision, part }: SentFile) => `P${payout}-R${revision}-F${part}`;
+/** Reads the status of one payment in the file with this id. */
+function readPayment(
+  frame: Frame,
+  { group, id, count }: { group: Frame | null; id: string; count: number },
+  found: Answers,
+): void {
+  const { values, around } = frame;
+  const place = `transaction ${count}`;
+  const written = values.get('OrgnlEndToEndId') ?? '';
+  const of = readReference(written);
+  if (of === null) {
+    found.others += 1;
+    const mentioned = mentionIn(written);
+    if (mentioned === null) return;
+    const message = `${JSON.stringify(written.slice(0, 100))} is not the reference of a payment, so it is not read`;
+    found.doubt({ kind: 'inexact_reference', of: mentioned, place, message, isAboutLine: false });
+    return;
+  }
+  const own = values.get('TxSts');
+  const status = own ?? around?.values.get('PmtInfSts') ?? group?.values.get('GrpSts') ?? '';
+  if (status === '' || SILENT.has(status)) {
+    found.others += 1;
+    return;
+  }
+  const reasonOf = [frame, around, group].find((each) => each !== null && reasonIn(each) !== null) ?? frame;
+  const stated = outcomeOf(status, reasonIn(reasonOf));
+  const outcome =
+    own === undefined && stated === 'paid' && reasonIn(frame) !== null
+      ? { why: 'it has a reason and no status of its own' }
+      : stated;
+  if (typeof outcome === 'string')
+    found.state({ of, outcome, ...saidBy(frame, status, { reasonOf, file: id, place }) });
+  else found.doubt({ kind: 'unclear', of, place, message: outcome.why, isAboutLine: true });
+}

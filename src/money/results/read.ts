@@ -1,9 +1,13 @@
 import { encodingOfStart, utf8Check } from '../../kernel/csv-bytes.ts';
 import { CsvError } from '../../kernel/csv-refusal.ts';
-import { type ReadResult, ResultFileError } from './answers.ts';
+import { formatOfPaymentFile } from '../../kernel/payments.ts';
+import { Answers, type ReadResult, ResultFileError, type ResultKind } from './answers.ts';
 import { readCamt } from './camt.ts';
-import { readList } from './lists.ts';
+import { isOwnList, isSurelyOwnList, ownListReader } from './own-list.ts';
 import { readPain002 } from './pain002.ts';
+import { isPaypal, paypalReader } from './paypal.ts';
+import { type Header, type LineReader, readTable } from './table.ts';
+import { isWiseHistory, isWiseStatement, wiseHistoryReader, wiseStatementReader } from './wise.ts';
 
 const ACCEPTED =
   'a statement or notification of a bank (camt.053, camt.054), a status report (pain.002), the result file of PayPal or Wise, ' +
@@ -13,14 +17,18 @@ const ACCEPTED =
 const ENCODINGS = new Set(['utf-8', 'us-ascii', 'iso-8859-1', 'iso-8859-15', 'windows-1252']);
 
 /**
- * Reads a file that says what became of payments: which kind it is, is told from its bytes. Throws ResultFileError, also for a
- * file of another kind.
+ * Reads a file that says what became of payments; its kind is recognised by its bytes. `ignored` names the columns of a list of
+ * one's own that the caller says to leave aside. Throws ResultFileError, also for a file of another kind.
  */
-export async function readResultFile(bytes: Buffer): Promise<ReadResult> {
+export async function readResultFile(bytes: Buffer, ignored: readonly string[] = []): Promise<ReadResult> {
   if (bytes.length === 0) throw new ResultFileError('the file is empty');
-  const start = beginningOf(bytes);
-  return start.startsWith('<') ? readMessage(bytes) : readTable(bytes);
+  const isMessage = beginningOf(bytes).startsWith('<');
+  if (isMessage && ignored.length > 0) throw notAList();
+  return isMessage ? readMessage(bytes) : readCsv(bytes, ignored);
 }
+
+const notAList = () =>
+  new ResultFileError('ignore_columns is only for a list of your own, and this file is none');
 
 /** The first characters, in whatever encoding. */
 const beginningOf = (bytes: Buffer) =>
@@ -52,7 +60,8 @@ function readMessage(bytes: Buffer): Promise<ReadResult> {
 
 function textOfXml(bytes: Buffer): string {
   const found = encodingOfStart(bytes);
-  const [, declared = 'utf-8'] = /^[^>]{0,120}encoding\s*=\s*["']([\w-]+)["']/.exec(beginningOf(bytes)) ?? [];
+  const [, declared = 'utf-8'] =
+    /^[^>]{0,120}encoding\s{0,9}=\s{0,9}["']([\w-]+)["']/.exec(beginningOf(bytes)) ?? [];
   const label = found?.encoding.startsWith('utf-16') ? found.encoding : declared.toLowerCase();
   if (!ENCODINGS.has(label) && !label.startsWith('utf-16'))
     throw new ResultFileError(`the XML is in ${declared}, which is not read: save it as UTF-8`);
@@ -63,17 +72,57 @@ function textOfXml(bytes: Buffer): string {
   }
 }
 
-async function readTable(bytes: Buffer): Promise<ReadResult> {
+/** What reads a CSV file, by its header; null when nothing does. Throws ResultFileError. */
+function readerOf(
+  header: Header,
+  found: Answers,
+  ignored: readonly string[],
+): { readonly kind: ResultKind; readonly reader: LineReader } | null {
+  if (isSurelyOwnList(header)) return { kind: 'paid_list', reader: ownListReader(header, found, ignored) };
+  const ofProvider = isWiseStatement(header)
+    ? { kind: 'wise' as const, start: wiseStatementReader }
+    : isWiseHistory(header)
+      ? { kind: 'wise' as const, start: wiseHistoryReader }
+      : isPaypal(header)
+        ? { kind: 'paypal' as const, start: paypalReader }
+        : null;
+  if (ofProvider !== null) {
+    if (ignored.length > 0) throw notAList();
+    return { kind: ofProvider.kind, reader: ofProvider.start(header, found) };
+  }
+  return isOwnList(header) ? { kind: 'paid_list', reader: ownListReader(header, found, ignored) } : null;
+}
+
+async function readCsv(bytes: Buffer, ignored: readonly string[]): Promise<ReadResult> {
+  const found = new Answers();
+  let kind: ResultKind | null = null;
   try {
-    const found = encodingOfStart(bytes);
+    const begin = encodingOfStart(bytes);
     const check = utf8Check();
     const isUtf8 = check(bytes, false) && check(Buffer.alloc(0), true);
-    const encoding = found?.encoding ?? (isUtf8 ? 'utf-8' : 'windows-1252');
-    const start = new TextDecoder(encoding).decode(bytes.subarray(0, 1 << 14));
-    const list = await readList(bytes, start, encoding);
-    if (list !== null) return list;
+    const encoding = begin?.encoding ?? (isUtf8 ? 'utf-8' : 'windows-1252');
+    const text = new TextDecoder(encoding).decode(bytes.subarray(0, 1 << 14));
+    refuseSent(text);
+    const isRead = await readTable(bytes, { text, encoding }, (header) => {
+      const chosen = readerOf(header, found, ignored);
+      kind = chosen?.kind ?? null;
+      return chosen?.reader ?? null;
+    });
+    if (isRead && kind !== null) return found.of(kind);
   } catch (error) {
     throw error instanceof CsvError ? new ResultFileError(error.message) : error;
   }
   throw new ResultFileError(`the file is none of those that are read: ${ACCEPTED}`);
+}
+
+/** Throws ResultFileError for a payment file: it says who is to be paid, and nothing about what became of it. */
+function refuseSent(text: string): void {
+  const format = formatOfPaymentFile(text);
+  const to = format === 'paypal' ? 'PayPal' : format === 'wise' ? 'Wise' : null;
+  if (to !== null)
+    throw new ResultFileError(
+      `this is the payment file that was sent to ${to}: it says who is to be paid. Use what ${to} answered`,
+    );
+  if (/^101 .{90}(\r|\n|$)/.test(text))
+    throw new ResultFileError('this is the NACHA file that was sent to the bank: use what the bank answered');
 }

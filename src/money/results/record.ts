@@ -14,6 +14,8 @@ export const PROBLEMS = [
   'duplicate',
   'contradiction',
   'unknown_file',
+  'unclear',
+  'inexact_reference',
 ] as const;
 export type ProblemKind = (typeof PROBLEMS)[number];
 
@@ -80,6 +82,9 @@ const resultLine = strict(
     reason_code: nullable(Type.String({ description: 'of ISO 20022, or the status of the provider' })),
     booked_on: nullable(Type.String({ description: 'YYYY-MM-DD, as the file says' })),
     bank_reference: nullable(Type.String({ description: 'how the bank or provider finds it' })),
+    payment_file: nullable(
+      Type.String({ description: 'the id (MsgId) of the payment file that has it, if the file says so' }),
+    ),
     is_booked: Type.Boolean({
       description: 'nothing is left to do: the payout is completed so, or the return is booked',
     }),
@@ -99,7 +104,7 @@ const problem = strict(
 );
 export type Problem = Static<typeof problem>;
 
-/** So many problems are told. */
+/** So many problems that are about no line are listed. */
 export const MOST_PROBLEMS = 1000;
 
 /** What a file says, line by line: nothing is changed by it. */
@@ -107,7 +112,9 @@ export const proposal = strict(
   {
     ...recordFields,
     lines: Type.Array(resultLine, { description: 'the lines that the file says something about' }),
-    problems: Type.Array(problem, { description: `the first ${MOST_PROBLEMS}` }),
+    problems: Type.Array(problem, {
+      description: `the first of each kind about each affiliate, and the first ${MOST_PROBLEMS} about nobody in the payout`,
+    }),
     outdated_revisions: Type.Array(Type.Integer(), {
       description: 'files it answers were made at these revisions of the payout, which has changed since',
     }),

@@ -1,5 +1,6 @@
+import { Type } from 'typebox';
 import { created, page, readRoute, writeRoute } from '../../contract/route.ts';
-import { listOf } from '../../contract/schemas.ts';
+import { listOf, strict } from '../../contract/schemas.ts';
 import { proposal, resultRecord } from './record.ts';
 import { listResults, takeResult } from './service.ts';
 import { resultList } from './store.ts';
@@ -13,15 +14,28 @@ export const take = writeRoute({
   access: 'affiliates',
   summary: 'Read what a bank or provider answered',
   description:
-    'Takes a camt.053, camt.054 or pain.002 of a bank, the result file of PayPal or Wise, or a CSV file with `reference` or ' +
-    '`affiliate_id`: which it is, is told from its bytes, and text/csv and application/xml are taken too. The answer proposes ' +
+    'Takes a camt.053, camt.054 or pain.002 of a bank, a report of PayPal or Wise, or a CSV file with `reference` or ' +
+    '`affiliate_id`. Its kind is recognised by its bytes, and text/csv and application/xml are taken too. The answer proposes ' +
     'what became of each line, and nothing is changed. Complete the payout with the lines you agree with, and book returns. A ' +
-    'line without an answer may have been paid: it must not be released before you know.',
+    'line without an answer may have been paid: it must not be released before you know. docs/results.md has the layouts.',
+  query: strict({
+    ignore_columns: Type.Optional(
+      Type.String({
+        minLength: 1,
+        maxLength: 1000,
+        description:
+          'names of columns, divided by commas, that say nothing about payments in a list of your own; every column that is not ' +
+          'known is refused otherwise',
+      }),
+    ),
+  }),
   upload: 'application/octet-stream',
   returns: { 201: proposal },
   errors: ['resource_missing', 'current_is_read_only', 'invalid_file', 'result_of_another_payout'],
-  handle: async ({ tx, principal, params, upload }) =>
-    created(await takeResult(tx, principal, params.payout_id, upload)),
+  handle: async ({ tx, principal, params, query, upload }) => {
+    const ignored = query.ignore_columns?.split(',') ?? [];
+    return created(await takeResult(tx, principal, params.payout_id, { upload, ignored }));
+  },
 });
 
 export const list = readRoute({

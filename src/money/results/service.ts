@@ -4,36 +4,30 @@ import type { Principal } from '../../contract/route.ts';
 import type { Upload } from '../../contract/uploads.ts';
 import type { Reader, Tx } from '../../db/connect.ts';
 import { fail, nameSome } from '../../kernel/errors.ts';
-import { type AccountId, type PayoutId, uuidOf } from '../../kernel/ids.ts';
+import { type AccountId, uuidOf } from '../../kernel/ids.ts';
 import { extended, type Json, toJson } from '../../kernel/json.ts';
-import { readPaymentReference } from '../../kernel/payment-reference.ts';
+import { readPaymentFileId } from '../../kernel/payment-file-id.ts';
+import { type SentFiles, sentFiles } from '../payment-files/sent.ts';
 import { payoutHead } from '../payouts/service.ts';
-import { OUTCOMES, type Outcome, type ReadResult, ResultFileError, type SentFile } from './answers.ts';
-import { type Proposed, propose, type SentPayments } from './propose.ts';
+import { OUTCOMES, type Outcome, type ReadResult, ResultFileError } from './answers.ts';
+import { type Proposed, propose } from './propose.ts';
 import { readResultFile } from './read.ts';
-import { type Counts, MOST_PROBLEMS, type Proposal, type ResultRecord } from './record.ts';
-import {
-  type AskedPayout,
-  downloadsOf,
-  holdPayout,
-  insertResult,
-  knownLines,
-  lastUpload,
-  listOfPayout,
-} from './store.ts';
+import { type Counts, MOST_PROBLEMS, type Problem, type Proposal, type ResultRecord } from './record.ts';
+import { type AskedPayout, holdPayout, insertResult, knownLines, lastUpload, listOfPayout } from './store.ts';
 
 /** Larger files are refused: one is in memory while it is read. */
 const MOST_BYTES = 64 << 20;
 
 /**
  * Reads a file of a bank or provider, compares it with a payout and records that it came. The answer proposes what to do about
- * each line; nothing is done. Throws `resource_missing`, `current_is_read_only`, `invalid_file`, `result_of_another_payout`.
+ * each line; nothing is done. `ignored` names columns of a list of one's own that say nothing about payments. Throws
+ * `resource_missing`, `current_is_read_only`, `invalid_file`, `result_of_another_payout`.
  */
 export async function takeResult(
   tx: Tx,
   principal: Principal,
   payoutId: string,
-  upload: Upload,
+  { upload, ignored }: { readonly upload: Upload; readonly ignored: readonly string[] },
 ): Promise<Json<Proposal>> {
   const { account } = principal;
   if (payoutId === 'current')
@@ -41,22 +35,12 @@ export async function takeResult(
   const id = uuidOf('po', payoutId);
   const payout = id === null ? null : await holdPayout(tx, account, id);
   if (id === null || payout === null) throw fail('resource_missing', 'no such payout');
-  const read = await readFile(upload);
+  const read = await readFile(upload, ignored);
   const number = Number(payout.number);
   refuseOthers(read, number);
-  const sent = await sentFiles(
-    tx,
-    account,
-    id,
-    read.files.filter((file) => file.payout === number),
-  );
+  const sent = await sentFiles(tx, { account, payout: id }, read.files);
   const lines = await knownLines(tx, account, id, affiliatesIn(read, number, sent));
-  const found = propose(
-    read,
-    { number, status: payout.status, paidFrom: payout.paid_from },
-    lines,
-    (file) => sent.get(keyOf(file)) ?? [],
-  );
+  const found = propose(read, { number, status: payout.status, paidFrom: payout.paid_from }, lines, sent);
   const counts = countsOf(found.lines, found.problems.length, { payout, read });
   const sha256 = upload.digest.toString('hex');
   const before = await lastUpload(tx, account, id, sha256);
@@ -69,33 +53,54 @@ export async function takeResult(
     revision,
     counts,
   });
-  const outdated = read.files
-    .filter((file) => file.payout === number && payout.status === 'unpaid' && file.revision !== revision)
-    .map((file) => file.revision);
+  const revisions = [...read.files].flatMap((file) => {
+    const named = readPaymentFileId(file);
+    return named?.payout === number && named.revision !== revision ? [named.revision] : [];
+  });
+  const outdated = payout.status === 'unpaid' ? [...new Set(revisions)].sort((a, b) => a - b) : [];
   return extended(record, {
     lines: toJson([...found.lines]),
-    problems: toJson(found.problems.slice(0, MOST_PROBLEMS)),
-    outdated_revisions: toJson([...new Set(outdated)].sort((a, b) => a - b)),
+    problems: toJson(listed(found.problems)),
+    outdated_revisions: toJson(outdated),
     uploaded_before: toJson(before),
   });
 }
 
-async function readFile(upload: Upload): Promise<ReadResult> {
+/** The first problem of each kind about each affiliate, so that none in doubt is missing, and the first that name nobody. */
+function listed(problems: readonly Problem[]): Problem[] {
+  const seen = new Set<string>();
+  let others = 0;
+  return problems.filter(({ kind, affiliate_id }) => {
+    if (affiliate_id === null) {
+      others += 1;
+      return others <= MOST_PROBLEMS;
+    }
+    const key = `${affiliate_id} ${kind}`;
+    const isNew = !seen.has(key);
+    seen.add(key);
+    return isNew;
+  });
+}
+
+async function readFile(upload: Upload, ignored: readonly string[]): Promise<ReadResult> {
   if (upload.bytes > MOST_BYTES)
     throw fail('invalid_file', `the file has more than ${MOST_BYTES >> 20} MiB: split it`);
   try {
-    return await readResultFile(await buffer(upload.open()));
+    return await readResultFile(await buffer(upload.open()), ignored);
   } catch (error) {
     throw error instanceof ResultFileError ? fail('invalid_file', error.message) : error;
   }
 }
 
 /** Throws `result_of_another_payout` for a file without a word about this one. */
-function refuseOthers({ answers, files }: ReadResult, number: number): void {
-  const named = answers.map(({ reference, affiliateId }) =>
-    affiliateId === null ? (readPaymentReference(reference)?.payout ?? 0) : number,
-  );
-  const all = new Set([...named, ...files.map(({ payout }) => payout)]);
+function refuseOthers({ answers, doubts, files }: ReadResult, number: number): void {
+  const all = new Set<number>();
+  for (const { of } of answers) all.add(of.payout ?? number);
+  for (const { of } of doubts) if (of !== null) all.add(of.payout);
+  for (const file of files) {
+    const named = readPaymentFileId(file);
+    if (named !== null) all.add(named.payout);
+  }
   if (all.has(number)) return;
   const numbers = [...all].sort((a, b) => a - b).map(String);
   const what =
@@ -105,28 +110,21 @@ function refuseOthers({ answers, files }: ReadResult, number: number): void {
   throw fail('result_of_another_payout', `the file says nothing about payout ${number}: ${what}`);
 }
 
-const keyOf = ({ revision, part }: SentFile) => `${revision} ${part}`;
-
-async function sentFiles(db: Reader, account: AccountId, payout: PayoutId, files: readonly SentFile[]) {
-  const sent = new Map<string, readonly SentPayments[]>();
-  for (const file of files) sent.set(keyOf(file), await downloadsOf(db, account, payout, file));
-  return sent;
-}
-
 /** The affiliates of this payout that a file names, or that a file it answers pays. */
 function affiliatesIn(
-  { answers, fileAnswers }: ReadResult,
+  { answers, doubts, fileAnswers }: ReadResult,
   number: number,
-  sent: ReadonlyMap<string, readonly SentPayments[]>,
+  sent: SentFiles,
 ): number[] {
-  const named = answers.map(({ reference, affiliateId }) => {
-    const read = readPaymentReference(reference);
-    return affiliateId ?? (read?.payout === number ? read.affiliate : 0);
-  });
-  const filed = fileAnswers.flatMap(({ file }) =>
-    (sent.get(keyOf(file)) ?? []).flatMap(({ affiliate_ids }) => affiliate_ids),
-  );
-  return [...new Set([...named, ...filed])];
+  const all = new Set<number>();
+  const add = (of: { readonly payout: number | null; readonly affiliate: number }) => {
+    if (of.payout === null || of.payout === number) all.add(of.affiliate);
+  };
+  for (const { of } of answers) add(of);
+  for (const { of } of doubts) if (of !== null) add(of);
+  for (const file of new Set(fileAnswers.map((answer) => answer.file)))
+    for (const { affiliate_ids } of sent.get(file) ?? []) for (const id of affiliate_ids) all.add(id);
+  return [...all];
 }
 
 function countsOf(

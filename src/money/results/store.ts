@@ -7,8 +7,8 @@ import type { AccountId, PayoutId, ResultId } from '../../kernel/ids.ts';
 import { fromJson, type Json } from '../../kernel/json.ts';
 import type { Timestamp } from '../../kernel/time.ts';
 import { frozen } from '../ledger/payout-record.ts';
-import { RESULT_KINDS, type ResultKind, type SentFile } from './answers.ts';
-import type { KnownLine, SentPayments } from './propose.ts';
+import { RESULT_KINDS, type ResultKind } from './answers.ts';
+import type { KnownLine } from './match.ts';
 import { type Counts, type ResultRecord, resultColumns } from './record.ts';
 
 /** The payout that a file is about. */
@@ -43,41 +43,25 @@ export async function knownLines(
   const { json } = await oneRow<{ json: Json<KnownLine[]> }>(
     db,
     sql`with sent as materialized (
-          select distinct w.currency, f.affiliate_id, f.amount
+          select w.currency, f.affiliate_id, json_agg(distinct f.amount) as amounts
           from payment_file_downloads w, unnest(w.affiliate_ids, w.amounts) as f (affiliate_id, amount)
-          where w.account_id = ${account} and w.payout_id = ${payout} and w.amounts is not null)
+          where w.account_id = ${account} and w.payout_id = ${payout} and w.amounts is not null
+          group by 1, 2)
         select coalesce(json_agg(row_to_json(k)), '[]')::text as json from (
           select t.affiliate_id, t.currency, t.amount - t.carried_amount as due, t.is_paid, t.returned_amount as returned,
                  nullif(trim(concat_ws(' ', ${raw(frozen('name_first'))}, ${raw(frozen('name_last'))})), '') as name,
                  (select coalesce(json_agg(r.reference), '[]') from payout_returns r
                   where r.account_id = t.account_id and r.payout_id = t.payout_id and r.affiliate_id = t.affiliate_id
                     and r.currency = t.currency and r.undone_at is null and r.reference is not null) as return_references,
-                 (select coalesce(json_agg(s.amount), '[]') from sent s
-                  where s.affiliate_id = t.affiliate_id and s.currency = t.currency) as sent
+                 coalesce(s.amounts, '[]') as sent
           from payout_line_totals t
           join payouts p on p.account_id = t.account_id and p.id = t.payout_id
           join payout_lines l on l.account_id = t.account_id and l.payout_id = t.payout_id
             and l.affiliate_id = t.affiliate_id
           join affiliates a on a.account_id = t.account_id and a.id = t.affiliate_id
+          left join sent s on s.affiliate_id = t.affiliate_id and s.currency = t.currency
           where t.account_id = ${account} and t.payout_id = ${payout}
             and t.affiliate_id = any(${affiliates}::int8[])) k`,
-  );
-  return fromJson(json);
-}
-
-/** The payments of a SEPA file, of each time that it was downloaded. */
-export async function downloadsOf(
-  db: Reader,
-  account: AccountId,
-  payout: PayoutId,
-  { revision, part }: SentFile,
-): Promise<SentPayments[]> {
-  const { json } = await oneRow<{ json: Json<SentPayments[]> }>(
-    db,
-    sql`select coalesce(json_agg(json_build_object('affiliate_ids', affiliate_ids, 'amounts', amounts)), '[]')::text as json
-        from payment_file_downloads
-        where account_id = ${account} and payout_id = ${payout} and format = 'sepa' and revision = ${revision}
-          and coalesce(part, 1) = ${part} and amounts is not null`,
   );
   return fromJson(json);
 }

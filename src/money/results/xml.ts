@@ -11,10 +11,20 @@ export interface Frame {
    * a frame below belongs to that one.
    */
   readonly values: Map<string, string>;
+  /** The texts of a path that has more than one, without the first. */
+  readonly more: Map<string, string[]>;
 }
+
+/** All texts of a path, in their order. */
+export const allOf = ({ values, more }: Frame, path: string): readonly string[] => {
+  const first = values.get(path);
+  return first === undefined ? [] : [first, ...(more.get(path) ?? [])];
+};
 
 const DEEPEST = 40;
 const MOST_VALUES = 400;
+/** Of one path: banks split a remittance into a few lines. */
+const MOST_REPEATS = 50;
 const LONGEST_TEXT = 2000;
 const PIECE = 1 << 16;
 /** Only the five entities of XML, and none of HTML. */
@@ -43,8 +53,14 @@ export async function readXml(
       .join('/');
   };
   const note = (frame: Frame, key: string, value: string) => {
-    if (frame.values.has(key)) return;
-    if (frame.values.size >= MOST_VALUES || value.length > LONGEST_TEXT) throw refuseSize(parser);
+    if (value.length > LONGEST_TEXT) throw refuseSize(parser);
+    if (frame.values.has(key)) {
+      const more = frame.more.get(key) ?? [];
+      if (more.length < MOST_REPEATS) more.push(value);
+      frame.more.set(key, more);
+      return;
+    }
+    if (frame.values.size >= MOST_VALUES) throw refuseSize(parser);
     frame.values.set(key, value);
   };
   parser.onerror = (error) => {
@@ -54,7 +70,7 @@ export async function readXml(
     const name = local(written);
     if (path.length >= DEEPEST) throw refuseSize(parser);
     const around = path.at(-1)?.frame ?? null;
-    const frame = frames.has(name) ? { name, around, values: new Map() } : around;
+    const frame = frames.has(name) ? { name, around, values: new Map(), more: new Map() } : around;
     path.push({ name, frame, text: '' });
     const currency = attributes.Ccy;
     if (frame !== null && typeof currency === 'string') note(frame, `${within(frame)}@Ccy`, currency);

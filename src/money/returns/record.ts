@@ -4,6 +4,7 @@ import {
   amount,
   currencyCode,
   currencyInput,
+  identifier,
   nullable,
   strict,
   text,
@@ -20,6 +21,7 @@ export const payoutReturn = strict(
     affiliate_id: Type.Integer(),
     currency: currencyCode,
     amount,
+    external_id: nullable(Type.String({ description: 'your id of the request that booked it' })),
     reason: Type.String(),
     reference: nullable(Type.String({ description: 'how you find it in your books' })),
     commission_id: Type.String({ description: 'the adjustment that owes the money again' }),
@@ -38,6 +40,7 @@ export const record = columnsOf(payoutReturn, {
   affiliate_id: 'r.affiliate_id',
   currency: 'r.currency',
   amount: 'r.amount',
+  external_id: 'r.external_id',
   reason: 'r.reason',
   reference: 'r.reference',
   commission_id: "public_id('com', r.commission_id)",
@@ -47,6 +50,9 @@ export const record = columnsOf(payoutReturn, {
 
 /** What a return is made of. */
 export const newReturn = strict({
+  external_id: Type.Optional(
+    nullable({ ...identifier, description: 'your id: sending the same return again books nothing more' }),
+  ),
   currency: Type.Optional({
     ...currencyInput,
     description: 'ISO 4217, any case; without it all currencies, or with an amount the only currency paid',

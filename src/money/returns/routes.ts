@@ -15,12 +15,13 @@ export const returned = writeRoute({
   summary: 'Book money that came back',
   description:
     'Books all that was paid or part of it, as often as needed, never more in total than was paid. The affiliate is owed the money ' +
-    'again, exempt from the minimum.',
+    'again, exempt from the minimum. Idempotent by `external_id`.',
   body: newReturn,
   returns: { 200: line },
   errors: [
     'resource_missing',
     'current_is_read_only',
+    'duplicate_external_id',
     'line_not_paid',
     'already_returned',
     'return_exceeds_paid',

@@ -22,14 +22,16 @@ import {
   markUndone,
   type PaidLine,
   readLine,
+  returnsNamed,
 } from './store.ts';
 
 const noLine = (where = '') => fail('resource_missing', `the affiliate has no line${where} in this payout`);
 
 /**
  * Records money that came back, in part or whole: it is owed again, whatever the minimum, and the line shows it. An
- * amount needs no currency when the affiliate was paid in only one. Returns the affiliate's line. Throws
- * `resource_missing` (payout or line), `invalid_body`, `line_not_paid`, `already_returned`, `return_exceeds_paid`.
+ * amount needs no currency when the affiliate was paid in only one. Returns the affiliate's line. Idempotent by
+ * `external_id`, also when the return was undone since. Throws `resource_missing` (payout or line), `invalid_body`,
+ * `duplicate_external_id`, `line_not_paid`, `already_returned`, `return_exceeds_paid`.
  */
 export async function returnMoney(
   tx: Tx,
@@ -46,15 +48,50 @@ export async function returnMoney(
   const affiliate = numberIdOf(affiliateId);
   if (affiliate === null) throw noLine();
   const of = { account, payout, affiliate };
-  const parts = partsOf(await lockLines(tx, of), currency, input.amount);
-  const { reason, reference = null } = input;
-  for (const commission of await bookReturns(tx, of, parts, { reason, reference })) {
+  const lines = await lockLines(tx, of);
+  const { reason, reference = null, external_id: externalId = null } = input;
+  const about = { reason, reference, externalId };
+  if (
+    externalId !== null &&
+    (await isBooked(tx, of, { ...about, externalId, currency, amount: input.amount }))
+  ) {
+    return readLine(tx, of);
+  }
+  const parts = partsOf(lines, currency, input.amount);
+  for (const commission of await bookReturns(tx, of, parts, about)) {
     const data = await getCommission(tx, account, idOf('com', commission));
     await publish(tx, { account, type: 'commission.created', data });
   }
   await correctInvoices(tx, account, payout, affiliate);
   await publish(tx, { account, type: 'payout.updated', data: await readSummary(tx, account, payout) });
   return readLine(tx, of);
+}
+
+/** What a request with an external_id says. */
+interface Named {
+  readonly externalId: string;
+  readonly reason: string;
+  readonly reference: string | null;
+  readonly currency: string | null;
+  readonly amount: number | undefined;
+}
+
+/** Whether the same request has booked its returns before. Throws `duplicate_external_id` for a different one. */
+async function isBooked(tx: Tx, of: LinesOf, request: Named): Promise<boolean> {
+  const booked = await returnsNamed(tx, of.account, request.externalId);
+  if (booked.length === 0) return false;
+  const { reason, reference, currency, amount } = request;
+  const isSame = booked.every(
+    (each) =>
+      each.payout === of.payout &&
+      Number(each.affiliate) === of.affiliate &&
+      each.reason === reason &&
+      each.reference === reference &&
+      (currency === null || each.currency === currency) &&
+      (amount === undefined || each.amount === BigInt(amount)),
+  );
+  if (isSame) return true;
+  throw fail('duplicate_external_id', `external_id ${request.externalId} was used for another return`);
 }
 
 /** How much comes back of which line. */

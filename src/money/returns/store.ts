@@ -62,7 +62,7 @@ export async function bookReturns(
   tx: Tx,
   { account, payout, affiliate }: LinesOf,
   parts: readonly { readonly currency: string; readonly amount: bigint }[],
-  { reason, reference }: { reason: string; reference: string | null },
+  { reason, reference, externalId }: { reason: string; reference: string | null; externalId: string | null },
 ): Promise<CommissionId[]> {
   const booked = await rows<{ commission_id: CommissionId }>(
     tx,
@@ -89,9 +89,9 @@ export async function bookReturns(
         )}),
         noted as (
           insert into payout_returns (account_id, id, payout_id, affiliate_id, currency, amount, reason, reference,
-            commission_id, returned_at)
+            commission_id, returned_at, external_id)
           select ${account}::uuid, id, ${payout}::uuid, ${affiliate}::int8, currency, amount, ${reason},
-            ${reference}::text, commission_id, now_ms()
+            ${reference}::text, commission_id, now_ms(), ${externalId}::text
           from given)
         update payout_line_totals t set returned_amount = returned_amount + g.amount
         from given g
@@ -100,6 +100,28 @@ export async function bookReturns(
         returning g.commission_id`,
   );
   return booked.map((row) => row.commission_id);
+}
+
+/** What a request with this external_id booked. The caller has locked the books, under which returns are booked. */
+export function returnsNamed(
+  tx: Tx,
+  account: AccountId,
+  externalId: string,
+): Promise<
+  {
+    payout: PayoutId;
+    affiliate: bigint;
+    currency: string;
+    amount: bigint;
+    reason: string;
+    reference: string | null;
+  }[]
+> {
+  return rows(
+    tx,
+    sql`select payout_id as payout, affiliate_id as affiliate, currency, amount, reason, reference from payout_returns
+        where account_id = ${account} and external_id = ${externalId}`,
+  );
 }
 
 /** A return that is to be undone. */

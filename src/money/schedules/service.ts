@@ -7,7 +7,7 @@ import { fromJson, type Json } from '../../kernel/json.ts';
 import { nameFrom } from '../../kernel/names.ts';
 import { dayOf } from '../../kernel/zones.ts';
 import { zoneOf } from '../../people/accounts/service.ts';
-import { personBehind } from '../payouts/approval.ts';
+import { personBehind } from '../ledger/person-behind.ts';
 import { checkSelection } from '../payouts/service.ts';
 import { nextDay } from './days.ts';
 import type { NewSchedule, Schedule, ScheduleChange } from './record.ts';
@@ -85,7 +85,7 @@ async function write(
   await checkSelection(tx, account, { filters, search, ignore_minimum });
   const today = dayOf(await readNow(tx), await zoneOf(tx, account));
   const stored = { ...input, name, filters: filters ?? null, next_on: nextDay(input, today) };
-  return writeSchedule(tx, id, stored, { principal, user: await personBehind(tx, principal) });
+  return writeSchedule(tx, id, stored, { principal, user: await personBehind(tx, account, principal) });
 }
 
 /** Deletes a schedule; what it made stays. Throws `resource_missing`. */

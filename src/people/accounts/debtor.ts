@@ -1,5 +1,5 @@
 import { type Checked, readBic, readIban } from '../../kernel/bank-accounts.ts';
-import { bankText } from '../../kernel/bank-text.ts';
+import { bankText, whyNoBankName } from '../../kernel/bank-text.ts';
 import { fail } from '../../kernel/errors.ts';
 import type { Debtor, DebtorInput } from './record.ts';
 
@@ -13,8 +13,10 @@ function accepted<Value>(field: string, checked: Checked<Value>): Value {
 
 /** A debtor as it is stored. Throws `invalid_body`. */
 export function debtorFrom({ name, iban, bic, message, rows_per_file }: DebtorInput): Debtor {
+  const rule = whyNoBankName(name);
+  if (rule !== null) throw fail('invalid_body', `debtor.name ${rule}`);
   const written = bankText(name);
-  if (written === '' || written.length > 70) {
+  if (written.length > 70) {
     throw fail(
       'invalid_body',
       `debtor.name must have 1 to 70 characters as banks write it, which is "${written}"`,

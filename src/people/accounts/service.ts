@@ -13,6 +13,7 @@ import { debtorFrom } from './debtor.ts';
 import { invoicingFrom } from './invoicing.ts';
 import { originatorFrom } from './originator.ts';
 import { originsFrom } from './origins.ts';
+import { PROTECTED, type ProtectedAction, TRUSTED } from './protection.ts';
 import type { Account, AccountChange, Payer } from './record.ts';
 import {
   allAccounts,
@@ -21,6 +22,7 @@ import {
   readApproval,
   readDestinationWait,
   readPayer,
+  readProtection,
   readZone,
   spelledZone,
   updateAccount,
@@ -143,18 +145,32 @@ export async function needsApproval(db: Reader, account: AccountId): Promise<boo
  */
 export async function authorizeChange(
   tx: Tx,
-  { account, kind, role }: Principal,
+  principal: Principal,
   { approval, destination_wait_hours: hours }: AccountChange,
 ): Promise<void> {
-  if (kind === 'operator' || (kind === 'user' && role === 'owner')) return;
-  const who = 'only an owner who is signed in, or the operator with the command line, may';
-  if (approval === 'none' && (await needsApproval(tx, account))) {
-    throw fail('owner_required', `approval: ${who} change it to none`);
-  }
-  if (hours !== undefined && hours < (await readDestinationWait(tx, account))) {
-    throw fail('owner_required', `destination_wait_hours: ${who} lower it`);
-  }
+  if (isTrusted(principal)) return;
+  const { account } = principal;
+  if (approval === 'none' && (await needsApproval(tx, account))) throw refusal('end_approval');
+  if (hours !== undefined && hours < (await readDestinationWait(tx, account))) throw refusal('shorten_wait');
 }
+
+/**
+ * Throws `owner_required` when the caller may not let somebody in, because payouts need a second person or a changed
+ * destination waits: whoever holds a key could make that person up.
+ */
+export async function authorizeLettingIn(
+  tx: Tx,
+  principal: Principal,
+  action: 'invite' | 'raise_role' | 'make_link',
+): Promise<void> {
+  if (isTrusted(principal) || !(await readProtection(tx, principal.account))) return;
+  throw refusal(action);
+}
+
+const isTrusted = ({ kind, role }: Principal) => kind === 'operator' || (kind === 'user' && role === 'owner');
+
+const refusal = (action: ProtectedAction) =>
+  fail('owner_required', PROTECTED[action].refusal(`only ${TRUSTED}, may`));
 
 /** The normalised currency of a field. Throws `invalid_body` naming the field. */
 export function knownCurrency(field: string, code: string): string {

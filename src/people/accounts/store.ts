@@ -48,6 +48,15 @@ export async function readApproval(db: Reader, id: AccountId): Promise<Account['
   return row?.approval ?? null;
 }
 
+/** Whether payouts need a second person, or a changed destination waits. */
+export async function readProtection(db: Reader, id: AccountId): Promise<boolean> {
+  const { is_on } = await oneRow<{ is_on: boolean }>(
+    db,
+    sql`select approval <> 'none' or destination_wait_hours > 0 as is_on from accounts where id = ${id}`,
+  );
+  return is_on;
+}
+
 /** For how many hours a changed destination is not paid. */
 export async function readDestinationWait(db: Reader, id: AccountId): Promise<number> {
   const { hours } = await oneRow<{ hours: number }>(

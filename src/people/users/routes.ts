@@ -28,10 +28,10 @@ export const create = writeRoute({
     'one. The answer does not reveal which.',
   body: invitation,
   returns: { 201: newUser },
-  errors: ['duplicate_email'],
+  errors: ['duplicate_email', 'owner_required'],
   secretField: 'invitation_url',
-  handle: async ({ tx, account, vault, authorizeUrl, body }) =>
-    created(await inviteUser(tx, { account, vault, pages: authorizeUrl }, body)),
+  handle: async ({ tx, principal, vault, authorizeUrl, body }) =>
+    created(await inviteUser(tx, { principal, vault, pages: authorizeUrl }, body)),
 });
 
 export const get = readRoute({
@@ -56,8 +56,9 @@ export const change = writeRoute({
     'or a viewer, and does not come back with the role.',
   body: userChange,
   returns: { 200: user },
-  errors: ['resource_missing', 'last_owner'],
-  handle: async ({ tx, account, params, body }) => ok(await changeUser(tx, account, params.user_id, body)),
+  errors: ['resource_missing', 'last_owner', 'owner_required'],
+  handle: async ({ tx, principal, requestId, params, body }) =>
+    ok(await changeUser(tx, { principal, requestId }, params.user_id, body)),
 });
 
 export const remove = writeRoute({
@@ -103,8 +104,8 @@ export const reset = writeRoute({
     'old password works until the link is used; then all sessions end. Somebody who is also a member of another ' +
     'account must change the password themselves or use a link from the operator, because it opens both accounts.',
   returns: { 200: passwordReset },
-  errors: ['resource_missing', 'member_elsewhere'],
+  errors: ['resource_missing', 'member_elsewhere', 'owner_required'],
   secretField: 'reset_url',
-  handle: async ({ tx, account, principal, vault, authorizeUrl, params }) =>
-    ok(await resetPassword(tx, { account, principal, vault, pages: authorizeUrl }, params.user_id)),
+  handle: async ({ tx, principal, vault, authorizeUrl, params }) =>
+    ok(await resetPassword(tx, { principal, vault, pages: authorizeUrl }, params.user_id)),
 });

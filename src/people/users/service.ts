@@ -11,6 +11,8 @@ import { nameFrom } from '../../kernel/names.ts';
 import { hashSecret, newSecret } from '../../kernel/secrets.ts';
 import type { Vault } from '../../kernel/vault.ts';
 import { notifyOne, placeOfLink } from '../../notices/notices.ts';
+import { authorizeLettingIn } from '../accounts/service.ts';
+import { note } from '../audit/service.ts';
 import { endGrantsOfFormerOwner, endGrantsOfUser } from '../grants/service.ts';
 import { endSessionsOf } from '../sessions/service.ts';
 import { newEmail } from './email.ts';
@@ -66,16 +68,24 @@ export function emailOf(text: string): string {
   return email;
 }
 
+/** Who makes a link, the address of the pages it leads to, and what seals it for an e-mail. */
+interface Inviter {
+  readonly principal: Principal;
+  readonly pages: string;
+  readonly vault: Vault;
+}
+
 /**
- * Invites somebody with a link, valid once and for 7 days, where they join with a password of their own; `pages` is
- * the address it leads to. The link is only in the response, and in an e-mail where the server sends any. The response is the same whether or not the address is
- * known from other accounts. Throws `duplicate_email` or `invalid_body`.
+ * Invites somebody with a link, valid once and for 7 days, where they join with a password of their own. The link is only in the response, and in an e-mail where the server sends any. The response is the same whether or not the address is
+ * known from other accounts. Throws `owner_required`, `duplicate_email` or `invalid_body`.
  */
 export async function inviteUser(
   tx: Tx,
-  { account, pages, vault }: { account: AccountId; pages: string; vault: Vault },
+  { principal, pages, vault }: Inviter,
   input: Invitation,
 ): Promise<Json<InvitedUser>> {
+  await authorizeLettingIn(tx, principal, 'invite');
+  const { account } = principal;
   const person = await findOrMakePerson(tx, emailOf(input.email));
   const { id, json } = await addUser(tx, account, { ...input, person, joined: false });
   const invited = { id, joined: false };
@@ -127,16 +137,19 @@ async function emailLink(
   return notifyOne(tx, { account, kind: joined ? 'password_link' : 'invitation', to: { user: id }, link });
 }
 
+const RANKS: readonly Role[] = ['viewer', 'member', 'owner'];
+
 /**
- * Changes name and role. Grants of an owner end when they are no longer one. Throws `resource_missing`,
- * `last_owner`, `invalid_body`.
+ * Changes name and role. Grants of an owner end when they are no longer one. A higher role is in the audit log as
+ * `raiseUserRole` besides. Throws `resource_missing`, `owner_required`, `last_owner`, `invalid_body`.
  */
 export async function changeUser(
   tx: Tx,
-  account: AccountId,
+  { principal, requestId }: { principal: Principal; requestId: string },
   id: string,
   input: UserChange,
 ): Promise<Json<User>> {
+  const { account } = principal;
   const uuid = userUuid(id);
   const changes = assignmentsOf(input.name === undefined ? input : { ...input, name: nameFrom(input.name) }, [
     'name',
@@ -145,6 +158,12 @@ export async function changeUser(
   if (changes === null) return getUser(tx, account, id);
   const isNoOwner = input.role !== undefined && input.role !== 'owner';
   if (isNoOwner) await keepAnOwner(tx, account, uuid);
+  const before = await lockUser(tx, account, uuid);
+  if (before === null) throw missing();
+  if (input.role !== undefined && RANKS.indexOf(input.role) > RANKS.indexOf(before.role)) {
+    await authorizeLettingIn(tx, principal, 'raise_role');
+    await note(tx, principal, { action: 'raiseUserRole', target: idOf('usr', uuid), requestId });
+  }
   const json = await updateUser(tx, account, uuid, changes);
   if (json === null) throw missing();
   if (isNoOwner) await endGrantsOfFormerOwner(tx, account, uuid);
@@ -187,18 +206,16 @@ async function keepAnOwner(tx: Tx, account: AccountId, user: UserId): Promise<vo
 /**
  * Creates a link to choose a new password, valid once and for a day (or another invitation, for a user who has not
  * accepted theirs). The password in force stays until the link is used. For a member of another account only the
- * operator may, because whoever holds the link gets into both. Throws `resource_missing` or `member_elsewhere`.
+ * operator may, because whoever holds the link gets into both. Throws `owner_required`, `resource_missing` or
+ * `member_elsewhere`.
  */
 export async function resetPassword(
   tx: Tx,
-  {
-    account,
-    pages,
-    principal,
-    vault,
-  }: { account: AccountId; pages: string; principal: Principal; vault: Vault },
+  { principal, pages, vault }: Inviter,
   id: string,
 ): Promise<Json<PasswordReset>> {
+  await authorizeLettingIn(tx, principal, 'make_link');
+  const { account } = principal;
   const uuid = userUuid(id);
   const found = await userById(tx, account, uuid);
   if (found === null) throw missing();

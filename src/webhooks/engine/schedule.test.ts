@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { expectProperty } from '../../../test/support/properties.ts';
 import { readConfig } from '../../kernel/config.ts';
 import { nextDelay } from './schedule.ts';
 
@@ -18,13 +19,16 @@ test('the schedule is ten attempts in 75 h 35 min', () => {
 test('jitter stays within a tenth, Retry-After is never undercut, and the end is the end', () => {
   const random = fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true });
   const retryAfterMs = fc.option(fc.integer({ min: 0, max: 86_400_000 }));
-  fc.assert(
-    fc.property(fc.integer({ min: 1, max: 20 }), random, retryAfterMs, (step, chance, asked) => {
+  return expectProperty({
+    ...{ name: 'pauses of the schedule', cases: 100 },
+    arbitrary: fc.tuple(fc.integer({ min: 1, max: 20 }), random, retryAfterMs),
+    check([step, chance, asked]) {
       const next = nextDelay(delays, { step, random: chance, retryAfterMs: asked });
       const planned = delays[step];
-      if (planned === undefined) return next === null;
-      if (next === null || next < (asked ?? 0)) return false;
-      return next === asked || Math.abs(next - planned) <= planned * 0.1 + 1;
-    }),
-  );
+      if (planned === undefined) return expect(next).toBeNull();
+      const pause = next ?? Number.NaN;
+      expect(pause >= (asked ?? 0)).toBe(true);
+      expect(pause === asked || Math.abs(pause - planned) <= planned * 0.1 + 1).toBe(true);
+    },
+  });
 });

@@ -1,6 +1,8 @@
-import { openPlatform } from '../../src/app/platform.ts';
-import { readConfig } from '../../src/kernel/config.ts';
-import { dropOldWeeks } from '../../src/webhooks/engine/retention.ts';
+import {
+  'webhooks/engine/retention.ts:dropOldWeeks' as dropOldWeeks,
+  'app/platform.ts:openPlatform' as openPlatform,
+  'kernel/config.ts:readConfig' as readConfig,
+} from '../../dist/testing/program.js';
 
 /*
  * A process of its own that does nothing but drop old weeks, so that a test can kill it. Its settings are those of the
@@ -17,6 +19,6 @@ for (;;) {
     process.stdout.write('done\n');
   } catch (error) {
     // tables that others hold: what waits for them is tried again
-    process.stdout.write(`${(error as Error).message}\n`);
+    process.stdout.write(`${error.message}\n`);
   }
 }

@@ -1,6 +1,8 @@
-import { openPlatform } from '../../src/app/platform.ts';
-import { readConfig } from '../../src/kernel/config.ts';
-import { runSchedules } from '../../src/money/schedules/run.ts';
+import {
+  'app/platform.ts:openPlatform' as openPlatform,
+  'kernel/config.ts:readConfig' as readConfig,
+  'money/schedules/run.ts:runSchedules' as runSchedules,
+} from '../../dist/testing/program.js';
 
 /*
  * A process of its own that runs the schedules that are due, so that a test can kill it. Its settings are those of the

@@ -1,0 +1,38 @@
+import type { Client, PaymentFiles, Payout } from '../../client/client.ts';
+import { count } from '../terminal/money.ts';
+import { printable } from '../terminal/table.ts';
+
+/** How many of them are named. */
+const MOST_NAMED = 5;
+
+/** What was exported, as far as it concerns other files. */
+interface Exported {
+  readonly affiliates_in_other_files: number;
+  readonly file_set_id: string | null;
+}
+
+/** Warns of affiliates in the exported file whom other downloaded files pay too: who they are, and in which files. */
+export async function describeDoubled(
+  client: Client,
+  { id }: Payout,
+  { affiliates_in_other_files: number, file_set_id }: Exported,
+): Promise<string> {
+  const { in_several_files } = await client.payouts.paymentFiles(id);
+  const found = in_several_files.filter(({ files }) =>
+    files.some((file) => file.file_set_id === file_set_id),
+  );
+  const names = found.slice(0, MOST_NAMED).map(nameOf).join(', ');
+  const others = found.flatMap(({ files }) => files).filter((file) => file.file_set_id !== file_set_id);
+  const files = [...new Set(others.map(describe))];
+  const more = number > MOST_NAMED && names !== '' ? ` and ${number - MOST_NAMED} more` : '';
+  return (
+    `WARNING: ${count(number, 'affiliate')} in this file ${number === 1 ? 'is' : 'are'} also in another file that was downloaded before ` +
+    `and differs${names === '' ? '' : `: ${names}${more}`}. Send only one of these files, or they are paid twice. ` +
+    `The other ${files.length === 1 ? 'file' : 'files'}: ${files.slice(0, MOST_NAMED).join('; ')}${files.length > MOST_NAMED ? '; …' : ''}.`
+  );
+}
+
+type Doubled = PaymentFiles['in_several_files'][number];
+const nameOf = ({ name, affiliate_id }: Doubled) => (name === null ? `#${affiliate_id}` : printable(name));
+const describe = ({ format, part, revision }: Doubled['files'][number]) =>
+  `${format}, part ${part}, first downloaded at revision ${revision}`;

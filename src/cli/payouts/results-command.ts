@@ -1,0 +1,99 @@
+import { buffer } from 'node:stream/consumers';
+import type { Command } from 'commander';
+import type { ListPayoutResultsQuery, PayoutResult } from '../../client/client.ts';
+import type { Cli } from '../command/cli.ts';
+import { UsageError } from '../command/errors.ts';
+import { describePage, withPages } from '../command/list-view.ts';
+import { type ListOptions, queryOf } from '../command/query.ts';
+import { withClient } from '../command/session.ts';
+import { openSource } from '../command/source-file.ts';
+import { findPayout, REFERENCE_HELP } from '../finders/payout.ts';
+import { table } from '../terminal/table.ts';
+import type { Terminal } from '../terminal/terminal.ts';
+import { shortTime } from '../terminal/time.ts';
+import { describeProposal, IGNORE_COLUMN, takeResult } from './results.ts';
+
+interface ResultsOptions extends ListOptions {
+  readonly ignoreColumn?: readonly string[];
+}
+
+const HELP = `
+The file is a camt.053, camt.054 or pain.002 of a bank, the Activity report of PayPal or its report of a batch, the list of
+transactions or the statement of Wise, or a list of your own. What it says is printed line by line, and nothing is changed: payouts
+complete --from takes the same file. Whatever is in doubt has no outcome; it is listed with its place in the file and the reason.
+Without a file, the files that were read before are listed.
+
+Examples:
+  $ payhook payouts results 1 camt.xml
+  $ payhook payouts results 1 paypal.csv --json
+  $ payhook payouts results 1 list.csv --ignore-column "internal note"
+  $ payhook payouts results 1
+`;
+
+/** `payhook payouts results`. */
+export function addResults(payouts: Command, cli: Cli): void {
+  const command = payouts
+    .command('results')
+    .description('show what a bank or provider says became of the payments')
+    .argument('<payout>', REFERENCE_HELP)
+    .argument('[file]', 'the file; - is standard input')
+    .option(...IGNORE_COLUMN);
+  withPages(command, { nouns: 'files', sort: 'id' })
+    .option('--json', 'print the record (PayoutResultProposal), or the page (a list of PayoutResult)')
+    .addHelpText('after', HELP)
+    .action((reference: string, path: string | undefined, options: ResultsOptions) =>
+      cli.run(() =>
+        path === undefined ? list(cli, reference, options) : read(cli, reference, path, options),
+      ),
+    );
+}
+
+async function read(cli: Cli, reference: string, path: string, options: ResultsOptions): Promise<undefined> {
+  const { terminal } = cli;
+  const { ignoreColumn: ignored = [], sort, page, perPage } = options;
+  if ((sort ?? page ?? perPage) !== undefined)
+    throw new UsageError('--sort, --page and --per-page are for the list of files: give them without a file');
+  const bytes = await buffer(openSource(path).open());
+  const proposal = await withClient({ terminal, account: cli.account() }, async (client) =>
+    takeResult(client, await findPayout(client, reference), { bytes, ignored }),
+  );
+  terminal.result(proposal, () => `${describeProposal(path, proposal, terminal)}\n`);
+}
+
+async function list(
+  cli: Cli,
+  reference: string,
+  { ignoreColumn, ...options }: ResultsOptions,
+): Promise<undefined> {
+  const { terminal } = cli;
+  if (ignoreColumn !== undefined) throw new UsageError('--ignore-column is for a file: name it');
+  const page = await withClient({ terminal, account: cli.account() }, async (client) => {
+    const { id } = await findPayout(client, reference);
+    return client.payouts.results(id, queryOf<ListPayoutResultsQuery>(options));
+  });
+  terminal.result(page, () => describePage(page, 'file', (data) => resultTable(data, terminal), terminal));
+}
+
+function resultTable(results: readonly PayoutResult[], { paint }: Terminal): string {
+  const columns = [
+    { heading: 'READ (UTC)' },
+    { heading: 'KIND' },
+    { heading: 'PAID', right: true },
+    { heading: 'REJECTED', right: true },
+    { heading: 'RETURNED', right: true },
+    { heading: 'PENDING', right: true },
+    { heading: 'PROBLEMS', right: true },
+    { heading: 'SHA256' },
+  ];
+  const rows = results.map(({ created_at, kind, counts, sha256 }) => [
+    shortTime(created_at),
+    kind,
+    String(counts.paid),
+    String(counts.rejected),
+    String(counts.returned),
+    String(counts.pending),
+    String(counts.problems),
+    sha256.slice(0, 12),
+  ]);
+  return table(columns, rows, paint.faint);
+}

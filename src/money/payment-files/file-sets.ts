@@ -1,0 +1,198 @@
+import sql, { type Sql } from 'sql-template-tag';
+import { maybeRow, oneRow, rows, type Tx } from '../../db/connect.ts';
+import { fail } from '../../kernel/errors.ts';
+import { type AccountId, type FileSetId, idOf, type PayoutId } from '../../kernel/ids.ts';
+import { toJson } from '../../kernel/json.ts';
+import type { MadeFile, Originating, SetChoices } from './format.ts';
+import { codeOf, type Identity } from './identity.ts';
+
+/** A payout (UUID) in its account. */
+export interface Of {
+  readonly account: AccountId;
+  readonly payout: PayoutId;
+}
+
+/** The file that a request wants. */
+export interface WantedFile {
+  readonly format: string;
+  readonly currency: string;
+  /** From 1. */
+  readonly part: number;
+  /** The revision of the payout that was read. */
+  readonly revision: number;
+  readonly isPaid: boolean;
+  readonly identity: Identity;
+  readonly choices: SetChoices;
+  /** When the bank is to pay, `YYYY-MM-DD`; null = the format has no such day. */
+  readonly day: { readonly chosen: string | null; readonly first: string } | null;
+  /** Whom NACHA files are counted by; null = the format counts none. */
+  readonly originating: Originating | null;
+  readonly affiliates: readonly bigint[];
+}
+
+/** A file with what its download adds to the response. */
+export interface TakenFile extends MadeFile {
+  readonly setId: FileSetId;
+  /** The set that was downloaded before this one was made first. */
+  readonly replaces: FileSetId | null;
+  /** Affiliates whom a file of another set pays too in this currency. */
+  readonly inOtherFiles: number;
+}
+
+interface FileSet {
+  readonly id: FileSetId;
+  readonly revision: number;
+  readonly code: string;
+  readonly replaces: FileSetId | null;
+  readonly execution_date: string | null;
+  readonly is_current: boolean;
+}
+
+const SET = sql`s.id, s.revision, s.code, s.replaces, s.execution_date::text as execution_date, s.is_current`;
+const ofPayout = ({ account, payout }: Of): Sql => sql`s.account_id = ${account} and s.payout_id = ${payout}`;
+
+/** Locks the payout, so that its downloads are recorded one after the other. Throws `resource_missing`. */
+export async function lockForDownload(tx: Tx, { account, payout }: Of): Promise<void> {
+  const found = await maybeRow(
+    tx,
+    sql`select from payouts where account_id = ${account} and id = ${payout} for no key update`,
+  );
+  if (found === null)
+    throw fail('resource_missing', `no such payout: ${idOf('po', payout)} was deleted meanwhile`);
+}
+
+/**
+ * The file of this content: as it was made when it was first downloaded, or made now. Its set is the current one from now on. The
+ * caller has locked the payout. Throws `too_many_files_today`.
+ */
+export async function takeFile(tx: Tx, of: Of, wanted: WantedFile): Promise<TakenFile> {
+  const set = (await findSet(tx, of, wanted)) ?? (await makeSet(tx, of, wanted));
+  if (!set.is_current) await makeCurrent(tx, of, wanted, set);
+  const file = (await findFile(tx, of, set, wanted)) ?? (await makeFile(tx, of, set, wanted));
+  return {
+    ...file,
+    setId: set.id,
+    replaces: set.replaces,
+    revision: set.revision,
+    code: set.code,
+    part: wanted.part,
+    executionDate: set.execution_date,
+    inOtherFiles: await notePayees(tx, of, set, wanted),
+  };
+}
+
+/** A set of the same content whose day is the chosen one, or is not over; of a paid payout also when it is. */
+function findSet(tx: Tx, of: Of, { identity, day, isPaid }: WantedFile): Promise<FileSet | null> {
+  const chosen = day?.chosen ?? null;
+  const first = isPaid ? null : (day?.first ?? null);
+  return maybeRow(
+    tx,
+    sql`select ${SET} from payment_file_sets s
+        where ${ofPayout(of)} and s.content = ${identity.content}
+          and case when ${chosen}::date is not null then s.execution_date = ${chosen}::date
+                else ${first}::date is null or s.execution_date = ${first}::date
+                  or s.execution_date > ${first}::date and s.choices ->> 'execution_date' is null end
+        order by s.is_current desc, s.id desc limit 1`,
+  );
+}
+
+async function makeSet(tx: Tx, of: Of, wanted: WantedFile): Promise<FileSet> {
+  const { format, currency, revision, identity, choices, day } = wanted;
+  const date = day === null ? null : (day.chosen ?? day.first);
+  return oneRow(
+    tx,
+    sql`insert into payment_file_sets as s
+          (account_id, payout_id, format, currency, revision, choices, content, execution_date, code, replaces, is_current)
+        values (${of.account}, ${of.payout}, ${format}, ${currency}, ${revision}, ${toJson(choices)}, ${identity.content},
+          ${date}::date, ${codeOf(identity.content, date)},
+          (select s.id from payment_file_sets s
+           where ${ofPayout(of)} and s.format = ${format} and s.currency = ${currency} and s.is_current), false)
+        returning ${SET}`,
+  );
+}
+
+async function makeCurrent(tx: Tx, of: Of, { format, currency }: WantedFile, { id }: FileSet): Promise<void> {
+  await rows(
+    tx,
+    sql`update payment_file_sets s set is_current = (s.id = ${id})
+        where ${ofPayout(of)} and s.format = ${format} and s.currency = ${currency} and s.is_current <> (s.id = ${id})`,
+  );
+}
+
+type OwnOfFile = Pick<MadeFile, 'madeAt' | 'localTime' | 'modifier' | 'firstTrace'>;
+const FILE = sql`iso(id_time(f.id)) as "madeAt", f.local_time as "localTime", f.modifier, f.first_trace as "firstTrace"`;
+
+function findFile(tx: Tx, { account, payout }: Of, { id }: FileSet, { part }: WantedFile) {
+  return maybeRow<OwnOfFile>(
+    tx,
+    sql`select ${FILE} from payment_files f
+        where f.account_id = ${account} and f.payout_id = ${payout} and f.set_id = ${id} and f.part = ${part}`,
+  );
+}
+
+async function makeFile(tx: Tx, of: Of, { id }: FileSet, wanted: WantedFile): Promise<OwnOfFile> {
+  const { part, originating, affiliates } = wanted;
+  const { localTime } = await oneRow<{ localTime: string }>(
+    tx,
+    sql`select to_char(now() at time zone o.time_zone, 'YYMMDDHH24MI') as "localTime" from accounts o where o.id = ${of.account}`,
+  );
+  const counted =
+    originating === null
+      ? { modifier: null, first_trace: null }
+      : await countNacha(tx, of.account, { ...originating, day: localTime.slice(0, 6) }, affiliates.length);
+  return oneRow(
+    tx,
+    sql`insert into payment_files as f (account_id, payout_id, set_id, part, local_time, modifier, first_trace)
+        values (${of.account}, ${of.payout}, ${id}, ${part}, ${localTime}, ${counted.modifier}::int, ${counted.first_trace}::int)
+        returning ${FILE}`,
+  );
+}
+
+/** The letters and digits that tell the files of a day apart (Nacha, file header, field 7). */
+export const MODIFIERS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789';
+/** Seven digits of a trace number. */
+const MOST_TRACES = 9_999_999;
+
+/** Counts a NACHA file of an originator on a day; the row keeps others out until the transaction ends. */
+async function countNacha(
+  tx: Tx,
+  account: AccountId,
+  { destination, origin, day }: Originating & { readonly day: string },
+  entries: number,
+): Promise<{ modifier: number; first_trace: number }> {
+  const counted = await oneRow<{ files: number; entries: number }>(
+    tx,
+    sql`insert into nacha_days (account_id, immediate_destination, immediate_origin, day, files, entries)
+        values (${account}, ${destination}, ${origin}, ${day}, 1, ${entries}::int)
+        on conflict (account_id, immediate_destination, immediate_origin, day)
+          do update set files = nacha_days.files + 1, entries = nacha_days.entries + excluded.entries
+        returning files, entries`,
+  );
+  const refuse = (what: string) =>
+    fail(
+      'too_many_files_today',
+      `the originator ${origin} has made ${what} today: download this file tomorrow, or make larger files with rows_per_file`,
+    );
+  if (counted.files > MODIFIERS.length)
+    throw refuse(`all ${MODIFIERS.length} NACHA files that the file id modifier tells apart`);
+  if (counted.entries > MOST_TRACES) throw refuse('as many payments as there are trace numbers');
+  return { modifier: counted.files, first_trace: counted.entries - entries + 1 };
+}
+
+/** Notes whom a file pays; returns how many of them a file of another set pays too. */
+async function notePayees(tx: Tx, of: Of, { id }: FileSet, wanted: WantedFile): Promise<number> {
+  const { currency, part, affiliates } = wanted;
+  await rows(
+    tx,
+    sql`insert into payment_file_payees (account_id, payout_id, affiliate_id, currency, set_id, part)
+        select ${of.account}, ${of.payout}, f.id, ${currency}, ${id}, ${part}::int from unnest(${affiliates}::int8[]) as f (id)
+        on conflict do nothing`,
+  );
+  const { count } = await oneRow<{ count: number }>(
+    tx,
+    sql`select count(distinct f.affiliate_id)::int as count from payment_file_payees f
+        where f.account_id = ${of.account} and f.payout_id = ${of.payout} and f.currency = ${currency} and f.set_id <> ${id}
+          and f.affiliate_id = any(${affiliates}::int8[])`,
+  );
+  return count;
+}

@@ -1,0 +1,35 @@
+import { dayIn } from './answers.ts';
+
+/** The order of day and month in dates such as `09/30/2026`; null = it is not known. */
+type Order = 'day first' | 'month first' | null;
+
+const PARTS = /^(\d{1,2})[./-](\d{1,2})[./-](\d{4})\b/;
+
+/**
+ * The order that the dates of a file have, as far as they show it: PayPal writes them in the order of the account's country.
+ * Null when none shows it, or when they disagree.
+ */
+function orderOf(dates: readonly string[]): Order {
+  let [isDayFirst, isMonthFirst] = [false, false];
+  for (const date of dates) {
+    const [, first, second] = PARTS.exec(date) ?? [];
+    if (Number(first) > 12) isDayFirst = true;
+    if (Number(second) > 12) isMonthFirst = true;
+  }
+  return isDayFirst === isMonthFirst ? null : isDayFirst ? 'day first' : 'month first';
+}
+
+/** `YYYY-MM-DD` of a date with slashes, points or hyphens in this order; null when that is not possible. */
+function dayOf(date: string, order: Order): string | null {
+  const [, first = '', second = '', year = ''] = PARTS.exec(date) ?? [];
+  if (year === '' || order === null) return null;
+  const [day, month] = order === 'day first' ? [first, second] : [second, first];
+  if (Number(month) < 1 || Number(month) > 12 || Number(day) < 1 || Number(day) > 31) return null;
+  return `${year}-${month.padStart(2, '0')}-${day.padStart(2, '0')}`;
+}
+
+/** The dates of a file as `YYYY-MM-DD`; null for one that cannot be read without a doubt. */
+export function daysOf(dates: readonly string[], known: Order = null): (string | null)[] {
+  const order = known ?? orderOf(dates);
+  return dates.map((date) => dayIn(date) ?? dayOf(date, order));
+}

@@ -1,0 +1,341 @@
+import { paymentReference } from '../../kernel/payment-reference.ts';
+import type { SentFiles, SentPayments } from '../payment-files/sent.ts';
+import { minorOf } from './amounts.ts';
+import type { Answer, Doubt, FileAnswer, ReadResult, Reference } from './answers.ts';
+import type { Problem, ProblemKind } from './record.ts';
+
+/** A line of the payout as answers are compared with it. */
+export interface KnownLine {
+  readonly affiliate_id: number;
+  readonly name: string | null;
+  readonly currency: string;
+  /** Minor units: the line, less what Complete carried. */
+  readonly due: number;
+  readonly is_paid: boolean | null;
+  readonly returned: number;
+  /** The references of its returns. */
+  readonly return_references: readonly string[];
+  /** What downloaded payment files pay it, minor units. */
+  readonly sent: readonly number[];
+}
+
+/** A payout, as far as answers concern it. */
+export interface Asked {
+  readonly number: number;
+  readonly status: 'unpaid' | 'paid';
+  /** The IBAN that it is paid from; null = the account has none. */
+  readonly paidFrom: string | null;
+}
+
+/** An answer about a line, with its amount in minor units; null = the file does not say. */
+export type Heard = Omit<Answer, 'amount' | 'of'> & {
+  readonly amount: bigint | null;
+  /** It was said of the whole file that has the payment. */
+  readonly isOfFile?: true;
+};
+
+/** What a file has about a line. */
+export interface HeardLine {
+  /** The first of them, `MOST_HEARD` at most. */
+  readonly heard: Heard[];
+  /** How many there are in all. */
+  count: number;
+  /** Something about it is in doubt and has been told. */
+  isInDoubt: boolean;
+}
+
+/** Of one line so many answers are kept: more than a few are never one payment. */
+const MOST_HEARD = 20;
+/** Of one payment file so many answers are read. */
+const MOST_OF_FILE = 5;
+
+/** What is found while answers are compared with lines. */
+export interface Matched {
+  readonly lines: ReadonlyMap<KnownLine, HeardLine>;
+  readonly problems: readonly Problem[];
+}
+
+interface Matching {
+  readonly isBank: boolean;
+  readonly payout: Asked;
+  readonly byAffiliate: ReadonlyMap<number, readonly KnownLine[]>;
+  readonly sent: SentFiles;
+  readonly lines: Map<KnownLine, HeardLine>;
+  readonly problems: Problem[];
+  /** The amounts that a payment file pays its affiliates, made when they are first needed. */
+  readonly amounts: Map<string, ReadonlyMap<number, ReadonlySet<number>>>;
+}
+
+/** Whom a problem is about. */
+type Whom = Partial<Pick<Problem, 'affiliate_id' | 'reference'>>;
+
+function tell(
+  { problems }: Pick<Matching, 'problems'>,
+  kind: ProblemKind,
+  { affiliate_id = null, reference = null }: Whom,
+  message: string,
+): void {
+  problems.push({ kind, affiliate_id, reference, message });
+}
+
+const refer = ({ payout, affiliate }: Reference) => paymentReference(payout, affiliate);
+
+/**
+ * Finds the lines that a file is about, in one pass. Whatever names no line of this payout exactly is a problem, and so is what
+ * is booked on another account or answers a message that was not downloaded here.
+ */
+export function match(
+  read: ReadResult,
+  payout: Asked,
+  known: readonly KnownLine[],
+  sent: SentFiles,
+): Matched {
+  const byAffiliate = new Map<number, KnownLine[]>();
+  for (const line of known) {
+    const lines = byAffiliate.get(line.affiliate_id);
+    if (lines === undefined) byAffiliate.set(line.affiliate_id, [line]);
+    else lines.push(line);
+  }
+  const isBank = read.kind.startsWith('camt') || read.kind === 'pain.002';
+  const matching: Matching = {
+    isBank,
+    payout,
+    byAffiliate,
+    sent,
+    lines: new Map(),
+    problems: [],
+    amounts: new Map(),
+  };
+  if (read.message !== null && !sent.has(read.message)) {
+    const what =
+      read.message === '' ? 'it names no message' : `it answers the message ${shown(read.message)}`;
+    tell(matching, 'unknown_file', {}, `${what}, which is no file that was downloaded here for this payout`);
+    return matching;
+  }
+  const isOwn = refuseAccounts(matching, [...read.answers, ...read.fileAnswers, ...read.doubts]);
+  for (const answer of read.answers) if (isOwn(answer)) matchPayment(matching, answer, read.message !== null);
+  matchFiles(matching, read.fileAnswers.filter(isOwn));
+  for (const doubt of read.doubts) if (isOwn(doubt)) noteDoubt(matching, doubt);
+  return matching;
+}
+
+const shown = (text: string) => JSON.stringify(text.slice(0, 60));
+
+/**
+ * Tells once of each account that the file is of and that does not pay this payout. Returns whether something is booked on the
+ * account of the debtor, as far as both are known.
+ */
+function refuseAccounts(
+  matching: Matching,
+  all: readonly Pick<Answer, 'account' | 'place'>[],
+): (answer: Pick<Answer, 'account'>) => boolean {
+  const { paidFrom } = matching.payout;
+  const isOwn = ({ account }: Pick<Answer, 'account'>) =>
+    paidFrom === null || account === undefined || account === paidFrom;
+  const others = new Map<string, { readonly first: string; count: number }>();
+  for (const answer of all) {
+    if (isOwn(answer)) continue;
+    const { account = '', place } = answer;
+    const other = others.get(account) ?? { first: place, count: 0 };
+    other.count += 1;
+    others.set(account, other);
+  }
+  for (const [account, { first, count }] of others) {
+    const what = `${first}: this is booked on the account that ends in ${account.slice(-4)}`;
+    const rest = count === 1 ? '' : `, and so are ${count - 1} more`;
+    tell(matching, 'other_account', {}, `${what}${rest}, but the debtor's ends in ${paidFrom?.slice(-4)}`);
+  }
+  return isOwn;
+}
+
+/** The lines of an affiliate that something in a file can be about; tells of a problem when there are none. */
+function linesOf(
+  matching: Matching,
+  of: Answer['of'],
+  { place, currency }: { place: string; currency: string | null },
+): { readonly lines: readonly KnownLine[]; readonly whom: Whom } | null {
+  const { payout, byAffiliate } = matching;
+  const whom: Whom = of.payout === null ? {} : { reference: refer(of) };
+  const who = whom.reference ?? `affiliate ${of.affiliate}`;
+  if (of.payout !== null && of.payout !== payout.number) {
+    tell(matching, 'other_payout', whom, `${place}: ${who} is a payment of payout ${of.payout}`);
+    return null;
+  }
+  const all = byAffiliate.get(of.affiliate);
+  if (all === undefined) {
+    tell(matching, 'unknown_reference', whom, `${place}: ${who} is not in this payout`);
+    return null;
+  }
+  const known: Whom = { ...whom, affiliate_id: of.affiliate };
+  const lines = all.filter((line) => currency === null || line.currency === currency);
+  if (lines.length > 0) return { lines, whom: known };
+  const own = all.map((line) => line.currency.toUpperCase()).join(', ');
+  const what = `it is in ${currency?.toUpperCase()}, but the payout pays them in ${own}`;
+  tell(matching, 'other_currency', known, `${place}: ${what}`);
+  for (const line of all) heardOf(matching, line).isInDoubt = true;
+  return null;
+}
+
+function heardOf({ lines }: Matching, line: KnownLine): HeardLine {
+  const heard = lines.get(line) ?? { heard: [], count: 0, isInDoubt: false };
+  lines.set(line, heard);
+  return heard;
+}
+
+function note(matching: Matching, line: KnownLine, answer: Heard): void {
+  const about = heardOf(matching, line);
+  about.count += 1;
+  if (about.heard.length < MOST_HEARD) about.heard.push(answer);
+}
+
+/** Finds the lines that an answer about one payment is about. */
+function matchPayment(matching: Matching, answer: Answer, isOfMessage: boolean): void {
+  const { of, place } = answer;
+  const currency = answer.currency ?? (matching.isBank ? 'eur' : null);
+  const found = linesOf(matching, of, { place, currency });
+  if (found === null) return;
+  const { lines, whom } = found;
+  const { of: _, amount: written, ...rest } = answer;
+  for (const line of lines) {
+    const amount =
+      written !== null && lines.length > 1
+        ? doubt('other_currency', 'its amount needs a currency, because the payout pays them in several')
+        : amountOf(matching, answer, line, isOfMessage);
+    if (typeof amount !== 'object' || amount === null) {
+      note(matching, line, { ...rest, amount });
+      continue;
+    }
+    tell(matching, amount.kind, whom, `${place}: ${amount.message}`);
+    for (const each of lines) heardOf(matching, each).isInDoubt = true;
+    return;
+  }
+}
+
+type Fault = Pick<Problem, 'kind' | 'message'>;
+const doubt = (kind: ProblemKind, message: string): Fault => ({ kind, message });
+
+/** The amount of an answer, in minor units of the line; null when neither it nor the file it is about says one. */
+function amountOf(
+  matching: Matching,
+  answer: Answer,
+  { currency }: KnownLine,
+  isOfMessage: boolean,
+): bigint | null | Fault {
+  const { amount: written } = answer;
+  const amount = written === null ? null : minorOf(written, currency);
+  if (amount === undefined) {
+    const what = written?.join(' or ') || 'what it says';
+    return doubt('other_amount', `${what} is no amount in ${currency.toUpperCase()} without a doubt`);
+  }
+  return isOfMessage ? sentAmount(matching, answer, amount) : amount;
+}
+
+/** The amount of a payment in the file that an answer is about, or why the answer is not about a payment of that file. */
+function sentAmount(matching: Matching, { of, file }: Answer, said: bigint | null): bigint | Fault {
+  const name = shown(file ?? '');
+  const downloads = matching.sent.get(file ?? '');
+  if (downloads === undefined)
+    return doubt(
+      'unknown_file',
+      `it is about ${name}, which is no file that was downloaded here for this payout`,
+    );
+  const amounts = amountsIn(matching, file ?? '', downloads).get(of.affiliate);
+  if (amounts === undefined)
+    return doubt('unknown_file', `${name} has no payment to affiliate ${of.affiliate}`);
+  if (said !== null) return said;
+  const [only] = amounts;
+  return amounts.size === 1 && only !== undefined
+    ? BigInt(only)
+    : doubt('other_amount', `it has no amount, and ${name} was downloaded with several`);
+}
+
+function amountsIn(
+  { amounts }: Matching,
+  file: string,
+  downloads: readonly SentPayments[],
+): ReadonlyMap<number, ReadonlySet<number>> {
+  const known = amounts.get(file);
+  if (known !== undefined) return known;
+  const found = new Map<number, Set<number>>();
+  for (const download of downloads)
+    download.affiliate_ids.forEach((affiliate, index) => {
+      const all = found.get(affiliate) ?? new Set();
+      found.set(affiliate, all.add(download.amounts[index] ?? 0));
+    });
+  amounts.set(file, found);
+  return found;
+}
+
+/** Reads what is said of whole files, each once. */
+function matchFiles(matching: Matching, answers: readonly FileAnswer[]): void {
+  const byFile = new Map<string, FileAnswer[]>();
+  for (const answer of answers) {
+    const all = byFile.get(answer.file);
+    if (all === undefined) byFile.set(answer.file, [answer]);
+    else all.push(answer);
+  }
+  for (const [file, all] of byFile) {
+    if (all.length > MOST_OF_FILE) {
+      const what = `${all.length} bookings are about the whole file ${shown(file)}, so it is not clear which paid it`;
+      tell(matching, 'duplicate', {}, `${all[0]?.place}: ${what}`);
+    } else for (const answer of all) matchFile(matching, answer);
+  }
+}
+
+/** Spreads an answer about a whole file over its payments, except those with an answer of their own. */
+function matchFile(matching: Matching, answer: FileAnswer): void {
+  const { payout, byAffiliate, lines } = matching;
+  const { place, file } = answer;
+  const downloads = matching.sent.get(file);
+  const sent = downloads === undefined ? null : paymentsOf(answer, downloads);
+  if (sent === null) {
+    const what = `no file ${shown(file)} with this sum was downloaded here for this payout, so its payments are not known`;
+    tell(matching, 'unknown_file', {}, `${place}: ${what}`);
+    return;
+  }
+  const { count: _, ...rest } = answer;
+  sent.affiliate_ids.forEach((affiliate, index) => {
+    const amount = BigInt(sent.amounts[index] ?? 0);
+    const reference = paymentReference(payout.number, affiliate);
+    const line = byAffiliate.get(affiliate)?.find(({ currency }) => currency === 'eur');
+    if (line === undefined) {
+      const what = `${file} pays ${reference}, which is not in this payout any more`;
+      tell(matching, 'unknown_reference', { reference }, `${place}: ${what}`);
+      return;
+    }
+    // money that came back came back of this payment
+    const hasOwn =
+      lines.get(line)?.heard.some((heard) => heard.outcome !== 'returned' && !heard.isOfFile) ?? false;
+    if (!hasOwn) note(matching, line, { ...rest, amount, isOfFile: true });
+  });
+}
+
+/** The one download that fits what the bank says of the whole file; null when none does, or several differ. */
+function paymentsOf({ count, amount }: FileAnswer, downloads: readonly SentPayments[]): SentPayments | null {
+  const sum = amount === null ? null : minorOf(amount, 'eur');
+  if (sum === undefined) return null;
+  const fitting = downloads.filter(
+    ({ amounts }) =>
+      (count === null || count === amounts.length) &&
+      (sum === null || sum === amounts.reduce((total, each) => total + BigInt(each), 0n)),
+  );
+  return fitting.length === 1 ? (fitting[0] ?? null) : null;
+}
+
+/** Tells of what states nothing. */
+function noteDoubt(matching: Matching, { kind, of, place, message, isAboutLine }: Doubt): void {
+  if (of === null) {
+    tell(matching, kind, {}, `${place}: ${message}`);
+    return;
+  }
+  if (kind === 'inexact_reference' && of.payout !== matching.payout.number) return;
+  const found = linesOf(matching, of, { place, currency: null });
+  if (found === null) return;
+  tell(
+    matching,
+    kind,
+    isAboutLine ? found.whom : { reference: found.whom.reference ?? null },
+    `${place}: ${message}`,
+  );
+  if (isAboutLine) for (const line of found.lines) heardOf(matching, line).isInDoubt = true;
+}

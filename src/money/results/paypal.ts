@@ -1,0 +1,179 @@
+import type { CsvLine } from '../../kernel/csv.ts';
+import { quote } from '../../kernel/csv-refusal.ts';
+
+import { type Answer, type Answers, type Reference, type Vocabulary, vocabulary } from './answers.ts';
+import { daysOf } from './dates.ts';
+import {
+  answerOf,
+  cellOf,
+  type Header,
+  has,
+  type LineReader,
+  mustHave,
+  namedBy,
+  placeOf,
+  refuseLikely,
+  type Stated,
+  wordIn,
+} from './table.ts';
+
+const REFERENCES = ['uniqueid', 'senderitemid', 'customnumber', 'invoicenumber', 'customerid', 'reference'];
+const IDS = ['transactionid', 'payoutitemid'];
+const STATUS = ['transactionstatus', 'payoutitemstatus', 'status'];
+const CURRENCY = ['currency', 'currencycode'];
+const REASON = ['errormessage', 'failurereason', 'reason', 'error', 'errors'];
+const DATE = ['timeprocessed', 'processedon', 'date'];
+/** Columns that only the Activity report has: in it, signs and types say which way the money went. */
+const ACTIVITY = ['type', 'gross', 'net', 'balanceimpact', 'referencetxnid'];
+const MARKS = [
+  'uniqueid',
+  'senderitemid',
+  ...IDS,
+  'transactionstatus',
+  'payoutitemstatus',
+  ...ACTIVITY.slice(1),
+];
+
+/** Whether a header is that of PayPal's Activity report, or of its report of a batch of payouts. */
+export const isPaypal = (header: Header): boolean => has(header, MARKS);
+
+/** developer.paypal.com/reports/reference/t-codes: T0001, as the Activity report and older reports call it. */
+const PAYOUTS = new Set(['masspay', 'masspaypayment', 'masspayment', 'payout', 'payouts']);
+/** The same page: T1114, T1115, T1106 and T1107. */
+const BACK = new Set([
+  'masspayreversal',
+  'masspaymentreversal',
+  'masspayrefund',
+  'masspaymentrefund',
+  'payoutreversal',
+  'payoutrefund',
+  'paymentreversal',
+  'paymentrefund',
+]);
+
+/**
+ * What becomes of money that is sent: developer.paypal.com/api/payments.payouts-batch/v1/definitions/transaction_enum, and the
+ * words of the Activity report for the same.
+ */
+const SENT: Vocabulary = vocabulary({
+  paid: ['success', 'completed'],
+  rejected: ['failed', 'denied', 'blocked', 'canceled', 'cancelled'],
+  returned: ['returned', 'refunded', 'reversed'],
+  pending: ['pending', 'unclaimed', 'onhold', 'held', 'processing'],
+});
+/** What becomes of money that comes in. */
+const CAME_BACK: Vocabulary = vocabulary({
+  returned: ['success', 'completed'],
+  pending: ['pending', 'onhold', 'held'],
+});
+
+/** A line, as far as it says which way the money went. */
+interface Seen {
+  readonly status: string;
+  readonly type: string;
+  readonly impact: string;
+  readonly sign: -1 | 1;
+}
+
+/** What a line of the Activity report states, or why it states nothing. */
+function ofActivity({ status, type, impact, sign }: Seen): Stated {
+  const way = sign < 0 ? 'out' : 'in';
+  const kind = wordIn(type);
+  const isOut = way === 'out' && PAYOUTS.has(kind);
+  if (!isOut && !(way === 'in' && BACK.has(kind)))
+    return { why: `the type ${quote(type)} with money ${way} is none that says what became of a payout` };
+  const outcome = (isOut ? SENT : CAME_BACK).get(wordIn(status));
+  if (outcome === undefined)
+    return { why: `the status ${quote(status)} of the type ${quote(type)} is not known` };
+  // a memo is a line that changes no balance
+  const fitting =
+    outcome === 'pending' || outcome === 'rejected'
+      ? ['', 'memo', 'debit', 'credit']
+      : ['', isOut ? 'debit' : 'credit'];
+  if (!fitting.includes(wordIn(impact)))
+    return { why: `money ${way} with the balance impact ${quote(impact)} contradicts itself` };
+  return outcome;
+}
+
+/** What a line of the report of a batch states: its amounts have no sign, or a minus for all that went out. */
+const ofBatch = (status: string): Stated =>
+  SENT.get(wordIn(status)) ?? { why: `the status ${quote(status)} is not known` };
+
+/**
+ * Reads PayPal's files by their own words. In the Activity report money out of the type of payouts may be paid, money in of
+ * the types of reversals and refunds came back, and everything else about one of our payments is a doubt. Money that came
+ * back without our reference is linked by the transaction it belongs to. Throws ResultFileError.
+ */
+export function paypalReader(header: Header, found: Answers): LineReader {
+  const isActivity = has(header, ACTIVITY);
+  const file = isActivity ? 'an Activity report of PayPal' : 'a report of PayPal';
+  const must = (names: readonly string[], title: string) => mustHave(header, names, { title, file });
+  const at = {
+    references: REFERENCES.flatMap((name) => header.at.get(name) ?? []),
+    id: placeOf(header, IDS),
+    related: placeOf(header, ['referencetxnid']),
+    type: isActivity ? must(['type'], 'Type') : undefined,
+    status: must(STATUS, 'Status'),
+    impact: placeOf(header, ['balanceimpact']),
+    reason: placeOf(header, REASON),
+    on: placeOf(header, DATE),
+  };
+  const amounts = isActivity ? ['gross'] : ['amount', 'paymentamount', 'payoutamount'];
+  if (!has(header, amounts) && !isActivity) refuseLikely(header, ['amount']);
+  const amountAt = must(amounts, isActivity ? 'Gross' : 'Amount');
+  if (!has(header, CURRENCY)) refuseLikely(header, ['currency']);
+  const currencyAt = must(CURRENCY, 'Currency');
+  if (at.references.length === 0 && at.related === undefined) must(REFERENCES, 'Unique ID');
+
+  const stated: Answer[] = [];
+  const dates: string[] = [];
+  const references = new Map<string, Reference>();
+  /** Money that came back without a reference of its own. */
+  const unnamed: CsvLine[] = [];
+
+  const state = (line: CsvLine, of: Reference) => {
+    const [status, type, impact] = [cellOf(line, at.status), cellOf(line, at.type), cellOf(line, at.impact)];
+    const answer = answerOf(
+      line,
+      of,
+      {
+        amount: cellOf(line, amountAt),
+        currency: cellOf(line, currencyAt),
+        outcome: (sign) => (isActivity ? ofActivity({ status, type, impact, sign }) : ofBatch(status)),
+        code: isActivity && BACK.has(wordIn(type)) ? type : status,
+        words: cellOf(line, at.reason),
+        bankReference: cellOf(line, at.id),
+      },
+      found,
+    );
+    if (answer === null) return;
+    dates.push(cellOf(line, at.on));
+    stated.push(answer);
+  };
+  return {
+    line(line) {
+      const isBack = at.related !== undefined && BACK.has(wordIn(cellOf(line, at.type)));
+      const before = found.others;
+      const of = namedBy(line, at.references, found);
+      if (of === null) {
+        if (isBack && found.others > before) unnamed.push(line);
+        return;
+      }
+      const id = cellOf(line, at.id);
+      if (id !== '') references.set(id, of);
+      state(line, of);
+    },
+    end() {
+      for (const line of unnamed) {
+        const of = references.get(cellOf(line, at.related));
+        if (of === undefined) continue;
+        found.others -= 1;
+        state(line, of);
+      }
+      const days = daysOf(dates);
+      stated.forEach((answer, index) => {
+        found.state({ ...answer, on: days[index] ?? null });
+      });
+    },
+  };
+}

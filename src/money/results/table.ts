@@ -1,0 +1,211 @@
+import { setImmediate } from 'node:timers/promises';
+import { type CsvLine, csvReader } from '../../kernel/csv.ts';
+import { CSV_SEPARATORS, type CsvEncoding, type CsvSeparator } from '../../kernel/csv-dialect.ts';
+import { CsvError, quote } from '../../kernel/csv-refusal.ts';
+import { normalizeCurrency } from '../../kernel/money.ts';
+import { readAmount } from './amounts.ts';
+import {
+  type Answer,
+  type Answers,
+  mentionIn,
+  type Outcome,
+  type Reference,
+  ResultFileError,
+  readReference,
+} from './answers.ts';
+
+/** The first line of a CSV file. */
+export interface Header {
+  /** As written. */
+  readonly names: readonly string[];
+  /** Where each name stands, in lower case and without what is not a letter; the first of equal ones. */
+  readonly at: ReadonlyMap<string, number>;
+}
+
+/** Reads the lines of one file. */
+export interface LineReader {
+  /** Throws ResultFileError. */
+  line(line: CsvLine): void;
+  /** After the last line. */
+  end(): void;
+}
+
+export const folded = (name: string): string => name.toLowerCase().replaceAll(/[^a-z]/g, '');
+
+/** A word of a provider without the blanks and lines in it, in lower case: `On hold` and `ONHOLD` are one. */
+export const wordIn = (text: string): string =>
+  text
+    .trim()
+    .toLowerCase()
+    .replaceAll(/[\s_-]+/g, '');
+
+export const headerOf = (names: readonly string[]): Header => {
+  const at = new Map<string, number>();
+  names.forEach((name, index) => {
+    const key = folded(name);
+    if (!at.has(key)) at.set(key, index);
+  });
+  return { names, at };
+};
+
+/** The place of the first of these columns that the file has, of their folded names; undefined when it has none. */
+export function placeOf({ at }: Header, names: readonly string[]): number | undefined {
+  const name = names.find((known) => at.has(known));
+  return name === undefined ? undefined : at.get(name);
+}
+
+export const has = (header: Header, names: readonly string[]): boolean =>
+  placeOf(header, names) !== undefined;
+
+/** A column that a file must have; `title` is what its owner calls it. Throws ResultFileError when it is missing. */
+export function mustHave(
+  header: Header,
+  names: readonly string[],
+  { title, file }: { title: string; file: string },
+): number {
+  const place = placeOf(header, names);
+  if (place !== undefined) return place;
+  throw new ResultFileError(
+    `line 1: ${file} without the column ${title} does not say what became of payments: download it with that column`,
+  );
+}
+
+/** Columns that may have what is missing, under a name that is not known. */
+const LIKELY: readonly { readonly like: RegExp; readonly name: 'amount' | 'currency' }[] = [
+  { like: /amount|gross|^(net|total|sum|value)$/, name: 'amount' },
+  { like: /currency|^ccy$/, name: 'currency' },
+];
+
+/** Throws ResultFileError for a column that seems to be the missing amount or currency. */
+export function refuseLikely({ names }: Header, missing: readonly ('amount' | 'currency')[]): void {
+  for (const { like, name } of LIKELY) {
+    if (!missing.includes(name)) continue;
+    const index = names.findIndex((column) => like.test(folded(column)));
+    if (index >= 0)
+      throw new ResultFileError(
+        `line 1, column ${index + 1}: there is no column ${quote(names[index] ?? '')}: is it ${name}? Name it so, or leave it out`,
+      );
+  }
+}
+
+export const cellOf = ({ cells }: CsvLine, place: number | undefined): string =>
+  (place === undefined ? undefined : cells[place])?.trim() ?? '';
+
+/** The currency in a cell, in lower case; null for an empty cell, undefined for what is no currency. */
+export function currencyIn(cell: string): string | null | undefined {
+  return cell === '' ? null : (normalizeCurrency(cell) ?? undefined);
+}
+
+/**
+ * The payment that a line of a provider names: the one reference in any of these columns. A line with several, or with one
+ * that is part of a text, is a doubt. Null when the line names none.
+ */
+export function namedBy(line: CsvLine, places: readonly number[], found: Answers): Reference | null {
+  const place = `line ${line.line}`;
+  const cells = places.map((index) => cellOf(line, index));
+  const all = new Map(
+    cells.flatMap((cell) => {
+      const reference = readReference(cell);
+      return reference === null ? [] : [[`${reference.payout} ${reference.affiliate}`, reference] as const];
+    }),
+  );
+  const [only] = all.values();
+  if (all.size === 1 && only !== undefined) return only;
+  for (const reference of all.values()) {
+    const message = `it has ${all.size} references of payments, so it is not clear which one it is about`;
+    found.doubt({ kind: 'unclear', of: reference, place, message, isAboutLine: true });
+  }
+  if (all.size > 0) return null;
+  found.others += 1;
+  for (const cell of cells) {
+    const mentioned = mentionIn(cell);
+    if (mentioned === null) continue;
+    const message = `${quote(cell)} is not the reference of a payment, so it is not read`;
+    found.doubt({ kind: 'inexact_reference', of: mentioned, place, message, isAboutLine: false });
+    break;
+  }
+  return null;
+}
+
+/** What a line states, or why it states nothing. */
+export type Stated = Outcome | { readonly why: string };
+
+/** A transaction as its line has it. */
+interface Transaction {
+  /** The cells. */
+  readonly amount: string;
+  readonly currency: string;
+  /** What it states, given the sign of its amount. */
+  readonly outcome: (sign: -1 | 1) => Stated;
+  /** Its word for what happened. */
+  readonly code: string;
+  readonly words?: string;
+  readonly bankReference: string;
+}
+
+/** The answer that a transaction of a provider is; null when it is a doubt, which is noted. */
+export function answerOf(line: CsvLine, of: Reference, given: Transaction, found: Answers): Answer | null {
+  const place = `line ${line.line}`;
+  const amount = readAmount(given.amount);
+  const currency = currencyIn(given.currency);
+  const doubt = (message: string) => {
+    found.doubt({ kind: 'unclear', of, place, message, isAboutLine: true });
+    return null;
+  };
+  if (amount === null) return doubt(`${quote(given.amount)} is not an amount`);
+  if (typeof currency !== 'string') return doubt(`${quote(given.currency)} is not a currency`);
+  if (amount.sign === 0) return doubt('its amount is zero');
+  const outcome = given.outcome(amount.sign);
+  if (typeof outcome !== 'string') return doubt(outcome.why);
+  return {
+    of,
+    outcome,
+    amount: amount.readings,
+    currency,
+    code: outcome === 'paid' ? null : given.code.toUpperCase().replaceAll(/[^A-Z]+/g, '_') || null,
+    words: given.words || null,
+    on: null,
+    bankReference: given.bankReference.slice(0, 255) || null,
+    file: null,
+    place,
+  };
+}
+
+/** The separator that cuts the first line into most cells. */
+function separatorOf(line: string): CsvSeparator {
+  const names = Object.keys(CSV_SEPARATORS) as CsvSeparator[];
+  const cells = (name: CsvSeparator) => line.split(CSV_SEPARATORS[name]).length;
+  return names.reduce((best, name) => (cells(name) > cells(best) ? name : best), 'comma' as CsvSeparator);
+}
+
+const PIECE = 1 << 16;
+
+/**
+ * Reads a CSV file line by line with the reader that `start` chooses by the header; false when it chooses none. In: the
+ * whole file, its encoding and its beginning as text. Throws ResultFileError.
+ */
+export async function readTable(
+  bytes: Buffer,
+  { text, encoding }: { text: string; encoding: CsvEncoding },
+  start: (header: Header) => LineReader | null,
+): Promise<boolean> {
+  const [first = ''] = text.split(/\r\n|\r|\n/, 1);
+  const reader = csvReader(null, { encoding, separator: separatorOf(first), isWhole: false });
+  let lines: LineReader | null = null;
+  const take = (found: readonly CsvLine[]): boolean => {
+    if (lines === null && reader.header.length > 0) lines = start(headerOf(reader.header));
+    if (lines !== null) for (const line of found) lines.line(line);
+    return lines !== null || reader.header.length === 0;
+  };
+  try {
+    for (let at = 0; at < bytes.length; at += PIECE) {
+      if (!take(reader.read(bytes.subarray(at, at + PIECE)))) return false;
+      await setImmediate(); // other requests go on meanwhile
+    }
+    if (!take(reader.end())) return false;
+    (lines as LineReader | null)?.end();
+    return true;
+  } catch (error) {
+    throw error instanceof CsvError ? new ResultFileError(error.message) : error;
+  }
+}

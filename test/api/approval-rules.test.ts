@@ -1,0 +1,468 @@
+import { describe, expect, test } from 'vitest';
+import {
+  type AccessChange,
+  APPROVAL_RULES,
+  type ApprovalRule,
+  type Change,
+  ruleOf,
+} from '../../src/money/ledger/approval-rules.ts';
+import { ARENAS, inArena, staggered } from '../races/support.ts';
+import { type Api, apiOf } from '../support/api.ts';
+import { useAccount, useWorld } from '../support/world.ts';
+import {
+  approve,
+  as,
+  follow,
+  invite,
+  nobodysWays,
+  type Somebody,
+  somebody,
+  type Way,
+  waysOf,
+  withOperator,
+} from './approval-support.ts';
+import {
+  COMMISSIONS,
+  completePayout,
+  expectRefusal,
+  type Json,
+  makeAffiliate,
+  makeCommission,
+  nothingChanges,
+  PAYOUTS,
+  unique,
+} from './fixtures.ts';
+
+const world = useWorld();
+const api = useAccount(world);
+
+const owner = () => somebody(world, api, 'owner');
+const setApproval = async (value: 'second_person' | 'none', way: Way = api.request) =>
+  expect((await way('PATCH', '/v2/account', { body: { approval: value } })).status).toBe(200);
+const approvalOf = async (id: string, way: Way = api.request): Promise<Json> => {
+  const answer = await way('GET', `${PAYOUTS}/${id}/approval`);
+  expect(answer.status, answer.text).toBe(200);
+  return answer.body;
+};
+const current = async (): Promise<Json> => (await api.get(`${PAYOUTS}/current`)).body;
+const complete = ({ id, affiliates: [line] }: Json) =>
+  api.put(`${PAYOUTS}/${id}`, { commissions: [{ affiliate_id: line.affiliate_id, is_paid: true }] });
+const create = async (way: Way): Promise<Json> => {
+  const made = await way('POST', PAYOUTS);
+  expect(made.status, made.text).toBe(201);
+  return made.body;
+};
+
+/** What is owed: an affiliate with a bank account and three commissions, one of them refunded in part. */
+interface Owed {
+  readonly affiliate: Json;
+  readonly commissions: readonly Json[];
+  readonly refund: Json;
+}
+async function owe(shop: Api = api): Promise<Owed> {
+  const affiliate = await makeAffiliate(shop, { paypal_email: 'first@example.com' });
+  const commissions = [];
+  for (let count = 0; count < 3; count += 1) commissions.push(await makeCommission(shop, affiliate.id));
+  const refund = await shop.post(`${COMMISSIONS}/${commissions[0].id}/refund`, {
+    external_id: unique('refund'),
+    amount: 300,
+  });
+  expect(refund.status, refund.text).toBe(201);
+  return { affiliate, commissions, refund: refund.body };
+}
+
+/** The requests that change a payout, by the event of the rules. */
+type Request = (owed: Owed) => Parameters<Way>;
+const CHANGES: Readonly<Record<Change, Readonly<Record<string, Request>>>> = {
+  redirected: {
+    'a PayPal address': ({ affiliate }) => [
+      'PATCH',
+      `/v2/affiliates/${affiliate.id}`,
+      { body: { paypal_email: 'elsewhere@example.com' } },
+    ],
+    'a destination': ({ affiliate }) => [
+      'PUT',
+      `/v2/affiliates/${affiliate.id}/destination`,
+      { body: { type: 'sepa', account_holder: 'Eve', iban: 'DE02120300000000202051' } },
+    ],
+    'a file of affiliates': ({ affiliate }) => [
+      'POST',
+      '/v2/affiliates/import',
+      {
+        body: `email,paypal_email\n${affiliate.email},elsewhere@example.com\n`,
+        headers: { 'content-type': 'text/csv' },
+      },
+    ],
+  },
+  increased: {
+    'the reversal of a refund': ({ refund }) => ['POST', `/v2/affiliates/refunds/${refund.id}/reverse`],
+  },
+  reduced: {
+    'a refund': ({ commissions }) => [
+      'POST',
+      `${COMMISSIONS}/${commissions[1].id}/refund`,
+      { body: { external_id: unique('refund'), amount: 100 } },
+    ],
+    'a hold': ({ commissions }) => ['POST', `${COMMISSIONS}/${commissions[1].id}/hold`],
+    'a void': ({ commissions }) => ['POST', `${COMMISSIONS}/${commissions[1].id}/void`],
+  },
+};
+
+/** What lets somebody in: the one who comes of it. `before` is a user who was there before the payout. */
+const LET_IN: Readonly<Record<AccessChange, (way: Way, before: Somebody) => Promise<Somebody>>> = {
+  invited: (way) => invite(world, way),
+  promoted: async (way, before) => {
+    const raised = await way('PATCH', `/v2/users/${before.id}`, { body: { role: 'owner' } });
+    expect(raised.status, raised.text).toBe(200);
+    return before;
+  },
+  linked: async (way, before) => {
+    const made = await way('POST', `/v2/users/${before.id}/reset-password`);
+    expect(made.status, made.text).toBe(200);
+    return follow(world, before.id, made.body.reset_url);
+  },
+};
+/** The first request of an event, sent in this way. */
+const change = (way: Way, event: Change, owed: Owed) => {
+  const [request] = Object.values(CHANGES[event]) as [Request];
+  return way(...request(owed));
+};
+const ACCESS = Object.keys(LET_IN) as AccessChange[];
+
+/** Expects what a rule says of a payout: `about` is the person it bars, the others had no hand in it. */
+async function expectEffect(
+  { effect, reason, you, they, because }: ApprovalRule,
+  payout: Json,
+  { about, others: [one, other] }: { about: Somebody; others: readonly [Somebody, Somebody] },
+): Promise<void> {
+  const standing = await approvalOf(payout.id);
+  const entry = (id: string) => standing.approvers.find(({ user_id }: Json) => user_id === id);
+  expect(standing.required_count).toBe(effect === 'two_people' ? 2 : 1);
+  if (effect === 'bars') {
+    expect(entry(about.id)).toMatchObject({
+      can_approve: false,
+      barred_because: [{ reason, message: `they ${they}` }],
+    });
+    const seen = (await approvalOf(payout.id, about.way)).approvers;
+    expect(seen.find(({ user_id }: Json) => user_id === about.id).barred_because[0].message).toBe(
+      `you ${you}`,
+    );
+    await nothingChanges(world, async () => {
+      expectRefusal(await approve(about, payout), 403, reason ?? '', you ?? '');
+    });
+  } else {
+    expect(entry(about.id)).toMatchObject({ can_approve: true, barred_because: [] });
+  }
+  expectRefusal(await complete(payout), 409, 'approval_missing');
+  if (effect === 'two_people') {
+    expect(standing.required_because).toContain(because);
+    for (let again = 0; again < 2; again += 1) {
+      expect((await approve(one, payout)).body.approval.status).toBe('waiting');
+      expectRefusal(await complete(payout), 409, 'approval_missing', 'one of two has');
+    }
+    expect((await approve(other, payout)).body.approval).toMatchObject({
+      status: 'approved',
+      decided_by: other.id,
+    });
+  } else {
+    expect(standing.required_because).toBeNull();
+    const approver = effect === 'nothing' ? about : one;
+    expect((await approve(approver, payout)).body.approval).toMatchObject({
+      status: 'approved',
+      decided_by: approver.id,
+    });
+  }
+  expect((await completePayout(api, payout)).approval.status).toBe('approved');
+}
+
+describe('whoever created a payout', () => {
+  test('cannot approve it, in whichever way they did', async () => {
+    await setApproval('second_person');
+    const [ann, bob, carol] = [await owner(), await owner(), await owner()];
+    for (const [name, way] of Object.entries(await waysOf(world, api, ann))) {
+      await owe();
+      const payout = await create(way);
+      await expectEffect(ruleOf('created', 'person'), payout, { about: ann, others: [bob, carol] });
+      expect((await approvalOf(payout.id)).changes[0], name).toMatchObject({
+        ...{ change: 'created', user_id: ann.id, actor_id: payout.created_by },
+      });
+    }
+  });
+
+  test('needs two people to approve it when nobody knows who it was', async () => {
+    await setApproval('second_person');
+    const [ann, bob, carol] = [await owner(), await owner(), await owner()];
+    await withOperator(world, api, async (operator) => {
+      for (const way of Object.values(await nobodysWays(world, api, operator))) {
+        await owe();
+        const payout = await create(way);
+        await expectEffect(ruleOf('created', 'program'), payout, { about: ann, others: [bob, carol] });
+      }
+    });
+  });
+});
+
+describe.each(Object.keys(CHANGES) as Change[])('a payout that was %s since', (event) => {
+  test('cannot be approved by whoever changed it, in whichever way they did', async () => {
+    await setApproval('second_person');
+    const [ann, bob, carol, dave] = [await owner(), await owner(), await owner(), await owner()];
+    const ways = await waysOf(world, api, ann);
+    const [first, ...further] = Object.values(CHANGES[event]) as [Request, ...Request[]];
+    // every way with one request, and every request signed in
+    const cases = [
+      ...Object.values(ways).map((way) => [way, first] as const),
+      ...further.map((request) => [ways['signed in'], request] as const),
+    ];
+    for (const [way, request] of cases) {
+      const owed = await owe();
+      await create(bob.way);
+      const changed = await way(...request(owed));
+      expect([200, 201], changed.text).toContain(changed.status);
+      const payout = await current();
+      expect(payout.revision).toBe(2);
+      await expectEffect(ruleOf(event, 'person'), payout, { about: ann, others: [carol, dave] });
+      expect((await approvalOf(payout.id)).changes[1]).toMatchObject({
+        ...{ revision: 2, change: event, user_id: ann.id },
+      });
+    }
+  });
+
+  test('by a program of nobody is approved by as many people as the rule says', async () => {
+    await setApproval('second_person');
+    const [ann, bob, carol, dave] = [await owner(), await owner(), await owner(), await owner()];
+    await withOperator(world, api, async (operator) => {
+      for (const way of Object.values(await nobodysWays(world, api, operator))) {
+        const owed = await owe();
+        await create(bob.way);
+        const changed = await change(way, event, owed);
+        expect([200, 201], changed.text).toContain(changed.status);
+        const payout = await current();
+        await expectEffect(ruleOf(event, 'program'), payout, { about: ann, others: [carol, dave] });
+      }
+    });
+  });
+});
+
+describe.each(ACCESS)('a user who was %s since the payout was created', (event) => {
+  const people = async () => {
+    await setApproval('second_person');
+    await owe();
+    const [ann, bob, carol, dave] = [await owner(), await owner(), await owner(), await owner()];
+    return { ann, bob, carol, dave, eve: await somebody(world, api, 'member') };
+  };
+
+  test('by its creator, by whoever changed it, or by somebody they let in, cannot approve it', async () => {
+    const { ann, bob, carol, dave, eve } = await people();
+    const payout = await create(ann.way);
+    const rule = ruleOf(event, 'author');
+    const of = { others: [carol, dave] as const };
+    await expectEffect(rule, payout, { about: await LET_IN[event](ann.way, eve), ...of });
+
+    const owed = await owe();
+    await create(ann.way);
+    await change(bob.way, 'reduced', owed);
+    const next = await somebody(world, api, 'member');
+    await expectEffect(rule, await current(), { about: await LET_IN[event](bob.way, next), ...of });
+
+    await owe();
+    const third = await create(ann.way);
+    const friend = await invite(world, ann.way, 'owner');
+    const last = await somebody(world, api, 'member');
+    await expectEffect(rule, third, { about: await LET_IN[event](friend.way, last), ...of });
+  });
+
+  test('by the command line that created it, cannot approve it', async () => {
+    const { carol, dave, eve } = await people();
+    await withOperator(world, api, async (operator) => {
+      const payout = await create(operator);
+      const about = await LET_IN[event](operator, eve);
+      expectRefusal(
+        await approve(about, payout),
+        403,
+        'approver_let_in',
+        ruleOf(event, 'author').you as string,
+      );
+      await approve(carol, payout);
+      expect((await approve(dave, payout)).body.approval.status).toBe('approved');
+    });
+  });
+
+  test('by a key before approval was asked for, cannot approve it', async () => {
+    const { ann, bob, carol, dave, eve } = await people();
+    await setApproval('none', ann.way);
+    const payout = await create(bob.way);
+    const key = (await waysOf(world, api, carol))['with their key'];
+    const about = await LET_IN[event](key, eve);
+    await setApproval('second_person');
+    await expectEffect(ruleOf(event, 'key'), payout, { about, others: [carol, dave] });
+  });
+
+  test('by anybody, cannot approve it while two people must, because each of them may have created it', async () => {
+    const { carol, dave, eve } = await people();
+    const payout = await create(api.request);
+    const about = await LET_IN[event](carol.way, eve);
+    expectRefusal(
+      await approve(about, payout),
+      403,
+      'approver_let_in',
+      ruleOf(event, 'anybody').you as string,
+    );
+    await approve(carol, payout);
+    expect((await approve(dave, payout)).body.approval.status).toBe('approved');
+  });
+
+  test('by an owner who had no hand in it, or on the command line, can approve it', async () => {
+    const { ann, carol, dave, eve } = await people();
+    const of = { others: [carol, dave] as const };
+    const payout = await create(ann.way);
+    const rule = ruleOf(event, 'uninvolved');
+    await expectEffect(rule, payout, { about: await LET_IN[event](carol.way, eve), ...of });
+    await owe();
+    const second = await create(ann.way);
+    const next = await somebody(world, api, 'member');
+    await withOperator(world, api, async (operator) => {
+      await expectEffect(rule, second, { about: await LET_IN[event](operator, next), ...of });
+    });
+  });
+});
+
+test('every rule is tried above', () => {
+  const tried = [
+    ...['created', ...Object.keys(CHANGES)].flatMap((event) => [`${event} person`, `${event} program`]),
+    ...ACCESS.flatMap((event) =>
+      ['author', 'key', 'anybody', 'uninvolved'].map((doer) => `${event} ${doer}`),
+    ),
+  ];
+  expect(APPROVAL_RULES.map(({ event, by }) => `${event} ${by}`).sort()).toEqual(tried.sort());
+});
+
+test('a new name, a lower role and an approval that was given before bar nobody', async () => {
+  await setApproval('second_person');
+  await owe();
+  const [ann, bob] = [await owner(), await owner()];
+  const payout = await create(ann.way);
+  for (const body of [{ name: 'Another Name' }, { role: 'member' }]) {
+    expect((await ann.way('PATCH', `/v2/users/${bob.id}`, { body })).status).toBe(200);
+  }
+  expect((await approve(bob, payout)).body.approval.status).toBe('approved');
+  expect((await ann.way('PATCH', `/v2/users/${bob.id}`, { body: { role: 'owner' } })).status).toBe(200);
+  expect((await current()).approval.status).toBe('approved');
+  await completePayout(api, payout);
+});
+
+test('a change voids the first of two approvals, and so does a rejection', async () => {
+  await setApproval('second_person');
+  const owed = await owe();
+  const payout = await create(api.request);
+  const [bob, carol] = [await owner(), await owner()];
+  await approve(bob, payout);
+  await change(api.request, 'reduced', owed);
+  const changed = await current();
+  expect((await approvalOf(payout.id)).approvals).toEqual([]);
+  expect((await approve(carol, changed)).body.approval.status).toBe('waiting');
+  const rejected = await bob.way('POST', `${PAYOUTS}/${payout.id}/reject`, { body: { revision: 2 } });
+  expect(rejected.body.approval).toMatchObject({ status: 'rejected', decided_by: bob.id });
+  expect((await approve(bob, changed)).body.approval).toEqual({
+    ...{ status: 'waiting', decided_by: null, decided_at: null, note: null },
+  });
+  expect((await approve(carol, changed)).body.approval.status).toBe('approved');
+  await completePayout(api, changed);
+});
+
+test('two approvals count only while both people may approve', async () => {
+  await setApproval('second_person');
+  await owe();
+  const payout = await create(api.request);
+  const [ann, bob, carol] = [await owner(), await owner(), await owner()];
+  await approve(bob, payout);
+  await approve(carol, payout);
+  await ann.way('PATCH', `/v2/users/${bob.id}`, { body: { role: 'viewer' } });
+  expectRefusal(await complete(payout), 409, 'approval_missing', 'one of two has');
+  expect((await approvalOf(payout.id)).approvals.map(({ user_id }: Json) => user_id)).toEqual([carol.id]);
+  expect((await approve(ann, payout)).body.approval).toMatchObject({
+    status: 'approved',
+    decided_by: ann.id,
+  });
+});
+
+test('a revision that a server of an earlier version raised needs two people', async () => {
+  await setApproval('second_person');
+  await owe();
+  const [ann, bob, carol] = [await owner(), await owner(), await owner()];
+  const { id } = await create(ann.way);
+  await world.query(`update payouts set revision = revision + 1 where public_id('po', id) = $1`, [id]);
+  const payout = await current();
+  expect(await approvalOf(id)).toMatchObject({
+    required_count: 2,
+    required_because: expect.stringContaining('did not note'),
+  });
+  expect((await approve(bob, payout)).body.approval.status).toBe('waiting');
+  expect((await approve(carol, payout)).body.approval.status).toBe('approved');
+});
+
+test('an account that wants no approval is told who changed the payout, and asks nobody', async () => {
+  await owe();
+  const payout = await create(api.request);
+  expect(await approvalOf('current')).toMatchObject({
+    object: 'payout_approval',
+    ...{ payout_id: payout.id, revision: 1, status: 'not_needed', required_count: 0, required_because: null },
+    ...{ approvals: [], approvers: [], changes: [{ change: 'created', user_id: null }] },
+  });
+});
+
+describe.each(ARENAS)('$name', (arena) => {
+  test('two approvals at once are both counted, and whoever changes a payout meanwhile does not approve it', () =>
+    inArena(arena, async ({ world: place, racer, race }) => {
+      for (const gap of [0, 30, 70]) {
+        const shop = await place.otherAccount(`gap ${gap}`);
+        await shop.patch('/v2/account', { approval: 'second_person' });
+        const people = [];
+        for (let count = 0; count < 3; count += 1) people.push(await somebody(place, shop));
+        const [ann, bob, carol] = people as [Somebody, Somebody, Somebody];
+        const at = (who: Somebody, index: number) => ({ way: as(who, { url: racer(index).url }) });
+
+        const { affiliate } = await owe(shop);
+        const first = (await shop.post(PAYOUTS)).body;
+        const both = await race(() =>
+          staggered(gap, ...[ann, bob].map((who, index) => () => approve(at(who, index), first))),
+        );
+        expect(both.map(({ status }) => status)).toEqual([200, 200]);
+        expect((await shop.get(`${PAYOUTS}/${first.id}`)).body.approval.status).toBe('approved');
+        await completePayout(shop, first);
+
+        await owe(shop);
+        const second = (await at(carol, 0).way('POST', PAYOUTS)).body;
+        const [line] = second.affiliates;
+        const [approved, changed, paid] = await race(() =>
+          staggered(
+            gap,
+            () => approve(at(ann, 0), second),
+            () =>
+              at(ann, 1).way('PATCH', `/v2/affiliates/${line.affiliate_id}`, {
+                body: { paypal_email: `elsewhere-${gap}@example.com` },
+              }),
+            () =>
+              apiOf(racer(2).url, shop.key).put(`${PAYOUTS}/${second.id}`, {
+                commissions: [{ affiliate_id: line.affiliate_id, is_paid: true }],
+              }),
+          ),
+        );
+        expect(affiliate.id).not.toBe(line.affiliate_id);
+        expect([200, 409]).toContain(approved?.status);
+        expect(changed?.status).toBe(200);
+        expect([200, 409]).toContain(paid?.status);
+        const wrong = await place.query(
+          `select from payouts p join payout_changes c using (account_id)
+           where c.payout_id = p.id and p.status = 'paid' and c.user_id = p.decided_by`,
+        );
+        expect(wrong).toEqual([]);
+        if (paid?.status === 409) {
+          const left = (await shop.get(`${PAYOUTS}/${second.id}`)).body;
+          if (left.revision === 2) {
+            expectRefusal(await approve(ann, left), 403, 'approver_changed_payout');
+            expect((await approve(bob, left)).body.approval.status).toBe('approved');
+          }
+        }
+      }
+    }));
+});

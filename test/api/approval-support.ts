@@ -1,0 +1,108 @@
+import { randomBytes } from 'node:crypto';
+import { serve } from '../../src/app/platform.ts';
+import { uuidOf } from '../../src/kernel/ids.ts';
+import { type Person, register, signedIn, tokensFor } from '../oauth/support.ts';
+import { browserAt, PASSWORD, type Role, tokenIn } from '../people/support.ts';
+import { type Api, apiOf } from '../support/api.ts';
+import type { World } from '../support/world.ts';
+import { type Json, PAYOUTS } from './fixtures.ts';
+
+/** A way to make requests: a session, a key, a token, or the command line. */
+export type Way = Api['request'];
+
+/** The API as a signed-in person calls it. */
+export function as({ cookie, csrf }: Pick<Person, 'cookie' | 'csrf'>, { url }: { url: string }): Way {
+  const browser = apiOf(url, '');
+  return (method, path, { body, headers = {} } = {}) =>
+    browser.request(method, path, {
+      ...(body === undefined ? {} : { body }),
+      headers: { cookie: `payhook_session=${cookie}`, 'payhook-csrf': csrf, ...headers },
+    });
+}
+
+/** A user with a session, and the API as they call it. */
+export interface Somebody extends Person {
+  readonly way: Way;
+}
+
+/** Makes a user without an invitation, signed in. */
+export async function somebody(world: World, api: Api, role: Role = 'owner'): Promise<Somebody> {
+  const made = await signedIn(world, { role, api });
+  return { ...made, way: as(made, world) };
+}
+
+/** A key that somebody makes. */
+async function keyBy(way: Way, name: string): Promise<string> {
+  const made = await way('POST', '/v2/api-keys', { body: { name } });
+  if (made.status !== 201) throw new Error(made.text);
+  return made.body.key;
+}
+
+/** Every way in which a person acts, by name. */
+export async function waysOf(world: World, api: Api, { way, ...person }: Somebody) {
+  const own = await keyBy(way, 'own');
+  const further = await keyBy(apiOf(world.url, own).request, 'made with own');
+  const { access_token } = await tokensFor(world, person, await register(api));
+  return {
+    'signed in': way,
+    'with their key': apiOf(world.url, own).request,
+    'with a key that their key made': apiOf(world.url, further).request,
+    'by an application they let in': apiOf(world.url, access_token).request,
+  } satisfies Record<string, Way>;
+}
+
+/** Every way in which nobody that is known acts, by name. */
+export async function nobodysWays(world: World, api: Api, operator: Way) {
+  const further = await keyBy(api.request, 'made with a key');
+  return {
+    'with a key that belongs to nobody': api.request,
+    'with a key that such a key made': apiOf(world.url, further).request,
+    'on the command line': operator,
+  } satisfies Record<string, Way>;
+}
+
+/** Runs `work` with the command line of the server's machine, as it calls the API of an account. */
+export async function withOperator<Result>(
+  world: World,
+  api: Api,
+  work: (operator: Way) => Promise<Result>,
+): Promise<Result> {
+  const account = uuidOf('acc', (await api.get('/v2/account')).body.id);
+  if (account === null) throw new Error('the account has no id');
+  const token = randomBytes(32).toString('base64url');
+  const commands = await serve(world.platform, {
+    listen: { host: '127.0.0.1', port: 0 },
+    operator: { token, account },
+  });
+  try {
+    return await work(apiOf(commands.address, token).request);
+  } finally {
+    await commands.close();
+  }
+}
+
+/** Follows a link to set a password; who is signed in then. */
+export async function follow(world: World, id: string, url: string): Promise<Somebody> {
+  const browser = browserAt(world.url);
+  const answer = await browser.submit('/password', {
+    token: tokenIn(url),
+    password: PASSWORD,
+    again: PASSWORD,
+  });
+  if (answer.status !== 303) throw new Error(`the link did not work: ${answer.text}`);
+  const session = { id, cookie: browser.cookie() ?? '', csrf: await browser.token() };
+  return { ...session, way: as(session, world) };
+}
+
+let invited = 0;
+/** Invites somebody, who joins. */
+export async function invite(world: World, way: Way, role: Role = 'member'): Promise<Somebody> {
+  const email = `invited-${++invited}@example.com`;
+  const made = await way('POST', '/v2/users', { body: { email, name: 'Eve', role } });
+  if (made.status !== 201) throw new Error(made.text);
+  return follow(world, made.body.id, made.body.invitation_url);
+}
+
+/** Approves a payout. */
+export const approve = ({ way }: Pick<Somebody, 'way'>, { id, revision }: Json) =>
+  way('POST', `${PAYOUTS}/${id}/approve`, { body: { revision } });

@@ -1,0 +1,120 @@
+import { expect, test } from 'vitest';
+import { PROTECTED, type ProtectedAction } from '../../src/people/accounts/protection.ts';
+import {
+  follow,
+  nobodysWays,
+  type Somebody,
+  somebody,
+  type Way,
+  waysOf,
+  withOperator,
+} from '../api/approval-support.ts';
+import { expectRefusal, nothingChanges } from '../api/fixtures.ts';
+import { useAccount, useWorld } from '../support/world.ts';
+
+const world = useWorld();
+const api = useAccount(world);
+
+let made = 0;
+/** The request of each protected action, about a user of the account. */
+const REQUESTS: Readonly<Record<ProtectedAction, (about: Somebody) => Parameters<Way>>> = {
+  end_approval: () => ['PATCH', '/v2/account', { body: { approval: 'none' } }],
+  shorten_wait: () => ['PATCH', '/v2/account', { body: { destination_wait_hours: 1 } }],
+  invite: () => [
+    'POST',
+    '/v2/users',
+    { body: { email: `guest-${++made}@example.com`, name: 'Guest', role: 'viewer' } },
+  ],
+  raise_role: ({ id }) => ['PATCH', `/v2/users/${id}`, { body: { role: 'member' } }],
+  make_link: ({ id }) => ['POST', `/v2/users/${id}/reset-password`],
+};
+const ACTIONS = Object.keys(PROTECTED) as ProtectedAction[];
+const LETTING_IN = ACTIONS.filter((action) => !/approval|wait/.test(action));
+
+const PROTECTIONS = {
+  'payouts need a second person': { approval: 'second_person', destination_wait_hours: 0 },
+  'a changed destination waits': { approval: 'none', destination_wait_hours: 24 },
+} as const;
+
+async function protect(settings: object): Promise<void> {
+  await withOperator(world, api, async (operator) => {
+    const answer = await operator('PATCH', '/v2/account', { body: settings });
+    expect(answer.status, answer.text).toBe(200);
+  });
+}
+
+const whileOn: [ProtectedAction, keyof typeof PROTECTIONS][] = [
+  ['end_approval', 'payouts need a second person'],
+  ['shorten_wait', 'a changed destination waits'],
+  ...LETTING_IN.flatMap((action) =>
+    (Object.keys(PROTECTIONS) as (keyof typeof PROTECTIONS)[]).map((when) => [action, when] as const),
+  ),
+] as [ProtectedAction, keyof typeof PROTECTIONS][];
+
+test.each(whileOn)('%s takes a signed-in owner or the command line while %s', async (action, when) => {
+  const [owner, member] = [await somebody(world, api), await somebody(world, api, 'member')];
+  const target = await somebody(world, api, 'viewer');
+  const own = await waysOf(world, api, owner);
+  await withOperator(world, api, async (operator) => {
+    const nobodys = await nobodysWays(world, api, operator);
+    await protect(PROTECTIONS[when]);
+    const isOfAccount = action === 'end_approval' || action === 'shorten_wait';
+    const refused: [Way, string][] = [
+      [own['with their key'], 'owner_required'],
+      [own['with a key that their key made'], 'owner_required'],
+      [nobodys['with a key that belongs to nobody'], 'owner_required'],
+      [nobodys['with a key that such a key made'], 'owner_required'],
+      [own['by an application they let in'], isOfAccount ? 'owner_required' : 'full_access_required'],
+      [member.way, isOfAccount ? 'owner_required' : 'full_access_required'],
+    ];
+    await nothingChanges(world, async () => {
+      for (const [way, reason] of refused) {
+        const answer = await way(...REQUESTS[action](target));
+        expectRefusal(answer, 403, reason, reason === 'owner_required' ? 'owner who is signed in' : '');
+      }
+    });
+    for (const way of [owner.way, operator]) {
+      const answer = await way(...REQUESTS[action](target));
+      expect([200, 201], answer.text).toContain(answer.status);
+      await protect(PROTECTIONS[when]);
+      await operator('PATCH', `/v2/users/${target.id}`, { body: { role: 'viewer' } });
+    }
+  });
+});
+
+test('a key may still rename users, lower roles and remove users while payouts are protected', async () => {
+  const [member, other] = [await somebody(world, api, 'member'), await somebody(world, api, 'member')];
+  await protect(PROTECTIONS['payouts need a second person']);
+  const path = `/v2/users/${member.id}`;
+  expect((await api.patch(path, { name: 'New Name', role: 'member' })).body.name).toBe('New Name');
+  expect((await api.patch(path, { role: 'viewer' })).body.role).toBe('viewer');
+  expectRefusal(await api.patch(path, { role: 'owner' }), 403, 'owner_required', 'raise the role');
+  expect((await api.delete(`/v2/users/${other.id}`)).status).toBe(204);
+});
+
+test('a key lets people in as before where nothing is protected', async () => {
+  const target = await somebody(world, api, 'viewer');
+  for (const action of LETTING_IN) {
+    const answer = await api.request(...REQUESTS[action](target));
+    expect([200, 201], answer.text).toContain(answer.status);
+  }
+  const { reset_url } = (await api.post(`/v2/users/${target.id}/reset-password`)).body;
+  expect((await follow(world, target.id, reset_url)).id).toBe(target.id);
+});
+
+test('the audit log has each higher role, and no other change of a user, as raiseUserRole', async () => {
+  const target = await somebody(world, api, 'viewer');
+  for (const body of [{ role: 'member' }, { name: 'Another' }, { role: 'viewer' }, { role: 'owner' }]) {
+    expect((await api.patch(`/v2/users/${target.id}`, body)).status).toBe(200);
+  }
+  const entries = (await api.get(`/v2/audit-log?target=${target.id}&sort=id`)).body.data;
+  const actions = entries.map(({ action }: { action: string }) => action);
+  expect(actions).toEqual([
+    'raiseUserRole',
+    'changeUser',
+    'changeUser',
+    'changeUser',
+    'raiseUserRole',
+    'changeUser',
+  ]);
+});

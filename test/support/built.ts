@@ -1,0 +1,40 @@
+import { existsSync } from 'node:fs';
+import { relative, resolve } from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+import type { Plugin } from 'vite';
+
+const ROOT = fileURLToPath(new URL('../..', import.meta.url));
+const SOURCE = `${ROOT}src/`;
+const TESTS = `${ROOT}test/`;
+/** What `npm run build` writes for the tests: every export of src, as `<path below src>:<name>`. */
+const BUILT = `${ROOT}dist/testing/program.js`;
+const PREFIX = '\0built:';
+
+/**
+ * Lets an import of `src/…` in a test load the built program, so that what passes is what ships. Unit tests below src
+ * read the source beside them. Throws when nothing is built, and when a name is not in the build.
+ */
+export function builtProgram(): Plugin {
+  if (!existsSync(BUILT)) throw new Error('the program is not built: run `npm run build`, or `npm test`');
+  const names = import(pathToFileURL(BUILT).href).then((program) => Object.keys(program));
+  return {
+    name: 'built-program',
+    enforce: 'pre',
+    resolveId(source, importer) {
+      if (!importer?.startsWith(TESTS) || !source.startsWith('.')) return undefined;
+      const path = resolve(importer, '..', source);
+      return path.startsWith(SOURCE) ? PREFIX + relative(SOURCE, path) : undefined;
+    },
+    async load(id) {
+      if (!id.startsWith(PREFIX)) return undefined;
+      const module = id.slice(PREFIX.length);
+      const exported = (await names).filter((name) => name.startsWith(`${module}:`));
+      if (exported.length === 0) throw new Error(`src/${module} is not in the build: run \`npm run build\``);
+      const lines = exported.map((name) => {
+        const short = name.slice(module.length + 1);
+        return `export const ${short} = program[${JSON.stringify(name)}];`;
+      });
+      return [`import * as program from ${JSON.stringify(BUILT)};`, ...lines].join('\n');
+    },
+  };
+}

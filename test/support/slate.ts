@@ -1,0 +1,67 @@
+import type pg from 'pg';
+
+/** What a database holds before a test: the rows of each table that has some, and where sequences stand. */
+export interface Slate {
+  readonly tables: readonly string[];
+  readonly rows: ReadonlyMap<string, { readonly columns: string; readonly json: string }>;
+  readonly sequences: string;
+}
+
+const NO_TEST_WRITES = ['schema_migrations'];
+
+/** Remembers what a database holds. */
+export async function slateOf(client: pg.Client): Promise<Slate> {
+  const { rows: found } = await client.query<{ name: string; columns: string }>(`
+    select c.relname as name, string_agg(quote_ident(a.attname), ', ' order by a.attnum) as columns
+    from pg_class c join pg_attribute a on a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped and a.attgenerated = ''
+    where c.relnamespace = 'public'::regnamespace and c.relkind in ('r', 'p') and not c.relispartition
+      and c.relname <> all ('{${NO_TEST_WRITES.join()}}')
+    group by c.relname order by c.relname`);
+  const tables = found.map(({ name }) => name);
+  const filled = new Set(await tablesWithRows(client, tables));
+  const rows = new Map<string, { columns: string; json: string }>();
+  for (const { name, columns } of found.filter((each) => filled.has(each.name))) {
+    const { rows: all } = await client.query<{ json: string }>(
+      `select json_agg(t)::text as json from ${name} t`,
+    );
+    rows.set(name, { columns, json: all[0]?.json ?? '[]' });
+  }
+  return { tables, rows, sequences: await sequencesOf(client) };
+}
+
+async function tablesWithRows(client: pg.Client, tables: readonly string[]): Promise<string[]> {
+  const asked = tables.map((name) => `select '${name}' as name where exists (select from ${name})`);
+  const { rows } = await client.query<{ name: string }>({
+    name: 'tables with rows',
+    text: asked.join(' union all '),
+  });
+  return rows.map(({ name }) => name);
+}
+
+async function sequencesOf(client: pg.Client): Promise<string> {
+  const { rows } = await client.query<{ set: string | null }>({
+    name: 'sequences',
+    text: `select string_agg(format('select setval(%L, %s, %L)', sequencename, coalesce(last_value, 1), last_value is not null), ';'
+                             order by sequencename) as set
+           from pg_sequences where schemaname = 'public'`,
+  });
+  return rows[0]?.set ?? '';
+}
+
+/** Brings a database back to what it held. No server may write meanwhile. */
+export async function wipe(client: pg.Client, slate: Slate): Promise<void> {
+  const filled = await tablesWithRows(client, slate.tables);
+  const moved = (await sequencesOf(client)) !== slate.sequences;
+  // rows are deleted in any order, and what is append-only too
+  const statements = ['begin', 'set local session_replication_role = replica'];
+  for (const name of filled) statements.push(`delete from ${name}`);
+  for (const [name, { columns, json }] of slate.rows) {
+    const text = json.replaceAll("'", "''");
+    statements.push(
+      `insert into ${name} (${columns}) overriding system value
+       select ${columns} from json_populate_recordset(null::${name}, '${text}')`,
+    );
+  }
+  if (moved) statements.push(slate.sequences);
+  await client.query([...statements, 'commit'].join(';\n'));
+}
