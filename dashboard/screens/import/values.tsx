@@ -3,8 +3,8 @@ import type { Values as WordValues } from '../../data/imports.ts';
 import { Select } from '../../parts/field.tsx';
 import { type Column, Table } from '../../parts/table.tsx';
 import { Name, Status } from '../../parts/values.tsx';
-import { countryOptions } from '../../texts/countries.ts';
 import { imports } from '../../texts/imports.ts';
+import { countryOptions } from './countries.ts';
 
 const texts = imports.values;
 const REFUSE = 'refuse';

@@ -83,7 +83,7 @@ export const toldDestinationInForce = `coalesce(${told('own')}, ${told('every')}
 export const paidThroughInForce = paidThrough('coalesce(own.type, every.type)', 'a');
 
 /** How an affiliate `a` is paid in a currency. In: SQL of the currency. */
-export const paidThroughIn = (currency: string): string =>
+const paidThroughIn = (currency: string): string =>
   paidThrough(`(select f.type from ${destinationInForce('a.account_id', 'a.id', currency)} f)`, 'a');
 
 /** The type of the destination in force of an affiliate `a` for all currencies, else of another; null = there is none. */
