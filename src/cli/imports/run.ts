@@ -232,7 +232,9 @@ class Import {
 
 /** The refusal, in the words of this program. */
 function refused({ questions }: ImportPreview, { message }: ApiError): Error {
-  const choices = questions.flatMap((question) => question.choices);
+  const choices = questions.flatMap((question) =>
+    [countryChoice(question, 'XX') ?? [], question.choices].flat(),
+  );
   const options = choices.flatMap(({ query }) =>
     Object.entries(query).map(([name, value]) => optionFor(name, value)),
   );
@@ -265,20 +267,23 @@ function optionFor(name: string, value: unknown): string {
   return name === 'paid' || name === 'totals' ? `--${name} ${value}` : `--dialect ${name}=${value}`;
 }
 
+type Question = ImportPreview['questions'][number];
+
 /** Asks one question; the answer is what the next request says. */
 async function answerTo(
-  { about, message, choices }: ImportPreview['questions'][number],
+  question: Question,
   preview: ImportPreview,
   answered: Settings,
 ): Promise<Partial<Settings>> {
+  const { message, choices } = question;
   const real = choices.filter(({ query }) => Object.keys(query).length > 0);
   if (real.length === 0) throw new CommandError(`${message} Say it with --map`, { code: 'bad_request' });
   const list = real.map(({ label }, index) => `  ${index + 1}  ${printable(label)}\n`).join('');
-  const ownAnswer = about === 'values' && real.length === 1 ? ' or two letters' : '';
+  const ownAnswer = countryChoice(question, 'XX') === undefined ? '' : ' or two letters';
   const answer = (
     await askLine(`${printable(message)}\n${list}Which? [1-${real.length}]${ownAnswer} `)
   ).trim();
-  const chosen = real[Number(answer) - 1] ?? (ownAnswer === '' ? undefined : countryChoice(real, answer));
+  const chosen = real[Number(answer) - 1] ?? countryChoice(question, answer);
   if (chosen === undefined) throw new CommandError('nothing was done');
   const { mapping, values, ...query } = chosen.query as { mapping?: object; values?: Values };
   return {
@@ -294,10 +299,14 @@ function saidMapping({ mapping, mapping_name }: ImportPreview, { mapping: said }
   return mapping_name === null ? {} : mapping;
 }
 
-/** The answer that a word means the country of these two letters. */
-function countryChoice([choice]: ImportPreview['questions'][number]['choices'], letters: string) {
-  if (choice === undefined || !/^[A-Za-z]{2}$/.test(letters)) return undefined;
-  const { values } = choice.query as { values: Values };
+/** The answer that a word means the country of these two letters; undefined where a question asks for no country. */
+function countryChoice(
+  { about, choices }: Question,
+  letters: string,
+): Question['choices'][number] | undefined {
+  const [refusing, ...others] = choices;
+  const values = refusing?.query.values as Values | undefined;
+  if (about !== 'values' || others.length > 0 || !values || !/^[A-Za-z]{2}$/.test(letters)) return undefined;
   const named = Object.entries(values).map(([field, words]) => [
     field,
     Object.fromEntries(Object.keys(words).map((word) => [word, letters])),
