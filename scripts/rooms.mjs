@@ -277,6 +277,6 @@ export const DASHBOARD_ROOMS = [
   ['', 'the entry point: the routes of all screens, and the build', ['screens', 'app', 'data']],
 ];
 
-/** What the dashboard may import from the server: the types and errors of the client; money, time and its zones, payments and taxes. */
+/** What the dashboard may import from the server: the types and errors of the client; money, time and its zones, countries, payments and taxes. */
 export const FOR_DASHBOARD =
-  /^src\/(client\/(api|errors|retry)|kernel\/(money|payment-answers|payment-reference|payments|taxes|time|zones))\.ts$/;
+  /^src\/(client\/(api|errors|retry)|kernel\/(countries|money|payment-answers|payment-reference|payments|taxes|time|zones))\.ts$/;

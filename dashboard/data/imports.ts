@@ -5,10 +5,17 @@ import { call } from './api.ts';
 export type ImportKind = Import['kind'];
 export type Mapping = Import['mapping'];
 
+/** What words of the file mean, by field. */
+export type Values = Readonly<Record<string, Readonly<Record<string, string>>>>;
+
 /** What the user specifies about a file; the rest is guessed. A mapping is the name of a saved one, or the columns. */
 export interface Choices
-  extends Pick<PreviewImportQuery, 'encoding' | 'separator' | 'decimal' | 'dates' | 'paid'> {
+  extends Pick<
+    PreviewImportQuery,
+    'encoding' | 'separator' | 'decimal' | 'dates' | 'paid' | 'status_columns' | 'totals'
+  > {
   readonly mapping?: string | Mapping;
+  readonly values?: Values;
 }
 
 const MOST_OF_NAME = 255;
@@ -18,7 +25,7 @@ const SECOND_MS = 1000;
 export const queryOf = (
   kind: ImportKind,
   file: File,
-  { mapping, ...choices }: Choices,
+  { mapping, values, ...choices }: Choices,
   progressKey?: string,
 ) => ({
   kind,
@@ -26,6 +33,7 @@ export const queryOf = (
   file_name: file.name.slice(0, MOST_OF_NAME),
   ...choices,
   mapping: typeof mapping === 'object' ? JSON.stringify(mapping) : mapping,
+  values: values && JSON.stringify(values),
 });
 
 /** A preview and how long it took. It does what the import does and takes it back, so that takes about as long. */
@@ -58,6 +66,14 @@ export const useImportProgress = (key: string, isEnabled: boolean) =>
     refetchInterval: SECOND_MS,
     gcTime: 0,
   });
+
+/** What words mean, with more of them. */
+export const withValues = (values: Values, more: Values): Values => ({
+  ...values,
+  ...Object.fromEntries(
+    Object.entries(more).map(([field, words]) => [field, { ...values[field], ...words }]),
+  ),
+});
 
 /** A mapping in which a column has another field, or none; a column that had that field before has none. */
 export function withField(mapping: Mapping, column: string, field: string | null): Mapping {

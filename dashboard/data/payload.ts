@@ -27,7 +27,7 @@ export function useEventWithPayload<Id extends WithPayload>(
   return { event: data?.event, payload: data?.payload, error, refetch };
 }
 
-const TOKEN = /"[^"\\]*(?:\\.[^"\\]*)*"|[[\]{}:,]|[^\s"[\]{}:,]+/g;
+const TOKEN = /"[^"\\]*(?:\\.[^"\\]*)*"?|[[\]{}:,]|[^\s"[\]{}:,]+/g;
 
 /** The text of the member `payload` in the text of a record. */
 function payloadIn(record: string): string {

@@ -1,8 +1,8 @@
-import { PAYOUT_METHODS, type PayoutMethod } from '../../src/kernel/payments.ts';
+import { DESTINATION_TYPES, type DestinationType } from '../../src/kernel/payments.ts';
 
 /** The filters of a schedule that the dashboard has fields for. */
 export interface Rule {
-  readonly payout_method?: PayoutMethod;
+  readonly payout_method?: DestinationType;
   readonly currency?: string;
   readonly program_id?: number;
 }
@@ -20,7 +20,9 @@ export function rulesOf(filters: unknown): { rules: Rule; others: Readonly<Recor
     plain(rest[name]),
   );
   const rules: Rule = {
-    ...(PAYOUT_METHODS.includes(method as PayoutMethod) ? { payout_method: method as PayoutMethod } : {}),
+    ...(DESTINATION_TYPES.includes(method as DestinationType)
+      ? { payout_method: method as DestinationType }
+      : {}),
     ...(typeof currency === 'string' ? { currency: currency.toLowerCase() } : {}),
     ...(typeof program === 'number' ? { program_id: program } : {}),
   };

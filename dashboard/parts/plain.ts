@@ -12,7 +12,7 @@ export function plain(text: string): string {
 // one UTF-16 unit each, as JSON has it: a tag character is two
 const escaped = (unit: string) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`;
 
-const TOKEN = /"[^"\\]*(?:\\.[^"\\]*)*"|[[\]{}:,]|[^\s"[\]{}:,]+/g;
+const TOKEN = /"[^"\\]*(?:\\.[^"\\]*)*"?|[[\]{}:,]|[^\s"[\]{}:,]+/g;
 const DEEPEST = 40;
 
 /** The text indented if it is JSON; else null. Every digit is kept, and deep nesting is indented only up to a limit. */

@@ -1,10 +1,20 @@
 import { count, listed } from './common.ts';
+import { methodNames } from './methods.ts';
 
 const lines = (number: number) => count(number, 'line');
 const affiliates = (number: number) => count(number, 'affiliate');
 const commissions = (number: number) => count(number, 'commission');
 const payouts = (number: number) => count(number, 'past payout');
 const records = { affiliates, commissions };
+
+const ways: Readonly<Record<string, string>> = methodNames;
+const meanings: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  payout_method: ways,
+  destination_type: ways,
+  is_ready_for_payout: { true: 'Yes', false: 'No' },
+  'commissions.status': { unpaid: 'Owed', pending: 'Held for review', paid: 'Paid', rejected: 'Left out' },
+  approval: { approved: 'Owed', pending: 'Held for review', rejected: 'Left out' },
+};
 
 export const imports = {
   title: 'Import',
@@ -84,6 +94,8 @@ export const imports = {
     choice: (parts: readonly string[]) => `Use ${listed(parts)}`,
     is: (column: string, field: string) => `“${column}” as ${field}`,
     ignored: (column: string) => `“${column}” not at all`,
+    means: (word: string, meaning: string) => `“${word}” means ${meaning}`,
+    wordHint: 'You can also choose it in the table of words below.',
     paidOn: 'All of them were paid on',
   },
   columns: {
@@ -103,6 +115,22 @@ export const imports = {
       none: '',
     },
   },
+  values: {
+    title: (column: string) => `What the words of “${column}” mean`,
+    word: 'Word in the file',
+    means: 'Means',
+    how: 'Known by',
+    of: (word: string) => `What “${word}” means`,
+    unknown: 'Not known: choose',
+    refuse: 'Refuse these lines',
+    more: (number: number) => `${count(number, 'more word')} ${number === 1 ? 'is' : 'are'} not listed.`,
+    sources: { given: 'You', exact: 'The same word', synonym: 'A common word, guessed', none: 'Not known' },
+  },
+  /** A word of the API for people: `inactive` of a status is Inactive. */
+  meaning: (kind: 'affiliates' | 'commissions', field: string, word: string) =>
+    meanings[`${kind}.${field}`]?.[word] ??
+    meanings[field]?.[word] ??
+    word.charAt(0).toUpperCase() + word.slice(1).replaceAll('_', ' '),
   constants: {
     title: 'The same in every line',
     hint: 'For values that no column contains, such as the currency or the day of payment.',

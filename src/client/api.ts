@@ -202,6 +202,8 @@ export interface AffiliateImport {
   readonly updated: number;
   readonly unchanged: number;
   readonly failed: number;
+  /** lines whose `payout_method` became `paypal`, because they have a `paypal_email` and no method */
+  readonly methods_set: number;
   /** the first 1,000 bad lines */
   readonly errors: readonly BadLine[];
 }
@@ -304,6 +306,11 @@ export interface AffiliateWithBalance {
   readonly last_paid_at: Timestamp | null;
   /** of the destination for all currencies, else of one for some; null: none, paid as `payout_method` says */
   readonly destination_type: DestinationType | null;
+  /**
+   * how payouts pay: by the destination, else by `payout_method`, else by PayPal if there is a `paypal_email`;
+   * null: not known
+   */
+  readonly paid_through: DestinationType | null;
 }
 
 export interface AlertChannel {
@@ -653,10 +660,11 @@ export interface ChangePayoutScheduleBody {
    * all must hold. - `affiliate_id` (eq, ne, in, nin): an integer from 1 to 9007199254740991 - `program_id` (eq,
    * ne, in, nin): an integer from 1 to 9007199254740991 - `product_id` (eq, ne, in, nin): a text of 1 to 255
    * characters - `order_id` (eq, ne, in, nin): a text of 1 to 255 characters - `payout_method` (eq, ne, in,
-   * nin): one of paypal, wise, other - `affiliate_status` (eq, ne, in, nin): one of active, inactive - `type`
-   * (eq, ne, in, nin): one of sale, recurring, bonus, adjustment, clawback - `is_ready_for_payout` (eq): true or
-   * false - `currency` (eq, in): an ISO 4217 currency code - `total` (eq, gt, gte, lt, lte): an integer of minor
-   * units - `occurred_at` (gt, gte, lt, lte): an RFC 3339 instant or a day YYYY-MM-DD, from 1970 to 2999
+   * nin): one of paypal, wise, other, sepa, ach - `affiliate_status` (eq, ne, in, nin): one of active, inactive
+   * - `type` (eq, ne, in, nin): one of sale, recurring, bonus, adjustment, clawback - `is_ready_for_payout`
+   * (eq): true or false - `currency` (eq, in): an ISO 4217 currency code - `total` (eq, gt, gte, lt, lte): an
+   * integer of minor units - `occurred_at` (gt, gte, lt, lte): an RFC 3339 instant or a day YYYY-MM-DD, from
+   * 1970 to 2999
    */
   readonly filters?: PayoutFilters | null | undefined;
   /** every word must be part of a name, e-mail or slug of the affiliate */
@@ -1296,10 +1304,11 @@ export interface CreatePayoutScheduleBody {
    * all must hold. - `affiliate_id` (eq, ne, in, nin): an integer from 1 to 9007199254740991 - `program_id` (eq,
    * ne, in, nin): an integer from 1 to 9007199254740991 - `product_id` (eq, ne, in, nin): a text of 1 to 255
    * characters - `order_id` (eq, ne, in, nin): a text of 1 to 255 characters - `payout_method` (eq, ne, in,
-   * nin): one of paypal, wise, other - `affiliate_status` (eq, ne, in, nin): one of active, inactive - `type`
-   * (eq, ne, in, nin): one of sale, recurring, bonus, adjustment, clawback - `is_ready_for_payout` (eq): true or
-   * false - `currency` (eq, in): an ISO 4217 currency code - `total` (eq, gt, gte, lt, lte): an integer of minor
-   * units - `occurred_at` (gt, gte, lt, lte): an RFC 3339 instant or a day YYYY-MM-DD, from 1970 to 2999
+   * nin): one of paypal, wise, other, sepa, ach - `affiliate_status` (eq, ne, in, nin): one of active, inactive
+   * - `type` (eq, ne, in, nin): one of sale, recurring, bonus, adjustment, clawback - `is_ready_for_payout`
+   * (eq): true or false - `currency` (eq, in): an ISO 4217 currency code - `total` (eq, gt, gte, lt, lte): an
+   * integer of minor units - `occurred_at` (gt, gte, lt, lte): an RFC 3339 instant or a day YYYY-MM-DD, from
+   * 1970 to 2999
    */
   readonly filters?: PayoutFilters | null | undefined;
   /** every word must be part of a name, e-mail or slug of the affiliate */
@@ -1727,6 +1736,8 @@ export interface ImportDialect {
   readonly dates: 'iso' | 'dmy' | 'mdy';
   /** open: it has no line end, and the file was said to be whole */
   readonly last_line: 'ended' | 'open';
+  /** what was said that words of the file mean, by field */
+  readonly values?: Readonly<Record<string, Readonly<Record<string, string>>>> | undefined;
 }
 
 export interface ImportError {
@@ -1776,6 +1787,8 @@ export interface ImportPreview {
   /** the saved mapping that was used */
   readonly mapping_name: string | null;
   readonly columns: readonly ImportColumn[];
+  /** the columns that have words of a fixed set, or countries */
+  readonly values: readonly ImportValues[];
   /** what nobody had said, in words */
   readonly guessed: readonly string[];
   /** what must be answered before the file can be imported */
@@ -1798,11 +1811,11 @@ export interface ImportProgress {
 }
 
 export interface ImportQuestion {
-  readonly about: 'dates' | 'decimal' | 'mapping' | 'paid';
+  readonly about: 'dates' | 'decimal' | 'mapping' | 'paid' | 'values' | 'status_columns' | 'totals';
   readonly message: string;
   readonly choices: readonly {
     readonly label: string;
-    /** what the next request says: parameters; `mapping` as JSON to merge into it */
+    /** what the next request says: parameters; `mapping` and `values` as JSON to merge into them */
     readonly query: Readonly<Record<string, unknown>>;
   }[];
 }
@@ -1865,6 +1878,28 @@ export interface ImportUndoneEvent {
   /** somebody sent it to test the endpoint: nothing happened */
   readonly is_test?: true | undefined;
   readonly data: Import;
+}
+
+export interface ImportValues {
+  readonly column: string;
+  readonly field: string;
+  /** what a value can mean; null = any country, by two letters */
+  readonly words: readonly string[] | null;
+  /** the most frequent first, 100 at most, those that are not known before others */
+  readonly values: readonly {
+    /** as the file has it */
+    readonly value: string;
+    readonly lines: number;
+    /** null: not known, or its lines are refused */
+    readonly means: string | null;
+    /**
+     * given: by the request or a saved mapping; exact: one of our words; synonym: a common word for one; none: not
+     * known
+     */
+    readonly source: 'given' | 'exact' | 'synonym' | 'none';
+  }[];
+  /** how many different values are not listed */
+  readonly more: number;
 }
 
 export interface ImportedFile {
@@ -2428,7 +2463,8 @@ export interface PaidRow {
   readonly returned_amount: number;
   /** the difference; below zero when more came back */
   readonly net_amount: number;
-  readonly payout_method: PayoutMethod | null;
+  /** how it was paid, as `paid_through` of the line */
+  readonly payout_method: DestinationType | null;
   /** ISO 3166-1 alpha-2 */
   readonly country: string | null;
 }
@@ -2717,15 +2753,15 @@ export interface PayoutFilters {
         readonly nin?: readonly string[] | undefined;
       }
     | undefined;
-  /** one of paypal, wise, other */
+  /** one of paypal, wise, other, sepa, ach */
   readonly payout_method?:
-    | PayoutMethod
-    | readonly PayoutMethod[]
+    | DestinationType
+    | readonly DestinationType[]
     | {
-        readonly eq?: PayoutMethod | undefined;
-        readonly ne?: PayoutMethod | undefined;
-        readonly in?: readonly PayoutMethod[] | undefined;
-        readonly nin?: readonly PayoutMethod[] | undefined;
+        readonly eq?: DestinationType | undefined;
+        readonly ne?: DestinationType | undefined;
+        readonly in?: readonly DestinationType[] | undefined;
+        readonly nin?: readonly DestinationType[] | undefined;
       }
     | undefined;
   /** one of active, inactive */
@@ -2810,7 +2846,7 @@ export interface PayoutLine {
   readonly returned_amount: number | null;
 }
 
-/** where it goes, from the affiliate until the payout is paid; null: none, paid as `payout_method` says */
+/** where it goes, from the affiliate until the payout is paid; null: none, paid as `paid_through` says */
 export interface PayoutLineDestination {
   readonly type: DestinationType;
   /** sepa, ach: the end of the IBAN or account number; 0000 once the affiliate was erased */
@@ -2836,6 +2872,11 @@ export interface PayoutLineTotal {
   /** it is in a payment file that was downloaded and that no later file of its format and currency replaced */
   readonly is_in_file: boolean;
   readonly destination: PayoutLineDestination | null;
+  /**
+   * how payouts pay: by the destination, else by `payout_method`, else by PayPal if there is a `paypal_email`;
+   * null: not known
+   */
+  readonly paid_through: DestinationType | null;
 }
 
 export type PayoutMethod = 'paypal' | 'wise' | 'other';
@@ -3100,10 +3141,11 @@ export interface PayoutSelection {
    * all must hold. - `affiliate_id` (eq, ne, in, nin): an integer from 1 to 9007199254740991 - `program_id` (eq,
    * ne, in, nin): an integer from 1 to 9007199254740991 - `product_id` (eq, ne, in, nin): a text of 1 to 255
    * characters - `order_id` (eq, ne, in, nin): a text of 1 to 255 characters - `payout_method` (eq, ne, in,
-   * nin): one of paypal, wise, other - `affiliate_status` (eq, ne, in, nin): one of active, inactive - `type`
-   * (eq, ne, in, nin): one of sale, recurring, bonus, adjustment, clawback - `is_ready_for_payout` (eq): true or
-   * false - `currency` (eq, in): an ISO 4217 currency code - `total` (eq, gt, gte, lt, lte): an integer of minor
-   * units - `occurred_at` (gt, gte, lt, lte): an RFC 3339 instant or a day YYYY-MM-DD, from 1970 to 2999
+   * nin): one of paypal, wise, other, sepa, ach - `affiliate_status` (eq, ne, in, nin): one of active, inactive
+   * - `type` (eq, ne, in, nin): one of sale, recurring, bonus, adjustment, clawback - `is_ready_for_payout`
+   * (eq): true or false - `currency` (eq, in): an ISO 4217 currency code - `total` (eq, gt, gte, lt, lte): an
+   * integer of minor units - `occurred_at` (gt, gte, lt, lte): an RFC 3339 instant or a day YYYY-MM-DD, from
+   * 1970 to 2999
    */
   readonly filters?: PayoutFilters | null | undefined;
   /** every word must be part of a name, e-mail or slug of the affiliate */
@@ -4330,7 +4372,7 @@ export interface ListAffiliatesQuery extends PageQuery {
     | '-unpaid'
     | undefined;
   readonly status?: 'active' | 'inactive' | undefined;
-  readonly payout_method?: 'paypal' | 'wise' | 'other' | 'none' | undefined;
+  readonly payout_method?: 'paypal' | 'wise' | 'other' | 'sepa' | 'ach' | 'none' | undefined;
   readonly is_ready_for_payout?: boolean | undefined;
   readonly has_destination?: boolean | undefined;
   /** an integer from 1 to 9007199254740991 */
@@ -4498,6 +4540,13 @@ export interface PreviewImportQuery {
   readonly decimal?: 'point' | 'comma' | undefined;
   readonly dates?: 'iso' | 'dmy' | 'mdy' | undefined;
   readonly paid?: 'import' | 'skip' | undefined;
+  /**
+   * JSON: what the words of the file mean, by field: `{"status": {"gesperrt": "inactive"}, "country": {"Hellas":
+   * "GR"}}`; `"refuse"` makes the lines with a word bad. Common words in several languages need not be said
+   */
+  readonly values?: string | undefined;
+  readonly status_columns?: 'ignore' | undefined;
+  readonly totals?: 'import' | 'skip' | undefined;
   /** a new name for this request: getImportProgress tells with it how far the request is */
   readonly progress_key?: string | undefined;
   /** shown in the record */
@@ -4517,6 +4566,13 @@ export interface CreateImportQuery {
   readonly decimal?: 'point' | 'comma' | undefined;
   readonly dates?: 'iso' | 'dmy' | 'mdy' | undefined;
   readonly paid?: 'import' | 'skip' | undefined;
+  /**
+   * JSON: what the words of the file mean, by field: `{"status": {"gesperrt": "inactive"}, "country": {"Hellas":
+   * "GR"}}`; `"refuse"` makes the lines with a word bad. Common words in several languages need not be said
+   */
+  readonly values?: string | undefined;
+  readonly status_columns?: 'ignore' | undefined;
+  readonly totals?: 'import' | 'skip' | undefined;
   /** a new name for this request: getImportProgress tells with it how far the request is */
   readonly progress_key?: string | undefined;
   /** shown in the record */
@@ -4556,6 +4612,13 @@ export interface DownloadBadLinesQuery {
   readonly decimal?: 'point' | 'comma' | undefined;
   readonly dates?: 'iso' | 'dmy' | 'mdy' | undefined;
   readonly paid?: 'import' | 'skip' | undefined;
+  /**
+   * JSON: what the words of the file mean, by field: `{"status": {"gesperrt": "inactive"}, "country": {"Hellas":
+   * "GR"}}`; `"refuse"` makes the lines with a word bad. Common words in several languages need not be said
+   */
+  readonly values?: string | undefined;
+  readonly status_columns?: 'ignore' | undefined;
+  readonly totals?: 'import' | 'skip' | undefined;
   /** a new name for this request: getImportProgress tells with it how far the request is */
   readonly progress_key?: string | undefined;
   /** shown in the record */
@@ -5236,13 +5299,14 @@ export interface Operations {
   /**
    * Import affiliates from CSV. Creates or updates, by external_id, else by e-mail. Columns: external_id, email
    * (required), name_first, name_last, slug, paypal_email, payout_method, is_ready_for_payout, status,
-   * legal_type, country. A column that is not there is left unchanged, an empty cell clears. Where they are
-   * paid: destination_type, account_holder, iban, bic, routing_number, account_number, account_type. Their tax
-   * profile: legal_name, tax_country, address_line1, address_line2, address_postal_code, address_city,
-   * address_region, tax_id, tax_id_type, tax_form, tax_form_signed_on, tax_form_document,
-   * self_billing_agreed_on, self_billing_agreed_by, self_billing_document. A line without any cell of these
-   * leaves them. One transaction: a bad line stops the import with nothing written, unless `partial`; `dry_run`
-   * reports and writes nothing. Files of another shape go to `/v2/imports`.
+   * legal_type, country. A column that is not there is left unchanged, an empty cell clears; a PayPal address
+   * without a method sets `payout_method` to `paypal`. Where they are paid: destination_type, account_holder,
+   * iban, bic, routing_number, account_number, account_type. Their tax profile: legal_name, tax_country,
+   * address_line1, address_line2, address_postal_code, address_city, address_region, tax_id, tax_id_type,
+   * tax_form, tax_form_signed_on, tax_form_document, self_billing_agreed_on, self_billing_agreed_by,
+   * self_billing_document. A line without any cell of these leaves them. One transaction: a bad line stops the
+   * import with nothing written, unless `partial`; `dry_run` reports and writes nothing. Files of another shape
+   * go to `/v2/imports`.
    */
   readonly importAffiliates: {
     readonly query?: ImportAffiliatesQuery;

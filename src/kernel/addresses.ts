@@ -80,7 +80,7 @@ export function refusalOfUrl(url: string, rules: AddressRules): string | null {
   const { hostname, username, password, port } = new URL(url);
   if (username !== '' || password !== '') return 'not contain a user name or password';
   if (url.includes('#')) return 'not have a fragment';
-  const host = hostname.replace(/^\[|\]$|\.+$/g, '');
+  const host = hostname.replace(/^\[|\]$|(?<!\.)\.+$/g, '');
   // The parser skips extra slashes and accepts empty labels.
   if (host === '' || /^https?:\/\/[/\\]/i.test(url) || host.includes('..')) return 'name a host';
   if (port === '0') return 'not name port 0';
@@ -117,7 +117,7 @@ function addressOf(text: string): Address | null {
  * address as its /64, the smallest network a subscriber is assigned (RFC 6177). Other text is returned unchanged.
  */
 export function subscriberOf(text: string): string {
-  const address = addressOf(text.replace(/%.*$/, ''));
+  const address = addressOf(text.split('%', 1)[0] ?? '');
   if (address === null) return text;
   if (address.kind() === 'ipv4') return address.toString();
   return `${ipaddr.IPv6.networkAddressFromCIDR(`${address.toString()}/64`).toString()}/64`;

@@ -22,6 +22,9 @@ export interface CsvHeader {
   readonly width: number;
 }
 
+/** The most columns that a file may have. */
+const MOST_COLUMNS = 500;
+
 const SEPARATORS: Readonly<Record<string, string>> = {
   ';': 'semicolons between the cells: save it with commas, and with points in decimal numbers',
   '\t': 'tabs between the cells: save it with commas',
@@ -38,11 +41,9 @@ export function readHeader(cells: readonly string[], line: number, format: CsvCo
   if (separator) throw refuse(`: the file has ${SEPARATORS[separator]}`);
   const unknown = names.findIndex((name) => !format.columns.includes(name));
   if (unknown !== -1) throw refuse(unknownColumn(names, unknown, format));
-  const twice = names.findIndex((name, index) => names.indexOf(name) !== index);
-  if (twice !== -1) {
-    const name = names[twice] ?? '';
-    throw refuse(`, column ${twice + 1}: ${name} is column ${names.indexOf(name) + 1} already`);
-  }
+  const twice = firstTwice(names);
+  if (twice !== null)
+    throw refuse(`, column ${twice.at}: ${names[twice.at - 1]} is column ${twice.before} already`);
   for (const need of format.required) {
     const choices = typeof need === 'string' ? [need] : need;
     const present = choices.filter((name) => names.includes(name));
@@ -54,20 +55,34 @@ export function readHeader(cells: readonly string[], line: number, format: CsvCo
 
 /**
  * Reads a header line whose columns may have any name, kept as written; one without a name is named by its position.
- * Throws CsvError when a name occurs twice.
+ * Throws CsvError when a name occurs twice, or when there are more than 500.
  */
 export function readAnyHeader(cells: readonly string[], line: number): CsvHeader {
   const last = cells.findLastIndex((name) => name.trim() !== '');
-  const names = cells.slice(0, last + 1).map((name, index) => name.trim() || `column ${index + 1}`);
-  const keys = names.map((name) => name.toLowerCase());
-  const twice = keys.findIndex((key, index) => keys.indexOf(key) !== index);
-  if (twice !== -1) {
-    const first = keys.indexOf(keys[twice] ?? '');
+  if (last >= MOST_COLUMNS) {
     throw new CsvError(
-      `line ${line}, column ${twice + 1}: ${quote(names[twice] ?? '')} is column ${first + 1} already`,
+      `line ${line}: names ${last + 1} columns, and a file has ${MOST_COLUMNS} at most: remove those that are not imported`,
+    );
+  }
+  const names = cells.slice(0, last + 1).map((name, index) => name.trim() || `column ${index + 1}`);
+  const twice = firstTwice(names.map((name) => name.toLowerCase()));
+  if (twice !== null) {
+    throw new CsvError(
+      `line ${line}, column ${twice.at}: ${quote(names[twice.at - 1] ?? '')} is column ${twice.before} already`,
     );
   }
   return { names, width: cells.length };
+}
+
+/** The first column whose name an earlier one has, both counted from 1; null when all differ. */
+function firstTwice(names: readonly string[]): { readonly at: number; readonly before: number } | null {
+  const seen = new Map<string, number>();
+  for (const [index, name] of names.entries()) {
+    const before = seen.get(name);
+    if (before !== undefined) return { at: index + 1, before };
+    seen.set(name, index + 1);
+  }
+  return null;
 }
 
 function otherSeparator(names: readonly string[], { columns }: CsvColumns): string | undefined {

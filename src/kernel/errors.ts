@@ -262,7 +262,8 @@ export const REASONS = {
   },
   import_unclear: {
     status: 400,
-    meaning: 'The file could be read in two ways, and money depends on which: answer the question.',
+    meaning:
+      'The file can be read in several ways, or has words or dates that are not known, and money depends on it: answer the question.',
   },
   invalid_items: { status: 400, meaning: 'Items of the batch break rules; nothing was written.' },
   invalid_url: { status: 400, meaning: 'Events may not be sent to this URL.' },

@@ -25,7 +25,7 @@ export function origin(text: string): string | undefined {
   if (!URL.canParse(text)) return undefined;
   const url = new URL(text);
   const plain = /^https?:$/.test(url.protocol) && !url.username && !url.password && !url.search && !url.hash;
-  return plain ? text.replace(/\/+$/, '') : undefined;
+  return plain ? text.replace(/(?<!\/)\/+$/, '') : undefined;
 }
 
 const UNITS: Readonly<Record<string, number>> = { s: 1000, m: 60_000, h: 3_600_000 };

@@ -9,7 +9,7 @@ export interface TraceContext {
 // Version 00 of W3C Trace Context, whose ids are not all zeros.
 const PARENT = /^00-(?!0{32})[0-9a-f]{32}-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}$/;
 /** A member of `tracestate` (section 3.3.1.3): a key and a value, or nothing. */
-const MEMBER = /^[\t ]*(?:[a-z0-9][a-z0-9_\-*/@]{0,255}=[ !-+\--<>-~]{0,255}[!-+\--<>-~])?[\t ]*$/;
+const MEMBER = /^[\t ]*(?:[a-z0-9][a-z0-9_\-*/@]{0,255}=[ !-+\--<>-~]{0,255}[!-+\--<>-~][\t ]*)?$/;
 const MOST_MEMBERS = 32;
 /** What everybody must pass on (section 3.3.1.5); longer ones are dropped, as OpenTelemetry does. */
 const LONGEST_STATE = 512;

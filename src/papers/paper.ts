@@ -48,6 +48,8 @@ export interface Row {
 /** Digits of a decimal in groups of three: `-1234567.50` -> `-1,234,567.50`. */
 export function grouped(decimal: string): string {
   const [whole = '', fraction] = decimal.split('.');
-  const groups = whole.replace(/\B(?=(\d{3})+$)/g, ',');
+  const sign = whole.startsWith('-') ? 1 : 0;
+  let groups = whole;
+  for (let at = whole.length - 3; at > sign; at -= 3) groups = `${groups.slice(0, at)},${groups.slice(at)}`;
   return fraction === undefined ? groups : `${groups}.${fraction}`;
 }

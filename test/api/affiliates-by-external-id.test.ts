@@ -38,6 +38,7 @@ describe('PUT by an id of your own', () => {
       balance: [],
       last_paid_at: null,
       destination_type: null,
+      paid_through: 'paypal',
     });
     expect(await eventsOf(world, api)).toMatchObject([
       { type: 'affiliate.created', payload: { data: made.body } },

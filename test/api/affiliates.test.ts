@@ -48,7 +48,13 @@ describe('an affiliate', () => {
       created_at: expect.stringMatching(TIMESTAMP),
       updated_at: expect.stringMatching(TIMESTAMP),
     });
-    const withBalance = { ...made.body, balance: [], last_paid_at: null, destination_type: null };
+    const withBalance = {
+      ...made.body,
+      balance: [],
+      last_paid_at: null,
+      destination_type: null,
+      paid_through: 'wise',
+    };
     expect((await api.get(`${AFFILIATES}/${made.body.id}`)).body).toEqual(withBalance);
     expect((await api.get(AFFILIATES)).body.data).toEqual([withBalance]);
     expect(await newestEvent(world, api, 'affiliate.created')).toEqual(made.body);

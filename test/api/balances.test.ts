@@ -140,12 +140,14 @@ describe('the list of affiliates', () => {
     const wise = await makeAffiliate(api, { payout_method: 'wise', name_last: 'Wise' });
     const nameless = await makeAffiliate(api, { payout_method: 'wise', paypal_email: 'n@example.com' });
     const other = await makeAffiliate(api, { payout_method: 'other' });
-    const none = await makeAffiliate(api, { paypal_email: 'x@example.com' });
+    const address = await makeAffiliate(api, { paypal_email: 'x@example.com' });
+    const none = await makeAffiliate(api);
     expect(await idsOf('sort=id&payout_method=wise')).toEqual([wise.id, nameless.id]);
+    expect(await idsOf('sort=id&payout_method=paypal')).toEqual([paypal.id, lost.id, address.id]);
     expect(await idsOf('sort=id&payout_method=none')).toEqual([none.id]);
     expect(await idsOf('sort=id&is_ready_for_payout=false')).toEqual([lost.id]);
-    expect(await idsOf('sort=id&has_destination=false')).toEqual([lost.id, nameless.id]);
-    expect(await idsOf('sort=id&has_destination=true')).toEqual([paypal.id, wise.id, other.id, none.id]);
+    expect(await idsOf('sort=id&has_destination=false')).toEqual([lost.id, nameless.id, none.id]);
+    expect(await idsOf('sort=id&has_destination=true')).toEqual([paypal.id, wise.id, other.id, address.id]);
     const program = (await api.post(PROGRAMS, { name: 'Autumn' })).body;
     await makeCommission(api, other.id, { program_id: program.id });
     expect(await idsOf(`program_id=${program.id}`)).toEqual([other.id]);

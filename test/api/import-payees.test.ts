@@ -138,10 +138,11 @@ describe('a file sets where affiliates are paid', () => {
       `eve@example.com,Eve,${IBAN},,,,,paypal`,
       `fay@example.com,Fay,'=${IBAN},,,,,`,
     );
-    const { body } = await send(IMPORTS, file, { dry_run: 'true', partial: 'true' });
+    const values = JSON.stringify({ account_type: { golden: 'refuse' } });
+    const { body } = await send(IMPORTS, file, { dry_run: 'true', partial: 'true', values });
     const told = body.errors.map(({ line, column, message }: Json) => `${line} ${column}: ${message}`);
     expect(told).toEqual([
-      '2 account_holder: account_holder must have a letter or digit that can be written in Latin letters',
+      '2 account_holder: account_holder has no letter that banks take: write it in Latin letters, as the bank of the account has it',
       '2 iban: iban has wrong check digits: a digit or letter is mistyped',
       '2 bic: bic must be a BIC of 8 or 11 characters',
       '3 account_type: account_type must be one of checking, savings, not "golden"',

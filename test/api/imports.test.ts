@@ -187,6 +187,9 @@ describe('what columns are', () => {
       '"First name" is name_first',
       '"Payment method" is payout_method',
       'ignored: "Notes"',
+      'in "Payment method" "Bank transfer" is other',
+      'in "Status" "Approved" is active, "pending" is inactive',
+      'in "Country" "Ireland" is IE',
     ]);
     await imported(file, { ...AFFILIATE, file_name: 'people.csv' });
     expect(await people()).toMatchObject([
@@ -418,9 +421,14 @@ describe('what values are', () => {
 
 describe('bad lines', () => {
   const bad = csv('Email,Status,Country', 'nobody,gone,Nowhere', 'ada@example.com,active,ie', ',,');
+  /** Nobody knows the words, and that is said. */
+  const REFUSED = {
+    ...AFFILIATE,
+    values: { status: { gone: 'refuse' }, country: { Nowhere: 'refuse' } },
+  };
 
   test('are told with everything that is wrong, by the column of the file', async () => {
-    const report = await imported(bad, { ...AFFILIATE, partial: true });
+    const report = await imported(bad, { ...REFUSED, partial: true });
     expect(report).toMatchObject({ lines: 2, created: 1, failed: 1 });
     expect(report.errors.map(({ line, column }: Json) => [line, column])).toEqual([
       [2, 'Status'],
@@ -430,8 +438,8 @@ describe('bad lines', () => {
   });
 
   test('stop the import unless partial, and are given as a file', async () => {
-    await refused(bad, AFFILIATE, 'invalid_lines', '1 of 2', 'status must be one of', 'country must be');
-    const answer = await nothingChanges(world, () => send(`${IMPORTS}/bad-lines`, bad, AFFILIATE));
+    await refused(bad, REFUSED, 'invalid_lines', '1 of 2', 'status must be one of', 'country must be');
+    const answer = await nothingChanges(world, () => send(`${IMPORTS}/bad-lines`, bad, REFUSED));
     expect(answer.headers.get('content-type')).toBe('text/csv; charset=utf-8');
     const [header, line, ...rest] = answer.text.trimEnd().split('\r\n');
     expect([header, rest]).toEqual(['line,error,Email,Status,Country', []]);
@@ -450,7 +458,8 @@ describe('bad lines', () => {
 
   test('do not hide what stays of a file with a key', async () => {
     const key = { 'idempotency-key': 'bad-1' };
-    const answer = await api.upload(`${IMPORTS}/bad-lines?kind=affiliates`, bad, key);
+    const query = `kind=affiliates&values=${encodeURIComponent(JSON.stringify(REFUSED.values))}`;
+    const answer = await api.upload(`${IMPORTS}/bad-lines?${query}`, bad, key);
     expect(answer.status, answer.text).toBe(200);
   });
 });
@@ -641,7 +650,7 @@ describe('what was paid before', () => {
     ]);
     await refused(
       csv('id,affiliate_email,amount,Status', 'x,ada@example.com,1.00,odd'),
-      COMMISSION,
+      { ...COMMISSION, values: { status: { odd: 'refuse' } } },
       'invalid_lines',
       'status must be a word for',
     );

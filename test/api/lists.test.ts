@@ -515,7 +515,7 @@ async function goodValues(name: string, schema: Json, rows: readonly Json[]): Pr
   if (name === 'affiliate_id' && first.object === 'affiliate_payout') return payoutsOfAffiliates();
   if (name === 'program_id' && first.object === 'affiliate') return affiliatesOfPrograms();
   if (name === 'payout_method')
-    return schema.enum.map((word: string): Case => [word, (row) => (row.payout_method ?? 'none') === word]);
+    return schema.enum.map((word: string): Case => [word, (row) => (row.paid_through ?? 'none') === word]);
   if (name === 'has_destination')
     return [
       ['true', hasDestination],

@@ -210,7 +210,7 @@ describe('who is in which file', () => {
     ],
     ['PayPal with a name too', { payout_method: 'paypal', ...PAYPAL, ...NAME }, 'paypal', '', 'is paypal'],
     ['PayPal without an address', { payout_method: 'paypal' }, 'neither', 'no paypal_email', 'is paypal'],
-    ['no method, an address', { ...PAYPAL, ...NAME }, 'paypal', '', 'no payout_method'],
+    ['no method, an address', { ...PAYPAL, ...NAME }, 'paypal', '', 'the paypal_email makes it paypal'],
     ['no method, no address', NAME, 'neither', 'no paypal_email', 'no payout_method'],
     ['Wise with a name', { payout_method: 'wise', ...NAME }, 'wise', 'payout_method is wise', ''],
     ['Wise with an address too', { payout_method: 'wise', ...PAYPAL, ...NAME }, 'wise', 'is wise', ''],

@@ -26,6 +26,49 @@ const ids: Record<'ada' | 'bob' | 'cyd' | 'dan' | 'eve' | 'p1' | 'p2' | 'foreign
   foreign: 0,
 };
 
+/** Who a preview by a payment method takes, and how each is paid. */
+const takenBy = async (other: typeof api, filter: object) => {
+  const { body } = await other.post(`${PAYOUTS}/preview`, { filters: { payout_method: filter } });
+  return body.affiliates.map(({ email, totals }: Json) => [email, totals[0].paid_through]);
+};
+
+test('payout_method takes who is paid so: by destination, method, or a PayPal address alone', async () => {
+  const other = await world.otherAccount();
+  const make = async (email: string, fields: object) => {
+    const { id } = await makeAffiliate(other, { email, ...fields });
+    await makeCommission(other, id, { external_id: email, amount: 500, currency: 'eur' });
+    return id;
+  };
+  await make('method@example.com', { payout_method: 'paypal', paypal_email: 'm@pay.example' });
+  await make('address@example.com', { paypal_email: 'a@pay.example' });
+  const bank = await make('bank@example.com', { payout_method: 'paypal', paypal_email: 'b@pay.example' });
+  await make('none@example.com', {});
+  await other.put(`/v2/affiliates/${bank}/destination`, {
+    type: 'sepa',
+    account_holder: 'Ada',
+    iban: 'DE89370400440532013000',
+  });
+  expect(await takenBy(other, { eq: 'paypal' })).toEqual([
+    ['method@example.com', 'paypal'],
+    ['address@example.com', 'paypal'],
+  ]);
+  expect(await takenBy(other, { in: ['sepa', 'ach'] })).toEqual([['bank@example.com', 'sepa']]);
+  expect(await takenBy(other, { ne: 'paypal' })).toEqual([
+    ['bank@example.com', 'sepa'],
+    ['none@example.com', null],
+  ]);
+  const listed = async (method: string) =>
+    (await allOf(other, `/v2/affiliates?sort=id&payout_method=${method}`)).map(
+      ({ email, paid_through }: Json) => [email, paid_through],
+    );
+  expect(await listed('paypal')).toEqual([
+    ['method@example.com', 'paypal'],
+    ['address@example.com', 'paypal'],
+  ]);
+  expect(await listed('sepa')).toEqual([['bank@example.com', 'sepa']]);
+  expect(await listed('none')).toEqual([['none@example.com', null]]);
+});
+
 beforeAll(async () => {
   ids.foreign = (await makeAffiliate(await world.otherAccount())).id;
   const make = async (fields: object) => (await makeAffiliate(api, fields)).id;

@@ -47,14 +47,16 @@ describe('a new payout', () => {
     expect(made.headers.get('etag')).toBe('"1"');
     const none = { paid_amount: 0, paid_count: 0, carried_amount: 0, released_amount: 0, released_count: 0 };
     const undecided = { is_paid: null, payment_reference: null, returned_amount: 0 };
-    const line = (currency: string, amount: number) => ({
+    const line = (currency: string, amount: number, paid_through: string | null) => ({
       currency,
       amount,
       commission_count: 1,
       ...undecided,
       paid_amount: 0,
       carried_amount: 0,
+      is_in_file: false,
       destination: null,
+      paid_through,
     });
     expect(made.body).toEqual({
       id: expect.stringMatching(/^po_[0-9a-f]{32}$/),
@@ -81,7 +83,7 @@ describe('a new payout', () => {
           payout_method: 'paypal',
           is_ready_for_payout: true,
           commission_count: 2,
-          totals: [line('jpy', 7), line('usd', 1050)],
+          totals: [line('jpy', 7, 'paypal'), line('usd', 1050, 'paypal')],
           ...undecided,
         },
         {
@@ -92,7 +94,7 @@ describe('a new payout', () => {
           payout_method: null,
           is_ready_for_payout: true,
           commission_count: 1,
-          totals: [line('usd', 950)],
+          totals: [line('usd', 950, null)],
           ...undecided,
         },
       ],

@@ -76,11 +76,8 @@ describe('what was paid in a year', () => {
     await payAt('2026-04-01T00:00:00Z');
     const known = `2026,${ada.id},'=ada,"Ada, ""A""",'@Lovelace,'+ada@example.com,pay@example.com`;
     expect(await report(2026)).toBe(
-      lines(
-        `${known},JPY,1,1,500,0,500`,
-        `${known},USD,2,3,32.01,0.00,32.01`,
-        `2026,${bob.id},,,,bob@example.com,,KWD,1,1,1.234,0.000,1.234`,
-      ),
+      `${known},JPY,1,1,500,0,500,paypal,\r\n${known},USD,2,3,32.01,0.00,32.01,paypal,\r\n` +
+        lines(`2026,${bob.id},,,,bob@example.com,,KWD,1,1,1.234,0.000,1.234`),
     );
     const answer = await api.get(`${REPORT}?year=2026`);
     expect(answer.headers.get('content-type')).toBe('text/csv; charset=utf-8');

@@ -93,6 +93,42 @@ inChromium('the import', (chromium) => {
     expectQuiet(mia);
   });
 
+  test('a file without a known date, with foreign words and a column of status that is left out', async () => {
+    const ada = await atDashboard(chromium, world, { path: '/import?kind=affiliates' });
+    const { page } = ada;
+    const people =
+      'Email,Status,Land\nx1@example.com,aktiv,Italien\nx2@example.com,ruhend,Italien\nSumme,,\n';
+    await choose(page, 'partner.csv', people);
+    await page.getByText('"ruhend" in "Status" (1 line) is not known').waitFor();
+    await page.getByRole('heading', { name: 'What the words of “Status” mean' }).waitFor();
+    expect(await page.getByLabel('What “aktiv” means').inputValue()).toBe('active');
+    expect(await page.getByLabel('What “Italien” means').inputValue()).toBe('IT');
+    await expectAccessible(page);
+    await page.getByRole('button', { name: '“ruhend” means Inactive' }).click();
+    await page.getByRole('button', { name: 'Leave totals out' }).click();
+    await page.getByRole('button', { name: 'Import 2 affiliates' }).waitFor();
+    await page.getByLabel('What “ruhend” means').selectOption('Refuse these lines');
+    await page.getByRole('button', { name: 'Import 1 affiliate without 1 bad line' }).waitFor();
+    await page.getByLabel('What “ruhend” means').selectOption('Inactive');
+    await page.getByLabel('What “Status” becomes').selectOption('Leave out');
+    await page.getByText(/^"Status" may say who must not be paid/).waitFor();
+    expect(await page.getByRole('button', { name: /^Import \d/ }).count()).toBe(0);
+    await expectAccessible(page);
+    await page.getByRole('button', { name: 'Use “Status” as Status' }).click();
+    await page.getByRole('button', { name: 'Import 2 affiliates' }).click();
+    await page.getByText('2 new and 1 left out.').waitFor();
+    await page.goto(`${world.url}/import?kind=commissions`);
+    await choose(
+      page,
+      'impact.csv',
+      'Action Id,Affiliate Email,Payout,Locking Date\n1,x1@example.com,5.00,2026-01-31\n',
+    );
+    await page.getByText(/“Earned on”.*"Locking Date" has dates/).waitFor();
+    await page.getByRole('button', { name: 'Use “Locking Date” as Earned on' }).click();
+    await page.getByRole('button', { name: 'Import 1 commission' }).waitFor();
+    expectQuiet(ada);
+  });
+
   test('one sees how much of a file was sent, that its lines are written, and then the result', async () => {
     const ada = await atDashboard(chromium, world, { path: '/import', viewport: PHONE });
     const { page } = ada;

@@ -121,7 +121,8 @@ test.each([
 test('--bad writes the bad lines, with --partial and without', async () => {
   const file = machine.write('bad-people.csv', 'email,country\nada@example.com,ie\nnobody,Nowhere\n');
   const out = join(machine.folder, 'left.csv');
-  const refused = await run(['affiliates', 'import', file, '--bad', out]);
+  const known = ['affiliates', 'import', file, '--value', 'country:Nowhere=refuse'];
+  const refused = await run([...known, '--bad', out]);
   expect(refused).toMatchObject({
     code: 1,
     stdout: '',
@@ -129,16 +130,9 @@ test('--bad writes the bad lines, with --partial and without', async () => {
   });
   const text = readFileSync(out, 'utf8');
   expect(text).toMatch(/^line,error,email,country\r\n3,"?country must be two letters.*nobody,Nowhere\r\n$/);
-  const again = await run(['affiliates', 'import', file, '--bad', out, '--partial']);
+  const again = await run([...known, '--bad', out, '--partial']);
   expect(again).toMatchObject({ code: 1, stderr: expect.stringContaining('exists') });
-  const partial = await run([
-    'affiliates',
-    'import',
-    file,
-    '--partial',
-    '--bad',
-    join(machine.folder, 'left2.csv'),
-  ]);
+  const partial = await run([...known, '--partial', '--bad', join(machine.folder, 'left2.csv')]);
   expect(partial).toMatchObject({ code: 1, stdout: expect.stringContaining('1 created') });
 });
 
@@ -205,5 +199,60 @@ test('the files of other products go in by a command each', async () => {
   const dates = ['--dialect', 'dates=dmy'];
   expect(await go('commissions', 'import', example('excel-commissions.csv'), ...dates)).toMatchObject({
     created: 3,
+  });
+});
+
+test('the date of a file is asked about, with the columns that have dates', async () => {
+  await makeAffiliate(api, { email: 'ada@example.com' });
+  const file = machine.write(
+    'impact.csv',
+    'Action Id,Affiliate Email,Payout,Locking Date,Modified\n1,ada@example.com,5.00,2026-01-31,2026-01-30\n',
+  );
+  const args = ['commissions', 'import', file, '--yes'];
+  await nothingChanges(world, async () => {
+    const ran = await run(args);
+    expect(ran).toMatchObject({ code: 1, stdout: '' });
+    expect(ran.stderr).toContain('"Locking Date", "Modified" have dates');
+    expect(ran.stderr).toContain(
+      "say it with --map 'Locking Date=occurred_at' or --map 'Modified=occurred_at'",
+    );
+  });
+  expect(await ask(...args, '--map', 'Modified=occurred_at')).toMatchObject({ created: 1 });
+  expect(await allOf(api, '/v2/affiliates/commissions')).toMatchObject([
+    { occurred_at: '2026-01-30T00:00:00.000Z' },
+  ]);
+});
+
+test('words that are not known, status and totals are answered by options', async () => {
+  const file = machine.write(
+    'partner.csv',
+    'Email,Status,Land\na@example.com,aktiv,Hellas\nb@example.com,ruhend,Italien\nSumme,,\n',
+  );
+  const args = ['affiliates', 'import', file, '--yes'];
+  await nothingChanges(world, async () => {
+    const ran = await run(args);
+    expect(ran).toMatchObject({ code: 1, stdout: '' });
+    expect(ran.stderr).toMatch(/^Status +ruhend +1 +not known$/m);
+    expect(ran.stderr).toMatch(/^Status +aktiv +1 +active$/m);
+    for (const option of [
+      "--value 'status:ruhend=inactive'",
+      "--value 'country:Hellas=XX' or --value 'country:Hellas=refuse'",
+      '--totals skip',
+    ])
+      expect(ran.stderr).toContain(option);
+    const left = await run([...args, '--map', 'Status=ignore']);
+    expect(left.stderr).toContain('"Status" may say who must not be paid');
+    expect(left.stderr).toContain('--ignore-status');
+  });
+  const said = ['--value', 'status:ruhend=inactive', '--value', 'country:Hellas=gr', '--totals', 'skip'];
+  expect(await ask(...args, ...said)).toMatchObject({ created: 2, skipped: 1, failed: 0 });
+  expect(await allOf(api, `${AFFILIATES}?sort=id`)).toMatchObject([
+    { status: 'active', country: 'GR' },
+    { status: 'inactive', country: 'IT' },
+  ]);
+  const ran = await run([...args, '--value', 'status']);
+  expect(ran).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining('--value must be such as status:gesperrt=inactive'),
   });
 });

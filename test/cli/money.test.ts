@@ -303,7 +303,13 @@ test('an affiliate is made, changed and found; an empty text clears, what is not
     ],
   );
   const [listed] = (await api.get(AFFILIATES)).body.data;
-  expect({ ...made, balance: [], last_paid_at: null, destination_type: null }).toEqual(listed);
+  expect({
+    ...made,
+    balance: [],
+    last_paid_at: null,
+    destination_type: null,
+    paid_through: 'paypal',
+  }).toEqual(listed);
   expect(made).toMatchObject({
     name_first: '由紀',
     is_ready_for_payout: false,

@@ -132,7 +132,7 @@ export async function settingUp({ show, refuse, chapter, day }: Recorder, { worl
   await show('getImport', { path: { import_id: taken.import_id } });
   await show('listImports', { query: { kind: 'affiliates', status: 'completed' } });
   await show('downloadBadLines', {
-    query: { kind: 'affiliates' },
+    query: { kind: 'affiliates', values: '{"country":{"Atlantis":"refuse"}}' },
     body: 'email,country\r\nada.example.com,Atlantis\r\n',
   });
   await show('undoImport', { path: { import_id: taken.import_id } });

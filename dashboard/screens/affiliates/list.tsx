@@ -1,6 +1,6 @@
 import { getRouteApi, Link } from '@tanstack/react-router';
 import type { AffiliateBalance, AffiliateWithBalance } from '../../../src/client/api.ts';
-import { PAYOUT_METHODS } from '../../../src/kernel/payments.ts';
+import { DESTINATION_TYPES } from '../../../src/kernel/payments.ts';
 import { missingOf, nameOf } from '../../data/affiliates.ts';
 import { useMay, useMe } from '../../data/me.ts';
 import { useRead } from '../../data/queries.ts';
@@ -70,11 +70,10 @@ const COLUMNS: readonly Column<AffiliateWithBalance>[] = [
 
 /** The payout method, and what prevents payment. */
 function Payment({ affiliate }: { affiliate: AffiliateWithBalance }) {
-  const { destination_type, payout_method, status, is_ready_for_payout: isReady } = affiliate;
-  const method = destination_type ?? payout_method ?? 'paypal';
+  const { paid_through: method, status, is_ready_for_payout: isReady } = affiliate;
   return (
     <span className="signs">
-      {missingOf(affiliate) ? <Status tone="warn" label={texts.missing} /> : texts.method[method]}
+      {missingOf(affiliate) ? <Status tone="warn" label={texts.missing} /> : texts.method[method ?? 'none']}
       {status === 'inactive' && <Status tone="neutral" label={texts.status.inactive} />}
       {!isReady && <Status tone="neutral" label={texts.paused} />}
     </span>
@@ -180,7 +179,7 @@ function Filters({ search, change }: { search: Search; change: (next: Partial<Se
         label={texted.method}
         any={texted.anyMethod}
         value={search.payout_method}
-        options={optionsOf([...PAYOUT_METHODS, 'none'], texts.method)}
+        options={optionsOf([...DESTINATION_TYPES, 'none'], texts.method)}
         onChange={(method) => change({ payout_method: method })}
       />
       <FilterSelect

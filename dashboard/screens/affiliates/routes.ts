@@ -1,5 +1,5 @@
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router';
-import { PAYOUT_METHODS } from '../../../src/kernel/payments.ts';
+import { DESTINATION_TYPES } from '../../../src/kernel/payments.ts';
 import { rootRoute } from '../../app/root.tsx';
 import { number, oneOf, searchOf, text } from '../../app/search.ts';
 import { TIMELINE_KINDS } from '../../data/timeline-kinds.ts';
@@ -12,7 +12,7 @@ const list = createRoute({
     sort: text,
     search: text,
     status: oneOf(['active', 'inactive']),
-    payout_method: oneOf([...PAYOUT_METHODS, 'none']),
+    payout_method: oneOf([...DESTINATION_TYPES, 'none']),
     is_ready_for_payout: oneOf(['true', 'false']),
     has_destination: oneOf(['true', 'false']),
     program_id: number,

@@ -6,6 +6,8 @@ import {
   type Mapping,
   queryOf,
   useImportPreview,
+  type Values as WordValues,
+  withValues,
 } from '../../data/imports.ts';
 import { useRead } from '../../data/queries.ts';
 import { size } from '../../parts/format.ts';
@@ -17,6 +19,7 @@ import { Columns } from './columns.tsx';
 import { Dialect } from './dialect.tsx';
 import { Questions } from './questions.tsx';
 import { FileProblem, Report } from './report.tsx';
+import { Values } from './values.tsx';
 import { Working } from './working.tsx';
 
 /** The plan for a chosen file: how it is read, open questions, columns, and what importing it would do. */
@@ -38,6 +41,7 @@ export function Plan({
   const { data, error, isFetching } = useImportPreview(file, query);
   const saved = useRead('listImportMappings', { query: { kind, per_page: 100 } }).data?.data ?? [];
   const change = (next: Choices) => setChoices({ ...choices, ...next });
+  const mean = (more: WordValues) => change({ values: withValues(choices.values ?? {}, more) });
   const map = (to: (mapping: Mapping) => Mapping) => setChoices(mapped(choices, data, saved, to));
   return (
     <>
@@ -68,8 +72,9 @@ export function Plan({
       {data && !error && (
         <>
           <Dialect preview={data} choices={choices} saved={saved} onChange={change} />
-          <Questions preview={data} onAnswer={change} onMap={map} />
+          <Questions preview={data} onAnswer={change} onMap={map} onMean={mean} />
           <Columns preview={data} onMap={map} />
+          <Values preview={data} onMean={mean} />
           {data.rows.length > 0 && <FirstRows preview={data} />}
           <Report
             preview={data}
@@ -96,7 +101,11 @@ function mapped(
   to: (mapping: Mapping) => Mapping,
 ): Choices {
   const known = saved.find(({ name }) => name === preview?.mapping_name);
-  if (preview && known) return { ...known.settings, ...choices, mapping: to(preview.mapping) };
+  if (preview && known) {
+    const { values = '{}', ...settings } = known.settings;
+    const words = withValues(JSON.parse(values), choices.values ?? {});
+    return { ...settings, ...choices, values: words, mapping: to(preview.mapping) };
+  }
   return { ...choices, mapping: to(typeof choices.mapping === 'object' ? choices.mapping : {}) };
 }
 

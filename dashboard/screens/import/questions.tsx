@@ -1,24 +1,27 @@
 import { useState } from 'react';
 import type { ImportPreview, ImportQuestion } from '../../../src/client/api.ts';
-import { type Choices, type Mapping, withConstant, withField } from '../../data/imports.ts';
+import { type Choices, type Mapping, type Values, withConstant, withField } from '../../data/imports.ts';
 import { Button } from '../../parts/button.tsx';
 import { Notice } from '../../parts/feedback.tsx';
 import { DayField } from '../../parts/field.tsx';
 import { imports } from '../../texts/imports.ts';
 
 const texts = imports.questions;
+const REFUSE = 'refuse';
 
 interface QuestionsProps {
   readonly preview: ImportPreview;
   readonly onAnswer: (next: Choices) => void;
   readonly onMap: (to: (mapping: Mapping) => Mapping) => void;
+  readonly onMean: (values: Values) => void;
 }
 
 /** Questions that only the uploader can answer, with a button per answer. */
-export function Questions({ preview: { questions, kind }, onAnswer, onMap }: QuestionsProps) {
+export function Questions({ preview: { questions, kind }, onAnswer, onMap, onMean }: QuestionsProps) {
   if (questions.length === 0) return null;
   const fields = imports.fields[kind];
-  const answer = ({ query: { mapping, ...said } }: ImportQuestion['choices'][number]) => {
+  const answer = ({ query: { mapping, values, ...said } }: ImportQuestion['choices'][number]) => {
+    if (values !== undefined) return onMean(values as Values);
     if (mapping === undefined) return onAnswer(said as Choices);
     const columns = Object.entries(mapping as Record<string, string>);
     onMap((before) =>
@@ -28,9 +31,11 @@ export function Questions({ preview: { questions, kind }, onAnswer, onMap }: Que
       ),
     );
   };
-  const labelOf = ({ label, query: { mapping } }: ImportQuestion['choices'][number]) =>
+  const labelOf = ({ label, query: { mapping, values } }: ImportQuestion['choices'][number]) =>
     mapping === undefined
-      ? begun(label)
+      ? values === undefined
+        ? begun(label)
+        : wordLabel(label, values as Values, kind)
       : texts.choice(
           Object.entries(mapping as Record<string, string>).map(([column, field]) =>
             field === 'ignore' ? texts.ignored(column) : texts.is(column, fields[field] ?? field),
@@ -47,6 +52,7 @@ export function Questions({ preview: { questions, kind }, onAnswer, onMap }: Que
               <b>{begun(inWords(question.message, fields))}</b>
             </p>
             {question.about === 'mapping' && choices.length === 0 && <p>{texts.columnHint}</p>}
+            {question.about === 'values' && <p>{texts.wordHint}</p>}
             <div className="buttons question">
               {choices.map((choice) => (
                 <Button key={choice.label} onPress={() => answer(choice)}>
@@ -62,6 +68,13 @@ export function Questions({ preview: { questions, kind }, onAnswer, onMap }: Que
       })}
     </section>
   );
+}
+
+/** An answer about a word: what it means, in the words of this screen. */
+function wordLabel(label: string, values: Values, kind: ImportPreview['kind']): string {
+  const [[field, words] = ['', {}]] = Object.entries(values);
+  const [[word, meaning] = ['', '']] = Object.entries(words);
+  return meaning === REFUSE ? begun(label) : texts.means(word, imports.meaning(kind, field, meaning));
 }
 
 /** The day on which all lines were paid; submitted by a button, so that a year can be typed first. */

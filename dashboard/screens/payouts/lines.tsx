@@ -10,7 +10,7 @@ import { Pager } from '../../parts/listing.tsx';
 import { type Column, rowLink, type Selection, Table } from '../../parts/table.tsx';
 import { Moneys, Name, Status } from '../../parts/values.tsx';
 import { payouts } from '../../texts/payouts.ts';
-import { Destination, methodOf } from './preview.tsx';
+import { Destination } from './preview.tsx';
 
 const route = getRouteApi('/payouts/$id');
 const texts = payouts.review;
@@ -18,7 +18,7 @@ const texts = payouts.review;
 const COMPARE: Readonly<Record<string, (one: PayoutLine, other: PayoutLine) => number>> = {
   name: (one, other) => nameOf(one).localeCompare(nameOf(other)),
   method: (one, other) =>
-    methodOf(one, one.totals[0]?.destination).localeCompare(methodOf(other, other.totals[0]?.destination)),
+    (one.totals[0]?.paid_through ?? '').localeCompare(other.totals[0]?.paid_through ?? ''),
   commissions: (one, other) => one.commission_count - other.commission_count,
   amount: (one, other) => {
     const [a, b] = [one.totals[0], other.totals[0]];

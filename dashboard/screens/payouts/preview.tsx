@@ -31,19 +31,19 @@ export function Who({ line }: { line: Pick<PayoutLine, 'name' | 'email' | 'affil
   );
 }
 
-type Paid = Pick<PayoutLine, 'payout_method' | 'paypal_email' | 'email' | 'name' | 'is_paid' | 'totals'>;
+type Paid = Pick<PayoutLine, 'paypal_email' | 'email' | 'name' | 'is_paid' | 'totals'>;
 
 /** How and where an affiliate is paid; by currency, where these differ. */
 export function Destination({ line }: { line: Paid }) {
   const currencies = new Map<string, { way: Way; of: string[] }>();
-  for (const { currency, destination } of line.totals) {
-    const way = wayOf(line, destination);
+  for (const { currency, destination, paid_through } of line.totals) {
+    const way = wayOf(line, destination, paid_through);
     const key = `${way.method} ${way.to}`;
     currencies.set(key, { way, of: [...(currencies.get(key)?.of ?? []), currency.toUpperCase()] });
   }
   return [...currencies].map(([key, { way, of }]) => (
     <div key={key}>
-      {payouts.methods[way.method]}
+      {way.method !== null && payouts.methods[way.method]}
       {currencies.size > 1 && <span className="soft"> ({of.join(', ')})</span>}
       {way.to !== null && <span className="second">{way.to}</span>}
       {way.isMissing && line.is_paid === null && (
@@ -56,21 +56,16 @@ export function Destination({ line }: { line: Paid }) {
 }
 
 interface Way {
-  readonly method: DestinationType;
+  /** null = nobody said how. */
+  readonly method: DestinationType | null;
   /** null = nothing is stored about where. */
   readonly to: string | null;
   /** Whether a payment file would have to know more. */
   readonly isMissing: boolean;
 }
 
-/** The type of a line's destination; without one the affiliate's payout method, as payment files judge it. */
-export const methodOf = (
-  { payout_method }: Pick<Paid, 'payout_method'>,
-  destination: PayoutLineDestination | null | undefined,
-): DestinationType => destination?.type ?? payout_method ?? 'paypal';
-
-function wayOf(line: Paid, destination: PayoutLineDestination | null): Way {
-  const method = methodOf(line, destination);
+function wayOf(line: Paid, destination: PayoutLineDestination | null, method: DestinationType | null): Way {
+  if (method === null) return { method, to: null, isMissing: true };
   if (method === 'paypal') return { method, to: line.paypal_email, isMissing: line.paypal_email === null };
   if (method === 'wise') return { method, to: line.email, isMissing: line.name === null };
   const end = destination?.last_four ?? null;

@@ -1,5 +1,5 @@
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router';
-import { PAYOUT_METHODS } from '../../../src/kernel/payments.ts';
+import { DESTINATION_TYPES } from '../../../src/kernel/payments.ts';
 import { rootRoute } from '../../app/root.tsx';
 import { number, numbers, oneOf, searchOf, text } from '../../app/search.ts';
 
@@ -16,7 +16,7 @@ const create = createRoute({
   path: '/payouts/new',
   validateSearch: searchOf({
     search: text,
-    method: oneOf(PAYOUT_METHODS),
+    method: oneOf(DESTINATION_TYPES),
     currency: text,
     until: text,
     program: number,

@@ -1,6 +1,6 @@
 import { useState } from 'react';
 import type { CreatePayoutScheduleBody, PayoutFilters, PayoutSchedule } from '../../../src/client/api.ts';
-import { PAYOUT_METHODS } from '../../../src/kernel/payments.ts';
+import { DESTINATION_TYPES } from '../../../src/kernel/payments.ts';
 import { useMe } from '../../data/me.ts';
 import { useRead, useWrite } from '../../data/queries.ts';
 import { rulesOf } from '../../data/schedules.ts';
@@ -141,7 +141,7 @@ function Filters({ typed, change }: Part) {
         value={typed.method}
         options={[
           { value: '' as const, label: texts.anyMethod },
-          ...optionsOf(PAYOUT_METHODS, payouts.methods),
+          ...optionsOf(DESTINATION_TYPES, payouts.methods),
         ]}
         onChange={(method) => change({ method })}
       />

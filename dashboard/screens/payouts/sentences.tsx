@@ -1,5 +1,5 @@
 import { getRouteApi } from '@tanstack/react-router';
-import { PAYOUT_METHODS } from '../../../src/kernel/payments.ts';
+import { DESTINATION_TYPES } from '../../../src/kernel/payments.ts';
 import { dayOf } from '../../../src/kernel/zones.ts';
 import { nameOf, useAffiliate } from '../../data/affiliates.ts';
 import { useRead } from '../../data/queries.ts';
@@ -40,7 +40,7 @@ export function Sentences() {
           label={sentence.method}
           any={sentence.anyMethod}
           value={search.method}
-          options={optionsOf(PAYOUT_METHODS, payouts.methods)}
+          options={optionsOf(DESTINATION_TYPES, payouts.methods)}
           onChange={(value) => change({ method: value })}
         />
         <span>{sentence.currency}</span>

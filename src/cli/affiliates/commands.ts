@@ -1,6 +1,11 @@
 import { type Command, Option } from 'commander';
 import type { ChangeAffiliateBody, ListAffiliatesQuery } from '../../client/client.ts';
-import { PAYOUT_METHODS, type PayoutMethod } from '../../kernel/payments.ts';
+import {
+  DESTINATION_TYPES,
+  type DestinationType,
+  PAYOUT_METHODS,
+  type PayoutMethod,
+} from '../../kernel/payments.ts';
 import { readMinimums } from '../command/amounts.ts';
 import type { Cli } from '../command/cli.ts';
 import { UsageError } from '../command/errors.ts';
@@ -23,7 +28,7 @@ interface AffiliateFilters extends ListOptions {
   readonly externalId?: string;
   readonly search?: string;
   readonly program?: string;
-  readonly payoutMethod?: PayoutMethod | 'none';
+  readonly payoutMethod?: DestinationType | 'none';
   readonly ready?: 'yes' | 'no';
   readonly destination?: 'yes' | 'no';
   readonly balanceCurrency?: string;
@@ -77,7 +82,9 @@ function addList(affiliates: Command, cli: Cli): void {
     .option('--email <email>', 'the e-mail address')
     .option('--external-id <id>', 'the id you gave it')
     .option('--program <program>', 'who earned in it: its id, or its name')
-    .addOption(new Option('--payout-method <method>', 'how it is paid').choices([...PAYOUT_METHODS, 'none']))
+    .addOption(
+      new Option('--payout-method <method>', 'how payouts pay it').choices([...DESTINATION_TYPES, 'none']),
+    )
     .addOption(new Option('--ready <yes|no>', 'ready for payout').choices(['yes', 'no']))
     .addOption(
       new Option('--destination <yes|no>', 'whether it is known where to pay').choices(['yes', 'no']),

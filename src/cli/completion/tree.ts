@@ -58,7 +58,7 @@ function optionNode(option: Option): OptionNode {
   };
 }
 
-const valueName = ({ flags }: Option) => /[<[]([^>\]]+)[>\]]/.exec(flags)?.[1] ?? '';
+const valueName = ({ flags }: Option) => /[<[]([^<>[\]]+)[>\]]/.exec(flags)?.[1] ?? '';
 
 const expectedOf = (argument: Argument): Expected => expectedBy(argument.name(), argument.argChoices);
 

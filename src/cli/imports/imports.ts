@@ -9,7 +9,8 @@ A file of another product goes in as it is: encoding, separator, decimal sign, o
 be read in two ways and is about money is never guessed.
 
 --map COLUMN=FIELD says what a column is, COLUMN=ignore leaves it out, FIELD:=TEXT is the same in every line, and a name alone
-is a mapping that --save kept. --dialect encoding=windows-1252, separator=semicolon, decimal=comma, dates=dmy (or mdy).
+is a mapping that --save kept. --value FIELD:WORD=MEANING says what a word of the file means, such as status:gesperrt=inactive or
+country:Hellas=GR; with =refuse its lines are bad. Common words in several languages are known. --dialect encoding=windows-1252, separator=semicolon, decimal=comma, dates=dmy (or mdy).
 
 One transaction: if any line is bad, nothing is written, unless --partial is given. Importing the same file again changes
 nothing. The exit code is 1 when a line was refused, also with --dry-run and --partial.
@@ -64,6 +65,9 @@ function addImport(parent: Command, cli: Cli, kind: ImportKind, help: string): C
     .description(`import ${kind} from a CSV file`)
     .argument('<file>', 'the CSV file; - is standard input')
     .option('--map <column=field>', 'what a column is; may be repeated', collect)
+    .option('--value <field:word=meaning>', 'what a word of a column means; may be repeated', collect)
+    .option('--ignore-status', 'leave out columns of status and readiness without a question')
+    .option('--totals <what>', 'lines that look like totals: skip, or import as any line')
     .option('--dialect <name=value>', 'how the file is written; may be repeated', collect)
     .option('-y, --yes', 'accept what is guessed and do not ask; required without a terminal')
     .option('--save <name>', 'keep the mapping for files with the same header')

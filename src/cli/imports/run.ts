@@ -27,6 +27,9 @@ export type ImportKind = 'affiliates' | 'commissions';
 /** The options of `payhook affiliates import` and `payhook commissions import`. */
 export interface ImportOptions {
   readonly map?: readonly string[];
+  readonly value?: readonly string[];
+  readonly ignoreStatus?: boolean;
+  readonly totals?: string;
   readonly dialect?: readonly string[];
   readonly yes?: boolean;
   readonly save?: string;
@@ -39,7 +42,17 @@ export interface ImportOptions {
 /** What is said about a file in every request. */
 type Settings = Pick<
   CreateImportQuery,
-  'kind' | 'mapping' | 'encoding' | 'separator' | 'decimal' | 'dates' | 'paid' | 'file_name'
+  | 'kind'
+  | 'mapping'
+  | 'values'
+  | 'status_columns'
+  | 'totals'
+  | 'encoding'
+  | 'separator'
+  | 'decimal'
+  | 'dates'
+  | 'paid'
+  | 'file_name'
 >;
 
 /** Imports a file. Guesses are shown and confirmed first. Returns the exit code. */
@@ -83,6 +96,9 @@ function settingsOf(kind: ImportKind, path: string, options: ImportOptions): Set
     kind,
     ...dialect,
     mapping: mappingOf(options.map),
+    values: valuesOf(options.value),
+    status_columns: options.ignoreStatus ? 'ignore' : undefined,
+    totals: options.totals as Settings['totals'],
     paid: options.paid as Settings['paid'],
     ...(path === '-' ? {} : { file_name: basename(path).slice(0, 255) }),
   };
@@ -105,6 +121,28 @@ function mappingOf(texts: readonly string[] | undefined): string | undefined {
   }
   return JSON.stringify(mapping);
 }
+
+type Values = Record<string, Record<string, string>>;
+
+/** The JSON of what the options say that words mean. */
+function valuesOf(texts: readonly string[] | undefined): string | undefined {
+  if (texts === undefined) return undefined;
+  let values: Values = {};
+  for (const text of texts) {
+    const [, field, word, meaning] = /^([a-z_]+):(.+)=([^=]*)$/s.exec(text) ?? [];
+    if (field === undefined || word === undefined || meaning === undefined)
+      throw new UsageError(`--value must be such as status:gesperrt=inactive, not ${text}`);
+    values = mergedValues(values, { [field]: { [word.trim()]: meaning.trim() } });
+  }
+  return JSON.stringify(values);
+}
+
+const mergedValues = (values: Values, over: Values): Values => ({
+  ...values,
+  ...Object.fromEntries(
+    Object.entries(over).map(([field, words]) => [field, { ...values[field], ...words }]),
+  ),
+});
 
 /** One file, which is sent again after every decision. */
 class Import {
@@ -154,7 +192,7 @@ class Import {
     if (!terminal.interactive) throw refused(preview, refusal);
     let answered = settings;
     for (const question of preview.questions)
-      answered = { ...answered, ...(await answerTo(question, preview)) };
+      answered = { ...answered, ...(await answerTo(question, preview, answered)) };
     if (preview.questions.length === 0) await confirm(terminal, 'Import it so?', this.#options.yes);
     // questions that an answer leaves open are asked too
     const isSettled = preview.questions.length === 0 || this.#options.yes === true;
@@ -194,7 +232,9 @@ class Import {
 
 /** The refusal, in the words of this program. */
 function refused({ questions }: ImportPreview, { message }: ApiError): Error {
-  const choices = questions.flatMap((question) => question.choices);
+  const choices = questions.flatMap((question) =>
+    [countryChoice(question, 'XX') ?? [], question.choices].flat(),
+  );
   const options = choices.flatMap(({ query }) =>
     Object.entries(query).map(([name, value]) => optionFor(name, value)),
   );
@@ -216,23 +256,62 @@ function optionFor(name: string, value: unknown): string {
       .map(([column, field]) => `--map '${printable(column)}=${field}'`)
       .join(' ');
   }
-  return name === 'paid' ? `--paid ${value}` : `--dialect ${name}=${value}`;
+  if (name === 'values') {
+    return Object.entries(value as Values)
+      .flatMap(([field, words]) =>
+        Object.entries(words).map(([word, means]) => `--value '${field}:${printable(word)}=${means}'`),
+      )
+      .join(' ');
+  }
+  if (name === 'status_columns') return '--ignore-status';
+  return name === 'paid' || name === 'totals' ? `--${name} ${value}` : `--dialect ${name}=${value}`;
 }
+
+type Question = ImportPreview['questions'][number];
 
 /** Asks one question; the answer is what the next request says. */
 async function answerTo(
-  { message, choices }: ImportPreview['questions'][number],
+  question: Question,
   preview: ImportPreview,
+  answered: Settings,
 ): Promise<Partial<Settings>> {
+  const { message, choices } = question;
   const real = choices.filter(({ query }) => Object.keys(query).length > 0);
   if (real.length === 0) throw new CommandError(`${message} Say it with --map`, { code: 'bad_request' });
   const list = real.map(({ label }, index) => `  ${index + 1}  ${printable(label)}\n`).join('');
-  const answer = await askLine(`${printable(message)}\n${list}Which? [1-${real.length}] `);
-  const chosen = real[Number(answer.trim()) - 1];
+  const ownAnswer = countryChoice(question, 'XX') === undefined ? '' : ' or two letters';
+  const answer = (
+    await askLine(`${printable(message)}\n${list}Which? [1-${real.length}]${ownAnswer} `)
+  ).trim();
+  const chosen = real[Number(answer) - 1] ?? countryChoice(question, answer);
   if (chosen === undefined) throw new CommandError('nothing was done');
-  const { mapping, ...query } = chosen.query as { mapping?: object };
-  if (mapping === undefined) return query;
-  return { ...query, mapping: JSON.stringify({ ...preview.mapping, ...mapping }) };
+  const { mapping, values, ...query } = chosen.query as { mapping?: object; values?: Values };
+  return {
+    ...query,
+    ...(mapping && { mapping: JSON.stringify({ ...saidMapping(preview, answered), ...mapping }) }),
+    ...(values && { values: JSON.stringify(mergedValues(JSON.parse(answered.values ?? '{}'), values)) }),
+  };
+}
+
+/** The mapping so far: what was said, or a saved mapping as a whole. Other columns stay open. */
+function saidMapping({ mapping, mapping_name }: ImportPreview, { mapping: said }: Settings): object {
+  if (said?.trimStart().startsWith('{')) return JSON.parse(said);
+  return mapping_name === null ? {} : mapping;
+}
+
+/** The answer that a word means the country of these two letters; undefined where a question asks for no country. */
+function countryChoice(
+  { about, choices }: Question,
+  letters: string,
+): Question['choices'][number] | undefined {
+  const [refusing, ...others] = choices;
+  const values = refusing?.query.values as Values | undefined;
+  if (about !== 'values' || others.length > 0 || !values || !/^[A-Za-z]{2}$/.test(letters)) return undefined;
+  const named = Object.entries(values).map(([field, words]) => [
+    field,
+    Object.fromEntries(Object.keys(words).map((word) => [word, letters])),
+  ]);
+  return { label: letters, query: { values: Object.fromEntries(named) } };
 }
 
 /** Keeps input that can be read only once, until `remove`. */

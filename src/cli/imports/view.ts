@@ -90,7 +90,32 @@ export function describePreview(preview: ImportPreview, { paint }: Terminal): st
     paint.faint,
   );
   const told = guessed.map((text) => `${paint.warning('guessed:')} ${printable(text)}\n`).join('');
-  return `${facts}${list}${told}${report === null ? '' : describeBad(report, paint.bad)}`;
+  return `${facts}${list}${valuesTable(preview, paint.faint)}${told}${report === null ? '' : describeBad(report, paint.bad)}`;
+}
+
+/** The words of the file that are not ours, and what they mean. */
+function valuesTable({ values }: ImportPreview, paintHeading: (text: string) => string): string {
+  const rows = values.flatMap(({ column, values: words }) =>
+    words
+      .filter(({ source }) => source !== 'exact')
+      .map(({ value, lines, means, source }) => [
+        printable(column),
+        printable(value),
+        String(lines),
+        means ?? (source === 'given' ? 'refused' : NOT_KNOWN),
+      ]),
+  );
+  if (rows.length === 0) return '';
+  return table(
+    [
+      { heading: 'COLUMN', most: 40 },
+      { heading: 'WORD', most: 40 },
+      { heading: 'LINES', right: true },
+      { heading: 'MEANS' },
+    ],
+    rows,
+    paintHeading,
+  );
 }
 
 /** A page of imports, a line each. */

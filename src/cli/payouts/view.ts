@@ -220,7 +220,7 @@ function rowsOf(line: PayoutLine): string[][] {
     String(line.affiliate_id),
     line.name ?? '',
     line.email ?? '',
-    methodCell(line, total),
+    methodCell(total),
     String(total.commission_count),
     decimal(total),
     total.currency.toUpperCase(),
@@ -230,8 +230,8 @@ function rowsOf(line: PayoutLine): string[][] {
 }
 
 /** How a line is paid: its destination with the end of a bank account, or else the payout method of the affiliate. */
-function methodCell({ payout_method }: PayoutLine, { destination }: PayoutLine['totals'][number]): string {
-  if (destination === null) return payout_method ?? '';
+function methodCell({ destination, paid_through }: PayoutLine['totals'][number]): string {
+  if (destination === null) return paid_through ?? '';
   return destination.last_four === null ? destination.type : `${destination.type} …${destination.last_four}`;
 }
 

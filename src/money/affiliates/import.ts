@@ -44,6 +44,7 @@ const FORMAT: CsvFormat = {
   columns: IMPORTED_COLUMNS,
   isPrivate: true,
   required: ['email'],
+  identifying: ['email', 'external_id'],
   fixedWords: ['payout_method', 'is_ready_for_payout', 'status', 'legal_type', 'country'],
   staged: [...Object.entries(COLUMNS), ['problems', 'json']],
   readers: [
@@ -121,6 +122,7 @@ export async function importAffiliates(
     tx,
     sql`create temporary table touched (line int not null, redirects boolean not null) on commit drop`,
   );
+  const methodsSet = await setMethods(tx, account, header);
   await updateStaged(tx, account, header, importId);
   // a dry run is rolled back by the caller, but inserting new rows would use up ids
   const created = dryRun ? await countNew(tx) : await insertStaged(tx, account, importId);
@@ -130,7 +132,7 @@ export async function importAffiliates(
   await reviseFor(tx, account, sql`l.affiliate_id in (${redirected})`);
   const updated = await countTouched(tx);
   const unchanged = lines - skipped - bad.count - created - updated;
-  return { lines, created, updated, unchanged, skipped, totals: [], bad };
+  return { lines, created, updated, unchanged, skipped, methodsSet, totals: [], bad };
 }
 
 /** Finds the affiliate of each line: by external_id, else by e-mail address unless the external_id contradicts it. */
@@ -204,31 +206,57 @@ async function refuseClashes(tx: Tx, account: AccountId, bad: BadLines): Promise
   for (const [line, messages] of byLine(found)) bad.add(line, ...messages);
 }
 
+/**
+ * Lines with a PayPal address and no payout method get `paypal`, unless the file has no column for the method and the
+ * affiliate has one. Returns for how many that is new.
+ */
+async function setMethods(tx: Tx, account: AccountId, header: ReadonlySet<string>): Promise<number> {
+  if (!header.has('paypal_email')) return 0;
+  const isKept = header.has('payout_method') ? sql`false` : sql`a.payout_method is not null`;
+  const { count } = await oneRow<{ count: number }>(
+    tx,
+    sql`with given as (
+          update staged s set payout_method = 'paypal'
+          where s.paypal_email is not null and s.payout_method is null
+          returning s.affiliate_id)
+        select count(*)::int as count
+        from given g left join affiliates a on a.account_id = ${account} and a.id = g.affiliate_id
+        where a.payout_method is distinct from 'paypal' and not ${isKept}`,
+  );
+  return count;
+}
+
 async function updateStaged(
   tx: Tx,
   account: AccountId,
   header: ReadonlySet<string>,
   importId: ImportId | null,
 ): Promise<void> {
-  const columns = IMPORTED_COLUMNS.filter((column) => header.has(column));
-  const list = (alias: string) => raw(columns.map((column) => `${alias}.${column}`).join(', '));
-  const assignments = raw(columns.map((column) => `${column} = s.${column}`).join(', '));
-  const destination = DESTINATION_FIELDS.filter((column) => header.has(column));
+  // a method that no column gives is for those who have none
+  const addsMethod = header.has('paypal_email') && !header.has('payout_method');
+  const isSet = (column: string) => header.has(column) || (addsMethod && column === 'payout_method');
+  const writtenOf = (column: string) =>
+    addsMethod && column === 'payout_method' ? 'coalesce(a.payout_method, s.payout_method)' : `s.${column}`;
+  const columns = IMPORTED_COLUMNS.filter(isSet);
+  const before = raw(columns.map((column) => `a.${column}`).join(', '));
+  const after = raw(columns.map(writtenOf).join(', '));
+  const assignments = raw(columns.map((column) => `${column} = ${writtenOf(column)}`).join(', '));
+  const destination = DESTINATION_FIELDS.filter(isSet);
   await rows(
     tx,
     sql`create temporary table changed on commit drop as
         select s.line, s.affiliate_id, (${join(
-          destination.map((column) => sql`a.${raw(column)} is distinct from s.${raw(column)}`),
+          destination.map((column) => sql`a.${raw(column)} is distinct from ${raw(writtenOf(column))}`),
           ' or ',
         )}) as redirects
         from staged s join affiliates a on a.account_id = ${account} and a.id = s.affiliate_id
-        where (${list('a')}) is distinct from (${list('s')})`,
+        where (${before}) is distinct from (${after})`,
   );
   if (importId !== null) {
     await rows(
       tx,
       sql`insert into import_affiliates (account_id, import_id, affiliate_id, before)
-          select ${account}, ${importId}, a.id, (select row_to_json(b) from (select ${list('a')}) b)
+          select ${account}, ${importId}, a.id, (select row_to_json(b) from (select ${before}) b)
           from affiliates a join changed on changed.affiliate_id = a.id where a.account_id = ${account}`,
     );
   }

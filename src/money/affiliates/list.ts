@@ -15,9 +15,9 @@ import type { PageCut } from '../../contract/page-cuts.ts';
 import type { Reader } from '../../db/connect.ts';
 import type { AccountId } from '../../kernel/ids.ts';
 import { normalizeCurrency } from '../../kernel/money.ts';
-import { PAYOUT_METHODS } from '../../kernel/payments.ts';
+import { DESTINATION_TYPES } from '../../kernel/payments.ts';
 import { balanceJoin, earnedIn, earnersIn, fresh } from '../ledger/balances.ts';
-import { hasDestination } from '../ledger/destinations.ts';
+import { hasDestination, paidThroughInAny } from '../ledger/destinations.ts';
 import { type AffiliateWithBalance, recordWithBalance } from './record.ts';
 import { searchCondition } from './search.ts';
 
@@ -38,8 +38,8 @@ export const affiliateList: ListDefinition = {
   sort: { id: 'a.id', created_at: 'a.created_at', email: 'lower(a.email)', unpaid: 'a.unpaid' },
   filters: {
     status: oneOf(['active', 'inactive'], (status) => sql`a.status = ${status}`),
-    payout_method: oneOf([...PAYOUT_METHODS, 'none'], (method) =>
-      method === 'none' ? sql`a.payout_method is null` : sql`a.payout_method = ${method}`,
+    payout_method: oneOf([...DESTINATION_TYPES, 'none'], (method) =>
+      method === 'none' ? sql`${raw(paidThroughInAny)} is null` : sql`${raw(paidThroughInAny)} = ${method}`,
     ),
     is_ready_for_payout: oneOf(['true', 'false'], (is) => sql`a.is_ready_for_payout = ${is}::boolean`),
     has_destination: oneOf(['true', 'false'], (has) => sql`${hasDestination(null)} = ${has}::boolean`),

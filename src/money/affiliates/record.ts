@@ -13,7 +13,12 @@ import {
   timestamp,
 } from '../../contract/schemas.ts';
 import { PAYOUT_METHODS } from '../../kernel/payments.ts';
-import { destinationType, destinationTypes } from '../ledger/destinations.ts';
+import {
+  destinationType,
+  destinationTypes,
+  paidThroughField,
+  paidThroughInAny,
+} from '../ledger/destinations.ts';
 
 export const payoutMethod = nullable(Type.Enum(PAYOUT_METHODS, { title: 'PayoutMethod' }));
 export const LEGAL_TYPES = ['person', 'business'] as const;
@@ -62,6 +67,7 @@ export const affiliateWithBalance = strict(
       description:
         'of the destination for all currencies, else of one for some; null: none, paid as `payout_method` says',
     }),
+    paid_through: paidThroughField,
   },
   { title: 'AffiliateWithBalance' },
 );
@@ -95,6 +101,7 @@ export const recordWithBalance = columnsOf(affiliateWithBalance, {
   balance: 'b.balance',
   last_paid_at: 'iso(b.last_paid_at)',
   destination_type: destinationType,
+  paid_through: paidThroughInAny,
 });
 
 const state = (description: string) =>
@@ -162,6 +169,10 @@ export const affiliateImport = strict(
     updated: Type.Integer(),
     unchanged: Type.Integer(),
     failed: Type.Integer(),
+    methods_set: Type.Integer({
+      description:
+        'lines whose `payout_method` became `paypal`, because they have a `paypal_email` and no method',
+    }),
     errors: Type.Array(badLine, {
       description: 'the first 1,000 bad lines',
     }),

@@ -48,6 +48,7 @@ function format(fallbackCurrency: string, zone: string): CsvFormat {
   return {
     columns: [...columns, ...AFFILIATE_COLUMNS],
     required: ['external_id', AFFILIATE_COLUMNS],
+    identifying: ['external_id', 'order_id', ...AFFILIATE_COLUMNS],
     fixedWords: ['type', 'currency'],
     staged: [
       ['affiliate', 'text'],

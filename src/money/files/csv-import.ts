@@ -12,6 +12,7 @@ import { Failure, fail } from '../../kernel/errors.ts';
 import { type ImportId, numberIdOf } from '../../kernel/ids.ts';
 import { IDENTIFIER_RULE, isIdentifier } from '../../kernel/names.ts';
 import { isSealed } from './sealed-columns.ts';
+import { isTotalsLine } from './totals-line.ts';
 
 const MAX_REPORTED = 1000;
 
@@ -65,6 +66,8 @@ export class CellError extends Error {
 export type Cell = string | number | bigint | boolean | null;
 
 export interface CsvFormat extends CsvColumns {
+  /** The columns that say whom or what a line is about. */
+  readonly identifying: readonly string[];
   /** The columns of the temporary table `staged (line int, …)`, in order, with their SQL types. */
   readonly staged: readonly (readonly [column: string, type: string])[];
   /** The readers of the staged columns, in the same order. A reader throws CellError for an invalid cell. */
@@ -125,6 +128,8 @@ export async function stageCsv(
       let row = String(line);
       for (const read of format.readers) row += `\t${readCell(read, cells, wrong)}`;
       if (wrong.length === 0) text += `${row}\n`;
+      else if (isTotals(cells, format.identifying))
+        bad.add(line, 'looks like a total of the other lines: remove it');
       else bad.add(line, ...new Set(wrong));
     }
     return text;
@@ -146,6 +151,15 @@ export async function stageCsv(
   await rows(tx, raw('analyze staged'));
   return { header: new Set(reading?.columns ?? reader.header), lines, skipped };
 }
+
+const isTotals = (cells: Cells, identifying: readonly string[]): boolean => {
+  const names = Object.keys(cells);
+  const values = names.map((name) => cells[name] ?? '');
+  return isTotalsLine(
+    values,
+    names.flatMap((name, index) => (identifying.includes(name) ? [index] : [])),
+  );
+};
 
 function lazily<Value>(make: () => Value): () => Value {
   let made: { readonly value: Value } | undefined;
@@ -203,6 +217,8 @@ export interface ImportOutcome {
   readonly unchanged: number;
   /** Lines skipped because their status says that they are not owed. */
   readonly skipped: number;
+  /** Lines that got a payout method because they have a PayPal address and no method. */
+  readonly methodsSet?: number;
   /** Sums of the good lines. */
   readonly totals: { readonly currency: string; readonly amount: number; readonly count: number }[];
   readonly bad: BadLines;

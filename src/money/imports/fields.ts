@@ -5,9 +5,12 @@ import { PAYEE_FIELDS } from './payee-fields.ts';
 export const IMPORT_KINDS = ['affiliates', 'commissions'] as const;
 export type ImportKind = (typeof IMPORT_KINDS)[number];
 
+const words = (text: string): readonly string[] => text.split(/\s+/);
+
+// in English, German, French, Spanish, Italian, Dutch, Polish and Portuguese, as `plain` writes them
 const YES_AND_NO = {
-  true: ['true', 'yes', 'y', '1', 'on', 'ready'],
-  false: ['false', 'no', 'n', '0', 'off'],
+  true: words('true yes y 1 on ready enabled ja oui si tak sim vrai wahr verdadero vero prawda'),
+  false: words('false no n 0 off disabled nein non nee nie nao faux falsch falso'),
 };
 
 const AFFILIATES: Readonly<Record<string, Field>> = {
@@ -79,56 +82,78 @@ const AFFILIATES: Readonly<Record<string, Field>> = {
         'storecredit',
         'stripe',
         'sepa',
+        'uberweisung',
+        'bankuberweisung',
+        'virement',
+        'virementbancaire',
+        'transferencia',
+        'transferenciabancaria',
+        'bonifico',
+        'bonificobancario',
+        'overschrijving',
+        'przelew',
+        'przelewbankowy',
       ],
     },
   },
   is_ready_for_payout: {
     type: 'word',
-    synonyms: ['isreadyforpayout', 'readyforpayout', 'payable'],
+    synonyms: ['isreadyforpayout', 'readyforpayout', 'payable', 'payoutsenabled', 'readytopay', 'auszahlbar'],
     words: YES_AND_NO,
   },
   status: {
     type: 'word',
-    synonyms: ['status', 'state', 'affiliatestatus'],
+    synonyms: ['status', 'state', 'affiliatestatus', 'partnerstatus', 'promoterstatus', 'statut', 'situacao'],
     words: {
-      active: ['active', 'approved', 'accepted', 'enabled', 'confirmed'],
-      inactive: [
-        'inactive',
-        'pending',
-        'rejected',
-        'denied',
-        'declined',
-        'disabled',
-        'banned',
-        'suspended',
-        'archived',
-      ],
+      active: words(
+        `active approved accepted enabled confirmed live
+         aktiv freigegeben freigeschaltet genehmigt bestatigt actif active approuve valide accepte
+         activo activa aprobado aprobada habilitado attivo attiva approvato approvata abilitato
+         actief goedgekeurd aktywny aktywna zatwierdzony zatwierdzona ativo ativa aprovado aprovada`,
+      ),
+      inactive: words(
+        `inactive pending rejected denied declined disabled banned suspended archived blocked closed deactivated terminated
+         inaktiv gesperrt blockiert deaktiviert abgelehnt gekundigt ausstehend wartend inprufung
+         inactif inactive bloque refuse rejete suspendu desactive enattente
+         inactivo inactiva bloqueado bloqueada suspendido suspendida rechazado rechazada pendiente desactivado
+         inattivo inattiva bloccato bloccata sospeso sospesa rifiutato rifiutata inattesa disattivato
+         inactief geblokkeerd geweigerd afgewezen opgeschort inafwachting
+         nieaktywny nieaktywna zablokowany zablokowana odrzucony odrzucona zawieszony zawieszona oczekujacy
+         inativo inativa suspenso suspensa rejeitado rejeitada pendente`,
+      ),
     },
   },
   legal_type: {
     type: 'word',
     synonyms: ['legaltype', 'taxclassification', 'entitytype'],
     words: {
-      person: ['person', 'individual', 'private'],
-      business: ['business', 'company', 'organization', 'organisation', 'corporation'],
+      person: words(
+        'person individual private privat privatperson naturlicheperson particulier personne persona privato particular osoba osobafizyczna pessoa pessoafisica',
+      ),
+      business: words(
+        'business company organization organisation corporation unternehmen firma entreprise societe empresa azienda societa bedrijf spolka',
+      ),
     },
   },
-  country: { type: 'country', synonyms: ['country', 'countrycode', 'land', 'pays'] },
+  country: { type: 'country', synonyms: ['country', 'countrycode', 'land', 'pays', 'pais', 'paese', 'kraj'] },
   ...PAYEE_FIELDS,
 };
 
-const PENDING = ['pending', 'onhold', 'hold', 'review', 'new', 'waiting'];
-const REJECTED = [
-  'rejected',
-  'denied',
-  'declined',
-  'void',
-  'voided',
-  'canceled',
-  'cancelled',
-  'reversed',
-  'unqualified',
-];
+const PENDING = words(
+  `pending onhold hold review inreview new waiting tracked
+   ausstehend wartend inprufung enattente pendiente inattesa inafwachting oczekujacy oczekujaca oczekuje pendente`,
+);
+const REJECTED = words(
+  `rejected denied declined void voided canceled cancelled reversed unqualified
+   abgelehnt storniert widerrufen refuse rejete annule rechazado rechazada cancelado cancelada anulado anulada
+   rifiutato rifiutata annullato annullata afgewezen geweigerd geannuleerd odrzucony odrzucona anulowany anulowana
+   rejeitado rejeitada`,
+);
+const APPROVED = words(
+  `approved accepted confirmed locked genehmigt bestatigt freigegeben approuve valide confirme aprobado aprobada confirmado
+   confirmada approvato approvata confermato confermata goedgekeurd bevestigd zatwierdzony zatwierdzona potwierdzony
+   aprovado aprovada`,
+);
 
 const COMMISSIONS: Readonly<Record<string, Field>> = {
   external_id: {
@@ -140,6 +165,7 @@ const COMMISSIONS: Readonly<Record<string, Field>> = {
       'actionid',
       'referralid',
       'transactionid',
+      'transid',
       'rewardid',
       'id',
     ],
@@ -154,6 +180,7 @@ const COMMISSIONS: Readonly<Record<string, Field>> = {
       'affiliateexternalid',
       'mediapartnerid',
       'partnerid',
+      'publisherid',
       'promoterid',
       'affiliatecode',
       'refid',
@@ -166,8 +193,8 @@ const COMMISSIONS: Readonly<Record<string, Field>> = {
     type: 'word',
     synonyms: ['type', 'commissiontype'],
     words: {
-      sale: ['sale', 'order', 'purchase', 'lead', 'optin'],
-      recurring: ['recurring', 'subscription', 'renewal', 'rebill'],
+      sale: words('sale order purchase lead optin verkauf vente venta vendita verkoop sprzedaz venda'),
+      recurring: words('recurring subscription renewal rebill abo abonnement suscripcion abbonamento'),
       bonus: ['bonus', 'manual', 'credit'],
     },
   },
@@ -196,6 +223,7 @@ const COMMISSIONS: Readonly<Record<string, Field>> = {
       'ordervalue',
       'orderamount',
       'referenceamount',
+      'totalcost',
       'revenue',
       'subtotal',
       'total',
@@ -229,16 +257,34 @@ const COMMISSIONS: Readonly<Record<string, Field>> = {
     type: 'time',
     synonyms: [
       'occurredat',
+      'actiondate',
       'eventdate',
       'conversiondate',
+      'transactiondate',
+      'transdate',
       'orderdate',
       'saledate',
+      'purchasedate',
+      'referraldate',
+      'dateoforder',
+      'dateofsale',
+      'ordertime',
+      'transactiontime',
+      'bestelldatum',
+      'kaufdatum',
       'datecreated',
+      'dateinserted',
       'createdat',
+      'createdon',
       'created',
+      'createddate',
       'creationdate',
       'date',
+      'datetime',
+      'timestamp',
       'datum',
+      'fecha',
+      'data',
     ],
   },
   status: {
@@ -247,34 +293,50 @@ const COMMISSIONS: Readonly<Record<string, Field>> = {
     synonyms: ['paymentstatus', 'payoutstatus', 'commissionstatus', 'status', 'state'],
     words: {
       unpaid: [
-        'unpaid',
-        'approved',
-        'due',
-        'confirmed',
-        'accepted',
-        'open',
-        'locked',
-        'notpaid',
-        'payable',
-        'offen',
+        ...APPROVED,
+        ...words(
+          `unpaid due open notpaid payable offen unbezahlt impaye nonpaye impagado nopagado nonpagato openstaand onbetaald
+           niezaplacony niezaplacona nieoplacony naopago`,
+        ),
       ],
       pending: PENDING,
-      paid: ['paid', 'paidout', 'complete', 'completed', 'sent', 'bezahlt'],
+      paid: words(
+        `paid paidout complete completed sent bezahlt ausgezahlt paye payee verse pagado pagada abonado pagato pagata betaald
+         uitbetaald zaplacony zaplacona oplacony wyplacony wyplacona pago`,
+      ),
       rejected: [...REJECTED, 'refunded', 'draft', 'failed', 'storniert'],
     },
   },
   approval: {
     type: 'word',
-    synonyms: ['conversionstatus', 'approvalstatus', 'approval', 'status', 'state'],
+    synonyms: [
+      'conversionstatus',
+      'actionstatus',
+      'approvalstatus',
+      'rstatus',
+      'approval',
+      'status',
+      'state',
+    ],
     words: {
-      approved: ['approved', 'accepted', 'confirmed', 'active', 'locked'],
+      approved: [...APPROVED, 'active'],
       pending: PENDING,
       rejected: REJECTED,
     },
   },
   paid_at: {
     type: 'time',
-    synonyms: ['paidat', 'datepaid', 'paiddate', 'paymentdate', 'payoutdate', 'paidon', 'cleareddate'],
+    synonyms: [
+      'paidat',
+      'datepaid',
+      'paiddate',
+      'paymentdate',
+      'payoutdate',
+      'paidon',
+      'cleareddate',
+      'auszahlungsdatum',
+      'bezahltam',
+    ],
   },
   payment_reference: {
     type: 'text',
@@ -295,6 +357,12 @@ export const FIELDS: Readonly<Record<ImportKind, Readonly<Record<string, Field>>
   commissions: COMMISSIONS,
 };
 
+/** The fields that say whom or what a line is about. */
+export const IDENTIFYING: Readonly<Record<ImportKind, readonly string[]>> = {
+  affiliates: ['email', 'external_id'],
+  commissions: ['external_id', 'order_id', 'affiliate_email', 'affiliate_external_id', 'affiliate_id'],
+};
+
 /** A file of commissions has exactly one of these. */
 export const REFERENCES = ['affiliate_email', 'affiliate_external_id', 'affiliate_id'] as const;
 
@@ -303,5 +371,8 @@ export function plain(text: string): string {
   return text
     .normalize('NFD')
     .toLowerCase()
+    .replaceAll('ß', 'ss')
+    .replaceAll('ł', 'l')
+    .replaceAll('ø', 'o')
     .replaceAll(/[^\p{L}\p{N}]/gu, '');
 }

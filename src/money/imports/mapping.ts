@@ -1,8 +1,9 @@
+import { quote } from '../../kernel/csv-refusal.ts';
 import { isEmail } from '../../kernel/email.ts';
-import { fail } from '../../kernel/errors.ts';
+import { fail, nameSome } from '../../kernel/errors.ts';
 import { TAX_ID_TYPES } from '../../kernel/taxes.ts';
 import { isSealed } from '../files/sealed-columns.ts';
-import { FIELDS, type ImportKind, plain, REFERENCES } from './fields.ts';
+import { FIELDS, IDENTIFYING, type ImportKind, plain, REFERENCES } from './fields.ts';
 
 /** What each column becomes, and constant values of fields. */
 export type Mapping = Readonly<Record<string, string | { readonly constant: string }>>;
@@ -21,9 +22,16 @@ export interface PlannedColumn {
   readonly source: Source;
 }
 
+/** The columns whose values say whom or what a line is about. */
+export const identifyingColumns = (kind: ImportKind, columns: readonly PlannedColumn[]): number[] =>
+  columns.flatMap(({ field }, index) => (field !== null && IDENTIFYING[kind].includes(field) ? [index] : []));
+
+/** What a question can be about. */
+export const ABOUT = ['dates', 'decimal', 'mapping', 'paid', 'values', 'status_columns', 'totals'] as const;
+
 /** A question that only the uploader can answer. */
 export interface Question {
-  readonly about: 'dates' | 'decimal' | 'mapping' | 'paid';
+  readonly about: (typeof ABOUT)[number];
   readonly message: string;
   readonly choices: { readonly label: string; readonly query: Record<string, unknown> }[];
 }
@@ -74,7 +82,7 @@ export function checkMapping(kind: ImportKind, header: readonly string[], mappin
       take(name, name);
     } else if (!keys.includes(name.toLowerCase())) {
       throw refuse(
-        `names the column ${JSON.stringify(name)}, which the file has not; it has ${header.map((one) => JSON.stringify(one)).join(', ')}`,
+        `names the column ${JSON.stringify(name)}, which the file has not; it has ${nameSome(header.map(quote))}`,
       );
     } else if (seen.has(name.toLowerCase())) throw refuse(`names the column ${JSON.stringify(name)} twice`);
     else {
@@ -112,9 +120,12 @@ class Draft {
   readonly #seen: Seen;
   readonly #found: (PlannedColumn | undefined)[];
   readonly #constants: ReadonlySet<string>;
+  /** The names of the columns as they are compared. */
+  readonly #names: readonly string[];
 
   constructor(seen: Seen, mapping: Mapping, source: 'given' | 'saved') {
     this.#seen = seen;
+    this.#names = seen.header.map(plain);
     this.#constants = new Set(Object.keys(mapping).filter((name) => typeof mapping[name] !== 'string'));
     const values = new Map(Object.entries(mapping).map(([name, value]) => [name.toLowerCase(), value]));
     this.#found = seen.header.map((column) => {
@@ -131,8 +142,8 @@ class Draft {
 
   /** The indexes of columns that are still undecided, optionally only those with one of these names. */
   free(names?: readonly string[]): number[] {
-    return this.#seen.header.flatMap((name, index) =>
-      this.#found[index] === undefined && (names === undefined || names.includes(plain(name))) ? [index] : [],
+    return this.#names.flatMap((name, index) =>
+      this.#found[index] === undefined && (names === undefined || names.includes(name)) ? [index] : [],
     );
   }
 
@@ -202,10 +213,13 @@ function otherKind(header: readonly string[], draft: Draft): Question[] {
   ];
 }
 
-const choiceOf = (mapping: Mapping): Question['choices'][number] => ({
-  label: Object.entries(mapping)
-    .map(([key, value]) => `${key} = ${value}`)
-    .join(', '),
+/** An answer that maps columns. */
+export const choiceOf = (mapping: Mapping, label?: string): Question['choices'][number] => ({
+  label:
+    label ??
+    Object.entries(mapping)
+      .map(([key, value]) => `${key} = ${value}`)
+      .join(', '),
   query: { mapping },
 });
 

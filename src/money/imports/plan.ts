@@ -1,7 +1,6 @@
 import type { Upload } from '../../contract/uploads.ts';
 import type { Reader } from '../../db/connect.ts';
 import { readIban } from '../../kernel/bank-accounts.ts';
-import type { CsvLine } from '../../kernel/csv.ts';
 import type { CsvEncoding, CsvSeparator } from '../../kernel/csv-dialect.ts';
 import { CsvError } from '../../kernel/csv-refusal.ts';
 import { isEmail } from '../../kernel/email.ts';
@@ -9,9 +8,9 @@ import { fail } from '../../kernel/errors.ts';
 import type { AccountId } from '../../kernel/ids.ts';
 import { zoneOf } from '../../people/accounts/service.ts';
 import { defaultCurrency } from '../commissions/service.ts';
-import { type FileShape, linesOf, shapeOf } from './dialect.ts';
-import type { FieldType } from './field.ts';
-import { FIELDS, type ImportKind, plain } from './fields.ts';
+import { type FileShape, shapeOf } from './dialect.ts';
+import { proofIn } from './evidence.ts';
+import type { ImportKind } from './fields.ts';
 import {
   checkMapping,
   IGNORE,
@@ -23,9 +22,11 @@ import {
   type Question,
   type Seen,
 } from './mapping.ts';
+import { type ColumnValues, guessedValues, mergedValues, parseValues } from './meanings.ts';
+import { askDateColumn, askStatusColumns, askTotals, askValues, isOwnShape } from './questions.ts';
 import type { Paid, Rules } from './reading.ts';
 import { affiliatesAmong, findMapping, mappingOf } from './store.ts';
-import { type DateForm, type Decimal, dateEvidence, decimalEvidence, type Evidence } from './values.ts';
+import type { DateForm, Decimal } from './values.ts';
 
 /** What the caller specifies about a file; undefined is guessed. */
 export interface ImportSettings {
@@ -37,6 +38,12 @@ export interface ImportSettings {
   readonly decimal?: Decimal | undefined;
   readonly dates?: DateForm | undefined;
   readonly paid?: Paid | undefined;
+  /** JSON: what the words of the file mean, by field. */
+  readonly values?: string | undefined;
+  /** That columns of status and readiness are left out is intended. */
+  readonly status_columns?: 'ignore' | undefined;
+  /** What to do with lines that look like totals. */
+  readonly totals?: 'import' | 'skip' | undefined;
 }
 
 /** How a file will be read, and what of it was guessed. */
@@ -47,7 +54,11 @@ export interface ImportPlan {
   readonly mapping: Mapping;
   /** The saved mapping that was used. */
   readonly mappingName: string | null;
+  /** The columns of words, and what each word means. */
+  readonly values: readonly ColumnValues[];
   readonly guessed: string[];
+  /** Questions that were answered, by the request or a saved mapping. */
+  readonly settled: Pick<ImportSettings, 'status_columns' | 'totals'>;
   readonly questions: Question[];
 }
 
@@ -90,7 +101,11 @@ async function plan(
   };
   const has = new Set([...columns.flatMap(({ field }) => field ?? []), ...constants.map(([name]) => name)]);
   const asked = { ...saved?.dialect, ...settings };
-  const proof = await proofIn(upload, shape, { columns, kind, has, asked });
+  const values = mergedValues(
+    saved?.dialect.values === undefined ? {} : parseValues(kind, saved.dialect.values),
+    given.values === undefined ? {} : parseValues(kind, given.values),
+  );
+  const proof = await proofIn(upload, shape, { columns, kind, has, asked, values });
   const rules: Rules = {
     kind,
     dialect: shape.dialect,
@@ -101,14 +116,27 @@ async function plan(
     zone: await zoneOf(db, account),
     currency: await defaultCurrency(db, account),
     paid: asked.paid ?? 'import',
+    values,
+    totals: asked.totals ?? 'import',
   };
+  const open = questions.length > 0 ? questions : missingFields(kind, has);
   return {
     shape,
     rules,
     mapping,
     mappingName: saved?.name ?? null,
-    guessed: [...shape.guessed, ...guessedOf(columns, has, rules, asked)],
-    questions: [...(questions.length > 0 ? questions : missingFields(kind, has)), ...proof.questions],
+    values: proof.values,
+    settled: asked,
+    guessed: [...shape.guessed, ...guessedOf(columns, has, rules, asked), ...guessedValues(proof.values)],
+    questions: [
+      ...open,
+      ...askDateColumn(seen, columns, has),
+      ...(asked.status_columns === undefined ? askStatusColumns(seen, columns, has) : []),
+      ...proof.questions,
+      // what a column is comes before what its words mean
+      ...(open.length === 0 ? askValues(proof.values) : []),
+      ...askTotals(proof.totals),
+    ],
   };
 }
 
@@ -163,148 +191,13 @@ function guessedOf(
   if (ignored.length > 0) told.push(`ignored: ${ignored.join(', ')}`);
   if (rules.kind === 'commissions' && !has.has('external_id'))
     told.push('the order_id names the commission too (external_id)');
+  if (rules.kind === 'commissions' && !has.has('occurred_at') && !isOwnShape(columns))
+    told.push('no column says when commissions were earned: all get the time of the import (occurred_at)');
+  if (rules.kind === 'affiliates' && has.has('paypal_email') && !has.has('payout_method'))
+    told.push('who has a PayPal address and no payout_method gets the payout_method paypal');
   if (asked.decimal === undefined && rules.decimal === 'comma') told.push('amounts have a decimal comma');
   if (asked.dates === undefined && rules.dates !== 'iso') {
     told.push(`dates are ${rules.dates === 'dmy' ? 'day' : 'month'} first`);
   }
   return told;
 }
-
-interface Proof {
-  readonly decimal: Decimal | null;
-  readonly dates: DateForm | null;
-  readonly questions: readonly Question[];
-}
-
-/** Collects what values show about one choice. */
-class Witness<Choice> {
-  readonly #columns: readonly number[];
-  readonly #read: (text: string) => Evidence<Choice>;
-  readonly #found = new Map<Choice | 'either', string>();
-
-  constructor(columns: readonly number[], read: (text: string) => Evidence<Choice>) {
-    this.#columns = columns;
-    this.#read = read;
-  }
-
-  look({ cells }: CsvLine): void {
-    for (const index of this.#columns) {
-      const evidence = this.#read(cells[index] ?? '');
-      if (evidence !== null && !this.#found.has(evidence)) this.#found.set(evidence, cells[index] ?? '');
-    }
-  }
-
-  get isDecided(): boolean {
-    return this.#columns.length === 0 || this.proofs.length > 0;
-  }
-
-  get proofs(): Choice[] {
-    return [...this.#found.keys()].filter((key): key is Choice => key !== 'either');
-  }
-
-  has(evidence: Choice | 'either'): boolean {
-    return this.#found.has(evidence);
-  }
-
-  /** A value that shows a reading. */
-  example(of: Choice | 'either'): string {
-    return JSON.stringify(this.#found.get(of) ?? '');
-  }
-
-  /** Whether values were ambiguous or contradictory. */
-  get isOpen(): boolean {
-    return this.proofs.length > 1 || (this.proofs.length === 0 && this.#found.has('either'));
-  }
-}
-
-/** Reads values, as far into the file as needed, for evidence about dates, amounts and payments. */
-async function proofIn(
-  upload: Upload,
-  shape: FileShape,
-  plan: {
-    readonly columns: readonly PlannedColumn[];
-    readonly kind: ImportKind;
-    readonly has: ReadonlySet<string>;
-    readonly asked: Partial<ImportSettings>;
-  },
-): Promise<Proof> {
-  const { kind, asked, has } = plan;
-  const ofType = (...types: readonly FieldType[]) =>
-    plan.columns.flatMap(({ field }, index) => {
-      const type = field === null ? undefined : FIELDS[kind][field]?.type;
-      return type !== undefined && types.includes(type) ? [index] : [];
-    });
-  const dates = new Witness(asked.dates === undefined ? ofType('time', 'day') : [], dateEvidence);
-  const amounts = new Witness(asked.decimal === undefined ? ofType('money') : [], decimalEvidence);
-  const asksPaid = kind === 'commissions' && asked.paid === undefined && !has.has('paid_at');
-  const status = asksPaid ? plan.columns.findIndex(({ field }) => field === 'status') : -1;
-  const paidWords = new Set(FIELDS.commissions.status?.words?.paid);
-  const paid = new Witness(status === -1 ? [] : [status], (text) =>
-    paidWords.has(plain(text)) ? 'paid' : null,
-  );
-  const all = [dates, amounts, paid];
-  const look = (lines: readonly CsvLine[]) => {
-    for (const line of lines) for (const witness of all) witness.look(line);
-  };
-  look(shape.sample);
-  if (!shape.isAll) {
-    for await (const { lines } of linesOf(upload, shape.dialect)) {
-      if (all.every(({ isDecided }) => isDecided)) break;
-      look(lines);
-    }
-  }
-  return {
-    decimal: amounts.proofs[0] ?? null,
-    dates: dates.proofs.find((form) => form !== 'iso') ?? dates.proofs[0] ?? null,
-    questions: [
-      ...askDates(dates),
-      ...askDecimal(amounts),
-      ...(paid.proofs.length > 0 ? [PAID_WITHOUT_DAY] : []),
-    ],
-  };
-}
-
-function askDates(dates: Witness<DateForm>): Question[] {
-  const isMixed = dates.proofs.includes('dmy') && dates.proofs.includes('mdy');
-  // ISO days prove nothing about the other days, whose order must still be known
-  const isOpen = isMixed || (dates.has('either') && !dates.proofs.some((form) => form !== 'iso'));
-  if (!isOpen) return [];
-  return [
-    {
-      about: 'dates',
-      message: isMixed
-        ? `dates have the day first in ${dates.example('dmy')} and the month first in ${dates.example('mdy')}`
-        : `the date ${dates.example('either')} has the day first or the month first`,
-      choices: [
-        { label: 'day first', query: { dates: 'dmy' } },
-        { label: 'month first', query: { dates: 'mdy' } },
-      ],
-    },
-  ];
-}
-
-function askDecimal(amounts: Witness<Decimal>): Question[] {
-  if (!amounts.isOpen) return [];
-  const isMixed = amounts.proofs.length > 1;
-  return [
-    {
-      about: 'decimal',
-      message: isMixed
-        ? `amounts have a decimal point in ${amounts.example('point')} and a decimal comma in ${amounts.example('comma')}`
-        : `the amount ${amounts.example('either')} could be a thousand and more, or have three decimals`,
-      choices: [
-        { label: 'decimal point', query: { decimal: 'point' } },
-        { label: 'decimal comma', query: { decimal: 'comma' } },
-      ],
-    },
-  ];
-}
-
-const PAID_WITHOUT_DAY: Question = {
-  about: 'paid',
-  message: 'lines say that they were paid, and no column says when',
-  choices: [
-    { label: 'leave them out', query: { paid: 'skip' } },
-    { label: 'give the day of payment by a column or a constant: paid_at', query: {} },
-  ],
-};

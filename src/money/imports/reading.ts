@@ -1,10 +1,12 @@
 import type { CsvDialect } from '../../kernel/csv-dialect.ts';
 import { quote } from '../../kernel/csv-refusal.ts';
 import { type Cells, guardedCell, type Reading } from '../files/csv-import.ts';
+import { isTotalsLine } from '../files/totals-line.ts';
 import type { Field } from './field.ts';
-import { FIELDS, type ImportKind, plain } from './fields.ts';
-import type { Mapping, PlannedColumn } from './mapping.ts';
-import { type DateForm, type Decimal, readAmount, readCountry, readTime } from './values.ts';
+import { FIELDS, type ImportKind } from './fields.ts';
+import { identifyingColumns, type Mapping, type PlannedColumn } from './mapping.ts';
+import { hasWords, type Meaning, meaningsOf, type Values } from './meanings.ts';
+import { type DateForm, type Decimal, readAmount, readDay, readTime } from './values.ts';
 
 /** What to do with lines that are marked as paid. */
 export const PAID = ['import', 'skip'] as const;
@@ -23,6 +25,10 @@ export interface Rules {
   /** The account's currency, for amounts without one. */
   readonly currency: string;
   readonly paid: Paid;
+  /** What words were said to mean. */
+  readonly values: Values;
+  /** What to do with lines that look like totals. */
+  readonly totals: 'import' | 'skip';
 }
 
 type Draft = Record<string, string | null>;
@@ -54,34 +60,47 @@ function columnsOf({ kind, columns, mapping }: Rules): string[] {
 interface Target {
   readonly field: string;
   readonly about: Field;
-  readonly words: ReadonlyMap<string, string>;
+  /** What a word means; null for a field without words. */
+  readonly meaningOf: ((value: string) => Meaning) | null;
 }
 
 interface Targets {
   /** By column index; null for an ignored column. */
   readonly byColumn: readonly (Target | null)[];
   readonly constants: readonly (Target & { readonly value: string })[];
+  readonly identifying: readonly number[];
 }
 
 function targetsOf(rules: Rules): Targets {
   const targetOf = (field: string): Target => {
     const about = FIELDS[rules.kind][field];
     if (about === undefined) throw new Error(`no field ${field}`);
-    const words = Object.entries(about.words ?? {}).flatMap(([word, others]) =>
-      [word, ...others].map((other) => [plain(other), word] as const),
-    );
-    return { field, about, words: new Map(words) };
+    return { field, about, meaningOf: hasWords(about) ? once(meaningsOf(about, rules.values[field])) : null };
   };
   return {
     byColumn: rules.columns.map(({ field }) => (field === null ? null : targetOf(field))),
     constants: Object.entries(rules.mapping).flatMap(([field, value]) =>
       typeof value === 'string' ? [] : [{ ...targetOf(field), value: value.constant }],
     ),
+    identifying: identifyingColumns(rules.kind, rules.columns),
+  };
+}
+
+/** The meanings of words, each found once; a column has few different words. */
+function once(meaningOf: (value: string) => Meaning): (value: string) => Meaning {
+  const known = new Map<string, Meaning>();
+  return (value) => {
+    const before = known.get(value);
+    if (before !== undefined) return before;
+    const meaning = meaningOf(value);
+    if (known.size < 1000) known.set(value, meaning);
+    return meaning;
   };
 }
 
 /** A line of the file converted to our own format; null when it is skipped. Errors are added to `wrong`. */
 function lineOf(rules: Rules, targets: Targets, values: readonly string[], wrong: string[]): Cells | null {
+  if (rules.totals === 'skip' && isTotalsLine(values, targets.identifying)) return null;
   const cells: Draft = {};
   let amounts: Target[] | undefined;
   const take = (target: Target, value: string) => {
@@ -107,27 +126,23 @@ function lineOf(rules: Rules, targets: Targets, values: readonly string[], wrong
   return rules.kind === 'affiliates' ? cells : withStatus(rules, cells, wrong);
 }
 
-const CLOCK = /(?:T|,? +)\d{1,2}:\d{2}.*$/;
-
 function readValue(
   { dates, zone }: Rules,
-  { field, about, words }: Target,
+  { field, about, meaningOf }: Target,
   value: string,
   cells: Draft,
 ): void {
   switch (about.type) {
     case 'word':
-      cells[field] = words.get(plain(value)) ?? value;
+    case 'country':
+      cells[field] = meaningOf?.(value).means ?? value;
       return;
     case 'time':
       cells[field] = readTime(value, dates, zone) ?? value;
       return;
     case 'day':
       // of a time the day counts
-      cells[field] = readTime(value.replace(CLOCK, ''), dates, zone) ?? value;
-      return;
-    case 'country':
-      cells[field] = readCountry(value);
+      cells[field] = readDay(value, dates) ?? value;
       return;
     case 'name': {
       const [first = '', ...rest] = value.split(/\s+/);

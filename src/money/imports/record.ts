@@ -4,7 +4,8 @@ import { amount, currencyCode, nullable, strict, timestamp } from '../../contrac
 import { CSV_ENCODINGS, CSV_SEPARATORS, type CsvSeparator } from '../../kernel/csv-dialect.ts';
 import { LINE_ENDS } from './dialect.ts';
 import { IMPORT_KINDS } from './fields.ts';
-import { SOURCES } from './mapping.ts';
+import { ABOUT, SOURCES } from './mapping.ts';
+import { VALUE_SOURCES } from './meanings.ts';
 import { progressKey } from './progress.ts';
 import { PAID } from './reading.ts';
 import { DATE_FORMS, DECIMALS } from './values.ts';
@@ -34,6 +35,26 @@ export const settings = {
       description: 'lines that were paid elsewhere: import them as paid, or leave them out; default import',
     }),
   ),
+  values: Type.Optional(
+    Type.String({
+      minLength: 2,
+      maxLength: 8000,
+      description:
+        'JSON: what the words of the file mean, by field: `{"status": {"gesperrt": "inactive"}, "country": {"Hellas": "GR"}}`; ' +
+        '`"refuse"` makes the lines with a word bad. Common words in several languages need not be said',
+    }),
+  ),
+  status_columns: Type.Optional(
+    Type.Enum(['ignore'], {
+      description: 'leave out columns of status and readiness, which is a question otherwise',
+    }),
+  ),
+  totals: Type.Optional(
+    Type.Enum(['import', 'skip'], {
+      description:
+        'lines that look like totals, which are a question otherwise: read them as any line, or leave them out',
+    }),
+  ),
   progress_key: Type.Optional(progressKey),
   file_name: Type.Optional(Type.String({ minLength: 1, maxLength: 255, description: 'shown in the record' })),
 };
@@ -47,6 +68,10 @@ const file = strict(
   { title: 'ImportedFile' },
 );
 
+const values = Type.Record(Type.String(), Type.Record(Type.String(), Type.String()), {
+  description: 'what was said that words of the file mean, by field',
+});
+
 const dialect = strict(
   {
     encoding: Type.Enum([...CSV_ENCODINGS]),
@@ -57,6 +82,7 @@ const dialect = strict(
     last_line: Type.Enum(['ended', 'open'], {
       description: 'open: it has no line end, and the file was said to be whole',
     }),
+    values: Type.Optional(values),
   },
   { title: 'ImportDialect' },
 );
@@ -172,17 +198,46 @@ export const importPreview = strict(
         { title: 'ImportColumn' },
       ),
     ),
+    values: Type.Array(
+      strict(
+        {
+          column: Type.String(),
+          field: Type.String(),
+          words: nullable(
+            Type.Array(Type.String(), {
+              description: 'what a value can mean; null = any country, by two letters',
+            }),
+          ),
+          values: Type.Array(
+            strict({
+              value: Type.String({ description: 'as the file has it' }),
+              lines: Type.Integer(),
+              means: nullable(Type.String({ description: 'null: not known, or its lines are refused' })),
+              source: Type.Enum([...VALUE_SOURCES], {
+                description:
+                  'given: by the request or a saved mapping; exact: one of our words; synonym: a common word for one; none: not known',
+              }),
+            }),
+            { description: 'the most frequent first, 100 at most, those that are not known before others' },
+          ),
+          more: Type.Integer({ description: 'how many different values are not listed' }),
+        },
+        { title: 'ImportValues' },
+      ),
+      { description: 'the columns that have words of a fixed set, or countries' },
+    ),
     guessed,
     questions: Type.Array(
       strict(
         {
-          about: Type.Enum(['dates', 'decimal', 'mapping', 'paid']),
+          about: Type.Enum([...ABOUT]),
           message: Type.String(),
           choices: Type.Array(
             strict({
               label: Type.String(),
               query: Type.Record(Type.String(), Type.Unknown(), {
-                description: 'what the next request says: parameters; `mapping` as JSON to merge into it',
+                description:
+                  'what the next request says: parameters; `mapping` and `values` as JSON to merge into them',
               }),
             }),
           ),

@@ -11,6 +11,7 @@ import { affiliateImport } from '../affiliates/record.ts';
 import { commissionImport } from '../commissions/record.ts';
 import { shown } from '../files/sealed-columns.ts';
 import type { ImportKind } from './fields.ts';
+import type { ColumnValues } from './meanings.ts';
 import type { ImportPlan, ImportSettings } from './plan.ts';
 import { importProgress, progressKey, readProgress, stagesOf } from './progress.ts';
 import { importPreview, importRecord, importReport, savedMapping, settings } from './record.ts';
@@ -81,6 +82,15 @@ function reportOf(plan: ImportPlan, { outcome, payouts }: Imported) {
   return { ...countsOf(outcome, payouts), errors };
 }
 
+const MOST_VALUES = 100;
+
+/** The values of a column that an answer lists. */
+function shownValues({ column, field, words, values }: ColumnValues) {
+  const unknown = values.filter(({ source }) => source === 'none');
+  const listed = [...unknown, ...values.filter(({ source }) => source !== 'none')].slice(0, MOST_VALUES);
+  return { column, field, words: words && [...words], values: listed, more: values.length - listed.length };
+}
+
 const READS =
   'The file may be UTF-8, UTF-16 or Windows-1252, with commas, semicolons, tabs or bars, with columns of any name and order: ' +
   'what the request does not say is guessed from the bytes, the names of the columns and the values. ';
@@ -118,6 +128,7 @@ export const preview = writeRoute({
             .slice(0, SAMPLES)
             .map((text) => shown(column.field, text)),
         })),
+        values: plan.values.map(shownValues),
         guessed: plan.guessed,
         questions: plan.questions,
         rows: firstRows(plan, ROWS),
@@ -295,8 +306,12 @@ async function plainOf(
     enter: stagesOf(tx, account, progress_key),
   };
   const { outcome } = await importPlain(input, { dryRun: dry_run, partial });
-  const { lines, created, updated, unchanged, totals, bad } = outcome;
-  return { dry_run, lines, created, updated, unchanged, failed: bad.count, totals, errors: bad.first() };
+  const { lines, created, updated, unchanged, totals, bad, methodsSet = 0 } = outcome;
+  return {
+    report: { dry_run, lines, created, updated, unchanged, failed: bad.count, errors: bad.first() },
+    totals,
+    methodsSet,
+  };
 }
 
 export const importAffiliates = writeRoute({
@@ -308,7 +323,7 @@ export const importAffiliates = writeRoute({
   description:
     'Creates or updates, by external_id, else by e-mail. Columns: external_id, email (required), name_first, ' +
     'name_last, slug, paypal_email, payout_method, is_ready_for_payout, status, legal_type, country. A column that is not there is left ' +
-    'unchanged, an empty cell clears. Where they are paid: destination_type, account_holder, iban, bic, routing_number, ' +
+    'unchanged, an empty cell clears; a PayPal address without a method sets `payout_method` to `paypal`. Where they are paid: destination_type, account_holder, iban, bic, routing_number, ' +
     'account_number, account_type. Their tax profile: legal_name, tax_country, address_line1, address_line2, ' +
     'address_postal_code, address_city, address_region, tax_id, tax_id_type, tax_form, tax_form_signed_on, tax_form_document, ' +
     'self_billing_agreed_on, self_billing_agreed_by, self_billing_document. A line without any cell of these leaves them. One transaction: a bad line stops the import with nothing written, unless ' +
@@ -318,8 +333,8 @@ export const importAffiliates = writeRoute({
   returns: { 200: affiliateImport },
   errors: ['invalid_file', 'invalid_lines'],
   handle: async ({ query, ...request }) => {
-    const { totals: _, ...report } = await plainOf('affiliates', request, query);
-    return ok(toJson({ object: 'affiliate_import', ...report }));
+    const { report, methodsSet } = await plainOf('affiliates', request, query);
+    return ok(toJson({ object: 'affiliate_import', ...report, methods_set: methodsSet }));
   },
 });
 
@@ -341,7 +356,8 @@ export const importCommissions = writeRoute({
   returns: { 200: commissionImport },
   errors: ['invalid_file', 'invalid_lines', 'amount_too_large'],
   handle: async ({ query, ...request }) => {
-    const { updated: _, ...report } = await plainOf('commissions', request, query);
-    return ok(toJson({ object: 'commission_import', ...report }));
+    const { report, totals } = await plainOf('commissions', request, query);
+    const { updated: _, ...counts } = report;
+    return ok(toJson({ object: 'commission_import', ...counts, totals }));
   },
 });

@@ -125,7 +125,7 @@ async function write(input: Omit<ImportInput, 'settings'>, way: Way, options: Ru
 }
 
 /** The counts of lines, as reported and stored. */
-export const countsOf = ({ bad, ...outcome }: ImportOutcome, payouts: number): Counts => ({
+export const countsOf = ({ bad, methodsSet: _, ...outcome }: ImportOutcome, payouts: number): Counts => ({
   ...outcome,
   failed: bad.count,
   payouts,
@@ -166,6 +166,7 @@ export const dialectOf = ({ shape, rules }: ImportPlan) => ({
   decimal: rules.decimal,
   dates: rules.dates,
   last_line: rules.dialect.isWhole ? ('open' as const) : ('ended' as const),
+  ...(Object.keys(rules.values).length === 0 ? {} : { values: rules.values }),
 });
 
 async function planOf({ tx, account, upload, settings, enter }: ImportInput): Promise<ImportPlan> {
@@ -201,13 +202,16 @@ export async function importFile(
   }
   const imported = await run(input, wayOf(plan), options);
   if (options.saveAs !== null && !options.dryRun) {
-    const { decimal, dates, paid } = plan.rules;
+    const { decimal, dates, paid, values } = plan.rules;
     const dialect = {
       encoding: plan.rules.dialect.encoding,
       separator: plan.rules.dialect.separator,
       decimal,
       dates,
       paid,
+      ...(Object.keys(values).length === 0 ? {} : { values: JSON.stringify(values) }),
+      ...(plan.settled.status_columns === undefined ? {} : { status_columns: plan.settled.status_columns }),
+      ...(plan.settled.totals === undefined ? {} : { totals: plan.settled.totals }),
     };
     const saved = { name: options.saveAs, mapping: plan.mapping, dialect };
     await saveMapping(tx, account, settings.kind, headerKey(plan.shape.header), saved);

@@ -1,4 +1,3 @@
-import { countryName } from '../../kernel/countries.ts';
 import { normalizeCurrency } from '../../kernel/money.ts';
 import { formatInstant, parseDay } from '../../kernel/time.ts';
 import { dayStart } from '../../kernel/zones.ts';
@@ -20,8 +19,13 @@ const SYMBOLS: Readonly<Record<string, RegExp>> = {
   '¥': /^(jpy|cny)$/,
   $: /^(usd|cad|aud|nzd|sgd|hkd|twd|mxn|brl|ars|clp|cop)$/,
 };
+
+/** Longer cells are no numbers and no dates, whatever they contain. */
+const LONGEST_CELL = 64;
+const isShort = (text: string) => text.length <= LONGEST_CELL;
+
 const AMOUNT =
-  /^(-?)\s*(?:([A-Za-z]{3})\s*)?([$€£¥]?)\s*(-?)([\d.,'’ \u00a0\u202f]*\d)\s*([$€£¥]?)\s*([A-Za-z]{3})?$/;
+  /^(-?)\s*(?:([A-Za-z]{3})\s*)?(?:([$€£¥])\s*)?(?:(-)\s*)?(\d(?:[.,'’ \u00a0\u202f]?\d)*)\s*(?:([$€£¥])\s*)?([A-Za-z]{3})?$/;
 
 interface Written {
   readonly sign: string;
@@ -32,7 +36,7 @@ interface Written {
 
 /** Splits an amount into its parts; null when it is not an amount. */
 function written(text: string): Written | null {
-  const match = AMOUNT.exec(text);
+  const match = isShort(text) ? AMOUNT.exec(text) : null;
   if (match === null) return null;
   const [, before = '', code = '', symbol = '', after = '', digits = '', end = '', endCode = ''] = match;
   const units = [code, symbol, end, endCode].filter((unit) => unit !== '');
@@ -66,7 +70,7 @@ export function readAmount(
   decimal: Decimal,
   currency: string | null,
 ): { readonly text: string } | { readonly rule: string } {
-  if (decimal === 'point' && PLAIN_AMOUNT.test(text)) return { text };
+  if (decimal === 'point' && isShort(text) && PLAIN_AMOUNT.test(text)) return { text };
   const found = written(text);
   if (found === null || !DIGITS[decimal].test(found.digits)) {
     return {
@@ -84,8 +88,9 @@ function isUnitOf(unit: string, currency: string): boolean {
   return SYMBOLS[unit]?.test(code ?? '') ?? normalizeCurrency(unit) === code;
 }
 
-const CLOCK = String.raw`(?:[T,]?\s*(?:at\s+)?(\d{1,2}):(\d{2})(?::(\d{2})(?:\.\d+)?)?\s*(AM|PM)?\s*(Z|UTC|GMT|[+-]\d{2}:?\d{2})?)?`;
+const CLOCK = String.raw`(?:[T,]?\s*(?:at\s+)?(\d{1,2}):(\d{2})(?::(\d{2})(?:\.\d+)?)?(?:\s*(AM|PM))?(?:\s*(Z|UTC|GMT|[+-]\d{2}:?\d{2}))?)?`;
 const ISO = /^\d{4}-\d{2}-\d{2}(?:[Tt].+)?$/;
+const ISO_DAY = /^\d{4}-\d{2}-\d{2}(?:[Tt]\d{1,2}:\d{2}.*)?$/;
 const YEAR_FIRST = new RegExp(String.raw`^(\d{4})([-/.])(\d{1,2})\2(\d{1,2})${CLOCK}$`, 'i');
 const YEAR_LAST = new RegExp(String.raw`^(\d{1,2})([-/.])(\d{1,2})\2(\d{4})${CLOCK}$`, 'i');
 const DAY_NAMED = new RegExp(
@@ -96,6 +101,7 @@ const MONTH_NAMED = new RegExp(
   String.raw`^([A-Z]{3,9})\.? (\d{1,2})(?:st|nd|rd|th)?,? (\d{4})${CLOCK}$`,
   'i',
 );
+const DATES = [YEAR_FIRST, YEAR_LAST, DAY_NAMED, MONTH_NAMED];
 const MONTHS = [
   'january',
   'february',
@@ -114,6 +120,7 @@ const DAY_MS = 86_400_000;
 
 /** What a date proves about the order of day and month. */
 export function dateEvidence(text: string): Evidence<DateForm> {
+  if (!isShort(text)) return null;
   if (ISO.test(text) || YEAR_FIRST.test(text)) return 'iso';
   const match = YEAR_LAST.exec(text);
   if (match === null) return null;
@@ -127,15 +134,27 @@ export function dateEvidence(text: string): Evidence<DateForm> {
  * another. null when it is not a date.
  */
 export function readTime(text: string, form: DateForm, zone: string): string | null {
+  if (!isShort(text)) return null;
   if (ISO.test(text)) return text;
   const parts = dateParts(text, form);
   if (parts === null) return null;
-  const pad = (number: number) => String(number).padStart(2, '0');
-  const day = `${parts.year}-${pad(parts.month)}-${pad(parts.day)}`;
-  const midnight = parseDay(day);
-  if (midnight === null) return null;
+  const day = dayOf(parts);
+  const midnight = day === null ? null : parseDay(day);
+  if (day === null || midnight === null) return null;
   return parts.clock[0] === undefined ? day : instantOf(midnight, parts.clock, zone);
 }
+
+/** The day of a date or time, such as `2026-09-01`; null when it is neither. */
+export function readDay(text: string, form: DateForm): string | null {
+  if (!isShort(text)) return null;
+  if (ISO_DAY.test(text)) return text.slice(0, 10);
+  const parts = dateParts(text, form);
+  return parts && dayOf(parts);
+}
+
+/** Whether a text is a date or time that can be read, whichever of day and month comes first. */
+export const isDate = (text: string): boolean =>
+  isShort(text) && (ISO_DAY.test(text) || DATES.some((date) => date.test(text)));
 
 interface DateParts {
   readonly year: number;
@@ -143,6 +162,13 @@ interface DateParts {
   readonly day: number;
   /** Hour, minute, second, AM or PM, zone. */
   readonly clock: readonly (string | undefined)[];
+}
+
+/** The day in our own format; null when the calendar does not have it. */
+function dayOf({ year, month, day }: DateParts): string | null {
+  const pad = (number: number) => String(number).padStart(2, '0');
+  const text = `${year}-${pad(month)}-${pad(day)}`;
+  return parseDay(text) === null ? null : text;
 }
 
 function dateParts(text: string, form: DateForm): DateParts | null {
@@ -195,26 +221,4 @@ function offsetMs(offset: string): number {
   const match = /^([+-])(\d{2}):?(\d{2})$/.exec(offset);
   if (match === null) return 0;
   return (match[1] === '-' ? -1 : 1) * (Number(match[2]) * 60 + Number(match[3])) * 60_000;
-}
-
-/** The ISO 3166-1 two-letter code of a country, given by English name or code; other text is returned unchanged. */
-export function readCountry(text: string): string {
-  if (/^[A-Za-z]{2}$/.test(text)) return text;
-  return countryNames().get(text.toLowerCase()) ?? text;
-}
-
-let names: Map<string, string> | undefined;
-
-function countryNames(): Map<string, string> {
-  if (names) return names;
-  const letters = [...'ABCDEFGHIJKLMNOPQRSTUVWXYZ'];
-  names = new Map([
-    ['usa', 'US'],
-    ['uk', 'GB'],
-  ]);
-  for (const code of letters.flatMap((first) => letters.map((second) => first + second))) {
-    const name = countryName(code)?.toLowerCase();
-    if (name !== undefined) names.set(name, code);
-  }
-  return names;
 }

@@ -21,6 +21,21 @@ export const destinationInForce = (account: string, affiliate: string, currency:
 
 export const destinationTypes = Type.Enum([...DESTINATION_TYPES], { title: 'DestinationType' });
 
+/**
+ * How an affiliate is paid, the one rule for records, filters, previews, payment files and reports: by the type of the
+ * destination; without one by `payout_method`; without that by PayPal if there is an address. null = nobody said how. In:
+ * SQL of the type, and the alias of a row with `payout_method` and `paypal_email`.
+ */
+export const paidThrough = (type: string, row: string): string =>
+  `coalesce(${type}, ${row}.payout_method, case when ${row}.paypal_email is not null then 'paypal' end)`;
+
+/** A type of destination as the field `paid_through`. */
+export const paidThroughField = nullable({
+  ...destinationTypes,
+  description:
+    'how payouts pay: by the destination, else by `payout_method`, else by PayPal if there is a `paypal_email`; null: not known',
+});
+
 /** The destination of a line in a payout, as its record tells it. */
 export const lineDestination = strict(
   {
@@ -64,23 +79,31 @@ export const destinationsInForce = (account: AccountId): Sql => sql`
 /** The destination in force of a row joined to `destinationsInForce` as a `lineDestination`; null = there is none. */
 export const toldDestinationInForce = `coalesce(${told('own')}, ${told('every')})`;
 
+/** How a row joined to `destinationsInForce` is paid, of the affiliate `a`. */
+export const paidThroughInForce = paidThrough('coalesce(own.type, every.type)', 'a');
+
+/** How an affiliate `a` is paid in a currency. In: SQL of the currency. */
+const paidThroughIn = (currency: string): string =>
+  paidThrough(`(select f.type from ${destinationInForce('a.account_id', 'a.id', currency)} f)`, 'a');
+
 /** The type of the destination in force of an affiliate `a` for all currencies, else of another; null = there is none. */
 export const destinationType = `(select f.type from affiliate_destinations f
   where f.account_id = a.account_id and f.affiliate_id = a.id and f.replaced_at is null
   order by f.currency nulls first limit 1)`;
+
+/** How an affiliate `a` is paid, by the destination for all currencies, else by one for some. */
+export const paidThroughInAny = paidThrough(destinationType, 'a');
 
 /**
  * Whether it is known where an affiliate `a` is paid: PayPal pays to `paypal_email`, Wise needs a name, a bank account
  * is enough, and for other ways nothing is stored here. In: SQL of the currency; null = in any.
  */
 export function hasDestination(currency: string | null): Sql {
-  const type =
-    currency === null
-      ? destinationType
-      : `(select f.type from ${destinationInForce('a.account_id', 'a.id', currency)} f)`;
-  return sql`(case coalesce(${raw(type)}, a.payout_method, 'paypal')
+  const method = currency === null ? paidThroughInAny : paidThroughIn(currency);
+  return sql`(case coalesce(${raw(method)}, 'none')
     when 'wise' then trim(coalesce(a.name_first, '') || coalesce(a.name_last, '')) <> ''
     when 'paypal' then a.paypal_email is not null
+    when 'none' then false
     else true end)`;
 }
 

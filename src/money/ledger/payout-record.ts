@@ -4,7 +4,15 @@ import { columnsOf } from '../../contract/records.ts';
 import { amount, currencyCode, metadata, nullable, strict, timestamp } from '../../contract/schemas.ts';
 import { PAYOUT_METHODS } from '../../kernel/payments.ts';
 import { approval, approvalColumn } from './approval.ts';
-import { lineDestination, toldDestinationInForce, toldDestinationOfLine } from './destinations.ts';
+import {
+  destinationOfLine,
+  lineDestination,
+  paidThrough,
+  paidThroughField,
+  paidThroughInForce,
+  toldDestinationInForce,
+  toldDestinationOfLine,
+} from './destinations.ts';
 
 /** Why an affiliate can be left out of a payout. */
 export const EXCLUSION_REASONS = [
@@ -53,8 +61,9 @@ const lineTotal = strict(
     destination: nullable({
       ...lineDestination,
       description:
-        'where it goes, from the affiliate until the payout is paid; null: none, paid as `payout_method` says',
+        'where it goes, from the affiliate until the payout is paid; null: none, paid as `paid_through` says',
     }),
+    paid_through: paidThroughField,
   },
   { title: 'PayoutLineTotal' },
 );
@@ -173,10 +182,11 @@ export const fullName = (alias: string): Sql =>
 export const paidAmount = (alias: string): string =>
   `case when ${alias}.is_paid then ${alias}.amount - ${alias}.carried_amount else 0 end`;
 
-/** The totals of an affiliate in a prospective payout, over grouped rows `t` joined to `destinationsInForce`. */
+/** The totals of an affiliate in a prospective payout, over grouped rows `t` joined to their affiliate `a` and `destinationsInForce`. */
 export const undecidedTotals = sql`json_agg((select s from (
   select t.currency, t.amount, t.commission_count, null::boolean as is_paid, 0 as paid_amount, 0 as carried_amount,
-         0 as returned_amount, null as payment_reference, false as is_in_file, ${raw(toldDestinationInForce)} as destination) s) order by t.currency)`;
+         0 as returned_amount, null as payment_reference, false as is_in_file, ${raw(toldDestinationInForce)} as destination,
+         ${raw(paidThroughInForce)} as paid_through) s) order by t.currency)`;
 
 /** Whether a line `t` is in a file that was downloaded and not replaced. */
 const isInFile = `exists (
@@ -200,6 +210,10 @@ export const lineRecord = columnsOf(line, {
   returned_amount: 't.returned_amount',
 });
 
+/** How a line `l` of a payout `p` with totals `t` is paid: as its affiliate `a` until the payout is paid, then as it was. */
+const PAID_THROUGH_OF_LINE = `(select ${paidThrough('y.type', 'd')} from (select ${frozen('payout_method')} as payout_method,
+  ${frozen('paypal_email')} as paypal_email) d left join ${destinationOfLine} y on true)`;
+
 export const lineJoins = sql`join affiliates a on a.account_id = l.account_id and a.id = l.affiliate_id
   cross join lateral (
     select sum(s.commission_count)::int8 as commission_count, bool_and(s.is_paid) as is_paid,
@@ -208,7 +222,8 @@ export const lineJoins = sql`join affiliates a on a.account_id = l.account_id an
            case when count(*) = 1 or sum(s.returned_amount) = 0 then sum(s.returned_amount) end as returned_amount,
            json_agg(s order by s.currency) as totals
     from (select currency, amount, commission_count, is_paid, ${raw(paidAmount('t'))} as paid_amount, carried_amount,
-                 returned_amount, payment_reference, ${raw(isInFile)} as is_in_file, ${raw(toldDestinationOfLine)} as destination
+                 returned_amount, payment_reference, ${raw(isInFile)} as is_in_file, ${raw(toldDestinationOfLine)} as destination,
+                 ${raw(PAID_THROUGH_OF_LINE)} as paid_through
           from payout_line_totals t
           where t.account_id = l.account_id and t.payout_id = l.payout_id and t.affiliate_id = l.affiliate_id) s) t`;
 

@@ -4,6 +4,7 @@ import type { AccountId, PayoutId } from '../../kernel/ids.ts';
 import type { Choice, DestinationType } from '../../kernel/payments.ts';
 import type { Vault } from '../../kernel/vault.ts';
 import type { Payer } from '../../people/accounts/record.ts';
+import { paidThrough } from '../ledger/destinations.ts';
 import type { FileHead } from '../payouts/csv.ts';
 import type { Choices } from './choices.ts';
 
@@ -136,13 +137,15 @@ export const NOT_NOW = `when r.is_switched_off then 'is_ready_for_payout is fals
       || to_char(date_trunc('hour', (r.waits_until + interval '1 hour') at time zone r.time_zone), 'YYYY-MM-DD HH24:MI') || ' on ('
       || r.time_zone || ')'`;
 
-/** How a row `r` is paid: its destination goes before the payout method. */
-export const WAY = 'coalesce(r.destination_type, r.payout_method)';
+/** How a row `r` is paid. */
+export const WAY = paidThrough('r.destination_type', 'r');
 
 /** Why a format leaves out who is paid in another way. */
 export const paidElsewhere = (destination: DestinationType): string =>
   `when ${WAY} <> '${destination}'
-      then case when r.destination_type is null then 'payout_method is ' else 'the destination is ' end || ${WAY}`;
+      then case when r.destination_type is not null then 'the destination is '
+                when r.payout_method is not null then 'payout_method is '
+                else 'there is no payout_method, and the paypal_email makes it ' end || ${WAY}`;
 
 /** Why a bank file leaves out who has no account to pay to, or one whose number is lost. */
 export const bankAccountMissing = (destination: DestinationType): string => `

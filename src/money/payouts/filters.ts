@@ -2,7 +2,7 @@ import sql, { join, raw, type Sql } from 'sql-template-tag';
 import { Type } from 'typebox';
 import { fail } from '../../kernel/errors.ts';
 import { MAX_JSON_INTEGER, normalizeCurrency } from '../../kernel/money.ts';
-import { PAYOUT_METHODS } from '../../kernel/payments.ts';
+import { DESTINATION_TYPES } from '../../kernel/payments.ts';
 import {
   type Bound,
   boundOf,
@@ -13,6 +13,7 @@ import {
   type Span,
 } from '../../kernel/time.ts';
 import { UTC } from '../../kernel/zones.ts';
+import { paidThroughInForce } from '../ledger/destinations.ts';
 
 type Operator = 'eq' | 'ne' | 'in' | 'nin' | 'gt' | 'gte' | 'lt' | 'lte';
 type Value = string | number | boolean;
@@ -24,13 +25,15 @@ export type NormalFilters = Readonly<
 
 /**
  * Report filters as conditions. Those on the affiliate (alias `a`) and `commissionBound` (alias `c`) also apply to
- * debts; `commissionOther` do not, so that no date or product excludes a debt; `total` is over a group's `amount`.
+ * debts; `commissionOther` do not, so that no date or product excludes a debt. `method` is over groups joined to their
+ * affiliate `a` and `destinationsInForce`, `total` over a group's `amount`.
  */
 export interface PayoutFilters {
   readonly normal: NormalFilters | null;
   readonly affiliate: readonly Sql[];
   readonly commissionBound: readonly Sql[];
   readonly commissionOther: readonly Sql[];
+  readonly method: readonly Sql[];
   readonly total: readonly Sql[];
   /** Inactive affiliates are only included when the filters name the status. */
   readonly namesAffiliateStatus: boolean;
@@ -42,7 +45,7 @@ export interface PayoutFilters {
 
 interface Field {
   readonly column: string;
-  readonly kind: 'affiliate' | 'commissionBound' | 'commissionOther' | 'total';
+  readonly kind: 'affiliate' | 'commissionBound' | 'commissionOther' | 'method' | 'total';
   readonly type: string;
   readonly operators: readonly Operator[];
   readonly rule: string;
@@ -96,7 +99,7 @@ const FIELDS: Readonly<Record<string, Field>> = {
   program_id: { kind: 'commissionBound', column: 'c.program_id', ...id },
   product_id: { kind: 'commissionOther', column: 'c.product_id', ...text },
   order_id: { kind: 'commissionOther', column: 'c.order_id', ...text },
-  payout_method: word('affiliate', 'a.payout_method', PAYOUT_METHODS, 'PayoutMethod'),
+  payout_method: word('method', paidThroughInForce, DESTINATION_TYPES, 'DestinationType'),
   affiliate_status: word('affiliate', 'a.status', ['active', 'inactive'], 'AffiliateStatus'),
   type: word(
     'commissionOther',
@@ -198,6 +201,7 @@ export function readFilters(input: unknown, zone: string): PayoutFilters {
     affiliate: conditionsOf(normal, zone, 'affiliate'),
     commissionBound: conditionsOf(normal, zone, 'commissionBound'),
     commissionOther: conditionsOf(normal, zone, 'commissionOther'),
+    method: conditionsOf(normal, zone, 'method'),
     total: conditionsOf(normal, zone, 'total'),
     namesAffiliateStatus: normal.affiliate_status !== undefined,
     namesReadiness: normal.is_ready_for_payout !== undefined,

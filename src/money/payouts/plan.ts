@@ -1,6 +1,7 @@
-import sql, { type Sql } from 'sql-template-tag';
+import sql, { empty, type Sql } from 'sql-template-tag';
 import type { AccountId } from '../../kernel/ids.ts';
 import { searchCondition } from '../affiliates/search.ts';
+import { destinationsInForce } from '../ledger/destinations.ts';
 import { all, type PayoutFilters } from './filters.ts';
 
 export interface Selection {
@@ -47,11 +48,11 @@ export function decidedGroups(selection: Selection): Sql {
   const inactive = filters.namesAffiliateStatus ? sql`false` : sql`a.status = 'inactive'`;
   const notReady = filters.namesReadiness ? sql`false` : sql`not a.is_ready_for_payout`;
   return sql`
-    select g.affiliate_id, g.currency, g.amount, g.commission_count,
-           case when g.set_aside is not null then g.set_aside
-                when g.amount < 0 then 'negative_balance'
-                when not ${ignoreMinimum}::boolean and not g.returned and g.amount < coalesce(
-                  (f.minimum_payout ->> g.currency)::int8, (o.minimum_payout ->> g.currency)::int8, 0)
+    select t.affiliate_id, t.currency, t.amount, t.commission_count,
+           case when t.set_aside is not null then t.set_aside
+                when t.amount < 0 then 'negative_balance'
+                when not ${ignoreMinimum}::boolean and not t.returned and t.amount < coalesce(
+                  (a.minimum_payout ->> t.currency)::int8, (o.minimum_payout ->> t.currency)::int8, 0)
                 then 'below_minimum' end as reason
     from (
       select c.affiliate_id, c.currency,
@@ -63,8 +64,9 @@ export function decidedGroups(selection: Selection): Sql {
       from commissions c join affiliates a on a.account_id = c.account_id and a.id = c.affiliate_id
       where ${rowCondition(selection)} and ${affiliates}
       group by 1, 2, 3
-      having bool_or(${all(filters.commissionOther)})) g
-    join affiliates f on f.account_id = ${account} and f.id = g.affiliate_id
+      having bool_or(${all(filters.commissionOther)})) t
+    join affiliates a on a.account_id = ${account} and a.id = t.affiliate_id
     join accounts o on o.id = ${account}
-    where g.set_aside is not null or g.amount < 0 or g.amount > 0 and ${all(filters.total)}`;
+    ${filters.method.length > 0 ? destinationsInForce(account) : empty}
+    where ${all(filters.method)} and (t.set_aside is not null or t.amount < 0 or t.amount > 0 and ${all(filters.total)})`;
 }

@@ -42,7 +42,8 @@ export function previewLines(db: Reader, selection: Selection, list: ListQuery):
       lines as materialized (
         select t.affiliate_id, sum(commission_count)::int8 as commission_count,
                ${undecidedTotals} as totals
-        from decided t ${destinationsInForce(selection.account)} where reason is null group by t.affiliate_id)`,
+        from decided t join affiliates a on a.account_id = ${selection.account} and a.id = t.affiliate_id
+        ${destinationsInForce(selection.account)} where reason is null group by t.affiliate_id)`,
     table: 'lines',
     alias: 'g',
     where: sql`true`,

@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox';
 import { columnsOf } from '../../contract/records.ts';
 import { amount, currencyCode, nullable, strict } from '../../contract/schemas.ts';
-import { payoutMethod } from '../affiliates/record.ts';
+import { destinationTypes } from '../ledger/destinations.ts';
 
 /** What an affiliate was paid in a period, in one currency and one way. */
 export const paidRow = strict(
@@ -21,7 +21,10 @@ export const paidRow = strict(
       description: 'minor units that came back in the period, whenever they were paid',
     },
     net_amount: { ...amount, description: 'the difference; below zero when more came back' },
-    payout_method: payoutMethod,
+    payout_method: nullable({
+      ...destinationTypes,
+      description: 'how it was paid, as `paid_through` of the line',
+    }),
     country: nullable(Type.String({ description: 'ISO 3166-1 alpha-2' })),
   },
   { title: 'PaidRow' },

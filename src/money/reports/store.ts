@@ -10,6 +10,7 @@ import type { Reader } from '../../db/connect.ts';
 import type { AccountId } from '../../kernel/ids.ts';
 import { formatInstant, parseDay, type Span } from '../../kernel/time.ts';
 import { type Column, literal, selectList } from '../files/csv-export.ts';
+import { paidThrough } from '../ledger/destinations.ts';
 import { paidAmount } from '../ledger/payout-record.ts';
 import { type PaidRow, record } from './record.ts';
 
@@ -25,20 +26,25 @@ function moved(account: AccountId, { from, until }: Span): string {
   const of = (alias: string) => `${alias}.account_id = ${literal(account)}`;
   const within = (instant: string) =>
     `${instant} >= ${literal(formatInstant(from))} and ${instant} < ${literal(formatInstant(until))}`;
-  const lineOf = (alias: string) => `join payout_lines l on l.account_id = ${alias}.account_id
-          and l.payout_id = ${alias}.payout_id and l.affiliate_id = ${alias}.affiliate_id`;
+  const line = `join payout_lines l on l.account_id = t.account_id and l.payout_id = t.payout_id
+          and l.affiliate_id = t.affiliate_id
+        left join affiliate_destinations d on d.account_id = t.account_id and d.id = t.destination_id`;
+  const method = paidThrough('d.type', 'l');
   const returns = (instant: string, sign: '' | '-') => `
-        select r.affiliate_id, r.currency, l.payout_method, 0, 0, 0, ${sign}r.amount
-        from payout_returns r ${lineOf('r')} where ${of('r')} and ${within(`r.${instant}`)}`;
+        select r.affiliate_id, r.currency, ${method}, 0, 0, 0, ${sign}r.amount
+        from payout_returns r
+        join payout_line_totals t on t.account_id = r.account_id and t.payout_id = r.payout_id
+          and t.affiliate_id = r.affiliate_id and t.currency = r.currency
+        ${line} where ${of('r')} and ${within(`r.${instant}`)}`;
   return `
       select affiliate_id, currency, payout_method, sum(payouts)::int8 as payout_count,
              sum(commissions)::int8 as commission_count, sum(paid) as paid, sum(returned) as returned
       from (
-        select t.affiliate_id, t.currency, l.payout_method, 1 as payouts, t.commission_count as commissions,
+        select t.affiliate_id, t.currency, ${method} as payout_method, 1 as payouts, t.commission_count as commissions,
                ${paidAmount('t')} as paid, 0 as returned
         from payouts p
         join payout_line_totals t on t.account_id = p.account_id and t.payout_id = p.id and t.is_paid
-        ${lineOf('t')}
+        ${line}
         where ${of('p')} and p.status = 'paid' and ${within('p.paid_at')}
         union all ${returns('returned_at', '')}
         union all ${returns('undone_at', '-')}) moved

@@ -10,6 +10,7 @@ import {
 import { oneRow, type Reader, rows } from '../../db/connect.ts';
 import type { AccountId, TaxProfileId } from '../../kernel/ids.ts';
 import { formatInstant, type Span } from '../../kernel/time.ts';
+import { paidThrough } from '../ledger/destinations.ts';
 import { paidAmount } from '../ledger/payout-record.ts';
 import { MISSING_FORMS, RESIDENCES, rowRecord, type UsTaxRow } from './us-tax-record.ts';
 
@@ -28,9 +29,7 @@ function moved({ account, span }: UsTaxYear): Sql {
   const within = (instant: string) =>
     sql`${raw(instant)} >= ${formatInstant(span.from)}::timestamptz
         and ${raw(instant)} < ${formatInstant(span.until)}::timestamptz`;
-  const method = raw(
-    `coalesce(d.type, l.payout_method, case when l.paypal_email is null then 'other' else 'paypal' end)`,
-  );
+  const method = raw(`coalesce(${paidThrough('d.type', 'l')}, 'other')`);
   const way = raw(`
     join payout_lines l on l.account_id = t.account_id and l.payout_id = t.payout_id and l.affiliate_id = t.affiliate_id
     left join affiliate_destinations d on d.account_id = t.account_id and d.id = t.destination_id`);

@@ -1,0 +1,74 @@
+import { describe, expect, test } from 'vitest';
+import { compileExpression, countSteps, parseExpression, TooManySteps } from '../support/expression-steps.ts';
+import { expressionsIn } from '../support/expressions-in.ts';
+import { hostileTexts } from '../support/hostile-texts.ts';
+
+/** Expressions made of parts that only a run knows, each with one as a run makes it. */
+const MADE_IN_A_RUN: Readonly<Record<string, RegExp>> = {
+  "src/http/methods.ts: new RegExp(`^/${pattern.join('/')}/?$`)":
+    /^\/v2\/webhook-endpoints\/[^/]+\/events\/[^/]+\/retry\/?$/,
+  'src/kernel/csv-guard.ts: new RegExp(`^(?:[${escaped(BLANKS)}]*[${escaped(SIGNS)}]|[${escaped(CONTROLS)}])`)':
+    /^(?:[ \u00a0\u3000]*[=+\-@\uff1d]|[\t\r\n])/,
+  "src/kernel/names.ts: new RegExp(UNSEEN, 'gu')": /[\p{Cc}\p{Cf}]/gu,
+};
+
+const LIMIT = 1_000_000;
+
+/** A text that costs a regular expression more than linear steps, in words; null when there is none. */
+function slowText(source: string, flags: string): string | null {
+  const root = parseExpression(source);
+  const program = compileExpression(root, flags);
+  const cost = (text: string) => {
+    try {
+      return countSteps(program, text, LIMIT);
+    } catch (error) {
+      if (error instanceof TooManySteps) return LIMIT;
+      throw error;
+    }
+  };
+  for (const { start, unit, end } of hostileTexts(root, source, flags)) {
+    const of = (length: number) => cost(start + unit.repeat(Math.ceil(length / unit.length)) + end);
+    const grows = (length: number, least: number) => {
+      const [before, after] = [of(length), of(length * 2)];
+      return after >= LIMIT || after > before * least;
+    };
+    // linear cost doubles with the length, quadratic cost grows by four
+    if (grows(512, 2.4) && grows(1024, 2.6) && grows(4096, 3)) {
+      return `${JSON.stringify(start)} + ${JSON.stringify(unit)} repeated + ${JSON.stringify(end)}`;
+    }
+  }
+  return null;
+}
+
+describe('a regular expression', () => {
+  test('is known to be slow or fast by the steps of its search', () => {
+    for (const slow of [
+      '^(a+)+$',
+      '\\s+$',
+      '^\\s*a?\\s*$',
+      '^(-?)\\s*(?:([A-Z]{3})\\s*)?([\\d ]*\\d)\\s*$',
+      '(\\.\\d*?)0+$',
+      '(?:a|ab)*(?:b|ab)*$',
+      'x*y?x*z',
+      '(?<=a.*)b',
+    ]) {
+      expect({ source: slow, text: slowText(slow, '') }).not.toEqual({ source: slow, text: null });
+    }
+    for (const fast of ['^\\d+$', '^[a-z]+(?:-[a-z]+)*$', '^(\\d{1,3})(?:,\\d{3})*$', 'a[^a]*', '^\\s+'])
+      expect({ source: fast, text: slowText(fast, '') }).toEqual({ source: fast, text: null });
+  });
+
+  test('of the program costs no more than linear steps, whatever the text', () => {
+    const { found, unknown } = expressionsIn(['src', 'dashboard']);
+    expect(found.length).toBeGreaterThan(100);
+    expect(unknown).toEqual(Object.keys(MADE_IN_A_RUN));
+    const made = Object.entries(MADE_IN_A_RUN).map(([file, { source, flags }]) => ({ file, source, flags }));
+    const slow = [
+      ...new Map([...found, ...made].map((one) => [`${one.source} ${one.flags}`, one])).values(),
+    ].flatMap(({ file, source, flags }) => {
+      const text = slowText(source, flags);
+      return text === null ? [] : [`${file}: /${source}/${flags} with ${text}`];
+    });
+    expect(slow).toEqual([]);
+  });
+});
