@@ -95,11 +95,11 @@ export function expectRefusal(answer: Answer, status: number, reason?: string, .
 }
 
 /** Patterns of the tables that hold sums of others; chores fold into them when they please. */
-export const SUMS = '{delivery\\_count%,attempt\\_counts,affiliate\\_balance%,commission\\_series%}';
+const SUMS = '{delivery\\_count%,attempt\\_counts,affiliate\\_balance%,commission\\_series%}';
 
-const dumps = new WeakMap<World, string>();
+const dumps = new WeakMap<Pick<World, 'query'>, string>();
 
-async function dumpQuery(world: World): Promise<string> {
+async function dumpQuery(world: Pick<World, 'query'>): Promise<string> {
   // rows of a partition are rows of its parent
   const tables = await world.query<{ name: string }>(
     `select relname as name from pg_class
@@ -119,7 +119,7 @@ async function dumpQuery(world: World): Promise<string> {
  * Every stored row, as text, besides when keys and sessions were last used, and how the log's counts are added up: that
  * is noted beside the request.
  */
-export async function dump(world: World): Promise<string[]> {
+export async function dump(world: Pick<World, 'query'>): Promise<string[]> {
   const query = dumps.get(world) ?? (await dumpQuery(world));
   dumps.set(world, query);
   return (await world.query<{ row: string }>(query)).map(({ row }) => row).sort();

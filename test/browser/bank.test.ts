@@ -146,6 +146,9 @@ inChromium('paying to bank accounts', (chromium) => {
     ['wide', WIDE],
     ['on a phone', PHONE],
   ] as const)('who is in two files that differ is named, with the files, %s', async (_, viewport) => {
+    await world.api.patch('/v2/account', {
+      debtor: { name: 'Müller & Söhne', iban: 'DE02120300000000202051' },
+    });
     const payout = await world.api.post(PAYOUTS, {
       filters: { affiliate_id: [people[1]?.id, people[2]?.id] },
     });
@@ -175,5 +178,6 @@ inChromium('paying to bank accounts', (chromium) => {
       .waitFor();
     await expectAccessible(page);
     expectQuiet(finance);
+    expect((await world.api.delete(`${PAYOUTS}/${payout.body.id}`)).status).toBe(204);
   });
 });

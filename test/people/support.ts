@@ -4,7 +4,7 @@ import { beginSession } from '../../src/people/users/credentials.ts';
 import { hashPassword } from '../../src/people/users/passwords.ts';
 import { findOrMakePerson, replacePassword } from '../../src/people/users/people.ts';
 import { addUser } from '../../src/people/users/service.ts';
-import { SUMS } from '../api/fixtures.ts';
+import { dump } from '../api/fixtures.ts';
 import { type Answer, type Api, apiOf } from '../support/api.ts';
 import type { World } from '../support/world.ts';
 
@@ -153,16 +153,7 @@ export async function letPass(world: World, span: string): Promise<void> {
   await world.query(`update sign_in_failures set failed_at = failed_at - interval '${span}'`);
 }
 
-const NOTED_BY_CHORES = /^\((latest_time|slow_clock|"chore [^"]*"),/;
-
 /** Every row of every table as text, but for what workers and chores note now and then. */
 export async function everything(world: Pick<World, 'query'>): Promise<string> {
-  const tables = await world.query<{ name: string }>(
-    `select format('%I.%I', table_schema, table_name) as name from information_schema.tables
-     where table_schema = 'public' and table_type = 'BASE TABLE' and table_name <> 'workers'
-       and table_name not like all ('${SUMS}')`,
-  );
-  const query = tables.map(({ name }) => `(select t::text as row from ${name} t)`).join(' union all ');
-  const rows = (await world.query<{ row: string }>(query)).map(({ row }) => row);
-  return rows.filter((row) => !NOTED_BY_CHORES.test(row)).join('\n');
+  return (await dump(world)).join('\n');
 }

@@ -42,7 +42,8 @@ export async function follow(
       });
     } catch (error) {
       const { exitCode, unexpected, message } = tell(error);
-      const { status = 500 } = error as { status?: number };
+      // a connection that failed has no status
+      const status = (error as { status?: number | null }).status ?? 500;
       const isRefusal = exitCode === 2 || (status < 500 && status !== 429);
       if (!hasWorked || unexpected || isRefusal) throw error;
       say(`${message}; still trying`);

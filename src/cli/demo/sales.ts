@@ -65,11 +65,18 @@ interface Draft {
 }
 
 const DAY_MINUTES = 24 * 60;
+const DAY_MS = DAY_MINUTES * 60_000;
+/** Read once, so that a demo that runs past midnight is of one day. */
+const TODAY = Math.floor(Date.now() / DAY_MS);
 
 /** The midnight (UTC) so many days before today's, in milliseconds since 1970. */
-export function midnight(daysAgo: number): number {
-  const dayMs = DAY_MINUTES * 60_000;
-  return (Math.floor(Date.now() / dayMs) - daysAgo) * dayMs;
+export const midnight = (daysAgo: number): number => (TODAY - daysAgo) * DAY_MS;
+
+/** Moves what would come off hold in the course of today to the day before, so that the sums are the same all day. */
+function offHoldBefore(draft: Draft): Draft {
+  const hold = (PROGRAMS[draft.program]?.hold_days ?? 0) * DAY_MINUTES;
+  const endsToday = hold > 0 && draft.minutesAgo <= hold && draft.minutesAgo > hold - DAY_MINUTES;
+  return endsToday ? { ...draft, minutesAgo: draft.minutesAgo + DAY_MINUTES } : draft;
 }
 
 /**
@@ -84,10 +91,10 @@ export function demoSales(dice: Dice, people: readonly Person[], total: number):
     drafts.push(made);
     count += made.lines.length;
   }
-  drafts.sort((one, other) => other.minutesAgo - one.minutesAgo);
+  const settled = drafts.map(offHoldBefore).sort((one, other) => other.minutesAgo - one.minutesAgo);
   const today = midnight(0);
   let orders = 10_000;
-  return drafts
+  return settled
     .flatMap(({ person, program, minutesAgo, key, lines }) => {
       orders += key === null ? 1 : 0;
       const name = key ?? `order-${orders}`;
