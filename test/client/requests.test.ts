@@ -252,7 +252,14 @@ test('a download has its name, revision and what it leaves out, and fails when i
   };
   const { client } = await stub(whole, cut);
   const { stream, ...about } = await client.payouts.download('po_1');
-  expect(about).toEqual({ name: 'payout-1-r3.csv', revision: 3, skipped: 2, aboveLimit: null });
+  const ofPaymentFiles = { fileSet: null, replacesFileSet: null, inOtherFiles: null };
+  expect(about).toEqual({
+    name: 'payout-1-r3.csv',
+    revision: 3,
+    skipped: 2,
+    aboveLimit: null,
+    ...ofPaymentFiles,
+  });
   expect(await text(stream)).toBe('a,b\r\n');
   const broken = await client.payouts.download('po_1');
   expect(broken).toMatchObject({ name: null, revision: null, skipped: null });

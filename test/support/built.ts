@@ -10,9 +10,13 @@ const TESTS = `${ROOT}test/`;
 const BUILT = `${ROOT}dist/testing/program.js`;
 const PREFIX = '\0built:';
 
+/** Helpers of tests, and unit tests beside the source. */
+const isTest = (path: string) =>
+  path.startsWith(TESTS) || (path.startsWith(SOURCE) && /\.test\.ts$/.test(path));
+
 /**
- * Lets an import of `src/…` in a test load the built program, so that what passes is what ships. Unit tests below src
- * read the source beside them. Throws when nothing is built, and when a name is not in the build.
+ * Lets an import of `src/…` in a test load the built program, so that what passes is what ships. Throws when nothing is
+ * built, and when a module is not in the build.
  */
 export function builtProgram(): Plugin {
   if (!existsSync(BUILT)) throw new Error('the program is not built: run `npm run build`, or `npm test`');
@@ -21,7 +25,7 @@ export function builtProgram(): Plugin {
     name: 'built-program',
     enforce: 'pre',
     resolveId(source, importer) {
-      if (!importer?.startsWith(TESTS) || !source.startsWith('.')) return undefined;
+      if (importer === undefined || !isTest(importer) || !source.startsWith('.')) return undefined;
       const path = resolve(importer, '..', source);
       return path.startsWith(SOURCE) ? PREFIX + relative(SOURCE, path) : undefined;
     },
