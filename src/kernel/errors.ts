@@ -197,7 +197,7 @@ export const REASONS = {
   },
   too_many_files_today: {
     status: 409,
-    meaning: 'The originator of NACHA files made as many files or payments today as can be told apart.',
+    meaning: 'The originator has used all file id modifiers or trace numbers of NACHA files for today.',
   },
   // The content of the request
   unknown_filter: { status: 400, meaning: 'The filters name an unknown field.' },

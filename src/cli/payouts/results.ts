@@ -69,7 +69,7 @@ export async function proposalsOf(
   );
 }
 
-/** Sends a file to the server; `ignored` names columns of a list of one's own that say nothing about payments. */
+/** Sends a file to the server; `ignored` names columns of your own list that say nothing about payments. */
 export function takeResult(
   client: Client,
   { id }: Pick<Payout, 'id'>,
@@ -85,7 +85,7 @@ export function sumsOf(lines: readonly PayoutResultLine[]): string {
   return amounts([...sums].map(([currency, amount]) => ({ currency, amount })));
 }
 
-/** The option for columns of a list of one's own. */
+/** The option for columns of your own list. */
 export const IGNORE_COLUMN = [
   '--ignore-column <name>',
   'a column of your own list that says nothing about payments; may be repeated',

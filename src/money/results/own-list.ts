@@ -46,7 +46,7 @@ const ALLOWED = new Set([...READ, ...HARMLESS]);
 /** Names of columns that say what became of a payment. */
 const OUTCOME = /paid|payed|payd|status|state|outcome|result|success|fail|reject|return/;
 
-/** Whether a header is that of a list of one's own. */
+/** Whether a header is that of your own list. */
 export const isOwnList = (header: Header): boolean => has(header, ['affiliateid', 'ispaid', 'reference']);
 /** Whether it is one whatever else is in it. */
 export const isSurelyOwnList = (header: Header): boolean => has(header, ['affiliateid', 'ispaid']);
@@ -88,7 +88,7 @@ function ignoredIn(header: Header, names: readonly string[]): ReadonlySet<string
 }
 
 /**
- * Reads a list of one's own: payments by `reference` or `affiliate_id`, if wanted with `is_paid`, `currency` and `amount`.
+ * Reads your own list: payments by `reference` or `affiliate_id`, if wanted with `is_paid`, `currency` and `amount`.
  * Without `is_paid` everybody in it was paid. `ignored` names columns that the caller says to leave aside. Strict, because each
  * line is somebody's word: throws ResultFileError.
  */

@@ -20,7 +20,7 @@ const MOST_BYTES = 64 << 20;
 
 /**
  * Reads a file of a bank or provider, compares it with a payout and records that it came. The answer proposes what to do about
- * each line; nothing is done. `ignored` names columns of a list of one's own that say nothing about payments. Throws
+ * each line; nothing is done. `ignored` names columns of your own list that say nothing about payments. Throws
  * `resource_missing`, `current_is_read_only`, `invalid_file`, `result_of_another_payout`.
  */
 export async function takeResult(
