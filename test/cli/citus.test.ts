@@ -6,7 +6,7 @@ import { settingsOf } from '../support/database-url.ts';
 import { useWorld } from '../support/world.ts';
 import { useMachine } from './support.ts';
 
-const world = useWorld();
+const world = useWorld({ own: true });
 const machine = useMachine();
 
 const UNSUPPORTED = 'Citus has distributed 2 tables, which Payhook does not support';

@@ -22,10 +22,14 @@ const machine = useMachine();
 
 const packageOf = (path: string) => /\/node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(path)?.[1];
 
-/** What a loaded file was built from, by its source map: files of ours below src, packages by their names. */
+/**
+ * What a loaded file was built from, by its source map: files of ours below src, packages by their names. A file without a
+ * map only exports what others have.
+ */
 function partsOf(path: string): string[] {
   const name = packageOf(path);
-  if (name !== undefined || !existsSync(`${path}.map`)) return [name ?? path];
+  if (name !== undefined) return [name];
+  if (!existsSync(`${path}.map`)) return [];
   const { sources } = JSON.parse(readFileSync(`${path}.map`, 'utf8')) as { sources: string[] };
   return sources.map((source) => packageOf(source) ?? source.replace(/^.*\/src\//, ''));
 }

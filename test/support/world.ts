@@ -5,9 +5,7 @@ import { join } from 'node:path';
 import pg from 'pg';
 import { pino } from 'pino';
 import { afterAll, beforeAll, beforeEach, inject } from 'vitest';
-import { choresOf } from '../../src/app/chores.ts';
 import { openPlatform, type Platform, type RunningServer, serve, work } from '../../src/app/platform.ts';
-import { keepHouse } from '../../src/db/chores.ts';
 import { readConfig } from '../../src/kernel/config.ts';
 import { createKey } from '../../src/people/keys/service.ts';
 import { OWN_PREFIXES } from '../../src/webhooks/types/types.ts';
@@ -18,8 +16,6 @@ import { disorder, imbalances, inspectorOf, schemaOf, stillQueued } from './left
 import { borrowWorld, countWorld } from './pool.ts';
 import { slateOf, wipe } from './slate.ts';
 import { until } from './wire.ts';
-
-const FIRST_CHORE_MS = 60_000;
 
 /** A server of its own on a database of its own. */
 export interface World {
@@ -84,7 +80,7 @@ export interface WorldOptions {
 
 /** A running world, with what only the pool may do to it. */
 export interface OwnWorld extends World {
-  /** Starts the chores of the database, and in a world that delivers its worker; `stop` stops both. */
+  /** In a world that delivers, starts its worker and the chores of the database; `stop` stops both. */
   begin(): void;
   stop(): Promise<void>;
   /** Waits until the worker has made what is due; fails when it does not. */
@@ -105,7 +101,7 @@ export async function startWorld(options: WorldOptions = {}): Promise<World> {
   return world;
 }
 
-/** Makes a world whose chores and worker have not begun. */
+/** Makes a world whose worker has not begun. */
 export async function makeWorld(options: WorldOptions): Promise<OwnWorld> {
   countWorld();
   const postgres = inject('postgres');
@@ -221,9 +217,8 @@ export async function makeWorld(options: WorldOptions): Promise<OwnWorld> {
       errorsExpected = true;
     },
     begin() {
-      // behind a proxy a test looks at each message: no chore comes between
+      // without a worker nothing runs beside the requests of a test: it does the chores it needs (support/chores.ts)
       if (options.delivers) stops = [work(platform).close];
-      else if (!latency) stops = [keepHouse(choresOf(platform), { ...platform, firstMs: FIRST_CHORE_MS })];
     },
     async stop() {
       await Promise.all([
