@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { keepHouse } from '../support/chores.ts';
 import { useWorld } from '../support/world.ts';
 import { atDashboard, expectAccessible, expectQuiet, PHONE } from './dashboard-support.ts';
 import { inChromium } from './support.ts';
@@ -132,6 +133,7 @@ inChromium('the settings', (chromium) => {
     await shown.getByRole('button', { name: 'I have saved it' }).click();
     await page.getByTitle('Send a test to ops <b>bold</b>').click();
     await page.getByText('A test is on its way.').waitFor();
+    await keepHouse(world, 'alert channels');
     await page.getByText('the connection was refused').waitFor();
     await page.getByTitle('Delete ops <b>bold</b>').click();
     await page.getByRole('dialog').getByRole('button', { name: 'Delete ops <b>bold</b>' }).click();
