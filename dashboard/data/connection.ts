@@ -1,6 +1,8 @@
 import { createSignal } from './signal.ts';
 
 const ASK_EVERY_MS = 2000;
+/** Reasons why a server is not ready, although it answers requests. */
+const STILL_ANSWERS: readonly unknown[] = ['partitions', 'delivery'];
 
 /** Whether the server responds. Pending requests continue once it does. */
 const isThere = createSignal(true);
@@ -8,7 +10,8 @@ let timer: ReturnType<typeof setTimeout> | undefined;
 
 async function ask(): Promise<void> {
   const answer = await fetch('/readyz', { cache: 'no-store' }).catch(() => null);
-  if (answer?.ok) connection.found();
+  const body = (await answer?.json().catch(() => null)) as { readonly reason?: unknown } | null;
+  if (answer?.ok || STILL_ANSWERS.includes(body?.reason)) connection.found();
   else timer = setTimeout(() => void ask(), ASK_EVERY_MS);
 }
 

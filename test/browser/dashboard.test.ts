@@ -125,9 +125,16 @@ inChromium('the dashboard', (chromium) => {
     const bar = page.getByText('The server does not answer.');
     await bar.waitFor();
     await expectAccessible(page);
+    // no worker runs, so the server is not ready; it answers all the same
+    const { body: endpoint } = await world.api.post(ENDPOINTS, { url: 'https://shop.example.com/late' });
+    await world.api.post('/v2/events', { type: 'order.paid', data: {} });
+    await world.query(`update queue set due_at = due_at - interval '1 minute'`);
+    await world.query(`update webhook_endpoints set updated_at = updated_at - interval '1 minute'`);
+    expect((await fetch(`${world.url}/readyz`)).status).toBe(503);
     await context.setOffline(false);
     await page.getByText('No payout has this status.').waitFor();
     await bar.waitFor({ state: 'detached' });
+    await world.api.delete(`${ENDPOINTS}/${endpoint.id}`);
     expectQuiet(ada);
   });
 });

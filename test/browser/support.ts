@@ -75,6 +75,8 @@ interface VisitorOptions {
   readonly timezoneId?: string;
   /** The cookies of a visitor before, who is signed in. */
   readonly storageState?: Cookies;
+  /** The test closes the context itself: several tests look at one page. */
+  readonly kept?: boolean;
 }
 
 /** The one of this process, which its files share: launched at the first use, and again if it has crashed. */
@@ -120,14 +122,14 @@ export function inChromium(title: string, body: (chromium: Chromium) => void): v
       await Promise.all(contexts.splice(0).map((context) => context.close()));
     });
     body({
-      async visitor({ scripts = false, ...look } = {}) {
+      async visitor({ scripts = false, kept = false, ...look } = {}) {
         const context = await (await running(executablePath)).newContext({
           ...look,
           javaScriptEnabled: scripts,
           ignoreHTTPSErrors: true,
           locale: 'en-GB',
         });
-        contexts.push(context);
+        if (!kept) contexts.push(context);
         context.setDefaultTimeout(PATIENCE_MS);
         const page = await context.newPage();
         const refusals: string[] = [];
