@@ -1,7 +1,9 @@
 import { describe, expect, test } from 'vitest';
+import { serve } from '../../src/app/platform.ts';
 import { foldCounts } from '../../src/outbox/counts.ts';
 import { eventIdAt, putIn } from '../support/history.ts';
 import { MISCOUNTS } from '../support/imbalances.ts';
+import { onSignal } from '../support/signals.ts';
 import { until } from '../support/wire.ts';
 import { onStage, type Stage, uuidOf } from './support.ts';
 
@@ -115,12 +117,17 @@ describe('the counts', () => {
 
   test('are added up by every server by itself', () =>
     onStage({ delivers: false }, async (stage) => {
+      const { world } = stage;
       await stage.endpoint('http://127.0.0.1:9/');
       await stage.backlog(10);
-      await until(
+      const server = await serve(world.platform, { listen: { host: '127.0.0.1', port: 0 } });
+      await onSignal(
+        world,
+        'folded',
         'they are added up',
-        async () => (await stage.world.query('select 1 from delivery_count_deltas')).length === 0,
+        async () => (await world.query('select 1 from delivery_count_deltas')).length === 0,
       );
+      await server.close();
       expect(await stage.world.query(`select total from delivery_counts where span = 'week'`)).toEqual([
         { total: 10 },
         { total: 10 },
