@@ -1,6 +1,6 @@
 import { createSocket } from 'node:dgram';
 import { type LookupAddress, Resolver } from 'node:dns';
-import { afterEach, describe, expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { addressRules } from '../../src/kernel/addresses.ts';
 import { resolveThrough } from '../../src/webhooks/engine/dial.ts';
 import type { Outcome } from '../../src/webhooks/engine/outcome.ts';
@@ -41,10 +41,15 @@ function post(sender: Sender, url: string, body = '{}'): Promise<Outcome> {
   return sender.send({ url, headers: { 'content-type': 'application/json' }, body });
 }
 
-/** Sockets and waits that keep this process alive. */
-function handles(): number {
-  return process.getActiveResourcesInfo().filter((name) => /TCP|TLS|Connect/.test(name)).length;
-}
+/** Sockets and waits that keep this process alive, worlds of other files among them. */
+const allHandles = () =>
+  process.getActiveResourcesInfo().filter((name) => /TCP|TLS|Connect/.test(name)).length;
+let others = 0;
+beforeEach(() => {
+  others = allHandles();
+});
+/** Those of a test. */
+const handles = () => Math.max(0, allHandles() - others);
 
 describe('a receiver that', () => {
   for (const hostile of HOSTILE_RECEIVERS) {
