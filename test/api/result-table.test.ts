@@ -151,6 +151,21 @@ test.each(LISTS)('a list with %s says that somebody was paid', async (_, file, q
   ).toEqual([[ids[0], 'paid', AMOUNT]]);
 });
 
+test('every column that is not known is named at once', async () => {
+  const file = 'reference,internal note,Ergebnis,who\n{ref},-,abgelehnt,Ada\n';
+  const message =
+    'line 1, columns 2, 3, 4: there are no columns "internal note", "Ergebnis", "who": without is_paid everybody in a list was paid';
+  expectRefusal(await send(filled(file, ids[0] ?? 0, 0)), 400, 'invalid_file', message);
+});
+
+test.each([
+  ['in another script', 'reference,σχόλιο,αποτέλεσμα\n{ref},-,απορρίφθηκε\n', 'σχόλιο', '"αποτέλεσμα"'],
+  ['with a number', 'reference,note,note 2\n{ref},-,not paid\n', 'note', '"note 2"'],
+])('a column %s that is left aside leaves no other aside', async (_, file, column, message) => {
+  const query = `?ignore_columns=${encodeURIComponent(column)}`;
+  expectRefusal(await send(filled(file, ids[0] ?? 0, 0), query), 400, 'invalid_file', message);
+});
+
 test.each([
   ['a column that is read', 'reference,is_paid\n{ref},false\n', 'is_paid', 'is_paid'],
   ['a column that is not there', 'reference\n{ref}\n', 'note', '"note"'],

@@ -1,5 +1,6 @@
 import type { CsvLine } from '../../kernel/csv.ts';
 import { quote } from '../../kernel/csv-refusal.ts';
+import { nameSome } from '../../kernel/errors.ts';
 import { numberIdOf } from '../../kernel/ids.ts';
 import { readAmount } from './amounts.ts';
 import { type Answer, type Answers, dayIn, type Outcome, ResultFileError, readReference } from './answers.ts';
@@ -51,40 +52,56 @@ export const isOwnList = (header: Header): boolean => has(header, ['affiliateid'
 /** Whether it is one whatever else is in it. */
 export const isSurelyOwnList = (header: Header): boolean => has(header, ['affiliateid', 'ispaid']);
 
+/** A name as `ignore_columns` compares it: of two columns whose names differ in anything but case, one alone is meant. */
+const exactly = (name: string): string => name.trim().toLowerCase();
+
 /**
- * Throws ResultFileError for a column that could say that somebody was not paid, unless the caller said to leave it out. Without
- * `is_paid` that is every column that is not known; with it, those that name an outcome too.
+ * Throws ResultFileError for columns that could say that somebody was not paid, unless the caller said to leave them aside.
+ * Without `is_paid` those are all that are not known; with it, those that name an outcome too.
  */
 function refuseUnknown(header: Header, ignored: ReadonlySet<string>): void {
   const isSaid = has(header, IS_PAID);
-  for (const [index, name] of header.names.entries()) {
+  const unknown = header.names.flatMap((name, index) => {
     const key = folded(name);
-    if (ignored.has(key) || ALLOWED.has(key)) continue;
+    if (ignored.has(exactly(name)) || ALLOWED.has(key)) return [];
     const isOutcome = OUTCOME.test(key);
-    if (isSaid && !isOutcome) continue;
-    const where = `line 1, column ${index + 1}: there is no column ${quote(name)}`;
+    if (isSaid && !isOutcome) return [];
     if (isOutcome && !isSaid && /paid|payed|payd|status/.test(key))
-      throw new ResultFileError(`${where}: is it is_paid? Name it so, or leave it out`);
-    const why = isSaid
-      ? 'beside is_paid it could say something else'
-      : 'without is_paid everybody in a list was paid, so it must have nothing that could say otherwise';
-    throw new ResultFileError(
-      `${where}: ${why}. Remove it from the file, or name it in ignore_columns if it says nothing about payments`,
-    );
-  }
+      throw new ResultFileError(
+        `line 1, column ${index + 1}: there is no column ${quote(name)}: is it is_paid? Name it so, or leave it out`,
+      );
+    return [{ place: index + 1, name: quote(name) }];
+  });
+  if (unknown.length === 0) return;
+  const isOne = unknown.length === 1;
+  const [places, names] = [
+    nameSome(unknown.map(({ place }) => place)),
+    nameSome(unknown.map(({ name }) => name)),
+  ];
+  const where = isOne
+    ? `line 1, column ${places}: there is no column ${names}`
+    : `line 1, columns ${places}: there are no columns ${names}`;
+  const why = isSaid
+    ? `beside is_paid ${isOne ? 'it' : 'they'} could say something else`
+    : 'without is_paid everybody in a list was paid, so it must have nothing that could say otherwise';
+  const next = isOne
+    ? 'Remove it from the file, or name it in ignore_columns if it says nothing about payments'
+    : 'Remove them from the file, or name those in ignore_columns that say nothing about payments';
+  throw new ResultFileError(`${where}: ${why}. ${next}`);
 }
 
-/** The columns that are left aside, folded. Throws ResultFileError for one that is read, or that the file does not have. */
+/** The columns that are left aside. Throws ResultFileError for one that is read, or that the file does not have. */
 function ignoredIn(header: Header, names: readonly string[]): ReadonlySet<string> {
+  const known = new Set(header.names.map(exactly));
   for (const name of names) {
     if (READ.includes(folded(name)))
       throw new ResultFileError(
         `ignore_columns: ${quote(name)} is a column that is read: remove it from the file`,
       );
-    if (!header.names.some((known) => folded(known) === folded(name)))
+    if (!known.has(exactly(name)))
       throw new ResultFileError(`ignore_columns: the file has no column ${quote(name)}`);
   }
-  return new Set(names.map(folded));
+  return new Set(names.map(exactly));
 }
 
 /**
@@ -95,7 +112,7 @@ function ignoredIn(header: Header, names: readonly string[]): ReadonlySet<string
 export function ownListReader(header: Header, found: Answers, ignored: readonly string[]): LineReader {
   const aside = ignoredIn(header, ignored);
   const missing = (['amount', 'currency'] as const).filter((name) => !header.at.has(name));
-  const known = { ...header, names: header.names.map((name) => (aside.has(folded(name)) ? '' : name)) };
+  const known = { ...header, names: header.names.map((name) => (aside.has(exactly(name)) ? '' : name)) };
   refuseLikely(known, missing);
   refuseUnknown(header, aside);
   const at = {
