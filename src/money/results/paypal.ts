@@ -1,18 +1,15 @@
 import type { CsvLine } from '../../kernel/csv.ts';
 import { quote } from '../../kernel/csv-refusal.ts';
-
 import { type Answer, type Answers, type Reference, type Vocabulary, vocabulary } from './answers.ts';
 import { daysOf } from './dates.ts';
 import {
   answerOf,
   cellOf,
+  columnsIn,
   type Header,
   has,
   type LineReader,
-  mustHave,
   namedBy,
-  placeOf,
-  refuseLikely,
   type Stated,
   wordIn,
 } from './table.ts';
@@ -20,6 +17,7 @@ import {
 const REFERENCES = ['uniqueid', 'senderitemid', 'customnumber', 'invoicenumber', 'customerid', 'reference'];
 const IDS = ['transactionid', 'payoutitemid'];
 const STATUS = ['transactionstatus', 'payoutitemstatus', 'status'];
+const AMOUNT = ['amount', 'paymentamount', 'payoutamount'];
 const CURRENCY = ['currency', 'currencycode'];
 const REASON = ['errormessage', 'failurereason', 'reason', 'error', 'errors'];
 const DATE = ['timeprocessed', 'processedon', 'date'];
@@ -106,23 +104,22 @@ const ofBatch = (status: string): Stated =>
  */
 export function paypalReader(header: Header, found: Answers): LineReader {
   const isActivity = has(header, ACTIVITY);
-  const file = isActivity ? 'an Activity report of PayPal' : 'a report of PayPal';
-  const must = (names: readonly string[], title: string) => mustHave(header, names, { title, file });
+  const { may, must, mustPay } = columnsIn(
+    header,
+    isActivity ? 'an Activity report of PayPal' : 'a report of PayPal',
+  );
   const at = {
     references: REFERENCES.flatMap((name) => header.at.get(name) ?? []),
-    id: placeOf(header, IDS),
-    related: placeOf(header, ['referencetxnid']),
+    id: may(IDS),
+    related: may(['referencetxnid']),
     type: isActivity ? must(['type'], 'Type') : undefined,
     status: must(STATUS, 'Status'),
-    impact: placeOf(header, ['balanceimpact']),
-    reason: placeOf(header, REASON),
-    on: placeOf(header, DATE),
+    amount: isActivity ? must(['gross'], 'Gross') : mustPay('amount', AMOUNT, 'Amount'),
+    currency: mustPay('currency', CURRENCY, 'Currency'),
+    impact: may(['balanceimpact']),
+    reason: may(REASON),
+    on: may(DATE),
   };
-  const amounts = isActivity ? ['gross'] : ['amount', 'paymentamount', 'payoutamount'];
-  if (!has(header, amounts) && !isActivity) refuseLikely(header, ['amount']);
-  const amountAt = must(amounts, isActivity ? 'Gross' : 'Amount');
-  if (!has(header, CURRENCY)) refuseLikely(header, ['currency']);
-  const currencyAt = must(CURRENCY, 'Currency');
   if (at.references.length === 0 && at.related === undefined) must(REFERENCES, 'Unique ID');
 
   const stated: Answer[] = [];
@@ -137,8 +134,8 @@ export function paypalReader(header: Header, found: Answers): LineReader {
       line,
       of,
       {
-        amount: cellOf(line, amountAt),
-        currency: cellOf(line, currencyAt),
+        amount: cellOf(line, at.amount),
+        currency: cellOf(line, at.currency),
         outcome: (sign) => (isActivity ? ofActivity({ status, type, impact, sign }) : ofBatch(status)),
         code: isActivity && BACK.has(wordIn(type)) ? type : status,
         words: cellOf(line, at.reason),

@@ -57,19 +57,6 @@ export function placeOf({ at }: Header, names: readonly string[]): number | unde
 export const has = (header: Header, names: readonly string[]): boolean =>
   placeOf(header, names) !== undefined;
 
-/** A column that a file must have; `title` is what its owner calls it. Throws ResultFileError when it is missing. */
-export function mustHave(
-  header: Header,
-  names: readonly string[],
-  { title, file }: { title: string; file: string },
-): number {
-  const place = placeOf(header, names);
-  if (place !== undefined) return place;
-  throw new ResultFileError(
-    `line 1: ${file} without the column ${title} does not say what became of payments: download it with that column`,
-  );
-}
-
 /** Columns that may have what is missing, under a name that is not known. */
 const LIKELY: readonly { readonly like: RegExp; readonly name: 'amount' | 'currency' }[] = [
   { like: /amount|gross|^(net|total|sum|value)$/, name: 'amount' },
@@ -86,6 +73,35 @@ export function refuseLikely({ names }: Header, missing: readonly ('amount' | 'c
         `line 1, column ${index + 1}: there is no column ${quote(names[index] ?? '')}: is it ${name}? Name it so, or leave it out`,
       );
   }
+}
+
+/** Finds the columns of a file of a provider. */
+interface Columns {
+  /** The first of these columns; undefined when the file has none of them. */
+  may(names: readonly string[]): number | undefined;
+  /** The same of a column that the file must have; `title` is what its owner calls it. Throws ResultFileError. */
+  must(names: readonly string[], title: string): number;
+  /** The same of what was paid: a column that seems to be it is refused by its name. Throws ResultFileError. */
+  mustPay(name: 'amount' | 'currency', names: readonly string[], title: string): number;
+}
+
+/** The columns of a file by their folded names. In: what the file is called in a refusal. */
+export function columnsIn(header: Header, file: string): Columns {
+  const must: Columns['must'] = (names, title) => {
+    const place = placeOf(header, names);
+    if (place !== undefined) return place;
+    throw new ResultFileError(
+      `line 1: ${file} without the column ${title} does not say what became of payments: download it with that column`,
+    );
+  };
+  return {
+    may: (names) => placeOf(header, names),
+    must,
+    mustPay(name, names, title) {
+      if (!has(header, names)) refuseLikely(header, [name]);
+      return must(names, title);
+    },
+  };
 }
 
 export const cellOf = ({ cells }: CsvLine, place: number | undefined): string =>

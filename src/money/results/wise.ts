@@ -6,13 +6,11 @@ import { daysOf } from './dates.ts';
 import {
   answerOf,
   cellOf,
+  columnsIn,
   type Header,
   has,
   type LineReader,
-  mustHave,
   namedBy,
-  placeOf,
-  refuseLikely,
   type Stated,
   wordIn,
 } from './table.ts';
@@ -52,19 +50,16 @@ const CAME_BACK: Vocabulary = vocabulary({
 
 /** Reads Wise's list of transactions: only `OUT` may be paid, and what comes in came back. Throws ResultFileError. */
 export function wiseHistoryReader(header: Header, found: Answers): LineReader {
-  const file = 'a list of transactions of Wise';
-  const must = (names: readonly string[], title: string) => mustHave(header, names, { title, file });
+  const { may, must, mustPay } = columnsIn(header, 'a list of transactions of Wise');
   const at = {
     references: [must(['reference', 'paymentreference', 'customerreferenceid'], 'Reference')],
     id: must(['id', 'transferid'], 'ID'),
     status: must(['status'], 'Status'),
     direction: must(['direction'], 'Direction'),
+    amount: mustPay('amount', AMOUNT, 'Target amount (after fees)'),
+    currency: mustPay('currency', CURRENCY, 'Target currency'),
+    finished: may(['finishedon', 'createdon']),
   };
-  if (!has(header, AMOUNT)) refuseLikely(header, ['amount']);
-  const amountAt = must(AMOUNT, 'Target amount (after fees)');
-  if (!has(header, CURRENCY)) refuseLikely(header, ['currency']);
-  const currencyAt = must(CURRENCY, 'Target currency');
-  const finishedAt = placeOf(header, ['finishedon', 'createdon']);
   return {
     line(line) {
       const of = namedBy(line, at.references, found);
@@ -86,15 +81,15 @@ export function wiseHistoryReader(header: Header, found: Answers): LineReader {
         line,
         of,
         {
-          amount: cellOf(line, amountAt),
-          currency: cellOf(line, currencyAt),
+          amount: cellOf(line, at.amount),
+          currency: cellOf(line, at.currency),
           outcome,
           code: words === CAME_BACK ? 'came_back' : status,
           bankReference: cellOf(line, at.id),
         },
         found,
       );
-      const [on = null] = daysOf([cellOf(line, finishedAt)]);
+      const [on = null] = daysOf([cellOf(line, at.finished)]);
       if (answer !== null) found.state({ ...answer, on });
     },
     end() {},
@@ -106,19 +101,18 @@ export function wiseHistoryReader(header: Header, found: Answers): LineReader {
  * fee has a line of its own with the same reference, which is no payment. Throws ResultFileError.
  */
 export function wiseStatementReader(header: Header, found: Answers): LineReader {
-  const file = 'a statement of Wise';
-  const must = (names: readonly string[], title: string) => mustHave(header, names, { title, file });
+  const { may, must } = columnsIn(header, 'a statement of Wise');
   const at = {
     id: must(['transferwiseid'], 'TransferWise ID'),
     references: [must(['paymentreference'], 'Payment Reference')],
     amount: must(['amount'], 'Amount'),
     currency: must(['currency'], 'Currency'),
-    date: placeOf(header, ['date']),
-    description: placeOf(header, ['description']),
-    way: placeOf(header, ['transactiontype']),
-    kind: placeOf(header, ['transactiondetailstype']),
-    toCurrency: placeOf(header, ['exchangeto']),
-    toAmount: placeOf(header, ['exchangetoamount']),
+    date: may(['date']),
+    description: may(['description']),
+    way: may(['transactiontype']),
+    kind: may(['transactiondetailstype']),
+    toCurrency: may(['exchangeto']),
+    toAmount: may(['exchangetoamount']),
   };
   const isFee = (line: CsvLine) =>
     cellOf(line, at.id).toUpperCase().startsWith('FEE-') ||
