@@ -91,11 +91,12 @@ export const imports = {
   questions: {
     title: 'Answer this first',
     columnHint: 'Choose it in the table below, or add it for every line.',
-    choice: (parts: readonly string[]) => `Use ${listed(parts)}`,
+    choice: (parts: readonly string[], leftOut: readonly string[]) =>
+      `Use ${listed(parts)}${leftOut.length === 0 ? '' : `, and leave ${listed(leftOut)} out`}`,
     is: (column: string, field: string) => `“${column}” as ${field}`,
-    ignored: (column: string) => `“${column}” not at all`,
     means: (word: string, meaning: string) => `“${word}” means ${meaning}`,
     wordHint: 'You can also choose it in the table of words below.',
+    countryHint: 'Choose the country in the table of words below.',
     paidOn: 'All of them were paid on',
   },
   columns: {

@@ -164,8 +164,8 @@ export const payouts = {
       'Payment files have complete account numbers, so viewers cannot download them. Ask an owner or a member.',
     several: (people: number) =>
       `${affiliates(people)} ${people === 1 ? 'is' : 'are'} in several downloaded files that differ. Send only one of these files, or ${people === 1 ? 'this affiliate is' : 'they are'} paid twice.`,
-    inFile: (method: string, part: number, revision: number, isCurrent: boolean) =>
-      `${method}, part ${part}, revision ${revision}${isCurrent ? '' : ' (replaced)'}`,
+    inFile: (method: string, part: number, name: string) => `${method}, part ${part}, ${name}`,
+    replaced: '(replaced)',
     skipped: (number: number) => `Leaves out ${affiliates(number)}:`,
     rewritten: (number: number) => `Writes ${count(number, 'name')} in the letters that banks take`,
     rewrittenAdvice:
@@ -217,7 +217,7 @@ export const payouts = {
     pays: (parts: readonly string[]) => `Pays ${listed(parts)}.`,
     releases: (parts: readonly string[]) => `Releases ${listed(parts)}: owed again in the next payout.`,
     allHint: 'Ticks every line in a payment file that was downloaded.',
-    noneInFile: 'No line is in a payment file that was downloaded.',
+    noneInFile: 'No payment file was downloaded, so “Tick all” has nothing to tick.',
     inNoFile: 'In no payment file',
     withoutFile: (lines: number, sums: readonly string[]) =>
       `Also tick ${count(lines, 'line')} in no payment file, ${listed(sums)}: paid by other means`,
@@ -249,9 +249,17 @@ export const payouts = {
       `One file says what became of the payment to ${name}, and another leaves it open. More than one payment may be on its way, so look at the account before you decide.`,
     others: (number: number) =>
       `${number} ${number === 1 ? 'entry of it is none' : 'entries of it are none'} of these payments.`,
-    ignore: 'Columns that say nothing about payments',
-    ignoreHint: 'Only of a list of your own: their names, divided by commas.',
-    readAgain: 'Read it without them',
+    problems: (number: number) =>
+      number === 1
+        ? 'The file leaves one thing open. Look at it yourself:'
+        : `The file leaves ${number} things open. Look at them yourself:`,
+    aside: {
+      title: 'Do these columns say nothing about payments?',
+      lead: 'A column could say that somebody was not paid. Name those that do not, and the list is read without them:',
+      columns: 'Columns to leave aside',
+      hint: 'Their names as the file has them, separated by commas.',
+      action: 'Read the list without them',
+    },
     more: (number: number) => `and ${number} more`,
     booked: 'booked',
     outcome: 'Outcome',

@@ -180,4 +180,54 @@ inChromium('paying to bank accounts', (chromium) => {
     expectQuiet(finance);
     expect((await world.api.delete(`${PAYOUTS}/${payout.body.id}`)).status).toBe(204);
   });
+
+  test.each([
+    ['wide', WIDE],
+    ['on a phone', PHONE],
+  ] as const)(
+    'a list with columns that are not known is read once somebody names those that say nothing, %s',
+    async (_, viewport) => {
+      const [, ben, cleo] = people;
+      const payout = await world.api.post(PAYOUTS, { filters: { affiliate_id: [ben?.id, cleo?.id] } });
+      expect(payout.status, payout.text).toBe(201);
+      const finance = await atDashboard(chromium, world, {
+        path: `/payouts/${payout.body.id}?step=complete`,
+        viewport,
+      });
+      const { page } = finance;
+      const title = 'Do these columns say nothing about payments?';
+      const ofBen = page.getByRole('checkbox', { name: 'Ben Okafor' });
+      await ofBen.waitFor();
+      await page.getByText('No payment file was downloaded, so “Tick all” has nothing to tick.').waitFor();
+      const list = ['reference,Vermerk,internal note', `P${payout.body.number}-A${ben?.id},gut,fine`];
+      await choose(page, 'name,age\nAda,7\n');
+      await page.getByText('The file is none of those that are read').waitFor();
+      expect(await page.getByRole('heading', { name: title }).count()).toBe(0);
+
+      await choose(page, `${list.join('\n')}\n`);
+      await page.getByText('there are no columns "Vermerk", "internal note"').waitFor();
+      await page.getByRole('heading', { name: title }).waitFor();
+      await expectAccessible(page);
+      const field = page.getByLabel('Columns to leave aside');
+      const again = page.getByRole('button', { name: 'Read the list without them' });
+      expect(await again.isDisabled()).toBe(true);
+      await field.fill('internal note');
+      await field.press('Enter');
+      await page.getByText('there is no column "Vermerk"').waitFor();
+      expect(await field.inputValue()).toBe('internal note');
+      expect(await ofBen.isChecked()).toBe(false);
+
+      await field.fill('Vermerk, internal note');
+      await again.click();
+      await page.getByRole('heading', { name: 'List of who was paid' }).waitFor();
+      await page.getByText('1 line paid, 1 line without an answer').waitFor();
+      expect(await page.getByRole('heading', { name: title }).count()).toBe(0);
+      expect(await ofBen.isChecked()).toBe(true);
+      expect(await page.getByRole('checkbox', { name: 'Cleo Okafor' }).isChecked()).toBe(false);
+      await expectAccessible(page);
+      expect((await world.api.get(`${PAYOUTS}/${payout.body.id}`)).body.status).toBe('unpaid');
+      expectQuiet(finance);
+      expect((await world.api.delete(`${PAYOUTS}/${payout.body.id}`)).status).toBe(204);
+    },
+  );
 });

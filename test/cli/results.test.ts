@@ -153,7 +153,7 @@ test('shows what a file says and changes nothing: money that came back is never 
     '(paypal): 0 payments paid; 0 rejected, 1 returned, 0 pending, 2 without an answer; 1 entry is none',
   );
   expect(ran.stdout).toMatch(/10\.00 EUR\s+returned\s+PayPal took it back/);
-  expect(ran.stdout).toContain('Look: line 3: the type "Website Payment" with money in');
+  expect(ran.stdout).toContain(`Look: ${reference(1)}, line 3: the type "Website Payment" with money in`);
   const json = JSON.parse((await run('results', '1', 'paypal-reversal.csv', '--json')).stdout);
   expect(json).toMatchObject({ object: 'payout_result', counts: { returned: 1, problems: 1, others: 1 } });
   const listed = await run('results', '1');

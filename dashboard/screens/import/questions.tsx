@@ -31,16 +31,17 @@ export function Questions({ preview: { questions, kind }, onAnswer, onMap, onMea
       ),
     );
   };
-  const labelOf = ({ label, query: { mapping, values } }: ImportQuestion['choices'][number]) =>
-    mapping === undefined
-      ? values === undefined
-        ? begun(label)
-        : wordLabel(label, values as Values, kind)
-      : texts.choice(
-          Object.entries(mapping as Record<string, string>).map(([column, field]) =>
-            field === 'ignore' ? texts.ignored(column) : texts.is(column, fields[field] ?? field),
-          ),
-        );
+  const labelOf = ({ label, query: { mapping, values } }: ImportQuestion['choices'][number]) => {
+    if (values !== undefined) return wordLabel(label, values as Values, kind);
+    const columns = Object.entries((mapping ?? {}) as Record<string, string>);
+    const used = columns.filter(([, field]) => field !== 'ignore');
+    // the label says what follows when none of them is used
+    if (used.length === 0) return begun(label);
+    return texts.choice(
+      used.map(([column, field]) => texts.is(column, fields[field] ?? field)),
+      columns.flatMap(([column, field]) => (field === 'ignore' ? [`“${column}”`] : [])),
+    );
+  };
   return (
     <section aria-label={texts.title}>
       {questions.map((question) => {
@@ -52,7 +53,9 @@ export function Questions({ preview: { questions, kind }, onAnswer, onMap, onMea
               <b>{begun(inWords(question.message, fields))}</b>
             </p>
             {question.about === 'mapping' && choices.length === 0 && <p>{texts.columnHint}</p>}
-            {question.about === 'values' && <p>{texts.wordHint}</p>}
+            {question.about === 'values' && (
+              <p>{isOfCountry(question) ? texts.countryHint : texts.wordHint}</p>
+            )}
             <div className="buttons question">
               {choices.map((choice) => (
                 <Button key={choice.label} onPress={() => answer(choice)}>
@@ -69,6 +72,10 @@ export function Questions({ preview: { questions, kind }, onAnswer, onMap, onMea
     </section>
   );
 }
+
+/** Whether a question about a word offers no meaning: the countries are in the table of words. */
+const isOfCountry = ({ choices: [first, ...others] }: ImportQuestion) =>
+  others.length === 0 && first?.query.values !== undefined;
 
 /** An answer about a word: what it means, in the words of this screen. */
 function wordLabel(label: string, values: Values, kind: ImportPreview['kind']): string {

@@ -1,14 +1,13 @@
-import { useState } from 'react';
+import { useMemo, useState } from 'react';
 import type { Payout, PayoutResultLine, PayoutResultProposal } from '../../../src/client/api.ts';
 import { ApiError } from '../../../src/client/errors.ts';
 import { lineKey, mergeAnswers } from '../../../src/kernel/payment-answers.ts';
 import { formatOfPaymentFile } from '../../../src/kernel/payments.ts';
 import { call } from '../../data/api.ts';
+import { nameOf } from '../../data/payouts.ts';
 import { queries } from '../../data/queries.ts';
-import { Button } from '../../parts/button.tsx';
 import { ChooseFile } from '../../parts/drop.tsx';
 import { Notice, Problem } from '../../parts/feedback.tsx';
-import { TextField } from '../../parts/field.tsx';
 import { Confirm } from '../../parts/overlay.tsx';
 import { Card } from '../../parts/page.tsx';
 import { type Sum, sumsOf, sumTexts } from '../../parts/sums.ts';
@@ -16,6 +15,7 @@ import { type Column, Table } from '../../parts/table.tsx';
 import { toast } from '../../parts/toast.tsx';
 import { Money, Name, Status, Time } from '../../parts/values.tsx';
 import { payouts } from '../../texts/payouts.ts';
+import { LeaveAside } from './leave-aside.tsx';
 import type { DueLine, Ticks } from './ticks.ts';
 
 const texts = payouts.answers;
@@ -39,7 +39,7 @@ export interface Answers {
   /** Lines that one file leaves in doubt and another does not. */
   readonly doubted: readonly PayoutResultLine[];
   readonly error: Error | null;
-  /** The list that was refused, which may have columns to leave aside. */
+  /** The list that was refused for columns that are not known. */
   readonly refused: File | null;
   /**
    * Reads a file and ticks the lines it says were paid. `sent`: it is a payment file, which says who was to be paid. `ignored` has
@@ -69,22 +69,26 @@ export function useAnswers(): Answers {
     refused,
     async take(payout, file, ticks, ignored) {
       setError(null);
-      setRefused(null);
       try {
         const start = await file.slice(0, 4096).text();
-        if (formatOfPaymentFile(start) !== null) return 'sent';
+        if (formatOfPaymentFile(start) !== null) {
+          setRefused(null);
+          return 'sent';
+        }
         const query = ignored === undefined ? {} : { ignore_columns: ignored };
         const proposal = await call('takePayoutResult', { path: [payout.id], file, query });
         const known = files.filter((each) => each.proposal.sha256 !== proposal.sha256);
         const all = [...known, { name: file.name, proposal }];
         setFiles(all);
+        setRefused(null);
         const found = together(all);
         tick(ticks, [...found.answers.values()], [...found.contradictions, ...found.doubted]);
         return 'taken';
       } catch (failure) {
         setError(failure as Error);
-        const isList = failure instanceof ApiError && failure.reason === 'invalid_file';
-        if (isList && !/^\s*</.test(await file.slice(0, 100).text())) setRefused(file);
+        // the message of no other refusal names this parameter
+        const isForColumns = failure instanceof ApiError && failure.message.includes('ignore_columns');
+        setRefused(isForColumns ? file : null);
         return 'refused';
       }
     },
@@ -185,34 +189,25 @@ const COLUMNS: readonly Column<PayoutResultLine>[] = [
 /** What each file says: sums, the lines that were not paid, and what is in doubt. */
 export function AnswersSoFar({
   answers,
+  payoutLines,
   onIgnore,
 }: {
   answers: Answers;
+  payoutLines: readonly DueLine[];
   /** Reads the refused list again without these columns, divided by commas. */
   onIgnore: (columns: string) => void;
 }) {
   const { files, contradictions, doubted, error, refused } = answers;
-  const [columns, setColumns] = useState('');
+  const names = useMemo(
+    () => new Map(payoutLines.map((line) => [line.affiliate_id, nameOf(line)])),
+    [payoutLines],
+  );
   return (
     <>
-      {error && <Problem error={error} />}
-      {refused && (
-        <Card>
-          <TextField
-            label={texts.ignore}
-            hint={texts.ignoreHint}
-            isOptional
-            value={columns}
-            maxLength={1000}
-            onChange={setColumns}
-          />
-          <Button isDisabled={columns.trim() === ''} onPress={() => onIgnore(columns.trim())}>
-            {texts.readAgain}
-          </Button>
-        </Card>
-      )}
+      {error && <Problem error={refused === null ? error : ofColumns(error)} />}
+      {refused && <LeaveAside file={refused} onIgnore={onIgnore} />}
       {files.map((file) => (
-        <Said key={file.proposal.id} file={file} />
+        <Said key={file.proposal.id} file={file} names={names} />
       ))}
       {contradictions.length > 0 && (
         <Notice tone="bad">
@@ -233,11 +228,18 @@ export function AnswersSoFar({
   );
 }
 
+/** The refusal of a list for its columns, in the words of the form below it. */
+const ofColumns = ({ message }: Error): Error =>
+  new Error(message.replace(/^ignore_columns: /, '').replace('in ignore_columns', 'below'));
+
 function Said({
   file: { name, proposal },
+  names,
   isDone = false,
 }: {
   file: AnswerFile;
+  /** The names of affiliates, as far as they are known here. */
+  names?: ReadonlyMap<number, string>;
   /** It is shown in a dialog, of a payout that is completed: nobody asks for what was paid. */
   isDone?: boolean;
 }) {
@@ -267,15 +269,45 @@ function Said({
           {outdated_revisions.map((revision) => (
             <p key={revision}>{texts.outdated(revision)}</p>
           ))}
-          {problems.slice(0, MOST_SHOWN).map(({ kind: problem, affiliate_id, message }) => (
-            <p key={`${problem} ${affiliate_id} ${message}`}>{message}</p>
-          ))}
-          {counts.problems > MOST_SHOWN && <p>{texts.more(counts.problems - MOST_SHOWN)}</p>}
+          {problems.length > 0 && <Problems proposal={proposal} names={names} />}
         </Notice>
       )}
     </div>
   );
   return isDone ? said : <Card>{said}</Card>;
+}
+
+/** What a file leaves open: whom it is about, as far as that is known, and where it is in the file. */
+function Problems({
+  proposal: { problems, counts },
+  names,
+}: {
+  proposal: PayoutResultProposal;
+  names: ReadonlyMap<number, string> | undefined;
+}) {
+  return (
+    <>
+      <p>
+        <b>{texts.problems(counts.problems)}</b>
+      </p>
+      <ul>
+        {problems.slice(0, MOST_SHOWN).map(({ kind, affiliate_id, reference, message }) => {
+          const who = (affiliate_id === null ? undefined : names?.get(affiliate_id)) ?? reference;
+          return (
+            <li key={`${kind} ${affiliate_id} ${message}`}>
+              {who !== null && !message.includes(who) && (
+                <>
+                  <Name>{who}</Name>,{' '}
+                </>
+              )}
+              {message}
+            </li>
+          );
+        })}
+        {counts.problems > MOST_SHOWN && <li>{texts.more(counts.problems - MOST_SHOWN)}</li>}
+      </ul>
+    </>
+  );
 }
 
 /** Of a paid payout: reads what came back from a file of the bank, and records it. */

@@ -27,40 +27,42 @@ export function Approval({ payout }: { payout: Payout }) {
   const stop = useCallback(() => setAsked(null), []);
   const { status } = payout.approval;
   const isNeeded = status !== 'not_needed';
-  const { data: standing, error } = useRead(
-    'getPayoutApproval',
-    { path: [payout.id] },
-    { isLive: true, isEnabled: isNeeded },
-  );
+  const {
+    data: standing,
+    error,
+    refetch,
+  } = useRead('getPayoutApproval', { path: [payout.id] }, { isLive: true, isEnabled: isNeeded });
   if (!isNeeded) return null;
   const own = standing?.approvers.find(({ user_id }) => user_id === me?.id);
   const hasApproved = standing?.approvals.some(({ user_id }) => user_id === me?.id) ?? false;
   return (
-    <Notice
-      tone={status === 'approved' ? 'good' : 'warn'}
-      actions={
-        may.write && (
-          <div className="next">
-            {status !== 'rejected' && (
-              <Button onPress={() => setAsked('reject')}>{texts.reject.action}</Button>
-            )}
-            {status !== 'approved' && own?.can_approve === true && !hasApproved && (
-              <Button kind="primary" onPress={() => setAsked('approve')}>
-                {texts.approve.action}
-              </Button>
-            )}
-          </div>
-        )
-      }
-    >
-      <p>
-        <b>{texts.status[status]}</b> {status === 'waiting' && texts.lead}
-      </p>
-      {status !== 'waiting' && <Decided payout={payout} />}
-      {error && standing === undefined && <Problem error={error} />}
-      {standing && status !== 'approved' && <Standing standing={standing} own={own} />}
-      {asked && <Decide payout={payout} decision={asked} onClose={stop} />}
-    </Notice>
+    <>
+      <Notice
+        tone={status === 'approved' ? 'good' : 'warn'}
+        actions={
+          may.write && (
+            <div className="next">
+              {status !== 'rejected' && (
+                <Button onPress={() => setAsked('reject')}>{texts.reject.action}</Button>
+              )}
+              {status !== 'approved' && own?.can_approve === true && !hasApproved && (
+                <Button kind="primary" onPress={() => setAsked('approve')}>
+                  {texts.approve.action}
+                </Button>
+              )}
+            </div>
+          )
+        }
+      >
+        <p>
+          <b>{texts.status[status]}</b> {status === 'waiting' && texts.lead}
+        </p>
+        {status !== 'waiting' && <Decided payout={payout} />}
+        {standing && status !== 'approved' && <Standing standing={standing} own={own} />}
+        {asked && <Decide payout={payout} decision={asked} onClose={stop} />}
+      </Notice>
+      {error && standing === undefined && <Problem error={error} onRetry={() => void refetch()} />}
+    </>
   );
 }
 
@@ -104,7 +106,9 @@ function Standing({ standing, own }: { standing: PayoutApproval; own: Approver |
           {barred.map((each) => (
             <div key={each.user_id}>
               <p>
-                <Actor id={each.user_id} />
+                <b>
+                  <Actor id={each.user_id} />
+                </b>
               </p>
               <Bars approver={each} />
             </div>

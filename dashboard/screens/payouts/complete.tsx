@@ -86,6 +86,7 @@ export function Complete({
       </Card>
       <AnswersSoFar
         answers={answers}
+        payoutLines={due}
         onIgnore={(columns) => {
           if (answers.refused !== null) void answers.take(payout, answers.refused, ticks, columns);
         }}
@@ -208,11 +209,14 @@ function TickWithoutFile({ lines, ticks: { ticked, set } }: { lines: readonly Du
     set(next);
   };
   return (
-    <Checkbox
-      label={texts.withoutFile(others.length, sumTexts(sumsOf(others)))}
-      isChecked={others.every(({ key }) => ticked.has(key))}
-      onChange={change}
-    />
+    <div className="without-file">
+      {others.length === lines.length && <p className="hint">{texts.noneInFile}</p>}
+      <Checkbox
+        label={texts.withoutFile(others.length, sumTexts(sumsOf(others)))}
+        isChecked={others.every(({ key }) => ticked.has(key))}
+        onChange={change}
+      />
+    </div>
   );
 }
 

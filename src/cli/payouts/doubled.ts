@@ -1,6 +1,7 @@
 import type { Client, PaymentFiles, Payout } from '../../client/client.ts';
 import { count } from '../terminal/money.ts';
 import { printable } from '../terminal/table.ts';
+import { shortTime } from '../terminal/time.ts';
 
 /** How many of them are named. */
 const MOST_NAMED = 5;
@@ -17,13 +18,14 @@ export async function describeDoubled(
   { id }: Payout,
   { affiliates_in_other_files: number, file_set_id }: Exported,
 ): Promise<string> {
-  const { in_several_files } = await client.payouts.paymentFiles(id);
+  const { in_several_files, files: needed } = await client.payouts.paymentFiles(id);
+  const downloads = needed.flatMap((each) => each.downloads);
   const found = in_several_files.filter(({ files }) =>
     files.some((file) => file.file_set_id === file_set_id),
   );
   const names = found.slice(0, MOST_NAMED).map(nameOf).join(', ');
   const others = found.flatMap(({ files }) => files).filter((file) => file.file_set_id !== file_set_id);
-  const files = [...new Set(others.map(describe))];
+  const files = [...new Set(others.map((file) => describe(file, downloads)))];
   const more = number > MOST_NAMED && names !== '' ? ` and ${number - MOST_NAMED} more` : '';
   return (
     `WARNING: ${count(number, 'affiliate')} in this file ${number === 1 ? 'is' : 'are'} also in another file that was downloaded before ` +
@@ -34,5 +36,12 @@ export async function describeDoubled(
 
 type Doubled = PaymentFiles['in_several_files'][number];
 const nameOf = ({ name, affiliate_id }: Doubled) => (name === null ? `#${affiliate_id}` : printable(name));
-const describe = ({ format, part, revision }: Doubled['files'][number]) =>
-  `${format}, part ${part}, first downloaded at revision ${revision}`;
+type Downloads = PaymentFiles['files'][number]['downloads'];
+
+/** A file by what tells it from others: its id where it has one, and when it was downloaded. */
+function describe({ format, part, revision, file_set_id }: Doubled['files'][number], all: Downloads): string {
+  const download = all.find((each) => each.file_set_id === file_set_id && (each.part ?? 1) === part);
+  const name = download?.message_id ?? `revision ${revision}`;
+  const time = download === undefined ? '' : `, downloaded ${shortTime(download.downloaded_at)} (UTC)`;
+  return `${format}, part ${part}, ${name}${time}`;
+}

@@ -109,7 +109,11 @@ export function describeProposal(
     ...outdated_revisions.map(
       (revision) => `it answers revision ${revision}, and the payout has changed since`,
     ),
-    ...problems.slice(0, MOST_SHOWN).map(({ message }) => printable(message)),
+    ...problems
+      .slice(0, MOST_SHOWN)
+      .map(({ reference, message }) =>
+        printable(reference === null || message.includes(reference) ? message : `${reference}, ${message}`),
+      ),
     ...(counts.problems > MOST_SHOWN ? [`and ${counts.problems - MOST_SHOWN} more`] : []),
   ];
   const rows = others

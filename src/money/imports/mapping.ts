@@ -218,7 +218,7 @@ export const choiceOf = (mapping: Mapping, label?: string): Question['choices'][
   label:
     label ??
     Object.entries(mapping)
-      .map(([key, value]) => `${key} = ${value}`)
+      .map(([key, value]) => (value === IGNORE ? `leave ${JSON.stringify(key)} out` : `${key} = ${value}`))
       .join(', '),
   query: { mapping },
 });
