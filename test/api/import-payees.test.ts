@@ -126,6 +126,28 @@ describe('a file sets where affiliates are paid', () => {
     expect(await destinations(ada?.id)).toMatchObject([{ bic: null }]);
   });
 
+  test('a name that banks cannot take refuses its line: the account there was stays, and other lines come in', async () => {
+    const ada = await makeAffiliate(api, { email: 'ada@example.com' });
+    const before = { type: 'sepa', account_holder: 'Ada', iban: OTHER_IBAN };
+    expect((await api.put(`${AFFILIATES}/${ada.id}/destination`, before)).status).toBe(200);
+    const file = csv(
+      SEPA_HEADER,
+      `ada@example.com,山田太郎,${IBAN},`,
+      `bob@example.com,😀,${IBAN},`,
+      `cyd@example.com,やまだ,${IBAN},`,
+    );
+    const refused = await nothingChanges(world, () => post(file));
+    expectRefusal(refused, 400, 'invalid_lines', 'line 2', '(山田太郎): write it in Latin letters', 'line 3');
+    const { errors, created, updated, failed } = await imported(file, { partial: 'true' });
+    expect({ created, updated, failed }).toEqual({ created: 1, updated: 0, failed: 2 });
+    expect(errors.map(({ line, column }: Json) => [line, column])).toEqual([
+      [2, 'account_holder'],
+      [3, 'account_holder'],
+    ]);
+    expect((await people()).map(({ email }) => email)).toEqual(['ada@example.com', 'cyd@example.com']);
+    expect(await destinations(ada.id)).toMatchObject([{ account_holder: 'Ada', holder_in_files: 'Ada' }]);
+  });
+
   test('every mistake of a line is told by column, in the words of the API and without the number', async () => {
     const wrong = 'DE89370400440532013001';
     const long = '1'.repeat(61);
