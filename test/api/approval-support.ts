@@ -5,7 +5,7 @@ import { type Person, register, signedIn, tokensFor } from '../oauth/support.ts'
 import { browserAt, PASSWORD, type Role, tokenIn } from '../people/support.ts';
 import { type Api, apiOf } from '../support/api.ts';
 import type { World } from '../support/world.ts';
-import { type Json, PAYOUTS } from './fixtures.ts';
+import { type Json, PAYOUTS, unique } from './fixtures.ts';
 
 /** A way to make requests: a session, a key, a token, or the command line. */
 export type Way = Api['request'];
@@ -40,8 +40,8 @@ async function keyBy(way: Way, name: string): Promise<string> {
 
 /** Every way in which a person acts, by name. */
 export async function waysOf(world: World, api: Api, { way, ...person }: Somebody) {
-  const own = await keyBy(way, 'own');
-  const further = await keyBy(apiOf(world.url, own).request, 'made with own');
+  const own = await keyBy(way, unique('own'));
+  const further = await keyBy(apiOf(world.url, own).request, unique('made with own'));
   const { access_token } = await tokensFor(world, person, await register(api));
   return {
     'signed in': way,
