@@ -14,6 +14,7 @@ import {
   parseCsv,
 } from '../api/fixtures.ts';
 import { type Answer, json, stub } from '../client/support.ts';
+import { paymentsIn } from '../support/sepa.ts';
 import { useAccount, useWorld } from '../support/world.ts';
 import { type Machine, type Ran, startMachine } from './support.ts';
 
@@ -468,6 +469,42 @@ test('files of other rows are another set: the export warns of everybody in both
   await refuse(wise('--rows-per-file', '1'), 2, '--rows-per-file must be a whole number');
   await refuse(wise('--rows-per-file', '1001'), 1, '--rows-per-file must be at most 1000 for the Wise file');
   await refuse(exportTo('--rows-per-file', '3'), 2, '--rows-per-file goes with --format');
+});
+
+test('credit transfers in parts of another size pay everybody once again, and make the parts before outdated', async () => {
+  await api.patch('/v2/account', { debtor: { name: 'Shop', iban: 'DE02120300000000202051' } });
+  const ids: number[] = [];
+  for (let index = 0; index < 5; index += 1) {
+    const id = await someone({}, { eur: 100 + index });
+    const account = { type: 'sepa', account_holder: 'Zoe Okafor', iban: 'DE89370400440532013000' };
+    expect((await api.put(`${AFFILIATES}/${id}/destination`, account)).status).toBe(200);
+    ids.push(id);
+  }
+  await makePayout(api);
+  const everybody = ids.map((id) => `P1-A${id}`).sort();
+  const exported = async (rows: number) => {
+    const by = ['--format', 'sepa_credit_transfer', '--rows-per-file', String(rows), '--json'];
+    const ran = await run(['payouts', 'export', '1', ...by, '-o', `by-${rows}.xml`]);
+    expect(ran.code, ran.stderr).toBe(0);
+    const report = ran.json();
+    const paid = report.files.map(({ file }: Json) => paymentsIn(read(file)).map((each) => each.reference));
+    expect(report).toMatchObject({ format: 'sepa' });
+    expect(paid.flat().sort()).toEqual(everybody);
+    return { report, parts: paid.map((each: string[]) => each.length) };
+  };
+  const first = await exported(4);
+  expect(first.parts).toEqual([3, 2]);
+  const second = await exported(2);
+  expect(second.parts).toEqual([2, 2, 1]);
+  expect(second.report).toMatchObject({
+    affiliates_in_other_files: 5,
+    replaces_file_set_id: first.report.file_set_id,
+  });
+  const { downloads } = (await api.get(`${PAYOUTS}/current/payment-files`)).body.files.find(
+    ({ format }: Json) => format === 'sepa',
+  );
+  expect(downloads.map(({ is_outdated }: Json) => is_outdated)).toEqual([false, false, false, true, true]);
+  await refuse(exportTo('--format', 'sepa_instant'), 2, 'Allowed choices are commissions, summary, paypal');
 });
 
 test('--all-paid refuses lines in no downloaded file with their sum, until --also-without-file says they were paid', async () => {

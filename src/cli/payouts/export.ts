@@ -1,4 +1,4 @@
-import { type Command, Option } from 'commander';
+import { type Command, InvalidArgumentError, Option } from 'commander';
 import type { DownloadPaymentFileQuery, Payout } from '../../client/client.ts';
 import {
   type Choice,
@@ -41,8 +41,8 @@ interface ExportOptions extends OutputOptions {
 
 const HELP = `
 Formats: commissions (a row per commission), summary (a row per affiliate and currency, for people), paypal and wise (what
-PayPal Payouts and Wise batch payments take: one currency a file), sepa (credit transfers in euros as banks in Europe take
-them, from the debtor of the account: payhook account change --debtor), nacha (ACH credits in dollars as banks in the United
+PayPal Payouts and Wise batch payments take: one currency a file), sepa (or sepa_credit_transfer: transfers in euros as banks in Europe
+take them, from the debtor of the account: payhook account change --debtor), nacha (ACH credits in dollars as banks in the United
 States take them, from the originator: payhook account change --originator). Of an unpaid payout all is in the file, of a paid one
 what was paid. Where the rows are more than one file may have there are several, all of one revision of the payout.
 
@@ -63,6 +63,19 @@ Examples:
   $ payhook payouts export 1 -o - | head
 `;
 
+const FORMATS: readonly Format[] = ['commissions', 'summary', ...PAYMENT_FORMATS];
+/** The formats by the names that are taken: SEPA has more than one kind of transfer, and some use its full name. */
+const FORMAT_NAMES = new Map<string, Format>([
+  ...FORMATS.map((format) => [format, format] as const),
+  ['sepa_credit_transfer', 'sepa'],
+]);
+
+function readFormat(given: string): Format {
+  const format = FORMAT_NAMES.get(given);
+  if (format === undefined) throw new InvalidArgumentError(`Allowed choices are ${FORMATS.join(', ')}.`);
+  return format;
+}
+
 /** `payhook payouts export`. */
 export function addExport(payouts: Command, cli: Cli): void {
   const command = payouts
@@ -71,7 +84,8 @@ export function addExport(payouts: Command, cli: Cli): void {
     .argument('<payout>', REFERENCE_HELP)
     .addOption(
       new Option('--format <format>', 'what kind of file')
-        .choices(['commissions', 'summary', ...PAYMENT_FORMATS])
+        .choices(FORMATS)
+        .argParser(readFormat)
         .default('commissions'),
     )
     .option(
