@@ -69,6 +69,8 @@ describe('a file without a known date', () => {
     const { about, message, choices } = await question(file, COMMISSION);
     expect(about).toBe('mapping');
     expect(message).toContain('"Locking Date", "Modified" have dates');
+    // what is asked is not called a guess
+    expect((await preview(file, COMMISSION)).guessed.join()).not.toContain('time of the import');
     expect(choices.map(({ query }: Json) => query.mapping)).toEqual([
       { 'Locking Date': 'occurred_at' },
       { Modified: 'occurred_at' },

@@ -120,6 +120,8 @@ async function plan(
     totals: asked.totals ?? 'import',
   };
   const open = questions.length > 0 ? questions : missingFields(kind, has);
+  const dates = askDateColumn(seen, columns, has);
+  const undated = kind === 'commissions' && !has.has('occurred_at') && !isOwnShape(columns);
   return {
     shape,
     rules,
@@ -127,10 +129,15 @@ async function plan(
     mappingName: saved?.name ?? null,
     values: proof.values,
     settled: asked,
-    guessed: [...shape.guessed, ...guessedOf(columns, has, rules, asked), ...guessedValues(proof.values)],
+    guessed: [
+      ...shape.guessed,
+      ...guessedOf(columns, has, rules, asked),
+      ...(undated && dates.length === 0 ? [UNDATED] : []),
+      ...guessedValues(proof.values),
+    ],
     questions: [
       ...open,
-      ...askDateColumn(seen, columns, has),
+      ...dates,
       ...(asked.status_columns === undefined ? askStatusColumns(seen, columns, has) : []),
       ...proof.questions,
       // what a column is comes before what its words mean
@@ -173,6 +180,8 @@ function seenIn(db: Reader, account: AccountId, kind: ImportKind, { header, samp
   };
 }
 
+const UNDATED = 'no column says when commissions were earned: all get the time of the import (occurred_at)';
+
 /** What was guessed about columns and values, in words. */
 function guessedOf(
   columns: readonly PlannedColumn[],
@@ -191,8 +200,6 @@ function guessedOf(
   if (ignored.length > 0) told.push(`ignored: ${ignored.join(', ')}`);
   if (rules.kind === 'commissions' && !has.has('external_id'))
     told.push('the order_id names the commission too (external_id)');
-  if (rules.kind === 'commissions' && !has.has('occurred_at') && !isOwnShape(columns))
-    told.push('no column says when commissions were earned: all get the time of the import (occurred_at)');
   if (rules.kind === 'affiliates' && has.has('paypal_email') && !has.has('payout_method'))
     told.push('who has a PayPal address and no payout_method gets the payout_method paypal');
   if (asked.decimal === undefined && rules.decimal === 'comma') told.push('amounts have a decimal comma');
