@@ -302,8 +302,13 @@ interface WriteCommon<
   readonly bodyOptional?: true;
   /** Reads a file of this type instead of JSON. */
   readonly upload?: Uploading;
-  /** Bytes, default 1 MiB. */
+  /** Bytes, default 1 MiB; 64 KiB in a portal. */
   readonly bodyLimit?: number;
+  /**
+   * How many members of objects and items of lists its body may have. Default: as many as its bytes allow for one that is
+   * `passedOn`, else 5,000; 1,000 in a portal.
+   */
+  readonly mostParts?: number;
   /** Left out of the audit log: it changes nothing, or comes in streams that have their own records. */
   readonly unaudited?: true;
   /** Viewers may use it too: it changes nothing. */

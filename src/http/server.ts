@@ -67,6 +67,10 @@ declare module 'fastify' {
 }
 
 const BODY_LIMIT = 1 << 20;
+/** Members and items of a body, unless its operation takes more: what is judged stays within a few milliseconds. */
+const MOST_PARTS = 5000;
+/** The same for a body that somebody sends who was only let into a portal. */
+const IN_PORTAL = { bytes: 1 << 16, parts: 1000 };
 const UPLOAD_LIMIT = 2 ** 31;
 
 /** The HTTP server with every route of the list, ready to listen. */
@@ -150,14 +154,14 @@ function readBodies(app: FastifyInstance): void {
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 
 /** The JSON of a body in UTF-8, without a byte order mark. Throws as `readStrictJson`. */
-function parseJson(bytes: Buffer): StrictJson {
+function parseJson(bytes: Buffer, mostParts: number): StrictJson {
   let text: string;
   try {
     text = utf8.decode(bytes);
   } catch {
     throw fail('invalid_json', 'the body is not UTF-8');
   }
-  return readStrictJson(text);
+  return readStrictJson(text, mostParts);
 }
 
 /**
@@ -269,7 +273,7 @@ function writing(
     refuseEncoded(request);
     const upload = route.upload ? await readUpload(request, route.upload, gate) : undefined;
     try {
-      const json = upload ? NO_BODY : await readJson(route, bytesOf(request));
+      const json = upload ? NO_BODY : await readJson(route, bytesOf(request), principal);
       const content = () => upload?.digest ?? json.canonical();
       const result = await answer({
         id: request.id,
@@ -340,15 +344,25 @@ function refuseEncoded({ headers }: FastifyRequest): void {
 const NO_BODY = readStrictJson('{}');
 
 /** The checked JSON body. Zero bytes are no body, for operations without one, or `{}` where that is allowed. */
-async function readJson(route: Route & { kind: 'write' }, bytes: Buffer): Promise<StrictJson> {
+async function readJson(
+  route: Route & { kind: 'write' },
+  bytes: Buffer,
+  { portal }: Principal,
+): Promise<StrictJson> {
+  if (portal && bytes.length > IN_PORTAL.bytes) {
+    throw fail('body_too_large', `the body may have at most ${IN_PORTAL.bytes} bytes in a portal`);
+  }
   if (bytes.length === 0 && route.body && !route.bodyOptional) {
     throw fail('invalid_body', 'the body is missing: send a JSON object');
   }
-  const json = bytes.length === 0 ? NO_BODY : parseJson(bytes);
+  const json = bytes.length === 0 ? NO_BODY : parseJson(bytes, portal ? IN_PORTAL.parts : partsOf(route));
   if (route.body) await checkBody(route.body, json, route.passesOn);
   else if (!isEmptyObject(json.value)) throw fail('unknown_field', 'this operation takes no body');
   return json;
 }
+
+const partsOf = ({ mostParts, passesOn }: Route & { kind: 'write' }): number =>
+  mostParts ?? (passesOn === undefined ? MOST_PARTS : Number.POSITIVE_INFINITY);
 
 const isEmptyObject = (value: unknown) =>
   typeof value === 'object' && value !== null && Object.keys(value).length === 0;
