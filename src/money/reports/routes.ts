@@ -1,7 +1,8 @@
 import { Type } from 'typebox';
 import { ok, page, readRoute } from '../../contract/route.ts';
 import { listOf, strict } from '../../contract/schemas.ts';
-import { PAPER_FORMATS, PAPER_TYPES, paperReply } from '../../papers/reply.ts';
+import { PAPER_TYPES, paperReply } from '../../papers/reply.ts';
+import { PAPER_FORMATS } from '../../papers/tasks.ts';
 import { csvReply } from '../files/csv-export.ts';
 import { period } from './period.ts';
 import { paidRow } from './record.ts';
@@ -78,12 +79,13 @@ export const statementFile = readRoute({
   returns: { 200: 'text/csv' },
   alsoSends: Object.values(PAPER_TYPES),
   sends: ['Content-Security-Policy'],
-  errors: ['resource_missing'],
-  handle: async ({ snapshot, account, params: { affiliate_id: id }, query: { format = 'csv', ...days } }) => {
+  errors: ['resource_missing', 'too_much_work'],
+  handle: async ({ snapshot, account, threads, params, query: { format = 'csv', ...days } }) => {
+    const { affiliate_id: id } = params;
     if (format === 'csv') {
       return csvReply(snapshot, (db) => downloadStatement(db, account, id, days));
     }
     const { paper, name } = await snapshot((db) => statementPaper(db, account, id, days));
-    return paperReply(paper, format, name);
+    return paperReply({ threads, account }, { paper, format }, name);
   },
 });
