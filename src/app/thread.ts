@@ -1,6 +1,7 @@
 // The program of the threads that app/platform starts: it exports each task under its name. The code of a task is loaded when it
 // is first needed.
 import { BAD_LINES, PLAN, READ } from '../money/imports/tasks.ts';
+import { MAKE_STATEMENT } from '../money/reports/tasks.ts';
 import { PROPOSE } from '../money/results/tasks.ts';
 import { MAKE_PAPER } from '../papers/tasks.ts';
 import { served } from '../threads/serve.ts';
@@ -15,3 +16,7 @@ export const proposeResult = served(
   async () => (await import('../money/results/in-thread.ts')).proposeResult,
 );
 export const makePaper = served(MAKE_PAPER, async () => (await import('../papers/in-thread.ts')).makePaper);
+export const makeStatement = served(
+  MAKE_STATEMENT,
+  async () => (await import('../money/reports/in-thread.ts')).makeStatement,
+);

@@ -2,7 +2,8 @@ import { Readable } from 'node:stream';
 import { type FileReply, file } from '../contract/route.ts';
 import type { AccountId } from '../kernel/ids.ts';
 import type { Threads } from '../threads/pool.ts';
-import { MAKE_PAPER, type PaperFormat, type PaperOrder } from './tasks.ts';
+import type { Task } from '../threads/task.ts';
+import type { PaperFormat } from './tasks.ts';
 
 export const PAPER_TYPES: Readonly<Record<PaperFormat, string>> = {
   pdf: 'application/pdf',
@@ -14,17 +15,18 @@ const POLICY =
   "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
 /**
- * 200 with the document, made in a thread, as a PDF to save or as a page that a browser shows. `name` is that of the file,
- * without its extension. Throws `too_much_work`.
+ * 200 with a document that a task makes in a thread, as a PDF to save or as a page that a browser shows. `name` is that of the
+ * file, without its extension. Throws `too_much_work`.
  */
-export async function paperReply(
+export async function paperReply<Input extends { readonly format: PaperFormat }>(
   { threads, account }: { readonly threads: Threads; readonly account: AccountId },
-  order: PaperOrder,
+  task: Task<Input, Uint8Array>,
+  input: Input,
   name: string,
 ): Promise<FileReply> {
-  const made = await threads.run(MAKE_PAPER, order, { account, inTurn: true });
+  const made = await threads.run(task, input, { account, inTurn: true });
   const bytes = Buffer.from(made.buffer, made.byteOffset, made.byteLength);
-  if (order.format === 'pdf') {
+  if (input.format === 'pdf') {
     return file(Readable.from([bytes]), {
       'content-type': PAPER_TYPES.pdf,
       'content-disposition': `attachment; filename="${name}.pdf"`,

@@ -148,7 +148,7 @@ describe('a server', () => {
       expect(done).toEqual({
         [counted('planImport')]: 1,
         [counted('readImport')]: 2,
-        [counted('makePaper')]: 1,
+        [counted('makeStatement')]: 1,
       });
     } finally {
       process.off('worker', note);

@@ -5,7 +5,7 @@ import { listOf, strict } from '../../contract/schemas.ts';
 import { fail } from '../../kernel/errors.ts';
 import { toJson } from '../../kernel/json.ts';
 import { PAPER_TYPES, paperReply } from '../../papers/reply.ts';
-import { PAPER_FORMATS } from '../../papers/tasks.ts';
+import { MAKE_PAPER, PAPER_FORMATS } from '../../papers/tasks.ts';
 import { attachmentOf, facturX, isExpressible } from './factur-x.ts';
 import { issueInvoices } from './issue.ts';
 import { invoicePaper } from './paper.ts';
@@ -74,7 +74,7 @@ export const download = readRoute({
     const name = `invoice-${said.number}`;
     if (format !== 'xml') {
       const order = { paper: invoicePaper(said, at), format, attachment: attachmentOf(said) };
-      return paperReply({ threads, account }, order, name);
+      return paperReply({ threads, account }, MAKE_PAPER, order, name);
     }
     if (!isExpressible(said)) {
       throw fail(

@@ -8,9 +8,10 @@ import { period } from './period.ts';
 import { paidRow } from './record.ts';
 import { downloadPaidReport, listPaidReport } from './service.ts';
 import { downloadStatement, getStatement } from './statement.ts';
-import { statementPaper } from './statement-paper.ts';
+import { draftStatement } from './statement-paper.ts';
 import { statement as record } from './statement-record.ts';
 import { paidList } from './store.ts';
+import { MAKE_STATEMENT } from './tasks.ts';
 
 const path = '/v2/affiliates/reports/paid';
 const WHAT =
@@ -85,7 +86,7 @@ export const statementFile = readRoute({
     if (format === 'csv') {
       return csvReply(snapshot, (db) => downloadStatement(db, account, id, days));
     }
-    const { paper, name } = await snapshot((db) => statementPaper(db, account, id, days));
-    return paperReply({ threads, account }, { paper, format }, name);
+    const { draft, name } = await snapshot((db) => draftStatement(db, account, id, days));
+    return paperReply({ threads, account }, MAKE_STATEMENT, { draft, format }, name);
   },
 });
