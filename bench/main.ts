@@ -16,6 +16,7 @@ import { importing } from './import.ts';
 import { latency } from './latency.ts';
 import { lists } from './lists.ts';
 import { log } from './log.ts';
+import { loop } from './loop.ts';
 import { type Group, megabytes, type Result, type Sizes } from './measure.ts';
 import { mixed } from './mixed.ts';
 import { payouts } from './payouts.ts';
@@ -37,6 +38,7 @@ const GROUPS: readonly Group[] = [
   balances,
   requests,
   log,
+  loop,
   screens,
   deliveries,
   backlog,

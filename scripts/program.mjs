@@ -9,7 +9,7 @@ import { build, parseAst } from 'vite';
 const root = fileURLToPath(new URL('..', import.meta.url));
 const TESTING = 'payhook:testing';
 
-/** Puts the program into a folder: cli/main.js and what it loads. Resolves to whether it could. */
+/** Puts the program into a folder: cli/main.js, app/thread.js for its threads, and what they load. Resolves to whether it could. */
 export async function buildProgram(to) {
   try {
     await build({
@@ -28,7 +28,11 @@ export async function buildProgram(to) {
         minify: false,
         sourcemap: true,
         rolldownOptions: {
-          input: { 'cli/main': `${root}src/cli/main.ts`, 'testing/program': TESTING },
+          input: {
+            'cli/main': `${root}src/cli/main.ts`,
+            'app/thread': `${root}src/app/thread.ts`,
+            'testing/program': TESTING,
+          },
           treeshake: false,
           // two folders below the root, as src/ is: kernel/installation finds the root from there
           output: {

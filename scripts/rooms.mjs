@@ -6,11 +6,12 @@ export const ROOMS = [
   ['kernel', 'errors, ids, money, time, CSV, strict JSON, secrets, settings: imports no other room', []],
   ['metrics', 'the table of instruments, and how code notes on them; spans of traces', ['kernel']],
   ['db', 'connections, migrations, SQL functions, partitions', ['kernel']],
+  ['threads', 'threads beside the event loop: tasks, the pool that does them, turns, files', ['kernel']],
   ['db/embedded', 'the embedded PostgreSQL: start, stop, ownership, password', []],
   [
     'contract',
     'what an endpoint is: route, access, lists, headers, cookies, shared schemas',
-    ['db', 'kernel'],
+    ['threads', 'db', 'kernel'],
   ],
   [
     'outbox',
@@ -23,7 +24,7 @@ export const ROOMS = [
   [
     'papers',
     'documents for people to keep: PDF with the fonts for any script, and a page to print',
-    ['contract', 'kernel'],
+    ['threads', 'contract', 'kernel'],
   ],
 
   ['people', 'who may do what', ['notices', 'contract', 'db', 'kernel']],
@@ -45,7 +46,7 @@ export const ROOMS = [
   [
     'money',
     'who is owed what, and who was paid',
-    ['people', 'papers', 'outbox', 'notices', 'contract', 'db', 'kernel'],
+    ['people', 'papers', 'threads', 'outbox', 'notices', 'contract', 'db', 'kernel'],
   ],
   ['money/ledger', 'the common ground below the nouns: books, membership, arrivals, totals', []],
   ['money/files', 'CSV in and out', []],
@@ -199,6 +200,7 @@ export const ROOMS = [
       'webhooks',
       'people',
       'outbox',
+      'threads',
       'contract',
       'db',
       'metrics',
@@ -216,8 +218,10 @@ export const ROOMS = [
       'money',
       'webhooks',
       'people',
+      'papers',
       'outbox',
       'notices',
+      'threads',
       'db',
       'metrics',
       'kernel',

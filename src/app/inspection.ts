@@ -1,7 +1,8 @@
-import type { Database } from '../db/connect.ts';
+import { type Database, mostConnections } from '../db/connect.ts';
 import { openEmbedded } from '../db/embedded/open.ts';
 import { type DatabaseFacts, inspect } from '../db/inspect.ts';
 import { connectReplicated, type ReplicaState } from '../db/replica.ts';
+import { harmfulSettings } from '../db/server-settings.ts';
 import { probeWriting } from '../db/settings.ts';
 import type { Config } from '../kernel/config.ts';
 import { type AlertState, readAlertState } from '../notices/state.ts';
@@ -14,6 +15,8 @@ import { targetsOf } from './targets.ts';
 /** What a database is like, and what came of the checks that /readyz makes; no checks without this program's schema. */
 export type Inspection = DatabaseFacts & {
   readonly checks: readonly Checked[];
+  /** Settings of the server that harm Payhook, in words. */
+  readonly harms: readonly string[];
   /** How the replica is doing; null = there is none. */
   readonly replica: ReplicaState | null;
   /** What came of alerts; null without this program's schema. */
@@ -40,7 +43,9 @@ export async function inspectDatabase(config: Config): Promise<Inspection | null
   // doctor changes nothing: it does not prove that what is written arrives
   const db = connectReplicated(options, targets.replica && { target: targets.replica, proves: false });
   try {
-    const facts = await inspect(db);
+    const found = await inspect(db);
+    const harms = harmfulSettings(found.settings, mostConnections(config.databasePoolSize));
+    const facts = { ...found, harms };
     const isOurs = facts.foreignSchema === null && facts.schemaVersion === facts.newestSchemaVersion;
     const subject = {
       db,

@@ -18,7 +18,9 @@ import { connectionsFor } from '../http/capacity.ts';
 import { addressRules, LOOPBACK } from '../kernel/addresses.ts';
 import type { Config } from '../kernel/config.ts';
 import type { AccountId } from '../kernel/ids.ts';
+import { programPath } from '../kernel/installation.ts';
 import { fingerprintOf, type Vault, vaultOf } from '../kernel/vault.ts';
+import { instrumentsOf } from '../metrics/instruments.ts';
 import { removeAccount } from '../people/accounts/removal.ts';
 import {
   createAccount,
@@ -28,6 +30,7 @@ import {
 } from '../people/accounts/service.ts';
 import { markDemo } from '../people/accounts/store.ts';
 import { newSetUpLink } from '../people/users/service.ts';
+import { createThreads } from '../threads/pool.ts';
 import { disableEndpoint } from '../webhooks/endpoints/service.ts';
 import { createNotifier } from '../webhooks/engine/wake.ts';
 import { createWorker, type Worker, type WorkerOptions } from '../webhooks/engine/worker.ts';
@@ -234,9 +237,16 @@ export async function serve(
   const isPublic = 'port' in options.listen;
   const readiness = readinessOf(platform);
   const { createServer } = await loadServer();
+  const threads = createThreads({
+    program: programPath('app/thread'),
+    files: config.http.uploads,
+    onTask: (task, outcome) => instrumentsOf(db)?.count('threadTasks', 1, { task, outcome }),
+    onEnded: (task, why) => log.warn({ task, why }, 'a thread was ended'),
+  });
   const server = createServer({
     db,
     log,
+    threads,
     baseUrl: () => config.baseUrl ?? address,
     authorizeUrl: () => config.authorizeUrl ?? config.baseUrl ?? address,
     vault: platform.vault,
@@ -267,6 +277,7 @@ export async function serve(
       readiness.stop();
       stopKeeping();
       await Promise.all([drain(server), worker?.close()]);
+      await threads.close();
       await stopNotifying();
       await telemetry?.close();
     },

@@ -10,6 +10,7 @@ import type { StrictJson } from '../kernel/strict-json.ts';
 import type { Timestamp } from '../kernel/time.ts';
 import type { TraceContext } from '../kernel/trace.ts';
 import type { Vault } from '../kernel/vault.ts';
+import type { Threads } from '../threads/pool.ts';
 import type { HeaderName } from './headers.ts';
 import type { ListDefinition, ListQuery, Page } from './lists.ts';
 import type { List } from './schemas.ts';
@@ -99,8 +100,8 @@ export interface Principal extends Author {
 }
 
 /**
- * What a caller must hold: a scope; or `full`: an API key or an owner, which no merchant can hand to a third party;
- * or `key`: an API key only; or `person`: a session, which no program holds; or `any`: any valid credential.
+ * What a caller must hold: a scope; `full`: an API key or an owner, which no merchant can hand to a third party; `key`: an API
+ * key only; `person`: a session, which no program holds; `any`: any valid credential.
  */
 export type Access = Scope | 'any' | 'full' | 'key' | 'person';
 
@@ -250,12 +251,15 @@ interface ReadInput<Path extends string, Query extends TObject> {
   readonly disk: () => Promise<{ readonly free_bytes: number; readonly total_bytes: number } | null>;
   /** How this server sees the replica of the database; null when it has none. */
   readonly replica: Database['replica'];
+  /** For what takes processor time: reading files and making documents. */
+  readonly threads: Threads;
 }
 
 interface WriteInput<Path extends string, Query extends TObject, Body extends TSchema> {
   readonly tx: Tx;
   readonly requestId: string;
   readonly vault: Vault;
+  readonly threads: Threads;
   /** The public address of the server. */
   readonly baseUrl: string;
   /** The public address of the pages people see. */
@@ -302,12 +306,12 @@ interface WriteCommon<
   readonly bodyOptional?: true;
   /** Reads a file of this type instead of JSON. */
   readonly upload?: Uploading;
-  /** Bytes, default 1 MiB. */
-  readonly bodyLimit?: number;
+  readonly bodyLimit?: number; // bytes, default 1 MiB; 64 KiB in a portal
+  /** Members of objects and items of lists in it, default 5,000, without a limit where it `passesOn`; 1,000 in a portal. */
+  readonly mostParts?: number;
   /** Left out of the audit log: it changes nothing, or comes in streams that have their own records. */
   readonly unaudited?: true;
-  /** Viewers may use it too: it changes nothing. */
-  readonly harmless?: true;
+  readonly harmless?: true; // it changes nothing, so viewers may use it too
   /** A field of the response that is a secret: the stored response of an Idempotency-Key has null instead. */
   readonly secretField?: string;
   readonly ifMatch?: true;

@@ -131,6 +131,10 @@ export interface ConnectOptions {
 }
 
 const ENGINE_CONNECTIONS = 4;
+
+/** How many connections a process opens at most, with pools of this size: one listens, and one runs what no transaction may. */
+export const mostConnections = (poolSize: number): number => 3 * poolSize + ENGINE_CONNECTIONS + 2;
+
 const ENGINE_PLANS: Settings = {
   enable_seqscan: 'off',
   enable_hashjoin: 'off',

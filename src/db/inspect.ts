@@ -8,6 +8,7 @@ import { newestVersion, readMigrations } from './migration-files.ts';
 import { foreignHistory, readApplied } from './migration-history.ts';
 import { logBegins } from './partitions.ts';
 import { readSecretKeyState, type SecretKeyState } from './secret-key.ts';
+import { readServerSettings, type ServerSettings } from './server-settings.ts';
 
 /** Throws PoolerError when a connection that listens would not get a session of its own. */
 export const requireSession = (db: Pick<Database, 'alone'>): Promise<void> => db.alone(sql`select`);
@@ -22,6 +23,7 @@ export interface DatabaseFacts {
   readonly role: string;
   readonly isSuperuser: boolean;
   readonly fsync: boolean;
+  readonly settings: ServerSettings;
   /** Whether a pooler shares sessions of PostgreSQL between us and others. */
   readonly isPooled: boolean;
   /** Why nothing can listen for work; null when it can. */
@@ -87,6 +89,7 @@ export async function inspect({ reader: db, ...database }: Database): Promise<Da
     role: server.role,
     isSuperuser: server.superuser,
     fsync: server.fsync,
+    settings: await readServerSettings(db),
     isPooled: server.pooled,
     listening: await requireSession(database).then(
       () => null,

@@ -18,6 +18,9 @@ interface SchemaError {
   readonly message: string;
 }
 
+const errorsOf = (validator: Validator, value: unknown) =>
+  validator.Errors(value) as unknown as SchemaError[];
+
 const compiled = new WeakMap<TSchema, Validator>();
 
 /** Compiles a schema at its first use, so that the server starts faster. */
@@ -46,7 +49,12 @@ export async function checkBody(
   const validator = await validatorOf(schema);
   const isValid = validator.Check(value);
   if (isValid && roundedNumbers.length === 0) return;
-  const errors = isValid ? [] : (validator.Errors(value) as unknown as SchemaError[]);
+  const suspects = isValid ? null : await suspectsIn(schema, value);
+  if (suspects?.unknown) {
+    const { names, count } = suspects.unknown;
+    throw fail('unknown_field', `unknown field ${nameSome(names, count)}`);
+  }
+  const errors = suspects ? errorsOf(validator, suspects.value) : [];
   const unknown = errors.find((error) => error.keyword === 'additionalProperties');
   if (unknown) {
     const names = (unknown.params.additionalProperties as string[]).map((key) =>
@@ -59,6 +67,68 @@ export async function checkBody(
   );
   if (rounded) throw fail('invalid_body', `${nameOfPath(rounded.path)} ${rounded.rule}`);
   if (!isValid) throw fail('invalid_body', explain(errors));
+}
+
+/** Of more, a message says nothing that the first do not. */
+const MOST_ERRORS = 20;
+
+/** What is wrong with a value, or seems to be. */
+interface Suspects {
+  /** The value without the good items of its lists, which become holes that no check looks at, and without unknown keys. */
+  readonly value: unknown;
+  /** The unknown keys of the first object that has any: the first of them as messages spell them, and how many there are. */
+  readonly unknown: { readonly names: readonly string[]; readonly count: number } | null;
+}
+
+interface Structure {
+  readonly properties?: Readonly<Record<string, TSchema>>;
+  readonly additionalProperties?: boolean | TSchema;
+  readonly items?: TSchema;
+}
+
+/**
+ * Where the errors of a value are. Finding errors takes far longer than finding that there are some, so they are looked for only
+ * in what is wrong, and only in the first of it.
+ */
+async function suspectsIn(schema: TSchema, value: unknown, path: JsonPath = []): Promise<Suspects> {
+  const { properties, additionalProperties, items } = schema as Structure;
+  if (Array.isArray(value) && items !== undefined) {
+    const isGood = await validatorOf(items);
+    const bad: unknown[] = [];
+    bad.length = value.length;
+    let unknown: Suspects['unknown'] = null;
+    let count = 0;
+    for (const [index, item] of value.entries()) {
+      if (count === MOST_ERRORS) break;
+      if (isGood.Check(item)) continue;
+      const inner = await suspectsIn(items, item, [...path, index]);
+      count += 1;
+      bad[index] = inner.value;
+      unknown ??= inner.unknown;
+    }
+    return { value: bad, unknown };
+  }
+  if (typeof value !== 'object' || value === null || Array.isArray(value) || properties === undefined)
+    return { value, unknown: null };
+  const isUnknown = (key: string) => additionalProperties === false && !Object.hasOwn(properties, key);
+  const others = Object.keys(value).filter(isUnknown);
+  let unknown: Suspects['unknown'] =
+    others.length === 0
+      ? null
+      : {
+          names: others.slice(0, MOST_ERRORS).map((key) => nameOfPath([...path, key])),
+          count: others.length,
+        };
+  const kept: [string, unknown][] = [];
+  for (const [key, item] of Object.entries(value)) {
+    if (isUnknown(key)) continue;
+    const known = Object.hasOwn(properties, key) ? properties[key] : undefined;
+    const inner =
+      known === undefined ? { value: item, unknown: null } : await suspectsIn(known, item, [...path, key]);
+    kept.push([key, inner.value]);
+    unknown ??= inner.unknown;
+  }
+  return { value: Object.fromEntries(kept), unknown };
 }
 
 /** Whether a path leads into a field, in whose name `*` is any index. */
@@ -168,7 +238,7 @@ export async function checkQuery(
   if (schema) {
     const validator = await validatorOf(schema);
     if (!validator.Check(values)) {
-      throw fail('invalid_query', explain(validator.Errors(values) as unknown as SchemaError[]));
+      throw fail('invalid_query', explain(errorsOf(validator, values)));
     }
   }
   return values;

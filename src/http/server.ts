@@ -16,16 +16,17 @@ import type { AddressRules } from '../kernel/addresses.ts';
 import { fail } from '../kernel/errors.ts';
 import { toJson } from '../kernel/json.ts';
 import { isKeyed } from '../kernel/keyed-methods.ts';
-import { clip, readStrictJson, type StrictJson } from '../kernel/strict-json.ts';
+import { clip } from '../kernel/strict-json.ts';
 import type { Vault } from '../kernel/vault.ts';
 import { instrumentsOf } from '../metrics/instruments.ts';
+import type { Threads } from '../threads/pool.ts';
 import { authenticator, authorize, type OperatorCredential } from './auth.ts';
-import { checkBody } from './check.ts';
 import { type ConnectionLimits, connectionOptions, limitConnections, onSlowBody } from './connections.ts';
 import { allowPublicApplications } from './cors.ts';
 import { addDescription } from './description.ts';
 import { addPages, missingPage, refusePage } from './documents.ts';
 import { checkKey, requestDigest } from './idempotency.ts';
+import { NO_BODY, readJson } from './json-body.ts';
 import { READING, refuseUnrouted } from './methods.ts';
 import { newRequestId, observeRequests } from './observe.ts';
 import { queryOf } from './query.ts';
@@ -47,6 +48,7 @@ export interface ServerOptions {
   readonly disk: () => Promise<{ readonly free_bytes: number; readonly total_bytes: number } | null>;
   readonly operator?: OperatorCredential;
   readonly vault: Vault;
+  readonly threads: Threads;
   readonly addresses: AddressRules;
   readonly limits: ConnectionLimits & {
     /** How many files may be uploaded at once. */
@@ -147,19 +149,6 @@ function readBodies(app: FastifyInstance): void {
   );
 }
 
-const utf8 = new TextDecoder('utf-8', { fatal: true });
-
-/** The JSON of a body in UTF-8, without a byte order mark. Throws as `readStrictJson`. */
-function parseJson(bytes: Buffer): StrictJson {
-  let text: string;
-  try {
-    text = utf8.decode(bytes);
-  } catch {
-    throw fail('invalid_json', 'the body is not UTF-8');
-  }
-  return readStrictJson(text);
-}
-
 /**
  * From the moment the server is about to stop, each response ends its connection. So a proxy has moved to other servers
  * before connections are cut, and none of its requests is on its way to a connection that is just being closed.
@@ -226,7 +215,10 @@ function principalOf(request: FastifyRequest): Principal {
 
 type Handler = (request: FastifyRequest, reply: FastifyReply) => Promise<FastifyReply>;
 
-function reading(route: Route & { kind: 'read' }, { db, vault, baseUrl, disk }: ServerOptions): Handler {
+function reading(
+  route: Route & { kind: 'read' },
+  { db, vault, threads, baseUrl, disk }: ServerOptions,
+): Handler {
   return async (request, reply) => {
     const principal = principalOf(request);
     const { query, list } = await queryOf(route, request, db.reader, principal);
@@ -239,6 +231,7 @@ function reading(route: Route & { kind: 'read' }, { db, vault, baseUrl, disk }: 
       record: recorder(db, route, request.method),
       disk,
       replica: db.replica,
+      threads,
       account: principal.account,
       principal,
       params: request.params as Record<string, string>,
@@ -256,7 +249,7 @@ function reading(route: Route & { kind: 'read' }, { db, vault, baseUrl, disk }: 
 
 function writing(
   route: Route & { kind: 'write' },
-  { db, vault, addresses, limits, baseUrl, authorizeUrl, gate }: RouteOptions,
+  { db, vault, threads, addresses, limits, baseUrl, authorizeUrl, gate }: RouteOptions,
 ): Handler {
   const answer = transactions(db, route);
   // a preview of a file changes nothing, and a file may hold what is nowhere stored in clear
@@ -269,7 +262,7 @@ function writing(
     refuseEncoded(request);
     const upload = route.upload ? await readUpload(request, route.upload, gate) : undefined;
     try {
-      const json = upload ? NO_BODY : await readJson(route, bytesOf(request));
+      const json = upload ? NO_BODY : await readJson(route, bytesOf(request), principal);
       const content = () => upload?.digest ?? json.canonical();
       const result = await answer({
         id: request.id,
@@ -281,6 +274,7 @@ function writing(
         input: {
           requestId: request.id,
           vault,
+          threads,
           addresses,
           mostEndpoints: limits.webhookEndpoints,
           baseUrl: baseUrl(),
@@ -336,22 +330,6 @@ function refuseEncoded({ headers }: FastifyRequest): void {
     throw fail('unsupported_media_type', `send the body in UTF-8, not with charset=${clip(charset)}`);
   }
 }
-
-const NO_BODY = readStrictJson('{}');
-
-/** The checked JSON body. Zero bytes are no body, for operations without one, or `{}` where that is allowed. */
-async function readJson(route: Route & { kind: 'write' }, bytes: Buffer): Promise<StrictJson> {
-  if (bytes.length === 0 && route.body && !route.bodyOptional) {
-    throw fail('invalid_body', 'the body is missing: send a JSON object');
-  }
-  const json = bytes.length === 0 ? NO_BODY : parseJson(bytes);
-  if (route.body) await checkBody(route.body, json, route.passesOn);
-  else if (!isEmptyObject(json.value)) throw fail('unknown_field', 'this operation takes no body');
-  return json;
-}
-
-const isEmptyObject = (value: unknown) =>
-  typeof value === 'object' && value !== null && Object.keys(value).length === 0;
 
 async function readUpload(
   request: FastifyRequest,

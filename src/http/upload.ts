@@ -1,14 +1,11 @@
 import { createHash } from 'node:crypto';
-import { type FileHandle, open, unlink } from 'node:fs/promises';
+import { open, unlink } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { Readable } from 'node:stream';
+import type { Readable } from 'node:stream';
 import type { Upload } from '../contract/uploads.ts';
 import { fail } from '../kernel/errors.ts';
 import type { AccountId } from '../kernel/ids.ts';
-
-// Small enough that what a reader makes of a piece is collected early: larger strings wait for a full collection.
-const READ_BYTES = 1 << 16;
 
 export interface SpooledUpload extends Upload {
   close(): Promise<void>;
@@ -88,18 +85,7 @@ export async function spool({ body, limit, name, onSlow }: Spooling): Promise<Sp
   return {
     bytes,
     digest: hash.digest(),
-    open: () => Readable.from(contents(handle), { objectMode: false }),
+    descriptor: handle.fd,
     close: () => handle.close(),
   };
-}
-
-// No stream of node:fs: when destroyed early, it would close the file's descriptor although the handle still owns
-// it.
-async function* contents(handle: FileHandle): AsyncGenerator<Buffer> {
-  for (let position = 0; ; ) {
-    const { bytesRead, buffer } = await handle.read(Buffer.allocUnsafe(READ_BYTES), 0, READ_BYTES, position);
-    if (bytesRead === 0) return;
-    position += bytesRead;
-    yield buffer.subarray(0, bytesRead);
-  }
 }

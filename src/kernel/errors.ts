@@ -291,6 +291,11 @@ export const REASONS = {
   },
   invalid_event_type: { status: 400, meaning: 'The event type does not exist or cannot be used here.' },
   reserved_event_type: { status: 400, meaning: 'Only Payhook publishes event types with this prefix.' },
+  too_much_work: {
+    status: 400,
+    meaning:
+      'Reading the file or making the document took more time or memory than one request may: split the file, or choose less.',
+  },
   payload_too_large: { status: 400, meaning: 'The event would be larger than 256 KiB.' },
   // The server
   internal_error: {

@@ -26,11 +26,18 @@ const MAX_DEPTH = 100;
 /**
  * Parses JSON (RFC 8259) by the rules of I-JSON (RFC 7493): no duplicate keys. Throws `invalid_json`; `duplicate_key`,
  * naming the key; `invalid_body` for NUL characters and lone surrogates, which PostgreSQL and UTF-8 cannot store, for
- * the key `__proto__`, and for nesting deeper than 100.
+ * the key `__proto__`, for nesting deeper than 100, and for more than `mostParts` members of objects and items of lists.
  */
-export function readStrictJson(text: string): StrictJson {
+export function readStrictJson(text: string, mostParts = Number.POSITIVE_INFINITY): StrictJson {
+  const { keys, parts, depth, hasUnusualNumbers } = scan(text);
+  if (parts > mostParts) {
+    // whether it is JSON at all is not worth the memory of so many values
+    throw fail(
+      'invalid_body',
+      `the body has ${parts} members of objects and items of lists: it may have ${mostParts} at most here`,
+    );
+  }
   const value = parse(text);
-  const { keys, depth, hasUnusualNumbers } = scan(text);
   if (depth > MAX_DEPTH) throw fail('invalid_body', `the body is nested more than ${MAX_DEPTH} deep`);
   // Raw NUL is invalid JSON, and decoded text has no lone surrogates: only escapes can produce either.
   if (text.includes('\\u') || text.includes('__proto__')) checkTexts(value, []);
@@ -66,20 +73,29 @@ export function clip(name: string): string {
   return name.length > LONGEST_NAME ? `${name.slice(0, LONGEST_NAME).toWellFormed()}…` : name;
 }
 
-const [QUOTE, BACKSLASH, COLON, MINUS, DOT, ZERO, NINE] = [0x22, 0x5c, 0x3a, 0x2d, 0x2e, 0x30, 0x39];
+const [QUOTE, BACKSLASH, COMMA, COLON, MINUS, DOT, ZERO, NINE] = [
+  0x22, 0x5c, 0x2c, 0x3a, 0x2d, 0x2e, 0x30, 0x39,
+];
 const [OPEN_LIST, CLOSE_LIST, OPEN_OBJECT, CLOSE_OBJECT] = [0x5b, 0x5d, 0x7b, 0x7d];
 /** A decimal with at most this many digits survives a round trip through a double. */
 const SAFE_DIGITS = 15;
 
-/** One pass over a valid text: the number of keys, the nesting depth, and whether all numbers are plain. */
-function scan(text: string): { keys: number; depth: number; hasUnusualNumbers: boolean } {
-  let [keys, open, depth] = [0, 0, 0];
+/**
+ * One pass: the number of keys, that of members and items (an empty object or list counts as one), the nesting depth, and
+ * whether all numbers are plain. A text that is not JSON is read to its end too, with figures that mean nothing.
+ */
+function scan(text: string): { keys: number; parts: number; depth: number; hasUnusualNumbers: boolean } {
+  let [keys, parts, open, depth] = [0, 0, 0, 0];
   let hasUnusualNumbers = false;
   for (let at = 0; at < text.length; at += 1) {
     const code = text.charCodeAt(at);
-    if (code === QUOTE) at = endOfString(text, at);
+    if (code === QUOTE) {
+      at = endOfString(text, at);
+      if (at === -1) break;
+    } else if (code === COMMA) parts += 1;
     else if (code === COLON) keys += 1;
     else if (code === OPEN_OBJECT || code === OPEN_LIST) {
+      parts += 1;
       open += 1;
       if (open > depth) depth = open;
     } else if (code === CLOSE_OBJECT || code === CLOSE_LIST) open -= 1;
@@ -89,13 +105,13 @@ function scan(text: string): { keys: number; depth: number; hasUnusualNumbers: b
       at = end - 1;
     }
   }
-  return { keys, depth, hasUnusualNumbers };
+  return { keys, parts, depth, hasUnusualNumbers };
 }
 
-/** The index of the closing quote of the string that begins here. */
+/** The index of the closing quote of the string that begins here; -1 when there is none, which no valid text has. */
 export function endOfString(text: string, start: number): number {
   let at = text.indexOf('"', start + 1);
-  while (isEscaped(text, at)) at = text.indexOf('"', at + 1);
+  while (at !== -1 && isEscaped(text, at)) at = text.indexOf('"', at + 1);
   return at;
 }
 
@@ -142,18 +158,24 @@ function countKeys(value: unknown): number {
   return count;
 }
 
-function checkTexts(value: unknown, path: JsonPath): void {
+/** `path` is where the value is; it grows and shrinks on the way, because a copy for each value would cost its depth. */
+function checkTexts(value: unknown, path: (string | number)[]): void {
   if (typeof value === 'string') checkText(value, path);
   else if (Array.isArray(value)) {
-    for (const [index, item] of value.entries()) checkTexts(item, [...path, index]);
+    for (const [index, item] of value.entries()) {
+      path.push(index);
+      checkTexts(item, path);
+      path.pop();
+    }
   } else if (value !== null && typeof value === 'object') {
     for (const [key, item] of Object.entries(value)) {
       checkText(key, path);
-      const place = [...path, key];
+      path.push(key);
       if (key === '__proto__') {
-        throw fail('invalid_body', `${nameOfPath(place)}: a key must not be named __proto__`);
+        throw fail('invalid_body', `${nameOfPath(path)}: a key must not be named __proto__`);
       }
-      checkTexts(item, place);
+      checkTexts(item, path);
+      path.pop();
     }
   }
 }
@@ -176,6 +198,7 @@ type Exact = string | boolean | null | WrittenNumber | Exact[] | Map<string, Exa
 /** Parses a valid text again, keeping every key and digit. Throws `duplicate_key`. */
 function readExact(text: string, rounded: RoundedNumber[]): Exact {
   let at = 0;
+  const path: (string | number)[] = [];
 
   const skipTo = (isThere: (code: number) => boolean) => {
     while (!isThere(text.charCodeAt(at))) at += 1;
@@ -189,12 +212,12 @@ function readExact(text: string, rounded: RoundedNumber[]): Exact {
     return read;
   }
 
-  function readNumber(path: JsonPath): WrittenNumber {
+  function readNumber(): WrittenNumber {
     const end = endOfNumber(text, at);
     const written = text.slice(at, end);
     at = end;
     const rule = roundedRule(written);
-    if (rule !== null) rounded.push({ path, rule });
+    if (rule !== null) rounded.push({ path: [...path], rule });
     return new WrittenNumber(written);
   }
 
@@ -211,38 +234,43 @@ function readExact(text: string, rounded: RoundedNumber[]): Exact {
     at += 1;
   }
 
-  function readObject(path: JsonPath): Map<string, Exact> {
+  function readObject(): Map<string, Exact> {
     const read = new Map<string, Exact>();
     readItems(CLOSE_OBJECT, () => {
       const key = readText();
-      const place = [...path, key];
-      if (read.has(key)) throw fail('duplicate_key', `${nameOfPath(place)}: the object has this key twice`);
+      path.push(key);
+      if (read.has(key)) throw fail('duplicate_key', `${nameOfPath(path)}: the object has this key twice`);
       skipTo((code) => code === COLON);
       at += 1;
-      read.set(key, readValue(place));
+      read.set(key, readValue());
+      path.pop();
     });
     return read;
   }
 
-  function readList(path: JsonPath): Exact[] {
+  function readList(): Exact[] {
     const read: Exact[] = [];
-    readItems(CLOSE_LIST, (index) => read.push(readValue([...path, index])));
+    readItems(CLOSE_LIST, (index) => {
+      path.push(index);
+      read.push(readValue());
+      path.pop();
+    });
     return read;
   }
 
-  function readValue(path: JsonPath): Exact {
+  function readValue(): Exact {
     skipSpace();
     const code = text.charCodeAt(at);
     if (code === QUOTE) return readText();
-    if (code === OPEN_OBJECT) return readObject(path);
-    if (code === OPEN_LIST) return readList(path);
-    if (code === MINUS || (code >= ZERO && code <= NINE)) return readNumber(path);
+    if (code === OPEN_OBJECT) return readObject();
+    if (code === OPEN_LIST) return readList();
+    if (code === MINUS || (code >= ZERO && code <= NINE)) return readNumber();
     const word = text.startsWith('true', at) ? 'true' : text.startsWith('false', at) ? 'false' : 'null';
     at += word.length;
     return word === 'null' ? null : word === 'true';
   }
 
-  return readValue([]);
+  return readValue();
 }
 
 function canonicalOf(value: unknown): string {

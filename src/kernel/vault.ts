@@ -22,6 +22,8 @@ export interface Vault {
    * without the key can find the text by trying. Throws SecretKeyError when the process does not have that key.
    */
   mark(text: string, context: string, fingerprint: string): Buffer;
+  /** The secret key with this fingerprint, for a thread of this process. Throws SecretKeyError when it is not there. */
+  secretOf(fingerprint: string): string;
 }
 
 /** The current format: version, start of the key's fingerprint, nonce, tag, text. Version 1 did not name the key. */
@@ -86,6 +88,7 @@ export function vaultOf(readKeys: () => readonly string[]): Vault {
       const { marking } = find(nameOf(fingerprint));
       return createHmac('sha256', marking).update(`${context}\0${text}`).digest();
     },
+    secretOf: (fingerprint) => find(nameOf(fingerprint)).secret,
   };
 }
 
@@ -93,13 +96,14 @@ const nameOf = (fingerprint: string) => fingerprint.slice(0, 2 * NAME_BYTES);
 
 /** What is derived from a secret key: one key for each use. */
 interface Keys {
+  readonly secret: string;
   readonly sealing: Buffer;
   readonly marking: Buffer;
 }
 
 function keysOf(secretKey: string): Keys {
   const derived = (use: string) => Buffer.from(hkdfSync('sha256', secretKey, '', use, 32));
-  return { sealing: derived('payhook vault 1'), marking: derived('payhook marks 1') };
+  return { secret: secretKey, sealing: derived('payhook vault 1'), marking: derived('payhook marks 1') };
 }
 
 function decrypt(key: Buffer, sealed: Buffer, context: string): string {

@@ -1,6 +1,9 @@
 import { MAX_JSON_INTEGER } from './money.ts';
 
 const NUMBER = /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?)(\d+))?$/;
+/** A decimal of so many digits survives a double within this range, which leaves out zero and what has fewer bits. */
+const SURE_DIGITS = 15;
+const SURE = { least: 1e-290, most: 1e290 };
 /** Exponents with more digits are far outside any usable range. */
 const MAX_EXPONENT_DIGITS = 18;
 
@@ -44,6 +47,7 @@ export function canonicalNumber(text: string): string {
  */
 export function roundedRule(text: string): string | null {
   const read = Number(text);
+  if (text.length <= SURE_DIGITS && Math.abs(read) > SURE.least && Math.abs(read) < SURE.most) return null;
   if (Object.is(read, -0) && decimalOf(text)?.digits === '') return 'must not be -0';
   if (canonicalNumber(text) === canonicalNumber(String(read))) return null;
   const decimal = decimalOf(text);

@@ -53,6 +53,12 @@ export const INSTRUMENTS = {
     help: 'Requests that read, by who answered last: primary or replica.',
     labels: ['from'],
   },
+  threadTasks: {
+    kind: 'counter',
+    name: 'payhook_thread_tasks_total',
+    help: 'Files read and documents made in threads: done; refused = the request was; ended = the thread took too much time or memory.',
+    labels: ['task', 'outcome'],
+  },
 
   build: {
     kind: 'gauge',

@@ -39,8 +39,7 @@ export async function pdfOf(paper: Paper, attachment?: Attachment): Promise<Buff
   if (attachment !== undefined) attach(document, attachment, paper.at);
   const sheet = sheetOf(penOf(document, typeface));
   drawHead(sheet, paper);
-  for (const table of paper.tables)
-    await drawTable(sheet, table, { title: HEADING, cell: BODY, label: LABEL });
+  for (const table of paper.tables) drawTable(sheet, table, { title: HEADING, cell: BODY, label: LABEL });
   for (const note of typeface.isRewritten ? [...paper.notes, REWRITTEN] : paper.notes) drawNote(sheet, note);
   sheet.end();
   drawFeet(sheet.pen, paper);
@@ -53,7 +52,7 @@ export interface Attachment {
   readonly name: string;
   readonly type: string;
   readonly description: string;
-  readonly content: Buffer;
+  readonly content: Uint8Array;
   /** What its kind wants in the metadata of the PDF (XMP). */
   readonly metadata: string;
 }
@@ -61,7 +60,7 @@ export interface Attachment {
 function attach(document: PDFKit.PDFDocument, { content, metadata, ...file }: Attachment, at: number): void {
   const day = new Date(at);
   const options = { ...file, relationship: 'Alternative' as const, creationDate: day, modifiedDate: day };
-  document.file(content, options);
+  document.file(Buffer.from(content), options);
   document.appendXML(metadata);
 }
 

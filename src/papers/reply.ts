@@ -1,12 +1,9 @@
 import { Readable } from 'node:stream';
 import { type FileReply, file } from '../contract/route.ts';
-import { pageOf } from './page.ts';
-import type { Paper } from './paper.ts';
-import type { Attachment } from './pdf.ts';
-
-/** The kinds of files that a document is made as. */
-export const PAPER_FORMATS = ['pdf', 'html'] as const;
-export type PaperFormat = (typeof PAPER_FORMATS)[number];
+import type { AccountId } from '../kernel/ids.ts';
+import type { Threads } from '../threads/pool.ts';
+import type { Task } from '../threads/task.ts';
+import type { PaperFormat } from './tasks.ts';
 
 export const PAPER_TYPES: Readonly<Record<PaperFormat, string>> = {
   pdf: 'application/pdf',
@@ -18,23 +15,24 @@ const POLICY =
   "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
 /**
- * 200 with the document as a PDF to save, or as a page that a browser shows. `name` is that of the file, without its
- * extension, `attachment` a file to put into the PDF.
+ * 200 with a document that a task makes in a thread, as a PDF to save or as a page that a browser shows. `name` is that of the
+ * file, without its extension. Throws `too_much_work`.
  */
-export async function paperReply(
-  paper: Paper,
-  format: PaperFormat,
+export async function paperReply<Input extends { readonly format: PaperFormat }>(
+  { threads, account }: { readonly threads: Threads; readonly account: AccountId },
+  task: Task<Input, Uint8Array>,
+  input: Input,
   name: string,
-  attachment?: Attachment,
 ): Promise<FileReply> {
-  if (format === 'pdf') {
-    const { pdfOf } = await import('./pdf.ts'); // loaded when the first one is made
-    return file(Readable.from([await pdfOf(paper, attachment)]), {
+  const made = await threads.run(task, input, { account, inTurn: true });
+  const bytes = Buffer.from(made.buffer, made.byteOffset, made.byteLength);
+  if (input.format === 'pdf') {
+    return file(Readable.from([bytes]), {
       'content-type': PAPER_TYPES.pdf,
       'content-disposition': `attachment; filename="${name}.pdf"`,
     });
   }
-  return file(Readable.from([Buffer.from(pageOf(paper))]), {
+  return file(Readable.from([bytes]), {
     'content-type': `${PAPER_TYPES.html}; charset=utf-8`,
     'content-disposition': `inline; filename="${name}.html"`,
     'content-security-policy': POLICY,

@@ -1,4 +1,3 @@
-import { setImmediate } from 'node:timers/promises';
 import type { Column, Row, Table } from './paper.ts';
 import type { Look, Pen } from './pen.ts';
 import { BOTTOM, LEFT, LINE, type Sheet, WIDTH } from './sheet.ts';
@@ -13,11 +12,9 @@ interface Looks {
 const LEADING = 1.35;
 const PADDING = 4;
 const GAP = 10;
-/** After so many rows other requests are served. */
-const ROWS_AT_ONCE = 50;
 
 /** Draws a table with its title. Its head is drawn again on every page it reaches. */
-export async function drawTable(sheet: Sheet, table: Table, looks: Looks): Promise<void> {
+export function drawTable(sheet: Sheet, table: Table, looks: Looks): void {
   const { pen } = sheet;
   const widths = widthsOf(pen, table, looks);
   // a title stays with its head and its first two rows
@@ -28,10 +25,7 @@ export async function drawTable(sheet: Sheet, table: Table, looks: Looks): Promi
   sheet.y += looks.title.size * 1.8;
   const element = sheet.open('Table');
   drawHead(sheet, table, { widths, looks, into: element });
-  for (const [index, row] of table.rows.entries()) {
-    if (index % ROWS_AT_ONCE === ROWS_AT_ONCE - 1) await setImmediate();
-    drawRow(sheet, { row, table, widths, looks, into: element });
-  }
+  for (const row of table.rows) drawRow(sheet, { row, table, widths, looks, into: element });
   element.end();
   sheet.y += 18;
 }

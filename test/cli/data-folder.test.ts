@@ -117,6 +117,39 @@ describe('where there are no data', () => {
       await drop();
     }
   });
+
+  test('settings of a server that do harm are named, with what they should be', async () => {
+    const { env: own, drop } = await emptyOwnDatabase();
+    const env = { ...HERE.env, ...own };
+    const settings = async () => {
+      const { checks } = (await machine.run(['doctor', '--json'], { env })).json();
+      return checks.find(({ name }: { name: string }) => name === 'server settings');
+    };
+    const url = new URL(own.DATABASE_URL);
+    const database = url.pathname.slice(1);
+    const { host, port, user, password } = inject('postgres');
+    const client = new pg.Client({ host, port, user, password, database });
+    try {
+      expect(await settings()).toMatchObject({
+        status: 'ok',
+        detail: expect.stringContaining('none does harm'),
+      });
+      await client.connect();
+      for (const set of [`jit = on`, `synchronous_commit = off`, `statement_timeout = '90s'`])
+        await client.query(`alter database ${database} set ${set}`);
+      expect(await settings()).toEqual({
+        name: 'server settings',
+        status: 'warning',
+        detail:
+          'synchronous_commit = off: a crash of PostgreSQL loses acknowledged changes: set it on; ' +
+          'statement_timeout = 90000: cuts off long imports and downloads: leave it 0 for the role of Payhook; ' +
+          'jit is on, which Payhook turns off for its own sessions',
+      });
+    } finally {
+      await client.end();
+      await drop();
+    }
+  });
 });
 
 test('init makes data once, and tells no secret to what is no terminal', async () => {

@@ -12,7 +12,7 @@ import { settingsOf } from '../support/database-url.ts';
 import { hasPgBouncer, type PgBouncer, startPgBouncer } from '../support/pgbouncer.ts';
 import { startWorld, type World } from '../support/world.ts';
 
-const SETTINGS = ['TimeZone', 'transaction_read_only', 'statement_timeout', 'enable_seqscan'];
+const SETTINGS = ['TimeZone', 'transaction_read_only', 'statement_timeout', 'enable_seqscan', 'jit'];
 const shown = SETTINGS.map((name) => `current_setting('${name}') as "${name}"`).join(', ');
 
 /** What PgBouncer does with settings that a client sends when it connects: the second drops them without a word. */
@@ -50,10 +50,10 @@ describe.skipIf(!hasPgBouncer)('behind PgBouncer in transaction mode (needs pgbo
     test('every transaction has the settings of its purpose, and only those', async () => {
       const { db } = world.platform;
       const query = () => sql([`select ${shown}`]);
-      const READER = ['UTC', 'on', '5min', 'on'];
-      const WRITER = ['UTC', 'off', '0', 'on'];
-      const ENGINE = ['UTC', 'off', '5min', 'off'];
-      const SNAPSHOT = ['UTC', 'on', '0', 'on'];
+      const READER = ['UTC', 'on', '5min', 'on', 'off'];
+      const WRITER = ['UTC', 'off', '0', 'on', 'off'];
+      const ENGINE = ['UTC', 'off', '5min', 'off', 'off'];
+      const SNAPSHOT = ['UTC', 'on', '0', 'on', 'off'];
       for (let round = 0; round < 2; round++) {
         const seen = [
           await db.reader.rows<object>(query()),

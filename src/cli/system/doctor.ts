@@ -148,12 +148,20 @@ function checkDatabase(facts: Inspection): Check[] {
       `${facts.role}${facts.isSuperuser ? ' is a superuser: give Payhook a role of its own' : ', no superuser'}`,
     ),
     check('fsync', verdict(facts.fsync), facts.fsync ? 'on' : 'off: a power cut loses acknowledged changes'),
+    checkServerSettings(facts),
     ...checkConnections(facts),
     ...checkReplica(facts),
     checkClock(facts.clockAheadMs),
     checkSchema(facts),
     ...checkReadiness(facts),
   ];
+}
+
+function checkServerSettings({ settings, harms }: Inspection): Check {
+  const jit = settings.jit === 'on' ? '; jit is on, which Payhook turns off for its own sessions' : '';
+  return harms.length === 0
+    ? check('server settings', 'ok', `none does harm${jit}`)
+    : check('server settings', 'warning', `${harms.join('; ')}${jit}`);
 }
 
 function checkConnections({ isPooled, listening, readersAreReadOnly }: Inspection): Check[] {

@@ -1,97 +1,23 @@
 import sql, { join, raw, type Sql } from 'sql-template-tag';
-import type { Upload } from '../../contract/uploads.ts';
 import { oneRow, rows, type Tx } from '../../db/connect.ts';
 import { quote } from '../../kernel/csv-refusal.ts';
 import type { AccountId, ImportId } from '../../kernel/ids.ts';
-import { PAYOUT_METHODS } from '../../kernel/payments.ts';
 import { publishEach } from '../../outbox/queue.ts';
+import type { BadLines } from '../files/csv-import.ts';
 import {
-  BadLines,
-  CellError,
-  type Cells,
-  type CsvFormat,
-  cell,
   type ImportOutcome,
   type ImportRequest,
+  type ReaderSettings,
   refuseBadLines,
   stageCsv,
-} from '../files/csv-import.ts';
+  takeOutBad,
+} from '../files/csv-stage.ts';
 import { lockBooks, reviseFor } from '../ledger/books.ts';
 import { noteAffiliates } from '../ledger/owed.ts';
+import { IMPORTED_COLUMNS, stagedWith } from './import-format.ts';
 import type { ImportPart } from './import-part.ts';
-import { LEGAL_TYPES, record } from './record.ts';
+import { record } from './record.ts';
 import { DESTINATION_FIELDS, refuseDuplicates } from './service.ts';
-
-/** The columns of an affiliates file, with the SQL types they are staged as. */
-const COLUMNS: Readonly<Record<string, string>> = {
-  external_id: 'text',
-  email: 'text',
-  name_first: 'text',
-  name_last: 'text',
-  slug: 'text',
-  paypal_email: 'text',
-  payout_method: 'text',
-  is_ready_for_payout: 'boolean',
-  status: 'text',
-  legal_type: 'text',
-  country: 'text',
-};
-
-/** The columns that a file can set. */
-export const IMPORTED_COLUMNS = Object.keys(COLUMNS);
-
-const FORMAT: CsvFormat = {
-  columns: IMPORTED_COLUMNS,
-  isPrivate: true,
-  required: ['email'],
-  identifying: ['email', 'external_id'],
-  fixedWords: ['payout_method', 'is_ready_for_payout', 'status', 'legal_type', 'country'],
-  staged: [...Object.entries(COLUMNS), ['problems', 'json']],
-  readers: [
-    ({ external_id }) => cell.text('external_id', external_id, 255),
-    ({ email }) => cell.composed('email', cell.required('email', email), 320),
-    ({ name_first }) => cell.composed('name_first', name_first, 200),
-    ({ name_last }) => cell.composed('name_last', name_last, 200),
-    ({ slug }) => cell.composed('slug', slug, 200),
-    ({ paypal_email }) => cell.composed('paypal_email', paypal_email, 320),
-    ({ payout_method }) => cell.oneOf('payout_method', payout_method, PAYOUT_METHODS),
-    ({ is_ready_for_payout }) => cell.boolean('is_ready_for_payout', is_ready_for_payout) ?? true,
-    ({ status }) => cell.oneOf('status', status, ['active', 'inactive']) ?? 'active',
-    ({ legal_type }) => cell.oneOf('legal_type', legal_type, LEGAL_TYPES),
-    ({ country }) => countryCell(country),
-    problemsOf,
-  ],
-};
-
-function countryCell(value: string | null | undefined): string | null {
-  if (value === null || value === undefined) return null;
-  if (!/^[A-Za-z]{2}$/.test(value))
-    throw new CellError(`country must be two letters such as DE (ISO 3166-1), not ${quote(value)}`);
-  return value.toUpperCase();
-}
-
-/** JSON of column to message, for cells that are accepted only if the affiliate already has the same value. */
-function problemsOf(cells: Cells): string | null {
-  const readers = { email: cell.email, paypal_email: cell.email, external_id: cell.identifier };
-  const problems: Record<string, string> = {};
-  for (const [column, read] of Object.entries(readers)) {
-    try {
-      read(column, cells[column]);
-    } catch (error) {
-      if (!(error instanceof CellError)) throw error;
-      problems[column] = error.message;
-    }
-  }
-  return Object.keys(problems).length === 0 ? null : JSON.stringify(problems);
-}
-
-/** The format of a file whose lines can set the records of these parts too. */
-const formatWith = (parts: readonly ImportPart[]): CsvFormat => ({
-  ...FORMAT,
-  columns: [...FORMAT.columns, ...parts.flatMap(({ columns }) => columns)],
-  staged: [...FORMAT.staged, ...parts.map(({ staged }) => [staged, 'json'] as const)],
-  readers: [...FORMAT.readers, ...parts.map((part) => (cells: Cells) => part.read(cells))],
-});
 
 /**
  * Creates and updates affiliates from a CSV file, and records beside them, set-based, in the request's transaction. Throws
@@ -100,13 +26,13 @@ const formatWith = (parts: readonly ImportPart[]): CsvFormat => ({
 export async function importAffiliates(
   tx: Tx,
   account: AccountId,
-  upload: Upload,
-  { dryRun, partial, reading, importId, mostBad, enter }: ImportRequest,
+  request: ImportRequest,
+  settings: ReaderSettings,
   parts: readonly ImportPart[],
 ): Promise<ImportOutcome> {
-  const bad = new BadLines(mostBad);
+  const { dryRun, partial, importId, enter } = request;
   await enter('reading');
-  const { header, lines, skipped } = await stageCsv(tx, upload, { format: formatWith(parts), reading }, bad);
+  const { header, lines, skipped, bad } = await stageCsv(tx, request, stagedWith(parts), settings);
   await enter('writing');
   await lockBooks(tx, account);
   await matchExisting(tx, account);
@@ -114,9 +40,7 @@ export async function importAffiliates(
   await refuseClashes(tx, account, bad);
   const file = { account, header, importId };
   const given = parts.filter(({ columns }) => columns.some((column) => header.has(column)));
-  for (const part of given) {
-    for (const { line, message } of (await part.refuse?.(tx, file)) ?? []) bad.add(line, message);
-  }
+  for (const part of given) await part.refuse?.(tx, file, bad);
   if (bad.count > 0 && !partial && !dryRun) refuseBadLines(bad, lines);
   await rows(
     tx,
@@ -155,28 +79,20 @@ async function matchExisting(tx: Tx, account: AccountId): Promise<void> {
 }
 
 /** Removes lines with values that are not allowed, unless the affiliate already has them. */
-async function refuseProblems(tx: Tx, account: AccountId, bad: BadLines): Promise<void> {
-  const found = await rows<{ line: number; message: string }>(
-    tx,
-    sql`with problems as (
-          select s.line, p.value as message, array_position(array['email', 'paypal_email', 'external_id'], p.key) as place
-          from staged s cross join json_each_text(s.problems) p
-          left join affiliates a on a.account_id = ${account} and a.id = s.affiliate_id
-          where to_json(a) ->> p.key is distinct from to_json(s) ->> p.key),
-        gone as (delete from staged where line in (select line from problems))
-        select line, message from problems order by line, place`,
-  );
-  for (const [line, messages] of byLine(found)) bad.add(line, ...messages);
-}
-
-function byLine(found: readonly { line: number; message: string }[]): Map<number, string[]> {
-  const lines = new Map<number, string[]>();
-  for (const { line, message } of found) lines.set(line, [...(lines.get(line) ?? []), message]);
-  return lines;
-}
+const refuseProblems = (tx: Tx, account: AccountId, bad: BadLines): Promise<void> =>
+  takeOutBad<{ line: number; messages: string[] }>(tx, bad, {
+    found: sql`
+      select s.line, array_agg(p.value order by array_position(array['email', 'paypal_email', 'external_id'], p.key))
+        as messages
+      from staged s cross join json_each_text(s.problems) p
+      left join affiliates a on a.account_id = ${account} and a.id = s.affiliate_id
+      where to_json(a) ->> p.key is distinct from to_json(s) ->> p.key
+      group by s.line`,
+    messagesOf: ({ messages }) => messages,
+  });
 
 /** Removes lines that repeat an earlier one or would take another affiliate's e-mail address. */
-async function refuseClashes(tx: Tx, account: AccountId, bad: BadLines): Promise<void> {
+function refuseClashes(tx: Tx, account: AccountId, bad: BadLines): Promise<void> {
   const repeated = (by: Sql, column: Sql, what: string) => sql`
     select line, column_name, value, ${`${what} line `}::text || first as rule
     from (select line, ${column}, first_value(line) over (partition by ${by} order by line) as first from staged
@@ -189,21 +105,20 @@ async function refuseClashes(tx: Tx, account: AccountId, bad: BadLines): Promise
     select s.line, 'email' as column_name, s.email as value, 'belongs to affiliate ' || a.id as rule
     from staged s join affiliates a on a.account_id = ${account} and lower(a.email) = lower(s.email)
     where a.id is distinct from s.affiliate_id`;
-  const clashes = await rows<{ line: number; column_name: string; value: string; rule: string }>(
-    tx,
-    sql`with clashes as (
+  return takeOutBad<{ line: number; names: string[]; texts: string[]; rules: string[] }>(tx, bad, {
+    found: sql`
+      select line, array_agg(column_name order by column_name) as names, array_agg(value order by column_name) as texts,
+             array_agg(rule order by column_name) as rules
+      from (
+        select distinct on (line, column_name) line, column_name, value, rule from (
           ${repeated(sql`external_id`, column('external_id'), 'is also in')} union all
           ${repeated(sql`lower(email)`, column('email'), 'is also in')} union all
-          ${repeated(sql`affiliate_id`, either, 'means the same affiliate as')} union all ${taken}),
-        gone as (delete from staged where line in (select line from clashes))
-        select distinct on (line, column_name) line, column_name, value, rule from clashes
-        order by line, column_name, rule`,
-  );
-  const found = clashes.map(({ line, column_name, value, rule }) => ({
-    line,
-    message: `${column_name} ${quote(value)} ${rule}`,
-  }));
-  for (const [line, messages] of byLine(found)) bad.add(line, ...messages);
+          ${repeated(sql`affiliate_id`, either, 'means the same affiliate as')} union all ${taken}) clashes
+        order by line, column_name, rule) first_of_each
+      group by line`,
+    messagesOf: ({ names, texts, rules }) =>
+      names.map((name, index) => `${name} ${quote(texts[index] ?? '')} ${rules[index]}`),
+  });
 }
 
 /**

@@ -4,7 +4,7 @@ import type { AccountId, ImportId } from '../../kernel/ids.ts';
 import { publishEach } from '../../outbox/queue.ts';
 import { reviseFor } from '../ledger/books.ts';
 import { noteAffiliates } from '../ledger/owed.ts';
-import { IMPORTED_COLUMNS } from './import.ts';
+import { IMPORTED_COLUMNS } from './import-format.ts';
 import { record } from './record.ts';
 import { refuseDuplicates } from './service.ts';
 

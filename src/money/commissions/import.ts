@@ -1,171 +1,24 @@
 import sql, { raw, type Sql } from 'sql-template-tag';
-import type { Upload } from '../../contract/uploads.ts';
-import { rows, type Tx } from '../../db/connect.ts';
+import type { Tx } from '../../db/connect.ts';
 import { quote } from '../../kernel/csv-refusal.ts';
 import type { AccountId, ImportId } from '../../kernel/ids.ts';
 import { fromJson } from '../../kernel/json.ts';
-import {
-  currencyDigits,
-  formatDecimal,
-  MAX_AMOUNT,
-  normalizeCurrency,
-  parseDecimal,
-} from '../../kernel/money.ts';
-import { formatInstant, parseInstantOrDay } from '../../kernel/time.ts';
 import { publish } from '../../outbox/queue.ts';
-import { zoneOf } from '../../people/accounts/service.ts';
+import type { BadLines } from '../files/csv-import.ts';
 import {
-  BadLines,
-  type Cell,
-  CellError,
-  type Cells,
-  type CsvFormat,
-  cell,
   type ImportOutcome,
   type ImportRequest,
+  type ReaderSettings,
   refuseBadLines,
   stageCsv,
-} from '../files/csv-import.ts';
+  takeOutBad,
+} from '../files/csv-stage.ts';
 import { changeCommissions } from '../ledger/balances.ts';
-import { externalIdRule } from '../ledger/own-ids.ts';
 import { AFFILIATE_NAMES, type AffiliateName } from '../ledger/references.ts';
 import { refuseInexact } from '../ledger/totals.ts';
-import { commissionOf, defaultCurrency, imported } from './service.ts';
-import { contradictions, INPUT_COLUMNS, insertCommissions, sumsOf, unknownReferences } from './store.ts';
-
-/** The header has exactly one of these. */
-const AFFILIATE_COLUMNS = Object.keys(AFFILIATE_NAMES) as AffiliateName[];
-
-const columns = Object.keys(INPUT_COLUMNS).filter((column) => column !== 'metadata');
-
-/** Extra columns in files of other products: what became of a commission there. */
-const HISTORY = ['paid_at', 'payment_reference', 'is_pending'] as const;
-
-function format(fallbackCurrency: string, zone: string): CsvFormat {
-  const currencyOf = ({ currency }: Cells) => currencyCell(currency ?? null, fallbackCurrency);
-  const money = (name: string, cells: Cells) =>
-    cells[name] == null ? null : moneyCell(name, cells[name], currencyOf(cells));
-  return {
-    columns: [...columns, ...AFFILIATE_COLUMNS],
-    required: ['external_id', AFFILIATE_COLUMNS],
-    identifying: ['external_id', 'order_id', ...AFFILIATE_COLUMNS],
-    fixedWords: ['type', 'currency'],
-    staged: [
-      ['affiliate', 'text'],
-      ...columns.map((column) => [column, INPUT_COLUMNS[column] ?? ''] as const),
-    ],
-    readers: [
-      affiliateCell,
-      ({ external_id }) => externalIdCell(external_id),
-      ({ program_id }) => cell.id('program_id', program_id),
-      ({ type }) => cell.oneOf('type', type, ['sale', 'recurring', 'bonus']) ?? 'sale',
-      currencyOf,
-      (cells) => amountCell(cells, currencyOf(cells), money),
-      (cells) => money('sale_amount', cells),
-      ({ rate_bps }) => rateCell(rate_bps),
-      ({ order_id }) => cell.identifier('order_id', order_id),
-      ({ order_line_id }) => cell.identifier('order_line_id', order_line_id),
-      ({ customer_email }) => cell.email('customer_email', customer_email),
-      ({ product_id }) => cell.identifier('product_id', product_id),
-      ({ product_name }) => cell.text('product_name', product_name, 500),
-      ({ description }) => cell.text('description', description, 1000),
-      ({ occurred_at, paid_at }) => timeCell('occurred_at', occurred_at ?? paid_at, zone),
-    ],
-  };
-}
-
-/** The same format, plus columns that say that a line was paid before or awaits approval. */
-function formatWithHistory(fallbackCurrency: string, zone: string): CsvFormat {
-  const plain = format(fallbackCurrency, zone);
-  const readers: readonly ((cells: Cells) => Cell)[] = [
-    ({ paid_at }) => timeCell('paid_at', paid_at, zone),
-    ({ payment_reference }) => cell.text('payment_reference', payment_reference, 255),
-    ({ is_pending }) => cell.boolean('is_pending', is_pending) ?? false,
-  ];
-  const types = ['timestamptz(3)', 'text', 'boolean'];
-  return {
-    ...plain,
-    columns: [...plain.columns, ...HISTORY],
-    staged: [...plain.staged, ...HISTORY.map((name, index) => [name, types[index] ?? ''] as const)],
-    readers: [...plain.readers, ...readers],
-  };
-}
-
-function externalIdCell(value: string | null | undefined): string | null {
-  const externalId = cell.identifier('external_id', cell.required('external_id', value));
-  const reserved = externalIdRule(externalId ?? '');
-  if (reserved !== null) throw new CellError(reserved);
-  return externalId;
-}
-
-function affiliateCell(cells: Cells): string {
-  for (const column of AFFILIATE_COLUMNS) {
-    if (cells[column] === undefined) continue;
-    const value = cell.required(column, cells[column]);
-    return column === 'affiliate_id' ? (cell.id(column, value) ?? '') : value;
-  }
-  return '';
-}
-
-function currencyCell(value: string | null, fallback: string): string {
-  const currency = normalizeCurrency(value ?? fallback);
-  if (currency === null)
-    throw new CellError(`currency must be an ISO 4217 code such as usd, not ${quote(value ?? '')}`);
-  return currency;
-}
-
-function moneyCell(name: string, value: string | null | undefined, currency: string): bigint | null {
-  if (value === null || value === undefined) return null;
-  const minor = parseDecimal(value, currency);
-  if (minor === null) {
-    throw new CellError(
-      `${name} must be ${decimalRule(currency)}, without thousands separator, sign or exponent, not ${quote(value)}`,
-    );
-  }
-  if (minor < 0n) throw new CellError(`${name} must not be negative: ${quote(value)}`);
-  if (minor > MAX_AMOUNT) throw new CellError(`${name} is too large: ${quote(value)}`);
-  return minor;
-}
-
-function decimalRule(currency: string): string {
-  const digits = currencyDigits(currency);
-  return digits === 0
-    ? `a whole number such as 528 (${currency} has no decimals)`
-    : `a number such as ${formatDecimal(3190n, currency)} with a point and at most ${digits} digits after it (${currency})`;
-}
-
-function rateCell(value: string | null | undefined): number | null {
-  if (value === null || value === undefined) return null;
-  if (!/^\d{1,5}$/.test(value) || Number(value) > 10_000) {
-    throw new CellError(`rate_bps must be a whole number from 0 to 10000, not ${quote(value)}`);
-  }
-  return Number(value);
-}
-
-function amountCell(
-  cells: Cells,
-  currency: string,
-  money: (name: string, cells: Cells) => bigint | null,
-): bigint {
-  const given = moneyCell('amount', cells.amount, currency);
-  if (given !== null && given < 1n)
-    throw new CellError(`amount must be above zero, not ${quote(cells.amount ?? '')}`);
-  if (given !== null) return given;
-  const [saleAmount, rate] = [money('sale_amount', cells), rateCell(cells.rate_bps)];
-  if (saleAmount === null || rate === null)
-    throw new CellError('amount is empty, and there is no sale_amount with a rate_bps');
-  return commissionOf(saleAmount, BigInt(rate));
-}
-
-function timeCell(name: string, value: string | null | undefined, zone: string): string | null {
-  if (value === null || value === undefined) return null;
-  const at = parseInstantOrDay(value, zone);
-  if (at === null)
-    throw new CellError(
-      `${name} must be a day such as 2026-12-31 or a time such as 2026-12-31T08:30:00Z (RFC 3339), from 1970 to 2999, not ${quote(value)}`,
-    );
-  return formatInstant(at.from);
-}
+import { AFFILIATE_COLUMNS, columns, commissionsFormat } from './import-format.ts';
+import { imported } from './service.ts';
+import { contradictionsIn, insertCommissions, sumsOf, unknownIn } from './store.ts';
 
 /**
  * Creates commissions from a CSV file of any size in the request's transaction. Lines that are already stored with the
@@ -175,14 +28,13 @@ function timeCell(name: string, value: string | null | undefined, zone: string):
 export async function importCommissions(
   tx: Tx,
   account: AccountId,
-  upload: Upload,
-  { dryRun, partial, reading, importId, mostBad, enter }: ImportRequest,
+  request: ImportRequest,
+  settings: ReaderSettings,
 ): Promise<ImportOutcome> {
-  const bad = new BadLines(mostBad);
-  const [currency, zone] = [await defaultCurrency(tx, account), await zoneOf(tx, account)];
-  const shape = reading === null ? format(currency, zone) : formatWithHistory(currency, zone);
+  const { dryRun, partial, provided, importId, enter } = request;
+  const { staged } = commissionsFormat(settings, provided !== null);
   await enter('reading');
-  const { header, lines, skipped } = await stageCsv(tx, upload, { format: shape, reading }, bad);
+  const { header, lines, skipped, bad } = await stageCsv(tx, request, staged, settings);
   await enter('writing');
   const source = sourceOf(account, header);
   const stop = () => bad.count > 0 && !partial && !dryRun && refuseBadLines(bad, lines);
@@ -206,44 +58,35 @@ export async function importCommissions(
 }
 
 /** Removes lines that were paid in the future, or contradict an earlier line for the same commission. */
-async function dropImpossible(tx: Tx, bad: BadLines): Promise<void> {
-  const found = await rows<{ line: number; message: string }>(
-    tx,
-    sql`with told as (
-          select line, external_id, paid_at, first_value(line) over same as first,
-                 (paid_at, payment_reference, is_pending) is distinct from first_value((paid_at, payment_reference, is_pending)) over same
-                   as is_other
-          from staged window same as (partition by external_id order by line)),
-        found as (
-          select line, case when paid_at > now() then 'paid_at must not be in the future'
-            else concat('external_id ', to_json(external_id), ' is also in line ', first, ', paid at another time or not') end
-            as message
-          from told where paid_at > now() or is_other),
-        gone as (delete from staged where line in (select line from found))
-        select line, message from found order by line`,
-  );
-  for (const { line, message } of found) bad.add(line, message);
-}
+const dropImpossible = (tx: Tx, bad: BadLines): Promise<void> =>
+  takeOutBad<{ line: number; message: string }>(tx, bad, {
+    found: sql`
+      select line, case when paid_at > now() then 'paid_at must not be in the future'
+          else concat('external_id ', to_json(external_id), ' is also in line ', first, ', paid at another time or not') end
+          as message
+      from (
+        select line, external_id, paid_at, first_value(line) over same as first,
+               (paid_at, payment_reference, is_pending) is distinct from first_value((paid_at, payment_reference, is_pending)) over same
+                 as is_other
+        from staged window same as (partition by external_id order by line)) told
+      where paid_at > now() or is_other`,
+    messagesOf: ({ message }) => [message],
+  });
 
 /** Removes lines marked as paid whose commissions exist here and are not paid. */
-async function dropUnpaid(tx: Tx, account: AccountId, importId: ImportId, bad: BadLines): Promise<void> {
-  const found = await rows<{ line: number; external_id: string }>(
-    tx,
-    sql`select s.line, s.external_id from staged s
-        join commissions c on c.account_id = ${account} and c.external_id = s.external_id
-        left join payouts p on p.account_id = c.account_id and p.id = c.payout_id
-        where s.paid_at is not null and c.import_id is distinct from ${importId}::uuid
-          and p.status is distinct from 'paid' order by s.line`,
-  );
-  await removeStaged(
-    tx,
-    found.map(({ line }) => line),
-  );
-  for (const { line, external_id } of found) {
-    const what = `commission ${quote(external_id)} is here already and not paid: complete its payout`;
-    bad.add(line, `paid_at: ${what}`);
-  }
-}
+const dropUnpaid = (tx: Tx, account: AccountId, importId: ImportId, bad: BadLines): Promise<void> =>
+  takeOutBad<{ line: number; external_id: string }>(tx, bad, {
+    found: sql`
+      select s.line, s.external_id from staged s
+      join commissions c on c.account_id = ${account} and c.external_id = s.external_id
+      left join payouts p on p.account_id = c.account_id and p.id = c.payout_id
+      where s.paid_at is not null and c.import_id is distinct from ${importId}::uuid
+        and p.status is distinct from 'paid'`,
+    messagesOf: ({ external_id }) => {
+      const what = `commission ${quote(external_id)} is here already and not paid: complete its payout`;
+      return [`paid_at: ${what}`];
+    },
+  });
 
 /** Holds lines that await approval, as `hold` does. */
 async function holdPending(tx: Tx, account: AccountId, importId: ImportId): Promise<void> {
@@ -264,53 +107,35 @@ function sourceOf(account: AccountId, header: ReadonlySet<string>): Sql {
     left join affiliates a on a.account_id = ${account} and ${AFFILIATE_NAMES[affiliateColumn(header)](sql`f.affiliate`)}) s`;
 }
 
-async function dropUnknown(
+function dropUnknown(
   tx: Tx,
   account: AccountId,
   source: Sql,
   header: ReadonlySet<string>,
   bad: BadLines,
-) {
-  const unknown = await unknownReferences(tx, account, source);
-  if (unknown.length === 0) return;
+): Promise<void> {
   const column = affiliateColumn(header);
-  const cells = await removeStaged(
-    tx,
-    unknown.map(({ line }) => line),
-  );
-  for (const { line, what } of unknown) {
-    const value = what === 'affiliate' ? cells.get(line)?.affiliate : cells.get(line)?.program_id;
-    const name = what === 'affiliate' ? column : 'program_id';
-    bad.add(line, `${name} ${quote(String(value))} does not exist`);
-  }
+  return takeOutBad<{ line: number; what: string; affiliate: string; program_id: bigint | null }>(tx, bad, {
+    found: unknownIn(account, source, sql`s.line, s.affiliate, s.program_id`),
+    messagesOf: ({ what, affiliate, program_id }) => {
+      const [name, value] = what === 'affiliate' ? [column, affiliate] : ['program_id', program_id];
+      return [`${name} ${quote(String(value))} does not exist`];
+    },
+  });
 }
 
-async function dropContradictions(tx: Tx, account: AccountId, source: Sql, bad: BadLines) {
-  const other = await contradictions(tx, account, source);
-  if (other.length === 0) return;
-  const cells = await removeStaged(tx, other);
-  const ids = [...cells.values()].map(({ external_id }) => external_id);
-  const good = await rows<{ external_id: string; line: number }>(
-    tx,
-    sql`select external_id, min(line) as line from staged where external_id = any(${ids}::text[]) group by external_id`,
-  );
-  const lineOf = new Map(good.map(({ external_id, line }) => [external_id, line]));
-  for (const line of other) {
-    const id = cells.get(line)?.external_id ?? '';
-    const where = lineOf.has(id) ? `is also in line ${lineOf.get(id)}` : 'exists';
-    bad.add(line, `external_id ${quote(id)} ${where} with other content`);
-  }
-}
-
-async function removeStaged(tx: Tx, lines: readonly number[]) {
-  const gone = await rows<{
-    line: number;
-    external_id: string;
-    affiliate: string;
-    program_id: bigint | null;
-  }>(
-    tx,
-    sql`delete from staged where line = any(${lines}::int[]) returning line, external_id, affiliate, program_id`,
-  );
-  return new Map(gone.map((row) => [row.line, row]));
-}
+/** Removes lines whose commission exists with other content, here or by an earlier line of the file. */
+const dropContradictions = (tx: Tx, account: AccountId, source: Sql, bad: BadLines): Promise<void> =>
+  takeOutBad<{ line: number; external_id: string; good: number | null }>(tx, bad, {
+    found: contradictionsIn(account, source),
+    told: {
+      columns: sql`f.line, f.external_id, g.line as good`,
+      joined: sql`left join (
+        select external_id, min(line) as line from staged where line not in (select line from found) group by 1) g
+        using (external_id)`,
+    },
+    messagesOf: ({ external_id, good }) => {
+      const where = good === null ? 'exists' : `is also in line ${good}`;
+      return [`external_id ${quote(external_id)} ${where} with other content`];
+    },
+  });

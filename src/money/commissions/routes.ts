@@ -7,6 +7,9 @@ import { createAdjustment, createBatch, createCommission, getCommission } from '
 import { holdCommission, unholdCommission, voidCommission } from './state.ts';
 
 const BATCH_LIMIT = 16 << 20;
+const MOST_ITEMS = 1000;
+/** Of one: its fields, and its metadata. */
+const PARTS_OF_ITEM = 100;
 
 const inputErrors = ['invalid_amount', 'unknown_affiliate', 'unknown_program'] as const;
 const amountHelp =
@@ -47,10 +50,11 @@ export const createMany = writeRoute({
   summary: 'Create up to 1,000 commissions',
   description: `All or nothing; with \`partial\` each item separately. An item that breaks the schema, as with a negative amount, refuses the whole batch. ${amountHelp}`,
   body: strict({
-    commissions: Type.Array(newCommission, { minItems: 1, maxItems: 1000 }),
+    commissions: Type.Array(newCommission, { minItems: 1, maxItems: MOST_ITEMS }),
     partial: Type.Optional(Type.Boolean({ description: 'creates the good items and reports the bad ones' })),
   }),
   bodyLimit: BATCH_LIMIT,
+  mostParts: MOST_ITEMS * PARTS_OF_ITEM,
   returns: { 200: commissionBatch },
   errors: ['invalid_items'],
   unaudited: true,

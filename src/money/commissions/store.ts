@@ -32,22 +32,21 @@ export function itemSource(items: readonly object[]): Sql {
   return sql`(select * from json_populate_recordset(null::commission_input, ${JSON.stringify(items)}::json)) s`;
 }
 
+/** Selects, with the columns named, the lines whose affiliate or program does not exist, and which of them. */
+export const unknownIn = (account: AccountId, source: Sql, columns: Sql): Sql => sql`
+  select ${columns}, case when a.id is null then 'affiliate' else 'program' end as what
+  from ${source}
+  left join affiliates a on a.account_id = ${account} and a.id = s.affiliate_id
+  left join affiliate_programs g on g.account_id = ${account} and g.id = s.program_id
+  where a.id is null or (s.program_id is not null and g.id is null)`;
+
 /** Lines whose affiliate or program does not exist, with the error. */
-export function unknownReferences(
+export const unknownReferences = (
   tx: Tx,
   account: AccountId,
   source: Sql,
-): Promise<{ line: number; what: 'affiliate' | 'program' }[]> {
-  return rows(
-    tx,
-    sql`select s.line, case when a.id is null then 'affiliate' else 'program' end as what
-        from ${source}
-        left join affiliates a on a.account_id = ${account} and a.id = s.affiliate_id
-        left join affiliate_programs g on g.account_id = ${account} and g.id = s.program_id
-        where a.id is null or (s.program_id is not null and g.id is null)
-        order by s.line`,
-  );
-}
+): Promise<{ line: number; what: 'affiliate' | 'program' }[]> =>
+  rows(tx, sql`${unknownIn(account, source, sql`s.line`)} order by s.line`);
 
 /**
  * A hold ends at the same local time so many days later in the account's time zone, even if a day has 23 or 25 hours.
@@ -119,14 +118,15 @@ const sameInput = sql`(c.affiliate_id, c.type, c.currency, c.original_amount) = 
        s.product_id, s.product_name, s.description, s.metadata)
   and (s.occurred_at is null or c.occurred_at = s.occurred_at)`;
 
+/** Selects the lines whose external_id is already stored with different content. */
+export const contradictionsIn = (account: AccountId, source: Sql): Sql => sql`
+  select s.line, s.external_id from ${source}
+  join commissions c on c.account_id = ${account} and c.external_id = s.external_id
+  where (${sameInput}) is not true`;
+
 /** Lines whose external_id is already stored with different content. */
 export async function contradictions(tx: Tx, account: AccountId, source: Sql): Promise<number[]> {
-  const found = await rows<{ line: number }>(
-    tx,
-    sql`select s.line from ${source}
-        join commissions c on c.account_id = ${account} and c.external_id = s.external_id
-        where (${sameInput}) is not true order by s.line`,
-  );
+  const found = await rows<{ line: number }>(tx, sql`${contradictionsIn(account, source)} order by s.line`);
   return found.map((row) => row.line);
 }
 

@@ -1,15 +1,10 @@
-import { once } from 'node:events';
-import { pipeline } from 'node:stream/promises';
-import { raw } from 'sql-template-tag';
-import type { Upload } from '../../contract/uploads.ts';
-import { rows, type Tx } from '../../db/connect.ts';
 import { type CsvLine, csvReader } from '../../kernel/csv.ts';
 import type { CsvDialect } from '../../kernel/csv-dialect.ts';
 import type { CsvColumns } from '../../kernel/csv-header.ts';
 import { CsvError, guardRule, quote } from '../../kernel/csv-refusal.ts';
 import { EMAIL_RULE, isEmail } from '../../kernel/email.ts';
 import { Failure, fail } from '../../kernel/errors.ts';
-import { type ImportId, numberIdOf } from '../../kernel/ids.ts';
+import { numberIdOf } from '../../kernel/ids.ts';
 import { IDENTIFIER_RULE, isIdentifier } from '../../kernel/names.ts';
 import { isSealed } from './sealed-columns.ts';
 import { isTotalsLine } from './totals-line.ts';
@@ -22,14 +17,22 @@ export interface BadLine {
   readonly message: string;
 }
 
+/** Bad lines as they leave a thread: how many there are, and the first of them, each with its errors. */
+export interface FoundBad {
+  readonly count: number;
+  readonly lines: readonly (readonly [line: number, messages: readonly string[]])[];
+}
+
 /** Counts all bad lines and keeps the errors of the first ones, by default 1,000, by line number. */
 export class BadLines {
-  readonly #lines = new Map<number, readonly string[]>();
+  readonly #lines: Map<number, readonly string[]>;
   readonly #most: number;
-  #count = 0;
+  #count: number;
 
-  constructor(most = MAX_REPORTED) {
+  constructor(most = MAX_REPORTED, found: FoundBad = { count: 0, lines: [] }) {
     this.#most = most;
+    this.#count = found.count;
+    this.#lines = new Map(found.lines);
   }
 
   /** Adds a line that is not listed yet, with all its errors. */
@@ -38,8 +41,22 @@ export class BadLines {
     if (this.#lines.size < this.#most) this.#lines.set(line, messages);
   }
 
+  /** Counts lines that are not listed. */
+  addUnlisted(count: number): void {
+    this.#count += count;
+  }
+
   get count(): number {
     return this.#count;
+  }
+
+  /** How many more are listed. */
+  get room(): number {
+    return Math.max(0, this.#most - this.#lines.size);
+  }
+
+  get found(): FoundBad {
+    return { count: this.#count, lines: [...this.#lines] };
   }
 
   /** The lines by number, each with its messages joined. */
@@ -90,32 +107,36 @@ export interface Reading {
 }
 
 /** The contents of a file: its columns, and how many lines were read, good and bad, and how many were skipped. */
-export interface StagedFile {
-  readonly header: ReadonlySet<string>;
+export interface ReadFile {
+  readonly columns: readonly string[];
   readonly lines: number;
   readonly skipped: number;
 }
 
+/** How the lines of a file are read: with the readers of a format, and in its own layout or in that of `reading`. */
+export interface LineFormat {
+  readonly format: CsvFormat;
+  readonly reading: Reading | null;
+}
+
 /**
- * Streams a CSV file (see csvReader) through the readers of a format into the temporary table `staged`, in constant
- * memory. Bad lines go to `bad`, with all their errors. Without a `reading` the header must be the format's. Throws
- * `invalid_file` when the file as a whole cannot be read or its header is wrong.
+ * Reads a CSV file (see csvReader) line by line with the readers of a format, in constant memory. `take` gets the good lines as
+ * rows in the text format of COPY, piece by piece, also empty ones; the next piece is read while it works. Bad lines go to
+ * `bad`, with all their errors. Without a `reading` the header must be the format's. Throws `invalid_file` when the file as a
+ * whole cannot be read or its header is wrong.
  */
-export async function stageCsv(
-  tx: Tx,
-  upload: Upload,
-  { format, reading }: { format: CsvFormat; reading: Reading | null },
+export async function readLines(
+  pieces: Iterable<Buffer>,
+  { format, reading }: LineFormat,
   bad: BadLines,
-): Promise<StagedFile> {
-  const columns = format.staged.map(([name, type]) => `${name} ${type}`).join(', ');
-  await rows(tx, raw(`create temporary table staged (line int not null, ${columns}) on commit drop`));
-  const target = tx.copyIn('copy staged from stdin');
+  take: (rows: string) => Promise<void>,
+): Promise<ReadFile> {
   const reader = reading === null ? csvReader(format) : csvReader(null, reading.dialect);
   const cellsOf = lazily(() => reading?.under(reader.header) ?? cellsUnder(reader.header));
   let lines = 0;
   let skipped = 0;
 
-  function copyRows(found: readonly CsvLine[]): string {
+  function rowsOf(found: readonly CsvLine[]): string {
     lines += found.length;
     let text = '';
     for (const { line, cells: values } of found) {
@@ -135,21 +156,20 @@ export async function stageCsv(
     return text;
   }
 
-  async function* convert(pieces: AsyncIterable<Buffer>): AsyncGenerator<string> {
-    for await (const piece of pieces) {
-      yield copyRows(reader.read(piece));
-      if (target.destroyed) await once(target, 'close');
-    }
-    yield copyRows(reader.end());
-  }
-
+  let taken: Promise<void> = Promise.resolve();
+  const give = async (rows: string) => {
+    await taken;
+    taken = take(rows);
+    taken.catch(() => undefined); // the next one that waits for it learns
+  };
   try {
-    await pipeline(upload.open(), convert, target);
+    for (const piece of pieces) await give(rowsOf(reader.read(piece)));
+    await give(rowsOf(reader.end()));
+    await taken;
   } catch (error) {
     throw error instanceof CsvError ? fail('invalid_file', error.message) : error;
   }
-  await rows(tx, raw('analyze staged'));
-  return { header: new Set(reading?.columns ?? reader.header), lines, skipped };
+  return { columns: reading?.columns ?? reader.header, lines, skipped };
 }
 
 const isTotals = (cells: Cells, identifying: readonly string[]): boolean => {
@@ -206,50 +226,6 @@ function copyCell(value: Cell): string {
   if (value === null) return '\\N';
   const text = String(value);
   return /[\\\n\r\t]/.test(text) ? text.replaceAll(/[\\\n\r\t]/g, (char) => ESCAPES[char] ?? char) : text;
-}
-
-/** The result of an import, or of its dry run. */
-export interface ImportOutcome {
-  /** Lines read, good and bad. */
-  readonly lines: number;
-  readonly created: number;
-  readonly updated: number;
-  readonly unchanged: number;
-  /** Lines skipped because their status says that they are not owed. */
-  readonly skipped: number;
-  /** Lines that got a payout method because they have a PayPal address and no method. */
-  readonly methodsSet?: number;
-  /** Sums of the good lines. */
-  readonly totals: { readonly currency: string; readonly amount: number; readonly count: number }[];
-  readonly bad: BadLines;
-}
-
-/** What an import is doing: finding out how to read the file, reading it, or writing what was read. */
-export type Stage = 'looking' | 'reading' | 'writing';
-
-/** The input of an import. */
-export interface ImportRequest {
-  /** Is told of each stage as it begins. */
-  readonly enter: (stage: Stage) => Promise<void>;
-  readonly dryRun: boolean;
-  readonly partial: boolean;
-  /** How a file of another layout is read; null for our own format. */
-  readonly reading: Reading | null;
-  /** The import that created and changed records belong to; null in a dry run. */
-  readonly importId: ImportId | null;
-  /** The number of bad lines to keep, by default 1,000. */
-  readonly mostBad?: number;
-}
-
-/** Throws `invalid_lines` naming the first bad lines. */
-export function refuseBadLines(bad: BadLines, lines: number): never {
-  const shown = bad.first().slice(0, 20);
-  const rest = bad.count - shown.length;
-  const list = shown.map(({ line, message }) => `line ${line}: ${message}`).join('; ');
-  throw fail(
-    'invalid_lines',
-    `${bad.count} of ${lines} lines are bad, nothing was written: ${list}${rest > 0 ? `; and ${rest} more` : ''}`,
-  );
 }
 
 /**

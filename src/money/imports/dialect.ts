@@ -1,4 +1,3 @@
-import type { Upload } from '../../contract/uploads.ts';
 import { type CsvLine, csvReader } from '../../kernel/csv.ts';
 import { decoderOf, encodingOfStart, utf8Check } from '../../kernel/csv-bytes.ts';
 import {
@@ -9,6 +8,7 @@ import {
 } from '../../kernel/csv-dialect.ts';
 import { CsvError } from '../../kernel/csv-refusal.ts';
 import { scanRecord } from '../../kernel/csv-scan.ts';
+import { piecesOf, type SharedFile } from '../../threads/file-pieces.ts';
 import { FIELDS, type ImportKind, plain } from './fields.ts';
 
 /** The line ends of a file. */
@@ -40,10 +40,10 @@ const JUDGED = 20;
 const HEAD_BYTES = 1 << 16;
 
 /** Detects a file's encoding, separator, header and first lines. Throws CsvError when it is not a CSV file. */
-export async function shapeOf(upload: Upload, given: GivenBytes, kind: ImportKind): Promise<FileShape> {
-  const { head, tail, isUtf8 } = await look(upload);
-  const { encoding, note } = encodingIn(head, upload.bytes, given, isUtf8);
-  if (encoding.startsWith('utf-16') && upload.bytes % 2 === 1) {
+export function shapeOf(file: SharedFile, given: GivenBytes, kind: ImportKind): FileShape {
+  const { head, tail, isUtf8 } = look(file);
+  const { encoding, note } = encodingIn(head, file.bytes, given, isUtf8);
+  if (encoding.startsWith('utf-16') && file.bytes % 2 === 1) {
     throw new CsvError('the file has an odd number of bytes, which UTF-16 never has: is it cut off?');
   }
   const { text } = decoderOf(encoding)(head, false);
@@ -52,7 +52,7 @@ export async function shapeOf(upload: Upload, given: GivenBytes, kind: ImportKin
   const last = encoding.startsWith('utf-16') ? tail : tail.subarray(-1);
   const isWhole = !/[\r\n]/.test(last.toString('latin1'));
   const dialect = { encoding, separator, isWhole };
-  const sampled = await sampleOf(upload, dialect);
+  const sampled = sampleOf(file, dialect);
   return {
     dialect,
     lineEnd: lineEndOf(text),
@@ -65,11 +65,11 @@ export async function shapeOf(upload: Upload, given: GivenBytes, kind: ImportKin
   };
 }
 
-async function look(upload: Upload): Promise<{ head: Buffer; tail: Buffer; isUtf8: boolean }> {
+function look(file: SharedFile): { head: Buffer; tail: Buffer; isUtf8: boolean } {
   const check = utf8Check();
   let head: Buffer = Buffer.alloc(0);
   let tail: Buffer = Buffer.alloc(0);
-  for await (const piece of upload.open() as AsyncIterable<Buffer>) {
+  for (const piece of piecesOf(file)) {
     if (head.length < HEAD_BYTES) head = Buffer.concat([head, piece]).subarray(0, HEAD_BYTES);
     // the last character, which may have two bytes
     tail = Buffer.concat([tail, piece.subarray(-2)]).subarray(-2);
@@ -134,10 +134,10 @@ function lineEndOf(text: string): LineEnd {
   return end === '\r\n' ? 'crlf' : end === '\r' ? 'cr' : 'lf';
 }
 
-async function sampleOf(upload: Upload, dialect: CsvDialect) {
+function sampleOf(file: SharedFile, dialect: CsvDialect) {
   const sample: CsvLine[] = [];
   let header: readonly string[] = [];
-  for await (const { names, lines } of linesOf(upload, dialect)) {
+  for (const { names, lines } of linesOf(file, dialect)) {
     header = names;
     sample.push(...lines.slice(0, SAMPLE - sample.length));
     if (sample.length === SAMPLE) return { header, sample, isAll: false };
@@ -146,9 +146,9 @@ async function sampleOf(upload: Upload, dialect: CsvDialect) {
 }
 
 /** The lines of a file after its header, in chunks. Throws CsvError. */
-export async function* linesOf(upload: Upload, dialect: CsvDialect) {
+export function* linesOf(file: SharedFile, dialect: CsvDialect) {
   const reader = csvReader(null, dialect);
-  for await (const piece of upload.open() as AsyncIterable<Buffer>) {
+  for (const piece of piecesOf(file)) {
     yield { lines: reader.read(piece), names: reader.header };
   }
   yield { lines: reader.end(), names: reader.header };

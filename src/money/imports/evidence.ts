@@ -1,5 +1,5 @@
-import type { Upload } from '../../contract/uploads.ts';
 import type { CsvLine } from '../../kernel/csv.ts';
+import type { SharedFile } from '../../threads/file-pieces.ts';
 import { isTotalsLine } from '../files/totals-line.ts';
 import { type FileShape, linesOf } from './dialect.ts';
 import type { FieldType } from './field.ts';
@@ -82,8 +82,8 @@ class Totals {
 }
 
 /** Reads the values of a file for evidence about dates, amounts and payments, and counts its words. */
-export async function proofIn(
-  upload: Upload,
+export function proofIn(
+  file: SharedFile,
   shape: FileShape,
   plan: {
     readonly columns: readonly PlannedColumn[];
@@ -92,7 +92,7 @@ export async function proofIn(
     readonly asked: Partial<ImportSettings>;
     readonly values: Values;
   },
-): Promise<Proof> {
+): Proof {
   const { kind, asked, has, columns } = plan;
   const ofType = (...types: readonly FieldType[]) =>
     columns.flatMap(({ field }, index) => {
@@ -120,7 +120,7 @@ export async function proofIn(
     }
   };
   if (shape.isAll) look(shape.sample);
-  else for await (const { lines } of linesOf(upload, shape.dialect)) look(lines);
+  else for (const { lines } of linesOf(file, shape.dialect)) look(lines);
   return {
     decimal: amounts.proofs[0] ?? null,
     dates: dates.proofs.find((form) => form !== 'iso') ?? dates.proofs[0] ?? null,

@@ -1,13 +1,11 @@
-import type { Upload } from '../../contract/uploads.ts';
-import type { Reader } from '../../db/connect.ts';
 import { readIban } from '../../kernel/bank-accounts.ts';
 import type { CsvEncoding, CsvSeparator } from '../../kernel/csv-dialect.ts';
 import { CsvError } from '../../kernel/csv-refusal.ts';
 import { isEmail } from '../../kernel/email.ts';
 import { fail } from '../../kernel/errors.ts';
-import type { AccountId } from '../../kernel/ids.ts';
-import { zoneOf } from '../../people/accounts/service.ts';
-import { defaultCurrency } from '../commissions/service.ts';
+import type { SharedFile } from '../../threads/file-pieces.ts';
+import type { ReaderSettings } from '../files/csv-stage.ts';
+import { shown } from '../files/sealed-columns.ts';
 import { type FileShape, shapeOf } from './dialect.ts';
 import { proofIn } from './evidence.ts';
 import type { ImportKind } from './fields.ts';
@@ -24,8 +22,8 @@ import {
 } from './mapping.ts';
 import { type ColumnValues, guessedValues, mergedValues, parseValues } from './meanings.ts';
 import { askDateColumn, askStatusColumns, askTotals, askValues, isOwnShape } from './questions.ts';
-import type { Paid, Rules } from './reading.ts';
-import { affiliatesAmong, findMapping, mappingOf } from './store.ts';
+import { type Paid, type Rules, readingOf } from './reading.ts';
+import type { SavedMapping } from './store.ts';
 import type { DateForm, Decimal } from './values.ts';
 
 /** What the caller specifies about a file; undefined is guessed. */
@@ -46,9 +44,22 @@ export interface ImportSettings {
   readonly totals?: 'import' | 'skip' | undefined;
 }
 
+/** What a plan has to know of the account. */
+export interface Facts {
+  settings(): Promise<ReaderSettings>;
+  /** The mapping that was saved under a name. */
+  named(name: string): Promise<SavedMapping | null>;
+  /** The mapping that was saved for files with these columns. */
+  saved(header: readonly string[]): Promise<SavedMapping | null>;
+  affiliatesAmong: Seen['affiliatesAmong'];
+}
+
 /** How a file will be read, and what of it was guessed. */
 export interface ImportPlan {
-  readonly shape: FileShape;
+  readonly shape: Pick<FileShape, 'lineEnd' | 'header'>;
+  /** The first values of each column, and the first lines as they are read. Of what is sealed the end only. */
+  readonly samples: readonly string[][];
+  readonly rows: { line: number; fields: Record<string, string | null> }[];
   readonly rules: Rules;
   /** The field of every column, and constant values of fields. */
   readonly mapping: Mapping;
@@ -62,37 +73,32 @@ export interface ImportPlan {
   readonly questions: Question[];
 }
 
-/** Plans an import from the settings, then a saved mapping, then guesses. Throws `invalid_file`, `invalid_mapping`. */
+/**
+ * Plans an import from the settings, then a saved mapping, then guesses; reads the file up to three times. Throws
+ * `invalid_file`, `invalid_mapping`.
+ */
 export async function planImport(
-  db: Reader,
-  account: AccountId,
-  upload: Upload,
+  file: SharedFile,
   settings: ImportSettings,
+  facts: Facts,
 ): Promise<ImportPlan> {
   try {
-    return await plan(db, account, upload, settings);
+    return await plan(file, settings, facts);
   } catch (error) {
     throw error instanceof CsvError ? fail('invalid_file', error.message) : error;
   }
 }
 
-async function plan(
-  db: Reader,
-  account: AccountId,
-  upload: Upload,
-  given: ImportSettings,
-): Promise<ImportPlan> {
+async function plan(file: SharedFile, given: ImportSettings, facts: Facts): Promise<ImportPlan> {
   const { kind } = given;
-  const named = await namedMapping(db, account, given);
+  const named = await namedMapping(facts, given);
   const settings = { ...named?.dialect, ...defined(given), kind };
-  const shape = await shapeOf(upload, settings, kind);
+  const shape = shapeOf(file, settings, kind);
   refuseData(shape.header);
-  const saved =
-    named ??
-    (given.mapping === undefined ? await findMapping(db, account, kind, headerKey(shape.header)) : null);
+  const saved = named ?? (given.mapping === undefined ? await facts.saved(headerKey(shape.header)) : null);
   const said = saved?.mapping ?? (given.mapping === undefined ? {} : parseMapping(given.mapping));
   checkMapping(kind, shape.header, said);
-  const seen = seenIn(db, account, kind, shape);
+  const seen = seenIn(facts, kind, shape);
   const { columns, questions } = await planColumns(seen, said, saved === null ? 'given' : 'saved');
   const constants = Object.entries(said).filter(([, value]) => typeof value !== 'string');
   const mapping = {
@@ -105,7 +111,7 @@ async function plan(
     saved?.dialect.values === undefined ? {} : parseValues(kind, saved.dialect.values),
     given.values === undefined ? {} : parseValues(kind, given.values),
   );
-  const proof = await proofIn(upload, shape, { columns, kind, has, asked, values });
+  const proof = proofIn(file, shape, { columns, kind, has, asked, values });
   const rules: Rules = {
     kind,
     dialect: shape.dialect,
@@ -113,8 +119,7 @@ async function plan(
     mapping,
     decimal: asked.decimal ?? proof.decimal ?? 'point',
     dates: asked.dates ?? proof.dates ?? 'iso',
-    zone: await zoneOf(db, account),
-    currency: await defaultCurrency(db, account),
+    ...(await facts.settings()),
     paid: asked.paid ?? 'import',
     values,
     totals: asked.totals ?? 'import',
@@ -123,7 +128,9 @@ async function plan(
   const dates = askDateColumn(seen, columns, has);
   const undated = kind === 'commissions' && !has.has('occurred_at') && !isOwnShape(columns);
   return {
-    shape,
+    shape: { lineEnd: shape.lineEnd, header: shape.header },
+    samples: columns.map(({ field }, index) => samplesOf(shape, index).map((text) => shown(field, text))),
+    rows: firstRows(rules, shape),
     rules,
     mapping,
     mappingName: saved?.name ?? null,
@@ -163,24 +170,43 @@ const defined = (settings: ImportSettings) =>
 export const headerKey = (header: readonly string[]) => header.map((name) => name.toLowerCase()).sort();
 
 /** The mapping named in the settings; null when they contain JSON or nothing. */
-async function namedMapping(db: Reader, account: AccountId, { kind, mapping }: ImportSettings) {
+async function namedMapping(facts: Facts, { kind, mapping }: ImportSettings) {
   if (mapping === undefined || mapping.trimStart().startsWith('{')) return null;
-  const found = await mappingOf(db, account, kind, mapping);
+  const found = await facts.named(mapping);
   if (found === null)
     throw fail('invalid_mapping', `no mapping of ${kind} was saved under ${JSON.stringify(mapping)}`);
   return found;
 }
 
-function seenIn(db: Reader, account: AccountId, kind: ImportKind, { header, sample }: FileShape): Seen {
+const valuesOf = ({ sample }: FileShape, index: number) => sample.flatMap(({ cells }) => cells[index] || []);
+
+function seenIn(facts: Facts, kind: ImportKind, shape: FileShape): Seen {
   return {
     kind,
-    header,
-    valuesOf: (index) => sample.flatMap(({ cells }) => cells[index] || []),
-    affiliatesAmong: (texts) => affiliatesAmong(db, account, [...new Set(texts)]),
+    header: shape.header,
+    valuesOf: (index) => valuesOf(shape, index),
+    affiliatesAmong: (texts) => facts.affiliatesAmong([...new Set(texts)]),
   };
 }
 
 const UNDATED = 'no column says when commissions were earned: all get the time of the import (occurred_at)';
+
+const SAMPLES = 3;
+const ROWS = 10;
+
+const samplesOf = (shape: FileShape, index: number) => valuesOf(shape, index).slice(0, SAMPLES);
+
+/** The first lines of a file as parsed: the fields of each. Of those that are sealed the end only. */
+function firstRows(rules: Rules, { header, sample }: FileShape): ImportPlan['rows'] {
+  const read = readingOf(rules).under(header);
+  return sample.slice(0, ROWS).map(({ line, cells }) => {
+    const fields = Object.entries(read(cells, []) ?? {});
+    return {
+      line,
+      fields: Object.fromEntries(fields.map(([name, text]) => [name, text && shown(name, text)])),
+    };
+  });
+}
 
 /** What was guessed about columns and values, in words. */
 function guessedOf(

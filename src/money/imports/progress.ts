@@ -4,7 +4,7 @@ import { nullable, strict } from '../../contract/schemas.ts';
 import { oneRow, type Reader, type Tx } from '../../db/connect.ts';
 import { LOCKS, shareLock } from '../../db/locks.ts';
 import type { AccountId } from '../../kernel/ids.ts';
-import type { Stage } from '../files/csv-import.ts';
+import type { Stage } from '../files/csv-stage.ts';
 
 const STAGES = ['looking', 'reading', 'writing'] as const satisfies readonly Stage[];
 

@@ -46,7 +46,7 @@ export function readingOf(rules: Rules): Reading {
 }
 
 /** The columns of our own format that a file with these rules provides. */
-function columnsOf({ kind, columns, mapping }: Rules): string[] {
+export function columnsOf({ kind, columns, mapping }: Rules): string[] {
   const given = new Set(columns.flatMap(({ field }) => field ?? []));
   for (const [name, value] of Object.entries(mapping)) if (typeof value !== 'string') given.add(name);
   if (given.delete('name')) for (const part of ['name_first', 'name_last']) given.add(part);

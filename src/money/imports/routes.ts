@@ -7,9 +7,9 @@ import type { Tx } from '../../db/connect.ts';
 import type { AccountId } from '../../kernel/ids.ts';
 import { toJson } from '../../kernel/json.ts';
 import type { Vault } from '../../kernel/vault.ts';
+import type { Threads } from '../../threads/pool.ts';
 import { affiliateImport } from '../affiliates/record.ts';
 import { commissionImport } from '../commissions/record.ts';
-import { shown } from '../files/sealed-columns.ts';
 import type { ImportKind } from './fields.ts';
 import type { ColumnValues } from './meanings.ts';
 import type { ImportPlan, ImportSettings } from './plan.ts';
@@ -19,7 +19,6 @@ import {
   badLinesOf,
   countsOf,
   dialectOf,
-  firstRows,
   getImport,
   type Imported,
   type ImportInput,
@@ -31,9 +30,6 @@ import {
 import { importList, listImports, listMappings, mappingList } from './store.ts';
 import { undoImport } from './undo.ts';
 
-const SAMPLES = 3;
-const ROWS = 10;
-
 /** The parts of a request besides the query. */
 interface Request {
   readonly tx: Tx;
@@ -41,6 +37,7 @@ interface Request {
   readonly principal: Principal;
   readonly upload: Upload;
   readonly vault: Vault;
+  readonly threads: Threads;
 }
 
 interface Settings extends ImportSettings {
@@ -49,7 +46,7 @@ interface Settings extends ImportSettings {
 }
 
 const inputOf = (
-  { tx, account, principal, upload, vault }: Request,
+  { tx, account, principal, upload, vault, threads }: Request,
   { file_name, progress_key, ...settings }: Settings,
 ): ImportInput => ({
   tx,
@@ -57,6 +54,7 @@ const inputOf = (
   actor: principal.id,
   upload,
   vault,
+  threads,
   settings,
   fileName: file_name ?? null,
   enter: stagesOf(tx, account, progress_key),
@@ -109,7 +107,7 @@ export const preview = writeRoute({
   unaudited: true,
   harmless: true,
   returns: { 200: importPreview },
-  errors: ['invalid_file', 'invalid_mapping', 'amount_too_large'],
+  errors: ['invalid_file', 'invalid_mapping', 'amount_too_large', 'too_much_work'],
   handle: async ({ query, ...request }) => {
     const input = inputOf(request, query);
     const { plan, imported } = await previewImport(input);
@@ -123,15 +121,12 @@ export const preview = writeRoute({
         mapping_name: plan.mappingName,
         columns: plan.rules.columns.map((column, index) => ({
           ...column,
-          samples: plan.shape.sample
-            .flatMap(({ cells }) => cells[index] || [])
-            .slice(0, SAMPLES)
-            .map((text) => shown(column.field, text)),
+          samples: plan.samples[index] ?? [],
         })),
         values: plan.values.map(shownValues),
         guessed: plan.guessed,
         questions: plan.questions,
-        rows: firstRows(plan, ROWS),
+        rows: plan.rows,
         report: imported === null ? null : reportOf(plan, imported),
       }),
     );
@@ -170,6 +165,7 @@ export const create = writeRoute({
     'import_not_confirmed',
     'import_unclear',
     'amount_too_large',
+    'too_much_work',
   ],
   handle: async ({ query, ...request }) => {
     const { dry_run = false, partial = false, accept_guesses = false, save_as = null, ...rest } = query;
@@ -206,10 +202,10 @@ export const badLines = writeRoute({
   unaudited: true,
   harmless: true,
   returns: { 200: 'text/csv' },
-  errors: ['invalid_file', 'invalid_mapping', 'import_unclear', 'amount_too_large'],
+  errors: ['invalid_file', 'invalid_mapping', 'import_unclear', 'amount_too_large', 'too_much_work'],
   handle: async ({ query, ...request }) => {
     const text = await badLinesOf(inputOf(request, query));
-    return file(Readable.from(text), {
+    return file(Readable.from([text]), {
       'content-type': 'text/csv; charset=utf-8',
       'content-disposition': 'attachment; filename="bad-lines.csv"',
     });
@@ -292,7 +288,7 @@ const plainQuery = strict({
 
 async function plainOf(
   kind: ImportKind,
-  { tx, account, principal, upload, vault }: Request,
+  { tx, account, principal, upload, vault, threads }: Request,
   { dry_run = false, partial = false, progress_key }: Static<typeof plainQuery>,
 ) {
   const input = {
@@ -301,6 +297,7 @@ async function plainOf(
     actor: principal.id,
     upload,
     vault,
+    threads,
     fileName: null,
     kind,
     enter: stagesOf(tx, account, progress_key),
@@ -331,7 +328,7 @@ export const importAffiliates = writeRoute({
   query: plainQuery,
   upload: 'text/csv',
   returns: { 200: affiliateImport },
-  errors: ['invalid_file', 'invalid_lines'],
+  errors: ['invalid_file', 'invalid_lines', 'too_much_work'],
   handle: async ({ query, ...request }) => {
     const { report, methodsSet } = await plainOf('affiliates', request, query);
     return ok(toJson({ object: 'affiliate_import', ...report, methods_set: methodsSet }));
@@ -354,7 +351,7 @@ export const importCommissions = writeRoute({
   query: plainQuery,
   upload: 'text/csv',
   returns: { 200: commissionImport },
-  errors: ['invalid_file', 'invalid_lines', 'amount_too_large'],
+  errors: ['invalid_file', 'invalid_lines', 'amount_too_large', 'too_much_work'],
   handle: async ({ query, ...request }) => {
     const { report, totals } = await plainOf('commissions', request, query);
     const { updated: _, ...counts } = report;

@@ -1,26 +1,38 @@
 import type { Upload } from '../../contract/uploads.ts';
 import type { Tx } from '../../db/connect.ts';
+import { sealingKey } from '../../db/secret-key.ts';
 import { fail } from '../../kernel/errors.ts';
 import { type AccountId, type ImportId, idOf, uuidOf } from '../../kernel/ids.ts';
 import type { Json } from '../../kernel/json.ts';
 import type { Vault } from '../../kernel/vault.ts';
 import { notify } from '../../notices/notices.ts';
+import { zoneOf } from '../../people/accounts/service.ts';
+import { sharedFile } from '../../threads/file-pieces.ts';
+import type { Threads } from '../../threads/pool.ts';
 import { importAffiliates } from '../affiliates/import.ts';
-import type { ImportPart } from '../affiliates/import-part.ts';
 import { importCommissions } from '../commissions/import.ts';
-import { DESTINATION_COLUMNS, destinationPart } from '../destinations/import.ts';
-import type { ImportOutcome, ImportRequest, Reading, Stage } from '../files/csv-import.ts';
-import { csvLine } from '../files/csv-line.ts';
-import { shown } from '../files/sealed-columns.ts';
+import { defaultCurrency } from '../commissions/service.ts';
+import { destinationPart } from '../destinations/import.ts';
+import type { ImportOutcome, ImportRequest, LineReader, ReaderSettings, Stage } from '../files/csv-stage.ts';
 import { lockBooks } from '../ledger/books.ts';
 import { takePastPayouts } from '../payouts/past.ts';
-import { TAX_COLUMNS, taxProfilePart } from '../tax-profiles/import.ts';
-import { linesOf } from './dialect.ts';
+import { taxProfilePart } from '../tax-profiles/import.ts';
 import type { ImportKind } from './fields.ts';
-import { headerKey, type ImportPlan, type ImportSettings, planImport } from './plan.ts';
-import { readingOf } from './reading.ts';
+import { headerKey, type ImportPlan, type ImportSettings } from './plan.ts';
+import { columnsOf, type Rules } from './reading.ts';
 import type { ImportRecord } from './record.ts';
-import { type Counts, insertImport, noteCounts, readImport, saveMapping, takingBack } from './store.ts';
+import {
+  affiliatesAmong,
+  type Counts,
+  findMapping,
+  insertImport,
+  mappingOf,
+  noteCounts,
+  readImport,
+  saveMapping,
+  takingBack,
+} from './store.ts';
+import { BAD_LINES, PLAN, type PlanAnswer, type PlanQuestion, READ, type ReadInput } from './tasks.ts';
 
 /** The input of an import. */
 export interface ImportInput {
@@ -29,6 +41,8 @@ export interface ImportInput {
   /** The public id of the actor. */
   readonly actor: string;
   readonly upload: Upload;
+  /** Read the file. */
+  readonly threads: Threads;
   /** Seals bank accounts and tax ids. */
   readonly vault: Vault;
   readonly settings: ImportSettings;
@@ -37,32 +51,55 @@ export interface ImportInput {
   readonly enter: (stage: Stage) => Promise<void>;
 }
 
-type Importer = (
-  input: Pick<ImportInput, 'tx' | 'account' | 'upload' | 'vault'>,
-  request: ImportRequest,
-) => Promise<ImportOutcome>;
+type Caller = Pick<ImportInput, 'tx' | 'account' | 'upload' | 'threads' | 'vault'>;
 
-const importers: Readonly<Record<ImportKind, Importer>> = {
-  affiliates: async ({ tx, account, upload, vault }, request) => {
-    const parts = await partsOf(tx, { account, vault }, request.reading);
-    return importAffiliates(tx, account, upload, request, parts);
-  },
-  commissions: ({ tx, account, upload }, request) => importCommissions(tx, account, upload, request),
-};
-
-/** The records beside affiliates that a file may set: of our own shape any, of another those it has columns for. */
-async function partsOf(
-  tx: Tx,
-  caller: { readonly account: AccountId; readonly vault: Vault },
-  reading: Reading | null,
-): Promise<ImportPart[]> {
-  const has = (columns: readonly string[]) =>
-    reading === null || columns.some((column) => reading.columns.includes(column));
-  return [
-    ...(has(DESTINATION_COLUMNS) ? [await destinationPart(tx, caller)] : []),
-    ...(has(TAX_COLUMNS) ? [await taxProfilePart(tx, caller)] : []),
-  ];
+/** Imports a file of a kind, of our own layout or of another. */
+async function importLines(
+  caller: Caller,
+  { kind, rules, provided }: Way,
+  request: Omit<ImportRequest, 'read' | 'provided'>,
+): Promise<ImportOutcome> {
+  const { tx, account } = caller;
+  const settings = await settingsOf(tx, account);
+  const read = (parts: ReadInput['parts']): ImportRequest => ({
+    ...request,
+    provided,
+    read: lineReader(caller, { kind, rules, parts }),
+  });
+  if (kind === 'commissions') return importCommissions(tx, account, read(null), settings);
+  // of our own layout a file may set any record beside an affiliate, of another those it has columns for
+  const has = ({ columns }: { readonly columns: readonly string[] }) =>
+    provided === null || columns.some((column) => provided.includes(column));
+  const [destination, tax] = [has(destinationPart), has(taxProfilePart)];
+  const parts = [...(destination ? [destinationPart] : []), ...(tax ? [taxProfilePart] : [])];
+  const sealing = parts.length === 0 ? null : { destination, tax, key: await keyOf(caller) };
+  return importAffiliates(tx, account, read(sealing), settings, parts);
 }
+
+async function settingsOf(tx: Tx, account: AccountId): Promise<ReaderSettings> {
+  return { zone: await zoneOf(tx, account), currency: await defaultCurrency(tx, account) };
+}
+
+async function keyOf({ tx, account, vault }: Caller) {
+  const fingerprint = await sealingKey(tx);
+  return { account, fingerprint, secret: vault.secretOf(fingerprint) };
+}
+
+/** Reads the lines of a file in a thread. */
+const lineReader =
+  ({ account, upload, threads }: Caller, how: Pick<ReadInput, 'kind' | 'rules' | 'parts'>): LineReader =>
+  (settings, mostBad, take) =>
+    threads.run(
+      READ,
+      { ...how, file: sharedFile(upload), settings, mostBad },
+      {
+        account,
+        answer: async (rows) => {
+          await take(rows);
+          return null;
+        },
+      },
+    );
 
 /** The result of an import, or of its dry run. */
 export interface Imported {
@@ -75,7 +112,10 @@ export interface Imported {
 /** How the lines of a file are read: by a plan, or in our own format. */
 interface Way {
   readonly kind: ImportKind;
-  readonly reading: Reading | null;
+  /** null = our own format. */
+  readonly rules: Rules | null;
+  /** The columns of our format that a file of another layout provides; null for our own. */
+  readonly provided: readonly string[] | null;
   readonly zone: string;
   readonly described: {
     readonly dialect: object;
@@ -104,7 +144,7 @@ async function run(input: Omit<ImportInput, 'settings'>, way: Way, options: RunO
 
 async function write(input: Omit<ImportInput, 'settings'>, way: Way, options: RunOptions): Promise<Imported> {
   const { tx, account, actor, upload, enter } = input;
-  const hasHistory = way.reading?.columns.includes('paid_at') ?? false;
+  const hasHistory = way.provided?.includes('paid_at') ?? false;
   // lock order: books before commissions
   if (hasHistory) await lockBooks(tx, account);
   const id = await insertImport(tx, account, {
@@ -115,8 +155,7 @@ async function write(input: Omit<ImportInput, 'settings'>, way: Way, options: Ru
     ...way.described,
     actor,
   });
-  const request = { ...options, reading: way.reading, importId: id, enter };
-  const outcome = await importers[way.kind](input, request);
+  const outcome = await importLines(input, way, { ...options, importId: id, enter });
   const payouts = hasHistory
     ? await takePastPayouts(tx, account, { importId: id, actor, zone: way.zone })
     : 0;
@@ -148,12 +187,14 @@ export async function importPlain(
     mapping: {},
     guessed: [],
   };
-  return run(input, { kind: input.kind, reading: null, zone: 'UTC', described }, options);
+  const way: Way = { kind: input.kind, rules: null, provided: null, zone: 'UTC', described };
+  return run(input, way, options);
 }
 
 const wayOf = (plan: ImportPlan): Way => ({
   kind: plan.rules.kind,
-  reading: readingOf(plan.rules),
+  rules: plan.rules,
+  provided: columnsOf(plan.rules),
   zone: plan.rules.zone,
   described: { dialect: dialectOf(plan), mapping: plan.mapping, guessed: plan.guessed },
 });
@@ -169,9 +210,22 @@ export const dialectOf = ({ shape, rules }: ImportPlan) => ({
   ...(Object.keys(rules.values).length === 0 ? {} : { values: rules.values }),
 });
 
-async function planOf({ tx, account, upload, settings, enter }: ImportInput): Promise<ImportPlan> {
+async function planOf(input: ImportInput): Promise<ImportPlan> {
+  const { tx, account, upload, threads, settings, enter } = input;
   await enter('looking');
-  return planImport(tx, account, upload, settings);
+  const answer = async (question: PlanQuestion): Promise<PlanAnswer> => {
+    switch (question.about) {
+      case 'settings':
+        return settingsOf(tx, account);
+      case 'named':
+        return mappingOf(tx, account, settings.kind, question.name);
+      case 'saved':
+        return findMapping(tx, account, settings.kind, question.header);
+      case 'affiliates':
+        return affiliatesAmong(tx, account, question.among);
+    }
+  };
+  return threads.run(PLAN, { file: sharedFile(upload), settings }, { account, answer });
 }
 
 /** What a file looks like and what importing it would do; changes nothing. */
@@ -231,39 +285,28 @@ function refuseOpen({ questions }: ImportPlan): void {
 }
 
 const MOST_BAD = 100_000;
+/** Of so many the event loop can tell a thread in passing. */
+const BAD_AT_ONCE = 1000;
 
 /**
  * The bad lines of a file as CSV, at most 100,000: the line number, the errors, and the original line. Throws as
  * `importFile`.
  */
-export async function badLinesOf(input: ImportInput): Promise<Iterable<string>> {
+export async function badLinesOf(input: ImportInput): Promise<string> {
   const plan = await planOf(input);
   refuseOpen(plan);
   const { outcome } = await run(input, wayOf(plan), { dryRun: true, partial: true, mostBad: MOST_BAD });
-  const wrong = new Map(outcome.bad.each());
-  const text: string[] = [csvLine(['line', 'error', ...plan.shape.header])];
-  for await (const { lines } of linesOf(input.upload, plan.rules.dialect)) {
-    for (const { line, cells } of lines) {
-      const messages = wrong.get(line);
-      if (messages !== undefined) text.push(csvLine([String(line), messages.join('; '), ...cells]));
-    }
-  }
-  return text;
-}
-
-/** The first lines of a file as parsed: the fields of each. Of those that are sealed the end only. */
-export function firstRows(
-  plan: ImportPlan,
-  most: number,
-): { line: number; fields: Record<string, string | null> }[] {
-  const read = readingOf(plan.rules).under(plan.shape.header);
-  return plan.shape.sample.slice(0, most).map(({ line, cells }) => {
-    const fields = Object.entries(read(cells, []) ?? {});
-    return {
-      line,
-      fields: Object.fromEntries(fields.map(([name, text]) => [name, text && shown(name, text)])),
-    };
-  });
+  const { lines } = outcome.bad.found;
+  let at = 0;
+  const next = async () => {
+    at += BAD_AT_ONCE;
+    return lines.slice(at - BAD_AT_ONCE, at);
+  };
+  return input.threads.run(
+    BAD_LINES,
+    { file: sharedFile(input.upload), rules: plan.rules, header: plan.shape.header },
+    { account: input.account, answer: next },
+  );
 }
 
 /** One import. Throws `resource_missing`. */

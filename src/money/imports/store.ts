@@ -11,7 +11,7 @@ import { maybeRecord } from '../../contract/records.ts';
 import { maybeRow, oneRow, type Reader, rows, type Tx } from '../../db/connect.ts';
 import type { AccountId, ImportId } from '../../kernel/ids.ts';
 import type { Json } from '../../kernel/json.ts';
-import type { ImportOutcome } from '../files/csv-import.ts';
+import type { ImportOutcome } from '../files/csv-stage.ts';
 import { IMPORT_KINDS, type ImportKind, type REFERENCES } from './fields.ts';
 import type { Mapping } from './mapping.ts';
 import type { ImportSettings } from './plan.ts';

@@ -4,7 +4,8 @@ import { file, ok, page, readRoute, writeRoute } from '../../contract/route.ts';
 import { listOf, strict } from '../../contract/schemas.ts';
 import { fail } from '../../kernel/errors.ts';
 import { toJson } from '../../kernel/json.ts';
-import { PAPER_FORMATS, PAPER_TYPES, paperReply } from '../../papers/reply.ts';
+import { PAPER_TYPES, paperReply } from '../../papers/reply.ts';
+import { MAKE_PAPER, PAPER_FORMATS } from '../../papers/tasks.ts';
 import { attachmentOf, facturX, isExpressible } from './factur-x.ts';
 import { issueInvoices } from './issue.ts';
 import { invoicePaper } from './paper.ts';
@@ -67,12 +68,13 @@ export const download = readRoute({
   returns: { 200: 'application/pdf' },
   alsoSends: [PAPER_TYPES.html, 'application/xml'],
   sends: ['Content-Security-Policy'],
-  errors: ['resource_missing', 'no_xml_invoice', 'tax_id_lost'],
-  handle: async ({ db, account, vault, params, query: { format = 'pdf' } }) => {
+  errors: ['resource_missing', 'no_xml_invoice', 'tax_id_lost', 'too_much_work'],
+  handle: async ({ db, account, vault, threads, params, query: { format = 'pdf' } }) => {
     const { invoice: said, at } = await getDocument(db, { account, vault }, params.invoice_id);
     const name = `invoice-${said.number}`;
     if (format !== 'xml') {
-      return paperReply(invoicePaper(said, at), format, name, attachmentOf(said));
+      const order = { paper: invoicePaper(said, at), format, attachment: attachmentOf(said) };
+      return paperReply({ threads, account }, MAKE_PAPER, order, name);
     }
     if (!isExpressible(said)) {
       throw fail(

@@ -38,6 +38,8 @@ import {
 } from './service.ts';
 
 const LONG_LIST_LIMIT = 16 << 20;
+/** 100,000 lines with all their fields. */
+const LONG_LIST_PARTS = 600_000;
 
 const reply = <T>({ json, revision }: PayoutRecord<T>) => ok(json, { etag: etagOf(revision) });
 const path = '/v2/affiliates/payouts';
@@ -181,6 +183,7 @@ export const complete = writeRoute({
     'Listed and false, or not listed: the commissions are released and owed again.',
   body: completion,
   bodyLimit: LONG_LIST_LIMIT,
+  mostParts: LONG_LIST_PARTS,
   ifMatch: true,
   returns: { 200: completed },
   errors: [

@@ -1,15 +1,17 @@
 import { Type } from 'typebox';
 import { ok, page, readRoute } from '../../contract/route.ts';
 import { listOf, strict } from '../../contract/schemas.ts';
-import { PAPER_FORMATS, PAPER_TYPES, paperReply } from '../../papers/reply.ts';
+import { PAPER_TYPES, paperReply } from '../../papers/reply.ts';
+import { PAPER_FORMATS } from '../../papers/tasks.ts';
 import { csvReply } from '../files/csv-export.ts';
 import { period } from './period.ts';
 import { paidRow } from './record.ts';
 import { downloadPaidReport, listPaidReport } from './service.ts';
 import { downloadStatement, getStatement } from './statement.ts';
-import { statementPaper } from './statement-paper.ts';
+import { draftStatement } from './statement-paper.ts';
 import { statement as record } from './statement-record.ts';
 import { paidList } from './store.ts';
+import { MAKE_STATEMENT } from './tasks.ts';
 
 const path = '/v2/affiliates/reports/paid';
 const WHAT =
@@ -78,12 +80,13 @@ export const statementFile = readRoute({
   returns: { 200: 'text/csv' },
   alsoSends: Object.values(PAPER_TYPES),
   sends: ['Content-Security-Policy'],
-  errors: ['resource_missing'],
-  handle: async ({ snapshot, account, params: { affiliate_id: id }, query: { format = 'csv', ...days } }) => {
+  errors: ['resource_missing', 'too_much_work'],
+  handle: async ({ snapshot, account, threads, params, query: { format = 'csv', ...days } }) => {
+    const { affiliate_id: id } = params;
     if (format === 'csv') {
       return csvReply(snapshot, (db) => downloadStatement(db, account, id, days));
     }
-    const { paper, name } = await snapshot((db) => statementPaper(db, account, id, days));
-    return paperReply(paper, format, name);
+    const { draft, name } = await snapshot((db) => draftStatement(db, account, id, days));
+    return paperReply({ threads, account }, MAKE_STATEMENT, { draft, format }, name);
   },
 });

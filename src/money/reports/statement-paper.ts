@@ -8,7 +8,7 @@ import { getAccount } from '../../people/accounts/service.ts';
 import { missingAffiliate } from '../affiliates/service.ts';
 import { type Period, type PeriodInput, readPeriod } from './period.ts';
 import { ENTRY_KINDS, type EntryKind } from './statement-record.ts';
-import { readLines, readSums, type StatementLine } from './statement-store.ts';
+import { readLines, readSums, type StatementLine, statementLines } from './statement-store.ts';
 
 /** Entries in a document. CSV takes any number, and nobody reads a hundred pages. */
 const MOST_ENTRIES = 5000;
@@ -22,44 +22,68 @@ const KINDS: Readonly<Record<EntryKind, { readonly entry: string; readonly sum: 
   returned: { entry: 'Payment returned', sum: 'Returned' },
 };
 
+/** What the statement of an affiliate is made of, in a thread: 5,000 entries take too long beside other requests. */
+export interface StatementDraft {
+  readonly merchant: string;
+  readonly zone: string;
+  readonly affiliate: number;
+  /** Null = it is not known. */
+  readonly name: string | null;
+  readonly email: string;
+  /** The period in words. */
+  readonly period: string;
+  /** Milliseconds since 1970. */
+  readonly at: number;
+  /** For `statementLines`. */
+  readonly lines: string;
+}
+
 /**
- * The statement of an affiliate for people: by currency its sums and every entry between the balances. Returns it with the name of
- * its file. Throws `invalid_query`, also for more entries than a document takes, and `resource_missing`.
+ * What the statement of an affiliate for people says, with the name of its file. Throws `invalid_query`, also for more entries
+ * than a document takes, and `resource_missing`.
  */
-export async function statementPaper(
+export async function draftStatement(
   db: Reader,
   account: AccountId,
   affiliateId: string,
   input: PeriodInput,
-): Promise<{ paper: Paper; name: string }> {
+): Promise<{ draft: StatementDraft; name: string }> {
   const { name: merchant, time_zone: zone } = fromJson(await getAccount(db, account));
   const period = readPeriod(input, zone);
   const affiliate = numberIdOf(affiliateId);
   const found = affiliate === null ? null : await readSums(db, account, affiliate, { from: 0, until: 0 });
   if (affiliate === null || found === null) throw missingAffiliate();
   const lines = await readLines(db, { account, affiliate, zone }, period.span, MOST_ENTRIES + 1);
-  if (lines.length > MOST_ENTRIES) {
+  if (lines.count > MOST_ENTRIES) {
     throw fail(
       'invalid_query',
       `format: the period has more than ${MOST_ENTRIES} entries, too many for a document: choose a shorter one, or csv`,
     );
   }
-  const at = Number(found.now);
-  const who = found.name ?? found.email;
-  const paper: Paper = {
+  const { name, email, now } = found;
+  const about = { merchant, zone, affiliate, name, email, period: inWords(period), at: Number(now) };
+  return { draft: { ...about, lines: lines.json }, name: `statement-${affiliate}${period.name}` };
+}
+
+/** The statement for people: by currency its sums and every entry between the balances. */
+export function statementPaper(draft: StatementDraft): Paper {
+  const { merchant, zone, affiliate, name, email, period, at } = draft;
+  const lines = statementLines(draft.lines);
+  const who = name ?? email;
+  return {
     title: 'Statement',
-    name: `Statement of ${who}, ${inWords(period)}`,
+    name: `Statement of ${who}, ${period}`,
     at,
     parties: [
       { label: 'From', name: merchant, lines: [] },
       {
         label: 'For',
         name: who,
-        lines: [...(found.name === null ? [] : [found.email]), `Affiliate ${affiliate}`],
+        lines: [...(name === null ? [] : [email]), `Affiliate ${affiliate}`],
       },
     ],
     facts: [
-      ['Period', `${inWords(period)}, days of ${zone}`],
+      ['Period', `${period}, days of ${zone}`],
       ['Made', `${new Date(at).toISOString().slice(0, 16).replace('T', ' ')} UTC`],
     ],
     tables: [...new Set(lines.map(({ currency }) => currency))].flatMap((currency) => {
@@ -68,7 +92,6 @@ export async function statementPaper(
     }),
     notes: lines.length === 0 ? ['Nothing was earned or paid.'] : [],
   };
-  return { paper, name: `statement-${affiliate}${period.name}` };
 }
 
 const inWords = ({ from, to }: Period) =>

@@ -1,5 +1,5 @@
 import sql, { raw } from 'sql-template-tag';
-import { maybeRow, type Reader, rows } from '../../db/connect.ts';
+import { maybeRow, oneRow, type Reader } from '../../db/connect.ts';
 import type { AccountId } from '../../kernel/ids.ts';
 import { formatInstant, type Span } from '../../kernel/time.ts';
 import { type Column, literal, selectList } from '../files/csv-export.ts';
@@ -141,14 +141,31 @@ export interface StatementLine {
   readonly reference: string | null;
 }
 
-/** The lines of a statement, at most so many. */
-export function readLines(db: Reader, whose: Whose, span: Span, most: number): Promise<StatementLine[]> {
+/** The lines of a statement as JSON for `statementLines`, and how many: at most so many. */
+export function readLines(
+  db: Reader,
+  whose: Whose,
+  span: Span,
+  most: number,
+): Promise<{ json: string; count: number }> {
   const columns: readonly Column[] = [
     dayIn(whose.zone),
     ...['kind', 'currency', 'amount', 'what', 'reference'].map((name): Column => [name, name]),
   ];
-  return rows(db, sql`${raw(lines(whose, span, columns))} limit ${most}`);
+  return oneRow(
+    db,
+    sql`select coalesce(json_agg(to_jsonb(l) || jsonb_build_object('amount', l.amount::text)), '[]')::text as json,
+               count(*)::int as count
+        from (${raw(lines(whose, span, columns))} limit ${most}) l`,
+  );
 }
+
+/** The lines in what `readLines` read. */
+export const statementLines = (json: string): StatementLine[] =>
+  (JSON.parse(json) as (Omit<StatementLine, 'amount'> & { amount: string })[]).map((line) => ({
+    ...line,
+    amount: BigInt(line.amount),
+  }));
 
 const zoneLiteral = (zone: string) => {
   if (!/^[\w/+-]+$/.test(zone)) throw new Error('not the name of a time zone');

@@ -21,12 +21,12 @@ const REVERSALS = new Set(['RRTN', 'RPCR']);
  * that came back as a return or reversal is returned, and entries that are not booked are pending. An entry that books a whole
  * file without its payments is an answer about the file. Throws ResultFileError.
  */
-export async function readCamt(text: string, kind: 'camt.053' | 'camt.054'): Promise<ReadResult> {
+export function readCamt(text: string, kind: 'camt.053' | 'camt.054'): ReadResult {
   const found = new Answers();
   let entries = 0;
   let details: Frame[] = [];
   let account: string | undefined;
-  await readXml(text, FRAMES, (frame) => {
+  readXml(text, FRAMES, (frame) => {
     if (frame.name === 'Acct') {
       // it stands before the entries of its statement; banks group the letters of an IBAN
       account = frame.values.get('Id/IBAN')?.replaceAll(/\s/g, '').toUpperCase();

@@ -64,7 +64,7 @@ function saidBy(
  * Reads a status report (pain.002, versions .03 to .14): by payment, and for payments it does not name by file. Every answer
  * has the id of the file that it is about. Throws ResultFileError.
  */
-export async function readPain002(text: string): Promise<ReadResult> {
+export function readPain002(text: string): ReadResult {
   const found = new Answers();
   found.message = ''; // until it says which
   let group: Frame | null = null;
@@ -91,7 +91,7 @@ export async function readPain002(text: string): Promise<ReadResult> {
       count: written === undefined ? null : Number(written),
     });
   };
-  await readXml(text, FRAMES, (frame) => {
+  readXml(text, FRAMES, (frame) => {
     const { values, name } = frame;
     if (name === 'OrgnlGrpInfAndSts') {
       group = frame;

@@ -20,7 +20,7 @@ const ENCODINGS = new Set(['utf-8', 'us-ascii', 'iso-8859-1', 'iso-8859-15', 'wi
  * Reads a file that says what became of payments; its kind is recognised by its bytes. `ignored` names the columns of a list of
  * one's own that the caller says to leave aside. Throws ResultFileError, also for a file of another kind.
  */
-export async function readResultFile(bytes: Buffer, ignored: readonly string[] = []): Promise<ReadResult> {
+export function readResultFile(bytes: Buffer, ignored: readonly string[] = []): ReadResult {
   if (bytes.length === 0) throw new ResultFileError('the file is empty');
   const isMessage = beginningOf(bytes).startsWith('<');
   if (isMessage && ignored.length > 0) throw notAList();
@@ -39,7 +39,7 @@ const beginningOf = (bytes: Buffer) =>
     .replaceAll('\0', '')
     .trimStart();
 
-function readMessage(bytes: Buffer): Promise<ReadResult> {
+function readMessage(bytes: Buffer): ReadResult {
   const text = textOfXml(bytes);
   const [message] =
     /<(?:\w+:)?(?:BkToCstmrStmt|BkToCstmrDbtCdtNtfctn|BkToCstmrAcctRpt|CstmrPmtStsRpt|CstmrCdtTrfInitn)[\s>]/.exec(
@@ -93,7 +93,7 @@ function readerOf(
   return isOwnList(header) ? { kind: 'paid_list', reader: ownListReader(header, found, ignored) } : null;
 }
 
-async function readCsv(bytes: Buffer, ignored: readonly string[]): Promise<ReadResult> {
+function readCsv(bytes: Buffer, ignored: readonly string[]): ReadResult {
   const found = new Answers();
   let kind: ResultKind | null = null;
   try {
@@ -103,7 +103,7 @@ async function readCsv(bytes: Buffer, ignored: readonly string[]): Promise<ReadR
     const encoding = begin?.encoding ?? (isUtf8 ? 'utf-8' : 'windows-1252');
     const text = new TextDecoder(encoding).decode(bytes.subarray(0, 1 << 14));
     refuseSent(text);
-    const isRead = await readTable(bytes, { text, encoding }, (header) => {
+    const isRead = readTable(bytes, { text, encoding }, (header) => {
       const chosen = readerOf(header, found, ignored);
       kind = chosen?.kind ?? null;
       return chosen?.reader ?? null;

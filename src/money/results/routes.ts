@@ -31,10 +31,16 @@ export const take = writeRoute({
   }),
   upload: 'application/octet-stream',
   returns: { 201: proposal },
-  errors: ['resource_missing', 'current_is_read_only', 'invalid_file', 'result_of_another_payout'],
-  handle: async ({ tx, principal, params, query, upload }) => {
+  errors: [
+    'resource_missing',
+    'current_is_read_only',
+    'invalid_file',
+    'result_of_another_payout',
+    'too_much_work',
+  ],
+  handle: async ({ tx, principal, threads, params, query, upload }) => {
     const ignored = query.ignore_columns?.split(',') ?? [];
-    return created(await takeResult(tx, principal, params.payout_id, { upload, ignored }));
+    return created(await takeResult(tx, principal, params.payout_id, { upload, threads, ignored }));
   },
 });
 

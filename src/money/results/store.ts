@@ -4,7 +4,7 @@ import { oneRecord } from '../../contract/records.ts';
 import type { Principal } from '../../contract/route.ts';
 import { maybeRow, oneRow, type Reader, type Tx } from '../../db/connect.ts';
 import type { AccountId, PayoutId, ResultId } from '../../kernel/ids.ts';
-import { fromJson, type Json } from '../../kernel/json.ts';
+import type { Json } from '../../kernel/json.ts';
 import type { Timestamp } from '../../kernel/time.ts';
 import { frozen } from '../ledger/payout-record.ts';
 import { RESULT_KINDS, type ResultKind } from './answers.ts';
@@ -33,13 +33,13 @@ export function holdPayout(tx: Tx, account: AccountId, id: PayoutId): Promise<As
   );
 }
 
-/** The lines of these affiliates, with what files paid them and what came back. */
+/** The lines of these affiliates, given as a JSON list of ids, with what files paid them and what came back. */
 export async function knownLines(
   db: Reader,
   account: AccountId,
   payout: PayoutId,
-  affiliates: readonly number[],
-): Promise<KnownLine[]> {
+  affiliates: string,
+): Promise<Json<KnownLine[]>> {
   const { json } = await oneRow<{ json: Json<KnownLine[]> }>(
     db,
     sql`with sent as materialized (
@@ -61,9 +61,9 @@ export async function knownLines(
           join affiliates a on a.account_id = t.account_id and a.id = t.affiliate_id
           left join sent s on s.affiliate_id = t.affiliate_id and s.currency = t.currency
           where t.account_id = ${account} and t.payout_id = ${payout}
-            and t.affiliate_id = any(${affiliates}::int8[])) k`,
+            and t.affiliate_id in (select e::int8 from json_array_elements_text(${affiliates}::json) as e)) k`,
   );
-  return fromJson(json);
+  return json;
 }
 
 /** When the same bytes came for this payout before; null = never. */

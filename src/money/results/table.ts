@@ -1,4 +1,3 @@
-import { setImmediate } from 'node:timers/promises';
 import { type CsvLine, csvReader } from '../../kernel/csv.ts';
 import { CSV_SEPARATORS, type CsvEncoding, type CsvSeparator } from '../../kernel/csv-dialect.ts';
 import { CsvError, quote } from '../../kernel/csv-refusal.ts';
@@ -200,11 +199,11 @@ const PIECE = 1 << 16;
  * Reads a CSV file line by line with the reader that `start` chooses by the header; false when it chooses none. In: the
  * whole file, its encoding and its beginning as text. Throws ResultFileError.
  */
-export async function readTable(
+export function readTable(
   bytes: Buffer,
   { text, encoding }: { text: string; encoding: CsvEncoding },
   start: (header: Header) => LineReader | null,
-): Promise<boolean> {
+): boolean {
   const [first = ''] = text.split(/\r\n|\r|\n/, 1);
   const reader = csvReader(null, { encoding, separator: separatorOf(first), isWhole: false });
   let lines: LineReader | null = null;
@@ -216,7 +215,6 @@ export async function readTable(
   try {
     for (let at = 0; at < bytes.length; at += PIECE) {
       if (!take(reader.read(bytes.subarray(at, at + PIECE)))) return false;
-      await setImmediate(); // other requests go on meanwhile
     }
     if (!take(reader.end())) return false;
     (lines as LineReader | null)?.end();

@@ -2,7 +2,8 @@ import sql, { join, raw, type Sql } from 'sql-template-tag';
 import { rows, type Tx } from '../../db/connect.ts';
 import type { AccountId, ImportId } from '../../kernel/ids.ts';
 import type { ImportedFile } from '../affiliates/import-part.ts';
-import type { BadLine } from '../files/csv-import.ts';
+import type { BadLines } from '../files/csv-import.ts';
+import { takeOutBad } from '../files/csv-stage.ts';
 import { formRule } from './check.ts';
 
 /** The columns of a row of a profile that an import can set, and those of the tax id among them. */
@@ -53,21 +54,19 @@ export async function writeStaged(tx: Tx, { account, header, importId }: Importe
  * Lines of a file without a form, whose legal type cannot have signed the form that there is. From here on until the end of
  * the transaction nobody else sets these profiles.
  */
-export async function refuseMisfits(tx: Tx, { account, header }: ImportedFile): Promise<BadLine[]> {
+export async function refuseMisfits(tx: Tx, { account, header }: ImportedFile, bad: BadLines): Promise<void> {
   await lockAffiliates(tx, account, sql`select affiliate_id from staged where tax_profile is not null`);
-  if (header.has('tax_form')) return [];
-  const found = await rows<{ line: number; legal_type: string; form: string }>(
-    tx,
-    sql`delete from staged s using affiliate_tax_profiles x
-        where x.account_id = ${account} and x.affiliate_id = s.affiliate_id
-          and ((x.form = 'w8ben' and s.tax_profile ->> 'legal_type' <> 'person')
-            or (x.form = 'w8bene' and s.tax_profile ->> 'legal_type' <> 'business'))
-        returning s.line, s.tax_profile ->> 'legal_type' as legal_type, x.form`,
-  );
-  return found.map(({ line, legal_type, form }) => ({
-    line,
-    message: `legal_type does not go with the form that was signed: ${formRule(legal_type, form)}`,
-  }));
+  if (header.has('tax_form')) return;
+  await takeOutBad<{ line: number; legal_type: string; form: string }>(tx, bad, {
+    found: sql`
+      select s.line, s.tax_profile ->> 'legal_type' as legal_type, x.form
+      from staged s join affiliate_tax_profiles x on x.account_id = ${account} and x.affiliate_id = s.affiliate_id
+      where (x.form = 'w8ben' and s.tax_profile ->> 'legal_type' <> 'person')
+        or (x.form = 'w8bene' and s.tax_profile ->> 'legal_type' <> 'business')`,
+    messagesOf: ({ legal_type, form }) => [
+      `legal_type does not go with the form that was signed: ${formRule(legal_type, form)}`,
+    ],
+  });
 }
 
 /** Locks affiliates as setting one tax profile does. In: a query of their ids. */

@@ -1,0 +1,16 @@
+// Loaded before a server that `loop.ts` measures: at each SIGUSR2 it writes how long the event loop stood still at most since the
+// one before, in milliseconds, to the file LOOP_FILE. Threads load it too, and have loops of their own.
+import { renameSync, writeFileSync } from 'node:fs';
+import { monitorEventLoopDelay } from 'node:perf_hooks';
+import { isMainThread } from 'node:worker_threads';
+
+if (isMainThread) {
+  const delay = monitorEventLoopDelay({ resolution: 1 });
+  delay.enable();
+  process.on('SIGUSR2', () => {
+    const file = process.env.LOOP_FILE ?? '';
+    writeFileSync(`${file}.new`, String(delay.max / 1e6));
+    renameSync(`${file}.new`, file);
+    delay.reset();
+  });
+}

@@ -1,0 +1,48 @@
+import type { Principal, Route } from '../contract/route.ts';
+import { fail } from '../kernel/errors.ts';
+import { readStrictJson, type StrictJson } from '../kernel/strict-json.ts';
+import { checkBody } from './check.ts';
+
+/** Members and items of a body, unless its operation takes more: judging them takes a few milliseconds. */
+const MOST_PARTS = 5000;
+/** The same, and its bytes, for somebody who was only let into a portal. */
+const IN_PORTAL = { bytes: 1 << 16, parts: 1000 };
+
+const utf8 = new TextDecoder('utf-8', { fatal: true });
+
+/** The JSON of a body in UTF-8, without a byte order mark. Throws as `readStrictJson`. */
+function parseJson(bytes: Buffer, mostParts: number): StrictJson {
+  let text: string;
+  try {
+    text = utf8.decode(bytes);
+  } catch {
+    throw fail('invalid_json', 'the body is not UTF-8');
+  }
+  return readStrictJson(text, mostParts);
+}
+
+export const NO_BODY = readStrictJson('{}');
+
+/** The checked JSON body. Zero bytes are no body, for operations without one, or `{}` where that is allowed. */
+export async function readJson(
+  route: Route & { kind: 'write' },
+  bytes: Buffer,
+  { portal }: Principal,
+): Promise<StrictJson> {
+  if (portal && bytes.length > IN_PORTAL.bytes) {
+    throw fail('body_too_large', `the body may have at most ${IN_PORTAL.bytes} bytes in a portal`);
+  }
+  if (bytes.length === 0 && route.body && !route.bodyOptional) {
+    throw fail('invalid_body', 'the body is missing: send a JSON object');
+  }
+  const json = bytes.length === 0 ? NO_BODY : parseJson(bytes, portal ? IN_PORTAL.parts : partsOf(route));
+  if (route.body) await checkBody(route.body, json, route.passesOn);
+  else if (!isEmptyObject(json.value)) throw fail('unknown_field', 'this operation takes no body');
+  return json;
+}
+
+const partsOf = ({ mostParts, passesOn }: Route & { kind: 'write' }): number =>
+  mostParts ?? (passesOn === undefined ? MOST_PARTS : Number.POSITIVE_INFINITY);
+
+const isEmptyObject = (value: unknown) =>
+  typeof value === 'object' && value !== null && Object.keys(value).length === 0;
