@@ -54,6 +54,13 @@ export const INSTRUMENTS = {
     labels: ['from'],
   },
 
+  connectionsClosed: {
+    kind: 'counter',
+    name: 'payhook_connections_closed_total',
+    help: 'Connections of clients that were closed because of a limit: full = MAX_CONNECTIONS, address = MAX_CONNECTIONS_PER_ADDRESS.',
+    labels: ['reason'],
+  },
+
   build: {
     kind: 'gauge',
     name: 'payhook_build_info',
