@@ -25,7 +25,7 @@ import { answerUnreadable } from './client-errors.ts';
 import { type ConnectionLimits, connectionOptions, limitConnections, onSlowBody } from './connections.ts';
 import { allowPublicApplications } from './cors.ts';
 import { addDescription } from './description.ts';
-import { addPages, missingPage, refusePage } from './documents.ts';
+import { addPages, answering, missingPage, refusePage } from './documents.ts';
 import { checkKey, requestDigest } from './idempotency.ts';
 import { READING, refuseUnrouted } from './methods.ts';
 import { newRequestId, observeRequests } from './observe.ts';
@@ -102,7 +102,8 @@ export function createServer(options: ServerOptions): FastifyInstance {
   limitAdmission(app.server, { ...limits, trustedProxies }, reportReached(options));
   limitConnections(app, options.limits);
   allowPublicApplications(app, options.db.reader);
-  refuseUnrouted(app, refusePage, (request) => missingPage(request, options));
+  const answer = answering(options);
+  refuseUnrouted(app, refusePage, (request) => missingPage(request, answer));
   closeWhenStopping(app, options.isStopping);
   app.setErrorHandler((error: Error, request, reply) => sendFailure(reply, toFailure(error, request)));
   // the hook of refuseUnrouted has answered before
@@ -111,7 +112,7 @@ export function createServer(options: ServerOptions): FastifyInstance {
   const authenticate = authenticator(options.db, options.authorizeUrl, options.operator);
   const [gate, rates] = [uploadGate(options.limits.uploads), rateGate(options.limits.rates)];
   for (const route of ROUTES) addRoute(app, route, { ...options, gate, rates }, authenticate);
-  addPages(app, options);
+  addPages(app, answer);
   addDescription(app, options);
   return app;
 }

@@ -145,6 +145,12 @@ export const INSTRUMENTS = {
     help: 'How much work of this process waits for a connection.',
     labels: ['pool'],
   },
+  poolWaits: {
+    kind: 'counter',
+    name: 'payhook_database_pool_waits_total',
+    help: 'How often work of this process had to wait for a connection, because all of the pool were in use.',
+    labels: ['pool'],
+  },
   replicaUsed: {
     kind: 'gauge',
     name: 'payhook_replica_used',
