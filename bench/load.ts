@@ -9,6 +9,8 @@ interface Request {
   readonly headers: Readonly<Record<string, string>>;
   /** Makes the body of a POST; none = GET. */
   readonly body?: () => string;
+  /** Refusals are answers too. */
+  readonly takesRefusals?: boolean;
 }
 
 function bytesOf({ host }: URL, { path, headers, body }: Request): string {
@@ -23,20 +25,27 @@ function bytesOf({ host }: URL, { path, headers, body }: Request): string {
 }
 
 /** What is left of an answer, in bytes, after the part that came first: null = its head is not whole yet. */
-function restOf(part: Buffer): number | null {
+function restOf(part: Buffer, takesRefusals: boolean): number | null {
   const end = part.indexOf('\r\n\r\n');
   if (end < 0) return null;
   const head = part.toString('latin1', 0, end);
   const length = /\r\ncontent-length: (\d+)/i.exec(head)?.[1];
-  if (!/^HTTP\/1\.1 2/.test(head) || length === undefined) throw new Error(part.toString().slice(0, 500));
+  const isFine = takesRefusals || /^HTTP\/1\.1 2/.test(head);
+  if (!isFine || length === undefined) throw new Error(part.toString().slice(0, 500));
   return end + 4 + Number(length) - part.length;
 }
 
 /**
  * A connection that calls `answered` when it is open and after each answer. It parses only the status and length of an
- * answer: a client that costs as much as the server would measure itself. An answer that is not a 2xx fails it.
+ * answer: a client that costs as much as the server would measure itself. An answer that is not a 2xx fails it, unless
+ * refusals are taken.
  */
-function connectTo(origin: URL, answered: () => void, failed: (error: Error) => void): Socket {
+function connectTo(
+  origin: URL,
+  takesRefusals: boolean,
+  answered: () => void,
+  failed: (error: Error) => void,
+): Socket {
   const socket = connect({ host: origin.hostname, port: Number(origin.port), noDelay: true });
   let head: Buffer | null = null;
   let rest: number | null = null;
@@ -45,7 +54,7 @@ function connectTo(origin: URL, answered: () => void, failed: (error: Error) => 
     try {
       if (rest === null) {
         head = head === null ? chunk : Buffer.concat([head, chunk]);
-        rest = restOf(head);
+        rest = restOf(head, takesRefusals);
       } else {
         rest -= chunk.length;
       }
@@ -63,7 +72,7 @@ function connectTo(origin: URL, answered: () => void, failed: (error: Error) => 
 }
 
 /** Sends requests one after the other over one connection, until `next` returns none. */
-async function converse(origin: URL, next: () => string | null): Promise<void> {
+async function converse(origin: URL, takesRefusals: boolean, next: () => string | null): Promise<void> {
   let socket: Socket | undefined;
   await new Promise<void>((resolve, reject) => {
     const send = () => {
@@ -71,7 +80,7 @@ async function converse(origin: URL, next: () => string | null): Promise<void> {
       if (bytes === null) resolve();
       else socket?.write(bytes);
     };
-    socket = connectTo(origin, send, reject);
+    socket = connectTo(origin, takesRefusals, send, reject);
   }).finally(() => socket?.destroy());
 }
 
@@ -87,7 +96,7 @@ export async function load(
   let open = true;
   const client = () => {
     let isFirst = true;
-    return converse(url, () => {
+    return converse(url, request.takesRefusals ?? false, () => {
       if (counting && !isFirst) answered += 1;
       isFirst = false;
       return open ? bytesOf(url, request) : null;
@@ -150,7 +159,7 @@ export async function loadAtRate(
             pace();
           }
         };
-        const socket = connectTo(url, answered, reject);
+        const socket = connectTo(url, false, answered, reject);
         sockets.push(socket);
       };
       for (let count = 0; count < connections; count += 1) open();

@@ -12,6 +12,7 @@ import { parseArgs } from 'node:util';
 import { backlog } from './backlog.ts';
 import { balances } from './balances.ts';
 import { deliveries } from './deliveries.ts';
+import { flood } from './flood.ts';
 import { importing } from './import.ts';
 import { latency } from './latency.ts';
 import { lists } from './lists.ts';
@@ -46,6 +47,7 @@ const GROUPS: readonly Group[] = [
   publishing,
   mixed,
   trickle,
+  flood,
   recovery,
   workers,
 ];

@@ -2,12 +2,15 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Logger } from 'pino';
+import { limitAdmission } from '../http/admission.ts';
 
 const MOST_CONNECTIONS = 256;
 const HEAD_MS = 10_000;
 /** Longer than the usual pause between scrapes. */
 const IDLE_MS = 75_000;
 const PATH = '/metrics';
+/** Beside the health of the other port, which may have no connection left. */
+const HEALTH_PATH = '/healthz';
 
 interface MetricsServerOptions {
   readonly host: string;
@@ -18,7 +21,7 @@ interface MetricsServerOptions {
   print(): Promise<{ readonly type: string; readonly text: string }>;
 }
 
-/** Serves GET /metrics without credentials, and nothing else. Throws what `listen` throws, with the port in it. */
+/** Serves GET /metrics and GET /healthz without credentials, and nothing else. Throws what `listen` throws, with the port in it. */
 export async function startMetricsServer({ host, port, log, print }: MetricsServerOptions) {
   const limits = { headersTimeout: HEAD_MS, requestTimeout: HEAD_MS, keepAliveTimeout: IDLE_MS };
   const server = createServer(limits, (request, response) => {
@@ -27,7 +30,9 @@ export async function startMetricsServer({ host, port, log, print }: MetricsServ
       response.writeHead(500, { 'content-type': 'text/plain' }).end('the log says why\n');
     });
   });
-  server.maxConnections = MOST_CONNECTIONS;
+  // whoever scrapes may be behind one address; a connection that waits gives way to a new one
+  const admission = { connections: MOST_CONNECTIONS, perAddress: MOST_CONNECTIONS, trustedProxies: [] };
+  limitAdmission(server, admission, () => undefined);
   server.listen({ host, port });
   await once(server, 'listening');
   const at = server.address() as AddressInfo;
@@ -49,12 +54,15 @@ async function answer(
   print: MetricsServerOptions['print'],
 ): Promise<void> {
   const plain = { 'content-type': 'text/plain; charset=utf-8' };
-  if (url.split('?', 1)[0] !== PATH) response.writeHead(404, plain).end(`the metrics are at ${PATH}\n`);
-  else if (method !== 'GET' && method !== 'HEAD')
-    response.writeHead(405, { ...plain, allow: 'GET, HEAD' }).end();
-  else {
-    const { type, text } = await print();
-    response.writeHead(200, { 'content-type': type, 'content-length': Buffer.byteLength(text) });
-    response.end(method === 'HEAD' ? undefined : text);
+  const path = url.split('?', 1)[0];
+  if (path !== PATH && path !== HEALTH_PATH) {
+    return void response.writeHead(404, plain).end(`the metrics are at ${PATH}\n`);
   }
+  if (method !== 'GET' && method !== 'HEAD') {
+    return void response.writeHead(405, { ...plain, allow: 'GET, HEAD' }).end();
+  }
+  const { type, text } =
+    path === PATH ? await print() : { type: 'application/json', text: '{"status":"ok"}' };
+  response.writeHead(200, { 'content-type': type, 'content-length': Buffer.byteLength(text) });
+  response.end(method === 'HEAD' ? undefined : text);
 }

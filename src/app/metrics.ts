@@ -37,7 +37,7 @@ export async function startMetrics(platform: Platform): Promise<Metrics | undefi
   const { instruments, set } = register(registry, prometheus);
   prometheus.collectDefaultMetrics({ register: registry });
   for (const name of MISNAMED) registry.removeSingleMetric(name);
-  const read = readingsOf(platform, set);
+  const read = readingsOf(platform, { instruments, set });
   const print = shared(async () => {
     await read();
     return { type: registry.contentType, text: await registry.metrics() };
@@ -84,15 +84,22 @@ function register(registry: Registry, { Counter, Gauge, Histogram }: typeof impo
 }
 
 /** Reads the gauges of a process. They show the last figures of the database while it does not answer. */
-function readingsOf({ config, db, embedded }: Platform, set: Set): () => Promise<void> {
+function readingsOf(
+  { config, db, embedded }: Platform,
+  { instruments, set }: { instruments: Instruments; set: Set },
+): () => Promise<void> {
+  const waitsBefore = new Map<string, number>();
   const backlog = createBacklog(db);
   set('build', 1, { version: programVersion() });
   const { schedule } = config.backup;
   if (schedule) set('backupInterval', schedule.everyMs / 1000);
   return async () => {
-    for (const { name: pool, size, open, idle, waiting } of db.pools()) {
+    for (const { name: pool, size, open, idle, waiting, waits } of db.pools()) {
       set('poolSize', size, { pool });
       set('poolWaiting', waiting, { pool });
+      // a replica that was away counts from 0 again
+      instruments.count('poolWaits', Math.max(0, waits - (waitsBefore.get(pool) ?? 0)), { pool });
+      waitsBefore.set(pool, waits);
       set('connections', open - idle, { pool, state: 'used' });
       set('connections', idle, { pool, state: 'idle' });
     }

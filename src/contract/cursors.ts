@@ -27,7 +27,7 @@ export function readCursor(text: string): Cursor | null {
     const isKey = Array.isArray(key) && key.every((part) => part === null || typeof part === 'string');
     if (typeof list !== 'string' || typeof sort !== 'string' || typeof page !== 'string' || !isKey)
       return null;
-    if (!/^[1-9][0-9]{0,99}$/.test(page)) return null;
+    if (!/^[1-9][0-9]{0,15}$/.test(page)) return null;
     return { list, sort, page, key: key as (string | null)[] };
   } catch {
     return null;

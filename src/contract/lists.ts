@@ -55,7 +55,6 @@ export interface ListDefinition {
 
 /** A checked list request. */
 export interface ListQuery {
-  /** Digits, because a page number may be larger than a JavaScript number can hold. */
   readonly page: string;
   readonly perPage: number;
   readonly order: Sql;
@@ -76,6 +75,9 @@ export interface ListQuery {
 }
 
 const MAX_PER_PAGE = 100;
+/** The largest page number: one that every reader of JSON reads exactly (RFC 8259 section 6). */
+export const MAX_PAGE = 2n ** 53n - 1n;
+const PAGE_RULE = `page must be an integer from 1 to ${MAX_PAGE}`;
 /** The largest `max_total`. */
 export const MOST_COUNTED = 1_000_000;
 const DEFAULT_PER_PAGE = 50;
@@ -102,7 +104,8 @@ export function parseList(
       conditions.push(condition);
       given.set(name, value);
     } else if (name === 'page') {
-      page = integer(value) ?? refuse('page must be an integer, at least 1');
+      page = integer(value) ?? refuse(PAGE_RULE);
+      if (BigInt(page) > MAX_PAGE) refuse(PAGE_RULE);
     } else if (name === 'per_page') {
       perPage = Number(integer(value) ?? 0);
       if (perPage < 1 || perPage > MAX_PER_PAGE)
@@ -269,7 +272,6 @@ export function pageOf<T>(
   const pages = (total + BigInt(perPage) - 1n) / BigInt(perPage);
   const page = String(BigInt(list.page) + 1n);
   const next = last === null ? null : writeCursor({ list: operation, sort, page, key: last });
-  // digits: a page number may be larger than a JavaScript number can hold
   const pagination = `{"page":${list.page},"limit":${perPage},"total":${total},"pages":${pages},"next":${JSON.stringify(next)}}`;
   return { json: `{"data":${data},"pagination":${pagination}}` as Json<List<T>>, total };
 }

@@ -13,6 +13,7 @@ export interface SignedIn {
 
 /** The input of a route outside `/v2`: pages for people, and the OAuth endpoints. */
 export interface PageInput {
+  /** `anonymous` of the database, unless somebody is signed in. */
   readonly db: Database;
   readonly log: Logger;
   readonly method: string;
@@ -58,6 +59,8 @@ export interface PageRoute {
   readonly errors: 'page' | 'oauth';
   /** The same for everybody, so the session is not looked up: `signedIn` is null. */
   readonly isPublic?: boolean;
+  /** It reads nothing from the database, so it is not counted among the requests without an identity. */
+  readonly isStatic?: boolean;
   handle(input: PageInput): Promise<PageReply>;
 }
 

@@ -84,6 +84,11 @@ export interface Database {
   /** null = all reads go to the primary. */
   readonly replica: Pick<Replica, 'state' | 'look'> | null;
   /**
+   * The same database on a few connections of its own, for requests that have no identity (yet). They wait for each other,
+   * and nobody else waits for them.
+   */
+  readonly anonymous: Database;
+  /**
    * As `transaction`, on the few connections of the delivery engine. It does not wait for requests, and its plans
    * use indexes even if the queue's statistics say that the table is empty.
    */
@@ -131,9 +136,11 @@ export interface ConnectOptions {
 }
 
 const ENGINE_CONNECTIONS = 4;
+const ANONYMOUS_CONNECTIONS = 2;
 
 /** How many connections a process opens at most, with pools of this size: one listens, and one runs what no transaction may. */
-export const mostConnections = (poolSize: number): number => 3 * poolSize + ENGINE_CONNECTIONS + 2;
+export const mostConnections = (poolSize: number): number =>
+  3 * poolSize + 2 * ANONYMOUS_CONNECTIONS + ENGINE_CONNECTIONS + 2;
 
 const ENGINE_PLANS: Settings = {
   enable_seqscan: 'off',
@@ -155,6 +162,9 @@ export function connect(options: ConnectOptions): Database {
   const common = { watch, name, renewals: () => renewals, onIdleError };
   const readers = openPool(hosts, { readOnly: true, max, settings: LONGEST_STATEMENT }, common);
   const writers = openPool(hosts, { max }, common);
+  const ofAnonymous = { max: Math.min(ANONYMOUS_CONNECTIONS, max), settings: LONGEST_STATEMENT };
+  const anonymousReaders = openPool(hosts, { readOnly: true, ...ofAnonymous }, common);
+  const anonymousWriters = openPool(hosts, ofAnonymous, common);
   // A pool apart from the readers, which authenticate every request: a download lasts as long as its client reads.
   const snapshots = openPool(hosts, { readOnly: true, max }, common);
   const ofEngine = { max: ENGINE_CONNECTIONS, settings: { ...LONGEST_STATEMENT, ...ENGINE_PLANS } };
@@ -174,7 +184,7 @@ export function connect(options: ConnectOptions): Database {
   const reader = readerOn(readers);
   const onPrimary = { reader, snapshot: (work) => snapshotOn(snapshots, work) } satisfies Partial<Reads>;
 
-  return {
+  const database: Omit<Database, 'anonymous'> = {
     ...onPrimary,
     home,
     transaction: (work, shape) => begin(shape)(writers, work, aboutOf(shape)),
@@ -192,6 +202,8 @@ export function connect(options: ConnectOptions): Database {
     pools: () => [
       readers.use('reading'),
       writers.use('writing'),
+      anonymousReaders.use('anonymous_reading'),
+      anonymousWriters.use('anonymous_writing'),
       snapshots.use('downloads'),
       engine.use('delivery'),
     ],
@@ -199,10 +211,20 @@ export function connect(options: ConnectOptions): Database {
       renewals += 1;
     },
     async close() {
-      await Promise.all([readers, writers, snapshots, engine, loner].map((pool) => pool.end()));
+      const pools = [readers, writers, anonymousReaders, anonymousWriters, snapshots, engine, loner];
+      await Promise.all(pools.map((pool) => pool.end()));
       watch.close();
     },
   };
+  const anonymous: Database = {
+    ...database,
+    reader: readerOn(anonymousReaders),
+    transaction: (work, shape) => begin(shape)(anonymousWriters, work, aboutOf(shape)),
+    get anonymous() {
+      return anonymous;
+    },
+  };
+  return { ...database, anonymous };
 }
 
 const begin = (shape: Shape | undefined) => (shape?.single ? single : several);

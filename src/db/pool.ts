@@ -48,7 +48,15 @@ export interface Pool {
 
 /** How a pool of connections is used. */
 export interface PoolUse {
-  readonly name: 'reading' | 'writing' | 'downloads' | 'delivery' | 'replica' | 'replica_downloads';
+  readonly name:
+    | 'reading'
+    | 'writing'
+    | 'anonymous_reading'
+    | 'anonymous_writing'
+    | 'downloads'
+    | 'delivery'
+    | 'replica'
+    | 'replica_downloads';
   /** The most connections it may have. */
   readonly size: number;
   readonly open: number;
@@ -56,6 +64,8 @@ export interface PoolUse {
   readonly idle: number;
   /** How many wait for a connection. */
   readonly waiting: number;
+  /** How many had to wait for one so far, because all were in use. */
+  readonly waits: number;
 }
 
 /** For reads and for the engine. Writes and downloads take as long as they are large. */
@@ -109,6 +119,7 @@ export function openPool(hosts: Hosts, purpose: Purpose, common: Pooling): Pool 
       else if (alone) throw new PoolerError();
     },
   });
+  let waits = 0;
   let ended: Promise<void> | undefined;
   const end = () => {
     ended ??= pool.end();
@@ -118,6 +129,7 @@ export function openPool(hosts: Hosts, purpose: Purpose, common: Pooling): Pool 
   return {
     watch: common.watch,
     async take() {
+      if (pool.idleCount === 0 && pool.totalCount >= max) waits += 1;
       for (;;) {
         const client = await connectTo(hosts, () => pool.connect());
         if (born.get(client) === common.renewals()) return client;
@@ -141,6 +153,7 @@ export function openPool(hosts: Hosts, purpose: Purpose, common: Pooling): Pool 
       open: pool.totalCount,
       idle: pool.idleCount,
       waiting: pool.waitingCount,
+      waits,
     }),
   };
 }

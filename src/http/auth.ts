@@ -6,7 +6,7 @@ import { fail } from '../kernel/errors.ts';
 import { type AccountId, idOf } from '../kernel/ids.ts';
 import { hashSecret, isSecret, sameSecret } from '../kernel/secrets.ts';
 import { findAccess } from '../oauth/service.ts';
-import { keyFinder, touchKey } from '../people/keys/service.ts';
+import { findKey, touchKey } from '../people/keys/service.ts';
 import { findSession } from '../people/sessions/service.ts';
 import { findPortal } from '../webhooks/portal/service.ts';
 
@@ -34,21 +34,19 @@ export function authenticator(
   authorizeUrl: () => string,
   operator: OperatorCredential | undefined,
 ): (request: Request) => Promise<Principal> {
-  const findKey = keyFinder(db.reader);
   return (request) => {
     const cookie = sessionCookie(request.headers.cookie, authorizeUrl());
-    return authenticate({ db, findKey, operator }, request, cookie);
+    return authenticate({ db, operator }, request, cookie);
   };
 }
 
 interface Sources {
   readonly db: Database;
-  readonly findKey: ReturnType<typeof keyFinder>;
   readonly operator: OperatorCredential | undefined;
 }
 
 async function authenticate(
-  { db, findKey, operator }: Sources,
+  { db, operator }: Sources,
   request: Request,
   cookie: string | undefined,
 ): Promise<Principal> {
@@ -65,7 +63,7 @@ async function authenticate(
   if (operator && sameSecret(token, operator.token)) {
     return { kind: 'operator', id: 'operator', account: operator.account, scopes: ALL_SCOPES, role: 'owner' };
   }
-  const principal = await bearerOf(db, findKey, token);
+  const principal = await bearerOf(db, token);
   if (principal === null) {
     throw fail('invalid_credentials', 'the API key or token is unknown, expired or revoked', {
       'www-authenticate': 'Bearer error="invalid_token"',
@@ -74,21 +72,13 @@ async function authenticate(
   return principal;
 }
 
-function bearerOf(
-  db: Database,
-  findKey: ReturnType<typeof keyFinder>,
-  token: string,
-): Promise<Principal | null> {
+function bearerOf(db: Database, token: string): Promise<Principal | null> {
   if (isSecret('pha_', token)) return findAccess(db, hashSecret(token));
-  return isSecret('phpt_', token) ? findPortal(db.reader, hashSecret(token)) : byKey(db, findKey, token);
+  return isSecret('phpt_', token) ? findPortal(db.reader, hashSecret(token)) : byKey(db, token);
 }
 
-async function byKey(
-  db: Database,
-  findKey: ReturnType<typeof keyFinder>,
-  token: string,
-): Promise<Principal | null> {
-  const key = isSecret('ph_', token) ? await findKey(hashSecret(token)) : null;
+async function byKey(db: Database, token: string): Promise<Principal | null> {
+  const key = isSecret('ph_', token) ? await findKey(db.reader, hashSecret(token)) : null;
   if (key === null) return null;
   touchKey(db, key.id);
   return { kind: 'key', id: idOf('key', key.id), account: key.account, scopes: ALL_SCOPES, role: 'owner' };

@@ -3,19 +3,18 @@ import type { Socket } from 'node:net';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { fail } from '../kernel/errors.ts';
 
-/** How long clients may take, and how many there may be at once. */
+/** How long clients may take. */
 export interface ConnectionLimits {
   /** Milliseconds for the head of a request. Bodies and responses are checked after each such span. */
   readonly requestTimeoutMs: number;
   /** The slowest body or response that is accepted. */
   readonly bytesPerSecond: number;
-  /** Connections beyond these are closed as they come. */
-  readonly connections: number;
 }
 
 const MOST_TICK_MS = 1000;
-// A body that is refused unread is read on for this long, so that its sender gets the response instead of a reset.
-const LINGER_TICKS = 5;
+// What is still on its way when the connection ends is read for this long, so that its sender gets the response instead
+// of a reset. A client that never closes holds the connection no longer.
+const LINGER_MS = 1000;
 const LINGER_BYTES = 1 << 18;
 
 /** The options of Node's HTTP server that belong to the limits. */
@@ -34,7 +33,6 @@ interface Exchange {
   isRead: boolean;
   /** How its body ends when it comes too slowly; undefined = as one that Fastify reads whole. */
   refuse: ((error: Error) => void) | undefined;
-  isAnswered: boolean;
   /** Ticks spent waiting for the client, and the bytes moved when they began. */
   ticks: number;
   bytes: number;
@@ -60,9 +58,6 @@ export function limitConnections(app: FastifyInstance, limits: ConnectionLimits)
   // request alive until a full garbage collection, which was nearly a third of what publishing cost the server.
   const exchanges = new Map<Socket, Exchange | null>();
 
-  app.server.maxConnections = limits.connections;
-  // an idle kept-alive connection gives way to a new request
-  app.server.on('drop', () => app.server.closeIdleConnections());
   app.addHook('onRequest', (request, reply, done) => {
     const { socket } = request.raw;
     const exchange: Exchange = {
@@ -71,7 +66,6 @@ export function limitConnections(app: FastifyInstance, limits: ConnectionLimits)
       socket,
       isRead: false,
       refuse: undefined,
-      isAnswered: false,
       ticks: 0,
       bytes: 0,
     };
@@ -80,8 +74,8 @@ export function limitConnections(app: FastifyInstance, limits: ConnectionLimits)
     if (!exchanges.has(socket)) socket.once('close', () => exchanges.delete(socket));
     exchanges.set(socket, exchange);
     reply.raw.once('close', () => {
-      if (request.raw.complete || socket.destroyed) forget(exchange);
-      else Object.assign(exchange, { isAnswered: true, ticks: 0 });
+      forget(exchange);
+      if (!request.raw.complete) linger(socket, () => request.raw.complete);
     });
     done();
   });
@@ -95,9 +89,7 @@ export function limitConnections(app: FastifyInstance, limits: ConnectionLimits)
   });
   const timer = setInterval(() => {
     for (const exchange of exchanges.values()) {
-      if (exchange === null) continue;
-      if (exchange.isAnswered) endLingering(exchange);
-      else if (isWaitedFor(exchange)) judge(exchange);
+      if (exchange !== null && isWaitedFor(exchange)) judge(exchange);
     }
   }, tickMs).unref();
   app.addHook('onClose', async () => clearInterval(timer));
@@ -109,14 +101,6 @@ export function limitConnections(app: FastifyInstance, limits: ConnectionLimits)
     else restart(exchange);
   }
 
-  function endLingering(exchange: Exchange): void {
-    exchange.ticks += 1;
-    const isOver = exchange.request.raw.complete || exchange.socket.destroyed;
-    if (!isOver && exchange.ticks < LINGER_TICKS) return;
-    forget(exchange);
-    if (!isOver) exchange.socket.destroy();
-  }
-
   // a request that was sent behind it may have taken its place
   function forget(exchange: Exchange): void {
     const { socket } = exchange;
@@ -124,6 +108,13 @@ export function limitConnections(app: FastifyInstance, limits: ConnectionLimits)
     if (socket.destroyed) exchanges.delete(socket);
     else exchanges.set(socket, null);
   }
+}
+
+/** Destroys a socket whose response has left after a moment, unless it turned out to be in order. */
+export function linger(socket: Socket, isInOrder: () => boolean = () => false): void {
+  setTimeout(() => {
+    if (!isInOrder()) socket.destroy();
+  }, LINGER_MS).unref();
 }
 
 /** Reads a body by a function of its own, which `refuse` ends when the body comes too slowly. */

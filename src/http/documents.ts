@@ -7,7 +7,9 @@ import {
   type PageRoute,
   type SignedIn,
 } from '../contract/pagination.ts';
+import { subscriberOf } from '../kernel/addresses.ts';
 import { type Failure, fail } from '../kernel/errors.ts';
+import { createPlaces } from '../kernel/places.ts';
 import { hashSecret, isSecret } from '../kernel/secrets.ts';
 import { OAUTH_ROUTES } from '../oauth/routes.ts';
 import { findSession } from '../people/sessions/service.ts';
@@ -20,22 +22,65 @@ import { pathOf, READING } from './methods.ts';
 import { toFailure } from './respond.ts';
 import type { ServerOptions } from './server.ts';
 
+/** Requests without an identity in progress at once, at most half of them from one address: two connections serve them. */
+const MOST_ANONYMOUS = 100;
+const TRY_AGAIN_SECONDS = 2;
 // A consent form carries the parameters of its request; the OAuth endpoints for programs take a few short values.
 const FORM_LIMIT = 1 << 16;
 const OAUTH_FORM_LIMIT = 1 << 14;
 const MOST_PARAMETERS = 100;
 
+/** What answers a request at a route of pages. */
+type Answering = (request: FastifyRequest, route: PageRoute) => Promise<PageReply>;
+
+/**
+ * Answers requests at pages. Those without an identity have a few connections and places of their own; one that finds no
+ * place is refused with 503 (RFC 9110 section 15.6.4), so that nobody waits behind a flood of them for long.
+ */
+export function answering(options: ServerOptions): Answering {
+  const takePlace = createPlaces(MOST_ANONYMOUS);
+  return async (request, route) => {
+    const input = await inputOf(request, options, route.isPublic);
+    if (input.signedIn !== null || route.isStatic) return route.handle(input);
+    const leave = takePlace(subscriberOf(request.ip));
+    if (leave === null) return tooBusy(route);
+    try {
+      return await route.handle(input);
+    } finally {
+      leave();
+    }
+  };
+}
+
+function tooBusy({ errors }: PageRoute): PageReply {
+  const message = 'too many requests of this kind are in progress: try again in a few seconds';
+  const answer =
+    errors === 'oauth'
+      ? json(503, { error: 'temporarily_unavailable', error_description: message })
+      : errorPage(503, message);
+  return { ...answer, headers: { ...answer.headers, 'retry-after': String(TRY_AGAIN_SECONDS) } };
+}
+
 /** Adds the pages for people and the OAuth endpoints: a plugin of its own, whose errors are not those of `/v2`. */
-export function addPages(app: FastifyInstance, options: ServerOptions): void {
+export function addPages(app: FastifyInstance, answer: Answering): void {
   app.register(async (pages) => {
     pages.addContentTypeParser(
       'application/x-www-form-urlencoded',
       { parseAs: 'buffer', bodyLimit: FORM_LIMIT },
       (_request, body, done) => done(null, body),
     );
-    for (const route of ROUTES) addPage(pages, route, options);
+    for (const route of ROUTES) addPage(pages, route, answer);
   });
 }
+
+/** `/` is no route: programs get the API's 404 there. */
+const HOME_ROUTE: PageRoute = {
+  method: 'GET',
+  path: '/',
+  errors: 'page',
+  isStatic: true,
+  handle: showDashboard,
+};
 
 const ROUTES: readonly PageRoute[] = [...OAUTH_ROUTES, ...PAGE_ROUTES];
 
@@ -58,7 +103,7 @@ export function refusePage(path: string, message: string): ((reply: FastifyReply
  */
 export function missingPage(
   request: FastifyRequest,
-  options: ServerOptions,
+  answer: Answering,
 ): ((reply: FastifyReply) => Promise<FastifyReply>) | null {
   const path = pathOf(request);
   const isReading = READING.some((method) => method === request.method);
@@ -66,7 +111,7 @@ export function missingPage(
   return async (reply) => {
     if (path !== '/') return sendPage(reply, nothingHere());
     try {
-      return sendPage(reply, await showDashboard(await inputOf(request, options)));
+      return sendPage(reply, await answer(request, HOME_ROUTE));
     } catch (error) {
       return sendPage(reply, failurePage(toFailure(error as Error, request)));
     }
@@ -78,16 +123,13 @@ function wantsHtml(accept = ''): boolean {
   return /(^|,)\s*text\/html\s*(,|;|$)/i.test(accept);
 }
 
-function addPage(app: FastifyInstance, route: PageRoute, options: ServerOptions): void {
+function addPage(app: FastifyInstance, route: PageRoute, answer: Answering): void {
   app.route({
     method: route.method === 'GET' ? [...READING] : route.method,
     url: route.path,
     bodyLimit: route.errors === 'oauth' ? OAUTH_FORM_LIMIT : FORM_LIMIT,
     errorHandler: (error, request, reply) => sendPage(reply, unforeseen(route, error as Error, request)),
-    handler: async (request, reply) => {
-      const answer = await route.handle(await inputOf(request, options, route.isPublic));
-      return sendPage(reply, answer);
-    },
+    handler: async (request, reply) => sendPage(reply, await answer(request, route)),
   });
 }
 
@@ -101,15 +143,16 @@ async function inputOf(
   // both are judged before anything is looked up
   const query = parametersOf(start === -1 ? '' : request.url.slice(start + 1));
   const form = parametersOf(Buffer.isBuffer(body) ? body.toString() : '');
+  const signedIn = isPublic ? null : await signedInOf(request, options);
   return {
-    db: options.db,
+    db: signedIn === null ? options.db.anonymous : options.db,
     log: request.log as PageInput['log'],
     method: request.method === 'HEAD' ? 'GET' : request.method,
     path: pathOf(request),
     headers: request.headers,
     query,
     form,
-    signedIn: isPublic ? null : await signedInOf(request, options),
+    signedIn,
     address: request.ip,
     requestId: request.id,
     baseUrl: options.baseUrl(),

@@ -1,4 +1,3 @@
-import type { Socket } from 'node:net';
 import type { Readable } from 'node:stream';
 import Fastify, {
   type FastifyInstance,
@@ -20,18 +19,20 @@ import { clip } from '../kernel/strict-json.ts';
 import type { Vault } from '../kernel/vault.ts';
 import { instrumentsOf } from '../metrics/instruments.ts';
 import type { Threads } from '../threads/pool.ts';
+import { type AdmissionLimits, limitAdmission, reportReached } from './admission.ts';
 import { authenticator, authorize, type OperatorCredential } from './auth.ts';
+import { answerUnreadable } from './client-errors.ts';
 import { type ConnectionLimits, connectionOptions, limitConnections, onSlowBody } from './connections.ts';
 import { allowPublicApplications } from './cors.ts';
 import { addDescription } from './description.ts';
-import { addPages, missingPage, refusePage } from './documents.ts';
+import { addPages, answering, missingPage, refusePage } from './documents.ts';
 import { checkKey, requestDigest } from './idempotency.ts';
 import { NO_BODY, readJson } from './json-body.ts';
 import { READING, refuseUnrouted } from './methods.ts';
 import { newRequestId, observeRequests } from './observe.ts';
 import { queryOf } from './query.ts';
 import { type RateGate, type RateLimits, rateGate } from './rate-limits.ts';
-import { envelope, noteFile, recorder, sendFailure, sendReply, toFailure } from './respond.ts';
+import { noteFile, recorder, sendFailure, sendReply, toFailure } from './respond.ts';
 import { ROUTES } from './routes.ts';
 import { transactions } from './transactions.ts';
 import { type SpooledUpload, spool, type UploadGate, uploadGate } from './upload.ts';
@@ -50,12 +51,13 @@ export interface ServerOptions {
   readonly vault: Vault;
   readonly threads: Threads;
   readonly addresses: AddressRules;
-  readonly limits: ConnectionLimits & {
-    /** How many files may be uploaded at once. */
-    readonly uploads: number;
-    readonly webhookEndpoints: number;
-    readonly rates: RateLimits;
-  };
+  readonly limits: ConnectionLimits &
+    Pick<AdmissionLimits, 'connections' | 'perAddress'> & {
+      /** How many files may be uploaded at once. */
+      readonly uploads: number;
+      readonly webhookEndpoints: number;
+      readonly rates: RateLimits;
+    };
   /** Why no requests should be sent here; null = ready. */
   readonly readiness: () => Promise<{ readonly reason: string; readonly message: string } | null>;
   /** Whether the server is about to stop: requests are still answered, and no connection is kept for another. */
@@ -85,7 +87,7 @@ export function createServer(options: ServerOptions): FastifyInstance {
     // ids of any length reach the handler, which finds no such row
     routerOptions: { ignoreTrailingSlash: true, maxParamLength: 1 << 16 },
     rewriteUrl: (request) => decodable(request.url ?? '/'),
-    clientErrorHandler,
+    clientErrorHandler: answerUnreadable,
     // our routes check and write JSON themselves: what Fastify would do it with is 5 MB, and is not loaded
     schemaController: { compilersFactory: { buildValidator: noSchemas, buildSerializer: noSchemas } },
     // Node would refuse a request without Host itself, without our error body
@@ -98,9 +100,12 @@ export function createServer(options: ServerOptions): FastifyInstance {
   readBodies(app);
   // Hooks that wait for nothing take `done`: with an async one, each request would wait for promises.
   observeRequests(app, options.db);
+  const { limits, trustedProxies } = options;
+  limitAdmission(app.server, { ...limits, trustedProxies }, reportReached(options));
   limitConnections(app, options.limits);
   allowPublicApplications(app, options.db.reader);
-  refuseUnrouted(app, refusePage, (request) => missingPage(request, options));
+  const answer = answering(options);
+  refuseUnrouted(app, refusePage, (request) => missingPage(request, answer));
   closeWhenStopping(app, options.isStopping);
   app.setErrorHandler((error: Error, request, reply) => sendFailure(reply, toFailure(error, request)));
   // the hook of refuseUnrouted has answered before
@@ -109,7 +114,7 @@ export function createServer(options: ServerOptions): FastifyInstance {
   const authenticate = authenticator(options.db, options.authorizeUrl, options.operator);
   const [gate, rates] = [uploadGate(options.limits.uploads), rateGate(options.limits.rates)];
   for (const route of ROUTES) addRoute(app, route, { ...options, gate, rates }, authenticate);
-  addPages(app, options);
+  addPages(app, answer);
   addDescription(app, options);
   return app;
 }
@@ -355,24 +360,5 @@ async function readUpload(
       leave();
       throw error;
     },
-  );
-}
-
-const UNREADABLE: Readonly<Record<string, string>> = {
-  HPE_INVALID_METHOD: 'the method is none of HTTP',
-  HPE_HEADER_OVERFLOW: 'the headers are larger than 16 KiB',
-};
-
-/** Errors of the HTTP parser get the error body too. */
-function clientErrorHandler(this: unknown, error: Error & { code?: string }, socket: Socket): void {
-  if (error.code === 'ECONNRESET' || !socket.writable) return void socket.destroy();
-  const failure =
-    error.code === 'ERR_HTTP_REQUEST_TIMEOUT'
-      ? fail('request_timeout', 'the head of the request did not arrive in time')
-      : fail('malformed_request', UNREADABLE[error.code ?? ''] ?? 'the HTTP request could not be read');
-  const body = envelope(failure);
-  socket.end(
-    `HTTP/1.1 400 Bad Request\r\ncontent-type: application/json; charset=utf-8\r\npayhook-reason: ${failure.reason}\r\n` +
-      `x-content-type-options: nosniff\r\npayhook-request-id: ${newRequestId()}\r\ncontent-length: ${Buffer.byteLength(body)}\r\nconnection: close\r\n\r\n${body}`,
   );
 }

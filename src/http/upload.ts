@@ -6,6 +6,7 @@ import type { Readable } from 'node:stream';
 import type { Upload } from '../contract/uploads.ts';
 import { fail } from '../kernel/errors.ts';
 import type { AccountId } from '../kernel/ids.ts';
+import { createPlaces } from '../kernel/places.ts';
 
 export interface SpooledUpload extends Upload {
   close(): Promise<void>;
@@ -19,26 +20,13 @@ export type UploadGate = (account: AccountId) => () => void;
  * disk. Throws `too_many_uploads`.
  */
 export function uploadGate(most: number): UploadGate {
-  const open = new Map<string, number>();
-  const mostOfOne = Math.ceil(most / 2);
+  const take = createPlaces(most);
   return (account) => {
-    const own = open.get(account) ?? 0;
-    const all = [...open.values()].reduce((sum, count) => sum + count, 0);
-    if (own >= mostOfOne || all >= most) {
-      throw fail(
-        'too_many_uploads',
-        'other files are being imported: send this one again when they are done',
-        {
-          'retry-after': '10',
-        },
-      );
-    }
-    open.set(account, own + 1);
-    return () => {
-      const left = (open.get(account) ?? 1) - 1;
-      if (left > 0) open.set(account, left);
-      else open.delete(account);
-    };
+    const leave = take(account);
+    if (leave !== null) return leave;
+    throw fail('too_many_uploads', 'other files are being imported: send this one again when they are done', {
+      'retry-after': '10',
+    });
   };
 }
 

@@ -44,16 +44,27 @@ const isHostService = (address: Address) =>
  * CIDR notation (see `isNetwork`). Throws when one is malformed.
  */
 export function addressRules(allowed: readonly string[]): AddressRules {
-  const networks = allowed.map(networkOf);
+  const isAllowed = networkTest(allowed);
   return {
     allows(text) {
       const address = addressOf(text);
-      if (address === null) return false;
-      return (
-        isGlobalUnicast(address) ||
-        networks.some(([network, bits]) => network.kind() === address.kind() && address.match(network, bits))
-      );
+      return address !== null && (isGlobalUnicast(address) || isAllowed(text));
     },
+  };
+}
+
+/**
+ * A test whether an IP address is in one of the networks, each in CIDR notation (see `isNetwork`). False for what is no
+ * address. Throws when a network is malformed.
+ */
+export function networkTest(named: readonly string[]): (address: string) => boolean {
+  const networks = named.map(networkOf);
+  return (text) => {
+    const address = addressOf(text);
+    return (
+      address !== null &&
+      networks.some(([network, bits]) => network.kind() === address.kind() && address.match(network, bits))
+    );
   };
 }
 

@@ -81,6 +81,8 @@ export interface HttpConfig {
   readonly bytesPerSecond: number;
   /** Concurrent connections; null = as many as the limit on open files allows. */
   readonly connections: number | null;
+  /** Of them from one address; null = half. */
+  readonly perAddress: number | null;
   /** Concurrent uploads. */
   readonly uploads: number;
   /** Webhook endpoints of an account. */
@@ -236,6 +238,7 @@ export function readConfig(env: Environment = process.env, { needsKey = true } =
       requestTimeoutMs: values.REQUEST_TIMEOUT_MS as number,
       bytesPerSecond: values.MIN_BYTES_PER_SECOND as number,
       connections: (values.MAX_CONNECTIONS as number | undefined) ?? null,
+      perAddress: (values.MAX_CONNECTIONS_PER_ADDRESS as number | undefined) ?? null,
       uploads: values.MAX_UPLOADS as number,
       webhookEndpoints: values.MAX_WEBHOOK_ENDPOINTS as number,
       rates: {

@@ -182,6 +182,14 @@ export const SETTINGS: readonly Setting[] = [
     rule: 'a number from 1 to 1000000',
   },
   {
+    name: 'MAX_CONNECTIONS_PER_ADDRESS',
+    meaning:
+      'the same from one address, or one /64 of IPv6; TRUSTED_PROXIES have no limit; none = half of MAX_CONNECTIONS',
+    fallback: undefined,
+    read: integer(1, 1_000_000),
+    rule: 'a number from 1 to 1000000',
+  },
+  {
     name: 'MAX_UPLOADS',
     meaning: 'concurrent CSV imports, at most half of them for one account',
     fallback: '8',

@@ -60,6 +60,13 @@ export const INSTRUMENTS = {
     labels: ['task', 'outcome'],
   },
 
+  connectionsClosed: {
+    kind: 'counter',
+    name: 'payhook_connections_closed_total',
+    help: 'Connections of clients that were closed because of a limit: full = MAX_CONNECTIONS, address = MAX_CONNECTIONS_PER_ADDRESS.',
+    labels: ['reason'],
+  },
+
   build: {
     kind: 'gauge',
     name: 'payhook_build_info',
@@ -142,6 +149,12 @@ export const INSTRUMENTS = {
     kind: 'gauge',
     name: 'payhook_database_pool_waiting',
     help: 'How much work of this process waits for a connection.',
+    labels: ['pool'],
+  },
+  poolWaits: {
+    kind: 'counter',
+    name: 'payhook_database_pool_waits_total',
+    help: 'How often work of this process had to wait for a connection, because all of the pool were in use.',
     labels: ['pool'],
   },
   replicaUsed: {

@@ -1,8 +1,9 @@
 import sql from 'sql-template-tag';
 import type { Scope } from '../contract/route.ts';
+import { finderByHash } from '../db/by-hash.ts';
 import { SLICE_ROWS } from '../db/chores.ts';
 import { TOLERANCE } from '../db/clock.ts';
-import { maybeRow, type Reader, rows, type Tx } from '../db/connect.ts';
+import { maybeRow, rows, type Tx } from '../db/connect.ts';
 import type { AccountId, ApplicationId, GrantId, UserId } from '../kernel/ids.ts';
 
 /** The grant that a code or a token belongs to; ids are UUIDs. */
@@ -159,19 +160,19 @@ export interface Access {
   readonly is_stale: boolean;
 }
 
-/** The live access token with this hash. While who granted it is no owner, it opens nothing. */
-export function accessByHash(db: Reader, hash: Buffer): Promise<Access | null> {
-  return maybeRow(
+/** The live access token with this hash, or null. While who granted it is no owner, it opens nothing. */
+export const accessByHash = finderByHash<Access & { readonly hash: Buffer }>((db, hashes) =>
+  rows(
     db,
-    sql`select g.id as grant_id, g.application_id, g.account_id, g.user_id, t.scopes,
+    sql`select t.hash, g.id as grant_id, g.application_id, g.account_id, g.user_id, t.scopes,
                case when p.kind = 'public' then p.redirect_uris else '{}' end as redirect_uris,
                coalesce(g.last_used_at < now() - interval '1 minute', true) as is_stale
         from oauth_tokens t join oauth_grants g on g.id = t.grant_id ${grantJoin}
-        where t.hash = ${hash} and t.kind = 'access' and t.expires_at > now() and g.revoked_at is null
+        where t.hash = any(${hashes}::bytea[]) and t.kind = 'access' and t.expires_at > now() and g.revoked_at is null
           and p.deleted_at is null and u.removed_at is null and u.role = 'owner'`,
     'oauth_access',
-  );
-}
+  ),
+);
 
 export async function touchGrant(tx: Tx, grant: GrantId): Promise<void> {
   await rows(

@@ -10,7 +10,15 @@ import type { User } from '../people/users/record.ts';
 import { getUser } from '../people/users/service.ts';
 import { accountsCard } from './accounts.ts';
 import { browserName } from './browsers.ts';
-import { hasToken, refuseForNow, refuseUnsigned, sessionEnded, sessionHeader, show } from './guard.ts';
+import {
+  hasToken,
+  refuseForNow,
+  refuseUnsigned,
+  sessionEnded,
+  sessionHeader,
+  show,
+  visitOf,
+} from './guard.ts';
 import {
   actions,
   button,
@@ -52,7 +60,6 @@ export async function submitNewPassword(input: PageInput): Promise<PageReply> {
   const { db, signedIn, form: sent } = input;
   if (!signedIn) return sessionEnded(ACCOUNT);
   if (!hasToken(input)) return refuseUnsigned();
-  const who = identityOf(signedIn);
   const { email } = await meOf(input, signedIn);
   const current = sent.get('current') ?? '';
   const problems = [
@@ -60,9 +67,12 @@ export async function submitNewPassword(input: PageInput): Promise<PageReply> {
     ...newPasswordProblems(sent, { first: 'new', email }),
   ];
   if (problems.length > 0) return show(400, await document(input, signedIn, problems));
-  const result = await changePassword(db, who, { current, next: sent.get('new') ?? '' }, input);
+  const passwords = { current, next: sent.get('new') ?? '' };
+  const result = await changePassword(db, signedIn, passwords, visitOf(input));
   if (result.kind === 'limited') return refuseForNow(result.seconds);
-  if (result.kind === 'changed') return redirect(`${ACCOUNT}?done=password`);
+  if (result.kind === 'signedIn') {
+    return redirect(`${ACCOUNT}?done=password`, sessionHeader(result.secret, input));
+  }
   const wrong = [{ field: 'current', message: 'this is not your current password' }];
   return show(400, await document(input, signedIn, wrong));
 }

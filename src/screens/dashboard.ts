@@ -70,5 +70,5 @@ export const DASHBOARD_ROUTES: readonly PageRoute[] = [
   ...PLACES.flatMap((place) => [`/${place}`, `/${place}/*`]).map(
     (path): PageRoute => ({ method: 'GET', path, errors: 'page', handle: showDashboard }),
   ),
-  { method: 'GET', path: '/assets/*', errors: 'page', isPublic: true, handle: sendAsset },
+  { method: 'GET', path: '/assets/*', errors: 'page', isPublic: true, isStatic: true, handle: sendAsset },
 ];

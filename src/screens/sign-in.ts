@@ -134,8 +134,9 @@ function document({ next, email = '', problems = [], remark }: Shown): string {
 
 /** How the first person gets in. */
 export const SET_UP_HINT =
-  '<p>Open the set-up link that the server printed when it first started. To get a new one, run this on the ' +
-  'machine of the server:</p><p><code>payhook users setup-link</code></p>';
+  '<p>Run this on the machine of the server. It prints a link that makes you the owner:</p>' +
+  '<p><code>payhook users setup-link</code></p>' +
+  '<p>A server that is started at a terminal prints such a link at its first start.</p>';
 
 function nobodyYet(): string {
   const body = card({ title: 'Nobody can sign in yet', body: SET_UP_HINT });

@@ -43,9 +43,12 @@ describe('the list of event types', () => {
     const pages = Math.ceil(names.length / 5);
     expect(body.pagination).toMatchObject({ page: 2, limit: 5, total: names.length, pages });
     expect(headers.get('link')).toContain('page=3');
-    const beyond = await world.api.get(`${PATH}?page=${'9'.repeat(40)}`);
-    expect([beyond.status, beyond.body.data]).toEqual([200, []]);
-    expect(beyond.text).toContain(`"page":${'9'.repeat(40)},`);
+    const beyond = await world.api.get(`${PATH}?page=9007199254740991`);
+    expect([beyond.status, beyond.body.data, beyond.body.pagination.page]).toEqual([
+      200,
+      [],
+      9007199254740991,
+    ]);
   });
 
   test('knows no filter and no other order', async () => {

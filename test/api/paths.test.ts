@@ -224,6 +224,17 @@ describe('a path that does not exist', () => {
   ])('%s answers 404', async (path) => {
     for (const method of ['GET', 'POST', 'DELETE']) expectRefusal(await world.api.request(method, path), 404);
   });
+
+  test.each(['/v2/%', '/v2/%zz', '/v2/affiliates/%/%'])(
+    '%s is refused in a few words, however long',
+    async (path) => {
+      for (const tail of ['', 'x'.repeat(15_000)]) {
+        const answer = await world.api.get(path + tail);
+        expectRefusal(answer, 404);
+        expect(answer.text.length).toBeLessThan(250);
+      }
+    },
+  );
 });
 
 describe('a trailing slash', () => {

@@ -13,6 +13,8 @@ test('at a low limit of open files, hundreds of slow bodies keep out neither cal
       DELIVERY_ALLOW_CIDRS: '127.0.0.0/8',
       DELIVERY_SCHEDULE: '0s 4s',
       REQUEST_TIMEOUT_MS: '15000',
+      // the whole crowd comes from one address
+      MAX_CONNECTIONS_PER_ADDRESS: String(OPEN_FILES),
     },
   });
   const receiver = await startReceiver();

@@ -162,17 +162,23 @@ describe('one’s own password', () => {
       again: next,
     });
 
-  test('is changed by who knows it; other sessions end, this one stays', async () => {
+  test('is changed by who knows it; the browser gets another session, and all earlier ones end', async () => {
     const { email, browser } = await makeUser(world.api, 'viewer');
     const { browser: phone } = await signInAs(world.url, email);
     expect((await change(browser, PASSWORD, OTHER, 'guessed')).status).toBe(403);
     expect((await change(browser, 'not the password', OTHER)).text).toContain('not your current password');
     expect((await change(browser, PASSWORD, 'short')).text).toContain('at least 10 characters');
     expect(await isSignedIn(phone)).toBe(true);
+    const copy = browserAt(world.url, browser.cookie());
     const answer = await change(browser, PASSWORD, OTHER);
+    expect(browser.cookie()).not.toBe(copy.cookie());
     expect(answer.location).toBe('/account?done=password');
     expect((await browser.get(answer.location ?? '')).text).toContain('Your password was changed.');
-    expect([await isSignedIn(phone), await isSignedIn(browser)]).toEqual([false, true]);
+    expect([await isSignedIn(phone), await isSignedIn(copy), await isSignedIn(browser)]).toEqual([
+      false,
+      false,
+      true,
+    ]);
     expect((await signInAs(world.url, email, OTHER)).answer.status).toBe(303);
   });
 
@@ -340,10 +346,10 @@ test('the audit log says who signed in and out, and what was done to passwords',
   await browser.submit('/sign-out', { csrf: await browser.token() });
   await signInAs(world.url, email, 'a wrong password');
   await browser.submit('/sign-in', { email, password: PASSWORD });
-  const csrf = await browser.token();
-  await browser.submit('/account/password', { csrf, current: PASSWORD, new: OTHER, again: OTHER });
+  const passwords = { current: PASSWORD, new: OTHER, again: OTHER };
+  await browser.submit('/account/password', { csrf: await browser.token(), ...passwords });
   await signInAs(world.url, email, OTHER);
-  await browser.submit('/account/sessions/end', { csrf, session: 'others' });
+  await browser.submit('/account/sessions/end', { csrf: await browser.token(), session: 'others' });
   const { body } = await world.api.post(`/v2/users/${id}/reset-password`);
   await choose(browser, tokenIn(body.reset_url));
   const log = await world.api.get(`/v2/audit-log?actor_id=${id}&sort=created_at`);

@@ -1,5 +1,5 @@
 import type { TSchema } from 'typebox';
-import { DEFAULT_SORT, type ListDefinition, MOST_COUNTED } from '../../contract/lists.ts';
+import { DEFAULT_SORT, type ListDefinition, MAX_PAGE, MOST_COUNTED } from '../../contract/lists.ts';
 import type { Route } from '../../contract/route.ts';
 import type { IdPrefix } from '../../kernel/ids.ts';
 import { isKeyed } from '../../kernel/keyed-methods.ts';
@@ -85,7 +85,7 @@ function listParameters(list: ListDefinition): Json[] {
       name: 'page',
       in: 'query',
       description: 'the page number; a page past the end is empty',
-      schema: { type: 'integer', minimum: 1, default: 1 },
+      schema: { type: 'integer', minimum: 1, maximum: Number(MAX_PAGE), default: 1 },
     },
     {
       name: 'per_page',

@@ -9,6 +9,7 @@ import {
 } from '../../contract/lists.ts';
 import { maybeRecord, oneRecord } from '../../contract/records.ts';
 import type { Scope } from '../../contract/route.ts';
+import { askedTogether } from '../../db/by-hash.ts';
 import { maybeRow, type Reader, rows, type Tx } from '../../db/connect.ts';
 import type { AccountId, ApplicationId } from '../../kernel/ids.ts';
 import type { Json } from '../../kernel/json.ts';
@@ -119,14 +120,16 @@ export interface Application {
 }
 
 /** The redirect URIs of public applications, in any account, that begin with this text in lower case. */
-export async function publicRedirects(db: Reader, beginning: string): Promise<string[]> {
+export const publicRedirects = askedTogether(async (db, beginnings: readonly string[]) => {
   const found = await rows<{ uri: string }>(
     db,
-    sql`select distinct uri from oauth_applications p, unnest(p.redirect_uris) uri
-        where p.kind = 'public' and p.deleted_at is null and starts_with(lower(uri), ${beginning})`,
+    sql`select distinct uri
+        from oauth_applications p, unnest(p.redirect_uris) uri, unnest(${beginnings}::text[]) beginning
+        where p.kind = 'public' and p.deleted_at is null and starts_with(lower(uri), beginning)`,
   );
-  return found.map(({ uri }) => uri);
-}
+  const uris = found.map(({ uri }) => uri);
+  return beginnings.map((beginning) => uris.filter((uri) => uri.toLowerCase().startsWith(beginning)));
+});
 
 /** A live application (UUID) of any account, or null. */
 export function findById(db: Reader, id: ApplicationId): Promise<Application | null> {

@@ -1,12 +1,11 @@
 import type { Database, Reader, Tx } from '../../db/connect.ts';
 import { uniqueViolation } from '../../db/faults.ts';
-import { coalesce } from '../../kernel/coalesce.ts';
 import { fail } from '../../kernel/errors.ts';
 import { type AccountId, type KeyId, uuidOf } from '../../kernel/ids.ts';
 import type { Json } from '../../kernel/json.ts';
 import { hashSecret, newSecret } from '../../kernel/secrets.ts';
 import { type NewKey, withKey } from './record.ts';
-import { findByHashes, insertKey, revokeKey, touch } from './store.ts';
+import { insertKey, keyByHash, type LiveKey, revokeKey, touch } from './store.ts';
 
 /**
  * Creates an API key with full access to the account (UUID). The secret is only in the response: its hash is
@@ -36,22 +35,9 @@ export async function removeKey(tx: Tx, account: AccountId, id: string): Promise
   }
 }
 
-/** A live key, as a request is made with it. */
-interface LiveKey {
-  readonly id: KeyId;
-  readonly account: AccountId;
-}
-
-/**
- * Creates what finds the live key with a hash (SHA-256 of the secret), or null. It is looked up on every request,
- * so that a revoked key stops at once; lookups at the same time share a statement.
- */
-export function keyFinder(db: Reader): (hash: Buffer) => Promise<LiveKey | null> {
-  return coalesce(async (hashes) => {
-    const found = await findByHashes(db, hashes);
-    const byHash = new Map(found.map(({ hash, ...key }) => [hash.toString('hex'), key]));
-    return hashes.map((hash) => byHash.get(hash.toString('hex')) ?? null);
-  });
+/** The live key with a hash (SHA-256 of the secret), or null. Looked up on every request, so that a revoked key stops at once. */
+export function findKey(db: Reader, hash: Buffer): Promise<LiveKey | null> {
+  return keyByHash(db, hash);
 }
 
 const TOUCH_EVERY_MS = 60_000;

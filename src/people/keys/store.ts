@@ -8,6 +8,7 @@ import {
   type Page,
 } from '../../contract/lists.ts';
 import { oneRecord } from '../../contract/records.ts';
+import { finderByHash } from '../../db/by-hash.ts';
 import { type Reader, rows, type Tx } from '../../db/connect.ts';
 import type { AccountId, KeyId } from '../../kernel/ids.ts';
 import type { Json } from '../../kernel/json.ts';
@@ -55,17 +56,20 @@ export async function revokeKey(tx: Tx, account: AccountId, id: KeyId): Promise<
   return done.length === 1;
 }
 
-/** The live keys with one of these hashes. */
-export function findByHashes(
-  db: Reader,
-  hashes: readonly Buffer[],
-): Promise<{ hash: Buffer; id: KeyId; account: AccountId }[]> {
-  return rows(
+/** A live key, as a request is made with it. */
+export interface LiveKey {
+  readonly id: KeyId;
+  readonly account: AccountId;
+}
+
+/** The live key with this hash, or null. */
+export const keyByHash = finderByHash<LiveKey & { readonly hash: Buffer }>((db, hashes) =>
+  rows(
     db,
     sql`select hash, id, account_id as account from api_keys where hash = any(${hashes}::bytea[]) and revoked_at is null`,
     'keys_by_hash',
-  );
-}
+  ),
+);
 
 export async function touch(tx: Tx, id: KeyId): Promise<void> {
   await rows(

@@ -155,9 +155,9 @@ export async function forgetPlacesOf(tx: Tx, account: AccountId, users: readonly
   await forgetPlaces(tx, account, users);
 }
 
-/** Ends all sessions of a person (UUID) in all accounts, or all but one (UUID). */
-export async function endSessionsOfPerson(tx: Tx, person: string, except?: string): Promise<void> {
-  await revokeOwnSessions(tx, person, except === undefined ? {} : { except });
+/** Ends all sessions of a person (UUID) in all accounts. */
+export async function endSessionsOfPerson(tx: Tx, person: string): Promise<void> {
+  await revokeOwnSessions(tx, person, {});
 }
 
 /**

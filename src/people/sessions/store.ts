@@ -8,6 +8,7 @@ import {
   type Page,
 } from '../../contract/lists.ts';
 import type { Role } from '../../contract/route.ts';
+import { finderByHash } from '../../db/by-hash.ts';
 import { SLICE_ROWS } from '../../db/chores.ts';
 import { TOLERANCE } from '../../db/clock.ts';
 import { maybeRow, type Reader, rows, type Tx } from '../../db/connect.ts';
@@ -71,17 +72,17 @@ export interface FoundSession {
   readonly is_stale: boolean;
 }
 
-/** The live session with this hash, of a user who was not removed. */
-export function sessionByHash(db: Reader, hash: Buffer): Promise<FoundSession | null> {
-  return maybeRow(
+/** The live session with this hash, of a user who was not removed, or null. */
+export const sessionByHash = finderByHash<FoundSession & { readonly hash: Buffer }>((db, hashes) =>
+  rows(
     db,
-    sql`select s.id, s.csrf_token, s.account_id as account, s.user_id as user, u.person_id as person,
-               u.role,               s.last_seen_at < now() - interval '1 minute' as is_stale
+    sql`select s.hash, s.id, s.csrf_token, s.account_id as account, s.user_id as user, u.person_id as person,
+               u.role, s.last_seen_at < now() - interval '1 minute' as is_stale
         from sessions s ${withUser} and u.removed_at is null
-        where s.hash = ${hash} and ${isLive}`,
-    'session_by_hash',
-  );
-}
+        where s.hash = any(${hashes}::bytea[]) and ${isLive}`,
+    'sessions_by_hash',
+  ),
+);
 
 export async function touchSession(tx: Tx, id: SessionId): Promise<void> {
   await rows(

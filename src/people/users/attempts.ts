@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { Database } from '../../db/connect.ts';
+import type { Database, Reader } from '../../db/connect.ts';
 import { LOCKS, takeLock } from '../../db/locks.ts';
 import { subscriberOf } from '../../kernel/addresses.ts';
 import { deleteFailures, insertFailure, secondsToWait } from './store.ts';
@@ -22,23 +22,29 @@ export interface Attempt {
 
 /**
  * Begins an attempt to show a password. It is counted before the result is known, so that many at once are limited
- * like many in a row, across all servers. Returns the seconds to wait instead when there were too many.
+ * like many in a row, across all servers. Returns the seconds to wait instead when there were too many. Attempts wait for
+ * each other, so they do it on the connections of requests without an identity, also those of a signed-in person.
  */
-export function beginAttempt(
-  db: Database,
+export async function beginAttempt(
+  { anonymous }: Database,
   { address, email }: Trier,
 ): Promise<Attempt | { seconds: number }> {
   const addressSubject = `address ${subscriberOf(address)}`;
   const emailSubject = `email ${createHash('sha256').update(email).digest('hex')}`;
-  return db.transaction(async (tx) => {
+  const secondsLeft = async (from: Reader) => {
+    const address = await secondsToWait(from, addressSubject, PER_ADDRESS);
+    const email = await secondsToWait(from, emailSubject, PER_EMAIL);
+    return address === null && email === null ? null : Math.max(address ?? 0, email ?? 0);
+  };
+  // a limit that was reached before is told without a lock; the attempts up to it are counted under one
+  const seconds = await secondsLeft(anonymous.reader);
+  if (seconds !== null) return { seconds };
+  return anonymous.transaction(async (tx) => {
     // always in this order, so that two attempts cannot deadlock
     await takeLock(tx, LOCKS.attempts(addressSubject));
     await takeLock(tx, LOCKS.attempts(emailSubject));
-    const waits = [
-      await secondsToWait(tx, addressSubject, PER_ADDRESS),
-      await secondsToWait(tx, emailSubject, PER_EMAIL),
-    ].filter((seconds) => seconds !== null);
-    if (waits.length > 0) return { seconds: Math.max(...waits) };
+    const seconds = await secondsLeft(tx);
+    if (seconds !== null) return { seconds };
     await insertFailure(tx, emailSubject);
     return { id: await insertFailure(tx, addressSubject), emailSubject };
   });
@@ -48,6 +54,6 @@ export function beginAttempt(
  * Removes an attempt that showed the right password, and earlier failures of its e-mail address. Other failures of
  * the network address stay: signing in somewhere must not buy attempts elsewhere.
  */
-export function forgiveAttempt(db: Database, { id, emailSubject }: Attempt): Promise<void> {
-  return db.transaction((tx) => deleteFailures(tx, id, emailSubject));
+export function forgiveAttempt({ anonymous }: Database, { id, emailSubject }: Attempt): Promise<void> {
+  return anonymous.transaction((tx) => deleteFailures(tx, id, emailSubject));
 }

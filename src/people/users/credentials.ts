@@ -1,7 +1,7 @@
 import type { SignedIn } from '../../contract/pagination.ts';
 import type { Database, Reader, Tx } from '../../db/connect.ts';
 import { fail } from '../../kernel/errors.ts';
-import { type AccountId, idOf, type SessionId, uuidOf } from '../../kernel/ids.ts';
+import { type AccountId, idOf, uuidOf } from '../../kernel/ids.ts';
 import { note } from '../audit/service.ts';
 import {
   type Browser,
@@ -81,34 +81,32 @@ export async function beginSession(
   return opened.secret;
 }
 
-/** The result of a change of password. */
-export type ChangeResult = { readonly kind: 'changed' } | Exclude<SignInResult, { kind: 'signedIn' }>;
-
 /**
- * Changes the password of a signed-in person who shows the old one. Other sessions, in all accounts, and open links
- * end. The new password has been checked.
+ * Changes the password of a signed-in person who shows the old one. All sessions, in all accounts, and open links end; the
+ * browser gets a new session, with the secret of the result. The new password has been checked.
  */
 export async function changePassword(
   db: Database,
-  who: Parameters<typeof note>[1] & { readonly person: string; readonly session: SessionId },
+  { principal, person: id }: SignedIn,
   { current, next }: { current: string; next: string },
-  { address, requestId }: Pick<Visit, 'address' | 'requestId'>,
-): Promise<ChangeResult> {
-  const person = await personById(db.reader, who.person);
-  const attempt = await beginAttempt(db, { email: person.email, address });
+  visit: Visit,
+): Promise<SignInResult> {
+  const { account, user, role } = principal;
+  if (user === undefined) throw new Error('only a signed-in user has a password');
+  const person = await personById(db.reader, id);
+  const attempt = await beginAttempt(db, { email: person.email, address: visit.address });
   if ('seconds' in attempt) return { kind: 'limited', ...attempt };
   if (!(await verifyPassword(person.password_hash, current))) return { kind: 'wrong' };
   const hash = await hashPassword(next);
-  const isChanged = await db.transaction(async (tx) => {
-    if (!(await replacePassword(tx, person.id, hash, person.password_hash))) return false;
-    await endResetLinks(tx, person.id);
-    await endSessionsOfPerson(tx, person.id, who.session);
-    await note(tx, who, { action: 'changePassword', target: who.id, requestId });
-    return true;
+  const secret = await db.transaction(async (tx) => {
+    if (!(await replacePassword(tx, id, hash, person.password_hash))) return null;
+    await endResetLinks(tx, id);
+    await endSessionsOfPerson(tx, id);
+    return beginSession(tx, { account, user, role, person: id, passwordHash: hash }, visit, 'changePassword');
   });
-  if (!isChanged) return { kind: 'wrong' };
+  if (secret === null) return { kind: 'wrong' };
   await forgiveAttempt(db, attempt);
-  return { kind: 'changed' };
+  return { kind: 'signedIn', secret };
 }
 
 /** The accounts a person (UUID) may work in, the last used first. */

@@ -240,9 +240,9 @@ const WINDOW = sql`interval '15 minutes'`;
 const LONGEST_LINK = sql`interval '7 days'`;
 
 /** Seconds until a subject with this limit may try again; null when it may now. */
-export async function secondsToWait(tx: Tx, subject: string, limit: number): Promise<number | null> {
+export async function secondsToWait(db: Reader, subject: string, limit: number): Promise<number | null> {
   const row = await maybeRow<{ seconds: number }>(
-    tx,
+    db,
     sql`select greatest(1, ceil(extract(epoch from failed_at + ${WINDOW} - clock_timestamp())))::int as seconds
         from sign_in_failures where subject = ${subject} and failed_at > clock_timestamp() - ${WINDOW}
           and failed_at < clock_timestamp() + ${TOLERANCE}

@@ -89,6 +89,7 @@ const HEADINGS: Readonly<Record<number, string>> = {
   404: 'Page not found',
   410: 'This link no longer works',
   429: 'Too many attempts',
+  503: 'Too much to do at the moment',
 };
 
 function sentence(text: string): string {

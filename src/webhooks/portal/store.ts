@@ -10,6 +10,7 @@ import {
   type Page,
 } from '../../contract/lists.ts';
 import { oneRecord } from '../../contract/records.ts';
+import { finderByHash } from '../../db/by-hash.ts';
 import { SLICE_ROWS } from '../../db/chores.ts';
 import { TOLERANCE } from '../../db/clock.ts';
 import { maybeRow, oneRow, type Reader, rows, type Tx } from '../../db/connect.ts';
@@ -132,14 +133,14 @@ export async function statusByHash(db: Reader, link: PortalLinkId, hash: Buffer)
 }
 
 /** The open portal whose token has this hash, or null. */
-export function portalByHash(db: Reader, hash: Buffer): Promise<PortalRow | null> {
-  return maybeRow(
+export const portalByHash = finderByHash<PortalRow & { readonly hash: Buffer }>((db, hashes) =>
+  rows(
     db,
-    sql`select ${portalColumns} from portal_links p
-        where p.token_hash = ${hash} and p.revoked_at is null and p.ends_at > now()`,
-    'portal_by_hash',
-  );
-}
+    sql`select p.token_hash as hash, ${portalColumns} from portal_links p
+        where p.token_hash = any(${hashes}::bytea[]) and p.revoked_at is null and p.ends_at > now()`,
+    'portals_by_hash',
+  ),
+);
 
 /** The origins that the account of a link lets frame its portals. */
 export async function framesOfLink(db: Reader, link: PortalLinkId): Promise<readonly string[]> {
