@@ -15,7 +15,6 @@ import type { Database } from '../db/connect.ts';
 import type { AddressRules } from '../kernel/addresses.ts';
 import { fail } from '../kernel/errors.ts';
 import { toJson } from '../kernel/json.ts';
-import { isKeyed } from '../kernel/keyed-methods.ts';
 import { clip, readStrictJson, type StrictJson } from '../kernel/strict-json.ts';
 import type { Vault } from '../kernel/vault.ts';
 import { instrumentsOf } from '../metrics/instruments.ts';
@@ -25,7 +24,7 @@ import { type ConnectionLimits, connectionOptions, limitConnections, onSlowBody 
 import { allowPublicApplications } from './cors.ts';
 import { addDescription } from './description.ts';
 import { addPages, missingPage, refusePage } from './documents.ts';
-import { checkKey, requestDigest } from './idempotency.ts';
+import { idempotencyKey, requestDigest } from './idempotency.ts';
 import { READING, refuseUnrouted } from './methods.ts';
 import { newRequestId, observeRequests } from './observe.ts';
 import { queryOf } from './query.ts';
@@ -234,6 +233,7 @@ function reading(route: Route & { kind: 'read' }, { db, vault, baseUrl, disk }: 
     const reads = isReplicable ? db.reads() : { ...db, from: () => 'primary' };
     const result = await route.handle({
       db: reads.reader,
+      requestId: request.id,
       vault,
       snapshot: reads.snapshot,
       record: recorder(db, route, request.method),
@@ -258,7 +258,7 @@ function writing(
   route: Route & { kind: 'write' },
   { db, vault, addresses, limits, baseUrl, authorizeUrl, gate }: RouteOptions,
 ): Handler {
-  const answer = transactions(db, route);
+  const answer = transactions({ db, vault }, route);
   // a preview of a file changes nothing, and a file may hold what is nowhere stored in clear
   const isUnstored =
     (route.upload !== undefined && route.harmless === true) || route.returns[200] === 'text/csv';
@@ -301,12 +301,6 @@ function writing(
       await upload?.close();
     }
   };
-}
-
-function idempotencyKey(request: FastifyRequest): string | undefined {
-  const header = request.headers['idempotency-key'];
-  if (header === undefined || !isKeyed(request.method)) return undefined;
-  return checkKey(String(header));
 }
 
 function bytesOf(request: FastifyRequest): Buffer {

@@ -22,6 +22,13 @@ export interface Vault {
    * without the key can find the text by trying. Throws SecretKeyError when the process does not have that key.
    */
   mark(text: string, context: string, fingerprint: string): Buffer;
+  /**
+   * A keyed digest of bytes (HMAC-SHA-256 under the key with this fingerprint), which names its key: 40 bytes. Nobody
+   * without the key can find the bytes by trying. Throws SecretKeyError when the process does not have that key.
+   */
+  digest(bytes: Buffer, context: string, fingerprint: string): Buffer;
+  /** Whether a keyed digest is that of these bytes; null = it was made under a key that this process does not have. */
+  isDigestOf(digest: Buffer, bytes: Buffer, context: string): boolean | null;
 }
 
 /** The current format: version, start of the key's fingerprint, nonce, tag, text. Version 1 did not name the key. */
@@ -34,6 +41,11 @@ const TAG_BYTES = 16;
 /** The public identifier of a secret key: 64 hexadecimal digits, from which the key cannot be derived. */
 export function fingerprintOf(secretKey: string): string {
   return createHash('sha256').update(`payhook secret key ${secretKey}`).digest('hex');
+}
+
+/** The first bytes of every keyed digest under the key with this fingerprint. */
+export function digestPrefix(fingerprint: string): Buffer {
+  return Buffer.from(nameOf(fingerprint), 'hex');
 }
 
 /** The first bytes of everything sealed under the key with this fingerprint. */
@@ -50,9 +62,12 @@ export function vaultOf(readKeys: () => readonly string[]): Vault {
   const read = () => {
     held = new Map([...held, ...readKeys().map((key) => [nameOf(fingerprintOf(key)), keysOf(key)] as const)]);
   };
-  const find = (name: string): Keys => {
+  const look = (name: string): Keys | undefined => {
     if (!held.has(name)) read();
-    const key = held.get(name);
+    return held.get(name);
+  };
+  const find = (name: string): Keys => {
+    const key = look(name);
     if (key) return key;
     throw new SecretKeyError(
       `this process does not hold the secret key with the fingerprint ${name}…: set SECRET_KEY, and while it is ` +
@@ -86,8 +101,20 @@ export function vaultOf(readKeys: () => readonly string[]): Vault {
       const { marking } = find(nameOf(fingerprint));
       return createHmac('sha256', marking).update(`${context}\0${text}`).digest();
     },
+    digest(bytes, context, fingerprint) {
+      const name = nameOf(fingerprint);
+      return Buffer.concat([digestPrefix(fingerprint), hmac(find(name).digesting, context, bytes)]);
+    },
+    isDigestOf(digest, bytes, context) {
+      const keys = look(digest.subarray(0, NAME_BYTES).toString('hex'));
+      if (keys === undefined) return null;
+      return hmac(keys.digesting, context, bytes).equals(digest.subarray(NAME_BYTES));
+    },
   };
 }
+
+const hmac = (key: Buffer, context: string, bytes: Buffer) =>
+  createHmac('sha256', key).update(`${context}\0`).update(bytes).digest();
 
 const nameOf = (fingerprint: string) => fingerprint.slice(0, 2 * NAME_BYTES);
 
@@ -95,11 +122,16 @@ const nameOf = (fingerprint: string) => fingerprint.slice(0, 2 * NAME_BYTES);
 interface Keys {
   readonly sealing: Buffer;
   readonly marking: Buffer;
+  readonly digesting: Buffer;
 }
 
 function keysOf(secretKey: string): Keys {
   const derived = (use: string) => Buffer.from(hkdfSync('sha256', secretKey, '', use, 32));
-  return { sealing: derived('payhook vault 1'), marking: derived('payhook marks 1') };
+  return {
+    sealing: derived('payhook vault 1'),
+    marking: derived('payhook marks 1'),
+    digesting: derived('payhook digests 1'),
+  };
 }
 
 function decrypt(key: Buffer, sealed: Buffer, context: string): string {

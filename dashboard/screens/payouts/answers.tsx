@@ -75,7 +75,7 @@ export function useAnswers(): Answers {
         if (formatOfPaymentFile(start) !== null) return 'sent';
         const query = ignored === undefined ? {} : { ignore_columns: ignored };
         const proposal = await call('takePayoutResult', { path: [payout.id], file, query });
-        const known = files.filter((each) => each.proposal.sha256 !== proposal.sha256);
+        const known = files.filter((each) => each.proposal.digest !== proposal.digest);
         const all = [...known, { name: file.name, proposal }];
         setFiles(all);
         const found = together(all);

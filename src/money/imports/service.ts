@@ -13,6 +13,7 @@ import type { ImportOutcome, ImportRequest, Reading, Stage } from '../files/csv-
 import { csvLine } from '../files/csv-line.ts';
 import { shown } from '../files/sealed-columns.ts';
 import { lockBooks } from '../ledger/books.ts';
+import { fileDigest } from '../ledger/file-digests.ts';
 import { takePastPayouts } from '../payouts/past.ts';
 import { TAX_COLUMNS, taxProfilePart } from '../tax-profiles/import.ts';
 import { linesOf } from './dialect.ts';
@@ -103,7 +104,7 @@ async function run(input: Omit<ImportInput, 'settings'>, way: Way, options: RunO
 }
 
 async function write(input: Omit<ImportInput, 'settings'>, way: Way, options: RunOptions): Promise<Imported> {
-  const { tx, account, actor, upload, enter } = input;
+  const { tx, account, actor, upload, vault, enter } = input;
   const hasHistory = way.reading?.columns.includes('paid_at') ?? false;
   // lock order: books before commissions
   if (hasHistory) await lockBooks(tx, account);
@@ -111,7 +112,7 @@ async function write(input: Omit<ImportInput, 'settings'>, way: Way, options: Ru
     kind: way.kind,
     fileName: input.fileName,
     bytes: upload.bytes,
-    sha256: upload.digest.toString('hex'),
+    digest: await fileDigest(tx, vault, account, upload.digest),
     ...way.described,
     actor,
   });

@@ -32,9 +32,9 @@ export const take = writeRoute({
   upload: 'application/octet-stream',
   returns: { 201: proposal },
   errors: ['resource_missing', 'current_is_read_only', 'invalid_file', 'result_of_another_payout'],
-  handle: async ({ tx, principal, params, query, upload }) => {
+  handle: async ({ tx, principal, params, query, upload, vault }) => {
     const ignored = query.ignore_columns?.split(',') ?? [];
-    return created(await takeResult(tx, principal, params.payout_id, { upload, ignored }));
+    return created(await takeResult(tx, principal, params.payout_id, { upload, vault, ignored }));
   },
 });
 

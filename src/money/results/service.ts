@@ -7,6 +7,8 @@ import { fail, nameSome } from '../../kernel/errors.ts';
 import { type AccountId, uuidOf } from '../../kernel/ids.ts';
 import { extended, type Json, toJson } from '../../kernel/json.ts';
 import { readPaymentFileId } from '../../kernel/payment-file-id.ts';
+import type { Vault } from '../../kernel/vault.ts';
+import { fileDigest } from '../ledger/file-digests.ts';
 import { type SentFiles, sentFiles } from '../payment-files/sent.ts';
 import { payoutHead } from '../payouts/service.ts';
 import { OUTCOMES, type Outcome, type ReadResult, ResultFileError } from './answers.ts';
@@ -27,7 +29,11 @@ export async function takeResult(
   tx: Tx,
   principal: Principal,
   payoutId: string,
-  { upload, ignored }: { readonly upload: Upload; readonly ignored: readonly string[] },
+  {
+    upload,
+    vault,
+    ignored,
+  }: { readonly upload: Upload; readonly vault: Vault; readonly ignored: readonly string[] },
 ): Promise<Json<Proposal>> {
   const { account } = principal;
   if (payoutId === 'current')
@@ -42,13 +48,13 @@ export async function takeResult(
   const lines = await knownLines(tx, account, id, affiliatesIn(read, number, sent));
   const found = propose(read, { number, status: payout.status, paidFrom: payout.paid_from }, lines, sent);
   const counts = countsOf(found.lines, found.problems.length, { payout, read });
-  const sha256 = upload.digest.toString('hex');
-  const before = await lastUpload(tx, account, id, sha256);
+  const digest = await fileDigest(tx, vault, account, upload.digest);
+  const before = await lastUpload(tx, account, id, digest);
   const { kind } = read;
   const { revision } = payout;
   const record = await insertResult(tx, principal, id, {
     kind,
-    sha256,
+    digest,
     bytes: upload.bytes,
     revision,
     counts,
