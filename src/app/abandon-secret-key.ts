@@ -5,6 +5,7 @@ import { idOf } from '../kernel/ids.ts';
 import { fingerprintOf, SecretKeyError } from '../kernel/vault.ts';
 import { bankAccounts } from '../money/destinations/sealed.ts';
 import { invoiceTaxIds } from '../money/invoices/tax-ids.ts';
+import { dropOtherDigests } from '../money/ledger/file-digests.ts';
 import type { LostNumber } from '../money/ledger/sealed-numbers.ts';
 import { taxIds } from '../money/tax-profiles/sealed.ts';
 import { noteCommand } from '../people/audit/service.ts';
@@ -56,6 +57,7 @@ export async function abandonSecretKey({ config, db, vault }: Platform): Promise
       taxIds: await taxIds.giveUp(tx, vault, fingerprint),
       invoiceTaxIds: await invoiceTaxIds.giveUp(tx, vault, fingerprint),
     };
+    await dropOtherDigests(tx, fingerprint);
     await putInForce(tx, fingerprint);
     for (const { account, endpoint } of losses.endpoints) {
       await noteCommand(tx, account, { action: 'abandonSecretKey', target: idOf('we', endpoint) });

@@ -4,7 +4,7 @@ import { type Chore, type Slice, untilDone } from '../db/chores.ts';
 import { noteLatestTime, readLatestTime } from '../db/clock.ts';
 import type { Database } from '../db/connect.ts';
 import { makePartitions, needsPartitions } from '../db/partitions.ts';
-import { forgetOldReplies, redateReplies } from '../http/idempotency.ts';
+import { forgetOldReplies, keyPlainDigests, redateReplies } from '../http/idempotency.ts';
 import { foldArrivals } from '../money/ledger/arrivals.ts';
 import { BALANCES_CHORE, foldBalances } from '../money/ledger/balance-folding.ts';
 import { foldSeries } from '../money/ledger/series.ts';
@@ -63,6 +63,7 @@ export function choresOf({
     { name: 'approval alerts', everyMs: 30 * SECOND_MS, slice: lookAtApprovals },
     // what has expired
     { name: 'idempotency keys', everyMs: 10 * MINUTE_MS, forget: forgetOldReplies },
+    { name: 'request digests', everyMs: 10 * MINUTE_MS, run: keyPlainDigests(db, vault) },
     { name: 'sign-in attempts', everyMs: HOUR_MS, forget: deleteOldFailures },
     { name: 'links', everyMs: HOUR_MS, forget: deleteOldLinks },
     { name: 'portal links', everyMs: HOUR_MS, forget: deleteOldPortalLinks },

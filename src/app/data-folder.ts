@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { serversStartedAbove } from '../db/embedded/find.ts';
+import { requireTrusted } from '../db/embedded/trust.ts';
 import type { Config } from '../kernel/config.ts';
 
 /** There is nothing to work on, or more than one choice; the message says where it looked and what to do. */
@@ -23,10 +24,17 @@ export function requireData(config: Config): void {
 }
 
 /**
- * The settings of a command. Without a named data folder it is that of the server started from the working folder
- * or one above it; `fromServer` says whether it is. Throws NoDataError when there are several such servers.
+ * The settings of a command. Without a named data folder it is that of the server that this user started from the
+ * working folder or one above it; `fromServer` says whether it is. Throws NoDataError when there are several such
+ * servers, EmbeddedDatabaseError when another user could have written to the data folder.
  */
-export function settingsHere(config: Config): { config: Config; fromServer: boolean } {
+export function settingsHere(given: Config): { config: Config; fromServer: boolean } {
+  const settled = settle(given);
+  requireTrusted(settled.config.dataDir);
+  return settled;
+}
+
+function settle(config: Config): { config: Config; fromServer: boolean } {
   if (config.dataDirGiven || config.databaseUrl !== undefined) return { config, fromServer: false };
   const [dataDir, ...others] = serversStartedAbove(process.cwd());
   if (dataDir === undefined) return { config, fromServer: false };

@@ -3,6 +3,7 @@ import { dirname } from 'node:path';
 import type { Logger } from 'pino';
 import type { ConnectionTarget, Database } from '../db/connect.ts';
 import { type EmbeddedDatabase, openEmbedded, type Purpose } from '../db/embedded/open.ts';
+import { requireTrusted } from '../db/embedded/trust.ts';
 import { connectReplicated } from '../db/replica.ts';
 import { connectionName } from '../db/secret-key.ts';
 import type { Config } from '../kernel/config.ts';
@@ -32,12 +33,13 @@ interface OpenOptions {
 /**
  * Connects the database of the settings. Makes the data folder and the embedded PostgreSQL where they are missing; with
  * `onlyExisting` throws NoDataError instead. `target` is another server than the settings name. Throws
- * EmbeddedDatabaseError with what to do.
+ * EmbeddedDatabaseError with what to do, also when another user could have written to the data folder.
  */
 export async function openDatabase(
   config: Config,
   { purpose, log, target, direct, onlyExisting = false, ...given }: OpenOptions,
 ): Promise<OpenDatabase> {
+  requireTrusted(config.dataDir);
   if (onlyExisting) requireData(config);
   else makeFolder(config.dataDir);
   const embedded =

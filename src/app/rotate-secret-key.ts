@@ -14,6 +14,7 @@ import type { Config } from '../kernel/config.ts';
 import { fingerprintOf, SecretKeyError, type Vault } from '../kernel/vault.ts';
 import { bankAccounts } from '../money/destinations/sealed.ts';
 import { invoiceTaxIds } from '../money/invoices/tax-ids.ts';
+import { dropOtherDigests } from '../money/ledger/file-digests.ts';
 import { taxIds } from '../money/tax-profiles/sealed.ts';
 import { listAccounts } from '../people/accounts/service.ts';
 import { noteCommand } from '../people/audit/service.ts';
@@ -27,7 +28,8 @@ import { adoptNewFolderKey, isInFolder, makeNewFolderKey, newFolderKey, short } 
  * that are sealing, and processes without the key cannot start. Both keys open.
  * 2. What is sealed under the old key is sealed anew, one slice per transaction. It waits for no row that somebody else
  * has, so that no order of rows leads to a deadlock: what it passed over is left for the next round.
- * 3. When nothing is left, the new key is in force, and in a data folder it replaces the old file.
+ * 3. When nothing is left, the digests of files under the old key are dropped, and the new key is in force. In a data
+ * folder it replaces the old file. Digests of requests live for a day and stay.
  * If it is killed, the next run continues and skips what was sealed anew.
  */
 
@@ -166,6 +168,7 @@ function end({ db }: Platform, fingerprint: string): Promise<boolean> {
 
     // another run of the command has finished it
     if (next === null && current === fingerprint) return true;
+    await dropOtherDigests(tx, fingerprint);
     await putInForce(tx, fingerprint);
     for (const { uuid } of await listAccounts(tx)) {
       await noteCommand(tx, uuid, { action: 'rotateSecretKey', target: short(fingerprint) });

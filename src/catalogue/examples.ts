@@ -145,7 +145,7 @@ export const importUndone: Static<typeof importRecord> = {
   file: {
     name: 'commissions.csv',
     bytes: 412,
-    sha256: '9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08',
+    digest: '9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08',
   },
   dialect: {
     encoding: 'utf-8',

@@ -9,7 +9,7 @@ import type { Terminal } from './terminal/terminal.ts';
 
 const HELP = `
 The commands work on the data of this machine, whether or not a server runs on it: in the folder that --data-dir or DATA_DIR
-names, else in that of the server that was started from here, else in ./data. Only serve, init and demo make one. With
+names, else in that of the server that you started from here, else in ./data. Only serve, init and demo make one. With
 PAYHOOK_URL and PAYHOOK_API_KEY commands talk to that server instead.
 
 Exit codes: 0 done, 1 refused or failed, 2 wrong usage or settings.

@@ -454,7 +454,7 @@ export interface AuditEntry {
   /**
    * the operation, named as in this description; openPortal is the use of a portal link; runPayoutSchedule is a
    * schedule, on behalf of who last changed it; raiseUserRole is a changeUser that made a role higher;
-   * rotateSecretKey and abandonSecretKey are commands on the machine
+   * rotateSecretKey, abandonSecretKey and endCredentials (of payhook restore) are commands on the machine
    */
   readonly action: string;
   /** the id of the record it changed */
@@ -1772,7 +1772,7 @@ export interface ImportMapping {
 export interface ImportPreview {
   readonly object: 'import_preview';
   readonly kind: 'affiliates' | 'commissions';
-  readonly file: ImportedFile;
+  readonly file: UploadedFile;
   readonly dialect: ImportDialect;
   /** column to field, or to `ignore`; field to a constant */
   readonly mapping: Readonly<
@@ -1826,7 +1826,7 @@ export interface ImportReport {
   readonly import_id: string | null;
   readonly dry_run: boolean;
   readonly kind: 'affiliates' | 'commissions';
-  readonly file: ImportedFile;
+  readonly file: UploadedFile;
   readonly dialect: ImportDialect;
   /** column to field, or to `ignore`; field to a constant */
   readonly mapping: Readonly<
@@ -1905,8 +1905,11 @@ export interface ImportValues {
 export interface ImportedFile {
   readonly name: string | null;
   readonly bytes: number;
-  /** hexadecimal */
-  readonly sha256: string;
+  /**
+   * a keyed digest of the file, hexadecimal: equal for equal files of the account until the secret key of the
+   * server is changed; null when it was dropped then, or the download was cut off
+   */
+  readonly digest: string | null;
 }
 
 export interface Invoice {
@@ -2235,7 +2238,10 @@ export interface NewUser {
   readonly updated_at: Timestamp;
   /** a link that works once; shown once, and null when a stored answer is replayed */
   readonly invitation_url: string | null;
-  /** whether the link is also sent to the user by e-mail */
+  /**
+   * whether the link is also sent to the user by e-mail: not where the server sends none, nor when the user has
+   * had 5 letters, or the account has sent 50, within an hour
+   */
   readonly is_emailed: boolean;
 }
 
@@ -2474,7 +2480,10 @@ export interface PasswordReset {
   readonly user_id: string;
   /** a link that works once; shown once, and null when a stored answer is replayed */
   readonly reset_url: string | null;
-  /** whether the link is also sent to the user by e-mail */
+  /**
+   * whether the link is also sent to the user by e-mail: not where the server sends none, nor when the user has
+   * had 5 letters, or the account has sent 50, within an hour
+   */
   readonly is_emailed: boolean;
   readonly expires_at: Timestamp;
 }
@@ -2501,8 +2510,11 @@ export interface PaymentFileDownload {
   readonly revision: number;
   /** null when the file was whole */
   readonly part: number | null;
-  /** of the file, hexadecimal; null when the download was cut off */
-  readonly sha256: string | null;
+  /**
+   * a keyed digest of the file, hexadecimal: equal for equal files of the account until the secret key of the
+   * server is changed; null when it was dropped then, or the download was cut off
+   */
+  readonly digest: string | null;
   /** all parts of a set are of one content; null for the summary */
   readonly file_set_id: string | null;
   /** the set that was downloaded before this one was made; null: none */
@@ -2983,8 +2995,11 @@ export interface PayoutResult {
   readonly payout_id: string;
   readonly kind: PayoutResultKind;
   readonly file_bytes: number;
-  /** of the file, hexadecimal */
-  readonly sha256: string;
+  /**
+   * a keyed digest of the file, hexadecimal: equal for equal files of the account until the secret key of the
+   * server is changed; null when it was dropped then, or the download was cut off
+   */
+  readonly digest: string | null;
   /** of the payout when the file came */
   readonly revision: number;
   readonly counts: PayoutResultCounts;
@@ -3068,8 +3083,11 @@ export interface PayoutResultProposal {
   readonly payout_id: string;
   readonly kind: PayoutResultKind;
   readonly file_bytes: number;
-  /** of the file, hexadecimal */
-  readonly sha256: string;
+  /**
+   * a keyed digest of the file, hexadecimal: equal for equal files of the account until the secret key of the
+   * server is changed; null when it was dropped then, or the download was cut off
+   */
+  readonly digest: string | null;
   /** of the payout when the file came */
   readonly revision: number;
   readonly counts: PayoutResultCounts;
@@ -3782,6 +3800,11 @@ export interface TestWebhookEndpointFilterBody {
   readonly filter?: Readonly<Record<string, unknown>> | undefined;
   /** a whole event, as it is sent */
   readonly payload: Readonly<Record<string, unknown>>;
+}
+
+export interface UploadedFile {
+  readonly name: string | null;
+  readonly bytes: number;
 }
 
 export interface UsTaxPayment {
@@ -5662,7 +5685,7 @@ export interface Operations {
     readonly path: [id: string];
     readonly result: undefined;
   };
-  /** Get the secret that signs deliveries. Get the secret that signs deliveries. */
+  /** Get the secret that signs deliveries. The secret that signs deliveries. Who got it is in the audit log. */
   readonly getWebhookEndpointSecret: {
     readonly path: [id: string];
     readonly result: WebhookEndpointSecret;

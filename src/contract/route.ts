@@ -237,6 +237,7 @@ export type Recorder = <Result>(work: (tx: Tx) => Promise<Result>) => Promise<Re
 
 interface ReadInput<Path extends string, Query extends TObject> {
   readonly db: Reader;
+  readonly requestId: string;
   /** Opens what is sealed in the database. */
   readonly vault: Vault;
   /** For responses of more than one statement: all see the same snapshot. */

@@ -3,7 +3,7 @@ import { nil } from '../kernel/ids.ts';
 import { LOCKS } from './locks.ts';
 
 test('no two advisory locks have the same key', () => {
-  const { chore, refundsOfAccount, refundsOfOrder, importStage, attempts, ...numbered } = LOCKS;
+  const { chore, refundsOfAccount, refundsOfOrder, importStage, letters, attempts, ...numbered } = LOCKS;
   const locks = [
     ...Object.values(numbered),
     chore('a'),
@@ -11,6 +11,7 @@ test('no two advisory locks have the same key', () => {
     refundsOfOrder(nil(), 'a'),
     importStage(nil(), 'a', 'reading'),
     importStage(nil(), 'a', 'writing'),
+    letters('a'),
     attempts('a'),
   ];
   const keys = locks.map(({ text, values }) => JSON.stringify([text, values]));

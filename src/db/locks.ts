@@ -36,6 +36,8 @@ export const LOCKS = {
   refundsOfOrder: (account: AccountId, order: string) => named(`refunds ${account} ${order}`),
   /** Guards nothing: a running import shares it, so that others see its stage (money/imports/progress.ts). */
   importStage: (account: AccountId, key: string, stage: string) => named(`import ${account} ${key} ${stage}`),
+  /** Counting the letters of an account, or to a person (UUIDs). */
+  letters: (of: string) => named(`letters ${of}`),
   /** Attempts to sign in, or to do something else that is limited, on the same subject. */
   attempts: (subject: string) => named(`attempts ${subject}`),
 } as const;

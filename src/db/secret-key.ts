@@ -38,6 +38,10 @@ export async function sealingKey(tx: Tx): Promise<string> {
   return next ?? current ?? '';
 }
 
+/** SQL: the fingerprint of the key to seal under at this moment. */
+export const keyInForce = sql`(select coalesce(max(value) filter (where key = ${NEXT}), max(value)) from server_settings
+  where key in (${CURRENT}, ${NEXT}))`;
+
 /** From here on until the transaction ends nobody seals; returns the state. */
 export async function holdSealing(tx: Tx): Promise<SecretKeyState> {
   await lockState(tx, sql`for update`);

@@ -113,7 +113,7 @@ export function authorize(principal: Principal, route: Route, headers: IncomingH
   if (route.kind === 'read' && route.records && isLedHere) {
     throw fail(
       'cross_site_request',
-      'the download is recorded as yours, so a page of another site must not start it: open the payout and download it there',
+      'what is read here is recorded as yours, so a page of another site must not start it: open it in the dashboard',
     );
   }
   if (access === 'any') return;

@@ -193,6 +193,12 @@ function failurePage({ status, message }: Failure): PageReply {
   return errorPage(status, status < 500 ? `${message}. Open the page again from the start page` : message);
 }
 
+/**
+ * The pages on the way to a grant. Applications may open them in a window of their own, and speak to it when it comes back to
+ * them; other pages keep no tie to the page that opened them (Cross-Origin-Opener-Policy, HTML Standard section 7.1.3).
+ */
+const KEEPS_OPENER = /^\/(sign-in|account\/switch|oauth\/)/;
+
 function sendPage(
   reply: FastifyReply,
   { status, body, type, headers, formTargets = [], isFramed = false }: PageReply,
@@ -204,6 +210,10 @@ function sendPage(
     .code(status)
     .header('referrer-policy', 'no-referrer')
     .header('x-content-type-options', 'nosniff')
+    .header(
+      'cross-origin-opener-policy',
+      KEEPS_OPENER.test(pathOf(reply.request)) ? 'unsafe-none' : 'same-origin',
+    )
     .header(
       'content-security-policy',
       `default-src 'none'; style-src 'unsafe-inline'; img-src data:; form-action ${forms}; base-uri 'none'; frame-ancestors 'none'`,

@@ -1,12 +1,16 @@
 import { createHash } from 'node:crypto';
+import type { IncomingMessage } from 'node:http';
 import sql from 'sql-template-tag';
 import type { Principal, Reply } from '../contract/route.ts';
 import { SLICE_ROWS } from '../db/chores.ts';
 import { TOLERANCE } from '../db/clock.ts';
-import { rows, type Tx } from '../db/connect.ts';
+import { type Database, oneRow, rows, type Tx } from '../db/connect.ts';
 import { type Patterns, tellsOf, withoutAddress, withoutPerson } from '../db/person.ts';
+import { keyInForce, sealingKey } from '../db/secret-key.ts';
 import { Failure, fail } from '../kernel/errors.ts';
 import type { AccountId } from '../kernel/ids.ts';
+import { isKeyed } from '../kernel/keyed-methods.ts';
+import type { Vault } from '../kernel/vault.ts';
 
 /** What makes two requests the same: the key's owner, the key, and a digest of method, path, query and body. */
 export interface IdempotentRequest {
@@ -15,16 +19,26 @@ export interface IdempotentRequest {
   readonly digest: Buffer;
 }
 
-/** Checks an Idempotency-Key header. Throws `invalid_idempotency_key`. */
-export function checkKey(key: string): string {
+/** The Idempotency-Key of a request whose method takes one. Throws `invalid_idempotency_key`. */
+export function idempotencyKey({
+  method,
+  headers,
+}: Pick<IncomingMessage, 'headers'> & { readonly method: string }): string | undefined {
+  const header = headers['idempotency-key'];
+  if (header === undefined || !isKeyed(method)) return undefined;
+  const key = String(header);
   if (!/^[\x20-\x7e]{1,255}$/.test(key) || key.trim() === '') {
     throw fail('invalid_idempotency_key', 'Idempotency-Key must be 1 to 255 printable ASCII characters');
   }
   return key;
 }
 
+/** What the stored digests of requests are keyed for. */
+const contextOf = (account: string) => `idempotency_keys ${account}`;
+
 /**
- * SHA-256 over what the request asks for. The body is the canonical text of its JSON, or the digest of a file that was
+ * SHA-256 over what the request asks for; what is stored is a keyed digest of it, because a body may hold a tax number
+ * that everybody could find by trying. The body is the canonical text of its JSON, or the digest of a file that was
  * hashed while it was read.
  */
 export function requestDigest(method: string, url: string, body: string | Buffer): Buffer {
@@ -35,75 +49,104 @@ export function requestDigest(method: string, url: string, body: string | Buffer
  * Answers requests inside their transaction. Those whose key was used before get the stored response, or
  * `idempotency_key_reused`; the others are answered by `work`, and their responses are stored with their effects.
  * When `work` refuses, the key stays free. A request with the same key that is in progress is waited for; no two of
- * the requests may have the same key.
+ * the requests may have the same key. `vault` makes the stored digests of requests.
  */
 export async function answerOnce<Request extends { readonly idempotent: IdempotentRequest | undefined }>(
   tx: Tx,
   requests: readonly Request[],
-  secretField: string | undefined,
+  { vault, secretField }: { readonly vault: Vault; readonly secretField: string | undefined },
   work: (fresh: readonly Request[]) => Promise<readonly (Reply | Failure)[]>,
 ): Promise<(Reply | Failure)[]> {
   const keyed = requests.flatMap(({ idempotent }) => idempotent ?? []);
-  const earlier: Answers = keyed.length === 0 ? new Map() : await claimKeys(tx, keyed);
+  const { earlier, sealing } = await claimKeys(tx, vault, keyed);
   const fresh = requests.filter(({ idempotent }) => !earlier.has(idempotent));
   const answers = fresh.length === 0 ? [] : await work(fresh);
   const made = new Map(fresh.map((request, index) => [request, answers[index] as Reply | Failure]));
-  await storeAnswers(tx, made, secretField);
+  await storeAnswers(tx, made, { secretField, digestOf: (one) => digestOf(vault, one, sealing) });
   return requests.map((request) => made.get(request) ?? (earlier.get(request.idempotent) as Reply | Failure));
 }
 
 type Answers = ReadonlyMap<IdempotentRequest | undefined, Reply | Failure>;
 
-/** Claims the free keys, and returns the responses stored under the others. */
-async function claimKeys(tx: Tx, requests: readonly IdempotentRequest[]): Promise<Answers> {
+const digestOf = (vault: Vault, { principal, digest }: IdempotentRequest, fingerprint: string) =>
+  vault.digest(digest, contextOf(principal.account), fingerprint);
+
+interface Claimed {
+  /** The responses stored under the keys that were used before. */
+  readonly earlier: Answers;
+  /** The fingerprint of the secret key for the digests of the others. */
+  readonly sealing: string;
+}
+
+/** Claims the free keys: their digests are stored with the responses. */
+async function claimKeys(tx: Tx, vault: Vault, requests: readonly IdempotentRequest[]): Promise<Claimed> {
+  if (requests.length === 0) return { earlier: new Map(), sealing: '' };
   // in the order of the keys, so that two requests that claim several cannot deadlock
-  const claimed = await rows<{ place: bigint }>(
+  const claimed = await rows<{ place: bigint; sealing: string }>(
     tx,
     sql`with asked as materialized (select * from ${asked(requests)}),
         claimed as (
           insert into idempotency_keys as k (account_id, credential, key, request_hash)
-          select account_id, credential, key, request_hash from asked order by 1, 2, 3
+          select account_id, credential, key, '' from asked order by 1, 2, 3
           on conflict (account_id, credential, key) do update
-            set request_hash = excluded.request_hash, status = null, headers = null, body = null, created_at = now()
+            set request_hash = '', status = null, headers = null, body = null, created_at = now()
             where k.created_at < now() - interval '24 hours'
           returning account_id, credential, key)
-        select place from claimed join asked using (account_id, credential, key)`,
+        select place, ${keyInForce} as sealing from claimed join asked using (account_id, credential, key)`,
     'claim_idempotency_keys',
   );
   const places = new Set(claimed.map(({ place }) => Number(place) - 1));
   const others = requests.filter((_, place) => !places.has(place));
-  const answers: Answers = others.length === 0 ? new Map() : await answersUnder(tx, others);
-  if (answers.size < others.length) throw new Error('an idempotency record went while it was read');
-  return answers;
+  const earlier: Answers = others.length === 0 ? new Map() : await answersUnder(tx, vault, others);
+  if (earlier.size < others.length) throw new Error('an idempotency record went while it was read');
+  return { earlier, sealing: claimed[0]?.sealing ?? '' };
 }
 
 const asked = (requests: readonly IdempotentRequest[]) => sql`
   unnest(${requests.map(({ principal }) => principal.account)}::uuid[],
-    ${requests.map(({ principal }) => principal.id)}::text[], ${requests.map(({ key }) => key)}::text[],
-    ${requests.map(({ digest }) => digest)}::bytea[])
-    with ordinality as asked (account_id, credential, key, request_hash, place)`;
+    ${requests.map(({ principal }) => principal.id)}::text[], ${requests.map(({ key }) => key)}::text[])
+    with ordinality as asked (account_id, credential, key, place)`;
 
 interface StoredAnswer {
   readonly place: bigint;
-  readonly is_same: boolean;
+  readonly request_hash: Buffer;
   readonly status: number;
   readonly headers: string;
   readonly body: string | null;
 }
 
-async function answersUnder(tx: Tx, requests: readonly IdempotentRequest[]): Promise<Answers> {
+async function answersUnder(tx: Tx, vault: Vault, requests: readonly IdempotentRequest[]): Promise<Answers> {
   const stored = await rows<StoredAnswer>(
     tx,
-    sql`select place, k.request_hash = asked.request_hash as is_same, status, headers, body
+    sql`select place, request_hash, status, headers, body
         from ${asked(requests)} join idempotency_keys k using (account_id, credential, key)`,
   );
-  return new Map(stored.map((answer) => [requests[Number(answer.place) - 1], answerOf(answer)]));
+  return new Map(
+    stored.map((answer) => {
+      const request = requests[Number(answer.place) - 1] as IdempotentRequest;
+      return [request, refusalOf(isSame(vault, request, answer.request_hash)) ?? answerOf(answer)];
+    }),
+  );
 }
 
-function answerOf({ is_same, status, headers: stored, body }: StoredAnswer): Reply | Failure {
-  if (!is_same) {
-    return fail('idempotency_key_reused', 'this Idempotency-Key was used with another body, query or path');
-  }
+/** Whether a request is the one whose digest is stored; null = that cannot be said. */
+function isSame(vault: Vault, { principal, digest }: IdempotentRequest, stored: Buffer): boolean | null {
+  if (stored.length === PLAIN_BYTES) return stored.equals(digest);
+  return vault.isDigestOf(stored, digest, contextOf(principal.account));
+}
+
+function refusalOf(same: boolean | null): Failure | null {
+  if (same === true) return null;
+  return fail(
+    'idempotency_key_reused',
+    same === false
+      ? 'this Idempotency-Key was used with another body, query or path'
+      : 'this Idempotency-Key was used before the secret key of the server was changed, so it cannot be said whether the ' +
+          'request is the same: look whether it was carried out, and send a new one with another key',
+  );
+}
+
+function answerOf({ status, headers: stored, body }: StoredAnswer): Reply {
   const headers = { ...(JSON.parse(stored) as Record<string, string>), 'idempotent-replayed': 'true' };
   if (body === null) return { kind: 'empty', status: status as 200 | 204, headers };
   return { kind: 'json', status, json: body, headers };
@@ -113,7 +156,10 @@ function answerOf({ is_same, status, headers: stored, body }: StoredAnswer): Rep
 async function storeAnswers(
   tx: Tx,
   answers: ReadonlyMap<{ readonly idempotent: IdempotentRequest | undefined }, Reply | Failure>,
-  secretField: string | undefined,
+  {
+    secretField,
+    digestOf,
+  }: { secretField: string | undefined; digestOf: (request: IdempotentRequest) => Buffer },
 ): Promise<void> {
   const keyed = [...answers].flatMap(([{ idempotent }, answer]) =>
     idempotent ? { idempotent, answer } : [],
@@ -129,12 +175,14 @@ async function storeAnswers(
             ${keyed.map(({ idempotent }) => idempotent.principal.id)}::text[],
             ${keyed.map(({ idempotent }) => idempotent.key)}::text[],
             ${each(({ status }) => status)}::int[], ${each(({ headers }) => JSON.stringify(headers))}::text[],
-            ${each((reply) => bodyOf(reply, secretField))}::text[])
-            as r (account_id, credential, key, status, headers, body)),
+            ${each((reply) => bodyOf(reply, secretField))}::text[],
+            ${keyed.map(({ idempotent }) => digestOf(idempotent))}::bytea[])
+            as r (account_id, credential, key, status, headers, body, request_hash)),
         given_back as (
           delete from idempotency_keys k using answer a
           where k.account_id = a.account_id and k.credential = a.credential and k.key = a.key and a.status is null)
-        update idempotency_keys k set status = a.status, headers = a.headers::jsonb, body = a.body from answer a
+        update idempotency_keys k
+        set status = a.status, headers = a.headers::jsonb, body = a.body, request_hash = a.request_hash from answer a
         where k.account_id = a.account_id and k.credential = a.credential and k.key = a.key and a.status is not null`,
   );
 }
@@ -147,6 +195,57 @@ function bodyOf(reply: Reply, secretField: string | undefined): string | null {
 function blank(json: string, secretField: string | undefined): string {
   if (secretField === undefined) return json;
   return JSON.stringify({ ...(JSON.parse(json) as Record<string, unknown>), [secretField]: null });
+}
+
+/** The length of the digests that earlier versions stored: SHA-256 without a key. */
+const PLAIN_BYTES = 32;
+
+/**
+ * Replaces digests without a key by keyed ones each time it is called. Servers of the version before write such digests
+ * while they run, so it looks again at those of the last hour.
+ */
+export function keyPlainDigests(db: Database, vault: Vault): () => Promise<void> {
+  let since = '-infinity';
+  return async () => {
+    const { hour_ago: next } = await oneRow<{ hour_ago: string }>(
+      db.reader,
+      sql`select (now() - interval '1 hour')::text as hour_ago`,
+    );
+    for (let last: string | null = since; last !== null; ) {
+      since = last;
+      last = await db.transaction((tx) => keySlice(tx, vault, since));
+    }
+    since = next;
+  };
+}
+
+/** Does so from this time on, for a slice; returns the time of the last one, null when there was none. */
+async function keySlice(tx: Tx, vault: Vault, since: string): Promise<string | null> {
+  const plain = await rows<{
+    account_id: string;
+    credential: string;
+    key: string;
+    request_hash: Buffer;
+    at: string;
+  }>(
+    tx,
+    sql`select account_id, credential, key, request_hash, created_at::text as at from idempotency_keys
+        where created_at >= ${since}::timestamptz and octet_length(request_hash) = ${PLAIN_BYTES}
+        order by created_at limit ${SLICE_ROWS}::int for update skip locked`,
+  );
+  if (plain.length === 0) return null;
+  const fingerprint = await sealingKey(tx);
+  const each = <Value>(of: (row: (typeof plain)[number]) => Value) => plain.map(of);
+  await rows(
+    tx,
+    sql`update idempotency_keys k set request_hash = c.request_hash
+        from unnest(${each((row) => row.account_id)}::uuid[], ${each((row) => row.credential)}::text[],
+          ${each((row) => row.key)}::text[],
+          ${each((row) => vault.digest(row.request_hash, contextOf(row.account_id), fingerprint))}::bytea[])
+          as c (account_id, credential, key, request_hash)
+        where k.account_id = c.account_id and k.credential = c.credential and k.key = c.key`,
+  );
+  return plain.at(-1)?.at ?? null;
 }
 
 /** Deletes responses that are older than 24 hours at `at`, a slice of them; returns how many. */

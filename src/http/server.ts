@@ -14,7 +14,6 @@ import type { Database } from '../db/connect.ts';
 import type { AddressRules } from '../kernel/addresses.ts';
 import { fail } from '../kernel/errors.ts';
 import { toJson } from '../kernel/json.ts';
-import { isKeyed } from '../kernel/keyed-methods.ts';
 import { clip } from '../kernel/strict-json.ts';
 import type { Vault } from '../kernel/vault.ts';
 import { instrumentsOf } from '../metrics/instruments.ts';
@@ -26,7 +25,7 @@ import { type ConnectionLimits, connectionOptions, limitConnections, onSlowBody 
 import { allowPublicApplications } from './cors.ts';
 import { addDescription } from './description.ts';
 import { addPages, answering, missingPage, refusePage } from './documents.ts';
-import { checkKey, requestDigest } from './idempotency.ts';
+import { idempotencyKey, requestDigest } from './idempotency.ts';
 import { NO_BODY, readJson } from './json-body.ts';
 import { READING, refuseUnrouted } from './methods.ts';
 import { newRequestId, observeRequests } from './observe.ts';
@@ -231,6 +230,7 @@ function reading(
     const reads = isReplicable ? db.reads() : { ...db, from: () => 'primary' };
     const result = await route.handle({
       db: reads.reader,
+      requestId: request.id,
       vault,
       snapshot: reads.snapshot,
       record: recorder(db, route, request.method),
@@ -256,7 +256,7 @@ function writing(
   route: Route & { kind: 'write' },
   { db, vault, threads, addresses, limits, baseUrl, authorizeUrl, gate }: RouteOptions,
 ): Handler {
-  const answer = transactions(db, route);
+  const answer = transactions({ db, vault }, route);
   // a preview of a file changes nothing, and a file may hold what is nowhere stored in clear
   const isUnstored =
     (route.upload !== undefined && route.harmless === true) || route.returns[200] === 'text/csv';
@@ -300,12 +300,6 @@ function writing(
       await upload?.close();
     }
   };
-}
-
-function idempotencyKey(request: FastifyRequest): string | undefined {
-  const header = request.headers['idempotency-key'];
-  if (header === undefined || !isKeyed(request.method)) return undefined;
-  return checkKey(String(header));
 }
 
 function bytesOf(request: FastifyRequest): Buffer {

@@ -5,6 +5,7 @@ import { limitLockWaits } from '../db/locks.ts';
 import { coalesce } from '../kernel/coalesce.ts';
 import { Failure } from '../kernel/errors.ts';
 import type { TraceContext } from '../kernel/trace.ts';
+import type { Vault } from '../kernel/vault.ts';
 import { inSpan } from '../metrics/traces.ts';
 import { note } from '../people/audit/service.ts';
 import { answerOnce, type IdempotentRequest } from './idempotency.ts';
@@ -23,10 +24,10 @@ export interface WriteRequest {
  * record, effect, events and audit entry are all in it.
  */
 export function transactions(
-  db: Database,
+  { db, vault }: { readonly db: Database; readonly vault: Vault },
   route: SingleRoute | BatchRoute,
 ): (request: WriteRequest) => Promise<Reply> {
-  const ask = route.batch ? together(db, route) : alone(db, route);
+  const ask = route.batch ? together(db, vault, route) : alone(db, vault, route);
   return async (request) => {
     const span = { kind: 'internal', name: 'transaction', parent: request.trace } as const;
     const answer = await inSpan(db, span, (trace) => ask({ ...request, trace }));
@@ -37,7 +38,7 @@ export function transactions(
 
 type Ask = (request: WriteRequest) => Promise<Reply | Failure>;
 
-function alone(db: Database, route: SingleRoute): Ask {
+function alone(db: Database, vault: Vault, route: SingleRoute): Ask {
   const handle = async (tx: Tx, { id, input }: WriteRequest) => {
     const reply = await route.handle({ ...input, tx });
     // a dry run changes nothing
@@ -50,7 +51,10 @@ function alone(db: Database, route: SingleRoute): Ask {
   };
   return async (request) => {
     const [answer] = await db.transaction(
-      (tx) => answerOnce(tx, [request], route.secretField, async () => [await handle(tx, request)]),
+      (tx) =>
+        answerOnce(tx, [request], { vault, secretField: route.secretField }, async () => [
+          await handle(tx, request),
+        ]),
       { trace: request.trace, by: request.input.principal },
     );
     return answer as Reply | Failure;
@@ -73,7 +77,7 @@ const BATCH_BYTES = 1 << 21;
  * Requests that arrive while transactions are in progress share the next one. None is refused because of another:
  * if a batch fails, it is rolled back and each request is answered in a transaction of its own.
  */
-function together(db: Database, { batch, secretField }: BatchRoute): Ask {
+function together(db: Database, vault: Vault, { batch, secretField }: BatchRoute): Ask {
   /** What a request makes others wait for until its transaction ends. */
   const locksOf = ({ input: { account, body }, idempotent }: WriteRequest) => {
     const own = batch.locks(body);
@@ -95,7 +99,7 @@ function together(db: Database, { batch, secretField }: BatchRoute): Ask {
       return db.transaction(
         async (tx) => {
           if (!isAlone && mayWait) await limitLockWaits(tx, LOCK_WAIT_MS);
-          return answerOnce(tx, requests, secretField, (fresh) =>
+          return answerOnce(tx, requests, { vault, secretField }, (fresh) =>
             batch.handle(
               tx,
               fresh.map(({ input, trace }) => ({ ...input, trace })),

@@ -21,6 +21,24 @@ export function nameFrom(text: string, field = 'name'): string {
   return name;
 }
 
+// A scheme, `www.`, or a host with a path, a port or a query: mail programs make links of these.
+const WEB_ADDRESS = /:\/\/|\bwww\.|\.[\p{L}\d-]{2,}[/:?#]/iu;
+
+/**
+ * The name of an account or a user, as `nameFrom`. It appears in e-mail to people whom its author chooses, so it must not
+ * contain a web address, unless it is the name that is `stored` already. Throws `invalid_body`.
+ */
+export function nameWithoutAddress(text: string, stored?: string): string {
+  const name = nameFrom(text);
+  if (name !== stored && WEB_ADDRESS.test(name)) {
+    throw fail(
+      'invalid_body',
+      'name must not contain a web address: no https://, no www., no path after a host',
+    );
+  }
+  return name;
+}
+
 /** What is wrong with a name, worded to follow the name of its field; null when it is valid. */
 export function nameProblem(name: string): string | null {
   if (name.trim() === '') return 'must not be empty';

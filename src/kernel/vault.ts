@@ -24,6 +24,13 @@ export interface Vault {
   mark(text: string, context: string, fingerprint: string): Buffer;
   /** The secret key with this fingerprint, for a thread of this process. Throws SecretKeyError when it is not there. */
   secretOf(fingerprint: string): string;
+  /**
+   * A keyed digest of bytes (HMAC-SHA-256 under the key with this fingerprint), which names its key: 40 bytes. Nobody
+   * without the key can find the bytes by trying. Throws SecretKeyError when the process does not have that key.
+   */
+  digest(bytes: Buffer, context: string, fingerprint: string): Buffer;
+  /** Whether a keyed digest is that of these bytes; null = it was made under a key that this process does not have. */
+  isDigestOf(digest: Buffer, bytes: Buffer, context: string): boolean | null;
 }
 
 /** The current format: version, start of the key's fingerprint, nonce, tag, text. Version 1 did not name the key. */
@@ -36,6 +43,11 @@ const TAG_BYTES = 16;
 /** The public identifier of a secret key: 64 hexadecimal digits, from which the key cannot be derived. */
 export function fingerprintOf(secretKey: string): string {
   return createHash('sha256').update(`payhook secret key ${secretKey}`).digest('hex');
+}
+
+/** The first bytes of every keyed digest under the key with this fingerprint. */
+export function digestPrefix(fingerprint: string): Buffer {
+  return Buffer.from(nameOf(fingerprint), 'hex');
 }
 
 /** The first bytes of everything sealed under the key with this fingerprint. */
@@ -52,9 +64,12 @@ export function vaultOf(readKeys: () => readonly string[]): Vault {
   const read = () => {
     held = new Map([...held, ...readKeys().map((key) => [nameOf(fingerprintOf(key)), keysOf(key)] as const)]);
   };
-  const find = (name: string): Keys => {
+  const look = (name: string): Keys | undefined => {
     if (!held.has(name)) read();
-    const key = held.get(name);
+    return held.get(name);
+  };
+  const find = (name: string): Keys => {
+    const key = look(name);
     if (key) return key;
     throw new SecretKeyError(
       `this process does not hold the secret key with the fingerprint ${name}…: set SECRET_KEY, and while it is ` +
@@ -89,8 +104,20 @@ export function vaultOf(readKeys: () => readonly string[]): Vault {
       return createHmac('sha256', marking).update(`${context}\0${text}`).digest();
     },
     secretOf: (fingerprint) => find(nameOf(fingerprint)).secret,
+    digest(bytes, context, fingerprint) {
+      const name = nameOf(fingerprint);
+      return Buffer.concat([digestPrefix(fingerprint), hmac(find(name).digesting, context, bytes)]);
+    },
+    isDigestOf(digest, bytes, context) {
+      const keys = look(digest.subarray(0, NAME_BYTES).toString('hex'));
+      if (keys === undefined) return null;
+      return hmac(keys.digesting, context, bytes).equals(digest.subarray(NAME_BYTES));
+    },
   };
 }
+
+const hmac = (key: Buffer, context: string, bytes: Buffer) =>
+  createHmac('sha256', key).update(`${context}\0`).update(bytes).digest();
 
 const nameOf = (fingerprint: string) => fingerprint.slice(0, 2 * NAME_BYTES);
 
@@ -99,11 +126,17 @@ interface Keys {
   readonly secret: string;
   readonly sealing: Buffer;
   readonly marking: Buffer;
+  readonly digesting: Buffer;
 }
 
 function keysOf(secretKey: string): Keys {
   const derived = (use: string) => Buffer.from(hkdfSync('sha256', secretKey, '', use, 32));
-  return { secret: secretKey, sealing: derived('payhook vault 1'), marking: derived('payhook marks 1') };
+  return {
+    secret: secretKey,
+    sealing: derived('payhook vault 1'),
+    marking: derived('payhook marks 1'),
+    digesting: derived('payhook digests 1'),
+  };
 }
 
 function decrypt(key: Buffer, sealed: Buffer, context: string): string {

@@ -1,6 +1,7 @@
 import sql from 'sql-template-tag';
 import { DONE } from '../db/chores.ts';
-import { maybeRow, type Reader, rows, type Tx } from '../db/connect.ts';
+import { maybeRow, oneRow, type Reader, rows, type Tx } from '../db/connect.ts';
+import { LOCKS, takeLock } from '../db/locks.ts';
 import type { AccountId, AlertChannelId, UserId } from '../kernel/ids.ts';
 import type { Timestamp } from '../kernel/time.ts';
 import { ALERTS, type AlertData, type AlertKind, type LetterKind } from './kinds.ts';
@@ -63,17 +64,71 @@ interface Letter {
   readonly link?: Buffer;
 }
 
-/** Notes a letter; false when it cannot be sent, because no process sends e-mail. */
-export async function notifyOne(tx: Tx, { account, kind, to, link }: Letter): Promise<boolean> {
+/** Letters within an hour: to a person from all accounts, and from an account to all people. */
+export const MOST_LETTERS = { toPerson: 5, fromAccount: 50 };
+
+/**
+ * Notes a letter. `no_mail`: no process sends e-mail. `limited`: the account or the person has had as many letters as there may
+ * be within an hour, because they go to any address from the operator's domain.
+ */
+export async function notifyOne(
+  tx: Tx,
+  { account, kind, to, link }: Letter,
+): Promise<'noted' | 'no_mail' | 'limited'> {
+  if ('user' in to) {
+    if (!(await sendsMail(tx))) return 'no_mail';
+    if (!(await mayGetLetter(tx, account, to.user))) return 'limited';
+  }
   const [user, channel] = 'user' in to ? [to.user, null] : [null, to.channel];
-  const noted = await rows(
+  await rows(
     tx,
     sql`insert into notices (account_id, kind, data, link, is_alone, user_id, channel_id, due_at)
-        select ${account}::uuid, ${kind}::text, '{}', ${link ?? null}::bytea, true, ${user}::uuid, ${channel}::uuid, now_ms()
-        where ${channel}::uuid is not null or ${isMailSent} returning 1`,
+        values (${account}, ${kind}, '{}', ${link ?? null}, true, ${user}, ${channel}, now_ms())`,
   );
-  return noted.length === 1;
+  return 'noted';
 }
+
+async function mayGetLetter(tx: Tx, account: AccountId, user: UserId): Promise<boolean> {
+  const { person } = await oneRow<{ person: string }>(
+    tx,
+    sql`select person_id as person from users where account_id = ${account} and id = ${user}`,
+  );
+  // always in this order, so that two letters cannot deadlock
+  await takeLock(tx, LOCKS.letters(account));
+  await takeLock(tx, LOCKS.letters(person));
+  const lately = sql`n.is_alone and n.user_id is not null and n.id >= id_floor(now() - interval '1 hour')`;
+  const { of_account, of_person } = await oneRow<{ of_account: number; of_person: number }>(
+    tx,
+    sql`select (select count(*)::int from notices n where n.account_id = ${account} and ${lately}) as of_account,
+               (select count(*)::int from users u
+                join notices n on n.account_id = u.account_id and n.recipient = u.id
+                where u.person_id = ${person} and ${lately}) as of_person`,
+  );
+  return of_account < MOST_LETTERS.fromAccount && of_person < MOST_LETTERS.toPerson;
+}
+
+/** Gives up the letters with a link that wait for a user: a newer link has ended theirs. */
+export async function dropLetters(tx: Tx, account: AccountId, user: UserId): Promise<void> {
+  await rows(
+    tx,
+    sql`${giveUpLetters} where account_id = ${account} and recipient = ${user} and ${waitsWithLink}`,
+  );
+}
+
+/** Gives up the letters whose users have no link that still works: it was used, has expired, or its user was removed. */
+export async function dropEndedLetters(tx: Tx): Promise<void> {
+  await rows(
+    tx,
+    sql`${giveUpLetters} where ${waitsWithLink} and not exists (
+          select from user_links l where l.account_id = notices.account_id and l.user_id = notices.user_id
+            and l.used_at is null and l.expires_at > now())`,
+  );
+}
+
+// one that is being sent is left alone
+const waitsWithLink = sql`link is not null and sent_at is null and failed_at is null
+  and (lease is null or leased_until < now())`;
+const giveUpLetters = sql`update notices set failed_at = now_ms(), link = null, error = 'its link has ended'`;
 
 /** Whether e-mail is sent at all. */
 export async function sendsMail(db: Reader): Promise<boolean> {

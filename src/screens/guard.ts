@@ -23,8 +23,9 @@ export function localPath(next: string | null): string {
 
 /** A page with a form. */
 export function show(status: number, document: string, headers: PageReply['headers'] = {}): PageReply {
-  // with no-referrer, which other pages have, browsers say `Origin: null` when they send the form
-  return html(status, document, { 'referrer-policy': 'same-origin', ...headers });
+  // With no-referrer, which other pages have, browsers say `Origin: null` when they send the form. With same-origin they
+  // would send the whole address, with the token of a link, and proxies write it into their logs.
+  return html(status, document, { 'referrer-policy': 'strict-origin', ...headers });
 }
 
 /**

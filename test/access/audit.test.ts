@@ -513,3 +513,37 @@ describe('nobody changes what the log says:', () => {
     expect(await countOfEntries()).toBeGreaterThan(0);
   });
 });
+
+test('reading the signing secret of an endpoint is recorded with who did it; a request that shows none is not', async () => {
+  const { body } = await world.api.post('/v2/webhook-endpoints', { url: 'https://shop.example.com/read' });
+  const path = `/v2/webhook-endpoints/${body.id}/secret`;
+  for (const kind of KINDS) {
+    const actor = actors[kind];
+    let answer: Answer | undefined;
+    const entries = await added(async () => {
+      answer = await send(actor, actor.credentials, ['GET', path, {}]);
+    });
+    expect(answer?.body.secret).toBe(body.secret);
+    expect(entries).toEqual([
+      {
+        actor_kind: kind,
+        actor_id: actor.id,
+        user_id: actor.user,
+        action: 'getWebhookEndpointSecret',
+        target: body.id,
+        request_id: answer && requestId(answer),
+      },
+    ]);
+  }
+  const viewer = await memberOf(world.api, 'viewer');
+  const { user, key } = actors;
+  const shown = await added(async () => {
+    const head = await send(key, key.credentials, ['HEAD', path, {}]);
+    const missing = await send(key, key.credentials, ['GET', path.replace(/we_.{8}/, 'we_00000000'), {}]);
+    const refused = await send(user, viewer.credentials, ['GET', path, {}]);
+    const headers = { 'sec-fetch-site': 'cross-site' };
+    const led = await send(user, user.credentials, ['GET', path, { headers }]);
+    expect([head, missing, refused, led].map(({ status }) => status)).toEqual([200, 404, 403, 403]);
+  });
+  expect(shown).toEqual([]);
+});

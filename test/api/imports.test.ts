@@ -678,7 +678,7 @@ describe('an import', () => {
       { status: 'completed', created: 1, mapping: {}, file: { name: null, bytes: Buffer.byteLength(file) } },
       { status: 'completed', created: 1, mapping: { 'E-mail': 'email' }, file: { name: 'bob.csv' } },
     ]);
-    expect(data[0].file.sha256).toMatch(/^[0-9a-f]{64}$/);
+    expect(data[0].file.digest).toMatch(/^[0-9a-f]{64}$/);
     expect(data[0].created_by).toMatch(/^key_/);
     const other = await world.otherAccount();
     expect((await other.get(IMPORTS)).body.data).toEqual([]);

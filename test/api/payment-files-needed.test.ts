@@ -171,7 +171,7 @@ test('each download is noted with who made it and at which revision, until the p
       by: { kind: 'user', id: user, name: 'The member' },
       revision: 1,
       part: null,
-      sha256: expect.stringMatching(/^[0-9a-f]{64}$/),
+      digest: expect.stringMatching(/^[0-9a-f]{64}$/),
       file_set_id: expect.stringMatching(/^pfs_[0-9a-f]{32}$/),
       replaces_file_set_id: null,
       message_id: null,

@@ -5,7 +5,7 @@ import pg from 'pg';
 import { Webhook } from 'standardwebhooks';
 import { afterEach, beforeEach, expect, inject, test } from 'vitest';
 import { openEmbedded } from '../../src/db/embedded/open.ts';
-import { fingerprintOf, sealPrefix, vaultOf } from '../../src/kernel/vault.ts';
+import { digestPrefix, fingerprintOf, sealPrefix, vaultOf } from '../../src/kernel/vault.ts';
 import { type Api, apiOf } from '../support/api.ts';
 import { certificateFor } from '../support/certificate.ts';
 import { agree, letInvoice, VAT_ID } from '../support/invoicing.ts';
@@ -204,6 +204,13 @@ async function expectOnly(superuser: pg.Client, newKey: string, oldKey: string):
     looked += rows[0].looked;
   }
   expect(looked).toBeGreaterThan(10);
+  for (const table of ['imports', 'payout_results', 'payment_file_downloads']) {
+    const { rows: digests } = await superuser.query(
+      `select count(*)::int as old from ${table} where substring(file_digest for 8) = $1`,
+      [digestPrefix(fingerprintOf(oldKey))],
+    );
+    expect(digests[0].old, table).toBe(0);
+  }
   const vault = vaultOf(() => [newKey]);
   const { rows } = await superuser.query('select * from webhook_endpoints where deleted_at is null');
   for (const { id, secret, previous_secret, header_values, egress_sealed } of rows) {

@@ -116,6 +116,11 @@ export function normaliser(
     known.set(real, made);
     return made;
   };
+  const digestOnce = (real: string): string => {
+    const made = known.get(real) ?? digest(`a file of ${place}`);
+    known.set(real, made);
+    return made;
+  };
   const secret = (real: string, prefix: string) =>
     once(real, (seed) => {
       const made = STAND_INS.secret(prefix, seed);
@@ -160,6 +165,8 @@ export function normaliser(
     if (typeof value !== 'object' || value === null) return value;
     const walked = Object.entries(value).map(([key, inner]) => {
       if (key === 'year' && typeof inner === 'number') return [key, Number(text(String(inner)))];
+      // under a key of the run
+      if (key === 'digest' && typeof inner === 'string') return [key, digestOnce(inner)];
       // known of the story's year
       if (key === 'is_threshold_known') return [key, true];
       if (key === 'next_on') return [key, nextOfMonth(Number(Reflect.get(value, 'day')))];

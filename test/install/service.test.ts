@@ -52,6 +52,28 @@ describe.skipIf(!canMount || !isNodeForAll)('payhook service', () => {
     expect(existsSync(system.path(UNIT))).toBe(false);
   });
 
+  test('a program that others than root can write to is refused', () => {
+    const copy =
+      'mkdir /opt/copy && cp -r /opt/payhook/dist /opt/payhook/package.json /opt/payhook/migrations /opt/copy && ln -s /opt/payhook/node_modules /opt/copy/node_modules';
+    const install = INSTALL.replace('/opt/payhook', '/opt/copy');
+    for (const [spoil, said] of [
+      ['chmod g+w /opt/copy/dist/cli/main.js', '/opt/copy/dist/cli/main.js (mode 0'],
+      ['chown nobody /opt/copy/migrations', '/opt/copy/migrations (it belongs to the user with id 65534)'],
+      ['chmod 777 /opt', 'can write to /opt (mode 0777)'],
+      [
+        'touch /opt/copy/dist/program/more.js && chown nobody /opt/copy/dist/program/more.js',
+        '/opt/copy/dist/program/more.js',
+      ],
+    ] as const) {
+      const ran = system.run(
+        `umask 022; ${copy} && ${spoil} && ${install} --dry-run; code=$?; chmod 755 /opt; rm -r /opt/copy; exit $code`,
+      );
+      expect({ spoil, ...ran }).toMatchObject({ code: 1, stderr: expect.stringContaining(said) });
+      expect(ran.stderr).toContain('other users than root can write to');
+    }
+    expect(existsSync(system.path(UNIT))).toBe(false);
+  });
+
   test('it makes the user, the folder, the settings, the unit and the script, with their rights', () => {
     const ran = system.run(`${INSTALL} --json`);
     expect(ran).toMatchObject({ code: 0, stderr: '' });

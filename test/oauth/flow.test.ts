@@ -195,6 +195,8 @@ describe('the merchant', () => {
     expect(policy).toContain("default-src 'none'");
     expect(policy).toContain("form-action 'self' https://app.example");
     expect(page.headers.get('x-frame-options')).toBe('DENY');
+    // an application that opened it in a window of its own gets that window back
+    expect(page.headers.get('cross-origin-opener-policy')).toBe('unsafe-none');
     expect(page.headers.get('referrer-policy')).toBe('no-referrer');
     expect(page.headers.get('cache-control')).toBe('no-store');
   });

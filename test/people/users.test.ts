@@ -404,6 +404,10 @@ test('pages cannot be framed, run no script, load nothing and are kept nowhere',
     const { headers, text } = await (path === '/sign-in' ? browserAt(world.url) : browser).get(path);
     expect(headers.get('content-security-policy')).toMatch(/^default-src 'none'; .*frame-ancestors 'none'/);
     expect(headers.get('x-frame-options')).toBe('DENY');
+    // the address of a link stays out of what the browser says of it, and out of the logs of proxies
+    expect(['no-referrer', 'strict-origin']).toContain(headers.get('referrer-policy'));
+    const isOnTheWay = /^\/(sign-in|account\/switch)/.test(path);
+    expect(headers.get('cross-origin-opener-policy')).toBe(isOnTheWay ? 'unsafe-none' : 'same-origin');
     expect(headers.get('cache-control')).toBe('no-store');
     expect(headers.get('content-type')).toBe('text/html; charset=utf-8');
     expect(text).not.toMatch(/<script|https?:\/\/(?!www\.w3\.org)/);

@@ -58,7 +58,7 @@ function Inside({ record }: { record: Import }) {
         ]}
       />
       <p className="hint">
-        {texts.hash}: <Id>{file.sha256}</Id>
+        {texts.digest}: {file.digest === null ? texts.noDigest : <Id>{file.digest}</Id>}
       </p>
       {Object.keys(record.mapping).length > 0 && <Mapped record={record} />}
       {guessed.length > 0 && (

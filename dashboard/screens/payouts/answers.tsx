@@ -77,7 +77,7 @@ export function useAnswers(): Answers {
         }
         const query = ignored === undefined ? {} : { ignore_columns: ignored };
         const proposal = await call('takePayoutResult', { path: [payout.id], file, query });
-        const known = files.filter((each) => each.proposal.sha256 !== proposal.sha256);
+        const known = files.filter((each) => each.proposal.digest !== proposal.digest);
         const all = [...known, { name: file.name, proposal }];
         setFiles(all);
         setRefused(null);

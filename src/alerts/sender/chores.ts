@@ -5,9 +5,9 @@ import type { Database } from '../../db/connect.ts';
 import { LOCKS, tryLock } from '../../db/locks.ts';
 import type { Config } from '../../kernel/config.ts';
 import type { Vault } from '../../kernel/vault.ts';
-import { MAIL_CHORE, placeOfLink } from '../../notices/notices.ts';
+import { dropEndedLetters, MAIL_CHORE, placeOfLink } from '../../notices/notices.ts';
 import { claimMessages, type Message, noteSent, noteUnsent } from './claim.ts';
-import { composeMail } from './compose.ts';
+import { composeMail, unlinked } from './compose.ts';
 import { deleteOldNotices, lookAtCertificates, lookAtEndpoints, lookAtPayouts } from './look.ts';
 import { createMailer, type Mailer, type Unsent } from './mail.ts';
 import { createPoster, postMessage } from './post.ts';
@@ -48,9 +48,11 @@ async function sendAll(
   send: (message: Message) => Promise<Unsent>,
 ): Promise<void> {
   for (;;) {
-    const messages = await db.transaction(async (tx) =>
-      (await tryLock(tx, LOCKS.chore(`claim ${way}`))) ? claimMessages(tx, way) : [],
-    );
+    const messages = await db.transaction(async (tx) => {
+      if (!(await tryLock(tx, LOCKS.chore(`claim ${way}`)))) return [];
+      if (way === 'mail') await dropEndedLetters(tx);
+      return claimMessages(tx, way);
+    });
     if (messages.length === 0) return;
     await Promise.all(
       messages.map(async (message) => {
@@ -76,7 +78,11 @@ export function sendByMail(options: Options, mailer: Mailer): Promise<void> {
       return { error: 'the user was removed', isFinal: true };
     const { name, email, user } = recipient;
     const opened = link && vault.open(link, placeOfLink(user));
-    return mailer.send({ name, email }, composeMail(message, { name, base, link: opened }), id);
+    return mailer.send(
+      { name: unlinked(name), email },
+      composeMail(message, { name, base, link: opened }),
+      id,
+    );
   });
 }
 

@@ -14,6 +14,9 @@ interface Line {
 
 /** A message in words, before it has a format. */
 export interface Composed {
+  /** What happened, without the name of the account: nobody writes into the subject of an e-mail. */
+  readonly heading: string;
+  /** The same with the name. */
   readonly title: string;
   readonly lines: readonly Line[];
   /** Lines that were left out. */
@@ -29,14 +32,22 @@ const isLetter = (kind: NoticeGroup['kind']): kind is LetterKind =>
 /** Text in one line, without invisible characters, so that it can stand in a header. */
 const oneLine = (text: string) => visible(text.replaceAll(/\s+/g, ' ')).trim();
 
+/**
+ * A name of which mail programs make no link: a word joiner (U+2060) stands where the parts of an address meet. Names that are
+ * older than the rule against web addresses may have one.
+ */
+export const unlinked = (name: string) => oneLine(name).replaceAll(/[.:/@](?=\S)/g, '$&\u2060');
+
 /** The title and the lines of a message of alerts; `base` is the public address of the dashboard. */
 export function composeAlerts({ accountName, groups }: Message, base: string): Composed {
   const alerts = groups.filter(isAlert);
   const labels = [...new Set(alerts.map(({ kind }) => textsOf(kind).label))];
   const what = alerts.length === 0 ? 'Test alert' : alerts.length === 1 ? labels[0] : labels.join(', ');
   const count = alerts.length > 1 ? `${alerts.length} alerts: ` : '';
+  const heading = `${count}${what}`;
   return {
-    title: oneLine(`${accountName}: ${count}${what}`),
+    heading,
+    title: oneLine(`${accountName}: ${heading}`),
     lines: alerts.slice(0, MOST_LINES).map(({ kind, subject, count: times, data }) => ({
       kind,
       subject,
@@ -68,12 +79,14 @@ export function composeMail(
   { name, base, link }: { name: string; base: string; link: string | null },
 ): Mail {
   const settings = `${base}/settings/alerts`;
-  const account = oneLine(message.accountName);
+  const account = unlinked(message.accountName);
   const kind = message.groups[0]?.kind;
   if (kind === 'invitation' || kind === 'password_link') {
     return mail(name, null, {
       subject:
-        kind === 'invitation' ? `You are invited to ${account}` : `Choose a new password for ${account}`,
+        kind === 'invitation'
+          ? 'You are invited to an account on Payhook'
+          : 'Choose a new password for Payhook',
       paragraphs: [
         {
           text:
@@ -87,12 +100,12 @@ export function composeMail(
   }
   if (kind === 'test') {
     const text = `this is the test you asked for: alerts of ${account} reach you here.`;
-    return mail(name, settings, { subject: `${account}: Test alert`, paragraphs: [{ text }] });
+    return mail(name, settings, { subject: 'Payhook: Test alert', paragraphs: [{ text }] });
   }
-  const { title, lines, more } = composeAlerts(message, base);
+  const { heading, lines, more } = composeAlerts(message, base);
   const rest = more === 0 ? [] : [{ text: `And ${more} more, which the dashboard shows.`, url: base }];
   return mail(name, settings, {
-    subject: title,
+    subject: `Payhook: ${heading}`,
     paragraphs: [{ text: `this happened in ${account}:` }, ...lines, ...rest],
   });
 }
@@ -102,7 +115,7 @@ function mail(
   settings: string | null,
   { subject, paragraphs }: { subject: string; paragraphs: readonly Paragraph[] },
 ): Mail {
-  const greeting = `Hello ${oneLine(name)},`;
+  const greeting = `Hello ${unlinked(name)},`;
   const all: readonly Paragraph[] = [
     { text: greeting },
     ...paragraphs,
@@ -113,7 +126,7 @@ function mail(
     return `<p>${escapeHtml(text)}${anchor}</p>`;
   });
   return {
-    subject: oneLine(subject),
+    subject,
     text: `${all.map(({ text, url }) => (url === undefined ? text : `${text}\n${url}`)).join('\n\n')}\n`,
     html: `<!doctype html><html lang="en"><body>${html.join('\n')}</body></html>`,
     settings,

@@ -4,7 +4,7 @@ import { fail } from '../../kernel/errors.ts';
 import { type AccountId, type AlertChannelId, type UserId, uuidOf } from '../../kernel/ids.ts';
 import { type Json, toJson } from '../../kernel/json.ts';
 import { ALERT_KINDS, textsOf } from '../../notices/kinds.ts';
-import { notifyOne, sendsMail } from '../../notices/notices.ts';
+import { MOST_LETTERS, notifyOne, sendsMail } from '../../notices/notices.ts';
 import type { AlertChoice, AlertSettings, AlertTest } from './record.ts';
 import { isTestWaiting, readChoice, timeOf, writeChoice } from './store.ts';
 
@@ -65,7 +65,7 @@ export async function setAlertSettings(
   return getAlertSettings(tx, asked);
 }
 
-/** Sends a user a test by e-mail. Throws as `getAlertSettings`, and `email_not_sent`. */
+/** Sends a user a test by e-mail. Throws as `getAlertSettings`, and `email_not_sent`, `rate_limited`. */
 export async function testAlertSettings(tx: Tx, asked: Asked): Promise<Json<AlertTest>> {
   const { account } = asked.principal;
   const user = userOf(asked);
@@ -73,7 +73,7 @@ export async function testAlertSettings(tx: Tx, asked: Asked): Promise<Json<Aler
   return sendTest(tx, account, { user });
 }
 
-/** Notes a test, unless one waits already, so that nobody floods a recipient. Throws `email_not_sent`. */
+/** Notes a test, unless one waits already, so that nobody floods a recipient. Throws `email_not_sent`, `rate_limited`. */
 export async function sendTest(
   tx: Tx,
   account: AccountId,
@@ -81,8 +81,17 @@ export async function sendTest(
 ): Promise<Json<AlertTest>> {
   const recipient = 'user' in to ? to.user : to.channel;
   const waits = await isTestWaiting(tx, account, recipient);
-  if (!waits && !(await notifyOne(tx, { account, kind: 'test', to }))) {
+  const noted = waits ? 'noted' : await notifyOne(tx, { account, kind: 'test', to });
+  if (noted === 'no_mail') {
     throw fail('email_not_sent', 'the server sends no e-mail: its operator sets SMTP_URL and SMTP_FROM');
+  }
+  if (noted === 'limited') {
+    const { toPerson, fromAccount } = MOST_LETTERS;
+    throw fail(
+      'rate_limited',
+      `at most ${toPerson} tests, invitations and links for a password go to one person within an hour, and ${fromAccount} from one account`,
+      { 'retry-after': '3600' },
+    );
   }
   return toJson({ object: 'alert_test', requested_at: await timeOf(tx) });
 }

@@ -16,6 +16,7 @@ import {
   savedTables,
   setSequence,
 } from '../../db/saved-tables.ts';
+import { type Credential, endCredentials, findCredentials } from '../../people/credentials.ts';
 import { checkArchive, partOf, readArchive } from './archive.ts';
 import { decompressor } from './compression.ts';
 import type { Key } from './encryption.ts';
@@ -30,6 +31,8 @@ export interface Restored {
   readonly sums: readonly SavedSum[];
   /** Migrations that were applied to the restored rows. */
   readonly migrated: readonly string[];
+  /** The credentials that the backup brought back; they were ended if that was asked for. */
+  readonly credentials: readonly Credential[];
 }
 
 export interface RestoreOptions {
@@ -37,6 +40,8 @@ export interface RestoreOptions {
   readonly open: () => Promise<{ readonly db: Database; close(): Promise<void> }>;
   readonly file: string;
   readonly key: Key;
+  /** Ends the credentials that the backup has. */
+  readonly endsCredentials: boolean;
   /** Told the manifest once the file has proved whole. */
   readonly checked?: (manifest: Manifest) => void;
   /** Told each table when its rows are in. */
@@ -98,7 +103,9 @@ async function restoreInto(tx: Tx, manifest: Manifest, options: RestoreOptions):
   const compared = await compare(tx, manifest, options.file);
   await dressTables(tx, statements);
   const { applied } = await applyMigrations(tx);
-  return { manifest, ...compared, migrated: applied };
+  const credentials = await findCredentials(tx);
+  if (options.endsCredentials) await endCredentials(tx);
+  return { manifest, ...compared, migrated: applied, credentials };
 }
 
 /** Throws BackupError unless the backup has every table that its migrations make, with the same columns. */

@@ -154,7 +154,7 @@ export function describeImport(one: Import, names: Names, { paint }: Terminal): 
   const facts = factLines([
     ['Kind', one.kind],
     ['File', one.file.name],
-    ['SHA-256', one.file.sha256],
+    ['Digest', one.file.digest ?? '-'],
     ['Lines', `${one.lines}: ${summary(one, one.kind)}`],
     ['Encoding', `${one.dialect.encoding.toUpperCase()}, ${one.dialect.separator}`],
     ['Mapping', mapped.length === 0 ? null : mapped.join(', ')],

@@ -83,9 +83,9 @@ function resultTable(results: readonly PayoutResult[], { paint }: Terminal): str
     { heading: 'RETURNED', right: true },
     { heading: 'PENDING', right: true },
     { heading: 'PROBLEMS', right: true },
-    { heading: 'SHA256' },
+    { heading: 'DIGEST' },
   ];
-  const rows = results.map(({ created_at, kind, counts, sha256 }) => [
+  const rows = results.map(({ created_at, kind, counts, digest }) => [
     shortTime(created_at),
     kind,
     String(counts.paid),
@@ -93,7 +93,7 @@ function resultTable(results: readonly PayoutResult[], { paint }: Terminal): str
     String(counts.returned),
     String(counts.pending),
     String(counts.problems),
-    sha256.slice(0, 12),
+    digest?.slice(0, 12) ?? '-',
   ]);
   return table(columns, rows, paint.faint);
 }

@@ -9,6 +9,7 @@ import type {
 import { type Cli, confirm, requireYes } from '../command/cli.ts';
 import { describePage, withPages } from '../command/list-view.ts';
 import { type ListOptions, queryOf } from '../command/query.ts';
+import { SECRET_HELP, secretReader } from '../command/secret-option.ts';
 import { withClient } from '../command/session.ts';
 import { findUser } from '../finders/user.ts';
 import { printable, table } from '../terminal/table.ts';
@@ -59,7 +60,10 @@ function addChannels(alerts: Command, cli: Cli): void {
   alerts
     .command('add-channel')
     .description('tell a webhook or a Slack channel')
-    .argument('<url>', 'where messages are sent by POST; it is stored encrypted')
+    .argument(
+      '<url>',
+      'where messages are sent by POST, as @file or - (standard input); it is stored encrypted',
+    )
     .requiredOption('--name <name>', 'your own name of it')
     .addOption(
       new Option('--format <format>', 'what is sent').choices(['webhook', 'slack']).makeOptionMandatory(),
@@ -68,7 +72,7 @@ function addChannels(alerts: Command, cli: Cli): void {
     .option('--json', 'print the record with its secret (NewAlertChannel)')
     .addHelpText(
       'after',
-      '\nExample:\n  $ payhook alerts add-channel https://hooks.slack.com/services/… --name ops --format slack\n',
+      `\nExample:\n  $ payhook alerts add-channel @slack-url --name ops --format slack\n${SECRET_HELP}\n`,
     )
     .action((url: string, options: ChannelOptions) => cli.run(() => add(cli, url, options)));
   alerts
@@ -168,9 +172,10 @@ async function add(
   url: string,
   { name, format, kinds }: ChannelOptions,
 ): Promise<undefined> {
+  const target = await secretReader().one('the URL', url);
   const made = await withClient({ terminal, account: account() }, (client) =>
     client.alertChannels.create({
-      url,
+      url: target,
       name,
       format,
       kinds: kinds === undefined ? undefined : kindsFrom(kinds),

@@ -1,6 +1,7 @@
 import { readFileSync, rmSync } from 'node:fs';
 import type { Command } from 'commander';
 import type { Manifest } from '../../app/backup/manifest.ts';
+import type { Restored } from '../../app/backup/restore.ts';
 import type { ScheduledBackup } from '../../app/backup/schedule.ts';
 import type { Platform } from '../../app/platform.ts';
 import { unreadable } from '../../kernel/unreadable.ts';
@@ -9,6 +10,7 @@ import { CommandError, UsageError } from '../command/errors.ts';
 import { noEffect } from '../command/option-rules.ts';
 import { quietLog, readConfigHere, refuseRemote, withPlatform } from '../command/session.ts';
 import { onInterrupt } from '../terminal/interrupt.ts';
+import { printable } from '../terminal/table.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 
 const BACKUP_HELP = `
@@ -27,8 +29,12 @@ Into an empty database: the embedded one of a new data folder, or the one of DAT
 also the way from one to the other. The file is checked first; if anything fails, the database stays empty. A backup of an
 earlier version is brought to the schema of this one.
 
+Credentials are those of the backup: a key, session, grant or link that was revoked since is valid again. The restore lists them.
+With --end-credentials all are ended, and every application needs a new client secret; passwords stay as they were then.
+
 Examples:
   $ payhook restore /backup/payhook-2026-11-22T030000Z.payhook --data-dir /var/lib/payhook/data
+  $ payhook restore monday.payhook --end-credentials --data-dir /var/lib/payhook/data
   $ DATABASE_URL=postgres://… SECRET_KEY_FILE=/etc/payhook.key payhook restore monday.payhook --identity-file backup.key
 `;
 
@@ -42,6 +48,7 @@ interface BackupOptions {
 interface RestoreOptions {
   readonly passphraseFile?: string;
   readonly identityFile?: string;
+  readonly endCredentials?: boolean;
 }
 
 /** `payhook backup` and `payhook restore`, made by `machine`. */
@@ -72,7 +79,11 @@ export function addBackup(machine: (name: string) => Command, cli: Cli): void {
     .argument('<file>', 'a file that payhook backup made')
     .option('--passphrase-file <file>', 'the passphrase it is encrypted with')
     .option('--identity-file <file>', 'the secret key of age it is encrypted for, as age-keygen writes it')
-    .option('--json', 'print {file, made_at, schema_version, rows, sums, migrated, secret_key_problem}')
+    .option('--end-credentials', 'end the API keys, sessions, OAuth grants and links that the backup has')
+    .option(
+      '--json',
+      'print {file, made_at, schema_version, rows, sums, migrated, secret_key_problem, credentials, credentials_ended}',
+    )
     .addHelpText('after', RESTORE_HELP)
     .action((file: string, options: RestoreOptions) =>
       cli.run(() => restoreFile(cli.terminal, file, options)),
@@ -171,7 +182,9 @@ async function restoreFile(terminal: Terminal, file: string, options: RestoreOpt
     ? { passphrase: readSecret(options.passphraseFile), identity: readSecret(options.identityFile) }
     : { passphrase: config.backup.passphrase };
   let problem: string | null = null;
-  const { manifest, rows, sums, migrated } = await restoreBackup({
+  const endsCredentials = options.endCredentials === true;
+  const { manifest, rows, sums, migrated, credentials } = await restoreBackup({
+    endsCredentials,
     file,
     key,
     open: () => openDatabase(config, { purpose: 'command', log }),
@@ -186,7 +199,8 @@ async function restoreFile(terminal: Terminal, file: string, options: RestoreOpt
   });
   const { made_at, migrations, tables } = manifest;
   const schema_version = migrations.at(-1)?.version;
-  terminal.result({ file, made_at, schema_version, rows, sums, migrated, secret_key_problem: problem }, () =>
+  const result = { file, made_at, schema_version, rows, sums, migrated, secret_key_problem: problem };
+  terminal.result({ ...result, credentials, credentials_ended: endsCredentials }, () =>
     [
       `Restored ${file}, as of ${made_at}.`,
       `  rows          ${rows} in ${tables.length} tables, as the backup says`,
@@ -196,9 +210,53 @@ async function restoreFile(terminal: Terminal, file: string, options: RestoreOpt
       ),
       ...migrated.map((name) => `  migrated      ${name}`),
       problem === null ? '  secret key    opens what is sealed' : `  secret key    ${problem}`,
+      ...tellCredentials(credentials, { made_at, ended: endsCredentials }),
       '',
     ].join('\n'),
   );
+}
+
+type Credential = Restored['credentials'][number];
+
+/** What is told of each kind: one and several of it, and whether each is named. */
+const CREDENTIALS: Readonly<
+  Record<Credential['kind'], { readonly one: string; readonly more: string; readonly isNamed: boolean }>
+> = {
+  api_key: { one: 'API key', more: 'API keys', isNamed: true },
+  session: { one: 'session', more: 'sessions', isNamed: false },
+  oauth_grant: { one: 'OAuth grant', more: 'OAuth grants', isNamed: true },
+  oauth_client_secret: { one: 'OAuth client secret', more: 'OAuth client secrets', isNamed: true },
+  user_link: { one: 'link for a user', more: 'links for users', isNamed: true },
+  portal_link: { one: 'portal link', more: 'portal links', isNamed: true },
+};
+const MOST_NAMED = 50;
+
+function tellCredentials(
+  credentials: readonly Credential[],
+  { made_at, ended }: { made_at: string; ended: boolean },
+): string[] {
+  if (credentials.length === 0) return [];
+  const counts = Object.entries(CREDENTIALS).flatMap(([kind, { one, more }]) => {
+    const of = credentials.filter((each) => each.kind === kind).length;
+    return of === 0 ? [] : [`${of} ${of === 1 ? one : more}`];
+  });
+  const named = credentials.filter(({ kind }) => CREDENTIALS[kind].isNamed);
+  const left = named.length - MOST_NAMED;
+  return [
+    ended
+      ? `  credentials   ended: ${counts.join(', ')}`
+      : `  credentials   valid as of ${made_at}, also what was revoked since: ${counts.join(', ')}`,
+    ...named
+      .slice(0, MOST_NAMED)
+      .map(
+        ({ kind, account_id, id, name }) =>
+          `    ${CREDENTIALS[kind].one} ${printable([name, id].filter((each) => each !== null).join(' '))} of ${account_id}`,
+      ),
+    ...(left > 0 ? [`    and ${left} more: --json lists all`] : []),
+    ended
+      ? '    Sign in with a password, or make a key with payhook keys create; give each application a new client secret.'
+      : '    Revoke what was revoked since; --end-credentials ends all.',
+  ];
 }
 
 const rowsOf = ({ tables }: Manifest) => tables.reduce((sum, { rows }) => sum + rows, 0);

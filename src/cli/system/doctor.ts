@@ -41,7 +41,8 @@ async function examine(terminal: Terminal): Promise<Check[]> {
   try {
     config = await readConfigHere(terminal);
   } catch (error) {
-    return [check('settings', 'failed', tell(error).message)];
+    const isFolder = (error as Error).name === 'EmbeddedDatabaseError';
+    return [check(isFolder ? 'data folder' : 'settings', 'failed', tell(error).message)];
   }
   const checks = [check('settings', 'ok', 'all are valid'), ...checkFolder(config)];
   const { exposedSecretKey } = await import('../../app/secret-keys.ts');

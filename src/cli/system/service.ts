@@ -3,17 +3,20 @@ import {
   chmodSync,
   chownSync,
   existsSync,
+  lstatSync,
+  readdirSync,
   readFileSync,
   realpathSync,
   rmSync,
   statSync,
   writeFileSync,
 } from 'node:fs';
-import { dirname, relative } from 'node:path';
+import { dirname, join, relative } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { parseEnv } from 'node:util';
 import type { Command } from 'commander';
 import { type Config, readConfig } from '../../kernel/config.ts';
-import { programPath } from '../../kernel/installation.ts';
+import { programPath, ROOT } from '../../kernel/installation.ts';
 import type { Cli } from '../command/cli.ts';
 import { CommandError } from '../command/errors.ts';
 import { NEW_SETTINGS, type Program, SCRIPT_HEAD, SERVICE, scriptOf, unitOf } from './service-files.ts';
@@ -121,7 +124,7 @@ function requireRoot(otherwise: string): void {
   throw new CommandError(`run this as root: ${otherwise}`);
 }
 
-/** The running program. Throws CommandError when the user of the service could not read it. */
+/** The running program. Throws CommandError when the user of the service could not read it, or others could write to it. */
 function thisProgram(): Program {
   const program = { node: realpathSync(process.execPath), main: realpathSync(programPath()) };
   if (!isForAll(program.node)) {
@@ -134,7 +137,45 @@ function thisProgram(): Program {
       `the program is in ${dirname(program.main)}, which the service cannot reach: install it in /opt/payhook, for example`,
     );
   }
+  refuseWritable('Node', [program.node]);
+  refuseWritable('the program', filesBelow(realpathSync(fileURLToPath(ROOT))));
   return program;
+}
+
+/** A folder and everything in it; what links lead to is left out. */
+const filesBelow = (folder: string): string[] => [
+  folder,
+  ...readdirSync(folder, { recursive: true, encoding: 'utf8' }).map((name) => join(folder, name)),
+];
+
+const WRITABLE_BY_OTHERS = 0o022;
+/** In such a folder only the owner of a file may replace it. */
+const STICKY = 0o1000;
+
+/**
+ * Throws CommandError when another user than root could change what the service and root's commands run: one of these
+ * files (the first contains the others), or a folder that leads to them.
+ */
+function refuseWritable(what: string, files: readonly string[]): void {
+  const [first = ''] = files;
+  for (const path of [...foldersAbove(first), ...files]) {
+    const entry = lstatSync(path);
+    const isOpen = !entry.isSymbolicLink() && (entry.mode & WRITABLE_BY_OTHERS) !== 0;
+    if (entry.uid === 0 && (!isOpen || (entry.mode & STICKY) !== 0)) continue;
+    const who =
+      entry.uid === 0
+        ? `mode 0${(entry.mode & 0o7777).toString(8)}`
+        : `it belongs to the user with id ${entry.uid}`;
+    throw new CommandError(
+      `other users than root can write to ${path} (${who}), and the service and the commands of root would run ${what} from there: ` +
+        `chown -R root:root ${first} && chmod -R go-w ${first}, or install it where only root can write`,
+    );
+  }
+}
+
+function foldersAbove(file: string): string[] {
+  const folder = dirname(file);
+  return folder === file ? [] : [...foldersAbove(folder), folder];
 }
 
 /** Folders that the unit closes (ProtectHome, PrivateTmp). */

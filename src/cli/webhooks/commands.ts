@@ -12,6 +12,7 @@ import { UsageError } from '../command/errors.ts';
 import { describePage } from '../command/list-view.ts';
 import { readInteger } from '../command/numbers.ts';
 import { type ListOptions, queryOf } from '../command/query.ts';
+import { secretReader } from '../command/secret-option.ts';
 import { withClient } from '../command/session.ts';
 import { ENDPOINT_HELP } from '../finders/endpoint.ts';
 import { printable } from '../terminal/table.ts';
@@ -175,20 +176,24 @@ function addSecrets(webhooks: Command, cli: Cli): void {
     .description('make a new secret and print it; the old one also signs for a day')
     .argument('<endpoint>', ENDPOINT_HELP)
     .option('--overlap <seconds>', 'how long the old secret also signs; 0 if it has leaked, at most 7 days')
-    .option('--secret <secret>', 'a secret to take over; left out, a new one is made')
+    .option(
+      '--secret <secret>',
+      'a secret to take over, as @file or - (standard input); left out, a new one is made',
+    )
     .option('--json', 'print the secret (WebhookEndpointSecret)')
     .addHelpText(
       'after',
       '\nExample:\n  $ payhook webhooks rotate-secret https://shop.example.com/payhook --overlap 3600\n',
     )
     .action((reference: string, { overlap, secret: given }: { overlap?: string; secret?: string }) =>
-      cli.run(() => {
+      cli.run(async () => {
         const seconds =
           overlap === undefined
             ? undefined
             : readInteger('--overlap', overlap, { from: 0, to: LONGEST_OVERLAP });
+        const taken = given === undefined ? undefined : await secretReader().one('--secret', given);
         return secret(cli, reference, (client, id) =>
-          client.webhookEndpoints.rotateSecret(id, { overlap_seconds: seconds, secret: given }),
+          client.webhookEndpoints.rotateSecret(id, { overlap_seconds: seconds, secret: taken }),
         );
       }),
     );
@@ -241,7 +246,7 @@ async function showEvent(cli: Cli, reference: string, event: string): Promise<un
 }
 
 async function create({ terminal, account }: Cli, url: string, fields: EndpointFields): Promise<undefined> {
-  const body = { url, ...readEndpointFields(fields) };
+  const body = { url, ...(await readEndpointFields(fields)) };
   const made = await withClient({ terminal, account: account() }, (client) =>
     client.webhookEndpoints.create(body),
   );

@@ -3,6 +3,7 @@ import type { Command } from 'commander';
 import type { ChangeWebhookEndpointBody, WebhookEndpoint } from '../../client/client.ts';
 import { unreadable } from '../../kernel/unreadable.ts';
 import { UsageError } from '../command/errors.ts';
+import type { SecretReader } from '../command/secret-option.ts';
 import { exactTime } from '../terminal/time.ts';
 
 /** How requests leave for an endpoint, as it is typed. */
@@ -23,7 +24,7 @@ export function withEgressFields(command: Command): Command {
   return command
     .option(
       '--proxy <url>',
-      'send through this HTTP proxy: http://user:password@proxy:3128; none = no proxy of its own',
+      'send through this HTTP proxy, such as http://user:password@proxy:3128, as @file or - (standard input); none = no proxy of its own',
     )
     .option(
       '--client-certificate <file>',
@@ -37,7 +38,7 @@ export function withEgressFields(command: Command): Command {
     .option('--client-id <id>', 'with --token-url: the client')
     .option(
       '--client-secret <secret>',
-      'with --token-url: its secret; left out, it stays with URL and client',
+      'with --token-url: its secret, as @file or - (standard input); left out, it stays with URL and client',
     )
     .option('--token-scope <names>', 'with --token-url: scopes to ask for, separated by spaces')
     .option('--token-audience <audience>', 'with --token-url: the audience to ask for')
@@ -48,29 +49,23 @@ export function withEgressFields(command: Command): Command {
 }
 
 /** The fields as the API takes them. Throws a UsageError that names the option. */
-export function readEgressFields({
-  proxy,
-  clientCertificate,
-  clientKey,
-  ...credentials
-}: EgressOptions): Pick<ChangeWebhookEndpointBody, 'proxy' | 'client_certificate' | 'client_credentials'> {
+export async function readEgressFields(
+  { proxy, clientCertificate, clientKey, ...credentials }: EgressOptions,
+  secrets: SecretReader,
+): Promise<Pick<ChangeWebhookEndpointBody, 'proxy' | 'client_certificate' | 'client_credentials'>> {
   return {
-    proxy: proxy === 'none' ? null : proxy,
+    proxy: proxy === undefined ? undefined : proxy === 'none' ? null : await secrets.one('--proxy', proxy),
     client_certificate: readCertificate(clientCertificate, clientKey),
-    client_credentials: readCredentials(credentials),
+    client_credentials: await readCredentials(credentials, secrets),
   };
 }
 
 type Credentials = ChangeWebhookEndpointBody['client_credentials'];
 
-function readCredentials({
-  tokenUrl,
-  clientId,
-  clientSecret,
-  tokenScope,
-  tokenAudience,
-  tokenAuthentication,
-}: EgressOptions): Credentials {
+async function readCredentials(
+  { tokenUrl, clientId, clientSecret, tokenScope, tokenAudience, tokenAuthentication }: EgressOptions,
+  secrets: SecretReader,
+): Promise<Credentials> {
   if (tokenUrl === undefined || tokenUrl === 'none') {
     const others = [clientId, clientSecret, tokenScope, tokenAudience, tokenAuthentication];
     if (others.some((value) => value !== undefined))
@@ -81,7 +76,8 @@ function readCredentials({
   return {
     token_url: tokenUrl,
     client_id: clientId,
-    client_secret: clientSecret,
+    client_secret:
+      clientSecret === undefined ? undefined : await secrets.one('--client-secret', clientSecret),
     scope: tokenScope,
     audience: tokenAudience,
     // the server judges the word, and names the rule

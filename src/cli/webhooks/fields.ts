@@ -6,6 +6,7 @@ import { readJsonOption } from '../command/json-option.ts';
 import { type MetadataOption, readMetadata, withMetadata } from '../command/metadata.ts';
 import { readInteger } from '../command/numbers.ts';
 import { collect, readPairs } from '../command/pairs.ts';
+import { SECRET_HELP, secretReader } from '../command/secret-option.ts';
 import { ENDPOINT_HELP } from '../finders/endpoint.ts';
 import { type EgressOptions, readEgressFields, withEgressFields } from './egress.ts';
 import { withEndpoint } from './recover.ts';
@@ -48,10 +49,12 @@ Examples:
   $ payhook webhooks change https://shop.example.com/payhook --payload thin
   $ payhook webhooks change https://shop.example.com/payhook --batch 100 --batch-wait 2000
   $ payhook webhooks change https://shop.example.com/payhook --signing github --second-until 2026-12-31T00:00:00Z
-  $ payhook webhooks change https://shop.example.com/payhook --proxy http://payhook:password@proxy.example.com:3128
+  $ payhook webhooks change https://shop.example.com/payhook --proxy @proxy.txt      # http://payhook:password@proxy.example.com:3128
   $ payhook webhooks change https://shop.example.com/payhook --client-certificate client.pem --client-key client.key
-  $ payhook webhooks change https://shop.example.com/payhook --token-url https://id.example.com/token --client-id payhook --client-secret secret
-  $ payhook webhooks change https://shop.example.com/payhook --header 'x-shop: 7' --header 'x-old:' --rate-limit none
+  $ payhook webhooks change https://shop.example.com/payhook --token-url https://id.example.com/token --client-id payhook --client-secret @client-secret
+  $ pass show payhook/shop | payhook webhooks change https://shop.example.com/payhook --secret -
+  $ payhook webhooks change https://shop.example.com/payhook --header @headers.txt --header 'x-old:' --rate-limit none
+${SECRET_HELP}
 `;
 
 /** Adds the options of these fields. */
@@ -66,7 +69,7 @@ export function withEndpointFields(command: Command): Command {
     .option('--owner <name>', 'who receives there, as you call them, for lists and portals')
     .option(
       '--header <name:value>',
-      'a header of your own, sent with every delivery; may be repeated',
+      'a header of your own, sent with every delivery; @file or - (standard input) has one a line; may be repeated',
       collect,
     )
     .option('--ordered', 'send the events of one ordering key one after the other')
@@ -81,7 +84,10 @@ export function withEndpointFields(command: Command): Command {
       '--custom-signing <json>',
       'with --signing custom: {"header":"x-sign","content":"{timestamp}.{body}","encoding":"hex"}',
     )
-    .option('--secret <secret>', 'sign with a secret that the receiver has already');
+    .option(
+      '--secret <secret>',
+      'sign with a secret that the receiver has already, as @file or - (standard input)',
+    );
   return withMetadata(withEgressFields(fields));
 }
 
@@ -103,8 +109,8 @@ export function addChange(webhooks: Command, cli: Cli): void {
     .action((reference: string, options: ChangeOptions) => cli.run(() => change(cli, reference, options)));
 }
 
-/** The fields as the API takes them. Throws a UsageError that names the option. */
-export function readEndpointFields({
+/** The fields as the API takes them. Throws a UsageError that names the option, CommandError for a file that cannot be read. */
+export async function readEndpointFields({
   types,
   filter,
   description,
@@ -121,8 +127,11 @@ export function readEndpointFields({
   secret,
   metadata,
   ...egress
-}: EndpointFields): Omit<ChangeWebhookEndpointBody, 'url' | 'status'> {
-  const headers = Object.entries(readPairs('--header', header, ':') ?? {});
+}: EndpointFields): Promise<Omit<ChangeWebhookEndpointBody, 'url' | 'status'>> {
+  const secrets = secretReader();
+  const lines: string[] = [];
+  for (const typed of header ?? []) lines.push(...(await secrets.lines('--header', typed)));
+  const headers = Object.entries(readPairs('--header', lines, ':') ?? {});
   return {
     event_types: types === 'all' ? null : types?.split(',').map((type) => type.trim()),
     filter: filter === undefined ? undefined : readFilter(filter),
@@ -143,8 +152,8 @@ export function readEndpointFields({
         ? undefined
         : (readJsonOption('--custom-signing', customSigning)
             .value as ChangeWebhookEndpointBody['custom_signing']),
-    secret,
-    ...readEgressFields(egress),
+    secret: secret === undefined ? undefined : await secrets.one('--secret', secret),
+    ...(await readEgressFields(egress, secrets)),
     metadata: readMetadata(metadata),
   };
 }
@@ -189,7 +198,7 @@ async function change(
   { url, secondUntil: when, ...fields }: ChangeOptions,
 ): Promise<undefined> {
   const { terminal } = cli;
-  const body = { url, ...readEndpointFields(fields), second_signature: secondUntil(when) };
+  const body = { url, ...(await readEndpointFields(fields)), second_signature: secondUntil(when) };
   if (Object.values(body).every((value) => value === undefined)) {
     throw new UsageError(
       'say what to change: --url, --types, --filter, --description, --owner, --header, --ordered, --rate-limit, --batch, ' +

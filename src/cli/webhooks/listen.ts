@@ -2,6 +2,7 @@ import type { Command } from 'commander';
 import type { Cli } from '../command/cli.ts';
 import { noEffect } from '../command/option-rules.ts';
 import { collect } from '../command/pairs.ts';
+import { SECRET_HELP } from '../command/secret-option.ts';
 import type { ListenOptions } from './listening.ts';
 
 const HELP = `
@@ -17,7 +18,8 @@ Examples:
   $ payhook listen --fail 500                # every attempt fails: watch it being sent again
   $ payhook listen --slow 20                 # longer than the server waits
   $ payhook listen --json | jq 'select(.verified) | .payload.data'
-  $ payhook listen --once --secret whsec_…   # in a script: ends after one webhook, asks nobody
+  $ payhook listen --once --secret @secret   # in a script: ends after one webhook, asks nobody
+${SECRET_HELP}
 `;
 
 /** `payhook listen`. */
@@ -30,7 +32,7 @@ export function addListen(program: Command, cli: Cli): void {
     .option('--slow <seconds>', 'wait before answering')
     .option(
       '--secret <secret>',
-      'verify with this secret (whsec_…) instead of asking the server; may be repeated',
+      'verify with this secret (whsec_…), as @file or - (standard input), instead of asking the server; may be repeated',
       collect,
     )
     .option('--payload', 'print the whole payload, not just the beginning of its data')

@@ -2,6 +2,7 @@ import { isWebhookSecret } from '../../client/verify.ts';
 import type { Cli } from '../command/cli.ts';
 import { UsageError } from '../command/errors.ts';
 import { readInteger } from '../command/numbers.ts';
+import { secretReader } from '../command/secret-option.ts';
 import { readRemoteFor } from '../command/session.ts';
 import { aborted, untilStopped } from '../terminal/interrupt.ts';
 import { count } from '../terminal/money.ts';
@@ -30,7 +31,8 @@ const PAYLOAD_LINES = 1000;
 /** Receives webhooks until it is stopped, as `payhook listen` does. */
 export async function listen(cli: Cli, options: ListenOptions): Promise<undefined> {
   const { terminal } = cli;
-  const { secret: secrets, fail, slow } = options;
+  const { secret: typed, fail, slow } = options;
+  const secrets = typed && (await readSecrets(typed));
   const port = readInteger('--port', options.port, { from: 0, to: 65_535 });
   const status = fail === undefined ? 200 : readInteger('--fail', fail, { from: 300, to: 599 });
   const afterMs = slow === undefined ? 0 : readSeconds(slow);
@@ -67,6 +69,13 @@ export async function listen(cli: Cli, options: ListenOptions): Promise<undefine
   announce(cli, receiver.url, { status, afterMs, given: secrets?.length ?? 0 });
   await Promise.race([aborted(stopped), onceDone]);
   receiver.close();
+}
+
+async function readSecrets(typed: readonly string[]): Promise<string[]> {
+  const reader = secretReader();
+  const secrets: string[] = [];
+  for (const each of typed) secrets.push(...(await reader.lines('--secret', each)));
+  return secrets;
 }
 
 function readSeconds(text: string): number {

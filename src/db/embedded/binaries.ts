@@ -6,7 +6,6 @@ import {
   mkdirSync,
   mkdtempSync,
   readFileSync,
-  readlinkSync,
   realpathSync,
   rmSync,
   statSync,
@@ -59,17 +58,13 @@ function packagedNative(): string {
 
 /**
  * Makes the library links npm packages cannot hold (libpq.so.5 -> libpq.so.5.18 and so on) outside node_modules,
- * which may be read-only. In: the `native` folder; the folder for the links, made if missing.
- * Out: the binaries with the search path of the loader.
+ * which may be read-only. In: the `native` folder; the folder for the links. It is made new, because PostgreSQL loads
+ * whatever library it finds there. Out: the binaries with the search path of the loader.
  */
 export function linkLibraries(native: string, folder: string): Binaries {
-  mkdirSync(folder, { recursive: true, mode: 0o755 });
-  for (const [name, target] of libraryLinks(native)) {
-    const path = join(folder, name);
-    if (linkTarget(path) === target) continue;
-    rmSync(path, { force: true });
-    symlinkSync(target, path);
-  }
+  rmSync(folder, { recursive: true, force: true });
+  mkdirSync(folder, { mode: 0o755 });
+  for (const [name, target] of libraryLinks(native)) symlinkSync(target, join(folder, name));
   const parts = [folder, join(native, 'lib')];
   const unusable = parts.find((part) => part.includes(delimiter) || part.includes(';'));
   if (unusable) {
@@ -123,12 +118,4 @@ function libraryLinks(native: string): [name: string, target: string][] {
     if (typeof entry.source !== 'string' || typeof entry.target !== 'string') return [];
     return [[basename(entry.target), join(native, 'lib', basename(entry.source))]];
   });
-}
-
-function linkTarget(path: string): string | null {
-  try {
-    return readlinkSync(path);
-  } catch {
-    return null;
-  }
 }

@@ -15,22 +15,23 @@ const HARD_LIMIT_MS = 10_000;
  * start lock and when there is no living owner. It stops a running PostgreSQL (the kernel has usually begun that),
  * ends backends that outlived their postmaster, and removes stale lock files: PostgreSQL would take a zombie, or
  * another process with that pid, for a running server.
- * In: the data folder; the run folder. Errors: EmbeddedDatabaseError when the folder is in use after all.
+ * In: the data folder; the folders in which its sockets may be. Errors: EmbeddedDatabaseError when the folder is in
+ * use after all.
  */
-export async function clearLeftovers(pgdata: string, runDir: string, log: Log): Promise<void> {
-  const found = readPostmaster(pgdata);
-  const state = found ? postmasterState(found.pid, pgdata) : 'gone';
-  if (found && state === 'unknown') throw inUse(pgdata, `process ${found.pid}`);
-  if (found && state === 'postgres') {
-    log('info', 'stopping a PostgreSQL whose program has died', { pid: found.pid, dataDir: pgdata });
-    await endPostmaster(found.pid, pgdata);
+export async function clearLeftovers(pgdata: string, socketDirs: readonly string[], log: Log): Promise<void> {
+  const pid = readPostmaster(pgdata);
+  const state = pid === null ? 'gone' : postmasterState(pid, pgdata);
+  if (pid !== null && state === 'unknown') throw inUse(pgdata, `process ${pid}`);
+  if (pid !== null && state === 'postgres') {
+    log('info', 'stopping a PostgreSQL whose program has died', { pid, dataDir: pgdata });
+    await endPostmaster(pid, pgdata);
   }
   if (existsSync(pgdata)) await endBackends(pgdata);
-  await removeLockFiles(pgdata, new Set([readPostmaster(pgdata)?.socketDir ?? runDir, runDir, pgdata]));
+  await removeLockFiles(pgdata, socketDirs);
 }
 
-async function removeLockFiles(pgdata: string, socketDirs: Set<string>): Promise<void> {
-  const sockets = [...socketDirs].map((folder) => join(folder, `.s.PGSQL.${PORT}`));
+async function removeLockFiles(pgdata: string, socketDirs: readonly string[]): Promise<void> {
+  const sockets = socketDirs.map((folder) => join(folder, `.s.PGSQL.${PORT}`));
   for (const socket of sockets.filter(existsSync)) {
     // The folder may be shared with another container, whose pids mean nothing here, but whose socket answers.
     if (await somebodyAnswers(dirname(socket)))
@@ -74,12 +75,10 @@ async function waitWhile(condition: () => boolean, limitMs: number): Promise<boo
   return true;
 }
 
-function readPostmaster(pgdata: string): { pid: number; socketDir: string | null } | null {
+/** Only the pid: the user nobody may have written the rest, and files would be removed where it says. */
+function readPostmaster(pgdata: string): number | null {
   try {
-    const lines = readFileSync(join(pgdata, 'postmaster.pid'), 'utf8').split('\n');
-    const socketDir = lines[4] || null;
-    const pid = Math.abs(Number.parseInt(lines[0] ?? '', 10));
-    return { pid: pid || 0, socketDir: socketDir === '.' ? pgdata : socketDir };
+    return Math.abs(Number.parseInt(readFileSync(join(pgdata, 'postmaster.pid'), 'utf8'), 10)) || 0;
   } catch {
     return null;
   }

@@ -26,6 +26,7 @@ import {
   openPlace,
   type Place,
   removeOutside,
+  socketDirs,
   unusableFolder,
 } from './place.ts';
 import { chooseRunAs, NOBODY } from './privileges.ts';
@@ -178,9 +179,9 @@ async function untilServed({ place, log }: Request): Promise<void> {
 async function launch(request: Request): Promise<Decision> {
   const { host, place, log } = request;
   const existing = clusterExists(place.pgdata);
-  await clearLeftovers(place.pgdata, place.runDir, log);
+  await clearLeftovers(place.pgdata, socketDirs(place, host), log);
   removeOwner(place.runDir);
-  removeOutside(place);
+  removeOutside(place, host);
   const { runtime, socketDir } = await prepareRuntime(host, place);
   if (existing) adoptCluster(runtime, place.pgdata);
   else {
@@ -196,7 +197,7 @@ async function launch(request: Request): Promise<Decision> {
 }
 
 async function launchAlone(
-  { place, log }: Request,
+  { host, place, log }: Request,
   runtime: Runtime,
   how: Pick<Launch, 'socketDir' | 'password' | 'settings'>,
 ): Promise<Postmaster> {
@@ -206,7 +207,7 @@ async function launchAlone(
   } catch (error) {
     // A launcher killed within the first milliseconds leaves a PostgreSQL that becomes visible only now.
     if (postgresProcessesIn(place.pgdata).length === 0) throw error;
-    await clearLeftovers(place.pgdata, place.runDir, log);
+    await clearLeftovers(place.pgdata, socketDirs(place, host), log);
     return start();
   }
 }
@@ -283,7 +284,7 @@ function launchedDatabase(
 }
 
 async function closeLaunched(
-  { place, purpose, log }: Request,
+  { host, place, purpose, log }: Request,
   { postmaster, socketDir }: { postmaster: Postmaster; socketDir: string },
 ): Promise<void> {
   const patience = purpose === 'serve' ? Date.now() + SERVER_CLOSE_MS : Number.POSITIVE_INFINITY;
@@ -297,7 +298,7 @@ async function closeLaunched(
     }
     removeOwner(place.runDir);
     await postmaster.stop();
-    removeOutside(place);
+    removeOutside(place, host);
     return true;
   };
   try {

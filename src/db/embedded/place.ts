@@ -3,19 +3,27 @@ import {
   chmodSync,
   chownSync,
   constants,
+  lstatSync,
   mkdirSync,
   mkdtempSync,
   realpathSync,
+  rmdirSync,
   rmSync,
 } from 'node:fs';
-import { dirname, join, resolve } from 'node:path';
+import { basename, dirname, join, resolve } from 'node:path';
 import { PORT } from './connect.ts';
 import { EmbeddedDatabaseError } from './errors.ts';
 import type { Host } from './host.ts';
 import { readJson, writeJson } from './owner.ts';
+import { NOBODY } from './privileges.ts';
+import { requireTrusted } from './trust.ts';
 
 /** The longest path of a unix socket that every system accepts: 107 bytes on Linux, 103 on macOS. */
 const SOCKET_PATH_LIMIT = process.platform === 'linux' ? 107 : 103;
+
+/** How the names of folders outside DATA_DIR begin; six characters follow (mkdtemp). */
+const SOCKET_FOLDER = 'payhook-';
+const STAGE = 'payhook-postgres-';
 
 /** The folders and files of one data folder. */
 export interface Place {
@@ -28,18 +36,21 @@ export interface Place {
 /**
  * Makes DATA_DIR and DATA_DIR/run (0700) where they are missing.
  * In: the data folder, relative or absolute. Out: its places, absolute and without symbolic links.
- * Errors: EmbeddedDatabaseError when it cannot be made or written.
+ * Errors: EmbeddedDatabaseError when it cannot be made or written, or when `requireTrusted` refuses it.
  */
 export function openPlace(dataDir: string): Place {
+  requireTrusted(dataDir);
   try {
     mkdirSync(dataDir, { recursive: true, mode: 0o700 });
     const real = realpathSync(resolve(dataDir));
     const runDir = join(real, 'run');
     mkdirSync(runDir, { recursive: true, mode: 0o700 });
+    // Again, and without links: somebody else may have been quicker to make them.
+    requireTrusted(real);
     accessSync(runDir, constants.R_OK | constants.W_OK | constants.X_OK);
     return { dataDir: real, pgdata: join(real, 'postgres'), runDir, logPath: join(real, 'postgres.log') };
   } catch (error) {
-    throw unusableFolder(dataDir, error);
+    throw error instanceof EmbeddedDatabaseError ? error : unusableFolder(dataDir, error);
   }
 }
 
@@ -60,19 +71,48 @@ export interface Outside {
   readonly stage: string | null;
 }
 
-/** Removes what an earlier launch left outside DATA_DIR, and the note about it. */
-export function removeOutside(place: Place): void {
-  const note = join(place.runDir, 'outside.json');
-  const left = readJson(note);
-  for (const folder of [left?.socketDir, left?.stage]) {
-    if (typeof folder === 'string') rmSync(folder, { recursive: true, force: true });
+/**
+ * Removes what an earlier launch left outside DATA_DIR, and the note about it. Only folders with the names that we give
+ * them are removed, and only while they belong to us, or the folder of a socket to nobody, whom it was given to.
+ */
+export function removeOutside(place: Place, { uid }: Host): void {
+  const { socketDir, stage } = readJson(noteOf(place)) ?? {};
+  if (isMade(stage, STAGE, [uid])) rmSync(stage, { recursive: true, force: true });
+  if (isSocketFolder(socketDir, uid)) removeSocketFolder(socketDir);
+  rmSync(noteOf(place), { force: true });
+}
+
+/** The folders in which sockets of a data folder may be, also one outside of it. */
+export function socketDirs(place: Place, { uid }: Host): string[] {
+  const outside = readJson(noteOf(place))?.socketDir;
+  return [place.runDir, place.pgdata, ...(isSocketFolder(outside, uid) ? [outside] : [])];
+}
+
+const noteOf = ({ runDir }: Place) => join(runDir, 'outside.json');
+
+const isSocketFolder = (path: unknown, uid: number | null): path is string =>
+  isMade(path, SOCKET_FOLDER, uid === 0 ? [uid, NOBODY] : [uid]);
+
+function isMade(path: unknown, prefix: string, owners: readonly (number | null)[]): path is string {
+  if (typeof path !== 'string' || !new RegExp(`^${prefix}\\w{6}$`).test(basename(path))) return false;
+  const entry = lstatSync(path, { throwIfNoEntry: false });
+  return entry?.isDirectory() === true && (owners.includes(null) || owners.includes(entry.uid));
+}
+
+/** Not recursively: processes of nobody may write there, and could put something else into its place meanwhile. */
+function removeSocketFolder(folder: string): void {
+  const socket = join(folder, `.s.PGSQL.${PORT}`);
+  for (const path of [socket, `${socket}.lock`]) rmSync(path, { force: true });
+  try {
+    rmdirSync(folder);
+  } catch {
+    // Something of somebody else is in it.
   }
-  rmSync(note, { force: true });
 }
 
 /** Notes what lies outside DATA_DIR, before it is used. */
 export function noteOutside(place: Place, outside: Outside): void {
-  if (outside.socketDir || outside.stage) writeJson(join(place.runDir, 'outside.json'), outside);
+  if (outside.socketDir || outside.stage) writeJson(noteOf(place), outside);
 }
 
 /**
@@ -86,7 +126,7 @@ export function chooseSocketDir(
   owner: number | null,
 ): { path: string; outside: boolean } {
   if (fits(wanted)) return { path: wanted, outside: false };
-  const path = mkdtempSync(join(host.tempDir, 'payhook-'));
+  const path = mkdtempSync(join(host.tempDir, SOCKET_FOLDER));
   if (!fits(path)) {
     rmSync(path, { recursive: true });
     throw new EmbeddedDatabaseError(

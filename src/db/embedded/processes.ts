@@ -69,10 +69,23 @@ export function postgresProcessesIn(pgdata: string): number[] {
   return postgresProcesses().filter((pid) => workingDir(pid) === folder);
 }
 
-/** The folders in which living postgres processes work that we may look into (Linux; elsewhere always none). */
+/** The folders in which living postgres processes of this user work (Linux; elsewhere always none). */
 export function postgresFolders(): Set<string> {
-  const folders = linux ? postgresProcesses().map(workingDir) : [];
+  const folders = linux ? postgresProcesses().filter(isOurs).map(workingDir) : [];
   return new Set(folders.filter((folder) => folder !== null));
+}
+
+/**
+ * Whether a process runs as the effective user of this one (Linux). The owner of its folder in /proc does not say so:
+ * that of a process which may not be traced is root.
+ */
+export function isOurs(pid: number): boolean {
+  try {
+    const [, effective] = /^Uid:\t\d+\t(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8')) ?? [];
+    return Number(effective) === process.geteuid?.();
+  } catch {
+    return false;
+  }
 }
 
 function postgresProcesses(): number[] {

@@ -2,6 +2,7 @@ import { type Static, Type } from 'typebox';
 import { columnsOf } from '../../contract/records.ts';
 import { amount, currencyCode, nullable, strict, timestamp } from '../../contract/schemas.ts';
 import { CSV_ENCODINGS, CSV_SEPARATORS, type CsvSeparator } from '../../kernel/csv-dialect.ts';
+import { digestField, shownDigest } from '../ledger/file-digests.ts';
 import { LINE_ENDS } from './dialect.ts';
 import { IMPORT_KINDS } from './fields.ts';
 import { ABOUT, SOURCES } from './mapping.ts';
@@ -59,14 +60,9 @@ export const settings = {
   file_name: Type.Optional(Type.String({ minLength: 1, maxLength: 255, description: 'shown in the record' })),
 };
 
-const file = strict(
-  {
-    name: nullable(Type.String()),
-    bytes: Type.Integer(),
-    sha256: Type.String({ description: 'hexadecimal' }),
-  },
-  { title: 'ImportedFile' },
-);
+const fileFields = { name: nullable(Type.String()), bytes: Type.Integer() };
+const file = strict(fileFields, { title: 'UploadedFile' });
+const importedFile = strict({ ...fileFields, digest: digestField }, { title: 'ImportedFile' });
 
 const values = Type.Record(Type.String(), Type.Record(Type.String(), Type.String()), {
   description: 'what was said that words of the file mean, by field',
@@ -124,7 +120,7 @@ export const importRecord = strict(
     object: Type.Literal('import'),
     kind: settings.kind,
     status: Type.Enum(['completed', 'undone']),
-    file,
+    file: importedFile,
     dialect,
     mapping,
     guessed,
@@ -145,7 +141,7 @@ export const record = columnsOf(importRecord, {
   object: "'import'",
   kind: 'i.kind',
   status: 'i.status',
-  file: "json_build_object('name', i.file_name, 'bytes', i.file_bytes, 'sha256', i.file_sha256)",
+  file: `json_build_object('name', i.file_name, 'bytes', i.file_bytes, 'digest', ${shownDigest('i.file_digest')})`,
   dialect: 'i.dialect',
   mapping: 'i.mapping',
   guessed: 'i.guessed',

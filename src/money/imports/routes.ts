@@ -63,7 +63,6 @@ const inputOf = (
 const fileOf = ({ upload, fileName }: ImportInput) => ({
   name: fileName,
   bytes: upload.bytes,
-  sha256: upload.digest.toString('hex'),
 });
 
 /** The report of an import, with errors by column of the file. */

@@ -15,6 +15,7 @@ import { defaultCurrency } from '../commissions/service.ts';
 import { destinationPart } from '../destinations/import.ts';
 import type { ImportOutcome, ImportRequest, LineReader, ReaderSettings, Stage } from '../files/csv-stage.ts';
 import { lockBooks } from '../ledger/books.ts';
+import { fileDigest } from '../ledger/file-digests.ts';
 import { takePastPayouts } from '../payouts/past.ts';
 import { taxProfilePart } from '../tax-profiles/import.ts';
 import type { ImportKind } from './fields.ts';
@@ -143,7 +144,7 @@ async function run(input: Omit<ImportInput, 'settings'>, way: Way, options: RunO
 }
 
 async function write(input: Omit<ImportInput, 'settings'>, way: Way, options: RunOptions): Promise<Imported> {
-  const { tx, account, actor, upload, enter } = input;
+  const { tx, account, actor, upload, vault, enter } = input;
   const hasHistory = way.provided?.includes('paid_at') ?? false;
   // lock order: books before commissions
   if (hasHistory) await lockBooks(tx, account);
@@ -151,7 +152,7 @@ async function write(input: Omit<ImportInput, 'settings'>, way: Way, options: Ru
     kind: way.kind,
     fileName: input.fileName,
     bytes: upload.bytes,
-    sha256: upload.digest.toString('hex'),
+    digest: await fileDigest(tx, vault, account, upload.digest),
     ...way.described,
     actor,
   });

@@ -47,8 +47,8 @@ export interface NewImport {
   readonly kind: ImportKind;
   readonly fileName: string | null;
   readonly bytes: number;
-  /** Hexadecimal. */
-  readonly sha256: string;
+  /** Keyed. */
+  readonly digest: Buffer;
   readonly dialect: object;
   readonly mapping: Mapping;
   readonly guessed: readonly string[];
@@ -59,8 +59,8 @@ export interface NewImport {
 export async function insertImport(tx: Tx, account: AccountId, made: NewImport): Promise<ImportId> {
   const { id } = await oneRow<{ id: ImportId }>(
     tx,
-    sql`insert into imports (account_id, kind, file_name, file_bytes, file_sha256, dialect, mapping, guessed, created_by)
-        values (${account}, ${made.kind}, ${made.fileName}, ${made.bytes}, ${made.sha256}, ${JSON.stringify(made.dialect)},
+    sql`insert into imports (account_id, kind, file_name, file_bytes, file_digest, dialect, mapping, guessed, created_by)
+        values (${account}, ${made.kind}, ${made.fileName}, ${made.bytes}, ${made.digest}, ${JSON.stringify(made.dialect)},
           ${JSON.stringify(made.mapping)}, ${JSON.stringify(made.guessed)}, ${made.actor})
         returning id`,
   );

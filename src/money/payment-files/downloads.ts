@@ -3,8 +3,10 @@ import type { Principal, Recorder } from '../../contract/route.ts';
 import { oneRow, rows, type Snapshot, type Tx } from '../../db/connect.ts';
 import { fail } from '../../kernel/errors.ts';
 import { formatDecimal } from '../../kernel/money.ts';
+import type { Vault } from '../../kernel/vault.ts';
 import type { Payer } from '../../people/accounts/record.ts';
 import type { CsvFile } from '../files/csv-export.ts';
+import { fileDigest } from '../ledger/file-digests.ts';
 import type { FileHead } from '../payouts/csv.ts';
 import type { Choices } from './choices.ts';
 import { lockForDownload, type Of, type TakenFile, takeFile, type WantedFile } from './file-sets.ts';
@@ -16,6 +18,7 @@ import { type Payees, payeesInFile } from './rows.ts';
 export interface Downloading {
   readonly principal: Principal;
   readonly record: Recorder;
+  readonly vault: Vault;
 }
 
 /** A file that is about to be made, all of the one snapshot that is read. */
@@ -40,7 +43,7 @@ interface Recorded {
  */
 export async function recordDownload(
   db: Snapshot,
-  { principal, record }: Downloading,
+  { principal, record, vault }: Downloading,
   { payments, file, head, payer, day, input }: Wanted,
 ): Promise<Recorded | null> {
   const { format, ...of } = payments;
@@ -48,7 +51,7 @@ export async function recordDownload(
   if (format.destination === null || currency === null) {
     return record(async (tx) => {
       await lockForDownload(tx, of);
-      return { taken: null, noteDigest: await insert(tx, principal, of, { head, payments, file }) };
+      return { taken: null, noteDigest: await insert(tx, principal, of, { vault, head, payments, file }) };
     });
   }
   const identity = await identityOf(db, { payments, file, payer });
@@ -69,7 +72,10 @@ export async function recordDownload(
   return record(async (tx) => {
     await lockForDownload(tx, of);
     const taken = await takeFile(tx, of, wanted);
-    return { taken, noteDigest: await insert(tx, principal, of, { head, payments, file, payees, taken }) };
+    return {
+      taken,
+      noteDigest: await insert(tx, principal, of, { vault, head, payments, file, payees, taken }),
+    };
   });
 }
 
@@ -93,7 +99,7 @@ function refuseSum({ format }: Payments, { amounts }: Payees): void {
   );
 }
 
-interface Sent extends Pick<Wanted, 'head' | 'payments' | 'file'> {
+interface Sent extends Pick<Wanted, 'head' | 'payments' | 'file'>, Pick<Downloading, 'vault'> {
   readonly payees?: Payees;
   readonly taken?: TakenFile;
 }
@@ -103,7 +109,7 @@ async function insert(
   tx: Tx,
   { kind, id: actor }: Principal,
   { account, payout }: Of,
-  { head, payments: { format }, file, payees, taken }: Sent,
+  { vault, head, payments: { format }, file, payees, taken }: Sent,
 ): Promise<CsvFile['noteDigest']> {
   const message = (taken && format.messageId?.(head, taken)) ?? null;
   const { id } = await oneRow<{ id: string }>(
@@ -115,9 +121,10 @@ async function insert(
         returning id`,
   );
   return async (later, sha256) => {
+    const digest = await fileDigest(later, vault, account, sha256);
     await rows(
       later,
-      sql`update payment_file_downloads set sha256 = ${sha256.toString('hex')}
+      sql`update payment_file_downloads set file_digest = ${digest}
           where account_id = ${account} and payout_id = ${payout} and id = ${id}`,
     );
   };

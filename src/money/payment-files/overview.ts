@@ -7,6 +7,7 @@ import type { AccountId, FileSetId, PayoutId } from '../../kernel/ids.ts';
 import type { Json } from '../../kernel/json.ts';
 import { PAYMENT_FORMATS } from '../../kernel/payments.ts';
 import { actorName, actorRecord } from '../ledger/actors.ts';
+import { digestField, shownDigest } from '../ledger/file-digests.ts';
 import type { Of } from './file-sets.ts';
 import { type PaymentFormat, WAY } from './format.ts';
 import { paymentRows } from './rows.ts';
@@ -35,9 +36,7 @@ const download = strict(
     by: actorRecord,
     revision: Type.Integer({ description: 'of the payout then' }),
     part: nullable(Type.Integer({ description: 'null when the file was whole' })),
-    sha256: nullable(
-      Type.String({ description: 'of the file, hexadecimal; null when the download was cut off' }),
-    ),
+    digest: digestField,
     file_set_id: nullable(
       Type.String({
         description: 'all parts of a set are of one content; null for the summary',
@@ -174,7 +173,7 @@ const downloadRecord = columnsOf(download, {
   by: `json_build_object('kind', w.actor_kind, 'id', w.actor_id, 'name', ${actorName})`,
   revision: 'w.revision',
   part: 'w.part',
-  sha256: 'w.sha256',
+  digest: shownDigest('w.file_digest'),
   file_set_id: "public_id('pfs', w.set_id)",
   replaces_file_set_id: `(select public_id('pfs', s.replaces) from payment_file_sets s
     where s.account_id = w.account_id and s.payout_id = w.payout_id and s.id = w.set_id)`,

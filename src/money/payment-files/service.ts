@@ -4,7 +4,6 @@ import type { Snapshot } from '../../db/connect.ts';
 import { fail, nameSome } from '../../kernel/errors.ts';
 import { type AccountId, idOf } from '../../kernel/ids.ts';
 import { normalizeCurrency } from '../../kernel/money.ts';
-import type { Vault } from '../../kernel/vault.ts';
 import { dayOf } from '../../kernel/zones.ts';
 import { payerOf, zoneOf } from '../../people/accounts/service.ts';
 import { type CsvFile, joinByHash } from '../files/csv-export.ts';
@@ -29,11 +28,12 @@ import { settled } from './settled.ts';
  */
 export async function downloadPaymentFile(
   db: Snapshot,
-  { vault, ...downloading }: Downloading & { readonly vault: Vault },
+  downloading: Downloading,
   id: string,
   formatName: string,
   input: Choices,
 ): Promise<CsvFile> {
+  const { vault } = downloading;
   const { account } = downloading.principal;
   const known = readFormat(formatName);
   refuseChoices(known, input);

@@ -2,6 +2,7 @@ import { type Static, Type } from 'typebox';
 import { columnsOf } from '../../contract/records.ts';
 import { amount, currencyCode, nullable, strict, timestamp } from '../../contract/schemas.ts';
 import { actorName, actorRecord } from '../ledger/actors.ts';
+import { digestField, shownDigest } from '../ledger/file-digests.ts';
 import { OUTCOMES, RESULT_KINDS } from './answers.ts';
 
 /** What in a file is no answer about a line of the payout. */
@@ -40,7 +41,7 @@ const recordFields = {
   payout_id: Type.String(),
   kind: Type.Enum([...RESULT_KINDS], { title: 'PayoutResultKind' }),
   file_bytes: Type.Integer(),
-  sha256: Type.String({ description: 'of the file, hexadecimal' }),
+  digest: digestField,
   revision: Type.Integer({ description: 'of the payout when the file came' }),
   counts,
   by: actorRecord,
@@ -58,7 +59,7 @@ export const resultColumns = columnsOf(resultRecord, {
   payout_id: "public_id('po', w.payout_id)",
   kind: 'w.kind',
   file_bytes: 'w.file_bytes',
-  sha256: 'w.sha256',
+  digest: shownDigest('w.file_digest'),
   revision: 'w.revision',
   counts: 'w.counts',
   by: `json_build_object('kind', w.actor_kind, 'id', w.actor_id, 'name', ${actorName})`,

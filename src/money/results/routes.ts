@@ -38,9 +38,9 @@ export const take = writeRoute({
     'result_of_another_payout',
     'too_much_work',
   ],
-  handle: async ({ tx, principal, threads, params, query, upload }) => {
+  handle: async ({ tx, principal, threads, params, query, upload, vault }) => {
     const ignored = query.ignore_columns?.split(',') ?? [];
-    return created(await takeResult(tx, principal, params.payout_id, { upload, threads, ignored }));
+    return created(await takeResult(tx, principal, params.payout_id, { upload, threads, vault, ignored }));
   },
 });
 

@@ -5,8 +5,10 @@ import type { Reader, Tx } from '../../db/connect.ts';
 import { fail } from '../../kernel/errors.ts';
 import { type AccountId, uuidOf } from '../../kernel/ids.ts';
 import { extended, type Json, toJson } from '../../kernel/json.ts';
+import type { Vault } from '../../kernel/vault.ts';
 import { sharedFile } from '../../threads/file-pieces.ts';
 import type { Threads } from '../../threads/pool.ts';
+import { fileDigest } from '../ledger/file-digests.ts';
 import { sentFiles } from '../payment-files/sent.ts';
 import { payoutHead } from '../payouts/service.ts';
 import type { Proposal, ResultRecord } from './record.ts';
@@ -25,10 +27,15 @@ export async function takeResult(
   tx: Tx,
   principal: Principal,
   payoutId: string,
-  given: { readonly upload: Upload; readonly threads: Threads; readonly ignored: readonly string[] },
+  given: {
+    readonly upload: Upload;
+    readonly threads: Threads;
+    readonly vault: Vault;
+    readonly ignored: readonly string[];
+  },
 ): Promise<Json<Proposal>> {
   const { account } = principal;
-  const { upload, threads, ignored } = given;
+  const { upload, threads, vault, ignored } = given;
   if (payoutId === 'current')
     throw fail('current_is_read_only', '`current` is for reading only: use the id of the payout');
   const id = uuidOf('po', payoutId);
@@ -54,12 +61,12 @@ export async function takeResult(
     { file: sharedFile(upload), ignored, payout: asked },
     { account, answer },
   );
-  const sha256 = upload.digest.toString('hex');
-  const before = await lastUpload(tx, account, id, sha256);
+  const digest = await fileDigest(tx, vault, account, upload.digest);
+  const before = await lastUpload(tx, account, id, digest);
   const { kind, counts } = found;
   const record = await insertResult(tx, principal, id, {
     kind,
-    sha256,
+    digest,
     bytes: upload.bytes,
     revision,
     counts,

@@ -71,12 +71,12 @@ export async function lastUpload(
   db: Reader,
   account: AccountId,
   payout: PayoutId,
-  sha256: string,
+  digest: Buffer,
 ): Promise<Timestamp | null> {
   const found = await maybeRow<{ at: Timestamp }>(
     db,
     sql`select iso(id_time(id)) as at from payout_results
-        where account_id = ${account} and payout_id = ${payout} and sha256 = ${sha256} order by id desc limit 1`,
+        where account_id = ${account} and payout_id = ${payout} and file_digest = ${digest} order by id desc limit 1`,
   );
   return found?.at ?? null;
 }
@@ -84,7 +84,8 @@ export async function lastUpload(
 /** What is recorded of a file. */
 export interface NewResult {
   readonly kind: ResultKind;
-  readonly sha256: string;
+  /** Keyed. */
+  readonly digest: Buffer;
   readonly bytes: number;
   readonly revision: number;
   readonly counts: Counts;
@@ -99,8 +100,8 @@ export async function insertResult(
 ): Promise<Json<ResultRecord>> {
   const { id } = await oneRow<{ id: ResultId }>(
     tx,
-    sql`insert into payout_results (account_id, payout_id, kind, sha256, file_bytes, revision, counts, actor_kind, actor_id)
-        values (${account}, ${payout}, ${result.kind}, ${result.sha256}, ${result.bytes}, ${result.revision},
+    sql`insert into payout_results (account_id, payout_id, kind, file_digest, file_bytes, revision, counts, actor_kind, actor_id)
+        values (${account}, ${payout}, ${result.kind}, ${result.digest}, ${result.bytes}, ${result.revision},
           ${JSON.stringify(result.counts)}, ${kind}, ${actor})
         returning id`,
   );

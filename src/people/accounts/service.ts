@@ -5,7 +5,7 @@ import { fail } from '../../kernel/errors.ts';
 import { type AccountId, idOf } from '../../kernel/ids.ts';
 import { fromJson, type Json } from '../../kernel/json.ts';
 import { normalizeCurrency } from '../../kernel/money.ts';
-import { nameFrom } from '../../kernel/names.ts';
+import { nameWithoutAddress } from '../../kernel/names.ts';
 import { clip } from '../../kernel/strict-json.ts';
 import { isZone, UTC } from '../../kernel/zones.ts';
 import { createKey } from '../keys/service.ts';
@@ -31,7 +31,7 @@ import { accountTaxProfileFrom } from './tax-profile.ts';
 
 /** Makes an account (tenant) with its payout books. Returns its UUID and record. Throws `invalid_body`. */
 export function createAccount(tx: Tx, name: string): Promise<{ id: AccountId; json: Json<Account> }> {
-  return insertAccount(tx, nameFrom(name));
+  return insertAccount(tx, nameWithoutAddress(name));
 }
 
 /** An account as the operator sees it. */
@@ -87,7 +87,7 @@ export async function payerOf(db: Reader, account: AccountId): Promise<Payer> {
 
 /**
  * Changes settings; a new hold applies to new commissions only. Throws `invalid_body` for an unknown currency or
- * time zone, a name with invisible characters, what is no origin, a debtor or originator that no bank takes, or a
+ * time zone, a name with invisible characters or a web address, what is no origin, a debtor or originator that no bank takes, or a
  * wrong VAT id.
  */
 export async function changeAccount(
@@ -98,7 +98,7 @@ export async function changeAccount(
   const changes = assignmentsOf(
     {
       ...input,
-      ...(input.name !== undefined ? { name: nameFrom(input.name) } : {}),
+      ...(input.name !== undefined ? { name: await newName(tx, account, input.name) } : {}),
       ...(input.default_currency !== undefined
         ? { default_currency: knownCurrency('default_currency', input.default_currency) }
         : {}),
@@ -132,6 +132,10 @@ export async function changeAccount(
     ],
   );
   return changes === null ? getAccount(tx, account) : updateAccount(tx, account, changes);
+}
+
+async function newName(tx: Tx, account: AccountId, name: string): Promise<string> {
+  return nameWithoutAddress(name, fromJson(await getAccount(tx, account)).name);
 }
 
 /** Whether payouts of the account need a second person. */

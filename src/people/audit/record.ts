@@ -16,8 +16,8 @@ export const auditEntry = strict(
     user_id: nullable(Type.String({ description: 'who signed in, or on whose grant the application acted' })),
     action: Type.String({
       description:
-        'the operation, named as in this description; openPortal is the use of a portal link; runPayoutSchedule is a schedule, on behalf of who last changed it; raiseUserRole is a changeUser that made a role higher; rotateSecretKey and ' +
-        'abandonSecretKey are commands on the machine',
+        'the operation, named as in this description; openPortal is the use of a portal link; runPayoutSchedule is a schedule, on behalf of who last changed it; raiseUserRole is a changeUser that made a role higher; rotateSecretKey, ' +
+        'abandonSecretKey and endCredentials (of payhook restore) are commands on the machine',
       examples: ['completePayout'],
     }),
     target: nullable(Type.String({ description: 'the id of the record it changed' })),

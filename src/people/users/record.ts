@@ -51,7 +51,11 @@ const link = nullable(
   }),
 );
 
-const isEmailed = Type.Boolean({ description: 'whether the link is also sent to the user by e-mail' });
+const isEmailed = Type.Boolean({
+  description:
+    'whether the link is also sent to the user by e-mail: not where the server sends none, nor when the user has had 5 letters, or ' +
+    'the account has sent 50, within an hour',
+});
 
 /** The record with the link of the invitation. */
 export const newUser = strict(

@@ -7,10 +7,10 @@ import { EMAIL_RULE } from '../../kernel/email.ts';
 import { fail } from '../../kernel/errors.ts';
 import { type AccountId, idOf, type UserId, uuidOf } from '../../kernel/ids.ts';
 import { type Json, toJson } from '../../kernel/json.ts';
-import { nameFrom } from '../../kernel/names.ts';
+import { nameWithoutAddress } from '../../kernel/names.ts';
 import { hashSecret, newSecret } from '../../kernel/secrets.ts';
 import type { Vault } from '../../kernel/vault.ts';
-import { notifyOne, placeOfLink } from '../../notices/notices.ts';
+import { dropLetters, notifyOne, placeOfLink } from '../../notices/notices.ts';
 import { authorizeLettingIn } from '../accounts/service.ts';
 import { note } from '../audit/service.ts';
 import { endGrantsOfFormerOwner, endGrantsOfUser } from '../grants/service.ts';
@@ -100,7 +100,7 @@ export async function addUser(
   input: { person: string; name: string; role: Role; joined: boolean },
 ): Promise<{ id: UserId; json: Json<User> }> {
   try {
-    return await insertUser(tx, { ...input, account, name: nameFrom(input.name) });
+    return await insertUser(tx, { ...input, account, name: nameWithoutAddress(input.name) });
   } catch (error) {
     if (uniqueViolation(error) !== 'users_person') throw error;
     throw fail('duplicate_email', 'email: another user of the account has this e-mail address');
@@ -116,6 +116,7 @@ async function newLink(
   const secret = newSecret('phl_');
   const isNew = !user.joined;
   await endLinks(tx, account, user.id);
+  await dropLetters(tx, account, user.id);
   const expires_at = await insertLink(tx, {
     hash: hashSecret(secret),
     account,
@@ -127,14 +128,15 @@ async function newLink(
   return { url: `${pages}/password?token=${secret}`, expires_at };
 }
 
-/** Sends a link to its user by e-mail; false where the server sends none. */
+/** Sends a link to its user by e-mail; false where the server sends none, or no more at the moment. */
 async function emailLink(
   tx: Tx,
   { account, vault, url }: { account: AccountId; vault: Vault; url: string },
   { id, joined }: Pick<UserRow, 'id' | 'joined'>,
 ): Promise<boolean> {
   const link = vault.seal(url, placeOfLink(id), await sealingKey(tx));
-  return notifyOne(tx, { account, kind: joined ? 'password_link' : 'invitation', to: { user: id }, link });
+  const kind = joined ? 'password_link' : 'invitation';
+  return (await notifyOne(tx, { account, kind, to: { user: id }, link })) === 'noted';
 }
 
 const RANKS: readonly Role[] = ['viewer', 'member', 'owner'];
@@ -151,10 +153,9 @@ export async function changeUser(
 ): Promise<Json<User>> {
   const { account } = principal;
   const uuid = userUuid(id);
-  const changes = assignmentsOf(input.name === undefined ? input : { ...input, name: nameFrom(input.name) }, [
-    'name',
-    'role',
-  ]);
+  const stored = input.name === undefined ? null : await userById(tx, account, uuid);
+  const name = input.name === undefined ? {} : { name: nameWithoutAddress(input.name, stored?.name) };
+  const changes = assignmentsOf({ ...input, ...name }, ['name', 'role']);
   if (changes === null) return getUser(tx, account, id);
   const isNoOwner = input.role !== undefined && input.role !== 'owner';
   if (isNoOwner) await keepAnOwner(tx, account, uuid);

@@ -14,7 +14,7 @@ import {
   testEvent,
   webhookEndpoint,
 } from './record.ts';
-import { getSecret, rotateSecret } from './secrets.ts';
+import { getSecret, rotateSecret, showSecret } from './secrets.ts';
 import {
   changeEndpoint,
   createEndpoint,
@@ -123,10 +123,15 @@ export const secret = readRoute({
   access: 'webhooks',
   portal: 'path',
   summary: 'Get the secret that signs deliveries',
+  description: 'The secret that signs deliveries. Who got it is in the audit log.',
   confidential: true,
+  records: true,
   returns: { 200: endpointSecret },
   errors: ['resource_missing'],
-  handle: async ({ db, params, ...caller }) => ok(await getSecret(db, caller, params.id)),
+  handle: async ({ db, record, params, ...caller }) => {
+    const shown = await record((tx) => showSecret(tx, caller, params.id));
+    return ok(shown ?? (await getSecret(db, caller, params.id)));
+  },
 });
 
 export const rotate = writeRoute({

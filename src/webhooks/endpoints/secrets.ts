@@ -2,6 +2,7 @@ import type { Reader, Tx } from '../../db/connect.ts';
 import { sealingKey } from '../../db/secret-key.ts';
 import { type Json, toJson } from '../../kernel/json.ts';
 import { placeOf } from '../../outbox/secrets.ts';
+import { note } from '../../people/audit/service.ts';
 import { signatureOf } from '../signing/rules.ts';
 import { readSigning } from '../signing/schemes.ts';
 import { headerProblem } from './headers.ts';
@@ -25,6 +26,17 @@ export async function getSecret(
   if (row === null) throw missingEndpoint();
   checkSubscription(principal, row.event_types);
   return secretJson(vault.open(row.secret, placeOf(endpoint, 'secret')), row.previous_secret_until);
+}
+
+/** The same, with an entry in the audit log: whoever has the secret can forge deliveries. Throws as `getSecret`. */
+export async function showSecret(
+  tx: Tx,
+  { requestId, ...caller }: SecretCaller & { readonly requestId: string },
+  id: string,
+): Promise<Json<EndpointSecret>> {
+  const secret = await getSecret(tx, caller, id);
+  await note(tx, caller.principal, { action: 'getWebhookEndpointSecret', target: id, requestId });
+  return secret;
 }
 
 /**

@@ -1,0 +1,45 @@
+import sql, { raw } from 'sql-template-tag';
+import { Type } from 'typebox';
+import { nullable } from '../../contract/schemas.ts';
+import { rows, type Tx } from '../../db/connect.ts';
+import { sealingKey } from '../../db/secret-key.ts';
+import type { AccountId } from '../../kernel/ids.ts';
+import { digestPrefix, type Vault } from '../../kernel/vault.ts';
+
+/*
+ * What is kept of files that came or went: a keyed digest. A plain one would give away what is in a file: who knows the
+ * rest of it finds a tax number by trying a billion. Equal files of an account have equal digests until the secret key
+ * is changed; digests under the key before are dropped then.
+ */
+
+/** The tables with digests of files, each with the column `file_digest`. */
+const TABLES = ['imports', 'payout_results', 'payment_file_downloads'].map((table) => raw(table));
+
+/** The digest to be kept of a file. In: the SHA-256 of its bytes. */
+export async function fileDigest(tx: Tx, vault: Vault, account: AccountId, sha256: Buffer): Promise<Buffer> {
+  return vault.digest(sha256, `files ${account}`, await sealingKey(tx));
+}
+
+/** The field of records. */
+export const digestField = nullable(
+  Type.String({
+    description:
+      'a keyed digest of the file, hexadecimal: equal for equal files of the account until the secret key of the server is ' +
+      'changed; null when it was dropped then, or the download was cut off',
+    examples: ['9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08'],
+  }),
+);
+
+/** SQL: a digest as records have it, hexadecimal without the name of its key. In: the column. */
+export const shownDigest = (column: string) => `encode(substring(${column} from 9), 'hex')`;
+
+/** Drops the digests that were made under another key than this. Nobody makes any meanwhile: see `holdSealing`. */
+export async function dropOtherDigests(tx: Tx, fingerprint: string): Promise<void> {
+  const prefix = digestPrefix(fingerprint);
+  for (const table of TABLES) {
+    await rows(
+      tx,
+      sql`update ${table} set file_digest = null where substring(file_digest for ${prefix.length}::int) <> ${prefix}`,
+    );
+  }
+}

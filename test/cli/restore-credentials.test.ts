@@ -1,0 +1,117 @@
+import { join } from 'node:path';
+import { afterAll, expect, inject, test } from 'vitest';
+import { signedIn } from '../people/support.ts';
+import { settingsOf } from '../support/database-url.ts';
+import { makeEndpoint, makeGrant } from '../support/seed.ts';
+import { useAccount, useWorld } from '../support/world.ts';
+import { emptyDatabase } from './backup-support.ts';
+import { startServer, useMachine } from './support.ts';
+
+const world = useWorld();
+const api = useAccount(world, 'Shop');
+const machine = useMachine();
+const drops: (() => Promise<void>)[] = [];
+afterAll(async () => {
+  for (const drop of drops) await drop();
+});
+
+/** One of each credential, in the account of the test. */
+async function makeCredentials() {
+  const { body: key } = await api.post('/v2/api-keys', { name: 'shop' });
+  const user = await signedIn(world, 'owner', api);
+  const grant = await makeGrant(world, api, { name: 'Ledger' });
+  const { body: invited } = await api.post('/v2/users', {
+    email: 'ada@example.com',
+    name: 'Ada',
+    role: 'member',
+  });
+  const endpoint = await makeEndpoint(api, { owner: 'customer 7' });
+  const { body: portal } = await api.post(`/v2/webhook-endpoints/${endpoint}/portal-link`, {});
+  return { key, user, grant, invited, portal };
+}
+
+type Made = Awaited<ReturnType<typeof makeCredentials>>;
+
+/** Which of them a server accepts. */
+async function accepted(url: string, { key, user, grant, invited, portal }: Made) {
+  const status = async (path: string, init: RequestInit = {}) =>
+    (await fetch(url + path, { redirect: 'manual', ...init })).status;
+  const bearer = (token: string) => ({ headers: { authorization: `Bearer ${token}` } });
+  const page = async (path: string) => (await fetch(url + path)).text();
+  const link = new URL(invited.invitation_url);
+  const opened = new URL(portal.url);
+  return {
+    key: await status('/v2/account', bearer(key.key)),
+    session: await status('/v2/me', { headers: { cookie: `payhook_session=${user.browser.cookie()}` } }),
+    token: await status('/v2/affiliates/payouts', bearer(grant.access_token)),
+    invitation: (await page(link.pathname + link.search)).includes('name="password"'),
+    portal: await status('/portal', {
+      method: 'POST',
+      body: new URLSearchParams({
+        link: opened.searchParams.get('link') ?? '',
+        secret: opened.hash.slice(1),
+      }),
+    }),
+  };
+}
+
+/** Restores into a database of its own, and starts a server on it for `look`. */
+async function restored<Result>(
+  file: string,
+  options: readonly string[],
+  look: (url: string) => Promise<Result>,
+) {
+  const { url, drop } = await emptyDatabase();
+  drops.push(drop);
+  const env = { DATABASE_URL: url, SECRET_KEY: inject('postgres').secretKey, DELIVERY_WORKER: 'off' };
+  const ran = await machine.run(['restore', file, ...options], { env });
+  expect(ran, ran.stderr).toMatchObject({ code: 0 });
+  const server = await startServer(machine, { env });
+  const seen = await look(server.url);
+  server.child.kill('SIGTERM');
+  await server.ended;
+  return { said: ran.stdout, seen, env };
+}
+
+test('a restore lists the credentials it revives, and ends them with --end-credentials', async () => {
+  const made = await makeCredentials();
+  const file = join(machine.folder, 'before.payhook');
+  const saved = await machine.run(['backup', file], { env: await settingsOf(world) });
+  expect(saved, saved.stderr).toMatchObject({ code: 0 });
+  // after the backup
+  expect((await api.delete(`/v2/api-keys/${made.key.id}`)).status).toBe(204);
+  expect((await accepted(world.url, made)).key).toBe(401);
+
+  const revived = await restored(file, [], (url) => accepted(url, made));
+  expect(revived.seen).toMatchObject({ key: 200, session: 200, token: 200, invitation: true, portal: 200 });
+  expect(revived.said).toMatch(/credentials {3}valid as of .*, also what was revoked since: \d+ API keys, /);
+  expect(revived.said).toContain(`    API key shop ${made.key.id} of acc_`);
+  expect(revived.said).toContain(`    OAuth grant Ledger ${made.grant.grant_id} of acc_`);
+  expect(revived.said).toContain('--end-credentials ends all');
+
+  const ended = await restored(file, ['--end-credentials', '--json'], (url) => accepted(url, made));
+  expect(ended.seen).toMatchObject({ key: 401, session: 401, token: 401, invitation: false, portal: 400 });
+  const result = JSON.parse(ended.said);
+  expect(result.credentials_ended).toBe(true);
+  const { id: account_id } = (await api.get('/v2/account')).body;
+  for (const credential of [
+    { kind: 'api_key', account_id, id: made.key.id, name: 'shop' },
+    { kind: 'session', account_id, id: expect.stringMatching(/^ses_/), name: 'The owner' },
+    { kind: 'oauth_grant', account_id, id: made.grant.grant_id, name: 'Ledger' },
+    { kind: 'oauth_client_secret', account_id, id: made.grant.application_id, name: 'Ledger' },
+    { kind: 'user_link', account_id, id: null, name: 'Ada' },
+    { kind: 'portal_link', account_id, id: made.portal.id, name: 'customer 7' },
+  ]) {
+    expect(result.credentials).toContainEqual(credential);
+  }
+
+  // the operator makes a new key, and the audit log says what happened
+  const audit = await machine.run(['audit-log', 'list', '--account', account_id, '--json'], {
+    env: ended.env,
+  });
+  expect(audit.stdout).toContain('"endCredentials"');
+  const key = await machine.run(['keys', 'create', '--account', account_id, '--name', 'new', '--json'], {
+    env: ended.env,
+  });
+  expect(key, key.stderr).toMatchObject({ code: 0 });
+});
