@@ -3,6 +3,7 @@ import copyFrom from 'pg-copy-streams';
 import type { Sql } from 'sql-template-tag';
 import type { Author } from '../kernel/author.ts';
 import type { TraceContext } from '../kernel/trace.ts';
+import { withLocksFirst } from './again.ts';
 import { hostsOf } from './hosts.ts';
 import { listen, type SignOfLife } from './listen.ts';
 import { LONGEST_STATEMENT, openPool, type Pool, type PoolUse } from './pool.ts';
@@ -72,7 +73,10 @@ export interface Database {
   readonly reader: Reader;
   /** The same object for all transactions of this database in this process, as a key for what belongs to it. */
   readonly home: object;
-  /** Runs `work` in one transaction: commits when it resolves, rolls back when it throws. */
+  /**
+   * Runs `work` in one transaction: commits when it resolves, rolls back when it throws. It runs again after a
+   * NeedsLocksFirst.
+   */
   transaction<Result>(work: (tx: Tx) => Promise<Result>, shape?: Shape): Promise<Result>;
   /** Runs statements that must agree with each other: all see one snapshot, and none can write. */
   snapshot<Result>(work: (db: Snapshot) => Promise<Result>): Promise<Result>;
@@ -173,7 +177,8 @@ export function connect(options: ConnectOptions): Database {
   return {
     ...onPrimary,
     home,
-    transaction: (work, shape) => begin(shape)(writers, work, aboutOf(shape)),
+    transaction: (work, shape) =>
+      withLocksFirst((whole) => begin(shape)(writers, whole, aboutOf(shape)), work),
     reads: () => ({ ...onPrimary, from: () => 'primary' }),
     replica: null,
     engine: (work, shape) => begin(shape)(engine, work, aboutOf(shape)),

@@ -193,7 +193,8 @@ export const REASONS = {
   payout_not_paid: { status: 409, meaning: 'The payout was not completed yet.' },
   amount_too_large: {
     status: 409,
-    meaning: 'A sum would exceed 9007199254740991 minor units, or what a payment file has room for.',
+    meaning:
+      'A sum, such as the balance of an affiliate, would exceed 9007199254740991 minor units, or what a payment file has room for.',
   },
   too_many_files_today: {
     status: 409,
