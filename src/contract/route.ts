@@ -94,6 +94,7 @@ export interface Principal extends Author {
   readonly session?: SessionId;
   /** The redirect URIs of a public application: pages of their origins may read the response. Empty for others. */
   readonly redirectUris?: readonly string[];
+  readonly searches?: number | null; // as in LiveKey; undefined = not known
   /** What a portal may reach; undefined for every other principal. */
   readonly portal?: Portal;
 }
@@ -304,6 +305,9 @@ interface WriteCommon<
   readonly upload?: Uploading;
   /** Bytes, default 1 MiB. */
   readonly bodyLimit?: number;
+  readonly publishes?: true; // events of the caller (http/filtered)
+  /** Its statements may take longer than those of other requests; so may those of an upload. */
+  readonly takesLong?: true;
   /** Left out of the audit log: it changes nothing, or comes in streams that have their own records. */
   readonly unaudited?: true;
   /** Viewers may use it too: it changes nothing. */

@@ -6,7 +6,7 @@ import type { TraceContext } from '../kernel/trace.ts';
 import { withLocksFirst } from './again.ts';
 import { hostsOf } from './hosts.ts';
 import { listen, type SignOfLife } from './listen.ts';
-import { LONGEST_STATEMENT, openPool, type Pool, type PoolUse } from './pool.ts';
+import { LONGEST_OF_ALL, LONGEST_STATEMENT, openPool, type Pool, type PoolUse } from './pool.ts';
 import type { Replica } from './replica.ts';
 import type { Settings } from './session.ts';
 import { inTransaction, readerOn, rowsOn, snapshotOn, using } from './statements.ts';
@@ -57,6 +57,8 @@ export interface Snapshot extends Reader {
  */
 export interface Shape {
   readonly single?: boolean;
+  /** Its statements may last 24 hours instead of 5 minutes; not with `single`. */
+  readonly takesLong?: boolean;
   /** The trace that it belongs to. */
   readonly trace?: TraceContext | null;
   /** Who asked for it. */
@@ -154,18 +156,23 @@ export function connect(options: ConnectOptions): Database {
   });
   const common = { watch, name, renewals: () => renewals, onIdleError };
   const readers = openPool(hosts, { readOnly: true, max, settings: LONGEST_STATEMENT }, common);
-  const writers = openPool(hosts, { max }, common);
+  const writers = openPool(hosts, { max, settings: LONGEST_STATEMENT }, common);
   // A pool apart from the readers, which authenticate every request: a download lasts as long as its client reads.
-  const snapshots = openPool(hosts, { readOnly: true, max }, common);
+  const snapshots = openPool(hosts, { readOnly: true, max, settings: LONGEST_OF_ALL }, common);
   const ofEngine = { max: ENGINE_CONNECTIONS, settings: { ...LONGEST_STATEMENT, ...ENGINE_PLANS } };
   const engine = openPool(hosts, ofEngine, common);
-  const loner = openPool(direct, { max: 1, settings: { lock_timeout: '10s' }, alone: true }, common);
+  const loner = openPool(
+    direct,
+    { max: 1, settings: { ...LONGEST_OF_ALL, lock_timeout: '10s' }, alone: true },
+    common,
+  );
   const listeners = new Set<() => void>();
   const home = {};
   const aboutOf = (shape?: Shape): About => ({
     home,
     trace: shape?.trace ?? null,
     by: shape?.by ?? null,
+    settings: shape?.takesLong ? LONGEST_OF_ALL : undefined,
     announced,
   });
   const announced = () => {
@@ -209,12 +216,15 @@ export function connect(options: ConnectOptions): Database {
 const begin = (shape: Shape | undefined) => (shape?.single ? single : several);
 
 /** What a transaction knows of its database and its request. */
-type About = Pick<Tx, 'home' | 'trace' | 'by'> & { announced(): void };
+type About = Pick<Tx, 'home' | 'trace' | 'by'> & {
+  readonly settings: Settings | undefined;
+  announced(): void;
+};
 
 async function several<Result>(
   pool: Pool,
   work: (tx: Tx) => Promise<Result>,
-  { announced, ...about }: About,
+  { announced, settings, ...about }: About,
 ): Promise<Result> {
   const client = await pool.take();
   const { end, ...telling } = createTelling(announced);
@@ -232,7 +242,7 @@ async function several<Result>(
     },
   };
   try {
-    const result = await inTransaction(pool, client, () => work(tx));
+    const result = await inTransaction(pool, client, () => work(tx), settings);
     end(true);
     return result;
   } catch (error) {
@@ -246,7 +256,7 @@ async function several<Result>(
 async function single<Result>(
   pool: Pool,
   work: (tx: Tx) => Promise<Result>,
-  { announced, ...about }: About,
+  { announced, settings: _, ...about }: About,
 ): Promise<Result> {
   const { end, ...telling } = createTelling(announced);
   let isAsked = false;

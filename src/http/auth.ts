@@ -91,7 +91,8 @@ async function byKey(
   const key = isSecret('ph_', token) ? await findKey(hashSecret(token)) : null;
   if (key === null) return null;
   touchKey(db, key.id);
-  return { kind: 'key', id: idOf('key', key.id), account: key.account, scopes: ALL_SCOPES, role: 'owner' };
+  const { account, searches } = key;
+  return { kind: 'key', id: idOf('key', key.id), account, searches, scopes: ALL_SCOPES, role: 'owner' };
 }
 
 async function bySession(db: Database, { method, headers }: Request, cookie: string): Promise<Principal> {

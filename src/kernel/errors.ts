@@ -292,6 +292,11 @@ export const REASONS = {
   },
   invalid_event_type: { status: 400, meaning: 'The event type does not exist or cannot be used here.' },
   reserved_event_type: { status: 400, meaning: 'Only Payhook publishes event types with this prefix.' },
+  too_much_to_search: {
+    status: 400,
+    meaning:
+      'The filters of the account would search more than 256 MiB for one request: the number of their $contains times the bytes of the body.',
+  },
   payload_too_large: { status: 400, meaning: 'The event would be larger than 256 KiB.' },
   // The server
   internal_error: {
@@ -305,6 +310,10 @@ export const REASONS = {
   disk_full: {
     status: 500,
     meaning: 'The disk of the database or of this server is full; nothing was written.',
+  },
+  took_too_long: {
+    status: 500,
+    meaning: 'A statement took longer than the server allows; nothing was written.',
   },
   shutting_down: { status: 500, meaning: 'The server is stopping; try again after Retry-After.' },
 } as const satisfies Record<string, Reason>;

@@ -40,6 +40,8 @@ export async function removeKey(tx: Tx, account: AccountId, id: string): Promise
 interface LiveKey {
   readonly id: KeyId;
   readonly account: AccountId;
+  /** How many searches the filters of the account make in each event; null = it has no filters. */
+  readonly searches: number | null;
 }
 
 /**

@@ -55,14 +55,17 @@ export async function revokeKey(tx: Tx, account: AccountId, id: KeyId): Promise<
   return done.length === 1;
 }
 
-/** The live keys with one of these hashes. */
+/** The live keys with one of these hashes, and how much the filters of their accounts search (outbox/searches). */
 export function findByHashes(
   db: Reader,
   hashes: readonly Buffer[],
-): Promise<{ hash: Buffer; id: KeyId; account: AccountId }[]> {
+): Promise<{ hash: Buffer; id: KeyId; account: AccountId; searches: number | null }[]> {
   return rows(
     db,
-    sql`select hash, id, account_id as account from api_keys where hash = any(${hashes}::bytea[]) and revoked_at is null`,
+    sql`select hash, id, account_id as account,
+               (select sum(e.filter_searches)::int from webhook_endpoints e
+                where e.account_id = k.account_id and e.filter_path is not null and e.deleted_at is null) as searches
+        from api_keys k where hash = any(${hashes}::bytea[]) and revoked_at is null`,
     'keys_by_hash',
   );
 }
