@@ -17,6 +17,7 @@ import { deleteOldSessions, mendSessions } from '../people/sessions/store.ts';
 import { deleteOldFailures, deleteOldLinks, mendLinks } from '../people/users/store.ts';
 import { mendEndpoints, mendQueue } from '../webhooks/engine/mend.ts';
 import { dropOldWeeks } from '../webhooks/engine/retention.ts';
+import { speedUpFilters } from '../webhooks/filters/columns.ts';
 import { deleteOldPortalLinks, mendPortalLinks } from '../webhooks/portal/store.ts';
 import { addressOf } from './address.ts';
 import { backupChores } from './backup/schedule.ts';
@@ -56,6 +57,8 @@ export function choresOf({
       everyMs: HOUR_MS,
       run: () => dropOldWeeks({ db, log, days: config.delivery.retentionDays }),
     },
+    // filters that were written before they had a fast form
+    { name: 'filters', everyMs: HOUR_MS, slice: speedUpFilters },
     // people who are being erased
     { name: 'erasures', everyMs: 5 * SECOND_MS, slice: eraseSlice },
     // schedules of payouts, and payouts that wait for a second person

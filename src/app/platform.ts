@@ -139,7 +139,8 @@ export async function openPlatform(config: Config, options: PlatformOptions): Pr
         list: () => listAccounts(db.reader),
         create: (name) => db.transaction((tx) => createAccount(tx, name)),
         markDemo: (account) => db.transaction((tx) => markDemo(tx, account)),
-        remove: (account) => despiteLocks(() => db.transaction((tx) => removeAccount(tx, account))),
+        remove: (account) =>
+          despiteLocks(() => db.transaction((tx) => removeAccount(tx, account), { takesLong: true })),
         async setUpLink(account) {
           const secret = await db.transaction((tx) => newSetUpLink(tx, account));
           return secret === null ? null : setUpUrl(config, plainAddress(config), secret);

@@ -95,6 +95,7 @@ export interface Principal extends Author {
   readonly session?: SessionId;
   /** The redirect URIs of a public application: pages of their origins may read the response. Empty for others. */
   readonly redirectUris?: readonly string[];
+  readonly searches?: number | null; // as in LiveKey; undefined = not known
   /** What a portal may reach; undefined for every other principal. */
   readonly portal?: Portal;
 }
@@ -284,10 +285,8 @@ interface ReadSpec<
   Answers extends Returns,
   Listing extends ListDefinition | undefined,
 > extends Common<Path, Query, Answers, Listing> {
-  /** It records what the caller did, so a page of another site must not make a browser send it with a session. */
-  readonly records?: true;
-  /** A replica of the database may answer it, as it may all lists: it reads many rows, and decides nothing. */
-  readonly replicable?: true;
+  readonly records?: true; // it records what the caller did, so no page of another site may make a browser send it
+  readonly replicable?: true; // a replica may answer it, as all lists: it reads many rows, and decides nothing
   handle(input: ReadInput<Path, Query> & If<Listing, Listed>): Promise<ReplyOf<Answers>>;
 }
 
@@ -303,13 +302,13 @@ interface WriteCommon<
   readonly body?: Body;
   /** A field that is passed on unchanged, such as `data` or `items.*.data`: its numbers are not checked. */
   readonly passesOn?: string;
-  /** The body may be left out; it is then `{}`. */
-  readonly bodyOptional?: true;
-  /** Reads a file of this type instead of JSON. */
-  readonly upload?: Uploading;
+  readonly bodyOptional?: true; // it may be left out, and is then `{}`
+  readonly upload?: Uploading; // the type of the file that it reads instead of JSON
   readonly bodyLimit?: number; // bytes, default 1 MiB; 64 KiB in a portal
   /** Members of objects and items of lists in it, default 5,000, without a limit where it `passesOn`; 1,000 in a portal. */
   readonly mostParts?: number;
+  readonly publishes?: true; // events of the caller (http/filtered)
+  readonly takesLong?: true; // its statements may, as those of an upload may
   /** Left out of the audit log: it changes nothing, or comes in streams that have their own records. */
   readonly unaudited?: true;
   readonly harmless?: true; // it changes nothing, so viewers may use it too

@@ -60,11 +60,14 @@ export async function readBackups(db: Reader): Promise<BackupState> {
 
 /** Runs `work` while no migration changes the tables. A snapshot that it takes is of after the last one. */
 export function betweenMigrations<Result>(db: Database, work: () => Promise<Result>): Promise<Result> {
-  return db.transaction(async (tx) => {
-    await stayOpen(tx);
-    await shareLock(tx, LOCKS.tables);
-    return work();
-  });
+  return db.transaction(
+    async (tx) => {
+      await stayOpen(tx);
+      await shareLock(tx, LOCKS.tables);
+      return work();
+    },
+    { takesLong: true },
+  );
 }
 
 /**

@@ -48,7 +48,9 @@ export async function untilDone(db: Database, name: string, slice: Slice): Promi
   let all = 0;
   let done: number;
   do {
-    done = await db.transaction(async (tx) => ((await tryLock(tx, LOCKS.chore(name))) ? slice(tx) : 0));
+    done = await db.transaction(async (tx) => ((await tryLock(tx, LOCKS.chore(name))) ? slice(tx) : 0), {
+      takesLong: true,
+    });
     all += done;
   } while (done >= SLICE_ROWS);
   return all;

@@ -3,9 +3,10 @@ import copyFrom from 'pg-copy-streams';
 import type { Sql } from 'sql-template-tag';
 import type { Author } from '../kernel/author.ts';
 import type { TraceContext } from '../kernel/trace.ts';
+import { withLocksFirst } from './again.ts';
 import { hostsOf } from './hosts.ts';
 import { listen, type SignOfLife } from './listen.ts';
-import { LONGEST_STATEMENT, openPool, type Pool, type PoolUse } from './pool.ts';
+import { LONGEST_OF_ALL, LONGEST_STATEMENT, openPool, type Pool, type PoolUse } from './pool.ts';
 import type { Replica } from './replica.ts';
 import type { Settings } from './session.ts';
 import { inTransaction, readerOn, rowsOn, snapshotOn, using } from './statements.ts';
@@ -56,6 +57,8 @@ export interface Snapshot extends Reader {
  */
 export interface Shape {
   readonly single?: boolean;
+  /** Its statements may last 24 hours instead of 5 minutes; not with `single`. */
+  readonly takesLong?: boolean;
   /** The trace that it belongs to. */
   readonly trace?: TraceContext | null;
   /** Who asked for it. */
@@ -72,7 +75,10 @@ export interface Database {
   readonly reader: Reader;
   /** The same object for all transactions of this database in this process, as a key for what belongs to it. */
   readonly home: object;
-  /** Runs `work` in one transaction: commits when it resolves, rolls back when it throws. */
+  /**
+   * Runs `work` in one transaction: commits when it resolves, rolls back when it throws. It runs again after a
+   * NeedsLocksFirst.
+   */
   transaction<Result>(work: (tx: Tx) => Promise<Result>, shape?: Shape): Promise<Result>;
   /** Runs statements that must agree with each other: all see one snapshot, and none can write. */
   snapshot<Result>(work: (db: Snapshot) => Promise<Result>): Promise<Result>;
@@ -161,21 +167,26 @@ export function connect(options: ConnectOptions): Database {
   });
   const common = { watch, name, renewals: () => renewals, onIdleError };
   const readers = openPool(hosts, { readOnly: true, max, settings: LONGEST_STATEMENT }, common);
-  const writers = openPool(hosts, { max }, common);
+  const writers = openPool(hosts, { max, settings: LONGEST_STATEMENT }, common);
   const ofAnonymous = { max: Math.min(ANONYMOUS_CONNECTIONS, max), settings: LONGEST_STATEMENT };
   const anonymousReaders = openPool(hosts, { readOnly: true, ...ofAnonymous }, common);
   const anonymousWriters = openPool(hosts, ofAnonymous, common);
   // A pool apart from the readers, which authenticate every request: a download lasts as long as its client reads.
-  const snapshots = openPool(hosts, { readOnly: true, max }, common);
+  const snapshots = openPool(hosts, { readOnly: true, max, settings: LONGEST_OF_ALL }, common);
   const ofEngine = { max: ENGINE_CONNECTIONS, settings: { ...LONGEST_STATEMENT, ...ENGINE_PLANS } };
   const engine = openPool(hosts, ofEngine, common);
-  const loner = openPool(direct, { max: 1, settings: { lock_timeout: '10s' }, alone: true }, common);
+  const loner = openPool(
+    direct,
+    { max: 1, settings: { ...LONGEST_OF_ALL, lock_timeout: '10s' }, alone: true },
+    common,
+  );
   const listeners = new Set<() => void>();
   const home = {};
   const aboutOf = (shape?: Shape): About => ({
     home,
     trace: shape?.trace ?? null,
     by: shape?.by ?? null,
+    settings: shape?.takesLong ? LONGEST_OF_ALL : undefined,
     announced,
   });
   const announced = () => {
@@ -187,7 +198,8 @@ export function connect(options: ConnectOptions): Database {
   const database: Omit<Database, 'anonymous'> = {
     ...onPrimary,
     home,
-    transaction: (work, shape) => begin(shape)(writers, work, aboutOf(shape)),
+    transaction: (work, shape) =>
+      withLocksFirst((whole) => begin(shape)(writers, whole, aboutOf(shape)), work),
     reads: () => ({ ...onPrimary, from: () => 'primary' }),
     replica: null,
     engine: (work, shape) => begin(shape)(engine, work, aboutOf(shape)),
@@ -230,12 +242,15 @@ export function connect(options: ConnectOptions): Database {
 const begin = (shape: Shape | undefined) => (shape?.single ? single : several);
 
 /** What a transaction knows of its database and its request. */
-type About = Pick<Tx, 'home' | 'trace' | 'by'> & { announced(): void };
+type About = Pick<Tx, 'home' | 'trace' | 'by'> & {
+  readonly settings: Settings | undefined;
+  announced(): void;
+};
 
 async function several<Result>(
   pool: Pool,
   work: (tx: Tx) => Promise<Result>,
-  { announced, ...about }: About,
+  { announced, settings, ...about }: About,
 ): Promise<Result> {
   const client = await pool.take();
   const { end, ...telling } = createTelling(announced);
@@ -253,7 +268,7 @@ async function several<Result>(
     },
   };
   try {
-    const result = await inTransaction(pool, client, () => work(tx));
+    const result = await inTransaction(pool, client, () => work(tx), settings);
     end(true);
     return result;
   } catch (error) {
@@ -267,7 +282,7 @@ async function several<Result>(
 async function single<Result>(
   pool: Pool,
   work: (tx: Tx) => Promise<Result>,
-  { announced, ...about }: About,
+  { announced, settings: _, ...about }: About,
 ): Promise<Result> {
   const { end, ...telling } = createTelling(announced);
   let isAsked = false;

@@ -28,10 +28,11 @@ export function isUnavailable(error: unknown): boolean {
 }
 
 /** Why PostgreSQL cannot do its work, as far as an error tells; null = another reason. */
-export function databaseFault(error: unknown): 'unavailable' | 'disk_full' | 'read_only' | null {
+export function databaseFault(error: unknown): 'unavailable' | 'disk_full' | 'read_only' | 'too_long' | null {
   const code = codeOf(error);
   if (code === '53100' || code === 'ENOSPC') return 'disk_full';
   if (code === '25006') return 'read_only';
+  if (code === '57014') return 'too_long'; // statement_timeout, or cancelled by hand
   return isUnavailable(error) ? 'unavailable' : null;
 }
 

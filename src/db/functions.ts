@@ -57,6 +57,32 @@ create or replace function filterable(payload text) returns jsonb language plpgs
     return 'null';
   end $$;
 
+-- Whether a text or list of a payload contains a value: an element of \`filter_contains\` of an endpoint (webhooks/filters). A text is
+-- searched by strpos, which takes time for each byte of what is searched and, at worst, of what is looked for. So that has at most 8
+-- characters; a longer text is searched by a regular expression, in linear time, where its beginning is found.
+create or replace function filter_contains(payload jsonb, searched jsonb) returns boolean language sql immutable as $$
+  select coalesce(case jsonb_typeof(found)
+    when 'string' then jsonb_typeof(value) = 'string'
+      and strpos(found #>> '{}', left(value #>> '{}', 8)) > 0
+      and (length(value #>> '{}') <= 8 or found @@ format('$ like_regex %s flag "q"', value)::jsonpath)
+    when 'array' then found @> jsonb_build_array(value)
+    end, false)
+  from (select jsonb_path_query_first(payload, (searched ->> 'at')::jsonpath, '{}', true) as found,
+          searched -> 'value' as value) s $$;
+
+-- Whether a payload matches a filter. Nothing in a filter is negated, so one that does not match if all is contained needs no search.
+create or replace function filter_matches(payload jsonb, path jsonpath, contains jsonb) returns boolean
+  language plpgsql immutable as $$
+  declare
+    vars jsonb := (select jsonb_object_agg(concat('c', place - 1), true)
+      from jsonb_array_elements(contains) with ordinality c (value, place));
+  begin
+    if not coalesce(jsonb_path_match(payload, path, vars, true), false) then return false; end if;
+    vars := (select jsonb_object_agg(concat('c', place - 1), filter_contains(payload, value))
+      from jsonb_array_elements(contains) with ordinality c (value, place));
+    return coalesce(jsonb_path_match(payload, path, vars, true), false);
+  end $$;
+
 -- The text of a value that can name something: of 1 to 255 characters, none of them a control character; else null.
 create or replace function naming(value json) returns text language sql immutable as $$
   select case when json_typeof(value) in ('string', 'number')

@@ -23,13 +23,16 @@ export async function migrate<Result>(
   firstRun: (tx: Tx) => Promise<Result>,
   { onlyExisting = false }: { onlyExisting?: boolean } = {},
 ): Promise<{ report: MigrationReport; first: Result }> {
-  return db.transaction(async (tx) => {
-    await lockStarts(tx);
-    await refuseUnusable(tx);
-    if (onlyExisting) await refuseEmpty(tx);
-    const report = await applyMigrations(tx);
-    return { report, first: await firstRun(tx) };
-  });
+  return db.transaction(
+    async (tx) => {
+      await lockStarts(tx);
+      await refuseUnusable(tx);
+      if (onlyExisting) await refuseEmpty(tx);
+      const report = await applyMigrations(tx);
+      return { report, first: await firstRun(tx) };
+    },
+    { takesLong: true },
+  );
 }
 
 /**

@@ -31,6 +31,12 @@ export interface Pooling {
   onIdleError(error: Error): void;
 }
 
+/** How a transaction begins: its isolation level, and its settings. */
+export interface Beginning {
+  readonly level?: string;
+  readonly settings?: Settings | undefined;
+}
+
 /** Connections for one purpose. */
 export interface Pool {
   readonly watch: Watch;
@@ -38,8 +44,8 @@ export interface Pool {
   take(): Promise<pg.PoolClient>;
   /** Whether the settings of the purpose are those of the connection's session, which no pooler shares with others. */
   hasSession(client: pg.PoolClient): boolean;
-  /** What begins a transaction on the connection, with the settings of the purpose. */
-  beginning(client: pg.PoolClient, level?: string): string;
+  /** What begins a transaction on the connection, with the settings of the purpose, and with its own. */
+  beginning(client: pg.PoolClient, own?: Beginning): string;
   end(): Promise<void>;
   /** Ends it at once: what waits on a connection fails. */
   cut(): void;
@@ -68,8 +74,10 @@ export interface PoolUse {
   readonly waits: number;
 }
 
-/** For reads and for the engine. Writes and downloads take as long as they are large. */
+/** No statement lasts longer. A transaction may ask for more (`Shape.takesLong`). */
 export const LONGEST_STATEMENT: Settings = { statement_timeout: '5min' };
+/** For what takes as long as it is large or its client is slow: downloads, migrations, files, payouts. */
+export const LONGEST_OF_ALL: Settings = { statement_timeout: '24h' };
 /**
  * Compiling a plan pays for statements that run for seconds. By its default setting PostgreSQL compiles those of payment files,
  * whose costs it estimates far too high, and takes a hundred times as long.
@@ -81,6 +89,9 @@ const KEEP_ALIVES: Settings = {
   tcp_keepalives_count: '4',
 };
 
+const local = (settings: Settings) =>
+  Object.entries(settings).map(([name, value]) => `; set local ${name} to '${value}'`);
+
 /** A pool that connects lazily: the first `take` does. The caller ends it. */
 export function openPool(hosts: Hosts, purpose: Purpose, common: Pooling): Pool {
   const { readOnly = false, max, alone = false, patienceMs = CONNECT_MS } = purpose;
@@ -90,7 +101,6 @@ export function openPool(hosts: Hosts, purpose: Purpose, common: Pooling): Pool 
     ...KEEP_ALIVES,
     default_transaction_read_only: readOnly ? 'on' : 'off',
   };
-  const ofTransaction = Object.entries(settings).map(([name, value]) => `; set local ${name} to '${value}'`);
   const sessions = new WeakSet<pg.ClientBase>();
   const born = new WeakMap<pg.ClientBase, number>();
   const clients = new Set<pg.ClientBase>();
@@ -137,10 +147,11 @@ export function openPool(hosts: Hosts, purpose: Purpose, common: Pooling): Pool 
       }
     },
     hasSession: (client) => sessions.has(client),
-    beginning(client, level) {
+    beginning(client, { level, settings: own = {} } = {}) {
       const isolation = level === undefined ? '' : ` isolation level ${level}`;
-      if (sessions.has(client)) return `begin${isolation}`;
-      return [`begin${isolation} ${readOnly ? 'read only' : 'read write'}`, ...ofTransaction].join('');
+      if (sessions.has(client)) return [`begin${isolation}`, ...local(own)].join('');
+      const access = readOnly ? 'read only' : 'read write';
+      return [`begin${isolation} ${access}`, ...local({ ...settings, ...own })].join('');
     },
     end,
     cut() {

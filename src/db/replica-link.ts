@@ -1,8 +1,8 @@
 import sql from 'sql-template-tag';
 import { type Database, oneRow, type Reader } from './connect.ts';
 import type { Hosts } from './hosts.ts';
-import { LONGEST_STATEMENT, openPool, type PoolUse } from './pool.ts';
-import type { Session } from './session.ts';
+import { LONGEST_OF_ALL, LONGEST_STATEMENT, openPool, type PoolUse } from './pool.ts';
+import type { Session, Settings } from './session.ts';
 import { readerOn, snapshotOn } from './statements.ts';
 import type { Watch } from './watch.ts';
 
@@ -61,9 +61,9 @@ const ASK_AGAIN_MS = 2;
 export function openLink({ hosts, watch, max, name }: LinkOptions): Link {
   const accept = onlyOne();
   const common = { watch, name, renewals: () => 0, onIdleError: () => undefined };
-  const open = (size: number, settings = {}) =>
+  const open = (size: number, settings: Settings) =>
     openPool(hosts, { readOnly: true, max: size, accept, patienceMs: LOOK_MS, settings }, common);
-  const [reading, snapshots] = [open(max, LONGEST_STATEMENT), open(max)];
+  const [reading, snapshots] = [open(max, LONGEST_STATEMENT), open(max, LONGEST_OF_ALL)];
   // one of its own for the position, which must be known however many read
   const asking = open(1, LONGEST_STATEMENT);
   const pools = [reading, snapshots, asking];

@@ -30,7 +30,6 @@ const HARMS: readonly Harm[] = [
       'requests that happen at once fail: set it to read committed for the role of Payhook',
     ),
   },
-  { name: 'statement_timeout', why: unless('0', CUTS_OFF) },
   { name: 'idle_in_transaction_session_timeout', why: unless('0', CUTS_OFF) },
   { name: 'transaction_timeout', why: unless('0', CUTS_OFF) },
   {

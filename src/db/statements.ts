@@ -3,6 +3,7 @@ import copyStreams from 'pg-copy-streams';
 import type { Sql } from 'sql-template-tag';
 import type { Reader, Snapshot } from './connect.ts';
 import type { Pool } from './pool.ts';
+import type { Settings } from './session.ts';
 
 /*
  * How statements and transactions are run on a connection of a pool, whichever database it is of.
@@ -29,16 +30,17 @@ export async function using<Result>(
   }
 }
 
-/** Begins a transaction on a connection, works, commits or rolls back, and releases the connection. */
+/** Begins a transaction on a connection, with settings for it alone, works, commits or rolls back, and releases the connection. */
 export async function inTransaction<Result>(
   pool: Pool,
   client: pg.PoolClient,
   work: () => Promise<Result>,
+  settings?: Settings,
 ): Promise<Result> {
   const run = (statement: string) => pool.watch.during(client, client.query(statement));
   let broken = false;
   try {
-    await run(pool.beginning(client));
+    await run(pool.beginning(client, { settings }));
     const result = await work();
     // COMMIT of an aborted transaction answers ROLLBACK without an error, which must not be taken for success.
     const { command } = await run('commit');
@@ -96,7 +98,7 @@ export async function snapshotOn<Result>(
     },
   };
   try {
-    await watch.during(client, client.query(pool.beginning(client, 'repeatable read')));
+    await watch.during(client, client.query(pool.beginning(client, { level: 'repeatable read' })));
     return await work(db);
   } finally {
     if (!streaming) {

@@ -81,7 +81,8 @@ async function byKey(db: Database, token: string): Promise<Principal | null> {
   const key = isSecret('ph_', token) ? await findKey(db.reader, hashSecret(token)) : null;
   if (key === null) return null;
   touchKey(db, key.id);
-  return { kind: 'key', id: idOf('key', key.id), account: key.account, scopes: ALL_SCOPES, role: 'owner' };
+  const { account, searches } = key;
+  return { kind: 'key', id: idOf('key', key.id), account, searches, scopes: ALL_SCOPES, role: 'owner' };
 }
 
 async function bySession(db: Database, { method, headers }: Request, cookie: string): Promise<Principal> {

@@ -139,6 +139,10 @@ export function toFailure(
       'retry-after': '10',
     });
   }
+  if (fault === 'too_long') {
+    request.log.error({ err: error }, 'a statement took too long');
+    return fail('took_too_long', 'a statement took longer than the server allows: nothing was written');
+  }
   if (fault === 'unavailable') {
     request.log.error({ err: error }, 'PostgreSQL cannot be reached');
     return fail('database_unavailable', 'the database cannot be reached; try again', { 'retry-after': '2' });

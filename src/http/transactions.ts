@@ -7,7 +7,9 @@ import { Failure } from '../kernel/errors.ts';
 import type { TraceContext } from '../kernel/trace.ts';
 import type { Vault } from '../kernel/vault.ts';
 import { inSpan } from '../metrics/traces.ts';
+import { MAX_PAYLOAD_BYTES } from '../outbox/queue.ts';
 import { note } from '../people/audit/service.ts';
+import { filteredPublishing } from './filtered.ts';
 import { answerOnce, type IdempotentRequest } from './idempotency.ts';
 
 /** A checked request, ready for its transaction. */
@@ -27,7 +29,8 @@ export function transactions(
   { db, vault }: { readonly db: Database; readonly vault: Vault },
   route: SingleRoute | BatchRoute,
 ): (request: WriteRequest) => Promise<Reply> {
-  const ask = route.batch ? together(db, vault, route) : alone(db, vault, route);
+  const plain = route.batch ? together(db, vault, route) : alone(db, vault, route);
+  const ask = route.publishes ? publishing(db, vault, route, plain) : plain;
   return async (request) => {
     const span = { kind: 'internal', name: 'transaction', parent: request.trace } as const;
     const answer = await inSpan(db, span, (trace) => ask({ ...request, trace }));
@@ -37,6 +40,38 @@ export function transactions(
 }
 
 type Ask = (request: WriteRequest) => Promise<Reply | Failure>;
+
+/**
+ * Lets those of accounts with filters wait for the turn of their account. Requests for a batch route that arrive meanwhile
+ * share the account's next transaction.
+ */
+function publishing(db: Database, vault: Vault, route: SingleRoute | BatchRoute, plain: Ask): Ask {
+  const filtered = filteredPublishing(db);
+  const lanes = new Map<string, { readonly ask: Ask; waiting: number }>();
+  return async (request) => {
+    const { principal, account, json } = request.input;
+    const searches = await filtered.searches(principal);
+    if (searches === null) return plain(request);
+    const bytes = Buffer.byteLength(json.text);
+    // what is larger than an event is spaces, or refused
+    const asked = { principal, searches, bytes: route.batch ? Math.min(bytes, MAX_PAYLOAD_BYTES) : bytes };
+    return filtered.inTurn(asked, async (inTurn) => {
+      if (!route.batch) return inTurn(() => plain(request));
+      const lane = lanes.get(account) ?? {
+        ask: together(db, vault, route, { inFlight: 1, inTurn }),
+        waiting: 0,
+      };
+      lanes.set(account, lane);
+      lane.waiting += 1;
+      try {
+        return await lane.ask(request);
+      } finally {
+        lane.waiting -= 1;
+        if (lane.waiting === 0) lanes.delete(account);
+      }
+    });
+  };
+}
 
 function alone(db: Database, vault: Vault, route: SingleRoute): Ask {
   const handle = async (tx: Tx, { id, input }: WriteRequest) => {
@@ -49,13 +84,14 @@ function alone(db: Database, vault: Vault, route: SingleRoute): Ask {
     }
     return reply;
   };
+  const takesLong = route.takesLong === true || route.upload !== undefined;
   return async (request) => {
     const [answer] = await db.transaction(
       (tx) =>
         answerOnce(tx, [request], { vault, secretField: route.secretField }, async () => [
           await handle(tx, request),
         ]),
-      { trace: request.trace, by: request.input.principal },
+      { trace: request.trace, by: request.input.principal, takesLong },
     );
     return answer as Reply | Failure;
   };
@@ -68,6 +104,12 @@ function targetOf(params: Readonly<Record<string, string>>, reply: Reply): strin
   return (reply.kind === 'json' && /^\{"id":"?([\w-]+)/.exec(reply.json)?.[1]) || null;
 }
 
+/** How the transactions of a batch route run: how many at once, and in whose turn. */
+interface Lane {
+  readonly inFlight: number;
+  readonly inTurn: <Result>(work: () => Promise<Result>) => Promise<Result>;
+}
+
 /** A batch waits this long for locks. After that each of its requests waits by itself, beside the batches. */
 const LOCK_WAIT_MS = 100;
 /** Of all bodies of a batch. */
@@ -77,7 +119,12 @@ const BATCH_BYTES = 1 << 21;
  * Requests that arrive while transactions are in progress share the next one. None is refused because of another:
  * if a batch fails, it is rolled back and each request is answered in a transaction of its own.
  */
-function together(db: Database, vault: Vault, { batch, secretField }: BatchRoute): Ask {
+function together(
+  db: Database,
+  vault: Vault,
+  { batch, secretField }: BatchRoute,
+  { inFlight, inTurn }: Lane = { inFlight: 2, inTurn: (work) => work() },
+): Ask {
   /** What a request makes others wait for until its transaction ends. */
   const locksOf = ({ input: { account, body }, idempotent }: WriteRequest) => {
     const own = batch.locks(body);
@@ -96,20 +143,24 @@ function together(db: Database, vault: Vault, { batch, secretField }: BatchRoute
         (request) => locksOf(request).length > 0 || batch.mayWait(request.input.body),
       );
       const isSingle = !mayWait && requests.every((request) => Number.isFinite(weightOf(request)));
-      return db.transaction(
-        async (tx) => {
-          if (!isAlone && mayWait) await limitLockWaits(tx, LOCK_WAIT_MS);
-          return answerOnce(tx, requests, { vault, secretField }, (fresh) =>
-            batch.handle(
-              tx,
-              fresh.map(({ input, trace }) => ({ ...input, trace })),
-            ),
-          );
-        },
-        { single: isSingle },
+      return inTurn(() =>
+        db.transaction(
+          async (tx) => {
+            if (!isAlone && mayWait) await limitLockWaits(tx, LOCK_WAIT_MS);
+            return answerOnce(tx, requests, { vault, secretField }, (fresh) =>
+              batch.handle(
+                tx,
+                fresh.map(({ input, trace }) => ({ ...input, trace })),
+              ),
+            );
+          },
+          { single: isSingle },
+        ),
       );
     },
     {
+      inFlight,
+      ownerOf: ({ input }) => input.account,
       weight: { of: weightOf, max: BATCH_BYTES },
       apart: locksOf,
       isOfOneItem: (error, size) => endedForLocks(error) || (size > 1 && isOfOneRequest(error)),

@@ -105,6 +105,22 @@ describe('coalesce', () => {
     expect(await Promise.all(answers)).toEqual([10, 110, 20, 210, 30]);
   });
 
+  test('a batch takes one item of each owner in turn, and whoever had no room is first in the next', async () => {
+    const { batches, run } = controlled();
+    const ownerOf = (item: number) => String(Math.floor(item / 100));
+    const ask = coalesce(run, {
+      inFlight: 9,
+      max: 4,
+      ownerOf,
+      apart: (item) => (item === 103 || item === 101 ? ['x'] : []),
+    });
+    const answers = [101, 102, 103, 104, 105, 106, 201, 301, 302].map(ask);
+    for (let i = 0; i < 9; i += 1) await turn();
+    expect(batches.map(({ items }) => items)).toEqual([[101, 201, 301, 102], [302, 103, 104, 105], [106]]);
+    for (const { end } of batches) end();
+    await Promise.all(answers);
+  });
+
   test('an item that takes long by itself, after its batch failed, holds up no batch', async () => {
     const asked: number[][] = [];
     let release = () => {};

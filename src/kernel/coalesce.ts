@@ -10,6 +10,8 @@ export interface CoalesceOptions<Item> {
    * next batch.
    */
   readonly apart?: (item: Item) => readonly string[];
+  /** Whose an item is. When more waits than a batch takes, batches take one of each owner in turn. Default: all are of one. */
+  readonly ownerOf?: (item: Item) => string;
   /**
    * Whether the error of a batch of this size may be caused by a single item. If so, each item is retried alone, beside
    * the regular batches, so that a slow one does not delay them. Default: never.
@@ -36,15 +38,17 @@ export function coalesce<Item, Result>(
     max = 500,
     weight,
     apart = () => [],
+    ownerOf = () => '',
     isOfOneItem = () => false,
   }: CoalesceOptions<Item> = {},
 ): (item: Item) => Promise<Result> {
-  let waiting: Waiting<Item, Result>[] = [];
+  /** What waits, by owner, in the order in which the owners are served. */
+  let queues = new Map<string, Waiting<Item, Result>[]>();
   let running = 0;
   let isScheduled = false;
 
   const schedule = () => {
-    if (isScheduled || running >= inFlight || waiting.length === 0) return;
+    if (isScheduled || running >= inFlight || queues.size === 0) return;
     isScheduled = true;
     setImmediate(() => {
       isScheduled = false;
@@ -53,28 +57,44 @@ export function coalesce<Item, Result>(
     });
   };
 
+  /** One item of each owner in turn, until the batch is full. Whoever is next then is served first the next time. */
   const take = () => {
     const batch: Waiting<Item, Result>[] = [];
     const names = new Set<string>();
     let sum = 0;
-    const fits = ({ item }: Waiting<Item, Result>) =>
-      batch.length === 0 || weight === undefined || sum + weight.of(item) <= weight.max;
-    const left: Waiting<Item, Result>[] = [];
-    for (const [index, one] of waiting.entries()) {
-      if (batch.length === max || !fits(one)) {
-        waiting = left.concat(waiting.slice(index));
-        return batch;
+    const hasRoom = ({ item }: Waiting<Item, Result>) =>
+      batch.length < max &&
+      (batch.length === 0 || weight === undefined || sum + weight.of(item) <= weight.max);
+    const readers = [...queues].map(([owner, all]) => ({ owner, all, at: 0, left: [] as typeof all }));
+    type Owner = (typeof readers)[number];
+    const nextOf = (from: Owner) => {
+      for (; from.at < from.all.length; from.at++) {
+        const one = from.all[from.at] as Waiting<Item, Result>;
+        const own = apart(one.item);
+        if (!own.some((name) => names.has(name))) return { one, own };
+        from.left.push(one);
       }
-      const own = apart(one.item);
-      if (own.some((name) => names.has(name))) {
-        left.push(one);
-        continue;
-      }
-      for (const name of own) names.add(name);
-      sum += weight?.of(one.item) ?? 0;
-      batch.push(one);
+      return null;
+    };
+    let next = 0;
+    for (let open = readers; open.length > 0; open = open.filter(({ at, all }) => at < all.length)) {
+      const full = open.find((from) => {
+        const found = nextOf(from);
+        if (found === null) return false;
+        if (!hasRoom(found.one)) return true;
+        for (const name of found.own) names.add(name);
+        sum += weight?.of(found.one.item) ?? 0;
+        batch.push(found.one);
+        from.at += 1;
+        return false;
+      });
+      next = full === undefined ? 0 : readers.indexOf(full);
+      if (full !== undefined) break;
     }
-    waiting = left;
+    const rest = [...readers.slice(next), ...readers.slice(0, next)].map(
+      ({ owner, all, at, left }) => [owner, left.concat(all.slice(at))] as const,
+    );
+    queues = new Map(rest.filter(([, all]) => all.length > 0));
     return batch;
   };
 
@@ -103,7 +123,11 @@ export function coalesce<Item, Result>(
 
   return (item) =>
     new Promise((resolve, reject) => {
-      waiting.push({ item, resolve, reject });
+      const owner = ownerOf(item);
+      const queue = queues.get(owner);
+      const one = { item, resolve, reject };
+      if (queue) queue.push(one);
+      else queues.set(owner, [one]);
       schedule();
     });
 }

@@ -193,7 +193,8 @@ export const REASONS = {
   payout_not_paid: { status: 409, meaning: 'The payout was not completed yet.' },
   amount_too_large: {
     status: 409,
-    meaning: 'A sum would exceed 9007199254740991 minor units, or what a payment file has room for.',
+    meaning:
+      'A sum, such as the balance of an affiliate, would exceed 9007199254740991 minor units, or what a payment file has room for.',
   },
   too_many_files_today: {
     status: 409,
@@ -296,6 +297,11 @@ export const REASONS = {
     meaning:
       'Reading the file or making the document took more time or memory than one request may: split the file, or choose less.',
   },
+  too_much_to_search: {
+    status: 400,
+    meaning:
+      'The filters of the account would search more than 256 MiB for one request: the number of their $contains times the bytes of the body.',
+  },
   payload_too_large: { status: 400, meaning: 'The event would be larger than 256 KiB.' },
   // The server
   internal_error: {
@@ -309,6 +315,10 @@ export const REASONS = {
   disk_full: {
     status: 500,
     meaning: 'The disk of the database or of this server is full; nothing was written.',
+  },
+  took_too_long: {
+    status: 500,
+    meaning: 'A statement took longer than the server allows; nothing was written.',
   },
   shutting_down: { status: 500, meaning: 'The server is stopping; try again after Retry-After.' },
 } as const satisfies Record<string, Reason>;

@@ -12,6 +12,7 @@ import type { EventType } from './event-types.ts';
 import { type Leased, type LeasedRow, leasedOf, type Offer, offerIn } from './hand-over.ts';
 import { leasing, noLeases } from './lease.ts';
 import { BY_KEY, NO_ORDER, type Ordering } from './order.ts';
+import { matches } from './searches.ts';
 import { entriesFor } from './subscriptions.ts';
 
 /** Limits who gets an event, besides the subscriptions: one endpoint (UUID) only, or all but one. */
@@ -215,6 +216,12 @@ async function storeForeign(
   return stored;
 }
 
+const FILTER_OF_E = {
+  path: sql`e.filter_path`,
+  fast: sql`e.filter_fast`,
+  contains: sql`e.filter_contains`,
+};
+
 /**
  * Stores events with their deliveries. `records` is a query of account_id, given_id (null = a new one), type,
  * patterns, data, is_test, only_endpoint and except_endpoint; `returned` names columns of these and `payload`. A
@@ -256,7 +263,7 @@ async function store<Row>(
         candidate as materialized (
           select v.account_id, e.id as endpoint_id, v.id as event_id, v.type, e.resumptions,
                  e.filter_path is not null and v.only_endpoint is null
-                   and not coalesce(v.json @@ e.filter_path, false) as is_filtered${order.candidate}
+                   and not ${matches(sql`v.json`, FILTER_OF_E)} as is_filtered${order.candidate}
           from event v join webhook_endpoints e on e.account_id = v.account_id and e.deleted_at is null
           where case when v.only_endpoint is not null then e.id = v.only_endpoint
                      else (e.event_types is null or e.event_types && string_to_array(v.patterns, ' '))

@@ -135,14 +135,14 @@ describe('where there are no data', () => {
         detail: expect.stringContaining('none does harm'),
       });
       await client.connect();
-      for (const set of [`jit = on`, `synchronous_commit = off`, `statement_timeout = '90s'`])
+      for (const set of [`jit = on`, `synchronous_commit = off`, `transaction_timeout = '90s'`])
         await client.query(`alter database ${database} set ${set}`);
       expect(await settings()).toEqual({
         name: 'server settings',
         status: 'warning',
         detail:
           'synchronous_commit = off: a crash of PostgreSQL loses acknowledged changes: set it on; ' +
-          'statement_timeout = 90000: cuts off long imports and downloads: leave it 0 for the role of Payhook; ' +
+          'transaction_timeout = 90000: cuts off long imports and downloads: leave it 0 for the role of Payhook; ' +
           'jit is on, which Payhook turns off for its own sessions',
       });
     } finally {

@@ -51,20 +51,22 @@ describe.skipIf(!hasPgBouncer)('behind PgBouncer in transaction mode (needs pgbo
       const { db } = world.platform;
       const query = () => sql([`select ${shown}`]);
       const READER = ['UTC', 'on', '5min', 'on', 'off'];
-      const WRITER = ['UTC', 'off', '0', 'on', 'off'];
+      const WRITER = ['UTC', 'off', '5min', 'on', 'off'];
+      const LONG = ['UTC', 'off', '1d', 'on', 'off'];
       const ENGINE = ['UTC', 'off', '5min', 'off', 'off'];
-      const SNAPSHOT = ['UTC', 'on', '0', 'on', 'off'];
+      const SNAPSHOT = ['UTC', 'on', '1d', 'on', 'off'];
       for (let round = 0; round < 2; round++) {
         const seen = [
           await db.reader.rows<object>(query()),
           await db.transaction((tx) => tx.rows<object>(query())),
+          await db.transaction((tx) => tx.rows<object>(query()), { takesLong: true }),
           await db.engine((tx) => tx.rows<object>(query()), { single: true }),
           await db.transaction((tx) => tx.rows<object>(query()), { single: true }),
           await db.snapshot((snapshot) => snapshot.rows<object>(query())),
           await db.engine((tx) => tx.rows<object>(query())),
         ];
         const values = seen.map(([row]) => Object.values(row ?? {}));
-        expect(values).toEqual([READER, WRITER, ENGINE, WRITER, SNAPSHOT, ENGINE]);
+        expect(values).toEqual([READER, WRITER, LONG, ENGINE, WRITER, SNAPSHOT, ENGINE]);
       }
     });
 

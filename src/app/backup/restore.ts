@@ -61,7 +61,7 @@ export async function restoreBackup(options: RestoreOptions): Promise<Restored> 
   checked?.(manifest);
   const { db, close } = await open();
   try {
-    return await db.transaction((tx) => restoreInto(tx, manifest, options));
+    return await db.transaction((tx) => restoreInto(tx, manifest, options), { takesLong: true });
   } finally {
     await close();
   }

@@ -19,6 +19,7 @@ const COMMON: readonly ReasonName[] = [
   'internal_error',
   'database_unavailable',
   'disk_full',
+  'took_too_long',
 ];
 const COMMON_WRITE: readonly ReasonName[] = [
   'role_too_low',

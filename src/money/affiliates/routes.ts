@@ -98,6 +98,7 @@ export const change = writeRoute({
 export const erase = writeRoute({
   operation: 'eraseAffiliate',
   method: 'POST',
+  takesLong: true,
   path: '/v2/affiliates/{affiliate_id}/erase',
   access: 'full',
   summary: 'Erase the person behind an affiliate',

@@ -1,5 +1,5 @@
 import sql, { raw, type Sql } from 'sql-template-tag';
-import type { Tx } from '../../db/connect.ts';
+import { rows, type Tx } from '../../db/connect.ts';
 import { quote } from '../../kernel/csv-refusal.ts';
 import type { AccountId, ImportId } from '../../kernel/ids.ts';
 import { fromJson } from '../../kernel/json.ts';
@@ -14,6 +14,15 @@ import {
   takeOutBad,
 } from '../files/csv-stage.ts';
 import { changeCommissions } from '../ledger/balances.ts';
+import {
+  type BeyondLimit,
+  beginLocked,
+  beyondLimitIn,
+  beyondLimitRule,
+  isNearLimit,
+  lockBalances,
+  MOST_UNLOCKED,
+} from '../ledger/limit.ts';
 import { AFFILIATE_NAMES, type AffiliateName } from '../ledger/references.ts';
 import { refuseInexact } from '../ledger/totals.ts';
 import { AFFILIATE_COLUMNS, columns, commissionsFormat } from './import-format.ts';
@@ -40,9 +49,11 @@ export async function importCommissions(
   const stop = () => bad.count > 0 && !partial && !dryRun && refuseBadLines(bad, lines);
   await dropUnknown(tx, account, source, header, bad);
   if (header.has('paid_at')) await dropImpossible(tx, bad);
+  await dropBeyond(tx, account, source, bad);
   stop();
   const orders = header.has('order_id') ? 'many' : 'none';
   const created = await insertCommissions(tx, account, source, { orders, importId });
+  if (created > 0) await beginLockedIfNear(tx, account);
   if (created < lines - skipped - bad.count) await dropContradictions(tx, account, source, bad);
   if (header.has('paid_at') && importId !== null) await dropUnpaid(tx, account, importId, bad);
   stop();
@@ -55,6 +66,41 @@ export async function importCommissions(
     await publish(tx, { account, type: 'commissions.imported', data });
   }
   return { lines, created, updated: 0, unchanged, skipped, totals: fromJson(totals), bad };
+}
+
+/** Removes lines that would bring the balance of an affiliate over the limit. */
+async function dropBeyond(tx: Tx, account: AccountId, source: Sql, bad: BadLines): Promise<void> {
+  await rows(
+    tx,
+    sql`create temporary table staged_sums on commit drop as
+        select affiliate_id, currency, sum(amount) as amount from ${source} group by affiliate_id, currency`,
+  );
+  const much = await rows<{ affiliate_id: bigint }>(
+    tx,
+    sql`select distinct affiliate_id from staged_sums where amount > ${MOST_UNLOCKED}::int8`,
+  );
+  await lockBalances(
+    tx,
+    account,
+    much.map(({ affiliate_id: id }) => id),
+  );
+  const found = beyondLimitIn(tx, account, source);
+  const messagesOf = (line: BeyondLimit) => [`amount: ${beyondLimitRule(line)}`];
+  if (found !== null) await takeOutBad<BeyondLimit>(tx, bad, { found, messagesOf });
+}
+
+/** Begins again with locks if the balance of an affiliate is near the limit now. */
+async function beginLockedIfNear(tx: Tx, account: AccountId): Promise<void> {
+  const near = await rows<{ affiliate_id: bigint }>(
+    tx,
+    sql`select distinct affiliate_id from staged_sums s
+        where ${isNearLimit(account, sql`s.affiliate_id`, sql`s.currency`)}`,
+  );
+  beginLocked(
+    tx,
+    account,
+    near.map(({ affiliate_id: id }) => id),
+  );
 }
 
 /** Removes lines that were paid in the future, or contradict an earlier line for the same commission. */

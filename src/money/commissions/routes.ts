@@ -34,7 +34,7 @@ export const create = writeRoute({
   description: `\`external_id\` is unique: sending the same content again answers 200 with the stored record. ${amountHelp}`,
   body: newCommission,
   returns: { 201: commission, 200: commission },
-  errors: [...inputErrors, 'duplicate_external_id'],
+  errors: [...inputErrors, 'duplicate_external_id', 'amount_too_large'],
   unaudited: true,
   handle: async ({ tx, account, body }) => {
     const { json, isNew } = await createCommission(tx, account, body);
@@ -72,7 +72,13 @@ export const adjust = writeRoute({
     'A commission of type adjustment, exempt from the hold; a negative one is taken from the next payout.',
   body: newAdjustment,
   returns: { 201: commission, 200: commission },
-  errors: ['resource_missing', 'invalid_amount', 'unknown_program', 'duplicate_external_id'],
+  errors: [
+    'resource_missing',
+    'invalid_amount',
+    'unknown_program',
+    'duplicate_external_id',
+    'amount_too_large',
+  ],
   handle: async ({ tx, account, params, body }) => {
     const { json, isNew } = await createAdjustment(tx, account, params.affiliate_id, body);
     return isNew ? created(json) : ok(json);

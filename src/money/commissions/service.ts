@@ -9,6 +9,14 @@ import { formatInstant, INSTANT_RULE, parseInstant } from '../../kernel/time.ts'
 import { publish } from '../../outbox/queue.ts';
 import { getAccount } from '../../people/accounts/service.ts';
 import { lockBooks } from '../ledger/books.ts';
+import {
+  beginLocked,
+  beyondLimit,
+  beyondLimitRule,
+  linesBeyondLimit,
+  lockBalances,
+  MOST_UNLOCKED,
+} from '../ledger/limit.ts';
 import { externalIdRule } from '../ledger/own-ids.ts';
 import {
   type AffiliateReference,
@@ -42,6 +50,7 @@ interface Refusal {
   readonly reason:
     | 'invalid_body'
     | 'invalid_amount'
+    | 'amount_too_large'
     | 'unknown_affiliate'
     | 'unknown_program'
     | 'duplicate_external_id';
@@ -109,7 +118,8 @@ function amountOf(input: NewCommission): bigint | string {
 
 /**
  * Creates a commission. The same input again returns the stored record with `isNew` false. Throws
- * `duplicate_external_id` for different input, `unknown_affiliate`, `unknown_program`, `invalid_amount`.
+ * `duplicate_external_id` for different input, `unknown_affiliate`, `unknown_program`, `invalid_amount`,
+ * `amount_too_large` for the balance.
  */
 export async function createCommission(
   tx: Tx,
@@ -152,6 +162,8 @@ async function takeIn(
   const [line = given] = await withAffiliateIds(tx, account, [given]);
   const source = itemSource([line]);
   const [unknown] = await unknownReferences(tx, account, source);
+  const [beyond] = unknown ? [] : await linesBeyondLimit(tx, account, source);
+  if (beyond) throw beyondLimit(beyond);
   const isNew =
     !unknown && (await insertCommissions(tx, account, source, { orders: ordersOf([line]) })) === 1;
   if (!isNew && (await contradictions(tx, account, source)).length > 0) {
@@ -161,7 +173,12 @@ async function takeIn(
     const refusal = unknownReference(unknown.what, input);
     throw fail(refusal.reason, refusal.message);
   }
-  const [{ json } = missingRecord()] = await recordsOf(tx, account, source);
+  const [{ json, affiliate_id, is_near_limit: isNear } = missingRecord()] = await recordsOf(
+    tx,
+    account,
+    source,
+  );
+  if (isNew && isNear) beginLocked(tx, account, [affiliate_id]);
   if (isNew) await publish(tx, { account, type: 'commission.created', data: json });
   return { json, isNew };
 }
@@ -207,6 +224,15 @@ export async function createBatch(
   const unknown = await unknownReferences(tx, account, itemSource(good));
   drop(unknown.map(({ line, what }) => ({ line, refusal: unknownReference(what, inputAt(line)) })));
   if (!partial) refuseItems(refusals, inputs.length);
+  await lockBalances(tx, account, addingMuch(good));
+  const beyond = await linesBeyondLimit(tx, account, itemSource(good));
+  drop(
+    beyond.map((found) => ({
+      line: found.line,
+      refusal: { reason: 'amount_too_large', message: beyondLimitRule(found) },
+    })),
+  );
+  if (!partial) refuseItems(refusals, inputs.length);
 
   const created = await insertAndName(tx, account, itemSource(good), ordersOf(good));
   const other = await contradictions(tx, account, itemSource(good));
@@ -225,7 +251,29 @@ export async function createBatch(
     const data = imported({ source: 'batch', created: created.size }, totals);
     await publish(tx, { account, type: 'commissions.imported', data });
   }
-  return batchAnswer(inputs, await recordsOf(tx, account, itemSource(good)), refusals, created);
+  const stored = await recordsOf(tx, account, itemSource(good));
+  if (created.size > 0) {
+    const near = stored.filter(({ is_near_limit: isNear }) => isNear);
+    beginLocked(
+      tx,
+      account,
+      near.map(({ affiliate_id: id }) => id),
+    );
+  }
+  return batchAnswer(inputs, stored, refusals, created);
+}
+
+/** The affiliates whose balances are locked before so much is added to them. */
+function addingMuch(lines: readonly Line[]): bigint[] {
+  const sums = new Map<string, bigint>();
+  const much = new Set<bigint>();
+  for (const { affiliate_id: id, currency, amount } of lines) {
+    const pair = `${id} ${currency}`;
+    const sum = (sums.get(pair) ?? 0n) + BigInt(amount as number);
+    sums.set(pair, sum);
+    if (sum > MOST_UNLOCKED) much.add(BigInt(id as number));
+  }
+  return [...much];
 }
 
 /** The data of the event for commissions that were created together. */

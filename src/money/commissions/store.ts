@@ -4,6 +4,7 @@ import type { AccountId, CommissionId, ImportId, PayoutId } from '../../kernel/i
 import type { Json } from '../../kernel/json.ts';
 import { arrivals } from '../ledger/arrivals.ts';
 import { changeCommissions, NOTED } from '../ledger/balances.ts';
+import { isNearLimit } from '../ledger/limit.ts';
 import type { Orders } from '../refund-lines/locks.ts';
 import { applyWaiting } from '../refund-lines/waiting.ts';
 import { type Commission, type ImportedCommissions, payoutJoin, record } from './record.ts';
@@ -130,15 +131,20 @@ export async function contradictions(tx: Tx, account: AccountId, source: Sql): P
   return found.map((row) => row.line);
 }
 
-/** The stored records of input lines. */
+/** The stored records of input lines, and whose balances may be near the limit now. */
 export function recordsOf(
   tx: Tx,
   account: AccountId,
   source: Sql,
-): Promise<{ line: number; json: Json<Commission> }[]> {
+): Promise<{ line: number; json: Json<Commission>; affiliate_id: bigint; is_near_limit: boolean }[]> {
+  const near = sql`
+    select s.affiliate_id, s.currency from (select distinct affiliate_id, currency from ${source}) s
+    where ${isNearLimit(account, sql`s.affiliate_id`, sql`s.currency`)}`;
   return rows(
     tx,
-    sql`select s.line, (select row_to_json(r)::text from (select ${record}) r) as json
+    sql`with near as materialized (${near})
+        select s.line, (select row_to_json(r)::text from (select ${record}) r) as json, s.affiliate_id,
+               (s.affiliate_id, s.currency) in (select affiliate_id, currency from near) as is_near_limit
         from ${source} join commissions c on c.account_id = ${account} and c.external_id = s.external_id ${payoutJoin}
         order by s.line`,
   );

@@ -248,6 +248,7 @@ export const get = readRoute({
 export const undo = writeRoute({
   operation: 'undoImport',
   method: 'POST',
+  takesLong: true,
   path: '/v2/imports/{import_id}/undo',
   access: 'affiliates',
   summary: 'Undo an import',

@@ -16,6 +16,7 @@ import { invoiceList, listInvoices } from './store.ts';
 export const issue = writeRoute({
   operation: 'issueInvoices',
   method: 'POST',
+  takesLong: true,
   path: '/v2/affiliates/payouts/{payout_id}/invoices',
   access: 'affiliates',
   summary: 'Issue the invoices of a payout',

@@ -67,6 +67,7 @@ export const list = readRoute({
 export const create = writeRoute({
   operation: 'createPayout',
   method: 'POST',
+  takesLong: true,
   path,
   access: 'affiliates',
   sends: ['ETag'],
@@ -173,6 +174,7 @@ export const get = readRoute({
 export const complete = writeRoute({
   operation: 'completePayout',
   method: 'PUT',
+  takesLong: true,
   path: one,
   access: 'affiliates',
   sends: ['ETag'],
@@ -276,6 +278,7 @@ export const reject = decide(
 export const remove = writeRoute({
   operation: 'deletePayout',
   method: 'DELETE',
+  takesLong: true,
   path: one,
   access: 'affiliates',
   summary: 'Delete a payout',

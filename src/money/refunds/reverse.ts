@@ -6,6 +6,7 @@ import { publish } from '../../outbox/queue.ts';
 import { getCommission } from '../commissions/service.ts';
 import { lockForChange, settlePayoutOf, voidLocked } from '../commissions/state.ts';
 import { lockBooks } from '../ledger/books.ts';
+import { refuseBeyondLimit } from '../ledger/limit.ts';
 import { lockOrder } from '../refund-lines/locks.ts';
 import type { Refund } from './record.ts';
 import { getRefund, refundAt } from './service.ts';
@@ -14,7 +15,7 @@ import { giveBack, itemsOf, markReversed, noteRefunded, type StoredItem } from '
 /**
  * Reverses a refund (by id or external_id) that was a mistake: what it took is owed again, its clawbacks are voided,
  * and lines that still wait for commissions no longer do. All or nothing, and only while no paid payout was reduced by
- * it. Throws `resource_missing`, `refund_is_reversed`, `refund_is_settled`.
+ * it. Throws `resource_missing`, `refund_is_reversed`, `refund_is_settled`, `amount_too_large`.
  */
 export async function reverseRefund(tx: Tx, account: AccountId, reference: string): Promise<Json<Refund>> {
   await lockBooks(tx, account);
@@ -58,6 +59,7 @@ async function undo(
   }
   const commission = await lockForChange(tx, account, commission_id);
   await giveBack(tx, account, commission_id, amount);
+  await refuseBeyondLimit(tx, account, commission, 'credits');
   await settlePayoutOf(tx, account, commission);
   await tell('commission.updated', commission_id);
 }

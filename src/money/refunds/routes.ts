@@ -12,6 +12,7 @@ const errors = [
   'commission_is_voided',
   'refund_exceeds_rest',
   'invalid_amount',
+  'amount_too_large',
 ] as const;
 
 const reply = <T>({ json, isNew }: RefundAnswer<T>) => (isNew ? created(json) : ok(json));
@@ -48,7 +49,13 @@ export const refundByOrder = writeRoute({
     'refund, or a line of it, is `waiting`.',
   body: orderRefund,
   returns: { 201: refund, 200: refund },
-  errors: ['duplicate_external_id', 'refund_exceeds_rest', 'invalid_amount', 'duplicate_entry'],
+  errors: [
+    'duplicate_external_id',
+    'refund_exceeds_rest',
+    'invalid_amount',
+    'duplicate_entry',
+    'amount_too_large',
+  ],
   handle: async ({ tx, account, body }) => reply(await refundOrder(tx, account, body)),
 });
 
@@ -83,6 +90,6 @@ export const reverse = writeRoute({
     'For a refund made by mistake, named by its id or its `external_id`. What it took is owed again, its clawbacks are ' +
     'voided, and what still waits for a commission is withdrawn. Refused once a payout was paid less because of it.',
   returns: { 200: refund },
-  errors: ['resource_missing', 'refund_is_reversed', 'refund_is_settled'],
+  errors: ['resource_missing', 'refund_is_reversed', 'refund_is_settled', 'amount_too_large'],
   handle: async ({ tx, account, params }) => ok(await reverseRefund(tx, account, params.refund_id)),
 });

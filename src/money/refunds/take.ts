@@ -4,6 +4,7 @@ import { publish } from '../../outbox/queue.ts';
 import { getCommission } from '../commissions/service.ts';
 import { lockForChange, settlePayoutOf, voidLocked } from '../commissions/state.ts';
 import type { LockedCommission } from '../commissions/store.ts';
+import { refuseBeyondLimit } from '../ledger/limit.ts';
 import { type Asked, shareOf } from '../refund-lines/rule.ts';
 import {
   insertClawback,
@@ -65,6 +66,7 @@ async function clawBack(
 ): Promise<CommissionId> {
   await noteRefunded(tx, account, commission.id, amount);
   const id = await insertClawback(tx, account, commission, refund, amount);
+  await refuseBeyondLimit(tx, account, commission, 'debts');
   const data = await getCommission(tx, account, idOf('com', id));
   await publish(tx, { account, type: 'commission.clawed_back', data });
   return id;

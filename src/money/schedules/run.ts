@@ -20,10 +20,13 @@ export async function runSchedules({ db, log }: { db: Database; log: Logger }): 
   for (;;) {
     let due: DueSchedule | null = null;
     try {
-      await db.transaction(async (tx) => {
-        due = await lockDue(tx, failed);
-        if (due !== null) await run(tx, due);
-      });
+      await db.transaction(
+        async (tx) => {
+          due = await lockDue(tx, failed);
+          if (due !== null) await run(tx, due);
+        },
+        { takesLong: true },
+      );
     } catch (error) {
       if (due === null) throw error;
       // it stays due; the others go on

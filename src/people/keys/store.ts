@@ -60,13 +60,18 @@ export async function revokeKey(tx: Tx, account: AccountId, id: KeyId): Promise<
 export interface LiveKey {
   readonly id: KeyId;
   readonly account: AccountId;
+  /** How many searches the filters of the account make in each event (outbox/searches); null = it has no filters. */
+  readonly searches: number | null;
 }
 
 /** The live key with this hash, or null. */
 export const keyByHash = finderByHash<LiveKey & { readonly hash: Buffer }>((db, hashes) =>
   rows(
     db,
-    sql`select hash, id, account_id as account from api_keys where hash = any(${hashes}::bytea[]) and revoked_at is null`,
+    sql`select hash, id, account_id as account,
+               (select sum(e.filter_searches)::int from webhook_endpoints e
+                where e.account_id = k.account_id and e.filter_path is not null and e.deleted_at is null) as searches
+        from api_keys k where hash = any(${hashes}::bytea[]) and revoked_at is null`,
     'keys_by_hash',
   ),
 );

@@ -12,9 +12,10 @@ import type { Vault } from '../../kernel/vault.ts';
 import { hostOf, notify } from '../../notices/notices.ts';
 import { releaseUnordered } from '../../outbox/keys.ts';
 import { endDeleted, publish, publishTest } from '../../outbox/queue.ts';
+import { refuseTooManySearches } from '../../outbox/searches.ts';
 import { placeOf } from '../../outbox/secrets.ts';
 import { note } from '../../people/audit/service.ts';
-import { compileFilter } from '../filters/compile.ts';
+import { filterColumns } from '../filters/columns.ts';
 import { testFilter } from '../filters/judge.ts';
 import type { FilterTest, FilterTestInput } from '../filters/record.ts';
 import { batchColumns } from '../forms/batch.ts';
@@ -119,6 +120,7 @@ export async function createEndpoint(
   checkHeaderNames(all, null, egress);
   checkBatchScheme(all, null);
   await insertEndpoint(tx, account, endpoint, all);
+  if (input.filter) await refuseTooManySearches(tx, account);
   if (input.status === 'disabled') await markDisabled(tx, account, endpoint, 'manual');
   return withSecret(await recordOf(tx, principal, endpoint), secret);
 }
@@ -175,6 +177,7 @@ export async function changeEndpoint(
   checkHeaderNames(columns, before, egress);
   checkBatchScheme(columns, before);
   if (Object.keys(columns).length > 0) await updateEndpoint(tx, account, endpoint, columns);
+  if (input.filter) await refuseTooManySearches(tx, account);
   // the first slice of what waits behind others; workers do the rest
   if (input.ordered === false) await releaseUnordered(tx);
   const after = (columns.header_names as string[] | undefined) ?? before.header_names;
@@ -317,8 +320,7 @@ async function columnsOf(
     columns.event_types = input.event_types && knownTypes(input.event_types, 'event_types');
   }
   if (input.filter !== undefined) {
-    columns.filter = input.filter && toJson(input.filter);
-    columns.filter_path = input.filter && compileFilter(input.filter).test;
+    Object.assign(columns, filterColumns(input.filter));
   }
   if (input.headers !== undefined) {
     const headers = changedHeaders(headersBefore, input.headers);

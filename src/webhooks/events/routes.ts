@@ -54,9 +54,11 @@ export const publish = batchRoute({
     'reserved_event_type',
     'duplicate_external_id',
     'payload_too_large',
+    'too_much_to_search',
     'resource_missing',
   ],
   unaudited: true,
+  publishes: true,
   batch: {
     // refuses a body that is too large here, while it shares a transaction with nobody
     aloneAbove: SURELY_FITS_BYTES,
@@ -84,7 +86,14 @@ export const publishMany = writeRoute({
   passesOn: 'events.*.data',
   body: strict({ events: Type.Array(newEvent, { minItems: 1, maxItems: MOST_EVENTS }) }),
   returns: { 200: eventBatch },
-  errors: ['invalid_items', 'duplicate_external_id', 'payload_too_large', 'resource_missing'],
+  errors: [
+    'invalid_items',
+    'duplicate_external_id',
+    'payload_too_large',
+    'too_much_to_search',
+    'resource_missing',
+  ],
   unaudited: true,
+  publishes: true,
   handle: async ({ tx, account, body, json }) => ok(await publishBatch(tx, { account, body, json })),
 });

@@ -19,6 +19,15 @@ export interface CompiledFilter {
   /** A jsonpath predicate (PostgreSQL, "JSON Functions and Operators"), strict: what is missing or of another type is unknown. */
   readonly test: string;
   readonly conditions: readonly Condition[];
+  /** The same with what `$contains` says as variables, which are found outside of the jsonpath; null = there is none. */
+  readonly fast: { readonly test: string; readonly contains: readonly Contained[] } | null;
+}
+
+/** What a `$contains` says: variable `c0` for the first, and so on. */
+export interface Contained {
+  /** The place in the payload, as a jsonpath. */
+  readonly at: string;
+  readonly value: string | number | boolean;
 }
 
 const MOST_BYTES = 4096;
@@ -38,12 +47,15 @@ const isObject = (value: unknown): value is Filter =>
 // JSON strings and numbers are jsonpath ones too
 const literal = (value: Scalar): string => JSON.stringify(value);
 
+/** The predicate that a place contains a value. */
+type Contains = (at: string, value: Contained['value']) => string;
+
 interface Operator {
   /** What its value must be; `isRight` decides. */
   readonly rule: string;
   isRight(value: unknown): boolean;
   /** The predicate over a place. */
-  test(at: string, value: never): string;
+  test(at: string, value: never, contains: Contains): string;
 }
 
 const compared = (symbol: string): Operator => ({
@@ -90,14 +102,14 @@ const OPERATORS: Readonly<Record<string, Operator>> = {
   $contains: {
     rule: 'must be a text that is not empty, a number, true or false',
     isRight: (value) => value !== null && value !== '' && isScalar(value),
-    // flag q: the text is no regular expression
-    test: (at, value: string | number | boolean) => {
-      const element = `exists(${at}[*] ? (@ == ${literal(value)}))`;
-      return typeof value === 'string'
-        ? `${at} like_regex ${literal(value)} flag "q" || ${element}`
-        : element;
-    },
+    test: (at, value: Contained['value'], contains) => contains(at, value),
   },
+};
+
+const inJsonpath: Contains = (at, value) => {
+  const element = `exists(${at}[*] ? (@ == ${literal(value)}))`;
+  // flag q: the text is no regular expression
+  return typeof value === 'string' ? `${at} like_regex ${literal(value)} flag "q" || ${element}` : element;
 };
 
 /**
@@ -109,7 +121,7 @@ export function compileFilter(filter: Filter, name = 'filter'): CompiledFilter {
   const bytes = Buffer.byteLength(JSON.stringify(filter));
   if (bytes > MOST_BYTES) throw refuse(name, `must be at most ${MOST_BYTES} bytes of JSON, not ${bytes}`);
   const conditions: Condition[] = [];
-  const test = allOf(filter, name, DEEPEST, conditions);
+  const test = allOf(filter, name, DEEPEST, { found: conditions, contains: inJsonpath });
   if (conditions.length > MOST_CONDITIONS) {
     throw fail(
       'too_many_filters',
@@ -121,14 +133,28 @@ export function compileFilter(filter: Filter, name = 'filter'): CompiledFilter {
   }
   return {
     test: strictly(test),
+    fast: fastForm(filter, name),
     conditions: conditions.map((each) => ({ ...each, at: strictly(each.at), test: strictly(each.test) })),
   };
+}
+
+function fastForm(filter: Filter, name: string): CompiledFilter['fast'] {
+  const contained: Contained[] = [];
+  const contains: Contains = (at, value) => `$c${contained.push({ at: strictly(at), value }) - 1} == true`;
+  const test = allOf(filter, name, DEEPEST, { found: [], contains });
+  return contained.length === 0 ? null : { test: strictly(test), contains: contained };
+}
+
+/** What compiling collects, and how it says `$contains`. */
+interface Compiling {
+  readonly found: Condition[];
+  readonly contains: Contains;
 }
 
 const strictly = (path: string) => `strict ${path}`;
 
 /** All that an object says: paths, `$and` and `$or`. */
-function allOf(filter: unknown, name: string, depth: number, found: Condition[]): string {
+function allOf(filter: unknown, name: string, depth: number, compiling: Compiling): string {
   if (!isObject(filter)) throw refuse(name, 'must be a JSON object of conditions');
   if (depth < 0) throw refuse(name, `must not be nested more than ${DEEPEST} deep`);
   const entries = Object.entries(filter);
@@ -136,16 +162,16 @@ function allOf(filter: unknown, name: string, depth: number, found: Condition[])
   return entries
     .map(([key, value]) => {
       const place = `${name}.${clip(key)}`;
-      if (key !== '$and' && key !== '$or') return ofPath(key, value, place, found);
+      if (key !== '$and' && key !== '$or') return ofPath(key, value, place, compiling);
       if (!Array.isArray(value) || value.length === 0) throw refuse(place, 'must be a list of filters');
-      const each = value.map((one, index) => allOf(one, `${place}[${index}]`, depth - 1, found));
+      const each = value.map((one, index) => allOf(one, `${place}[${index}]`, depth - 1, compiling));
       return `(${each.join(key === '$and' ? ' && ' : ' || ')})`;
     })
     .join(' && ');
 }
 
 /** The conditions on one path. */
-function ofPath(path: string, value: unknown, place: string, found: Condition[]): string {
+function ofPath(path: string, value: unknown, place: string, { found, contains }: Compiling): string {
   const at = placeOf(path, place);
   if (Array.isArray(value))
     throw refuse(place, 'must be a value or an object of operators; a list goes into $in');
@@ -163,7 +189,7 @@ function ofPath(path: string, value: unknown, place: string, found: Condition[])
         );
       }
       if (!rule.isRight(operand)) throw refuse(where, rule.rule);
-      const test = `(${rule.test(at, operand as never)})`;
+      const test = `(${rule.test(at, operand as never, contains)})`;
       found.push({ path, operator, value: operand, at, test });
       return test;
     })

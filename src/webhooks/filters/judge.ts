@@ -1,6 +1,7 @@
 import sql from 'sql-template-tag';
 import { oneRow, type Reader } from '../../db/connect.ts';
 import type { Json } from '../../kernel/json.ts';
+import { matches } from '../../outbox/searches.ts';
 import { compileFilter, type Filter } from './compile.ts';
 import type { FilterTest } from './record.ts';
 
@@ -9,7 +10,8 @@ import type { FilterTest } from './record.ts';
  * payload. Throws as `compileFilter`.
  */
 export async function testFilter(db: Reader, filter: Filter | null, body: string): Promise<Json<FilterTest>> {
-  const { test, conditions } = filter === null ? { test: null, conditions: [] } : compileFilter(filter);
+  const { test, fast, conditions } =
+    filter === null ? { test: null, fast: null, conditions: [] } : compileFilter(filter);
   const each = <Field extends 'path' | 'operator' | 'at' | 'test'>(field: Field) =>
     conditions.map((condition) => condition[field]);
   const { json } = await oneRow<{ json: Json<FilterTest> }>(
@@ -18,7 +20,11 @@ export async function testFilter(db: Reader, filter: Filter | null, body: string
           select filterable((${body}::json -> 'payload')::text) as json)
         select json_build_object(
           'object', 'filter_test',
-          'matches', ${test}::text is null or coalesce(json @@ ${test}::jsonpath, false),
+          'matches', ${test}::text is null or ${matches(sql`json`, {
+            path: sql`${test}::jsonpath`,
+            fast: sql`${fast?.test ?? null}::jsonpath`,
+            contains: sql`${fast && JSON.stringify(fast.contains)}::jsonb`,
+          })},
           'filter', ${filter && JSON.stringify(filter)}::json,
           'conditions', (
             select coalesce(json_agg(json_build_object(

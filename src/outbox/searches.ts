@@ -1,0 +1,39 @@
+import sql, { type Sql } from 'sql-template-tag';
+import { oneRow, type Reader, rows, type Tx } from '../db/connect.ts';
+import { fail } from '../kernel/errors.ts';
+import type { AccountId } from '../kernel/ids.ts';
+
+/** Whether a payload (jsonb) matches a filter: its columns `filter_path`, `filter_fast` and `filter_contains`. */
+export const matches = (
+  payload: Sql,
+  { path, fast, contains }: { readonly path: Sql; readonly fast: Sql; readonly contains: Sql },
+): Sql => sql`coalesce(
+  case when ${fast} is null then ${payload} @@ ${path} else filter_matches(${payload}, ${fast}, ${contains}) end, false)`;
+
+/** The most searches that the filters of an account may make in one event. */
+const MOST_SEARCHES = 1000;
+
+/**
+ * How many searches the filters of an account make in one event: one for each `$contains`; null = it has no filters.
+ * An API key is found together with this number (people/keys/store).
+ */
+export async function searchesOf(db: Reader, account: AccountId): Promise<number | null> {
+  const { searches } = await oneRow<{ searches: number | null }>(
+    db,
+    sql`select sum(filter_searches)::int as searches from webhook_endpoints
+        where account_id = ${account} and filter_path is not null and deleted_at is null`,
+  );
+  return searches;
+}
+
+/** After a filter was written: refuses more searches than an account may have. Throws `too_many_filters`. */
+export async function refuseTooManySearches(tx: Tx, account: AccountId): Promise<void> {
+  // two that write filters at once see each other's
+  await rows(tx, sql`select 1 from accounts where id = ${account} for no key update`);
+  const searches = (await searchesOf(tx, account)) ?? 0;
+  if (searches <= MOST_SEARCHES) return;
+  throw fail(
+    'too_many_filters',
+    `filter: the endpoints of the account would have ${searches} $contains in all; the maximum is ${MOST_SEARCHES}`,
+  );
+}
