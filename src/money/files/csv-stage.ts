@@ -81,8 +81,13 @@ function beginCopy(tx: Tx): Copy {
       const written = new Promise<void>((resolve, reject) => {
         target.write(text, (error) => (error ? reject(error) : resolve()));
       });
-      written.catch(() => undefined);
-      await Promise.race([written, copied]);
+      // after PostgreSQL refused or went away a write fails for another reason than the COPY did
+      const refusal = written.catch(async (error: unknown) => {
+        await copied;
+        throw error;
+      });
+      refusal.catch(() => undefined);
+      await Promise.race([refusal, copied]);
     },
     async end() {
       target.end();
