@@ -322,7 +322,7 @@ inChromium('the import', (chromium) => {
     await page.getByText('Your role is read-only.').waitFor();
     expect(await page.locator('input[type=file]').count()).toBe(0);
     await page.getByRole('link', { name: 'seen.csv' }).click();
-    await page.getByRole('dialog').getByText('SHA-256 of the file').waitFor();
+    await page.getByRole('dialog').getByText('Digest of the file').waitFor();
     expect(await page.getByRole('button', { name: 'Undo this import' }).count()).toBe(0);
     await expectAccessible(page);
     await page.goto(`${world.url}/affiliates`);
