@@ -3,7 +3,7 @@ import { duration, type Group, interleaved, median } from './measure.ts';
 import { startBench } from './program.ts';
 
 const FLOOD_CONNECTIONS = 100;
-const WRITES_A_SECOND = 20;
+const WRITES_A_SECOND = 10;
 const GOAL = 2;
 const FORM = new URLSearchParams({ email: 'nobody@example.com', password: 'wrong and wrong' }).toString();
 
@@ -23,7 +23,7 @@ export const flood: Group = {
       },
     };
     const write = async () => {
-      const burst = { perSecond: WRITES_A_SECOND, seconds, connections: 2 };
+      const burst = { perSecond: WRITES_A_SECOND, seconds, connections: WRITES_A_SECOND };
       return (await loadAtRate(bench.url, writing, burst)).answer;
     };
     const beside = async (text: string, request: Parameters<typeof load>[1]) => {
