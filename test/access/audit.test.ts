@@ -439,7 +439,8 @@ test('what people do on the pages is in the log too, and what they fail at is no
         await browser.submit('/account/password', { csrf, current: PASSWORD, new: next, again: next }),
       ),
     );
-    asked.push(requestId(await browser.submit('/sign-out', { csrf })));
+    // a new password begins a new session, with a token of its own
+    asked.push(requestId(await browser.submit('/sign-out', { csrf: await browser.token() })));
   });
   expect(entries.map(({ action, request_id, target, ...rest }) => [action, request_id, rest])).toEqual(
     ['signIn', 'changePassword', 'signOut'].map((action, index) => [action, asked[index], as]),
