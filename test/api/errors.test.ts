@@ -181,7 +181,9 @@ describe('a body', () => {
           ['{"a":1,"a":1}', 'duplicate_key'],
           ['{"colour":"red"}', 'unknown_field'],
           ['[[[[', 'invalid_json'],
-          ['['.repeat(200_000), 'invalid_json'],
+          ['['.repeat(4_000), 'invalid_json'],
+          // where few members are allowed, that is noticed first
+          ['['.repeat(200_000), expect.stringMatching(/^invalid_(json|body)$/)],
           ['['.repeat(200_000) + ']'.repeat(200_000), 'invalid_body'],
         ] as const) {
           if (reason === undefined) continue;
