@@ -161,24 +161,23 @@ describe('what was paid in a year', () => {
     expect(await report(2026)).toContain('a@example.com');
   });
 
-  test('adds sums beyond what a double holds, exactly', async () => {
+  test('adds up to the most that an affiliate may be paid, exactly', async () => {
     const { id } = await makeAffiliate(api, { email: 'a@example.com' });
-    const most = 1_000_000_000_000;
-    for (let payouts = 0; payouts < 2; payouts += 1) {
-      const commissions = Array.from({ length: 9000 }, (_, index) => ({
-        external_id: `big-${payouts}-${index}`,
-        affiliate_id: id,
-        amount: most - (index === 0 ? 1 : 0),
-        currency: 'usd',
-      }));
-      for (let start = 0; start < commissions.length; start += 1000) {
-        const batch = { commissions: commissions.slice(start, start + 1000) };
-        expect((await api.post(`${COMMISSIONS}/batch`, batch)).status).toBe(200);
-      }
-      await payAt('2026-01-10T00:00:00Z');
+    const each = 1_000_000_000_000;
+    const amounts = [...Array.from({ length: 9007 }, () => each), Number.MAX_SAFE_INTEGER - 9007 * each];
+    const commissions = amounts.map((amount, index) => ({
+      external_id: `big-${index}`,
+      affiliate_id: id,
+      amount,
+      currency: 'usd',
+    }));
+    for (let start = 0; start < commissions.length; start += 1000) {
+      const batch = { commissions: commissions.slice(start, start + 1000) };
+      expect((await api.post(`${COMMISSIONS}/batch`, batch)).status).toBe(200);
     }
-    const sum = '179999999999999.98';
-    expect(await report(2026)).toBe(lines(`2026,${id},,,,a@example.com,,USD,2,18000,${sum},0.00,${sum}`));
+    await payAt('2026-01-10T00:00:00Z');
+    const sum = '90071992547409.91';
+    expect(await report(2026)).toBe(lines(`2026,${id},,,,a@example.com,,USD,1,9008,${sum},0.00,${sum}`));
   });
 
   test('of a year without payments is the header alone, and asking changes nothing', async () => {
