@@ -111,11 +111,13 @@ export function beyondLimitIn(tx: Tx, account: AccountId, source: Sql): Sql | nu
           order by s.external_id, s.line),
         added as (
           select *, sum(greatest(amount, 0)) over up_to_here as credits, sum(greatest(-amount, 0)) over up_to_here as debts
-          from fresh window up_to_here as (partition by affiliate_id, currency order by line))
+          from fresh window up_to_here as (partition by affiliate_id, currency order by line)),
+        -- once for each pair, not for each line
+        now as materialized (
+          select p.*, now.credits, now.debts from (select distinct affiliate_id, currency from fresh) p ${exactly(account)})
         select f.line, f.affiliate_id, f.currency,
                case when f.amount < 0 then -(now.debts + f.debts) else now.credits + f.credits end as sum
-        from (select distinct affiliate_id, currency from fresh) p ${exactly(account)}
-        join added f on f.affiliate_id = p.affiliate_id and f.currency = p.currency
+        from now join added f on f.affiliate_id = now.affiliate_id and f.currency = now.currency
         where case when f.amount < 0 then now.debts + f.debts else now.credits + f.credits end > ${MAX_JSON_INTEGER}::int8
         order by f.line`;
 }
