@@ -180,7 +180,10 @@ describe('by e-mail', () => {
     await passTime();
     const { text } = await mail.untilMail(owner.email, 'Deliveries failed');
     expect(text.match(/^100 events were not delivered to 127\.0\.0\.1:\d+/gm)).toHaveLength(2);
-    await until('all to be noted', async () => (await noticesOf(api)).every(({ sent }) => sent));
+    // the owner's invitation may be given up: its link was used before it was sent
+    await until('all to be noted', async () =>
+      (await noticesOf(api)).every(({ sent, failed }) => sent || failed),
+    );
     expect(mail.mailTo(owner.email, 'Deliveries failed')).toHaveLength(1);
     for (const endpoint of endpoints) await endpoint.close();
   });

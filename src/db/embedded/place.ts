@@ -21,9 +21,9 @@ import { requireTrusted } from './trust.ts';
 /** The longest path of a unix socket that every system accepts: 107 bytes on Linux, 103 on macOS. */
 const SOCKET_PATH_LIMIT = process.platform === 'linux' ? 107 : 103;
 
-/** How the names of folders outside DATA_DIR begin; six characters follow (mkdtemp). */
-const SOCKET_FOLDER = 'payhook-';
-const STAGE = 'payhook-postgres-';
+/** The names of folders outside DATA_DIR, as mkdtemp makes them. */
+const SOCKET_FOLDER = /^payhook-\w{6}$/;
+const STAGE = /^payhook-postgres-\w{6}$/;
 
 /** The folders and files of one data folder. */
 export interface Place {
@@ -93,8 +93,8 @@ const noteOf = ({ runDir }: Place) => join(runDir, 'outside.json');
 const isSocketFolder = (path: unknown, uid: number | null): path is string =>
   isMade(path, SOCKET_FOLDER, uid === 0 ? [uid, NOBODY] : [uid]);
 
-function isMade(path: unknown, prefix: string, owners: readonly (number | null)[]): path is string {
-  if (typeof path !== 'string' || !new RegExp(`^${prefix}\\w{6}$`).test(basename(path))) return false;
+function isMade(path: unknown, name: RegExp, owners: readonly (number | null)[]): path is string {
+  if (typeof path !== 'string' || !name.test(basename(path))) return false;
   const entry = lstatSync(path, { throwIfNoEntry: false });
   return entry?.isDirectory() === true && (owners.includes(null) || owners.includes(entry.uid));
 }
@@ -126,7 +126,7 @@ export function chooseSocketDir(
   owner: number | null,
 ): { path: string; outside: boolean } {
   if (fits(wanted)) return { path: wanted, outside: false };
-  const path = mkdtempSync(join(host.tempDir, SOCKET_FOLDER));
+  const path = mkdtempSync(join(host.tempDir, 'payhook-'));
   if (!fits(path)) {
     rmSync(path, { recursive: true });
     throw new EmbeddedDatabaseError(
