@@ -218,7 +218,7 @@ async function restoreFile(terminal: Terminal, file: string, options: RestoreOpt
 
 type Credential = Restored['credentials'][number];
 
-/** What is told of each kind: one and several of it, and whether each is named. */
+/** How each kind of credential is called, one and several, and whether each is listed by name. */
 const CREDENTIALS: Readonly<
   Record<Credential['kind'], { readonly one: string; readonly more: string; readonly isNamed: boolean }>
 > = {

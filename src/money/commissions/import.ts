@@ -114,7 +114,7 @@ const dropImpossible = (tx: Tx, bad: BadLines): Promise<void> =>
         select line, external_id, paid_at, first_value(line) over same as first,
                (paid_at, payment_reference, is_pending) is distinct from first_value((paid_at, payment_reference, is_pending)) over same
                  as is_other
-        from staged window same as (partition by external_id order by line)) told
+        from staged window same as (partition by external_id order by line)) compared
       where paid_at > now() or is_other`,
     messagesOf: ({ message }) => [message],
   });
@@ -174,7 +174,7 @@ function dropUnknown(
 const dropContradictions = (tx: Tx, account: AccountId, source: Sql, bad: BadLines): Promise<void> =>
   takeOutBad<{ line: number; external_id: string; good: number | null }>(tx, bad, {
     found: contradictionsIn(account, source),
-    told: {
+    reported: {
       columns: sql`f.line, f.external_id, g.line as good`,
       joined: sql`left join (
         select external_id, min(line) as line from staged where line not in (select line from found) group by 1) g

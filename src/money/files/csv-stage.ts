@@ -104,8 +104,8 @@ function beginCopy(tx: Tx): Copy {
 interface FoundLines<Row extends { readonly line: number }> {
   /** Selects a row for each bad line, with the column `line`. */
   readonly found: Sql;
-  /** What is selected of the rows `f` that are told, with what is joined to them; default: all of `f`. */
-  readonly told?: { readonly columns: Sql; readonly joined: Sql };
+  /** The columns selected for the listed rows `f`, and what is joined to them; default: all columns of `f`. */
+  readonly reported?: { readonly columns: Sql; readonly joined: Sql };
   readonly messagesOf: (row: Row) => readonly string[];
 }
 
@@ -119,15 +119,15 @@ const LINES_AT_ONCE = 1000;
 export async function takeOutBad<Row extends { readonly line: number }>(
   tx: Tx,
   bad: BadLines,
-  { found, told = { columns: sql`f.*`, joined: sql`` }, messagesOf }: FoundLines<Row>,
+  { found, reported = { columns: sql`f.*`, joined: sql`` }, messagesOf }: FoundLines<Row>,
 ): Promise<void> {
   const { room } = bad;
   const lines = await rows<Row & { readonly all_lines: number }>(
     tx,
     sql`with found as materialized (${found}),
         gone as (delete from staged where line in (select line from found))
-        select ${told.columns}, (select count(*)::int from found) as all_lines
-        from found f ${told.joined} order by f.line limit ${Math.max(1, room)}`,
+        select ${reported.columns}, (select count(*)::int from found) as all_lines
+        from found f ${reported.joined} order by f.line limit ${Math.max(1, room)}`,
   );
   const listed = room === 0 ? [] : lines;
   for (const [index, row] of listed.entries()) {
@@ -158,7 +158,7 @@ export type Stage = 'looking' | 'reading' | 'writing';
 
 /** The input of an import. */
 export interface ImportRequest {
-  /** Is told of each stage as it begins. */
+  /** Called as each stage begins. */
   readonly enter: (stage: Stage) => Promise<void>;
   readonly dryRun: boolean;
   readonly partial: boolean;

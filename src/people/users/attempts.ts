@@ -36,7 +36,7 @@ export async function beginAttempt(
     const email = await secondsToWait(from, emailSubject, PER_EMAIL);
     return address === null && email === null ? null : Math.max(address ?? 0, email ?? 0);
   };
-  // a limit that was reached before is told without a lock; the attempts up to it are counted under one
+  // a limit that was reached before is reported without a lock; attempts are counted under one until then
   const seconds = await secondsLeft(anonymous.reader);
   if (seconds !== null) return { seconds };
   return anonymous.transaction(async (tx) => {
