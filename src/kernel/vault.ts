@@ -1,8 +1,16 @@
 import { createCipheriv, createDecipheriv, createHash, createHmac, hkdfSync, randomBytes } from 'node:crypto';
+import type { AccountId } from './ids.ts';
 
 /** The process cannot work because of its secret key; the message says what to do. */
 export class SecretKeyError extends Error {
   override name = 'SecretKeyError';
+}
+
+/** Where a sealed text belongs. It cannot be opened in another place, nor in the same place of another account. */
+export interface SealedIn {
+  readonly account: AccountId;
+  /** The table, the row and the column, in words. */
+  readonly place: string;
 }
 
 /**
@@ -10,13 +18,10 @@ export class SecretKeyError extends Error {
  * (AES-256-GCM under a key derived from SECRET_KEY, NIST SP 800-38D). Each names its key.
  */
 export interface Vault {
-  /**
-   * Encrypts a text under the key with this fingerprint. `context` names where the text belongs; it cannot be opened
-   * with another context. Throws SecretKeyError when the process does not have that key.
-   */
-  seal(text: string, context: string, fingerprint: string): Buffer;
+  /** Encrypts a text under the key with this fingerprint. Throws SecretKeyError when the process does not have that key. */
+  seal(text: string, where: SealedIn, fingerprint: string): Buffer;
   /** Throws SecretKeyError when the key is missing, another error when the bytes were altered or belong elsewhere. */
-  open(sealed: Buffer, context: string): string;
+  open(sealed: Buffer, where: SealedIn): string;
   /**
    * A keyed hash of a text under the key with this fingerprint: equal texts of one context have equal marks, and nobody
    * without the key can find the text by trying. Throws SecretKeyError when the process does not have that key.
@@ -33,8 +38,18 @@ export interface Vault {
   isDigestOf(digest: Buffer, bytes: Buffer, context: string): boolean | null;
 }
 
-/** The current format: version, start of the key's fingerprint, nonce, tag, text. Version 1 did not name the key. */
-const VERSION = 2;
+/** What seals and opens the values of an account. */
+export interface AccountVault {
+  readonly account: AccountId;
+  readonly vault: Vault;
+}
+
+/**
+ * The current format: version, start of the key's fingerprint, nonce, tag, text. Version 2 did not bind the text to its
+ * account, and version 1 did not name the key either. A rotation of the key brings what it finds to the current format.
+ */
+const VERSION = 3;
+const OF_ANY_ACCOUNT = 2;
 const UNNAMED = 1;
 const NAME_BYTES = 8;
 const NONCE_BYTES = 12;
@@ -50,7 +65,7 @@ export function digestPrefix(fingerprint: string): Buffer {
   return Buffer.from(nameOf(fingerprint), 'hex');
 }
 
-/** The first bytes of everything sealed under the key with this fingerprint. */
+/** The first bytes of everything that is sealed in the current format under the key with this fingerprint. */
 export function sealPrefix(fingerprint: string): Buffer {
   return Buffer.concat([Buffer.of(VERSION), Buffer.from(fingerprint, 'hex').subarray(0, NAME_BYTES)]);
 }
@@ -78,23 +93,24 @@ export function vaultOf(readKeys: () => readonly string[]): Vault {
   };
   read();
   return {
-    seal(text, context, fingerprint) {
+    seal(text, where, fingerprint) {
       const nonce = randomBytes(NONCE_BYTES);
       const { sealing } = find(nameOf(fingerprint));
-      const cipher = createCipheriv('aes-256-gcm', sealing, nonce).setAAD(Buffer.from(context));
+      const cipher = createCipheriv('aes-256-gcm', sealing, nonce).setAAD(Buffer.from(ofAccount(where)));
       const body = Buffer.concat([cipher.update(text, 'utf8'), cipher.final()]);
       return Buffer.concat([sealPrefix(fingerprint), nonce, cipher.getAuthTag(), body]);
     },
-    open(sealed, context) {
-      if (sealed[0] === VERSION) {
+    open(sealed, where) {
+      if (sealed[0] === VERSION || sealed[0] === OF_ANY_ACCOUNT) {
         const { sealing } = find(sealed.subarray(1, 1 + NAME_BYTES).toString('hex'));
+        const context = sealed[0] === VERSION ? ofAccount(where) : where.place;
         return decrypt(sealing, sealed.subarray(1 + NAME_BYTES), context);
       }
       if (sealed[0] !== UNNAMED) throw new Error('not a sealed secret');
       // The tag shows which key is the right one.
       for (const { sealing } of held.values()) {
         try {
-          return decrypt(sealing, sealed.subarray(1), context);
+          return decrypt(sealing, sealed.subarray(1), where.place);
         } catch {}
       }
       throw new SecretKeyError('sealed under a secret key that this process does not hold, or changed');
@@ -115,6 +131,8 @@ export function vaultOf(readKeys: () => readonly string[]): Vault {
     },
   };
 }
+
+const ofAccount = ({ account, place }: SealedIn) => `account ${account} ${place}`;
 
 const hmac = (key: Buffer, context: string, bytes: Buffer) =>
   createHmac('sha256', key).update(`${context}\0`).update(bytes).digest();

@@ -4,6 +4,7 @@ import { maybeRow, oneRow, type Reader, rows, type Tx } from '../db/connect.ts';
 import { LOCKS, takeLock } from '../db/locks.ts';
 import type { AccountId, AlertChannelId, UserId } from '../kernel/ids.ts';
 import type { Timestamp } from '../kernel/time.ts';
+import type { SealedIn } from '../kernel/vault.ts';
 import { ALERTS, type AlertData, type AlertKind, type LetterKind } from './kinds.ts';
 
 /** The chore that sends e-mail. Only processes with SMTP_URL do it, so when it was last done says whether e-mail is sent. */
@@ -157,7 +158,10 @@ export async function forgetErrors(tx: Tx, account: AccountId, users: readonly U
 }
 
 /** The context under which the link to a user (UUID) is sealed. */
-export const placeOfLink = (user: UserId): string => `notice ${user} link`;
+export const placeOfLink = (account: AccountId, user: UserId): SealedIn => ({
+  account,
+  place: `notice ${user} link`,
+});
 
 /** The host that a message names instead of a URL, which may hold a secret. */
 export const hostOf = (url: string): string => (URL.canParse(url) ? new URL(url).host : url.slice(0, 100));

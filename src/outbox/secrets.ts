@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
-import type { EndpointId } from '../kernel/ids.ts';
+import type { AccountId, EndpointId } from '../kernel/ids.ts';
+import type { SealedIn } from '../kernel/vault.ts';
 
 const PREFIX = 'whsec_';
 const KEY_BYTES = 32;
@@ -17,7 +18,7 @@ export function signingKey(secret: string): Buffer {
 /** What of an endpoint is sealed. */
 export type SealedPart = 'secret' | 'headers' | 'egress';
 
-/** The context under which a value of an endpoint (UUID) is sealed. */
-export function placeOf(endpoint: EndpointId, what: SealedPart): string {
-  return `webhook endpoint ${endpoint} ${what}`;
+/** Where a value of an endpoint is sealed. */
+export function placeOf(account: AccountId, endpoint: EndpointId, what: SealedPart): SealedIn {
+  return { account, place: `webhook endpoint ${endpoint} ${what}` };
 }

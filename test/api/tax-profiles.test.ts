@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, test } from 'vitest';
+import type { AccountId } from '../../src/kernel/ids.ts';
 import type { Api } from '../support/api.ts';
 import { useWorld } from '../support/world.ts';
 import { AFFILIATES, expectRefusal, type Json, makeAffiliate, nothingChanges } from './fixtures.ts';
@@ -100,11 +101,13 @@ test('changes at once leave a tax id that can be opened', async () => {
   const { id } = await makeAffiliate(api);
   await Promise.all(Array.from({ length: 6 }, () => made(id, PERSON)));
   const { vault } = world.platform;
-  const [row] = await world.query<{ id: string; number: Buffer }>(
-    'select id, number from affiliate_tax_profiles where affiliate_id = $1',
+  const [row] = await world.query<{ account: AccountId; id: string; number: Buffer }>(
+    'select account_id as account, id, number from affiliate_tax_profiles where affiliate_id = $1',
     [id],
   );
-  expect(vault.open(row?.number as Buffer, `affiliate tax profile ${row?.id}`)).toBe('536904399');
+  if (row === undefined) throw new Error('there is no tax profile');
+  const place = `affiliate tax profile ${row.id}`;
+  expect(vault.open(row.number, { account: row.account, place })).toBe('536904399');
 });
 
 describe('what breaks a rule is refused by its field, and the tax id is not repeated', () => {

@@ -213,8 +213,9 @@ async function expectOnly(superuser: pg.Client, newKey: string, oldKey: string):
   }
   const vault = vaultOf(() => [newKey]);
   const { rows } = await superuser.query('select * from webhook_endpoints where deleted_at is null');
-  for (const { id, secret, previous_secret, header_values, egress_sealed } of rows) {
-    const open = (sealed: Buffer, what: string) => vault.open(sealed, `webhook endpoint ${id} ${what}`);
+  for (const { account_id: account, id, secret, previous_secret, header_values, egress_sealed } of rows) {
+    const open = (sealed: Buffer, what: string) =>
+      vault.open(sealed, { account, place: `webhook endpoint ${id} ${what}` });
     expect(open(secret, 'secret')).toMatch(/^whsec_/);
     if (previous_secret) expect(open(previous_secret, 'secret')).toMatch(/^whsec_/);
     if (header_values) expect(JSON.parse(open(header_values, 'headers'))).toEqual(expect.any(Array));

@@ -53,9 +53,10 @@ function checkUrl(url: string, addresses: AddressRules): void {
 /** Makes a channel; the response has the secret of a webhook. Throws `invalid_url`, `invalid_body`, `too_many_channels`. */
 export async function createChannel(
   tx: Tx,
-  { account, vault, addresses }: Caller,
+  caller: Caller,
   { name, format, url, kinds = ALERT_KINDS }: AlertChannelInput,
 ): Promise<Json<NewAlertChannel>> {
+  const { account, addresses } = caller;
   checkUrl(url, addresses);
   const { count, id } = await lockAndCount(tx, account);
   if (count >= MOST_CHANNELS) {
@@ -68,7 +69,7 @@ export async function createChannel(
   await insertChannel(tx, account, id, {
     name: nameFrom(name),
     format,
-    target: sealTarget(vault, id, { url, secret }, await sealingKey(tx)),
+    target: sealTarget(caller, id, { url, secret }, await sealingKey(tx)),
     host: hostOf(url),
     kinds,
   });
@@ -80,16 +81,17 @@ export async function createChannel(
 /** Changes the named fields; the secret stays. Throws `resource_missing`, `invalid_url`, `invalid_body`. */
 export async function changeChannel(
   tx: Tx,
-  { account, vault, addresses }: Caller,
+  caller: Caller,
   id: string,
   { name, url, kinds }: AlertChannelChange,
 ): Promise<Json<AlertChannel>> {
+  const { account, addresses } = caller;
   const uuid = uuidOfChannel(id);
   const before = await lockTarget(tx, account, uuid);
   if (before === null) throw missing();
   if (url !== undefined) checkUrl(url, addresses);
   const target = url !== undefined && {
-    target: sealTarget(vault, uuid, { ...openTarget(vault, uuid, before), url }, await sealingKey(tx)),
+    target: sealTarget(caller, uuid, { ...openTarget(caller, uuid, before), url }, await sealingKey(tx)),
     host: hostOf(url),
   };
   const columns = {

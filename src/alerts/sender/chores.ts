@@ -73,11 +73,11 @@ async function sendAll(
 export function sendByMail(options: Options, mailer: Mailer): Promise<void> {
   const { vault, base } = options;
   return sendAll(options, 'mail', async (message) => {
-    const { recipient, link, id } = message;
+    const { account, recipient, link, id } = message;
     if (!('user' in recipient) || recipient.email === null)
       return { error: 'the user was removed', isFinal: true };
     const { name, email, user } = recipient;
-    const opened = link && vault.open(link, placeOfLink(user));
+    const opened = link && vault.open(link, placeOfLink(account, user));
     return mailer.send(
       { name: unlinked(name), email },
       composeMail(message, { name, base, link: opened }),

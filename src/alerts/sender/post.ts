@@ -27,7 +27,7 @@ export async function postMessage(
   { message, channel: { channel, format, target } }: { message: Message; channel: Channel },
   { vault, base, nowMs }: { vault: Vault; base: string; nowMs: number },
 ): Promise<Unsent> {
-  const { url, secret } = openTarget(vault, channel, target);
+  const { url, secret } = openTarget({ account: message.account, vault }, channel, target);
   const body =
     format === 'slack'
       ? composeSlack(message, base)

@@ -1,7 +1,7 @@
 import sql, { raw } from 'sql-template-tag';
 import { maybeRow, type Reader, rows, type Tx } from '../../db/connect.ts';
 import { type AccountId, type AlertChannelId, idOf, type UserId } from '../../kernel/ids.ts';
-import { SecretKeyError, sealPrefix, type Vault } from '../../kernel/vault.ts';
+import { type SealedIn, SecretKeyError, sealPrefix, type Vault } from '../../kernel/vault.ts';
 import { placeOfLink } from '../../notices/notices.ts';
 import { placeOfTarget } from '../channels/target.ts';
 
@@ -48,7 +48,7 @@ export async function resealAlerts(
         where ${isStale('target', fingerprint)} order by account_id, id limit ${limit} for no key update skip locked`,
   );
   for (const { account, id, channel, sealed } of channels) {
-    const place = placeOfTarget(channel as AlertChannelId);
+    const place = placeOfTarget(account, channel as AlertChannelId);
     const again = vault.seal(opened(vault, sealed, place, channel), place, fingerprint);
     await rows(
       tx,
@@ -61,7 +61,7 @@ export async function resealAlerts(
         where ${isStale('link', fingerprint)} order by account_id, id limit ${limit} for no key update skip locked`,
   );
   for (const { account, id, user, sealed } of letters) {
-    const again = resealedLink(vault, sealed, placeOfLink(user as UserId), fingerprint);
+    const again = resealedLink(vault, sealed, placeOfLink(account, user as UserId), fingerprint);
     await rows(
       tx,
       sql`update notices
@@ -73,7 +73,7 @@ export async function resealAlerts(
   return channels.length + letters.length;
 }
 
-function opened(vault: Vault, sealed: Buffer, place: string, channel: AlertChannelId | null): string {
+function opened(vault: Vault, sealed: Buffer, place: SealedIn, channel: AlertChannelId | null): string {
   try {
     return vault.open(sealed, place);
   } catch (error) {
@@ -84,7 +84,7 @@ function opened(vault: Vault, sealed: Buffer, place: string, channel: AlertChann
   }
 }
 
-function resealedLink(vault: Vault, sealed: Buffer, place: string, fingerprint: string): Buffer | null {
+function resealedLink(vault: Vault, sealed: Buffer, place: SealedIn, fingerprint: string): Buffer | null {
   try {
     return vault.seal(vault.open(sealed, place), place, fingerprint);
   } catch {

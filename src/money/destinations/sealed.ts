@@ -1,10 +1,13 @@
 import type { AccountId, DestinationId } from '../../kernel/ids.ts';
-import type { Vault } from '../../kernel/vault.ts';
+import type { AccountVault, SealedIn } from '../../kernel/vault.ts';
 import { markedText, sealedNumbers } from '../ledger/sealed-numbers.ts';
 import type { CheckedDestination } from './check.ts';
 
-/** The context under which the number of a destination (UUID) is sealed. */
-export const placeOf = (destination: DestinationId): string => `affiliate destination ${destination}`;
+/** Where the number of a destination is sealed. */
+export const placeOf = (account: AccountId, destination: DestinationId): SealedIn => ({
+  account,
+  place: `affiliate destination ${destination}`,
+});
 
 /** The context of marks: equal numbers are found within an account, not across accounts. */
 const markContext = (account: AccountId): string => `bank account in ${account}`;
@@ -17,9 +20,7 @@ export interface SealedDestination extends Omit<CheckedDestination, 'number'> {
 }
 
 /** What seals the numbers of an account; `key` is the fingerprint of the key. */
-export interface Sealer {
-  readonly account: AccountId;
-  readonly vault: Vault;
+export interface Sealer extends AccountVault {
   readonly key: string;
 }
 
@@ -32,7 +33,7 @@ export function sealDestination(
   if (number === null) return { ...rest, number, number_mark: null, last_four: null };
   return {
     ...rest,
-    number: vault.seal(number, placeOf(id), key),
+    number: vault.seal(number, placeOf(account, id), key),
     number_mark: vault.mark(markedText(rest.routing_number, number), markContext(account), key),
     last_four: number.slice(-4),
   };

@@ -2,7 +2,7 @@ import type { Tx } from '../../db/connect.ts';
 import { fail } from '../../kernel/errors.ts';
 import type { AccountId, PayoutId } from '../../kernel/ids.ts';
 import { fromJson } from '../../kernel/json.ts';
-import type { Vault } from '../../kernel/vault.ts';
+import type { AccountVault } from '../../kernel/vault.ts';
 import type { Invoicing, TaxRule } from '../../people/accounts/invoicing.ts';
 import { getAccount } from '../../people/accounts/service.ts';
 import { lockPayoutToChange } from '../payouts/service.ts';
@@ -33,18 +33,13 @@ const MOST_SKIPPED = 1000;
 const START = { affiliate: 0, currency: '' };
 const DEFAULT_PREFIX = 'SB-';
 
-interface Issuer {
-  readonly account: AccountId;
-  readonly vault: Vault;
-}
-
 /**
  * Issues what is missing for the paid lines of a payout: an invoice for what was paid where the affiliate agreed, a credit note
  * for what came back of it. Asked again, it issues nothing twice. Throws `resource_missing`, `payout_not_paid`, `no_invoicing`.
  */
 export async function issueInvoices(
   tx: Tx,
-  { account, vault }: Issuer,
+  { account, vault }: AccountVault,
   payoutId: string,
   limits: Limits = LIMITS,
 ): Promise<Issued> {
@@ -60,7 +55,7 @@ export async function issueInvoices(
   }
   const buyer = { ...own, name: own.legal_name };
   const lines = { account, payout: payout.id, affiliate: null, zone };
-  const terms = { buyer: partyOf(buyer), invoicing, vault, number: payout.number };
+  const terms = { buyer: partyOf(buyer), invoicing, account, vault, number: payout.number };
   const { ready, skipped, hasMore } = await draftAll(tx, lines, terms, limits);
   const taxIds = ready.flatMap(({ newTaxId }) => newTaxId ?? []);
   await keepTaxIds(tx, { account, vault }, taxIds);
@@ -169,16 +164,15 @@ function textSums(amount: bigint, rate: number) {
   return { net: String(net), tax: String(tax), rounding: String(rounding) };
 }
 
-interface Terms {
+interface Terms extends AccountVault {
   readonly buyer: InvoiceParty;
   readonly invoicing: Invoicing;
-  readonly vault: Vault;
   /** Of the payout. */
   readonly number: bigint | number;
 }
 
 /** The invoice of a line that has none, or why it gets none. */
-function firstInvoice(line: OpenLine, { buyer, invoicing, vault, number }: Terms): Draft | Skipped {
+function firstInvoice(line: OpenLine, { buyer, invoicing, number, account, vault }: Terms): Draft | Skipped {
   const skip = (reason: SkipReason): Skipped => ({
     affiliate_id: line.affiliate_id,
     currency: line.currency,
@@ -192,7 +186,7 @@ function firstInvoice(line: OpenLine, { buyer, invoicing, vault, number }: Terms
   if (rule === undefined) return skip('no_rule');
   // a tax id that was lost with the secret key still decides which rule fits
   if (lacksTaxId(rule, line.number === null ? null : type, buyer)) return skip('no_tax_id');
-  const taxId = rule.category === 'O' ? null : taxIdOf(line, type, vault);
+  const taxId = rule.category === 'O' ? null : taxIdOf(line, type, { account, vault });
   const { legal_name: name, address, country } = profile;
   return {
     ...draftOf(line, line.difference),
@@ -234,8 +228,8 @@ function lacksTaxId({ category }: TaxRule, type: InvoiceTaxIdType | null, buyer:
 }
 
 /** The tax id that the invoice of a line names: outside the scope of VAT it names none (BR-O-02). */
-function taxIdOf(line: OpenLine, type: InvoiceTaxIdType | null, vault: Vault): NamedTaxId | null {
-  const number = type === null ? null : openTaxId(vault, line);
+function taxIdOf(line: OpenLine, type: InvoiceTaxIdType | null, issuer: AccountVault): NamedTaxId | null {
+  const number = type === null ? null : openTaxId(issuer, line);
   if (type === null || number === null) return null;
   return { id: line.kept_tax_id ?? line.new_tax_id, affiliate: line.affiliate_id, type, number };
 }

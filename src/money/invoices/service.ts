@@ -2,7 +2,7 @@ import type { Reader } from '../../db/connect.ts';
 import { fail } from '../../kernel/errors.ts';
 import { type AccountId, type InvoiceId, uuidOf } from '../../kernel/ids.ts';
 import type { Json } from '../../kernel/json.ts';
-import type { Vault } from '../../kernel/vault.ts';
+import type { AccountVault } from '../../kernel/vault.ts';
 import type { InvoiceDocument, StoredDocument } from './document.ts';
 import type { Invoice } from './record.ts';
 import { readDocument, readInvoice } from './store.ts';
@@ -29,14 +29,14 @@ export async function getInvoice(db: Reader, account: AccountId, id: string): Pr
  */
 export async function getDocument(
   db: Reader,
-  { account, vault }: { readonly account: AccountId; readonly vault: Vault },
+  holder: AccountVault,
   id: string,
 ): Promise<{ invoice: InvoiceDocument; at: number }> {
-  const found = await readDocument(db, account, idFrom(id));
+  const found = await readDocument(db, holder.account, idFrom(id));
   if (found === null) throw missing();
   const { seller, ...rest } = JSON.parse(found.document) as StoredDocument;
   const { tax_id: place, tax_id_type: type, number } = found;
-  const taxId = place === null || type === null ? null : openKept(vault, { id: place, type, number });
+  const taxId = place === null || type === null ? null : openKept(holder, { id: place, type, number });
   if (place !== null && taxId === null) {
     throw fail(
       'tax_id_lost',

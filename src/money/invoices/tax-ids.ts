@@ -3,14 +3,17 @@ import { rows, type Tx } from '../../db/connect.ts';
 import { sealingKey } from '../../db/secret-key.ts';
 import type { AccountId, InvoiceTaxId } from '../../kernel/ids.ts';
 import { endingOf } from '../../kernel/tax-ids.ts';
-import type { Vault } from '../../kernel/vault.ts';
+import type { AccountVault, SealedIn } from '../../kernel/vault.ts';
 import { markedText, sealedNumbers } from '../ledger/sealed-numbers.ts';
 import { markContext } from '../tax-profiles/sealed.ts';
 
 /** The types of tax ids that an invoice can name. */
 export type InvoiceTaxIdType = 'vat' | 'other';
 
-const placeOf = (id: InvoiceTaxId): string => `tax id on invoices ${id}`;
+const placeOf = (account: AccountId, id: InvoiceTaxId): SealedIn => ({
+  account,
+  place: `tax id on invoices ${id}`,
+});
 
 /** The tax ids in invoice_tax_ids. */
 export const invoiceTaxIds = sealedNumbers<InvoiceTaxId>({
@@ -35,7 +38,7 @@ export interface NamedTaxId {
 /** Stores tax ids, sealed. */
 export async function keepTaxIds(
   tx: Tx,
-  { account, vault }: { readonly account: AccountId; readonly vault: Vault },
+  { account, vault }: AccountVault,
   named: readonly NamedTaxId[],
 ): Promise<void> {
   if (named.length === 0) return;
@@ -45,7 +48,7 @@ export async function keepTaxIds(
     affiliate,
     type,
     ending: endingOf(number),
-    number: vault.seal(number, placeOf(id), key).toString('hex'),
+    number: vault.seal(number, placeOf(account, id), key).toString('hex'),
     mark: vault.mark(markedText(type, number), markContext(account), key).toString('hex'),
   }));
   await rows(
@@ -65,5 +68,5 @@ export interface KeptTaxId {
 }
 
 /** The tax id in clear, null when it was lost. */
-export const openKept = (vault: Vault, { id, number }: KeptTaxId): string | null =>
-  number === null ? null : vault.open(number, placeOf(id));
+export const openKept = ({ account, vault }: AccountVault, { id, number }: KeptTaxId): string | null =>
+  number === null ? null : vault.open(number, placeOf(account, id));

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import sql, { raw, type Sql } from 'sql-template-tag';
 import { maybeRow, type Reader, rows, type Tx } from '../../db/connect.ts';
 import { type AccountId, nil } from '../../kernel/ids.ts';
-import { SecretKeyError, sealPrefix, type Vault } from '../../kernel/vault.ts';
+import { type SealedIn, SecretKeyError, sealPrefix, type Vault } from '../../kernel/vault.ts';
 
 /*
  * Numbers of affiliates that are sealed under the secret key: bank accounts, tax ids. Each table has the columns
@@ -15,8 +15,8 @@ interface SealedTable<Id extends string> {
   readonly table: string;
   /** A column that belongs to what a number means: numbers are equal when it is equal too. */
   readonly beside: string;
-  /** The context under which the number of a row is sealed. */
-  placeOf(id: Id): string;
+  /** Where the number of a row is sealed. */
+  placeOf(account: AccountId, id: Id): SealedIn;
   /** The context of marks, within an account. */
   markContext(account: AccountId): string;
   /** What of an affiliate cannot be opened, and what to do, for a message. */
@@ -73,17 +73,17 @@ export function sealedNumbers<Id extends string>(spec: SealedTable<Id>) {
   const columns = sql`account_id, id, affiliate_id, ${raw(spec.beside)} as beside, number`;
   const allSealed = sql`select ${columns} from ${table} where number is not null order by account_id, id`;
 
-  const opens = (vault: Vault, { id, number }: SealedRow<Id>): boolean => {
+  const opens = (vault: Vault, { account_id, id, number }: SealedRow<Id>): boolean => {
     try {
-      vault.open(number, placeOf(id));
+      vault.open(number, placeOf(account_id, id));
       return true;
     } catch {
       return false;
     }
   };
-  const opened = (vault: Vault, { id, affiliate_id, number }: SealedRow<Id>): string => {
+  const opened = (vault: Vault, { account_id, id, affiliate_id, number }: SealedRow<Id>): string => {
     try {
-      return vault.open(number, placeOf(id));
+      return vault.open(number, placeOf(account_id, id));
     } catch (error) {
       const { what, remedy } = spec.unreadable;
       throw new SecretKeyError(
@@ -96,7 +96,7 @@ export function sealedNumbers<Id extends string>(spec: SealedTable<Id>) {
     return {
       account_id,
       id,
-      number: vault.seal(number, placeOf(id), fingerprint).toString('hex'),
+      number: vault.seal(number, placeOf(account_id, id), fingerprint).toString('hex'),
       mark: vault.mark(markedText(beside, number), markContext(account_id), fingerprint).toString('hex'),
     };
   };
@@ -147,7 +147,7 @@ export function sealedNumbers<Id extends string>(spec: SealedTable<Id>) {
         all.map((row) =>
           lost.includes(row)
             ? { account_id: row.account_id, id: row.id, number: null, mark: null }
-            : again(vault, fingerprint, row, vault.open(row.number, placeOf(row.id))),
+            : again(vault, fingerprint, row, vault.open(row.number, placeOf(row.account_id, row.id))),
         ),
       );
       return lost.map(lossOf);

@@ -64,7 +64,8 @@ export function bankFile(
     for await (const line of linesOf(source)) {
       // JSON has no control characters, so all that COPY has escaped are its backslashes
       const { destination, ...payment } = JSON.parse(line.replaceAll('\\\\', '\\'));
-      const number = vault.open(Buffer.from(payment.number, 'hex'), placeOf(destination as DestinationId));
+      const place = placeOf(payments.account, destination as DestinationId);
+      const number = vault.open(Buffer.from(payment.number, 'hex'), place);
       yield { ...payment, number };
     }
   }

@@ -6,7 +6,7 @@ import type { Reader, Tx } from '../../db/connect.ts';
 import { fail } from '../../kernel/errors.ts';
 import type { AccountId } from '../../kernel/ids.ts';
 import { fromJson, type Json, toJson } from '../../kernel/json.ts';
-import type { Vault } from '../../kernel/vault.ts';
+import type { AccountVault, Vault } from '../../kernel/vault.ts';
 import { dayOf } from '../../kernel/zones.ts';
 import { zoneOf } from '../../people/accounts/service.ts';
 import type { CsvFile } from '../files/csv-export.ts';
@@ -122,14 +122,16 @@ export async function exportUsTaxReport(
 ): Promise<CsvFile> {
   const wanted = await readYear(tx, account, year);
   const found = await readReportable(tx, wanted);
-  const lines = [COLUMNS, ...found.map((each) => cellsOf(each, wanted.number, vault))].map(csvLine);
+  const lines = [COLUMNS, ...found.map((each) => cellsOf(each, wanted.number, { account, vault }))].map(
+    csvLine,
+  );
   return { stream: Readable.from(lines), name: `1099-nec-${wanted.number}.csv`, headers: {} };
 }
 
-function cellsOf(found: ReportableAffiliate, year: number, vault: Vault): string[] {
+function cellsOf(found: ReportableAffiliate, year: number, holder: AccountVault): string[] {
   const address: Partial<Address> = found.address === null ? {} : JSON.parse(found.address);
   const tinType = TIN_TYPES[found.tax_id_type ?? ''];
-  const tin = tinType ? openTaxId(vault, found) : null;
+  const tin = tinType ? openTaxId(holder, found) : null;
   return [
     ...['1099-NEC', String(year), String(found.affiliate_id), found.legal_name ?? found.name ?? ''],
     ...[tin === null ? '' : (tinType ?? ''), tin ?? ''],

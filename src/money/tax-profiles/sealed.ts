@@ -1,10 +1,13 @@
 import type { AccountId, TaxProfileId } from '../../kernel/ids.ts';
 import { endingOf } from '../../kernel/tax-ids.ts';
-import type { Vault } from '../../kernel/vault.ts';
+import type { AccountVault, SealedIn } from '../../kernel/vault.ts';
 import { markedText, sealedNumbers } from '../ledger/sealed-numbers.ts';
 
-/** The context under which the tax id of a profile (UUID) is sealed. */
-const placeOf = (profile: TaxProfileId): string => `affiliate tax profile ${profile}`;
+/** Where the tax id of a profile is sealed. */
+const placeOf = (account: AccountId, profile: TaxProfileId): SealedIn => ({
+  account,
+  place: `affiliate tax profile ${profile}`,
+});
 
 /** The context of marks: equal tax ids are found within an account, not across accounts. */
 export const markContext = (account: AccountId): string => `tax id in ${account}`;
@@ -18,9 +21,7 @@ export interface SealedTaxId {
 }
 
 /** What seals the tax ids of an account; `key` is the fingerprint of the key. */
-export interface Sealer {
-  readonly account: AccountId;
-  readonly vault: Vault;
+export interface Sealer extends AccountVault {
   readonly key: string;
 }
 
@@ -31,7 +32,7 @@ export const sealTaxId = (
   { type, number }: { readonly type: string; readonly number: string },
 ): SealedTaxId => ({
   type,
-  number: vault.seal(number, placeOf(id), key),
+  number: vault.seal(number, placeOf(account, id), key),
   mark: vault.mark(markedText(type, number), markContext(account), key),
   ending: endingOf(number),
 });
@@ -47,8 +48,8 @@ export const taxIds = sealedNumbers<TaxProfileId>({
 
 /** The tax id of a profile, whole; null when it has none, or lost it with the secret key. */
 export function openTaxId(
-  vault: Vault,
+  { account, vault }: AccountVault,
   { profile_id, number }: { readonly profile_id: TaxProfileId | null; readonly number: Buffer | null },
 ): string | null {
-  return profile_id === null || number === null ? null : vault.open(number, placeOf(profile_id));
+  return profile_id === null || number === null ? null : vault.open(number, placeOf(account, profile_id));
 }

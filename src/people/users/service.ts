@@ -134,7 +134,7 @@ async function emailLink(
   { account, vault, url }: { account: AccountId; vault: Vault; url: string },
   { id, joined }: Pick<UserRow, 'id' | 'joined'>,
 ): Promise<boolean> {
-  const link = vault.seal(url, placeOfLink(id), await sealingKey(tx));
+  const link = vault.seal(url, placeOfLink(account, id), await sealingKey(tx));
   const kind = joined ? 'password_link' : 'invitation';
   return (await notifyOne(tx, { account, kind, to: { user: id }, link })) === 'noted';
 }

@@ -4,7 +4,7 @@ import type { AddressRules } from '../../kernel/addresses.ts';
 import { type AccountId, type EndpointId, idOf } from '../../kernel/ids.ts';
 import { toJson } from '../../kernel/json.ts';
 import { shownProxy } from '../../kernel/proxies.ts';
-import type { Vault } from '../../kernel/vault.ts';
+import type { AccountVault } from '../../kernel/vault.ts';
 import { placeOf } from '../../outbox/secrets.ts';
 import { certificateOf, shownCertificate } from '../egress/certificate.ts';
 import { checkedCredentials, shownCredentials } from '../egress/credentials.ts';
@@ -21,16 +21,21 @@ interface Changing {
   readonly isMoved: boolean;
 }
 
-interface Sealing {
-  readonly vault: Vault;
+interface Sealing extends AccountVault {
   readonly endpoint: EndpointId;
   /** The fingerprint of the key to seal under. */
   readonly key: string;
 }
 
 /** How requests leave for an endpoint, opened. */
-export function openEgress(vault: Vault, endpoint: EndpointId, sealed: Buffer | null): Egress {
-  return sealed === null ? {} : (JSON.parse(vault.open(sealed, placeOf(endpoint, 'egress'))) as Egress);
+export function openEgress(
+  { account, vault }: AccountVault,
+  endpoint: EndpointId,
+  sealed: Buffer | null,
+): Egress {
+  return sealed === null
+    ? {}
+    : (JSON.parse(vault.open(sealed, placeOf(account, endpoint, 'egress'))) as Egress);
 }
 
 /**
@@ -58,11 +63,11 @@ export function changedEgress(
 }
 
 /** The columns of how requests leave for an endpoint. */
-export function egressColumns(after: Egress, { vault, endpoint, key }: Sealing): Columns {
+export function egressColumns(after: Egress, { account, vault, endpoint, key }: Sealing): Columns {
   if (Object.keys(after).length === 0) return NO_EGRESS;
   return {
     egress: toJson(shownEgress(after)),
-    egress_sealed: vault.seal(toJson(after), placeOf(endpoint, 'egress'), key),
+    egress_sealed: vault.seal(toJson(after), placeOf(account, endpoint, 'egress'), key),
   };
 }
 

@@ -68,7 +68,8 @@ export async function resealSlice(
   );
   const changed = found.map((row) => {
     const again = <Sealed extends Buffer | null>(sealed: Sealed, what: SealedPart) =>
-      sealed && vault.seal(opened(vault, row, sealed, what), placeOf(row.id, what), fingerprint);
+      sealed &&
+      vault.seal(opened(vault, row, sealed, what), placeOf(row.account_id, row.id, what), fingerprint);
     return {
       ...row,
       secret: again(row.secret, 'secret') ?? row.secret,
@@ -88,9 +89,9 @@ const NAMES: Readonly<Record<SealedPart, string>> = {
   egress: 'how requests leave (proxy, client certificate and client credentials)',
 };
 
-function opened(vault: Vault, { id }: SealedRow, sealed: Buffer, what: SealedPart): string {
+function opened(vault: Vault, { account_id, id }: SealedRow, sealed: Buffer, what: SealedPart): string {
   try {
-    return vault.open(sealed, placeOf(id, what));
+    return vault.open(sealed, placeOf(account_id, id, what));
   } catch (error) {
     const whose = `${NAMES[what]} of ${idOf('we', id)}`;
     throw new SecretKeyError(
@@ -136,10 +137,12 @@ export async function giveUp(tx: Tx, vault: Vault, fingerprint: string): Promise
   const changed = all.map((row) => {
     const loss = lossOf(vault, row);
     if (isAny(loss)) losses.push(loss);
-    const seal = (text: string, what: SealedPart) => vault.seal(text, placeOf(row.id, what), fingerprint);
-    const again = (sealed: Buffer, what: SealedPart) => seal(vault.open(sealed, placeOf(row.id, what)), what);
+    const seal = (text: string, what: SealedPart) =>
+      vault.seal(text, placeOf(row.account_id, row.id, what), fingerprint);
+    const again = (sealed: Buffer, what: SealedPart) =>
+      seal(vault.open(sealed, placeOf(row.account_id, row.id, what)), what);
     const values =
-      row.header_values && opens(vault, row.id, row.header_values, 'headers') ? row.header_values : null;
+      row.header_values && opens(vault, row, row.header_values, 'headers') ? row.header_values : null;
     return {
       ...row,
       secret: loss.secret ? seal(newSigningSecret(), 'secret') : again(row.secret, 'secret'),
@@ -156,7 +159,7 @@ export async function giveUp(tx: Tx, vault: Vault, fingerprint: string): Promise
 
 function lossOf(vault: Vault, row: SealedRow): Loss {
   const isLost = (sealed: Buffer | null, what: SealedPart) =>
-    sealed !== null && !opens(vault, row.id, sealed, what);
+    sealed !== null && !opens(vault, row, sealed, what);
   return {
     account: row.account_id,
     endpoint: row.id,
@@ -168,9 +171,9 @@ function lossOf(vault: Vault, row: SealedRow): Loss {
   };
 }
 
-function opens(vault: Vault, endpoint: EndpointId, sealed: Buffer, what: SealedPart): boolean {
+function opens(vault: Vault, { account_id, id }: SealedRow, sealed: Buffer, what: SealedPart): boolean {
   try {
-    vault.open(sealed, placeOf(endpoint, what));
+    vault.open(sealed, placeOf(account_id, id, what));
     return true;
   } catch {
     return false;

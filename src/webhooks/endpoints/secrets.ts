@@ -25,7 +25,7 @@ export async function getSecret(
   const row = await endpointRow(db, account, endpoint);
   if (row === null) throw missingEndpoint();
   checkSubscription(principal, row.event_types);
-  return secretJson(vault.open(row.secret, placeOf(endpoint, 'secret')), row.previous_secret_until);
+  return secretJson(vault.open(row.secret, placeOf(account, endpoint, 'secret')), row.previous_secret_until);
 }
 
 /** The same, with an entry in the audit log: whoever has the secret can forge deliveries. Throws as `getSecret`. */
@@ -60,7 +60,7 @@ export async function rotateSecret(
     headerProblem,
   );
   const until = await replaceSecret(tx, account, endpoint, {
-    secret: sealing(vault, endpoint, await sealingKey(tx))(secret),
+    secret: sealing({ account, vault }, endpoint, await sealingKey(tx))(secret),
     overlapSeconds,
   });
   return secretJson(secret, until);

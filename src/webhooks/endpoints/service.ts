@@ -8,7 +8,7 @@ import { type AccountId, type EndpointId, type EventId, idOf, uuidOf } from '../
 import { fromJson, type Json, toJson } from '../../kernel/json.ts';
 import type { StrictJson } from '../../kernel/strict-json.ts';
 import { parseInstant } from '../../kernel/time.ts';
-import type { Vault } from '../../kernel/vault.ts';
+import type { AccountVault, Vault } from '../../kernel/vault.ts';
 import { hostOf, notify } from '../../notices/notices.ts';
 import { releaseUnordered } from '../../outbox/keys.ts';
 import { endDeleted, publish, publishTest } from '../../outbox/queue.ts';
@@ -109,13 +109,13 @@ export async function createEndpoint(
     );
   }
   const key = await sealingKey(tx);
-  const { secret, columns } = newSignatures(input, { seal: sealing(vault, endpoint, key), now });
+  const { secret, columns } = newSignatures(input, { seal: sealing(caller, endpoint, key), now });
   const { addresses } = caller;
   const egress = changedEgress(input, {}, { addresses, nowMs: msOf(now), isMoved: false });
   const all = {
     ...(await columnsOf(tx, endpoint, input, { caller, headersBefore: {} })),
     ...columns,
-    ...egressColumns(egress, { vault, endpoint, key }),
+    ...egressColumns(egress, { account, vault, endpoint, key }),
   };
   checkHeaderNames(all, null, egress);
   checkBatchScheme(all, null);
@@ -159,20 +159,20 @@ export async function changeEndpoint(
   // sending the whole record back does not count as choosing a URL
   const isSame = url === before.url && principal.kind !== 'operator';
   const named: EndpointChange = isSame ? others : input;
-  const egressBefore = openEgress(vault, endpoint, before.egress_sealed);
+  const egressBefore = openEgress(caller, endpoint, before.egress_sealed);
   const isMoved =
     (named.url !== undefined && originOf(named.url) !== originOf(before.url)) ||
     readsAlong(input, egressBefore, named.url ?? before.url);
-  const headersBefore = isMoved ? {} : openHeaders(vault, endpoint, before);
+  const headersBefore = isMoved ? {} : openHeaders(caller, endpoint, before);
   const wanted = isMoved ? { headers: {}, ...named } : named;
-  const open = (sealed: Buffer) => vault.open(sealed, placeOf(endpoint, 'secret'));
+  const open = (sealed: Buffer) => vault.open(sealed, placeOf(account, endpoint, 'secret'));
   const key = await sealingKey(tx);
   const { addresses } = caller;
   const egress = changedEgress(input, egressBefore, { addresses, nowMs: msOf(before.now), isMoved });
   const columns = {
     ...(await columnsOf(tx, endpoint, wanted, { caller, headersBefore })),
-    ...signatureChange(input, before, { open, seal: sealing(vault, endpoint, key) }),
-    ...(egress === egressBefore ? {} : egressColumns(egress, { vault, endpoint, key })),
+    ...signatureChange(input, before, { open, seal: sealing(caller, endpoint, key) }),
+    ...(egress === egressBefore ? {} : egressColumns(egress, { account, vault, endpoint, key })),
   };
   checkHeaderNames(columns, before, egress);
   checkBatchScheme(columns, before);
@@ -290,8 +290,10 @@ export const endpointDisabled = () =>
   fail('endpoint_disabled', 'the webhook endpoint is disabled: enable it, then held events are sent');
 
 /** What seals the secrets of an endpoint under the key with this fingerprint. */
-export const sealing = (vault: Vault, endpoint: EndpointId, key: string) => (secret: string) =>
-  vault.seal(secret, placeOf(endpoint, 'secret'), key);
+export const sealing =
+  ({ account, vault }: AccountVault, endpoint: EndpointId, key: string) =>
+  (secret: string) =>
+    vault.seal(secret, placeOf(account, endpoint, 'secret'), key);
 
 /** Requires the scope `affiliates`. Throws `insufficient_scope`. */
 export function checkSubscription({ scopes }: Principal, eventTypes: readonly string[] | null): void {
@@ -300,9 +302,9 @@ export function checkSubscription({ scopes }: Principal, eventTypes: readonly st
   }
 }
 
-function openHeaders(vault: Vault, endpoint: EndpointId, row: EndpointRow): OwnHeaders {
+function openHeaders({ account, vault }: AccountVault, endpoint: EndpointId, row: EndpointRow): OwnHeaders {
   if (row.header_values === null) return {};
-  const values = JSON.parse(vault.open(row.header_values, placeOf(endpoint, 'headers'))) as string[];
+  const values = JSON.parse(vault.open(row.header_values, placeOf(account, endpoint, 'headers'))) as string[];
   return Object.fromEntries(row.header_names.map((name, index) => [name, values[index] ?? '']));
 }
 
@@ -313,7 +315,7 @@ async function columnsOf(
   input: EndpointChange,
   { caller, headersBefore }: { caller: Caller; headersBefore: OwnHeaders },
 ): Promise<Columns> {
-  const { vault } = caller;
+  const { account, vault } = caller;
   const columns: Record<string, unknown> = {};
   if (input.url !== undefined) Object.assign(columns, urlColumns(input.url, caller));
   if (input.event_types !== undefined) {
@@ -326,7 +328,7 @@ async function columnsOf(
     const headers = changedHeaders(headersBefore, input.headers);
     columns.header_names = Object.keys(headers);
     const values = toJson(Object.values(headers));
-    columns.header_values = vault.seal(values, placeOf(endpoint, 'headers'), await sealingKey(tx));
+    columns.header_values = vault.seal(values, placeOf(account, endpoint, 'headers'), await sealingKey(tx));
   }
   if (input.description !== undefined) columns.description = input.description;
   if (input.owner !== undefined) columns.owner = input.owner;

@@ -27,18 +27,19 @@ export function createKeyring(vault: Vault): { open(delivery: Leased): Opened } 
   const kept = new Map<string, { sealed: Sealed; opened: Opened }>();
   return {
     open(delivery) {
-      const { endpoint, signature, secondSignature, headerNames, headerValues, egress } = delivery;
-      const known = kept.get(endpoint);
+      const { account, endpoint, signature, secondSignature, headerNames, headerValues, egress } = delivery;
+      const whose = `${account} ${endpoint}`;
+      const known = kept.get(whose);
       if (known && areSame(known.sealed, delivery)) return known.opened;
       const values = headerValues
-        ? (JSON.parse(vault.open(headerValues, placeOf(endpoint, 'headers'))) as string[])
+        ? (JSON.parse(vault.open(headerValues, placeOf(account, endpoint, 'headers'))) as string[])
         : null;
       const openOf = ({ signing, secret }: SealedSignature) => ({
         signing,
-        secret: vault.open(secret, placeOf(endpoint, 'secret')),
+        secret: vault.open(secret, placeOf(account, endpoint, 'secret')),
       });
       const { credentials, ...way } = (
-        egress ? JSON.parse(vault.open(egress, placeOf(endpoint, 'egress'))) : {}
+        egress ? JSON.parse(vault.open(egress, placeOf(account, endpoint, 'egress'))) : {}
       ) as Egress;
       const hidden = credentials ? [...headerNames, 'authorization'] : headerNames;
       const opened = {
@@ -49,7 +50,7 @@ export function createKeyring(vault: Vault): { open(delivery: Leased): Opened } 
         credentials,
       };
       if (kept.size >= KEPT) kept.clear();
-      kept.set(endpoint, { sealed: { signature, secondSignature, headerValues, egress }, opened });
+      kept.set(whose, { sealed: { signature, secondSignature, headerValues, egress }, opened });
       return opened;
     },
   };
