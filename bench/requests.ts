@@ -3,12 +3,13 @@ import { isDeepStrictEqual } from 'node:util';
 import type { Sql } from 'sql-template-tag';
 import sql from 'sql-template-tag';
 import { request } from 'undici';
+import { CODINGS } from '../src/contract/codings.ts';
 import { parseList } from '../src/contract/lists.ts';
 import type { Reader } from '../src/db/connect.ts';
 import { readPayout } from '../src/money/ledger/payouts.ts';
 import { listPayouts, payoutList } from '../src/money/payouts/lists.ts';
 import { load } from './load.ts';
-import { type Group, interleaved, median } from './measure.ts';
+import { type Group, interleaved, median, noGoal } from './measure.ts';
 import { type Bench, startBench, startScript } from './program.ts';
 import { seedAffiliates, seedCommissions, seedPayouts, settle, sumPayouts } from './seed.ts';
 
@@ -96,10 +97,11 @@ export const requests: Group = {
         throw new Error(`${own} and the bare handler differ`);
     }
     const burst = { connections: CONNECTIONS, seconds: loadSeconds };
+    const authorized = { authorization: `Bearer ${bench.key}` };
     for (const { measure, own, floor } of measures) {
       note(measure);
       const samples = await interleaved(dearRounds + 2, {
-        own: () => load(bench.url, { path: own, headers: { authorization: `Bearer ${bench.key}` } }, burst),
+        own: () => load(bench.url, { path: own, headers: authorized }, burst),
         bare: () => load(bare, { path: floor, headers: {} }, burst),
       });
       const ratio = median(samples.own) / median(samples.bare);
@@ -110,6 +112,23 @@ export const requests: Group = {
         ratio,
         goal: `≥ ${GOAL} ×`,
         met: ratio >= GOAL,
+        samples,
+      };
+    }
+    for (const coding of CODINGS) {
+      note(`the list in ${coding}`);
+      const path = `${LIST}?per_page=50`;
+      const samples = await interleaved(dearRounds + 2, {
+        compressed: () =>
+          load(bench.url, { path, headers: { ...authorized, 'accept-encoding': coding } }, burst),
+        plain: () => load(bench.url, { path, headers: authorized }, burst),
+      });
+      yield {
+        measure: `list 50 payouts, sent in ${coding}`,
+        figure: `${median(samples.compressed).toFixed(0)} req/s`,
+        against: `as it is ${median(samples.plain).toFixed(0)} req/s`,
+        ratio: median(samples.compressed) / median(samples.plain),
+        ...noGoal,
         samples,
       };
     }

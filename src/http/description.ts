@@ -1,6 +1,8 @@
 import type { FastifyInstance } from 'fastify';
+import type { Coding } from '../contract/codings.ts';
 import { toJson } from '../kernel/json.ts';
-import { etagOf, isKnown } from './etags.ts';
+import { codingOf, compressedOnce } from './compression.ts';
+import { etagIn, etagOf, isKnown } from './etags.ts';
 import { READING } from './methods.ts';
 import { describe } from './openapi.ts';
 import { ROUTES } from './routes.ts';
@@ -20,21 +22,32 @@ export function descriptionOf({ baseUrl, authorizeUrl }: Addresses): Readonly<Re
 
 /** Serves the description. It is made at the first request; after that the same bytes are sent, or 304. */
 export function addDescription(app: FastifyInstance, addresses: Addresses): void {
-  let printed: { readonly bytes: Buffer; readonly etag: string } | undefined;
+  let printed: Printed | undefined;
   app.route({
     method: [...READING],
     url: '/v2/openapi.json',
-    handler: (request, reply) => {
+    handler: async (request, reply) => {
       printed ??= print(descriptionOf(addresses));
-      const { bytes, etag } = printed;
-      reply.headers({ etag, 'cache-control': CACHING });
+      const { bytes, etag, compressed } = printed;
+      const coding = codingOf(request, reply);
+      reply.headers({ etag: etagIn(etag, coding), 'cache-control': CACHING });
       if (isKnown(request.headers['if-none-match'], etag)) return reply.code(304).send();
-      return reply.type('application/json').send(bytes);
+      reply.type('application/json');
+      if (coding === null) return reply.send(bytes);
+      compressed[coding] ??= compressedOnce(bytes, coding);
+      return reply.header('content-encoding', coding).send(await compressed[coding]);
     },
   });
 }
 
-function print(description: object): { bytes: Buffer; etag: string } {
+interface Printed {
+  readonly bytes: Buffer;
+  readonly etag: string;
+  /** Made when first asked for. */
+  readonly compressed: { [Name in Coding]?: Promise<Buffer> };
+}
+
+function print(description: object): Printed {
   const bytes = Buffer.from(toJson(description));
-  return { bytes, etag: etagOf(bytes) };
+  return { bytes, etag: etagOf(bytes), compressed: {} };
 }

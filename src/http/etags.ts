@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { CODINGS, type Coding } from '../contract/codings.ts';
 
 /** The caller may cache it, and must ask each time whether it is still current. */
 export const OWN_CACHE = 'private, no-cache';
@@ -15,8 +16,13 @@ export function etagOf(bytes: string | Buffer, revision?: string): string {
   return number === undefined ? `"${digestOf(bytes)}"` : `"${number}-${digestOf(bytes)}"`;
 }
 
-/** Whether If-None-Match (RFC 9110 section 13.1.2) names the ETag; proxies that compress make weak ones of them. */
+/** The ETag of a response that is sent in a coding: other bytes, another ETag (RFC 9110 section 8.8.3). */
+export const etagIn = (etag: string, coding: Coding | null): string =>
+  coding === null ? etag : etag.replace(/"$/, `-${coding}"`);
+
+/** Whether If-None-Match (RFC 9110 section 13.1.2) names the ETag, in any coding; proxies that compress make weak ones of them. */
 export function isKnown(header: string | undefined, etag: string): boolean {
   const tags = header?.split(',').map((tag) => tag.trim().replace(/^W\//, ''));
-  return tags?.some((tag) => tag === etag || tag === '*') ?? false;
+  const known = ['*', etag, ...CODINGS.map((coding) => etagIn(etag, coding))];
+  return tags?.some((tag) => known.includes(tag)) ?? false;
 }

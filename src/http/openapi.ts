@@ -47,7 +47,8 @@ export function describe(
     info: {
       title: 'Payhook',
       version: '2.0.0',
-      description: 'Affiliate payouts and webhook delivery logs.',
+      description:
+        'Affiliate payouts and webhook delivery logs. Reads are answered in brotli or gzip to a client that accepts it (`Accept-Encoding`); answers with secrets are not.',
       contact: { name: 'the operator of this server' },
       license: { name: 'MIT', identifier: 'MIT' },
     },

@@ -1,13 +1,15 @@
 import { createHash } from 'node:crypto';
 import { pipeline, type Readable, Transform } from 'node:stream';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { Coding } from '../contract/codings.ts';
 import type { ListQuery } from '../contract/lists.ts';
 import type { FileReply, Recorder, Reply, Route } from '../contract/route.ts';
 import type { Database } from '../db/connect.ts';
 import { databaseFault } from '../db/faults.ts';
 import { type Failure, Failure as FailureClass, fail } from '../kernel/errors.ts';
 import { toJson } from '../kernel/json.ts';
-import { etagOf, isKnown, OWN_CACHE } from './etags.ts';
+import { compress, compressing, isText, isWorthIt } from './compression.ts';
+import { etagIn, etagOf, isKnown, OWN_CACHE } from './etags.ts';
 import { linkHeader } from './links.ts';
 import { pathOf } from './methods.ts';
 
@@ -53,15 +55,17 @@ interface Sent {
   readonly list: ListQuery | undefined;
   /** It was a read, and the caller may cache it. */
   readonly isKept?: boolean;
+  /** What it is compressed with, if it is worth it; null = nothing. */
+  readonly coding?: Coding | null;
 }
 
 /** Sends what a handler returned. A record or list is answered with 304 to a caller that has it already. */
-export function sendReply(
+export async function sendReply(
   request: FastifyRequest,
   reply: FastifyReply,
   result: Reply,
-  { base, list, isKept = false }: Sent,
-) {
+  { base, list, isKept = false, coding = null }: Sent,
+): Promise<FastifyReply> {
   reply.code(result.status).headers(result.headers);
   if (result.kind === 'empty') return reply.send();
   if (result.kind === 'file') {
@@ -75,17 +79,22 @@ export function sendReply(
       request.log.error({ err: error }, 'a download was cut off');
       reply.raw.destroy();
     });
-    return reply.send(result.stream);
+    if (coding === null || !isText(result.headers['content-type'])) return reply.send(result.stream);
+    // its ETag is the revision it is made of, and nobody keeps a copy
+    return reply.header('content-encoding', coding).send(compressing(result.stream, coding));
   }
   if (list && result.total !== undefined) {
     reply.header('link', linkHeader(addressOf(request, base), list, result.total));
   }
+  const used = coding !== null && isWorthIt(result.json) ? coding : null;
   if (isKept) {
     const etag = etagOf(result.json, result.headers.etag);
-    reply.headers({ etag, 'cache-control': OWN_CACHE });
+    reply.headers({ etag: etagIn(etag, used), 'cache-control': OWN_CACHE });
     if (isKnown(request.headers['if-none-match'], etag)) return reply.code(304).send();
   }
-  return reply.type(JSON_TYPE).send(result.json);
+  reply.type(JSON_TYPE);
+  if (used === null) return reply.send(result.json);
+  return reply.header('content-encoding', used).send(await compress(result.json, used));
 }
 
 /** What was requested at our public address, whichever host the request names. */

@@ -21,6 +21,7 @@ import type { Threads } from '../threads/pool.ts';
 import { type AdmissionLimits, limitAdmission, reportReached } from './admission.ts';
 import { authenticator, authorize, type OperatorCredential } from './auth.ts';
 import { answerUnreadable } from './client-errors.ts';
+import { codingOf, isCompressible } from './compression.ts';
 import { type ConnectionLimits, connectionOptions, limitConnections, onSlowBody } from './connections.ts';
 import { allowPublicApplications } from './cors.ts';
 import { addDescription } from './description.ts';
@@ -248,6 +249,7 @@ function reading(
       base: baseUrl(),
       list,
       isKept: !route.confidential && !route.unkept,
+      coding: isCompressible(route) ? codingOf(request, reply) : null,
     });
   };
 }

@@ -59,7 +59,7 @@ describe('the page of a public application', () => {
       expect(answer.headers.get('access-control-allow-headers')).toMatch(
         /Authorization.*Idempotency-Key.*If-Match/,
       );
-      expect(answer.headers.get('vary')).toBe('Origin');
+      expect(answer.headers.get('vary')).toMatch(/^Origin\b/);
     },
   );
 
@@ -162,7 +162,7 @@ test('a token opens nothing to the page of another application, and that of a co
       expect(answer.status).toBeLessThan(500);
       expect([path, origin, allowed(answer)]).toEqual([path, origin, may ? origin : null]);
       expect(answer.headers.has('access-control-expose-headers')).toBe(may);
-      expect(answer.headers.get('vary')).toBe('Origin');
+      expect(answer.headers.get('vary')).toMatch(/^Origin\b/);
     }
   }
   const ended = await ask('GET', '/v2/account', ask401);

@@ -39,7 +39,16 @@ export function inlinePaths(): unknown {
 
 /** Headers of HTTP itself, which a description does not list, and those for the security of browsers. */
 const PLAIN = new Set([
-  ...['connection', 'content-length', 'content-type', 'date', 'keep-alive', 'transfer-encoding', 'vary'],
+  ...[
+    'connection',
+    'content-length',
+    'content-encoding',
+    'content-type',
+    'date',
+    'keep-alive',
+    'transfer-encoding',
+    'vary',
+  ],
   ...['x-content-type-options', 'access-control-allow-origin', 'access-control-expose-headers'],
 ]);
 

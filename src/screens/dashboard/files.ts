@@ -1,13 +1,14 @@
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { extname } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { CODINGS, type Coding, codingFor } from '../../contract/codings.ts';
 import { ROOT } from '../../kernel/installation.ts';
 
 /** A built file, as it is and as the build compressed it. */
 interface Built {
   readonly type: string;
   readonly body: Buffer;
-  readonly compressed: ReadonlyMap<string, Buffer>;
+  readonly compressed: ReadonlyMap<Coding, Buffer>;
 }
 
 const TYPES: Readonly<Record<string, string>> = {
@@ -17,11 +18,8 @@ const TYPES: Readonly<Record<string, string>> = {
   '.svg': 'image/svg+xml',
 };
 
-// the preferred one first (RFC 9110 section 12.5.3)
-const CODINGS = [
-  ['br', '.br'],
-  ['gzip', '.gz'],
-] as const;
+/** How the build names what it compressed. */
+const SUFFIXES: Readonly<Record<Coding, string>> = { br: '.br', gzip: '.gz' };
 
 const FOLDER = fileURLToPath(new URL('dist/dashboard/', ROOT));
 const INDEX = 'index.html';
@@ -43,11 +41,11 @@ function readAll(): Map<string, Built> {
   for (const name of names) {
     const type = TYPES[extname(name)];
     if (type === undefined) continue;
-    const codings = CODINGS.filter(([, suffix]) => names.includes(name + suffix));
+    const codings = CODINGS.filter((coding) => names.includes(name + SUFFIXES[coding]));
     found.set(name, {
       type,
       body: readFileSync(FOLDER + name),
-      compressed: new Map(codings.map(([coding, suffix]) => [coding, readFileSync(FOLDER + name + suffix)])),
+      compressed: new Map(codings.map((coding) => [coding, readFileSync(FOLDER + name + SUFFIXES[coding])])),
     });
   }
   return found;
@@ -68,18 +66,11 @@ const textOf = (name: string) => files()?.get(name)?.body.toString() ?? null;
 export function assetFor(
   name: string,
   accepted: string,
-): { readonly type: string; readonly body: Buffer; readonly coding: string | null } | null {
+): { readonly type: string; readonly body: Buffer; readonly coding: Coding | null } | null {
   const file = files()?.get(name);
   if (file === undefined) return null;
-  for (const [coding, body] of file.compressed) {
-    if (accepts(accepted, coding)) return { type: file.type, body, coding };
-  }
-  return { type: file.type, body: file.body, coding: null };
-}
-
-function accepts(accepted: string, coding: string): boolean {
-  return accepted.split(',').some((each) => {
-    const [name = '', ...parameters] = each.split(';').map((part) => part.trim().toLowerCase());
-    return name === coding && !parameters.some((parameter) => /^q=0(\.0*)?$/.test(parameter));
-  });
+  const { type, body, compressed } = file;
+  const coding = codingFor(accepted);
+  const small = coding === null ? undefined : compressed.get(coding);
+  return small === undefined ? { type, body, coding: null } : { type, body: small, coding };
 }
