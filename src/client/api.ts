@@ -3321,7 +3321,10 @@ export interface PublishEventBatchBody {
 
 export interface PublishEventBody {
   readonly type: string;
-  /** passed on unchanged */
+  /**
+   * passed on unchanged; a number may have 131,072 digits before the decimal point and 16,383 after it, written
+   * without an exponent
+   */
   readonly data: Readonly<Record<string, unknown>>;
   readonly external_id?: string | undefined;
   /** ordered endpoints get the events of a key one after the other, as they were published */
