@@ -742,7 +742,10 @@ export interface ChangeWebhookEndpointBody {
       }
     | null
     | undefined;
-  /** one that a receiver has already; left out, the one there is stays, or a new one is made */
+  /**
+   * one that a receiver has already; left out, the one there is stays if the scheme can use it, or a new one is
+   * made
+   */
   readonly secret?: string | undefined;
   /**
    * sent beside the first until `expires_at`; what it leaves out is that of the signature before the change.
@@ -772,7 +775,10 @@ export interface ChangeWebhookEndpointBody {
             }
           | null
           | undefined;
-        /** one that a receiver has already; left out, the one there is stays, or a new one is made */
+        /**
+         * one that a receiver has already; left out, the one there is stays if the scheme can use it, or a new one is
+         * made
+         */
         readonly secret?: string | undefined;
         /** an RFC 3339 instant, at most 90 days ahead */
         readonly expires_at: string;
@@ -823,6 +829,66 @@ export interface ChangeWebhookEndpointBody {
    */
   readonly metadata?: Readonly<Record<string, string>> | undefined;
   readonly status?: EndpointStatus | undefined;
+}
+
+export interface ChangedWebhookEndpoint {
+  readonly id: string;
+  readonly object: 'webhook_endpoint';
+  /** where events are sent to */
+  readonly url: string;
+  /** a note of yours */
+  readonly description: string | null;
+  /** who receives there, as you call them; null = nobody in particular */
+  readonly owner: string | null;
+  /** null = all */
+  readonly event_types: readonly string[] | null;
+  /** conditions on the payload; null = none */
+  readonly filter: Readonly<Record<string, unknown>> | null;
+  readonly status: EndpointStatus;
+  /** manual: by hand; failing: every attempt failed for five days; gone: it answered 410 */
+  readonly disabled_reason: DisabledReason | null;
+  readonly disabled_at: Timestamp | null;
+  /** nothing is sent before: it asked to be left alone (Retry-After), or was busy (429, 502, 503, 504) */
+  readonly paused_until: Timestamp | null;
+  /** when the first of what waits is due; null when nothing waits, or it is disabled */
+  readonly next_attempt_at: Timestamp | null;
+  /** events of one ordering key are sent one after the other, as they were published */
+  readonly ordered: boolean;
+  readonly batch: Batch | null;
+  /** requests per second; null = no limit */
+  readonly rate_limit: number | null;
+  /** names of your own headers; their values are never shown */
+  readonly headers: readonly string[];
+  /**
+   * full: the whole event. thin: the event without its `data`, but with the id of what it is about and the path
+   * to read it at. cloudevents: a CloudEvent 1.0 in structured mode. Attempts from now on are sent so
+   */
+  readonly payload: PayloadForm;
+  /**
+   * standard: Standard Webhooks. stripe, github, shopify: as these sign theirs, so that receivers written for
+   * them verify with what they have. custom: as `custom_signing` says
+   */
+  readonly signing: SigningScheme;
+  readonly custom_signing: CustomSigning | null;
+  readonly second_signature: SecondSignature | null;
+  /** the HTTP proxy that requests go through, without its password; null = that of the server, if any */
+  readonly proxy: string | null;
+  readonly client_certificate: ClientCertificate | null;
+  readonly client_credentials: ClientCredentials | null;
+  /**
+   * your own keys and texts: at most 50, keys of up to 40 and texts of up to 500 characters; a change replaces
+   * all of them
+   */
+  readonly metadata: Readonly<Record<string, string>>;
+  readonly first_failure_at: Timestamp | null;
+  readonly last_success_at: Timestamp | null;
+  readonly created_at: Timestamp;
+  readonly updated_at: Timestamp;
+  /**
+   * only if this change made a new one, because the scheme cannot use the one before; null when a stored answer
+   * is replayed
+   */
+  readonly secret?: string | null | undefined;
 }
 
 export type ClientAuthentication = 'basic' | 'body';
@@ -1399,7 +1465,10 @@ export interface CreateWebhookEndpointBody {
       }
     | null
     | undefined;
-  /** one that a receiver has already; left out, the one there is stays, or a new one is made */
+  /**
+   * one that a receiver has already; left out, the one there is stays if the scheme can use it, or a new one is
+   * made
+   */
   readonly secret?: string | undefined;
   /**
    * sent beside the first until `expires_at`; what it leaves out is that of the signature before the change.
@@ -1429,7 +1498,10 @@ export interface CreateWebhookEndpointBody {
             }
           | null
           | undefined;
-        /** one that a receiver has already; left out, the one there is stays, or a new one is made */
+        /**
+         * one that a receiver has already; left out, the one there is stays if the scheme can use it, or a new one is
+         * made
+         */
         readonly secret?: string | undefined;
         /** an RFC 3339 instant, at most 90 days ahead */
         readonly expires_at: string;
@@ -3321,7 +3393,10 @@ export interface PublishEventBatchBody {
 
 export interface PublishEventBody {
   readonly type: string;
-  /** passed on unchanged */
+  /**
+   * passed on unchanged; a number may have 131,072 digits before the decimal point and 16,383 after it, written
+   * without an exponent
+   */
   readonly data: Readonly<Record<string, unknown>>;
   readonly external_id?: string | undefined;
   /** ordered endpoints get the events of a key one after the other, as they were published */
@@ -3567,7 +3642,10 @@ export type Role = 'owner' | 'member' | 'viewer';
 
 export interface RotateWebhookEndpointSecretBody {
   readonly overlap_seconds?: number | undefined;
-  /** one that a receiver has already; left out, the one there is stays, or a new one is made */
+  /**
+   * one that a receiver has already; left out, the one there is stays if the scheme can use it, or a new one is
+   * made
+   */
   readonly secret?: string | undefined;
 }
 
@@ -5669,13 +5747,14 @@ export interface Operations {
    * given for. A URL with another scheme, host or port drops them unless the same request sends them again, and
    * so does another `proxy` for an http URL; `Payhook-Dropped-Headers` names what was dropped.
    * `client_credentials` stay in the same way, dropped as `authorization`. After a change of `signing` or
-   * `secret` the signature before is sent too, for a day or as `second_signature` says.
+   * `secret` the signature before is sent too, for a day or as `second_signature` says. If the new scheme cannot
+   * use the secret there is and the request names none, a new one is made, and the answer shows it.
    */
   readonly changeWebhookEndpoint: {
     readonly path: [id: string];
     readonly body: ChangeWebhookEndpointBody;
     readonly header: 'Idempotency-Key';
-    readonly result: WebhookEndpoint;
+    readonly result: ChangedWebhookEndpoint;
   };
   /**
    * Delete a webhook endpoint. What is still pending there ends as failed; its log stays readable until

@@ -1,5 +1,5 @@
 import type { Tx } from './connect.ts';
-import { endedForLocks } from './faults.ts';
+import { endedForLocks, missesPartition } from './faults.ts';
 
 /**
  * Ends a transaction that needs locks which it must take before anything else. The whole transaction runs again, and
@@ -40,4 +40,21 @@ export async function withLocksFirst<Result>(
       if (left === 0) throw error;
     }
   }
+}
+
+/**
+ * Runs a whole transaction (`run`), and runs it once more when a row found no partition of its table: the clock of the
+ * database may have jumped past all that were made ahead. `makePartitions` makes those of now, in a transaction of its own.
+ */
+export async function withPartitions<Result>(
+  run: () => Promise<Result>,
+  makePartitions: () => Promise<void>,
+): Promise<Result> {
+  try {
+    return await run();
+  } catch (error) {
+    if (!missesPartition(error)) throw error;
+  }
+  await makePartitions();
+  return run();
 }

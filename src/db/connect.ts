@@ -3,9 +3,10 @@ import copyFrom from 'pg-copy-streams';
 import type { Sql } from 'sql-template-tag';
 import type { Author } from '../kernel/author.ts';
 import type { TraceContext } from '../kernel/trace.ts';
-import { withLocksFirst } from './again.ts';
+import { withLocksFirst, withPartitions } from './again.ts';
 import { hostsOf } from './hosts.ts';
 import { listen, type SignOfLife } from './listen.ts';
+import { makePartitions } from './partitions.ts';
 import { LONGEST_OF_ALL, LONGEST_STATEMENT, openPool, type Pool, type PoolUse } from './pool.ts';
 import type { Replica } from './replica.ts';
 import type { Settings } from './session.ts';
@@ -77,7 +78,7 @@ export interface Database {
   readonly home: object;
   /**
    * Runs `work` in one transaction: commits when it resolves, rolls back when it throws. It runs again after a
-   * NeedsLocksFirst.
+   * NeedsLocksFirst, and when an event found no partition of its week, which is made then.
    */
   transaction<Result>(work: (tx: Tx) => Promise<Result>, shape?: Shape): Promise<Result>;
   /** Runs statements that must agree with each other: all see one snapshot, and none can write. */
@@ -192,17 +193,24 @@ export function connect(options: ConnectOptions): Database {
   const announced = () => {
     for (const listener of listeners) listener();
   };
+  /** How transactions of a shape run on a pool, each as a whole. */
+  const runOn =
+    (pool: Pool, shape?: Shape) =>
+    <Result>(work: (tx: Tx) => Promise<Result>): Promise<Result> =>
+      withPartitions(
+        () => (shape?.single ? single : several)(pool, work, aboutOf(shape)),
+        () => several(writers, makePartitions, aboutOf()),
+      );
   const reader = readerOn(readers);
   const onPrimary = { reader, snapshot: (work) => snapshotOn(snapshots, work) } satisfies Partial<Reads>;
 
   const database: Omit<Database, 'anonymous'> = {
     ...onPrimary,
     home,
-    transaction: (work, shape) =>
-      withLocksFirst((whole) => begin(shape)(writers, whole, aboutOf(shape)), work),
+    transaction: (work, shape) => withLocksFirst(runOn(writers, shape), work),
     reads: () => ({ ...onPrimary, from: () => 'primary' }),
     replica: null,
-    engine: (work, shape) => begin(shape)(engine, work, aboutOf(shape)),
+    engine: (work, shape) => runOn(engine, shape)(work),
     alone: ({ text, values }) =>
       using(loner, async (client) => void (await watch.during(client, client.query(text, values)))),
     onAnnounced(listener) {
@@ -231,15 +239,13 @@ export function connect(options: ConnectOptions): Database {
   const anonymous: Database = {
     ...database,
     reader: readerOn(anonymousReaders),
-    transaction: (work, shape) => begin(shape)(anonymousWriters, work, aboutOf(shape)),
+    transaction: (work, shape) => runOn(anonymousWriters, shape)(work),
     get anonymous() {
       return anonymous;
     },
   };
   return { ...database, anonymous };
 }
-
-const begin = (shape: Shape | undefined) => (shape?.single ? single : several);
 
 /** What a transaction knows of its database and its request. */
 type About = Pick<Tx, 'home' | 'trace' | 'by'> & {

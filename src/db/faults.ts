@@ -20,11 +20,30 @@ export const codeOf = (error: unknown): string =>
 export function isUnavailable(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   const code = codeOf(error);
-  if (UNAVAILABLE.has(code) || /^(ECONN|ENOENT|EPIPE|ETIMEDOUT|EHOSTUNREACH|ENOTFOUND|EAI_AGAIN)/.test(code))
+  if (
+    UNAVAILABLE.has(code) ||
+    isLostNode(error) ||
+    /^(ECONN|ENOENT|EPIPE|ETIMEDOUT|EHOSTUNREACH|ENOTFOUND|EAI_AGAIN)/.test(code)
+  )
     return true;
   return /Connection terminated|timeout exceeded when trying to connect|Client has encountered a connection error/.test(
     error.message,
   );
+}
+
+/** The messages of Citus of its own (`ReportConnectionError`, `HandleRemoteTransactionConnectionError`). */
+const LOST_NODE =
+  /^(connection error: |connection to the remote node |failure on connection marked as essential: )/;
+/** Those of libpq, which Citus passes on with the node in the context (`ReportResultError`). */
+const LOST_CONNECTION =
+  /^(server closed the connection|could not (send|receive) data|no connection to the server|connection not open|SSL (SYSCALL|connection|error))/;
+const ON_NODE = /^while executing command on /m;
+
+/** Whether Citus lost the connection to one of its nodes. It has no SQLSTATE for that in most places, so it is XX000. */
+function isLostNode(error: Error): boolean {
+  if (!(error instanceof pg.DatabaseError) || error.code !== 'XX000') return false;
+  const { message, where = '' } = error;
+  return LOST_NODE.test(message) || (LOST_CONNECTION.test(message) && ON_NODE.test(where));
 }
 
 /** Why PostgreSQL cannot do its work, as far as an error tells; null = another reason. */
@@ -43,3 +62,13 @@ export function uniqueViolation(error: unknown): string | null {
 
 /** Whether PostgreSQL ended a transaction because of its locks: it waited too long for one, or was in a deadlock. */
 export const endedForLocks = (error: unknown): boolean => ['55P03', '40P01'].includes(codeOf(error));
+
+/**
+ * Whether a row found no partition of its table (ExecFindPartition). Of all check violations this one alone names a table
+ * and no constraint.
+ */
+export const missesPartition = (error: unknown): boolean =>
+  error instanceof pg.DatabaseError &&
+  error.code === '23514' &&
+  error.table !== undefined &&
+  error.constraint === undefined;

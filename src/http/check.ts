@@ -2,13 +2,7 @@ import type { TSchema } from 'typebox';
 import type { Validator } from 'typebox/compile';
 import { fail, nameSome } from '../kernel/errors.ts';
 import { IDENTIFIER_RULE, isIdentifier } from '../kernel/names.ts';
-import {
-  clip,
-  type JsonPath,
-  nameOfPath,
-  type RoundedNumber,
-  type StrictJson,
-} from '../kernel/strict-json.ts';
+import { clip, type JsonPath, nameOfPath, type StrictJson } from '../kernel/strict-json.ts';
 
 interface SchemaError {
   readonly keyword: string;
@@ -37,18 +31,22 @@ async function validatorOf(schema: TSchema): Promise<Validator> {
 }
 
 /**
- * Checks a JSON body against its schema without changing it. Numbers are judged as they were written, except those
- * in the field `passedOn`, such as `data`, or `events.*.data` in each item of a list. Throws `unknown_field` or
- * `invalid_body` with a message that names the field and its rule.
+ * Checks a JSON body against its schema without changing it. Numbers are judged as they were written. Those in
+ * the field `passedOn`, such as `data`, or `events.*.data` in each item of a list, only have to be ones that PostgreSQL can
+ * hold. Throws `unknown_field` or `invalid_body` with a message that names the field and its rule.
  */
 export async function checkBody(
   schema: TSchema,
-  { value, roundedNumbers }: Pick<StrictJson, 'value' | 'roundedNumbers'>,
+  {
+    value,
+    roundedNumbers,
+    unstorableNumber,
+  }: Pick<StrictJson, 'value' | 'roundedNumbers' | 'unstorableNumber'>,
   passedOn?: string,
 ): Promise<void> {
   const validator = await validatorOf(schema);
   const isValid = validator.Check(value);
-  if (isValid && roundedNumbers.length === 0) return;
+  if (isValid && roundedNumbers.length === 0 && unstorableNumber === null) return;
   const suspects = isValid ? null : await suspectsIn(schema, value);
   if (suspects?.unknown) {
     const { names, count } = suspects.unknown;
@@ -62,10 +60,9 @@ export async function checkBody(
     );
     throw fail('unknown_field', `unknown field ${nameSome(names)}`);
   }
-  const rounded = roundedNumbers.find(
-    ({ path }: RoundedNumber) => passedOn === undefined || !isIn(passedOn, path),
-  );
-  if (rounded) throw fail('invalid_body', `${nameOfPath(rounded.path)} ${rounded.rule}`);
+  const rounded = roundedNumbers.find(({ path }) => passedOn === undefined || !isIn(passedOn, path));
+  const refused = rounded ?? unstorableNumber;
+  if (refused) throw fail('invalid_body', `${nameOfPath(refused.path)} ${refused.rule}`);
   if (!isValid) throw fail('invalid_body', explain(errors));
 }
 

@@ -194,7 +194,8 @@ function bodyOf(reply: Reply, secretField: string | undefined): string | null {
 
 function blank(json: string, secretField: string | undefined): string {
   if (secretField === undefined) return json;
-  return JSON.stringify({ ...(JSON.parse(json) as Record<string, unknown>), [secretField]: null });
+  const fields = JSON.parse(json) as Record<string, unknown>;
+  return Object.hasOwn(fields, secretField) ? JSON.stringify({ ...fields, [secretField]: null }) : json;
 }
 
 /** The length of the digests that earlier versions stored: SHA-256 without a key. */

@@ -1,11 +1,11 @@
 import { fail } from './errors.ts';
-import { canonicalNumber, roundedRule } from './written-number.ts';
+import { canonicalNumber, roundedRule, unstorableRule } from './written-number.ts';
 
 /** A path in a JSON value: keys of objects, indexes of arrays. */
 export type JsonPath = readonly (string | number)[];
 
-/** A number that JavaScript cannot represent as written, and the rule for integers that it breaks. */
-export interface RoundedNumber {
+/** A number that breaks a rule. */
+export interface RefusedNumber {
   readonly path: JsonPath;
   readonly rule: string;
 }
@@ -15,7 +15,10 @@ export interface StrictJson {
   readonly value: unknown;
   /** The text as received, without a byte order mark. */
   readonly text: string;
-  readonly roundedNumbers: readonly RoundedNumber[];
+  /** The numbers that JavaScript cannot represent as written, with the rule for integers that each breaks. */
+  readonly roundedNumbers: readonly RefusedNumber[];
+  /** The first number that `jsonb` of PostgreSQL cannot hold; null = there is none. */
+  readonly unstorableNumber: RefusedNumber | null;
   /** The same text for equal values, whatever the order of keys, whitespace and notation; numbers are exact. */
   canonical(): string;
 }
@@ -42,11 +45,10 @@ export function readStrictJson(text: string, mostParts = Number.POSITIVE_INFINIT
   // Raw NUL is invalid JSON, and decoded text has no lone surrogates: only escapes can produce either.
   if (text.includes('\\u') || text.includes('__proto__')) checkTexts(value, []);
   if (!hasUnusualNumbers && countKeys(value) === keys) {
-    return { value, text, roundedNumbers: [], canonical: () => canonicalOf(value) };
+    return { value, text, roundedNumbers: [], unstorableNumber: null, canonical: () => canonicalOf(value) };
   }
-  const roundedNumbers: RoundedNumber[] = [];
-  const exact = readExact(text, roundedNumbers);
-  return { value, text, roundedNumbers, canonical: () => canonicalOf(exact) };
+  const { exact, ...numbers } = readExact(text);
+  return { value, text, ...numbers, canonical: () => canonicalOf(exact) };
 }
 
 function parse(text: string): unknown {
@@ -196,7 +198,11 @@ class WrittenNumber {
 type Exact = string | boolean | null | WrittenNumber | Exact[] | Map<string, Exact>;
 
 /** Parses a valid text again, keeping every key and digit. Throws `duplicate_key`. */
-function readExact(text: string, rounded: RoundedNumber[]): Exact {
+function readExact(
+  text: string,
+): Pick<StrictJson, 'roundedNumbers' | 'unstorableNumber'> & { readonly exact: Exact } {
+  const roundedNumbers: RefusedNumber[] = [];
+  let unstorableNumber: RefusedNumber | null = null;
   let at = 0;
   const path: (string | number)[] = [];
 
@@ -217,7 +223,11 @@ function readExact(text: string, rounded: RoundedNumber[]): Exact {
     const written = text.slice(at, end);
     at = end;
     const rule = roundedRule(written);
-    if (rule !== null) rounded.push({ path: [...path], rule });
+    if (rule !== null) roundedNumbers.push({ path: [...path], rule });
+    if (unstorableNumber === null) {
+      const unstorable = unstorableRule(written);
+      if (unstorable !== null) unstorableNumber = { path: [...path], rule: unstorable };
+    }
     return new WrittenNumber(written);
   }
 
@@ -270,7 +280,8 @@ function readExact(text: string, rounded: RoundedNumber[]): Exact {
     return word === 'null' ? null : word === 'true';
   }
 
-  return readValue();
+  const exact = readValue();
+  return { exact, roundedNumbers, unstorableNumber };
 }
 
 function canonicalOf(value: unknown): string {

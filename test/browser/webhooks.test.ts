@@ -113,6 +113,13 @@ inChromium('webhooks', (chromium) => {
     await expectAccessible(page);
     await signing.getByRole('button', { name: 'Change it' }).click();
     await page.getByText('A second signature (Standard Webhooks) is also sent until').waitFor();
+    // that secret is none of Standard Webhooks, so the way back makes one
+    await page.getByRole('button', { name: 'Change how it signs' }).click();
+    await signing.getByLabel('Signed as').selectOption('Standard Webhooks');
+    await signing.getByRole('button', { name: 'Change it' }).click();
+    expect(await shown.getByLabel('Secret').inputValue()).toMatch(/^whsec_/);
+    await shown.getByRole('button', { name: 'I have saved it' }).click();
+    await page.getByText('A second signature (GitHub) is also sent until').waitFor();
     await page.getByRole('button', { name: 'Add a header' }).click();
     await page.getByLabel('Header', { exact: true }).fill('X-Shop');
     await page.getByLabel('Value', { exact: true }).fill('its-value');

@@ -169,6 +169,12 @@ test('webhooks change --signing moves an endpoint to the scheme of another, with
   expect(secret.stdout).toBe('the-secret-of-before\n');
   const rotated = await run('webhooks', 'rotate-secret', url, '--secret', 'and-the-one-after-it');
   expect(rotated).toMatchObject({ code: 0, stdout: 'and-the-one-after-it\n' });
+  // that is no secret of Standard Webhooks, so the way back makes one and prints it
+  const back = await run('webhooks', 'change', url, '--signing', 'standard');
+  expect(back).toMatchObject({ code: 0, stdout: expect.stringMatching(/New secret +whsec_\S+\n/) });
+  expect(back.stdout).toContain((await ask('webhooks', 'secret', url)).secret);
+  const same = await run('webhooks', 'change', url, '--signing', 'stripe');
+  expect(same.stdout).not.toContain('New secret');
 });
 
 test('webhooks and events ask for order, and say so', async () => {

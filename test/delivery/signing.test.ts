@@ -199,6 +199,60 @@ describe.concurrent('a change of the scheme', () => {
       expect([same.signed, same.second]).toEqual([['webhook-signature'], null]);
     }));
 
+  test('keeps a secret that the new scheme can use, and makes and shows one where it cannot, of every pair', () =>
+    onStage({ settings }, async (stage) => {
+      const names = ['standard', 'stripe', 'github', 'shopify', 'custom'] as const;
+      const schemeOf = (signing: (typeof names)[number]) =>
+        signing === 'custom' ? { signing, custom_signing: custom } : { signing };
+      for (const from of names) {
+        const receiver = await stage.receiver();
+        const endpoint = await stage.endpoint(receiver, { headers: SHOP, ...schemeOf(from) });
+        for (const to of names) {
+          const before = await secretOf(stage, endpoint);
+          const { status, text, body } = await stage.api.patch(endpoint.path, {
+            ...schemeOf(to),
+            second_signature: null,
+          });
+          expect(status, text).toBe(200);
+          const after = await secretOf(stage, endpoint);
+          const isKept = to !== 'standard' || from === 'standard' || from === 'stripe';
+          expect([after === before, body.secret], `${from} to ${to}`).toEqual([
+            isKept,
+            isKept ? undefined : after,
+          ]);
+          const count = receiver.received.length;
+          await stage.publish();
+          const request = (await receiver.until(count + 1))[count];
+          expect(await verified(after, request), `${from} to ${to}`).toEqual(to === 'custom' ? [] : [to]);
+          await stage.change(endpoint, { ...schemeOf(from), secret: endpoint.secret });
+        }
+        await stage.api.delete(endpoint.path);
+      }
+    }));
+
+  test('that makes a secret shows it once: a repeat does not have it, and the signature before goes on for a day', () =>
+    onStage({ settings }, async (stage) => {
+      const receiver = await stage.receiver();
+      const endpoint = await stage.endpoint(receiver, { signing: 'stripe', secret: 'a-secret-of-stripe' });
+      const change = () =>
+        stage.api.patch(endpoint.path, { signing: 'standard' }, { 'idempotency-key': 'to standard' });
+      const [first, again] = [await change(), await change()];
+      expect(first.body.secret).toMatch(/^whsec_/);
+      expect(await secretOf(stage, endpoint)).toBe(first.body.secret);
+      expect(again.body).toEqual({ ...first.body, secret: null });
+      expect((await stage.api.get(endpoint.path)).text).not.toContain('"secret"');
+      await stage.publish();
+      const [request] = await receiver.until(1);
+      expect(standard(first.body.secret, request!)).toBe(true);
+      expect(stripe('a-secret-of-stripe', request!)).toBe(true);
+      const named = await stage.api.patch(
+        endpoint.path,
+        { description: 'x' },
+        { 'idempotency-key': 'named' },
+      );
+      expect(named.text).not.toContain('"secret"');
+    }));
+
   test('is seen by what waits for its next attempt, and by what begins leased', () =>
     onStage({ settings }, async (stage) => {
       const receiver = await stage.receiver();
@@ -300,10 +354,12 @@ test('what cannot be signed is refused, naming the field and the rule, and chang
       signing: 'shopify',
       secret: 'a-secret-of-a-shop',
     });
-    const back = await api.patch(imported.path, { signing: 'standard' });
+    // a second signature is for a receiver that has its secret: none is made for it
+    const second = { signing: 'standard', expires_at: HOUR() };
+    const back = await api.patch(imported.path, { signing: 'standard', second_signature: second });
     expect([back.status, back.body.error.message]).toEqual([
       400,
-      expect.stringContaining('the one there is cannot stay'),
+      expect.stringContaining('second_signature.secret is required'),
     ]);
     const other = await api.post(`${endpoint.path}/rotate-secret`, { secret: 'no-standard-secret' });
     expect([other.status, other.headers.get('payhook-reason')]).toEqual([400, 'invalid_secret']);

@@ -1,5 +1,5 @@
 import { useState } from 'react';
-import type { WebhookEndpoint, WebhookEndpointSecret } from '../../../src/client/api.ts';
+import type { WebhookEndpoint } from '../../../src/client/api.ts';
 import { clock } from '../../data/preferences.ts';
 import { useRead, useWrite } from '../../data/queries.ts';
 import { Button } from '../../parts/button.tsx';
@@ -17,13 +17,18 @@ const texts = webhooks.secret;
 const { schemes } = webhooks.signing;
 const OVERLAPS = ['86400', '3600', '604800', '0'] as const;
 
+/** A new secret; null = a replayed answer, which does not contain it. */
+interface Made {
+  readonly secret: string | null;
+}
+
 /** How requests are signed; the secret can be shown, and rotated with a period in which both are valid. */
 export function EndpointSecret({ endpoint }: { endpoint: WebhookEndpoint }) {
   const { id, signing, second_signature: second } = endpoint;
   const [isShown, setShown] = useState(false);
   const [isAsked, ask] = useState(false);
   const [isChanging, setChanging] = useState(false);
-  const [made, setMade] = useState<WebhookEndpointSecret | null>(null);
+  const [made, setMade] = useState<Made | null>(null);
   const zone = clock.use();
   const path: [string] = [id];
   const { data, error } = useRead('getWebhookEndpointSecret', { path }, { isEnabled: isShown });
@@ -69,10 +74,10 @@ export function EndpointSecret({ endpoint }: { endpoint: WebhookEndpoint }) {
         <ChangeSigning
           endpoint={endpoint}
           onClose={() => setChanging(false)}
-          onChanged={() => {
+          onChanged={(newSecret) => {
             setChanging(false);
-            // it may have a new secret
-            setShown(true);
+            if (newSecret === undefined) setShown(true);
+            else setMade({ secret: newSecret });
             toast(webhooks.signing.changed);
           }}
         />
@@ -97,7 +102,7 @@ function Rotate({
 }: {
   endpoint: string;
   onClose: () => void;
-  onMade: (secret: WebhookEndpointSecret) => void;
+  onMade: (made: Made) => void;
 }) {
   const [overlap, setOverlap] = useState<(typeof OVERLAPS)[number]>('86400');
   const rotating = useWrite('rotateWebhookEndpointSecret');

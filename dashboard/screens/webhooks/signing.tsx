@@ -44,7 +44,8 @@ export function ChangeSigning({
 }: {
   endpoint: WebhookEndpoint;
   onClose: () => void;
-  onChanged: () => void;
+  /** `newSecret` is one that the change made; null = a replayed answer, which does not contain it; undefined = it made none. */
+  onChanged: (newSecret: string | null | undefined) => void;
 }) {
   const [scheme, setScheme] = useState<SigningScheme>(signing);
   const [custom, setCustom] = useState<Custom>(custom_signing ?? CUSTOM);
@@ -60,7 +61,7 @@ export function ChangeSigning({
       second_signature:
         seconds === 0 ? null : { expires_at: new Date(serverNow() + seconds * 1000).toISOString() },
     };
-    saving.mutate({ path: [id], body }, { onSuccess: onChanged });
+    saving.mutate({ path: [id], body }, { onSuccess: ({ secret: made }) => onChanged(made) });
   };
   const isSame = scheme === signing && scheme !== 'custom' && secret.trim() === '';
   return (

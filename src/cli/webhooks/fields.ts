@@ -41,6 +41,7 @@ const HELP = `
 --types, --filter, --metadata, --owner and --description replace what was there; of the headers only those named change, and one without a value
 is taken away. Header values stay with the origin they were given for: with a URL of another one they are dropped unless
 they are given again; so they are with another --proxy for an http URL. Client credentials (--token-url) stay in the same way. With --signing or --secret the signature before is sent too, for a day or --second-until.
+If the new scheme cannot use the secret there is, a new one is made and printed, unless --secret names one.
 
 Examples:
   $ payhook webhooks change https://shop.example.com/payhook --types 'payout.*,affiliate.updated' --rate-limit 20
@@ -209,6 +210,11 @@ async function change(
     before: await client.webhookEndpoints.get(id),
     endpoint: await client.webhookEndpoints.change(id, body),
   }));
+  if (endpoint.secret === null) {
+    terminal.note(
+      `The answer with the new secret was lost. Get it with: payhook webhooks secret ${endpoint.id}`,
+    );
+  }
   terminal.result(endpoint, () => describeEndpoint(endpoint, terminal));
   const dropped = droppedOf(before, endpoint, Object.keys(body.headers ?? {}));
   if (dropped.length > 0) {

@@ -1,4 +1,5 @@
 import type {
+  ChangedWebhookEndpoint,
   WebhookAttempt,
   WebhookEndpoint,
   WebhookEvent,
@@ -44,8 +45,8 @@ function typesOf({ event_types }: WebhookEndpoint, most: number): string {
   return event_types.slice(0, most).join(', ') + (rest > 0 ? `, ${rest} more` : '');
 }
 
-/** One endpoint, for people. */
-export function describeEndpoint(endpoint: WebhookEndpoint, terminal: Terminal): string {
+/** One endpoint, for people; after a change with the secret that it made. */
+export function describeEndpoint(endpoint: ChangedWebhookEndpoint, terminal: Terminal): string {
   const { paint } = terminal;
   const status = statusOf(endpoint);
   const painted = endpoint.status === 'enabled' ? paint.good(status) : paint.bad(status);
@@ -66,6 +67,7 @@ export function describeEndpoint(endpoint: WebhookEndpoint, terminal: Terminal):
     ['Custom headers', endpoint.headers.join(', ') || null],
     ['Payload', endpoint.payload === 'full' ? null : endpoint.payload],
     ['Signed as', signingOf(endpoint)],
+    ['New secret', endpoint.secret ?? null],
     ...egressFacts(endpoint),
     ['Metadata', describeMetadata(endpoint.metadata)],
     ['Created', `${exactTime(endpoint.created_at)} (UTC)`],

@@ -133,6 +133,27 @@ const secret = nullable(
 export const newWebhookEndpoint = strict({ ...fields, secret }, { title: 'NewWebhookEndpoint' });
 export type NewWebhookEndpoint = Static<typeof newWebhookEndpoint>;
 
+/** The record as the response of a change. */
+export const changedWebhookEndpoint = strict(
+  {
+    ...fields,
+    secret: Type.Optional({
+      ...secret,
+      description:
+        'only if this change made a new one, because the scheme cannot use the one before; null when a stored answer is replayed',
+    }),
+  },
+  { title: 'ChangedWebhookEndpoint' },
+);
+export type ChangedWebhookEndpoint = Static<typeof changedWebhookEndpoint>;
+
+/** The record after a change, with the secret that the change made; null = it made none. */
+export const withNewSecret = (
+  json: Json<WebhookEndpoint>,
+  made: string | null,
+): Json<ChangedWebhookEndpoint> =>
+  extended<WebhookEndpoint, ChangedWebhookEndpoint>(json, made === null ? {} : { secret: toJson(made) });
+
 /** The record with the secret that was just generated. */
 export const withSecret = (json: Json<WebhookEndpoint>, made: string): Json<NewWebhookEndpoint> =>
   extended(json, { secret: toJson(made) });

@@ -7,6 +7,7 @@ import { webhookEvent } from '../log/record.ts';
 import { getDelivery } from '../log/service.ts';
 import { signingFields } from '../signing/record.ts';
 import {
+  changedWebhookEndpoint,
   endpointChange,
   endpointSecret,
   newEndpoint,
@@ -91,10 +92,12 @@ export const change = writeRoute({
     'Header values stay with the origin they were given for. A URL with another scheme, host or port drops them ' +
     'unless the same request sends them again, and so does another `proxy` for an http URL; `Payhook-Dropped-Headers` names what was dropped. ' +
     '`client_credentials` stay in the same way, dropped as `authorization`. After a change of ' +
-    '`signing` or `secret` the signature before is sent too, for a day or as `second_signature` says.',
+    '`signing` or `secret` the signature before is sent too, for a day or as `second_signature` says. If the new scheme cannot ' +
+    'use the secret there is and the request names none, a new one is made, and the answer shows it.',
   body: endpointChange,
-  returns: { 200: webhookEndpoint },
+  returns: { 200: changedWebhookEndpoint },
   errors: ['resource_missing', ...REFUSED_SETTINGS],
+  secretField: 'secret',
   handle: async ({ tx, body, params, ...caller }) => {
     const { json, dropped } = await changeEndpoint(tx, caller, params.id, body);
     return ok(json, dropped.length > 0 ? { 'payhook-dropped-headers': dropped.join(', ') } : {});

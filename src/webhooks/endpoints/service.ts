@@ -25,11 +25,13 @@ import { changedEgress, egressColumns, openEgress, readsAlong } from './egress.t
 import { changedHeaders, type OwnHeaders } from './headers.ts';
 import { checkChangeBy, checkDeletionBy, checkRoom, creationBy } from './portal.ts';
 import {
+  type ChangedWebhookEndpoint,
   type EndpointChange,
   type NewEndpoint,
   type NewWebhookEndpoint,
   type TestEvent,
   type WebhookEndpoint,
+  withNewSecret,
   withSecret,
 } from './record.ts';
 import { checkBatchScheme, checkHeaderNames, newSignatures, signatureChange } from './signatures.ts';
@@ -127,7 +129,8 @@ export async function createEndpoint(
 
 /** An endpoint after a change. */
 export interface ChangedEndpoint {
-  readonly json: Json<WebhookEndpoint>;
+  /** With its signing secret if the change made a new one. */
+  readonly json: Json<ChangedWebhookEndpoint>;
   /** Names of the headers that are no longer sent because the origin changed. */
   readonly dropped: readonly string[];
 }
@@ -135,7 +138,8 @@ export interface ChangedEndpoint {
 /**
  * Changes the named fields. Enabling makes everything that was held due. Header values and client credentials are removed
  * when the origin changes, because whoever may change the URL could read what is sent at the new one, and likewise with
- * another proxy that reads along. Throws as `createEndpoint`.
+ * another proxy that reads along. With a scheme that cannot use the secret there is, a new one is made. Throws as
+ * `createEndpoint`.
  */
 export async function changeEndpoint(
   tx: Tx,
@@ -169,9 +173,10 @@ export async function changeEndpoint(
   const key = await sealingKey(tx);
   const { addresses } = caller;
   const egress = changedEgress(input, egressBefore, { addresses, nowMs: msOf(before.now), isMoved });
+  const signatures = signatureChange(input, before, { open, seal: sealing(caller, endpoint, key) });
   const columns = {
     ...(await columnsOf(tx, endpoint, wanted, { caller, headersBefore })),
-    ...signatureChange(input, before, { open, seal: sealing(caller, endpoint, key) }),
+    ...signatures.columns,
     ...(egress === egressBefore ? {} : egressColumns(egress, { account, vault, endpoint, key })),
   };
   checkHeaderNames(columns, before, egress);
@@ -190,7 +195,8 @@ export async function changeEndpoint(
   }
   if (input.status === 'disabled') await disableEndpoint(tx, { account, endpoint, reason: 'manual' });
   if (input.status === 'enabled' && before.disabled_at !== null) await markEnabled(tx, account, endpoint);
-  return { json: await recordOf(tx, principal, endpoint), dropped };
+  const json = await recordOf(tx, principal, endpoint);
+  return { json: withNewSecret(json, signatures.newSecret), dropped };
 }
 
 const msOf = (instant: string) => parseInstant(instant) ?? 0;

@@ -28,29 +28,43 @@ export function newSignatures(
   };
 }
 
+/** What a change does to the signatures of an endpoint. */
+interface SignatureChange {
+  readonly columns: Columns;
+  /** The secret that was made for it, because the scheme cannot use the one before; null = none was. */
+  readonly newSecret: string | null;
+}
+
 /**
- * The columns of the signatures that a change names. With another scheme or secret the signature before is sent too, for
- * a day unless the change says otherwise. Throws as `newSignatures`.
+ * What a change does to the signatures. With another scheme or secret the signature before is sent too, for a day unless the
+ * change says otherwise. Throws as `newSignatures`.
  */
 export function signatureChange(
   input: EndpointChange,
   row: EndpointRow,
   { open, seal }: { open(sealed: Buffer): string; seal: Seal },
-): Columns {
+): SignatureChange {
   const { signing, custom_signing: custom, secret, second_signature: named } = input;
-  if ([signing, custom, secret, named].every((field) => field === undefined)) return {};
+  if ([signing, custom, secret, named].every((field) => field === undefined)) {
+    return { columns: {}, newSecret: null };
+  }
   const before: OpenSignature = { signing: readSigning(row.signing), secret: open(row.secret) };
   const first = signatureOf(input, before, headerProblem);
   const isChanged =
     storedSigning(first.signing) !== storedSigning(before.signing) || first.secret !== before.secret;
-  const columns = isChanged ? firstColumns(first, seal) : {};
   const now = msOf(row.now);
-  if (named === undefined) {
-    return isChanged ? { ...columns, ...secondColumns({ ...before, until: now + DAY_MS }, seal) } : columns;
-  }
-  if (named === null) return { ...columns, ...NO_SECOND };
-  const base = isChanged ? before : secondBefore(row, open);
-  return { ...columns, ...secondColumns(secondOf(named, base, headerProblem, now), seal) };
+  const secondChange = (): Columns => {
+    if (named === undefined) {
+      return isChanged ? secondColumns({ ...before, until: now + DAY_MS }, seal) : {};
+    }
+    if (named === null) return NO_SECOND;
+    const base = isChanged ? before : secondBefore(row, open);
+    return secondColumns(secondOf(named, base, headerProblem, now), seal);
+  };
+  return {
+    columns: { ...(isChanged ? firstColumns(first, seal) : {}), ...secondChange() },
+    newSecret: first.isSecretNew ? first.secret : null,
+  };
 }
 
 function secondBefore(row: EndpointRow, open: (sealed: Buffer) => string): OpenSignature | null {

@@ -28,7 +28,11 @@ export type Event = Static<typeof event>;
 export const newEvent = strict(
   {
     type: Type.String({ minLength: 1, maxLength: 100, examples: ['order.created'] }),
-    data: Type.Record(Type.String(), Type.Unknown(), { description: 'passed on unchanged' }),
+    data: Type.Record(Type.String(), Type.Unknown(), {
+      description:
+        'passed on unchanged; a number may have 131,072 digits before the decimal point and 16,383 after it, written without ' +
+        'an exponent',
+    }),
     external_id: Type.Optional(identifier),
     ordering_key: Type.Optional({
       ...identifier,

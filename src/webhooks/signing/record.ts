@@ -53,7 +53,8 @@ const customSigningInput = strict({
 const secret = Type.String({
   minLength: 16,
   maxLength: 255,
-  description: 'one that a receiver has already; left out, the one there is stays, or a new one is made',
+  description:
+    'one that a receiver has already; left out, the one there is stays if the scheme can use it, or a new one is made',
 });
 
 /** The scheme of a signature, as a request names it. */

@@ -20,24 +20,37 @@ export const LONGEST_SECOND_S = 90 * 86_400;
 
 // Standard Webhooks, "Signature scheme": 24 to 64 bytes
 const STANDARD_SECRET = /^whsec_((?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?)$/;
+const UNFIT = 'is none of signing: standard, which must be whsec_ and 24 to 64 bytes in base64';
 const PRINTABLE = /^[\x21-\x7e]+$/;
 
+/** A signature as a request names it. */
+interface NamedSignature extends OpenSignature {
+  /** Whether its secret was made now, so that its receiver does not know it yet. */
+  readonly isSecretNew: boolean;
+}
+
 /**
- * The signature that a request names, from the one there is: what it leaves out stays. Where there is no secret, a new
- * one is made; one that the scheme cannot use is refused, so that no change makes one which its receiver does not
- * know. `nameRule` says what is wrong with a header's name; `where` goes before the names of fields in messages. Throws
- * `invalid_signing`, `invalid_secret`.
+ * The signature that a request names, from the one there is: what it leaves out stays. Where there is no secret, or one
+ * that the scheme cannot use, a new one is made; a secret of the request that the scheme cannot use is refused. `nameRule`
+ * says what is wrong with a header's name; `where` goes before the names of fields in messages. Throws `invalid_signing`,
+ * `invalid_secret`.
  */
 export function signatureOf(
   input: SigningInput,
   before: { readonly signing: Signing; readonly secret: string | null } | null,
   nameRule: (name: string) => string | null,
   where = '',
-): OpenSignature {
+): NamedSignature {
   const signing = signingOf(input, before?.signing ?? 'standard', nameRule, where);
-  const secret = input.secret ?? before?.secret ?? newSecretFor(signing);
-  checkSecret(secret, signing, where, input.secret === undefined);
-  return { signing, secret };
+  if (input.secret !== undefined) {
+    const problem = secretProblem(input.secret, signing);
+    if (problem !== null) throw fail('invalid_secret', `${where}secret ${problem}`);
+    return { signing, secret: input.secret, isSecretNew: false };
+  }
+  const kept = before?.secret ?? null;
+  return kept === null || secretProblem(kept, signing) !== null
+    ? { signing, secret: newSecretFor(signing), isSecretNew: true }
+    : { signing, secret: kept, isSecretNew: false };
 }
 
 function signingOf(
@@ -89,17 +102,16 @@ function checkTemplate(
   if (names.filter((name) => name === needed).length !== 1) throw refuse(field, `must have {${needed}} once`);
 }
 
-function checkSecret(secret: string, signing: Signing, where: string, isKept: boolean): void {
-  if (signing === 'standard') {
-    const [, base64 = ''] = STANDARD_SECRET.exec(secret) ?? [];
-    const bytes = Buffer.from(base64, 'base64').length;
-    if (bytes >= 24 && bytes <= 64) return;
-    const rule = 'must be whsec_ and 24 to 64 bytes in base64 for signing: standard';
-    throw fail('invalid_secret', `${where}secret ${rule}${isKept ? '; the one there is cannot stay' : ''}`);
+/** The rule that a secret breaks in a scheme; null = the scheme can use it. */
+function secretProblem(secret: string, signing: Signing): string | null {
+  if (signing !== 'standard') {
+    return PRINTABLE.test(secret) ? null : 'must be printable ASCII without spaces';
   }
-  if (!PRINTABLE.test(secret)) {
-    throw fail('invalid_secret', `${where}secret must be printable ASCII without spaces`);
-  }
+  const [, base64 = ''] = STANDARD_SECRET.exec(secret) ?? [];
+  const bytes = Buffer.from(base64, 'base64').length;
+  return bytes >= 24 && bytes <= 64
+    ? null
+    : 'must be whsec_ and 24 to 64 bytes in base64 for signing: standard';
 }
 
 /**
@@ -125,7 +137,10 @@ export function secondOf(
   if (until <= nowMs || until > nowMs + LONGEST_SECOND_S * 1000) {
     throw fail('invalid_body', `${where}expires_at must be in the next 90 days`);
   }
-  return { ...signatureOf(input, before, nameRule, where), until };
+  const { isSecretNew, ...signature } = signatureOf(input, before, nameRule, where);
+  // nobody would know it: it belongs to a receiver that has its secret already
+  if (isSecretNew) throw fail('invalid_secret', `${where}secret is required: the one before ${UNFIT}`);
+  return { ...signature, until };
 }
 
 const refuse = (field: string, rule: string) => fail('invalid_signing', `${field} ${rule}`);
