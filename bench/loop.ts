@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -14,6 +15,9 @@ const PAYMENTS = 100_000;
 const ENTRIES = 4900;
 const NUMBERS = 100_000;
 const AT_ONCE = 10;
+const EVENTS = 1000;
+const COMPLETED = 100_000;
+const JSON_TYPE = 'application/json';
 
 type Ask = (bench: Bench) => Promise<unknown>;
 
@@ -65,13 +69,26 @@ async function longestDelay({ pid }: Bench, file: string): Promise<number> {
 }
 
 /** A request whose answer may be a refusal. */
-async function post(bench: Bench, path: string, body: string, type: string): Promise<string> {
-  const headers = { authorization: `Bearer ${bench.key}`, 'content-type': type };
-  const answer = await request(bench.url + path, { method: 'POST', headers, body });
+async function send(
+  bench: Bench,
+  method: 'POST' | 'PUT',
+  path: string,
+  { body, type }: { readonly body: string; readonly type: string },
+): Promise<string> {
+  const headers = {
+    authorization: `Bearer ${bench.key}`,
+    'content-type': type,
+    // the digest of a request is made of its whole body; each is another request
+    ...(type === JSON_TYPE ? { 'idempotency-key': randomUUID() } : {}),
+  };
+  const answer = await request(bench.url + path, { method, headers, body });
   const text = await answer.body.text();
-  if (answer.statusCode >= 500) throw new Error(`POST ${path}: ${answer.statusCode} ${text}`);
+  if (answer.statusCode >= 500) throw new Error(`${method} ${path}: ${answer.statusCode} ${text}`);
   return text;
 }
+
+const post = (bench: Bench, path: string, body: string, type: string) =>
+  send(bench, 'POST', path, { body, type });
 
 const lines = (line: (index: number) => string, most: number) =>
   Array.from({ length: most }, (_, index) => line(index)).join('');
@@ -103,11 +120,33 @@ async function kindsOf(bench: Bench): Promise<Record<string, Ask>> {
   const header = `${lines((index) => `c${index},`, LINES)}\n1\n`;
   const keys = `{${lines((index) => `"key_${index}":1,`, 80_000)}"last":1}`;
   const event = JSON.stringify({ type: 'order.created', data: { numbers: Array(NUMBERS).fill(1) } });
+  const items = Array.from({ length: 40 }, (_, index) => ({
+    sku: `sku-${index}`,
+    price: 12.5,
+    quantity: index,
+  }));
+  const published = Array.from({ length: EVENTS }, (_, id) => ({
+    type: 'order.created',
+    data: { id, items },
+  }));
+  const batch = JSON.stringify({ events: published });
+  const numbers = `{"events":[${lines(() => `{"type":"order.created","data":{"n":[${'1e1,'.repeat(400)}1]}},`, EVENTS)}{}]}`;
+  const completed = Array.from({ length: COMPLETED }, (_, index) => ({
+    affiliate_id: index + 1,
+    is_paid: true,
+  }));
+  const completion = JSON.stringify({ commissions: completed });
   const statement = `/v2/affiliates/${affiliate.id}/statement/download?format=pdf`;
   return {
     'a list of 50': ({ send }) => send('GET', '/v2/affiliates/commissions?per_page=50'),
-    'a body of 80 k unknown keys': (to) => post(to, '/v2/affiliates', keys, 'application/json'),
-    [`an event of ${count(NUMBERS)} numbers`]: (to) => post(to, '/v2/events', event, 'application/json'),
+    'a body of 80 k unknown keys': (to) => post(to, '/v2/affiliates', keys, JSON_TYPE),
+    [`an event of ${count(NUMBERS)} numbers`]: (to) => post(to, '/v2/events', event, JSON_TYPE),
+    [`${count(EVENTS)} events of ${count(batch.length / EVENTS)} bytes`]: (to) =>
+      post(to, '/v2/events/batch', batch, JSON_TYPE),
+    [`${count(EVENTS)} events of 400 numbers with exponents`]: (to) =>
+      post(to, '/v2/events/batch', numbers, JSON_TYPE),
+    [`completing ${count(COMPLETED)} lines`]: (to) =>
+      send(to, 'PUT', `/v2/affiliates/payouts/${payout.id}`, { body: completion, type: JSON_TYPE }),
     [`preview of ${count(LINES)} bad lines`]: (to) =>
       post(to, '/v2/imports/preview?kind=affiliates', bad, 'text/csv'),
     [`dry run of ${count(LINES)} lines of nobody`]: (to) =>

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
-import sql from 'sql-template-tag';
+import sql, { join } from 'sql-template-tag';
 import type { Principal, Reply } from '../contract/route.ts';
 import { SLICE_ROWS } from '../db/chores.ts';
 import { TOLERANCE } from '../db/clock.ts';
@@ -167,6 +167,8 @@ async function storeAnswers(
   if (keyed.length === 0) return;
   const each = <Value>(of: (answer: Reply) => Value) =>
     keyed.map(({ answer }) => (answer instanceof Failure ? null : of(answer)));
+  // as values of their own: the driver would write a long text into an array in one piece
+  const bodies = each((reply) => bodyOf(reply, secretField));
   // planned anew each time, like every lookup of keys: a plan from when there were few would scan them all
   await rows(
     tx,
@@ -175,7 +177,7 @@ async function storeAnswers(
             ${keyed.map(({ idempotent }) => idempotent.principal.id)}::text[],
             ${keyed.map(({ idempotent }) => idempotent.key)}::text[],
             ${each(({ status }) => status)}::int[], ${each(({ headers }) => JSON.stringify(headers))}::text[],
-            ${each((reply) => bodyOf(reply, secretField))}::text[],
+            array[${join(bodies)}]::text[],
             ${keyed.map(({ idempotent }) => digestOf(idempotent))}::bytea[])
             as r (account_id, credential, key, status, headers, body, request_hash)),
         given_back as (

@@ -1,5 +1,6 @@
 import type { Principal, Route } from '../contract/route.ts';
 import { fail } from '../kernel/errors.ts';
+import { readLongJson } from '../kernel/long-json.ts';
 import { readStrictJson, type StrictJson } from '../kernel/strict-json.ts';
 import { checkBody } from './check.ts';
 
@@ -8,17 +9,20 @@ const MOST_PARTS = 5000;
 /** The same, and its bytes, for somebody who was only let into a portal. */
 const IN_PORTAL = { bytes: 1 << 16, parts: 1000 };
 
+/** A body of so many characters is read at once. */
+const SHORT = 1 << 17;
+
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 
 /** The JSON of a body in UTF-8, without a byte order mark. Throws as `readStrictJson`. */
-function parseJson(bytes: Buffer, mostParts: number): StrictJson {
+async function parseJson(bytes: Buffer, mostParts: number): Promise<StrictJson> {
   let text: string;
   try {
     text = utf8.decode(bytes);
   } catch {
     throw fail('invalid_json', 'the body is not UTF-8');
   }
-  return readStrictJson(text, mostParts);
+  return text.length > SHORT ? readLongJson(text, mostParts) : readStrictJson(text, mostParts);
 }
 
 export const NO_BODY = readStrictJson('{}');
@@ -35,7 +39,8 @@ export async function readJson(
   if (bytes.length === 0 && route.body && !route.bodyOptional) {
     throw fail('invalid_body', 'the body is missing: send a JSON object');
   }
-  const json = bytes.length === 0 ? NO_BODY : parseJson(bytes, portal ? IN_PORTAL.parts : partsOf(route));
+  const json =
+    bytes.length === 0 ? NO_BODY : await parseJson(bytes, portal ? IN_PORTAL.parts : partsOf(route));
   if (route.body) await checkBody(route.body, json, route.passesOn);
   else if (!isEmptyObject(json.value)) throw fail('unknown_field', 'this operation takes no body');
   return json;

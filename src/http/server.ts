@@ -14,6 +14,7 @@ import type { Database } from '../db/connect.ts';
 import type { AddressRules } from '../kernel/addresses.ts';
 import { fail } from '../kernel/errors.ts';
 import { toJson } from '../kernel/json.ts';
+import { canonicalWithPauses } from '../kernel/long-json.ts';
 import { clip } from '../kernel/strict-json.ts';
 import type { Vault } from '../kernel/vault.ts';
 import { instrumentsOf } from '../metrics/instruments.ts';
@@ -270,14 +271,22 @@ function writing(
     const upload = route.upload ? await readUpload(request, route.upload, gate) : undefined;
     try {
       const json = upload ? NO_BODY : await readJson(route, bytesOf(request), principal);
-      const content = () => upload?.digest ?? json.canonical();
+      const idempotent =
+        key === undefined || isUnstored
+          ? undefined
+          : {
+              principal,
+              key,
+              digest: requestDigest(
+                request.method,
+                request.url,
+                upload?.digest ?? (await canonicalWithPauses(json)),
+              ),
+            };
       const result = await answer({
         id: request.id,
         trace: request.trace,
-        idempotent:
-          key === undefined || isUnstored
-            ? undefined
-            : { principal, key, digest: requestDigest(request.method, request.url, content()) },
+        idempotent,
         input: {
           requestId: request.id,
           vault,

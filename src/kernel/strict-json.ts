@@ -1,5 +1,5 @@
 import { fail } from './errors.ts';
-import { canonicalNumber, roundedRule, unstorableRule } from './written-number.ts';
+import { canonicalNumber, canonicalOfRead, roundedRule, unstorableRule } from './written-number.ts';
 
 /** A path in a JSON value: keys of objects, indexes of arrays. */
 export type JsonPath = readonly (string | number)[];
@@ -21,6 +21,16 @@ export interface StrictJson {
   readonly unstorableNumber: RefusedNumber | null;
   /** The same text for equal values, whatever the order of keys, whitespace and notation; numbers are exact. */
   canonical(): string;
+  /** The value with every key and digit, of which the canonical text is made. */
+  readonly exact: Exact;
+  /** The long list of the body, if it was read item by item. */
+  readonly list?: LongList;
+}
+
+/** A list that is a member of a body, whose items were read one after the other. */
+export interface LongList {
+  readonly name: string;
+  readonly items: readonly StrictJson[];
 }
 
 /** Deeper nesting is refused, because recursive readers of the value could overflow the stack. */
@@ -33,29 +43,47 @@ const MAX_DEPTH = 100;
  */
 export function readStrictJson(text: string, mostParts = Number.POSITIVE_INFINITY): StrictJson {
   const { keys, parts, depth, hasUnusualNumbers } = scan(text);
-  if (parts > mostParts) {
-    // whether it is JSON at all is not worth the memory of so many values
-    throw fail(
-      'invalid_body',
-      `the body has ${parts} members of objects and items of lists: it may have ${mostParts} at most here`,
-    );
-  }
-  const value = parse(text);
-  if (depth > MAX_DEPTH) throw fail('invalid_body', `the body is nested more than ${MAX_DEPTH} deep`);
-  // Raw NUL is invalid JSON, and decoded text has no lone surrogates: only escapes can produce either.
-  if (text.includes('\\u') || text.includes('__proto__')) checkTexts(value, []);
-  if (!hasUnusualNumbers && countKeys(value) === keys) {
-    return { value, text, roundedNumbers: [], unstorableNumber: null, canonical: () => canonicalOf(value) };
-  }
-  const { exact, ...numbers } = readExact(text);
-  return { value, text, ...numbers, canonical: () => canonicalOf(exact) };
+  // whether it is JSON at all is not worth the memory of so many values
+  if (parts > mostParts) throw tooManyParts(mostParts);
+  return readAt([], text, { keys, depth, hasUnusualNumbers });
 }
 
-function parse(text: string): unknown {
+/** Reads a text that stands at this path of a body, as `readStrictJson`. */
+export const readStrictJsonAt = (path: JsonPath, text: string): StrictJson => readAt(path, text, scan(text));
+
+export const tooManyParts = (most: number) =>
+  fail('invalid_body', `the body has more than ${most} members of objects and items of lists`);
+
+/** What was seen of a text when it was scanned. */
+type Seen = Pick<ReturnType<typeof scan>, 'keys' | 'depth' | 'hasUnusualNumbers'>;
+
+function readAt(path: JsonPath, text: string, { keys, depth, hasUnusualNumbers }: Seen): StrictJson {
+  const value = parse(path, text);
+  if (path.length + depth > MAX_DEPTH)
+    throw fail('invalid_body', `the body is nested more than ${MAX_DEPTH} deep`);
+  // Raw NUL is invalid JSON, and decoded text has no lone surrogates: only escapes can produce either.
+  if (text.includes('\\u') || text.includes('__proto__')) checkTexts(value, [...path]);
+  if (!hasUnusualNumbers && countKeys(value) === keys) {
+    // what was parsed is exact
+    const exact = value as Exact;
+    return {
+      value,
+      text,
+      roundedNumbers: [],
+      unstorableNumber: null,
+      exact,
+      canonical: () => canonicalOf(exact),
+    };
+  }
+  const { exact, ...numbers } = readExact(path, text);
+  return { value, text, ...numbers, exact, canonical: () => canonicalOf(exact) };
+}
+
+function parse(path: JsonPath, text: string): unknown {
   try {
     return JSON.parse(text);
   } catch (error) {
-    throw fail('invalid_json', `the body is not valid JSON: ${(error as Error).message}`);
+    throw fail('invalid_json', `${nameOfPath(path)} is not valid JSON: ${(error as Error).message}`);
   }
 }
 
@@ -195,16 +223,20 @@ class WrittenNumber {
   }
 }
 
-type Exact = string | boolean | null | WrittenNumber | Exact[] | Map<string, Exact>;
+/** A value whose numbers may be their texts and whose objects may be maps. */
+export type Exact = string | number | boolean | null | WrittenNumber | readonly Exact[] | ExactObject;
+
+export type ExactObject = ReadonlyMap<string, Exact> | { readonly [key: string]: Exact };
 
 /** Parses a valid text again, keeping every key and digit. Throws `duplicate_key`. */
 function readExact(
+  base: JsonPath,
   text: string,
 ): Pick<StrictJson, 'roundedNumbers' | 'unstorableNumber'> & { readonly exact: Exact } {
   const roundedNumbers: RefusedNumber[] = [];
   let unstorableNumber: RefusedNumber | null = null;
   let at = 0;
-  const path: (string | number)[] = [];
+  const path = [...base];
 
   const skipTo = (isThere: (code: number) => boolean) => {
     while (!isThere(text.charCodeAt(at))) at += 1;
@@ -284,12 +316,18 @@ function readExact(
   return { exact, roundedNumbers, unstorableNumber };
 }
 
-function canonicalOf(value: unknown): string {
+/** The same text for equal values: keys in order, numbers in one notation. */
+export function canonicalOf(value: Exact): string {
   if (value instanceof WrittenNumber) return canonicalNumber(value.text);
-  if (typeof value === 'number') return canonicalNumber(String(value));
+  if (typeof value === 'number') return canonicalOfRead(value);
   if (value === null || typeof value !== 'object') return JSON.stringify(value);
   if (Array.isArray(value)) return `[${value.map(canonicalOf).join(',')}]`;
-  const entries: [string, unknown][] = value instanceof Map ? [...value] : Object.entries(value);
-  const sorted = entries.sort(([a], [b]) => (a < b ? -1 : 1));
-  return `{${sorted.map(([key, item]) => `${JSON.stringify(key)}:${canonicalOf(item)}`).join(',')}}`;
+  return canonicalObject(value as ExactObject, canonicalOf);
+}
+
+/** The canonical text of an object whose members have these texts. */
+export function canonicalObject(object: ExactObject, textOf: (value: Exact, key: string) => string): string {
+  const members: [string, Exact][] = object instanceof Map ? [...object] : Object.entries(object);
+  const sorted = members.sort(([a], [b]) => (a < b ? -1 : 1));
+  return `{${sorted.map(([key, value]) => `${JSON.stringify(key)}:${textOf(value, key)}`).join(',')}}`;
 }

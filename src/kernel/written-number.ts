@@ -43,6 +43,17 @@ export function canonicalNumber(text: string): string {
   return decimal === null ? text : `${decimal.sign}${decimal.digits || '0'}e${decimal.exponent}`;
 }
 
+/** The same for a number that was read: of an integer, which most numbers are, without reading its text again. */
+export function canonicalOfRead(read: number): string {
+  if (!Number.isSafeInteger(read) || read === 0) return canonicalNumber(String(read));
+  let [digits, zeros] = [read, 0];
+  while (digits % 10 === 0) {
+    digits /= 10;
+    zeros += 1;
+  }
+  return `${digits}e${zeros}`;
+}
+
 /**
  * The rule for integers that a JSON number breaks because JavaScript cannot represent it as written: digits are rounded
  * away, it is too large, or it is -0. null when JavaScript represents it exactly.

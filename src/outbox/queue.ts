@@ -1,4 +1,5 @@
 import sql, { empty, type Sql } from 'sql-template-tag';
+import { arrayText } from '../db/array-text.ts';
 import { rows, type Tx } from '../db/connect.ts';
 import { LOCKS, limitsLockWaits, shareLock } from '../db/locks.ts';
 import { type Failure, fail } from '../kernel/errors.ts';
@@ -113,13 +114,14 @@ export async function publishForeign(
   const keys = hasKeys
     ? { column: sql`, ordering_key`, values: sql`, ${events.map(({ orderingKey }) => orderingKey)}::text[]` }
     : { column: empty, values: empty };
+  const bodies = await arrayText(events.map(({ body }) => body));
   // new ids are made here, while the events are in their order: behind a join they may be in another
   const records = sql`
     select account_id, coalesce(given_id, new_id()) as given_id, type, patterns, (body::json -> 'data')::text as data, false as is_test, place,
            null::uuid as only_endpoint, null::uuid as except_endpoint, traceparent, tracestate${keys.column}
     from unnest(${events.map(({ account }) => account)}::uuid[], ${events.map(({ id }) => id)}::uuid[],
       ${events.map(({ type }) => type)}::text[], ${events.map(({ type }) => entriesFor(type).join(' '))}::text[],
-      ${events.map(({ body }) => body)}::text[], ${traces.map((trace) => trace?.parent ?? null)}::text[],
+      ${bodies}::text[], ${traces.map((trace) => trace?.parent ?? null)}::text[],
       ${traces.map((trace) => trace?.state ?? null)}::text[]${keys.values})
       with ordinality as r (account_id, given_id, type, patterns, body, traceparent, tracestate${keys.column}, place)`;
   const payloads = new Map<number, Json<SentEvent>>();

@@ -30,16 +30,15 @@ const makeEndpoint = async (): Promise<string> => {
   return String(made.body.id);
 };
 
-test('a body of more than 5,000 members and items is refused with their number, and one of 5,000 is judged', async () => {
+test('a body of more than 5,000 members and items is refused with the limit, and one of 5,000 is judged', async () => {
   await nothingChanges(world, async () => {
     const over = await api.post(COMMISSIONS, members(MOST + 1));
     expectRefusal(
       over,
       400,
       'invalid_body',
-      `the body has ${MOST + 1} members of objects and items of lists`,
+      `the body has more than ${MOST} members of objects and items of lists`,
     );
-    expect(over.body.error.message).toContain(`${MOST} at most`);
     const list = await api.post(COMMISSIONS, { product_name: Array.from({ length: MOST + 1 }, () => []) });
     expectRefusal(list, 400, 'invalid_body', 'members of objects and items of lists');
     const most = await api.post(COMMISSIONS, members(MOST));
@@ -110,7 +109,7 @@ test('a portal takes 1,000 members and items, and 64 KiB', async () => {
       await portal.request('PATCH', path, { body: members(1001) }),
       400,
       'invalid_body',
-      '1001 members',
+      'more than 1000 members',
     );
     expectRefusal(
       await portal.request('PATCH', path, { body: members(1000) }),

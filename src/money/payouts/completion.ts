@@ -106,15 +106,21 @@ function readEntry(entry: CommissionEntry, index: number): Entry {
 
 /** Throws `duplicate_entry` for a line that two entries are about. */
 function refuseRepeated(entries: readonly Entry[]): void {
-  const seen = new Map<number, Set<string | null>>();
+  const seen = new Map<number, (string | null)[]>();
   const twice = new Set<string>();
   const both = new Set<number>();
   for (const { affiliateId, currency } of entries) {
-    const before = seen.get(affiliateId) ?? new Set();
-    if (before.has(currency))
+    const before = seen.get(affiliateId);
+    if (before === undefined) {
+      seen.set(affiliateId, [currency]);
+      continue;
+    }
+    if (before.includes(currency)) {
       twice.add(currency === null ? `${affiliateId}` : `${affiliateId} in ${currency}`);
-    else if (before.size > 0 && (currency === null || before.has(null))) both.add(affiliateId);
-    seen.set(affiliateId, before.add(currency));
+      continue;
+    }
+    if (currency === null || before.includes(null)) both.add(affiliateId);
+    before.push(currency);
   }
   if (twice.size > 0)
     throw fail('duplicate_entry', `commissions: affiliates listed twice: ${nameSome([...twice])}`);

@@ -1,4 +1,5 @@
 import sql, { type Sql } from 'sql-template-tag';
+import { arrayText } from '../../db/array-text.ts';
 import { oneRow, type Reader, rows, type Tx } from '../../db/connect.ts';
 import type { AccountId, PayoutId } from '../../kernel/ids.ts';
 import { fromJson, type Json } from '../../kernel/json.ts';
@@ -20,11 +21,13 @@ export interface Entry {
 }
 
 /** The entries as rows `e`. At most one is about each line: that is checked before. */
-const entryRows = (entries: readonly Entry[]) => sql`
-  unnest(${entries.map((e) => e.affiliateId)}::int8[], ${entries.map((e) => e.currency)}::text[],
-         ${entries.map((e) => e.isPaid)}::boolean[], ${entries.map((e) => e.amount)}::int8[],
-         ${entries.map((e) => e.reference)}::text[])
-    as e (affiliate_id, currency, is_paid, amount, payment_reference)`;
+async function entryRows(entries: readonly Entry[]): Promise<Sql> {
+  const column = (name: keyof Entry) => arrayText(entries.map((entry) => entry[name]));
+  return sql`
+    unnest(${await column('affiliateId')}::int8[], ${await column('currency')}::text[], ${await column('isPaid')}::boolean[],
+           ${await column('amount')}::int8[], ${await column('reference')}::text[])
+      as e (affiliate_id, currency, is_paid, amount, payment_reference)`;
+}
 
 const linesOf = (account: AccountId, payout: PayoutId) =>
   sql`(select * from payout_line_totals where account_id = ${account} and payout_id = ${payout}) t`;
@@ -73,7 +76,7 @@ export function compareEntries(
   const nameOf = sql`concat(affiliate_id, ' in ' || currency)`;
   return byHash(tx, async () => {
     const judged = sql`
-      with entry as materialized (select * from ${entryRows(entries)}),
+      with entry as materialized (select * from ${await entryRows(entries)}),
       line as materialized (
         select t.affiliate_id, t.currency, t.amount, e.affiliate_id is not null as is_listed, e.amount as paid
         from ${linesOf(account, payout)} left join entry e on ${aboutLine}),
@@ -128,7 +131,7 @@ export async function settleLines(
       tx,
       sql`update payout_line_totals l set is_paid = e.is_paid, payment_reference = e.payment_reference
           from (select t.affiliate_id, t.currency, coalesce(e.is_paid, false) as is_paid, e.payment_reference
-                from ${linesOf(account, payout)} left join ${entryRows(entries)} on ${aboutLine}) e
+                from ${linesOf(account, payout)} left join ${await entryRows(entries)} on ${aboutLine}) e
           where l.account_id = ${account} and l.payout_id = ${payout} and l.affiliate_id = e.affiliate_id
             and l.currency = e.currency and l.is_paid is null`,
     );
@@ -187,7 +190,7 @@ async function carryRests(
     tx,
     sql`with rest as materialized (
           select new_id() as id, t.affiliate_id, t.currency, t.amount - e.amount as amount, e.payment_reference
-          from ${linesOf(account, payout)} join ${entryRows(partly)} on ${aboutLine} where e.amount < t.amount),
+          from ${linesOf(account, payout)} join ${await entryRows(partly)} on ${aboutLine} where e.amount < t.amount),
         made as (
           insert into commissions (account_id, id, external_id, affiliate_id, type, currency, amount, original_amount,
             description, occurred_at, available_at, returns_payout_id)

@@ -1,4 +1,5 @@
 import sql, { raw } from 'sql-template-tag';
+import { arrayText } from '../../db/array-text.ts';
 import { maybeRow, rows, type Tx } from '../../db/connect.ts';
 import { fail, nameSome } from '../../kernel/errors.ts';
 import type { AccountId, PayoutId } from '../../kernel/ids.ts';
@@ -21,12 +22,14 @@ export async function refuseWaiting(
   );
   if (setting === null) return;
   const paid = entries.filter(({ isPaid }) => isPaid);
+  const affiliates = await arrayText(paid.map(({ affiliateId }) => affiliateId));
+  const currencies = await arrayText(paid.map(({ currency }) => currency));
   const found = await rows<{ affiliate_id: bigint; until: string }>(
     tx,
     sql`select w.affiliate_id, iso(max(w.until)) as until from (
           select t.affiliate_id, ${raw(waitsUntil('t.currency'))} as until
           from payout_line_totals t
-          join unnest(${paid.map(({ affiliateId }) => affiliateId)}::int8[], ${paid.map(({ currency }) => currency)}::text[])
+          join unnest(${affiliates}::int8[], ${currencies}::text[])
             as e (affiliate_id, currency)
             on e.affiliate_id = t.affiliate_id and (e.currency is null or e.currency = t.currency)
           join accounts o on o.id = t.account_id

@@ -2,8 +2,8 @@ import type { Tx } from '../../db/connect.ts';
 import { Failure, failItems } from '../../kernel/errors.ts';
 import type { AccountId } from '../../kernel/ids.ts';
 import { arrayOf, extended, type Json, toJson } from '../../kernel/json.ts';
-import { itemsOf, membersOf } from '../../kernel/json-parts.ts';
-import { readStrictJson, type StrictJson } from '../../kernel/strict-json.ts';
+import { itemsOfList } from '../../kernel/long-json.ts';
+import type { StrictJson } from '../../kernel/strict-json.ts';
 import {
   contentHash,
   contradiction,
@@ -50,11 +50,11 @@ export async function publishBatch(tx: Tx, batch: Batch): Promise<Json<EventBatc
 }
 
 function publicationsOf(tx: Tx, { account, body, json }: Batch): Publication[] {
-  const texts = itemsOf(membersOf(json.text).get('events') ?? '[]');
+  const items = itemsOfList(json, 'events');
   return body.events.map((event, index) => ({
     account,
     body: event,
-    json: readStrictJson(texts[index] ?? ''),
+    json: items[index] as StrictJson,
     trace: tx.trace,
     at: `events[${index}].`,
   }));

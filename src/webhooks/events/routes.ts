@@ -9,6 +9,8 @@ import { publishPlatformEvents, SURELY_FITS_BYTES } from './publish.ts';
 import { event, eventBatch, MOST_EVENTS, newEvent, publishedEvent, publishedEventWhole } from './record.ts';
 
 const BATCH_LIMIT = 16 << 20;
+/** Members and items, on average. */
+const PARTS_OF_EVENT = 500;
 
 export const list = readRoute({
   operation: 'listEvents',
@@ -83,6 +85,7 @@ export const publishMany = writeRoute({
     'All or nothing, in 16 MiB at most. Ordered endpoints get the events of a key in the order of the list. An event that was ' +
     'published before under its `external_id`, or stands earlier in the list, is returned with status 200.',
   bodyLimit: BATCH_LIMIT,
+  mostParts: MOST_EVENTS * PARTS_OF_EVENT,
   passesOn: 'events.*.data',
   body: strict({ events: Type.Array(newEvent, { minItems: 1, maxItems: MOST_EVENTS }) }),
   returns: { 200: eventBatch },
