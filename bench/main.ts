@@ -1,5 +1,5 @@
 /**
- * `npm run bench -- [--quick | --full] [--only name,name] [--commissions n] [--rounds n]`
+ * `npm run bench -- [--quick | --full] [--only name,name] [--commissions n] [--rounds n] [--monthly n]`
  *
  * Measures the built program on the embedded PostgreSQL with fsync on, prints one table and writes
  * bench/results.json. Trust the ratios: both sides of each come from the same run on the same machine, and a
@@ -30,6 +30,7 @@ import { screens } from './screens.ts';
 import { startup } from './startup.ts';
 import { trickle } from './trickle.ts';
 import { workers } from './workers.ts';
+import { years } from './years.ts';
 
 const GROUPS: readonly Group[] = [
   startup,
@@ -50,6 +51,7 @@ const GROUPS: readonly Group[] = [
   flood,
   recovery,
   workers,
+  years,
 ];
 
 const DEFAULT: Sizes = {
@@ -67,6 +69,7 @@ const DEFAULT: Sizes = {
   deliveries: 20_000,
   backlog: 200_000,
   latencySeconds: 6,
+  monthly: { commissions: 20_000, events: 40_000 },
 };
 const QUICK: Sizes = {
   ...DEFAULT,
@@ -83,6 +86,7 @@ const QUICK: Sizes = {
   deliveries: 4000,
   backlog: 20_000,
   latencySeconds: 3,
+  monthly: { commissions: 2000, events: 4000 },
 };
 const FULL: Sizes = {
   ...DEFAULT,
@@ -93,6 +97,7 @@ const FULL: Sizes = {
   cheapRounds: 9,
   loadSeconds: 5,
   latencySeconds: 10,
+  monthly: { commissions: 83_000, events: 830_000 },
 };
 
 const { values } = parseArgs({
@@ -102,6 +107,7 @@ const { values } = parseArgs({
     only: { type: 'string' },
     commissions: { type: 'string' },
     rounds: { type: 'string' },
+    monthly: { type: 'string' },
   },
 });
 const names = values.only?.split(',') ?? GROUPS.map(({ name }) => name);
@@ -110,7 +116,7 @@ if (unknown.length > 0) {
   console.error(`unknown: ${unknown.join(', ')}; known are ${GROUPS.map(({ name }) => name).join(', ')}`);
   process.exit(2);
 }
-for (const text of [values.commissions, values.rounds]) {
+for (const text of [values.commissions, values.rounds, values.monthly]) {
   if (text === undefined || /^[1-9]\d{0,7}$/.test(text)) continue;
   console.error(`${text} must be a positive number`);
   process.exit(2);
@@ -153,6 +159,11 @@ const sizes: Sizes = {
   ...base,
   commissions,
   imported: Number(values.commissions ?? base.imported),
+  monthly: {
+    commissions: Number(values.monthly ?? base.monthly.commissions),
+    events:
+      Number(values.monthly ?? base.monthly.commissions) * (base.monthly.events / base.monthly.commissions),
+  },
   dearRounds: Number(values.rounds ?? base.dearRounds),
 };
 const begin = Date.now();

@@ -34,6 +34,8 @@ export interface Sizes {
   readonly deliveries: number;
   /** Deliveries that wait at a dead endpoint. */
   readonly backlog: number;
+  /** What a merchant has in a month. */
+  readonly monthly: { readonly commissions: number; readonly events: number };
   /** Of one measurement of how long deliveries take. */
   readonly latencySeconds: number;
 }

@@ -10,6 +10,8 @@ export interface CommissionSeed {
   readonly payout?: string;
   readonly availableAt?: string;
   readonly voidedAt?: string;
+  /** They happened evenly over so many days, until now. */
+  readonly days?: number;
 }
 
 /** Empties what money is in, so that every measurement meets tables without dead rows. */
@@ -46,9 +48,9 @@ export async function seedCommissions(client: pg.Client, seed: CommissionSeed): 
      from generate_series(1, $2::int) g
      cross join (select array_agg(id order by id) as ids from affiliates where account_id = $1) a
      cross join (select array_agg(id order by id) as ids from payouts where account_id = $1) p
-     cross join lateral (select now() - interval '90 days' + g * interval '90 days' / ($2 + 1) as at) t
+     cross join lateral (select now() - $4 * interval '1 day' + g * ($4 * interval '1 day') / ($2 + 1) as at) t
      order by g`,
-    [seed.account, seed.count, seed.affiliates],
+    [seed.account, seed.count, seed.affiliates, seed.days ?? 90],
   );
   await client.query('insert into commission_arrivals (account_id, count) values ($1, $2)', [
     seed.account,
