@@ -721,8 +721,8 @@ export interface ChangeWebhookEndpointBody {
    */
   readonly payload?: PayloadForm | undefined;
   /**
-   * standard: Standard Webhooks. stripe, github, shopify: as these sign theirs, so that receivers written for
-   * them verify with what they have. custom: as `custom_signing` says
+   * standard: Standard Webhooks. stripe, github, shopify, slack: as these sign theirs, so that receivers written
+   * for them verify with what they have. custom: as `custom_signing` says
    */
   readonly signing?: SigningScheme | undefined;
   /** with `signing: custom`, and only then */
@@ -739,6 +739,11 @@ export interface ChangeWebhookEndpointBody {
         readonly algorithm?: SignatureAlgorithm | undefined;
         /** what new secrets begin with; it is part of the key */
         readonly secret_prefix?: string | undefined;
+        /**
+         * further headers that a receiver reads to verify, by name: {timestamp} or {id}, with what stands around it;
+         * default none
+         */
+        readonly headers?: Readonly<Record<string, string>> | undefined;
       }
     | null
     | undefined;
@@ -754,8 +759,8 @@ export interface ChangeWebhookEndpointBody {
   readonly second_signature?:
     | {
         /**
-         * standard: Standard Webhooks. stripe, github, shopify: as these sign theirs, so that receivers written for
-         * them verify with what they have. custom: as `custom_signing` says
+         * standard: Standard Webhooks. stripe, github, shopify, slack: as these sign theirs, so that receivers written
+         * for them verify with what they have. custom: as `custom_signing` says
          */
         readonly signing?: SigningScheme | undefined;
         /** with `signing: custom`, and only then */
@@ -772,6 +777,11 @@ export interface ChangeWebhookEndpointBody {
               readonly algorithm?: SignatureAlgorithm | undefined;
               /** what new secrets begin with; it is part of the key */
               readonly secret_prefix?: string | undefined;
+              /**
+               * further headers that a receiver reads to verify, by name: {timestamp} or {id}, with what stands around it;
+               * default none
+               */
+              readonly headers?: Readonly<Record<string, string>> | undefined;
             }
           | null
           | undefined;
@@ -865,8 +875,8 @@ export interface ChangedWebhookEndpoint {
    */
   readonly payload: PayloadForm;
   /**
-   * standard: Standard Webhooks. stripe, github, shopify: as these sign theirs, so that receivers written for
-   * them verify with what they have. custom: as `custom_signing` says
+   * standard: Standard Webhooks. stripe, github, shopify, slack: as these sign theirs, so that receivers written
+   * for them verify with what they have. custom: as `custom_signing` says
    */
   readonly signing: SigningScheme;
   readonly custom_signing: CustomSigning | null;
@@ -1444,8 +1454,8 @@ export interface CreateWebhookEndpointBody {
    */
   readonly payload?: PayloadForm | undefined;
   /**
-   * standard: Standard Webhooks. stripe, github, shopify: as these sign theirs, so that receivers written for
-   * them verify with what they have. custom: as `custom_signing` says
+   * standard: Standard Webhooks. stripe, github, shopify, slack: as these sign theirs, so that receivers written
+   * for them verify with what they have. custom: as `custom_signing` says
    */
   readonly signing?: SigningScheme | undefined;
   /** with `signing: custom`, and only then */
@@ -1462,6 +1472,11 @@ export interface CreateWebhookEndpointBody {
         readonly algorithm?: SignatureAlgorithm | undefined;
         /** what new secrets begin with; it is part of the key */
         readonly secret_prefix?: string | undefined;
+        /**
+         * further headers that a receiver reads to verify, by name: {timestamp} or {id}, with what stands around it;
+         * default none
+         */
+        readonly headers?: Readonly<Record<string, string>> | undefined;
       }
     | null
     | undefined;
@@ -1477,8 +1492,8 @@ export interface CreateWebhookEndpointBody {
   readonly second_signature?:
     | {
         /**
-         * standard: Standard Webhooks. stripe, github, shopify: as these sign theirs, so that receivers written for
-         * them verify with what they have. custom: as `custom_signing` says
+         * standard: Standard Webhooks. stripe, github, shopify, slack: as these sign theirs, so that receivers written
+         * for them verify with what they have. custom: as `custom_signing` says
          */
         readonly signing?: SigningScheme | undefined;
         /** with `signing: custom`, and only then */
@@ -1495,6 +1510,11 @@ export interface CreateWebhookEndpointBody {
               readonly algorithm?: SignatureAlgorithm | undefined;
               /** what new secrets begin with; it is part of the key */
               readonly secret_prefix?: string | undefined;
+              /**
+               * further headers that a receiver reads to verify, by name: {timestamp} or {id}, with what stands around it;
+               * default none
+               */
+              readonly headers?: Readonly<Record<string, string>> | undefined;
             }
           | null
           | undefined;
@@ -1566,6 +1586,11 @@ export interface CustomSigning {
   readonly algorithm: SignatureAlgorithm;
   /** what new secrets begin with; it is part of the key */
   readonly secret_prefix: string;
+  /**
+   * further headers that a receiver reads to verify, by name: {timestamp} or {id}, with what stands around it;
+   * names in lower case
+   */
+  readonly headers: Readonly<Record<string, string>>;
 }
 
 /** the account that SEPA transfers are paid from */
@@ -2351,8 +2376,8 @@ export interface NewWebhookEndpoint {
    */
   readonly payload: PayloadForm;
   /**
-   * standard: Standard Webhooks. stripe, github, shopify: as these sign theirs, so that receivers written for
-   * them verify with what they have. custom: as `custom_signing` says
+   * standard: Standard Webhooks. stripe, github, shopify, slack: as these sign theirs, so that receivers written
+   * for them verify with what they have. custom: as `custom_signing` says
    */
   readonly signing: SigningScheme;
   readonly custom_signing: CustomSigning | null;
@@ -3686,8 +3711,8 @@ export type Scope =
 /** sent beside the first until then */
 export interface SecondSignature {
   /**
-   * standard: Standard Webhooks. stripe, github, shopify: as these sign theirs, so that receivers written for
-   * them verify with what they have. custom: as `custom_signing` says
+   * standard: Standard Webhooks. stripe, github, shopify, slack: as these sign theirs, so that receivers written
+   * for them verify with what they have. custom: as `custom_signing` says
    */
   readonly signing: SigningScheme;
   readonly custom_signing: CustomSigning | null;
@@ -3737,7 +3762,7 @@ export interface SignedTaxForm {
   readonly document: string | null;
 }
 
-export type SigningScheme = 'standard' | 'stripe' | 'github' | 'shopify' | 'custom';
+export type SigningScheme = 'standard' | 'stripe' | 'github' | 'shopify' | 'slack' | 'custom';
 
 export interface StatementBalance {
   /** ISO 4217, lower case */
@@ -4035,8 +4060,8 @@ export interface WebhookEndpoint {
    */
   readonly payload: PayloadForm;
   /**
-   * standard: Standard Webhooks. stripe, github, shopify: as these sign theirs, so that receivers written for
-   * them verify with what they have. custom: as `custom_signing` says
+   * standard: Standard Webhooks. stripe, github, shopify, slack: as these sign theirs, so that receivers written
+   * for them verify with what they have. custom: as `custom_signing` says
    */
   readonly signing: SigningScheme;
   readonly custom_signing: CustomSigning | null;
@@ -5771,8 +5796,8 @@ export interface Operations {
   };
   /**
    * Make a new secret. Deliveries carry the signatures of both for a day, or as long as `overlap_seconds` says.
-   * With github, shopify and custom, whose header takes one signature alone, it is that of the secret before
-   * until then.
+   * With github, shopify, slack and custom, whose header takes one signature alone, it is that of the secret
+   * before until then.
    */
   readonly rotateWebhookEndpointSecret: {
     readonly path: [id: string];
