@@ -371,6 +371,8 @@ export const webhooks = {
     connection_reset: 'The connection was cut midway, perhaps by a proxy or because the receiver crashed.',
     network_error: 'The request could not get through the network. Check routes and firewalls.',
     tls_error: 'The certificate is not valid for this host. Check its dates, its name and its chain.',
+    certificate_refused:
+      'The endpoint asks for a client certificate, or refused the one it got; the message says why. Set it in the settings, and let the receiver trust its authority.',
     address_blocked: 'The address is private. The operator can allow it with DELIVERY_ALLOW_CIDRS.',
     proxy_unreachable:
       'The proxy does not answer. Check its URL. The endpoint is not to blame, so this does not disable it.',
