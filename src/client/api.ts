@@ -348,7 +348,8 @@ export type AlertKind =
   | 'schedule_skipped'
   | 'import_done'
   | 'backup_failed'
-  | 'disk_almost_full';
+  | 'disk_almost_full'
+  | 'chore_failing';
 
 export interface AlertSettings {
   readonly object: 'alert_settings';
@@ -3822,6 +3823,14 @@ export interface System {
     readonly name: string;
     /** by any process; noted once a minute at most */
     readonly last_done_at: Timestamp;
+  }[];
+  /** what has failed, at every process that tried, since it was last done */
+  readonly failing_chores: readonly {
+    readonly name: string;
+    /** of the first failure */
+    readonly since: Timestamp;
+    /** why it failed the last time */
+    readonly message: string;
   }[];
   /** made by `payhook backup`, by any process */
   readonly backups: {
