@@ -11,9 +11,8 @@ import { serverNow } from '../../data/server-time.ts';
 import { Button, IconButton } from '../../parts/button.tsx';
 import { optionsOf, SelectField, TextField } from '../../parts/field.tsx';
 import { Confirm } from '../../parts/overlay.tsx';
-import { webhooks } from '../../texts/webhooks.ts';
+import { signing as texts } from '../../texts/signing.ts';
 
-const texts = webhooks.signing;
 const SCHEMES = ['standard', 'stripe', 'github', 'shopify', 'slack', 'custom'] as const;
 const ENCODINGS = ['hex', 'base64'] as const;
 const ALGORITHMS = ['sha256', 'sha512', 'sha1'] as const;
