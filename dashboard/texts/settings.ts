@@ -238,6 +238,11 @@ export const settings = {
         remedy:
           'Nobody reads anything old meanwhile. The replica is used again as soon as it is well. `payhook doctor` looks at it from where you are.',
       },
+      choreFails: {
+        what: (name: string, since: string, message: string) =>
+          `The chore "${name}" keeps failing, first ${since}: ${message}.`,
+        remedy: 'It is tried again by itself. The log of the server says more about it.',
+      },
       choresLate: {
         what: (names: readonly string[]) => `Not done for hours: ${listed(names)}.`,
         remedy:

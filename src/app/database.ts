@@ -1,9 +1,10 @@
 import { existsSync, mkdirSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type { Logger } from 'pino';
-import type { ConnectionTarget, Database } from '../db/connect.ts';
+import type { ConnectionTarget, Database, Tx } from '../db/connect.ts';
 import { type EmbeddedDatabase, openEmbedded, type Purpose } from '../db/embedded/open.ts';
 import { requireTrusted } from '../db/embedded/trust.ts';
+import { makePartitions } from '../db/partitions.ts';
 import { connectReplicated } from '../db/replica.ts';
 import { connectionName } from '../db/secret-key.ts';
 import type { Config } from '../kernel/config.ts';
@@ -58,6 +59,10 @@ export async function openDatabase(
     poolSize: config.databasePoolSize,
     name: connectionName(heldFingerprints(config), isInFolder(config)),
     onIdleError: (error: Error) => log.warn({ err: error }, 'an idle database connection was lost'),
+    makePartitions: (tx: Tx) => {
+      log.warn("the database's clock has passed all partitions: those of now are being made");
+      return makePartitions(tx);
+    },
   };
   const db = connectReplicated(options, replica && readFrom(replica, log));
   return {

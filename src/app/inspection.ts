@@ -1,3 +1,4 @@
+import { type FailingChore, failingChores } from '../db/chores.ts';
 import { type Database, mostConnections } from '../db/connect.ts';
 import { openEmbedded } from '../db/embedded/open.ts';
 import { type DatabaseFacts, inspect } from '../db/inspect.ts';
@@ -23,6 +24,8 @@ export type Inspection = DatabaseFacts & {
   readonly alerts: AlertState | null;
   /** Client certificates of endpoints that have ended or end within a month. */
   readonly endingCertificates: readonly EndingCertificate[];
+  /** Chores that fail. */
+  readonly failingChores: readonly FailingChore[];
   /** What waits for long because of an ordering key; null = nothing does. */
   readonly longWaits: LongWaits | null;
 };
@@ -56,12 +59,20 @@ export async function inspectDatabase(config: Config): Promise<Inspection | null
     const replica = (await db.replica?.look()) ?? null;
     // Citus refuses some of what is read here
     if (!isOurs || facts.distribution !== null) {
-      return { ...facts, checks: [], replica, alerts: null, endingCertificates: [], longWaits: null };
+      const nothing = {
+        checks: [],
+        alerts: null,
+        endingCertificates: [],
+        failingChores: [],
+        longWaits: null,
+      };
+      return { ...facts, ...nothing, replica };
     }
     const [checks, alerts] = [await makeChecks(subject), await readAlertState(db.reader)];
     const endingCertificates = await findEndingCertificates(db.reader);
     const longWaits = await findLongWaits(db.reader);
-    return { ...facts, checks, replica, alerts, endingCertificates, longWaits };
+    const failing = await failingChores(db.reader);
+    return { ...facts, checks, replica, alerts, endingCertificates, failingChores: failing, longWaits };
   } finally {
     await db.close();
     await embedded?.close();

@@ -89,6 +89,7 @@ function readingsOf(
   { instruments, set }: { instruments: Instruments; set: Set },
 ): () => Promise<void> {
   const waitsBefore = new Map<string, number>();
+  let failingBefore: readonly string[] = [];
   const backlog = createBacklog(db);
   set('build', 1, { version: programVersion() });
   const { schedule } = config.backup;
@@ -118,6 +119,10 @@ function readingsOf(
     if (figures.backup_at !== null) set('backup', figures.backup_at);
     set('backupFailed', figures.backup_failed ? 1 : 0);
     for (const [chore, at] of Object.entries(figures.chores)) set('chore', at, { chore });
+    for (const chore of failingBefore) set('choreFailing', null, { chore });
+    failingBefore = Object.keys(figures.failing_chores);
+    for (const [chore, since] of Object.entries(figures.failing_chores))
+      set('choreFailing', since, { chore });
   };
 }
 

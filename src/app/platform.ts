@@ -36,6 +36,7 @@ import { createNotifier } from '../webhooks/engine/wake.ts';
 import { createWorker, type Worker, type WorkerOptions } from '../webhooks/engine/worker.ts';
 import { plainAddress } from './address.ts';
 import { roomOf } from './checks.ts';
+import { tellOfFailingChore } from './chore-alerts.ts';
 import { choresOf } from './chores.ts';
 import { openDatabase } from './database.ts';
 import { createLog } from './log.ts';
@@ -269,7 +270,7 @@ export async function serve(
   const stopNotifying = createNotifier(db);
   const worker = options.delivers ? createWorker(workerOptions(platform)) : undefined;
   const chores = (options.keepsHouse ?? true) ? choresOf(platform) : [];
-  const stopKeeping = keepHouse(chores, { db, log, firstMs: FIRST_HOUSEKEEPING_MS });
+  const stopKeeping = keepHouse(chores, housekeeping(platform));
   return {
     address,
     metricsAddress: telemetry?.metricsAddress ?? null,
@@ -288,8 +289,7 @@ export async function serve(
 /** Delivers what is due until it is closed, without a server. */
 export function work(platform: Platform): Pick<Worker, 'close'> {
   const worker = createWorker(workerOptions(platform));
-  const { db, log } = platform;
-  const stopKeeping = keepHouse(choresOf(platform), { db, log, firstMs: FIRST_HOUSEKEEPING_MS });
+  const stopKeeping = keepHouse(choresOf(platform), housekeeping(platform));
   return {
     close() {
       stopKeeping();
@@ -297,6 +297,13 @@ export function work(platform: Platform): Pick<Worker, 'close'> {
     },
   };
 }
+
+const housekeeping = ({ db, log }: Platform) => ({
+  db,
+  log,
+  firstMs: FIRST_HOUSEKEEPING_MS,
+  tell: tellOfFailingChore,
+});
 
 /** Listens; the telemetry of the process ends when that fails. */
 async function listenOr(

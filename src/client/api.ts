@@ -348,7 +348,8 @@ export type AlertKind =
   | 'schedule_skipped'
   | 'import_done'
   | 'backup_failed'
-  | 'disk_almost_full';
+  | 'disk_almost_full'
+  | 'chore_failing';
 
 export interface AlertSettings {
   readonly object: 'alert_settings';
@@ -721,8 +722,8 @@ export interface ChangeWebhookEndpointBody {
    */
   readonly payload?: PayloadForm | undefined;
   /**
-   * standard: Standard Webhooks. stripe, github, shopify: as these sign theirs, so that receivers written for
-   * them verify with what they have. custom: as `custom_signing` says
+   * standard: Standard Webhooks. stripe, github, shopify, slack: as these sign theirs, so that receivers written
+   * for them verify with what they have. custom: as `custom_signing` says
    */
   readonly signing?: SigningScheme | undefined;
   /** with `signing: custom`, and only then */
@@ -739,6 +740,11 @@ export interface ChangeWebhookEndpointBody {
         readonly algorithm?: SignatureAlgorithm | undefined;
         /** what new secrets begin with; it is part of the key */
         readonly secret_prefix?: string | undefined;
+        /**
+         * further headers that a receiver reads to verify, by name: {timestamp} or {id}, with what stands around it;
+         * default none
+         */
+        readonly headers?: Readonly<Record<string, string>> | undefined;
       }
     | null
     | undefined;
@@ -754,8 +760,8 @@ export interface ChangeWebhookEndpointBody {
   readonly second_signature?:
     | {
         /**
-         * standard: Standard Webhooks. stripe, github, shopify: as these sign theirs, so that receivers written for
-         * them verify with what they have. custom: as `custom_signing` says
+         * standard: Standard Webhooks. stripe, github, shopify, slack: as these sign theirs, so that receivers written
+         * for them verify with what they have. custom: as `custom_signing` says
          */
         readonly signing?: SigningScheme | undefined;
         /** with `signing: custom`, and only then */
@@ -772,6 +778,11 @@ export interface ChangeWebhookEndpointBody {
               readonly algorithm?: SignatureAlgorithm | undefined;
               /** what new secrets begin with; it is part of the key */
               readonly secret_prefix?: string | undefined;
+              /**
+               * further headers that a receiver reads to verify, by name: {timestamp} or {id}, with what stands around it;
+               * default none
+               */
+              readonly headers?: Readonly<Record<string, string>> | undefined;
             }
           | null
           | undefined;
@@ -865,8 +876,8 @@ export interface ChangedWebhookEndpoint {
    */
   readonly payload: PayloadForm;
   /**
-   * standard: Standard Webhooks. stripe, github, shopify: as these sign theirs, so that receivers written for
-   * them verify with what they have. custom: as `custom_signing` says
+   * standard: Standard Webhooks. stripe, github, shopify, slack: as these sign theirs, so that receivers written
+   * for them verify with what they have. custom: as `custom_signing` says
    */
   readonly signing: SigningScheme;
   readonly custom_signing: CustomSigning | null;
@@ -1444,8 +1455,8 @@ export interface CreateWebhookEndpointBody {
    */
   readonly payload?: PayloadForm | undefined;
   /**
-   * standard: Standard Webhooks. stripe, github, shopify: as these sign theirs, so that receivers written for
-   * them verify with what they have. custom: as `custom_signing` says
+   * standard: Standard Webhooks. stripe, github, shopify, slack: as these sign theirs, so that receivers written
+   * for them verify with what they have. custom: as `custom_signing` says
    */
   readonly signing?: SigningScheme | undefined;
   /** with `signing: custom`, and only then */
@@ -1462,6 +1473,11 @@ export interface CreateWebhookEndpointBody {
         readonly algorithm?: SignatureAlgorithm | undefined;
         /** what new secrets begin with; it is part of the key */
         readonly secret_prefix?: string | undefined;
+        /**
+         * further headers that a receiver reads to verify, by name: {timestamp} or {id}, with what stands around it;
+         * default none
+         */
+        readonly headers?: Readonly<Record<string, string>> | undefined;
       }
     | null
     | undefined;
@@ -1477,8 +1493,8 @@ export interface CreateWebhookEndpointBody {
   readonly second_signature?:
     | {
         /**
-         * standard: Standard Webhooks. stripe, github, shopify: as these sign theirs, so that receivers written for
-         * them verify with what they have. custom: as `custom_signing` says
+         * standard: Standard Webhooks. stripe, github, shopify, slack: as these sign theirs, so that receivers written
+         * for them verify with what they have. custom: as `custom_signing` says
          */
         readonly signing?: SigningScheme | undefined;
         /** with `signing: custom`, and only then */
@@ -1495,6 +1511,11 @@ export interface CreateWebhookEndpointBody {
               readonly algorithm?: SignatureAlgorithm | undefined;
               /** what new secrets begin with; it is part of the key */
               readonly secret_prefix?: string | undefined;
+              /**
+               * further headers that a receiver reads to verify, by name: {timestamp} or {id}, with what stands around it;
+               * default none
+               */
+              readonly headers?: Readonly<Record<string, string>> | undefined;
             }
           | null
           | undefined;
@@ -1566,6 +1587,11 @@ export interface CustomSigning {
   readonly algorithm: SignatureAlgorithm;
   /** what new secrets begin with; it is part of the key */
   readonly secret_prefix: string;
+  /**
+   * further headers that a receiver reads to verify, by name: {timestamp} or {id}, with what stands around it;
+   * names in lower case
+   */
+  readonly headers: Readonly<Record<string, string>>;
 }
 
 /** the account that SEPA transfers are paid from */
@@ -2351,8 +2377,8 @@ export interface NewWebhookEndpoint {
    */
   readonly payload: PayloadForm;
   /**
-   * standard: Standard Webhooks. stripe, github, shopify: as these sign theirs, so that receivers written for
-   * them verify with what they have. custom: as `custom_signing` says
+   * standard: Standard Webhooks. stripe, github, shopify, slack: as these sign theirs, so that receivers written
+   * for them verify with what they have. custom: as `custom_signing` says
    */
   readonly signing: SigningScheme;
   readonly custom_signing: CustomSigning | null;
@@ -3686,8 +3712,8 @@ export type Scope =
 /** sent beside the first until then */
 export interface SecondSignature {
   /**
-   * standard: Standard Webhooks. stripe, github, shopify: as these sign theirs, so that receivers written for
-   * them verify with what they have. custom: as `custom_signing` says
+   * standard: Standard Webhooks. stripe, github, shopify, slack: as these sign theirs, so that receivers written
+   * for them verify with what they have. custom: as `custom_signing` says
    */
   readonly signing: SigningScheme;
   readonly custom_signing: CustomSigning | null;
@@ -3737,7 +3763,7 @@ export interface SignedTaxForm {
   readonly document: string | null;
 }
 
-export type SigningScheme = 'standard' | 'stripe' | 'github' | 'shopify' | 'custom';
+export type SigningScheme = 'standard' | 'stripe' | 'github' | 'shopify' | 'slack' | 'custom';
 
 export interface StatementBalance {
   /** ISO 4217, lower case */
@@ -3797,6 +3823,14 @@ export interface System {
     readonly name: string;
     /** by any process; noted once a minute at most */
     readonly last_done_at: Timestamp;
+  }[];
+  /** what has failed, at every process that tried, since it was last done */
+  readonly failing_chores: readonly {
+    readonly name: string;
+    /** of the first failure */
+    readonly since: Timestamp;
+    /** why it failed the last time */
+    readonly message: string;
   }[];
   /** made by `payhook backup`, by any process */
   readonly backups: {
@@ -4035,8 +4069,8 @@ export interface WebhookEndpoint {
    */
   readonly payload: PayloadForm;
   /**
-   * standard: Standard Webhooks. stripe, github, shopify: as these sign theirs, so that receivers written for
-   * them verify with what they have. custom: as `custom_signing` says
+   * standard: Standard Webhooks. stripe, github, shopify, slack: as these sign theirs, so that receivers written
+   * for them verify with what they have. custom: as `custom_signing` says
    */
   readonly signing: SigningScheme;
   readonly custom_signing: CustomSigning | null;
@@ -5771,8 +5805,8 @@ export interface Operations {
   };
   /**
    * Make a new secret. Deliveries carry the signatures of both for a day, or as long as `overlap_seconds` says.
-   * With github, shopify and custom, whose header takes one signature alone, it is that of the secret before
-   * until then.
+   * With github, shopify, slack and custom, whose header takes one signature alone, it is that of the secret
+   * before until then.
    */
   readonly rotateWebhookEndpointSecret: {
     readonly path: [id: string];

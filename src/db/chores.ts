@@ -1,8 +1,9 @@
 import type { Logger } from 'pino';
 import sql from 'sql-template-tag';
 import { signal } from '../kernel/signals.ts';
+import type { Timestamp } from '../kernel/time.ts';
 import { lookAtSlowClock } from './clock.ts';
-import { type Database, rows, type Tx } from './connect.ts';
+import { type Database, oneRow, type Reader, rows, type Tx } from './connect.ts';
 import { LOCKS, tryLock } from './locks.ts';
 
 /** The rows that one slice of a chore handles at most. */
@@ -60,40 +61,115 @@ const NOTED_EVERY_MS = 60_000;
 /** The setting that says when a chore was last done: this, and the chore's name. */
 export const DONE = 'chore ';
 
-/** Notes in the settings that a chore was done now. */
+/** The setting of a chore that fails: this, and the chore's name. Its value is JSON. */
+export const FAILING = 'failing chore ';
+/** People are told of a chore that has failed for so long. */
+const TOLD_AFTER = '1 hour';
+const LONGEST_MESSAGE = 500;
+
+/** A chore that has failed at every process since it was last done. */
+export interface FailingChore {
+  readonly name: string;
+  /** The first failure. */
+  readonly since: Timestamp;
+  /** Whether that is an hour ago or more. */
+  readonly isLong: boolean;
+  /** Why it failed the last time. */
+  readonly message: string;
+}
+
+/** The chores that fail at the moment, by name. */
+export function failingChores(db: Reader): Promise<FailingChore[]> {
+  return rows(
+    db,
+    sql`select substr(key, ${FAILING.length + 1}::int) as name, value::json ->> 'since' as since,
+               now() - (value::json ->> 'since')::timestamptz >= ${TOLD_AFTER}::interval as "isLong",
+               value::json ->> 'message' as message
+        from server_settings where starts_with(key, ${FAILING}) order by key`,
+  );
+}
+
+/** Notes that a chore failed now. Calls `tell` once when it has failed for an hour, in the same transaction. */
+async function noteFailure(
+  tx: Tx,
+  { name }: Chore,
+  error: unknown,
+  tell: (tx: Tx, failing: FailingChore) => Promise<void>,
+): Promise<void> {
+  const message = (error instanceof Error ? error.message : String(error)).slice(0, LONGEST_MESSAGE);
+  const key = FAILING + name;
+  const { is_due, ...failing } = await oneRow<Omit<FailingChore, 'name'> & { is_due: boolean }>(
+    tx,
+    sql`insert into server_settings as s (key, value)
+        values (${key}, json_build_object('since', iso(now()), 'message', ${message}::text)::text)
+        on conflict (key) do update
+          set value = (s.value::jsonb || jsonb_build_object('message', ${message}::text))::text
+        returning value::json ->> 'since' as since, value::json ->> 'message' as message,
+                  now() - (value::json ->> 'since')::timestamptz >= ${TOLD_AFTER}::interval as "isLong",
+                  now() - (value::json ->> 'since')::timestamptz >= ${TOLD_AFTER}::interval
+                    and value::json ->> 'is_told' is null as is_due`,
+  );
+  if (!is_due) return;
+  await rows(
+    tx,
+    sql`update server_settings set value = (value::jsonb || '{"is_told": true}')::text where key = ${key}`,
+  );
+  await tell(tx, { name, ...failing });
+}
+
+/** Notes in the settings that a chore was done now, and so no longer fails. */
 async function noteDone(db: Database, { name }: Chore): Promise<void> {
   await db.transaction((tx) =>
     rows(
       tx,
-      sql`insert into server_settings (key, value) values (${DONE + name}, iso(now()))
+      sql`with mended as (delete from server_settings where key = ${FAILING + name})
+          insert into server_settings (key, value) values (${DONE + name}, iso(now()))
           on conflict (key) do update set value = excluded.value`,
     ),
   );
 }
 
+interface Keeping {
+  readonly db: Database;
+  readonly log: Logger;
+  readonly firstMs: number;
+  /** Tells people of a chore that has failed for an hour. */
+  readonly tell: (tx: Tx, failing: FailingChore) => Promise<void>;
+}
+
 /**
  * Does each chore for the first time after `firstMs`, or after its own pause if that is shorter, and then again a pause
- * after it has ended. Returns what stops them.
+ * after it has ended. A failure is noted where every process sees it, until a process has done the chore. Returns what
+ * stops them.
  */
-export function keepHouse(
-  chores: readonly Chore[],
-  { db, log, firstMs }: { db: Database; log: Logger; firstMs: number },
-): () => void {
+export function keepHouse(chores: readonly Chore[], { db, log, firstMs, tell }: Keeping): () => void {
   const stops = chores.map((chore) => {
     let stopped = false;
     let notedAt = Number.NEGATIVE_INFINITY;
+    let failureNotedAt = Number.NEGATIVE_INFINITY;
+    const noteThat = async (error: unknown) => {
+      if (performance.now() - failureNotedAt < NOTED_EVERY_MS) return;
+      failureNotedAt = performance.now();
+      // the next success is noted at once
+      notedAt = Number.NEGATIVE_INFINITY;
+      await db.transaction((tx) => noteFailure(tx, chore, error, tell));
+    };
     const work = async () => {
       await doChore(db, chore);
       if (performance.now() - notedAt < NOTED_EVERY_MS) return;
       notedAt = performance.now();
+      failureNotedAt = Number.NEGATIVE_INFINITY;
       await noteDone(db, chore);
     };
     const again = () => {
       work()
         .catch((error: unknown) => {
-          if (!stopped)
-            log.warn({ err: error, chore: chore.name }, 'housekeeping failed; it will be tried again');
+          if (stopped) return undefined;
+          log.warn({ err: error, chore: chore.name }, 'housekeeping failed; it will be tried again');
+          return noteThat(error);
         })
+        // what cannot be noted because of the database is in the log
+        .catch(() => undefined)
         .finally(() => {
           if (!stopped) timer = setTimeout(again, chore.everyMs).unref();
         });

@@ -6,7 +6,6 @@ import type { TraceContext } from '../kernel/trace.ts';
 import { withLocksFirst, withPartitions } from './again.ts';
 import { hostsOf } from './hosts.ts';
 import { listen, type SignOfLife } from './listen.ts';
-import { makePartitions } from './partitions.ts';
 import { LONGEST_OF_ALL, LONGEST_STATEMENT, openPool, type Pool, type PoolUse } from './pool.ts';
 import type { Replica } from './replica.ts';
 import type { Settings } from './session.ts';
@@ -140,6 +139,8 @@ export interface ConnectOptions {
   /** What the connections are called in pg_stat_activity. */
   readonly name: string;
   readonly onIdleError: (error: Error) => void;
+  /** Makes the partitions of now, when an event found none of its week. */
+  readonly makePartitions?: (tx: Tx) => Promise<void>;
 }
 
 const ENGINE_CONNECTIONS = 4;
@@ -158,7 +159,7 @@ const ENGINE_PLANS: Settings = {
 
 /** Opens the pools (lazily: the first query connects). The caller closes the returned database. */
 export function connect(options: ConnectOptions): Database {
-  const { name, onIdleError, poolSize: max } = options;
+  const { name, onIdleError, poolSize: max, makePartitions } = options;
   const hosts = hostsOf([options.target].flat());
   const direct = options.direct === undefined ? hosts : hostsOf([options.direct].flat());
   let renewals = 0;
@@ -196,11 +197,12 @@ export function connect(options: ConnectOptions): Database {
   /** How transactions of a shape run on a pool, each as a whole. */
   const runOn =
     (pool: Pool, shape?: Shape) =>
-    <Result>(work: (tx: Tx) => Promise<Result>): Promise<Result> =>
-      withPartitions(
-        () => (shape?.single ? single : several)(pool, work, aboutOf(shape)),
-        () => several(writers, makePartitions, aboutOf()),
-      );
+    <Result>(work: (tx: Tx) => Promise<Result>): Promise<Result> => {
+      const run = () => (shape?.single ? single : several)(pool, work, aboutOf(shape));
+      return makePartitions === undefined
+        ? run()
+        : withPartitions(run, () => several(writers, makePartitions, aboutOf()));
+    };
   const reader = readerOn(readers);
   const onPrimary = { reader, snapshot: (work) => snapshotOn(snapshots, work) } satisfies Partial<Reads>;
 

@@ -115,6 +115,12 @@ export const INSTRUMENTS = {
     help: 'When any process last did a chore; noted once a minute at most.',
     labels: ['chore'],
   },
+  choreFailing: {
+    kind: 'gauge',
+    name: 'payhook_chore_failing_since_timestamp_seconds',
+    help: 'Since when a chore has failed at every process that tried; absent while it does not.',
+    labels: ['chore'],
+  },
   backup: {
     kind: 'gauge',
     name: 'payhook_backup_last_success_timestamp_seconds',

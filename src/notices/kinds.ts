@@ -12,8 +12,10 @@ export interface AlertData {
   /** When a client certificate ends, or has ended: RFC 3339. */
   readonly ends?: string;
   readonly isOver?: boolean;
-  /** Of a schedule. */
+  /** Of a schedule, or of a chore. */
   readonly name?: string;
+  /** Since when a chore fails: RFC 3339. */
+  readonly since?: string;
 }
 
 /** Alerts of one kind about one thing. */
@@ -140,6 +142,15 @@ export const ALERTS = {
     path: () => '/settings/system',
     line: ({ data }) =>
       `The disk with the data folder is almost full: ${data.message}. When it is full, nothing can be stored any more.`,
+  },
+  chore_failing: {
+    label: 'Chore failing',
+    meaning:
+      'A chore of the server, such as making the tables for the weeks to come, has failed for an hour. Only the account that was made first is told.',
+    roles: ['owner'],
+    path: () => '/settings/system',
+    line: ({ data: { name, since = '', message } }) =>
+      `The chore "${name}" has failed since ${minuteOf(since)}: ${message}. It is tried again by itself; the log of the server says more.`,
   },
 } as const satisfies Readonly<Record<string, AlertText>>;
 

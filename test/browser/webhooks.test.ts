@@ -113,13 +113,20 @@ inChromium('webhooks', (chromium) => {
     await expectAccessible(page);
     await signing.getByRole('button', { name: 'Change it' }).click();
     await page.getByText('A second signature (Standard Webhooks) is also sent until').waitFor();
+    await page.getByRole('button', { name: 'Change how it signs' }).click();
+    await signing.getByLabel('Signed as').selectOption('Custom');
+    await signing.getByRole('button', { name: 'Add a header of the signature' }).click();
+    await signing.getByLabel('Name of the header').fill('X-Time');
+    await expectAccessible(page);
+    await signing.getByRole('button', { name: 'Change it' }).click();
+    await page.getByText('A second signature (GitHub) is also sent until').waitFor();
     // that secret is none of Standard Webhooks, so the way back makes one
     await page.getByRole('button', { name: 'Change how it signs' }).click();
     await signing.getByLabel('Signed as').selectOption('Standard Webhooks');
     await signing.getByRole('button', { name: 'Change it' }).click();
     expect(await shown.getByLabel('Secret').inputValue()).toMatch(/^whsec_/);
     await shown.getByRole('button', { name: 'I have saved it' }).click();
-    await page.getByText('A second signature (GitHub) is also sent until').waitFor();
+    await page.getByText('A second signature (Custom) is also sent until').waitFor();
     await page.getByRole('button', { name: 'Add a header' }).click();
     await page.getByLabel('Header', { exact: true }).fill('X-Shop');
     await page.getByLabel('Value', { exact: true }).fill('its-value');
@@ -145,7 +152,8 @@ inChromium('webhooks', (chromium) => {
     ).slice(-1);
     expect(sent?.headers).toMatchObject({
       'x-shop': 'its-value',
-      'x-hub-signature-256': expect.stringMatching(/^sha256=[0-9a-f]{64}$/),
+      'x-signature': expect.stringMatching(/^t=\d+,v0=[0-9a-f]{64}$/),
+      'x-time': expect.stringMatching(/^\d+$/),
       'webhook-signature': expect.stringMatching(/^v1,/),
     });
     expect(sent?.body).toContain('"is_test":true,"data":{"exact":12345678901234567890.10}');

@@ -437,7 +437,7 @@ describe.concurrent('limits of batches', () => {
   test('go with no scheme whose receivers read one event from a request', () =>
     onStage({ settings, delivers: false }, async (stage) => {
       const receiver = await stage.receiver();
-      for (const signing of ['stripe', 'github', 'shopify']) {
+      for (const signing of ['stripe', 'github', 'shopify', 'slack']) {
         const url = receiver.url;
         const made = await stage.api.post('/v2/webhook-endpoints', { url, signing, batch: {} });
         expect(made.status).toBe(400);

@@ -1,3 +1,8 @@
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { afterEach, describe, expect, test } from 'vitest';
 import { addressRules } from '../../src/kernel/addresses.ts';
 import type { ClientCredentials } from '../../src/webhooks/egress/record.ts';
@@ -7,6 +12,7 @@ import { createTokens } from '../../src/webhooks/engine/tokens.ts';
 import { type Way, wayOf } from '../../src/webhooks/engine/ways.ts';
 import { type Certificate, certificateFor } from '../support/certificate.ts';
 import { startReceiver } from '../support/receiver.ts';
+import { until } from '../support/wire.ts';
 
 const cleanups: (() => Promise<void>)[] = [];
 afterEach(async () => {
@@ -51,9 +57,12 @@ describe('a receiver that asks for a client certificate', () => {
       errorCode: null,
       responseBody: 'known',
     });
-    for (const way of [wayWith(other), undefined]) {
-      expect((await post(sender, receiver.url, way)).errorCode).toBe('connection_reset');
-    }
+    // Node closes the connection when it does not know the certificate, and says nothing
+    expect((await post(sender, receiver.url, wayWith(other))).errorCode).toBe('connection_reset');
+    expect(await post(sender, receiver.url)).toMatchObject({
+      errorCode: 'certificate_refused',
+      errorMessage: expect.stringMatching(/^the receiver asks for a client certificate \(ERR_SSL_/),
+    });
     expect(receiver.received).toHaveLength(1);
   });
 
@@ -96,5 +105,81 @@ describe('a receiver that asks for a client certificate', () => {
     // one that lives is not to blame
     const refused = await post(openSender(), receiver.url, wayWith(certificateFor('other')));
     expect(refused.errorMessage).not.toContain('ended');
+  });
+});
+
+// the server of OpenSSL sends the alerts that those of nginx and Apache do
+const hasOpenssl = spawnSync('openssl', ['version']).status === 0;
+
+describe.skipIf(!hasOpenssl)('what a receiver says of the client certificate is kept (needs openssl)', () => {
+  /** Starts a server of OpenSSL that trusts a certificate and asks for it. */
+  async function openVerifying(trusted: Certificate, version: string): Promise<string> {
+    const folder = mkdtempSync(join(tmpdir(), 'payhook-openssl-'));
+    const file = (name: string, text: string) => {
+      writeFileSync(join(folder, name), text);
+      return join(folder, name);
+    };
+    const own = ['-cert', file('server.pem', server.cert), '-key', file('server.key', server.key)];
+    const child = spawn('openssl', [
+      ...['s_server', '-accept', '127.0.0.1:0', ...own, version, '-Verify', '1', '-verify_return_error'],
+      ...['-CAfile', file('trusted.pem', trusted.cert)],
+    ]);
+    cleanups.push(async () => {
+      child.kill('SIGKILL');
+      await once(child, 'close');
+      rmSync(folder, { recursive: true, force: true });
+    });
+    let said = '';
+    child.stdout.on('data', (bytes) => {
+      said += bytes;
+    });
+    await until('openssl to listen', () => /ACCEPT .*:(\d+)/.test(said));
+    return `https://localhost:${/ACCEPT .*:(\d+)/.exec(said)?.[1]}/`;
+  }
+
+  const trusted = certificateFor('trusted');
+  const ended = certificateFor('ended', { ends: '200102000000Z' });
+  const early = certificateFor('early', { begins: '480101000000Z' });
+  const cases: [string, Certificate, Certificate, RegExp][] = [
+    [
+      'one of an unknown authority',
+      trusted,
+      certificateFor('other'),
+      /^the receiver does not know the authority/,
+    ],
+    [
+      'one that has ended',
+      ended,
+      ended,
+      /^the receiver says that .* has expired \(.*\); the client certificate ended at/,
+    ],
+    ['one that is not valid yet', early, early, /^the receiver refused the client certificate \(/],
+  ];
+  const versions = ['-tls1_3', '-tls1_2'];
+
+  test.each(cases.flatMap((each) => versions.map((version) => [...each, version] as const)))(
+    '%s',
+    async (_, known, shown, message, version) => {
+      const url = await openVerifying(known, version);
+      const sender = openSender();
+      // a large body is still being sent when the answer comes
+      for (const body of ['{}', `{"text":"${'x'.repeat(200_000)}"}`]) {
+        const outcome = await sender.send({ url, headers: {}, body, way: wayWith(shown) });
+        expect(outcome).toMatchObject({
+          responseStatus: null,
+          errorCode: 'certificate_refused',
+          errorMessage: expect.stringMatching(message),
+        });
+      }
+    },
+  );
+
+  test('none, with TLS 1.3; TLS 1.2 has no alert for that', async () => {
+    const sender = openSender();
+    expect(await post(sender, await openVerifying(trusted, '-tls1_3'))).toMatchObject({
+      errorCode: 'certificate_refused',
+      errorMessage: expect.stringContaining('the receiver asks for a client certificate'),
+    });
+    expect((await post(sender, await openVerifying(trusted, '-tls1_2'))).errorCode).toBe('tls_error');
   });
 });

@@ -45,7 +45,14 @@ async function shopify(secret: string, { body, headers }: Received): Promise<boo
   const rawRequest = { method: 'POST', url: '/hook', headers } as never;
   return (await library.webhooks.validate({ rawBody: body, rawRequest })).valid;
 }
-const SCHEMES = { standard, stripe, github, shopify };
+/** As Slack documents it; there is no library of it here. */
+function slack(secret: string, { body, headers }: Received): boolean {
+  const timestamp = String(headers['x-slack-request-timestamp']);
+  if (!(Math.abs(Date.now() / 1000 - Number(timestamp)) < 300)) return false;
+  const hmac = createHmac('sha256', secret).update(`v0:${timestamp}:`).update(body);
+  return headers['x-slack-signature'] === `v0=${hmac.digest('hex')}`;
+}
+const SCHEMES = { standard, stripe, github, shopify, slack };
 type Name = keyof typeof SCHEMES;
 
 /** Which schemes verify a request with a secret. */
@@ -60,14 +67,18 @@ async function verified(secret: string, request: Received | undefined): Promise<
 const secretOf = async ({ api }: Stage, { path }: Endpoint): Promise<string> =>
   (await api.get(`${path}/secret`)).body.secret;
 const signatures = ({ headers }: Received) =>
-  ['webhook-signature', 'stripe-signature', 'x-hub-signature-256', 'x-shopify-hmac-sha256'].filter(
-    (name) => headers[name] !== undefined,
-  );
+  [
+    'webhook-signature',
+    'stripe-signature',
+    'x-hub-signature-256',
+    'x-shopify-hmac-sha256',
+    'x-slack-signature',
+  ].filter((name) => headers[name] !== undefined);
 
 describe.concurrent('what is sent', () => {
   test('is verified by the library of the provider whose scheme the endpoint has, and by no other', () =>
     onStage({ settings }, async (stage) => {
-      for (const signing of ['standard', 'stripe', 'github', 'shopify'] as const) {
+      for (const signing of ['standard', 'stripe', 'github', 'shopify', 'slack'] as const) {
         const receiver = await stage.receiver();
         const endpoint = await stage.endpoint(receiver, { signing, headers: SHOP });
         const event = await stage.publish();
@@ -122,6 +133,69 @@ describe.concurrent('what is sent', () => {
       expect(signatures(request!)).toEqual([]);
     }));
 
+  test('has the further headers of a scheme, which no header of the endpoint replaces, beside a second signature too', () =>
+    onStage({ settings }, async (stage) => {
+      const receiver = await stage.receiver();
+      const headers = { 'X-Time': '{timestamp}', 'x-which': 'event={id} at={timestamp}' };
+      const own = { ...custom, content: '{timestamp}{body}', headers };
+      const endpoint = await stage.endpoint(receiver, { signing: 'custom', custom_signing: own });
+      const shown = (await stage.api.get(endpoint.path)).body.custom_signing;
+      expect(shown.headers).toEqual({ 'x-time': '{timestamp}', 'x-which': 'event={id} at={timestamp}' });
+      const check = async (secret: string, request: Received | undefined, id: string) => {
+        const time = String(request?.headers['x-time']);
+        expect(request?.headers['x-which']).toBe(`event=${id} at=${time}`);
+        const hmac = createHmac('sha256', secret).update(`${time}${request?.body}`);
+        expect(request?.headers['x-sign']).toBe(hmac.digest('hex'));
+      };
+      const first = await stage.publish();
+      await check(endpoint.secret, (await receiver.until(1))[0], first);
+      const refused = await stage.api.patch(endpoint.path, { headers: { 'X-Time': 'now' } });
+      expect([refused.status, refused.body.error.message]).toEqual([
+        400,
+        'headers.x-time is the header of the signature',
+      ]);
+      // to Slack, with the scheme before beside it for a day
+      await stage.change(endpoint, { signing: 'slack', secret: 'secret-of-slack-app' });
+      const second = await stage.publish();
+      const request = (await receiver.until(2))[1];
+      await check(endpoint.secret, request, second);
+      expect(await verified('secret-of-slack-app', request)).toEqual(['slack']);
+      const log = await stage.untilLog(endpoint, second, { status: 'delivered' });
+      expect(log.attempts[0].request_headers).toMatchObject({
+        'x-time': expect.stringMatching(/^\d+$/),
+        'x-slack-request-timestamp': expect.stringMatching(/^\d+$/),
+      });
+      const taken = { headers: { 'x-slack-request-timestamp': '1' } };
+      expect((await stage.api.patch(endpoint.path, taken)).reason).toBe('invalid_header');
+    }));
+
+  test('is signed by a scheme that was stored before schemes had further headers, and it is the same one', () =>
+    onStage({ settings }, async (stage) => {
+      const receiver = await stage.receiver();
+      const endpoint = await stage.endpoint(receiver, { signing: 'custom', custom_signing: custom });
+      await stage.world.query(
+        `update webhook_endpoints set signing = replace(signing::text, ',"headers":{}', '')::json where id = $1`,
+        [endpoint.uuid],
+      );
+      const [stored] = await stage.world.query<{ text: string }>(
+        'select signing::text as text from webhook_endpoints where id = $1',
+        [endpoint.uuid],
+      );
+      expect(stored?.text).not.toContain('headers');
+      const { body } = await stage.api.get(endpoint.path);
+      expect(body.custom_signing).toMatchObject({ header: 'x-sign', headers: {} });
+      const same = await stage.api.patch(endpoint.path, {
+        signing: 'custom',
+        custom_signing: body.custom_signing,
+      });
+      expect(same.body.second_signature).toBeNull();
+      await stage.publish();
+      const [request] = await receiver.until(1);
+      expect(request?.headers['x-sign']).toBe(
+        createHmac('sha256', endpoint.secret).update(String(request?.body)).digest('hex'),
+      );
+    }));
+
   test('is signed with a secret that was imported, at once and after a rotation to another', () =>
     onStage({ settings }, async (stage) => {
       const [receiver, svixReceiver] = [await stage.receiver(), await stage.receiver()];
@@ -146,7 +220,7 @@ describe.concurrent('what is sent', () => {
 
 test('while a secret is rotated both sign where the header takes two, else the old one until its end', () =>
   onStage({ settings }, async (stage) => {
-    const takesTwo = { standard: true, stripe: true, github: false, shopify: false };
+    const takesTwo = { standard: true, stripe: true, github: false, shopify: false, slack: false };
     for (const [signing, isBoth] of Object.entries(takesTwo)) {
       const receiver = await stage.receiver();
       const endpoint = await stage.endpoint(receiver, { signing, headers: SHOP });
@@ -201,7 +275,7 @@ describe.concurrent('a change of the scheme', () => {
 
   test('keeps a secret that the new scheme can use, and makes and shows one where it cannot, of every pair', () =>
     onStage({ settings }, async (stage) => {
-      const names = ['standard', 'stripe', 'github', 'shopify', 'custom'] as const;
+      const names = ['standard', 'stripe', 'github', 'shopify', 'slack', 'custom'] as const;
       const schemeOf = (signing: (typeof names)[number]) =>
         signing === 'custom' ? { signing, custom_signing: custom } : { signing };
       for (const from of names) {
@@ -299,6 +373,22 @@ test('what cannot be signed is refused, naming the field and the rule, and chang
           [{ value: '{signature}{body}' }, 'custom_signing.value must have no braces but'],
           [{ value: '{signature}\r\nx-evil: 1' }, 'custom_signing.value must be printable ASCII'],
           [{ secret_prefix: 'a b' }, 'custom_signing.secret_prefix must be printable'],
+          [{ headers: { 'x-time': 'now' } }, 'custom_signing.headers.x-time must have {timestamp} or {id}'],
+          [
+            { headers: { 'x-time': '{body}' } },
+            'custom_signing.headers.x-time must have no braces but {timestamp}',
+          ],
+          [
+            { headers: { 'x-time': '{id}\r\nx: y' } },
+            'custom_signing.headers.x-time must be printable ASCII',
+          ],
+          [{ headers: { host: '{id}' } }, 'custom_signing.headers.host is set by Payhook'],
+          [{ headers: { 'a b': '{id}' } }, 'custom_signing.headers.a b must be a header name'],
+          [{ headers: { 'X-Sign': '{id}' } }, 'custom_signing.headers.X-Sign is the header of the signature'],
+          [
+            { headers: { 'x-a': '{id}', 'X-A': '{id}' } },
+            'custom_signing.headers.X-A is given twice; names ignore case',
+          ],
         ] as const
       ).map(([part, message]): [object, string, string] => [
         { signing: 'custom', custom_signing: { ...custom, ...part } },
@@ -309,6 +399,17 @@ test('what cannot be signed is refused, naming the field and the rule, and chang
         { signing: 'custom', custom_signing: { ...custom, header: 'X-Own' } },
         'invalid_header',
         'headers.x-own is the header of the signature',
+      ],
+      [
+        {
+          signing: 'custom',
+          custom_signing: {
+            ...custom,
+            headers: Object.fromEntries(Array.from({ length: 6 }, (_, n) => [`x-${n}`, '{id}'])),
+          },
+        },
+        'invalid_body',
+        'custom_signing.headers must have at most 5 keys',
       ],
       [{ secret: 'short' }, 'invalid_body', 'secret must have at least 16 characters'],
       [{ secret: 'whsec_not base64 at all' }, 'invalid_secret', 'secret must be whsec_ and 24 to 64 bytes'],

@@ -73,7 +73,12 @@ test('a chore is noted when it was done, and not when it failed', async () => {
       { name: 'mopping', everyMs: 1, run: () => Promise.reject(new Error('no water')) },
       { name: 'sweeping', everyMs: 1, slice: async () => 0 },
     ],
-    { db, log: { warn: (fields: unknown) => warnings.push(fields) } as unknown as Logger, firstMs: 0 },
+    {
+      db,
+      log: { warn: (fields: unknown) => warnings.push(fields) } as unknown as Logger,
+      firstMs: 0,
+      tell: async () => undefined,
+    },
   );
   await until('the note of the chore', async () => (await read()).some(({ name }) => name === 'sweeping'));
   stop();

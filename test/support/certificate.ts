@@ -32,14 +32,17 @@ function der(tag: number, ...parts: readonly Uint8Array[]): Buffer {
 
 /**
  * A self-signed certificate for one host name (RFC 5280), made anew each time, so that no key is in the
- * repository. `ends` is written YYMMDDhhmmssZ.
+ * repository. `begins` and `ends` are written YYMMDDhhmmssZ.
  */
-export function certificateFor(name: string, { ends = '491231235959Z' } = {}): Certificate {
+export function certificateFor(
+  name: string,
+  { begins = '200101000000Z', ends = '491231235959Z' } = {},
+): Certificate {
   const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
   const object = (hex: string) => der(OBJECT, Buffer.from(hex, 'hex'));
   const algorithm = der(SEQUENCE, object(ECDSA_WITH_SHA256));
   const who = der(SEQUENCE, der(SET, der(SEQUENCE, object(COMMON_NAME), der(UTF8, Buffer.from(name)))));
-  const times = ['200101000000Z', ends].map((time) => der(TIME, Buffer.from(time)));
+  const times = [begins, ends].map((time) => der(TIME, Buffer.from(time)));
   const names = der(OCTET_STRING, der(SEQUENCE, der(DNS_NAME, Buffer.from(name))));
   const content = der(
     SEQUENCE,

@@ -44,13 +44,14 @@ export function SystemState() {
 
 /** The problems of the installation, and what to do about them. */
 function problemsOf(
-  { workers, backlog, disk, chores, backups, replica }: System,
+  { workers, backlog, disk, chores, failing_chores: failing, backups, replica }: System,
   now: number,
 ): readonly { readonly what: string; readonly remedy: string }[] {
   const isOlder = (instant: string | null, age: number) =>
     instant !== null && now - Date.parse(instant) > age;
   const late = chores.filter(({ last_done_at }) => isOlder(last_done_at, LATE_CHORE_MS));
-  const { noWorker, backlogLate, diskFull, choresLate, backupFailed, replicaLeftOut } = texts.problems;
+  const { noWorker, backlogLate, diskFull, choresLate, choreFails, backupFailed, replicaLeftOut } =
+    texts.problems;
   return [
     ...(workers.processes.length === 0 ? [noWorker] : []),
     ...(workers.processes.length > 0 && isOlder(backlog.oldest_due_at, LATE_DELIVERY_MS)
@@ -68,6 +69,10 @@ function problemsOf(
         ]
       : []),
     ...(replica?.problem ? [{ ...replicaLeftOut, what: replicaLeftOut.what(replica.problem) }] : []),
+    ...failing.map(({ name, since, message }) => ({
+      ...choreFails,
+      what: choreFails.what(name, relative(since, now), message),
+    })),
     ...(late.length > 0 ? [{ ...choresLate, what: choresLate.what(late.map(({ name }) => name)) }] : []),
   ];
 }

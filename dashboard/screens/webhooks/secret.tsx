@@ -10,11 +10,12 @@ import { Confirm } from '../../parts/overlay.tsx';
 import { Card } from '../../parts/page.tsx';
 import { Secret, SecretOnce } from '../../parts/secret.tsx';
 import { toast } from '../../parts/toast.tsx';
+import { signing as signingTexts } from '../../texts/signing.ts';
 import { webhooks } from '../../texts/webhooks.ts';
 import { ChangeSigning } from './signing.tsx';
 
 const texts = webhooks.secret;
-const { schemes } = webhooks.signing;
+const { schemes } = signingTexts;
 const OVERLAPS = ['86400', '3600', '604800', '0'] as const;
 
 /** A new secret; null = a replayed answer, which does not contain it. */
@@ -57,7 +58,7 @@ export function EndpointSecret({ endpoint }: { endpoint: WebhookEndpoint }) {
       {isShown && data?.secret && <Secret label={texts.label}>{data.secret}</Secret>}
       <div className="buttons form-end">
         {!isShown && <Button onPress={() => setShown(true)}>{texts.show}</Button>}
-        <Button onPress={() => setChanging(true)}>{webhooks.signing.change}</Button>
+        <Button onPress={() => setChanging(true)}>{signingTexts.change}</Button>
         <Button onPress={() => ask(true)}>{texts.rotate}</Button>
       </div>
       {isAsked && (
@@ -78,7 +79,7 @@ export function EndpointSecret({ endpoint }: { endpoint: WebhookEndpoint }) {
             setChanging(false);
             if (newSecret === undefined) setShown(true);
             else setMade({ secret: newSecret });
-            toast(webhooks.signing.changed);
+            toast(signingTexts.changed);
           }}
         />
       )}

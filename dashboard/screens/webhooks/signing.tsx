@@ -1,5 +1,6 @@
 import { useState } from 'react';
 import type {
+  CustomSigning,
   SignatureAlgorithm,
   SignatureEncoding,
   SigningScheme,
@@ -7,12 +8,12 @@ import type {
 } from '../../../src/client/api.ts';
 import { useWrite } from '../../data/queries.ts';
 import { serverNow } from '../../data/server-time.ts';
+import { Button, IconButton } from '../../parts/button.tsx';
 import { optionsOf, SelectField, TextField } from '../../parts/field.tsx';
 import { Confirm } from '../../parts/overlay.tsx';
-import { webhooks } from '../../texts/webhooks.ts';
+import { signing as texts } from '../../texts/signing.ts';
 
-const texts = webhooks.signing;
-const SCHEMES = ['standard', 'stripe', 'github', 'shopify', 'custom'] as const;
+const SCHEMES = ['standard', 'stripe', 'github', 'shopify', 'slack', 'custom'] as const;
 const ENCODINGS = ['hex', 'base64'] as const;
 const ALGORITHMS = ['sha256', 'sha512', 'sha1'] as const;
 /** How long the previous signature is also sent after a change, in seconds. */
@@ -25,7 +26,16 @@ interface Custom {
   readonly encoding: SignatureEncoding;
   readonly algorithm: SignatureAlgorithm;
   readonly secret_prefix: string;
+  /** Further headers; in the API they are an object. */
+  readonly headers: readonly FurtherHeader[];
 }
+
+interface FurtherHeader {
+  readonly name: string;
+  readonly value: string;
+}
+
+const MOST_HEADERS = 5;
 
 const CUSTOM: Custom = {
   header: 'x-signature',
@@ -34,7 +44,20 @@ const CUSTOM: Custom = {
   encoding: 'hex',
   algorithm: 'sha256',
   secret_prefix: '',
+  headers: [],
 };
+
+/** A scheme of one's own as the form has it, and as the API takes it. */
+const inForm = ({ headers, ...custom }: CustomSigning): Custom => ({
+  ...custom,
+  headers: Object.entries(headers).map(([name, value]) => ({ name, value })),
+});
+const forApi = ({ headers, ...custom }: Custom) => ({
+  ...custom,
+  headers: Object.fromEntries(
+    headers.flatMap(({ name, value }) => (name.trim() === '' ? [] : [[name.trim(), value]])),
+  ),
+});
 
 /** Changes the signature scheme of an endpoint, and how long the previous signature is also sent. */
 export function ChangeSigning({
@@ -48,7 +71,7 @@ export function ChangeSigning({
   onChanged: (newSecret: string | null | undefined) => void;
 }) {
   const [scheme, setScheme] = useState<SigningScheme>(signing);
-  const [custom, setCustom] = useState<Custom>(custom_signing ?? CUSTOM);
+  const [custom, setCustom] = useState<Custom>(custom_signing ? inForm(custom_signing) : CUSTOM);
   const [secret, setSecret] = useState('');
   const [overlap, setOverlap] = useState<(typeof OVERLAPS)[number]>('86400');
   const saving = useWrite('changeWebhookEndpoint');
@@ -56,7 +79,7 @@ export function ChangeSigning({
     const seconds = Number(overlap);
     const body = {
       signing: scheme,
-      ...(scheme === 'custom' ? { custom_signing: custom } : {}),
+      ...(scheme === 'custom' ? { custom_signing: forApi(custom) } : {}),
       ...(secret.trim() === '' ? {} : { secret: secret.trim() }),
       second_signature:
         seconds === 0 ? null : { expires_at: new Date(serverNow() + seconds * 1000).toISOString() },
@@ -103,7 +126,7 @@ export function ChangeSigning({
 }
 
 function CustomFields({ custom, onChange }: { custom: Custom; onChange: (next: Partial<Custom>) => void }) {
-  const { header, content, value, encoding, algorithm, secret_prefix } = custom;
+  const { header, content, value, encoding, algorithm, secret_prefix, headers } = custom;
   return (
     <>
       <TextField label={texts.header} value={header} onChange={(next) => onChange({ header: next })} />
@@ -119,6 +142,7 @@ function CustomFields({ custom, onChange }: { custom: Custom; onChange: (next: P
         value={value}
         onChange={(next) => onChange({ value: next })}
       />
+      <FurtherHeaders headers={headers} onChange={(next) => onChange({ headers: next })} />
       <div className="form-grid">
         <SelectField
           label={texts.encoding}
@@ -140,5 +164,42 @@ function CustomFields({ custom, onChange }: { custom: Custom; onChange: (next: P
         isOptional
       />
     </>
+  );
+}
+
+function FurtherHeaders({
+  headers,
+  onChange,
+}: {
+  headers: readonly FurtherHeader[];
+  onChange: (headers: readonly FurtherHeader[]) => void;
+}) {
+  const write = (at: number, next: Partial<FurtherHeader>) =>
+    onChange(headers.map((each, index) => (index === at ? { ...each, ...next } : each)));
+  return (
+    <fieldset className="own-headers">
+      <legend>{texts.headers}</legend>
+      <p className="hint">{texts.headersHint}</p>
+      {headers.map(({ name, value }, at) => (
+        <div className="form-grid" key={at}>
+          <TextField label={texts.furtherName} value={name} onChange={(next) => write(at, { name: next })} />
+          <TextField
+            label={texts.furtherValue}
+            value={value}
+            onChange={(next) => write(at, { value: next })}
+          />
+          <IconButton
+            icon="trash"
+            label={texts.removeHeader(name)}
+            onPress={() => onChange(headers.filter((_, index) => index !== at))}
+          />
+        </div>
+      ))}
+      {headers.length < MOST_HEADERS && (
+        <Button icon="plus" onPress={() => onChange([...headers, { name: '', value: '{timestamp}' }])}>
+          {texts.addHeader}
+        </Button>
+      )}
+    </fieldset>
   );
 }

@@ -58,7 +58,7 @@ async function examine(terminal: Terminal): Promise<Check[]> {
       checks.push(...checkDatabase(facts), ...checkLog(facts, config.delivery.retentionDays));
       checks.push(await checkSecretKey(config, facts.secretKey), checkBackups(facts.backups, config.backup));
       checks.push(checkAlerts(facts.alerts, config.mail), checkCertificates(facts.endingCertificates));
-      checks.push(checkOrder(facts.longWaits));
+      checks.push(checkOrder(facts.longWaits), checkChores(facts.failingChores));
     }
   } catch (error) {
     checks.push(check('database', 'failed', tell(error).message));
@@ -88,6 +88,18 @@ function checkOrder(waits: Inspection['longWaits']): Check {
     'warning',
     `events of ${count(keys, 'key')} have been behind others for an hour or more, the first since ${since}: ` +
       `payhook --account ${account} webhooks show ${endpoint} ${event}`,
+  );
+}
+
+/** A failure that is less than an hour old may be over with the next try. */
+function checkChores(failing: Inspection['failingChores']): Check {
+  const isLong = failing.some((chore) => chore.isLong);
+  return check(
+    'chores',
+    verdict(failing.length === 0, isLong ? 'failed' : 'warning'),
+    failing.length === 0
+      ? 'none fails'
+      : failing.map(({ name, since, message }) => `${name} has failed since ${since}: ${message}`).join('; '),
   );
 }
 

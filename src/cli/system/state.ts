@@ -3,7 +3,7 @@ import type { Cli } from '../command/cli.ts';
 import { withClient } from '../command/session.ts';
 import { factLines } from '../terminal/facts.ts';
 import { count } from '../terminal/money.ts';
-import { table } from '../terminal/table.ts';
+import { printable, table } from '../terminal/table.ts';
 import type { Paint } from '../terminal/terminal.ts';
 import { exactTime } from '../terminal/time.ts';
 
@@ -38,7 +38,7 @@ function behindOthers({ behind_count, behind_since }: System['backlog']): string
 }
 
 function describe(
-  { version, schema_version, database, replica, disk, backlog, workers, chores }: System,
+  { version, schema_version, database, replica, disk, backlog, workers, chores, failing_chores }: System,
   paint: Paint,
 ) {
   const facts = factLines([
@@ -61,5 +61,9 @@ function describe(
       ? `${paint.warning('No process delivers webhooks.')}\n`
       : table([{ heading: 'WORKER' }, { heading: 'SINCE (UTC)' }], processes, paint.faint),
     table([{ heading: 'CHORE' }, { heading: 'LAST DONE (UTC)' }], done, paint.faint),
+    ...failing_chores.map(
+      ({ name, since, message }) =>
+        `${paint.warning(`${name} has failed since ${exactTime(since)} (UTC): ${printable(message)}`)}\n`,
+    ),
   ].join('\n');
 }

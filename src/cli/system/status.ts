@@ -160,7 +160,7 @@ function rateTable(rates: Status['rates'], totals: DeliveryAnalytics['totals'], 
 
 /** A line for each part of the installation; what needs somebody stands out. */
 function stateLines(
-  { backlog, workers, chores, replica, disk, backups }: System,
+  { backlog, workers, chores, failing_chores: failing, replica, disk, backups }: System,
   now: number,
   paint: Paint,
 ): string {
@@ -177,12 +177,7 @@ function stateLines(
       'Workers',
       `${processes || 'none'}, ${workers.in_flight_count} under way${claimed === null ? '' : `, last claim ${claimed} ago`}`,
     ],
-    [
-      'Chores',
-      late.length === 0
-        ? 'all done'
-        : `late: ${late.map((chore) => `${chore.name} (${ago(chore.last_done_at)})`).join(', ')}`,
-    ],
+    ['Chores', choresLine(late, failing, ago)],
     ['Backup', backupLine(backups, ago)],
     ['Replica', replicaOf(replica)],
     ['Disk', roomOf(disk)],
@@ -190,11 +185,27 @@ function stateLines(
   const warns = [
     waited > LATE_DELIVERY_MS || behind > LATE_BEHIND_MS,
     processes === 0,
-    late.length > 0,
+    late.length > 0 || failing.length > 0,
     backups.failure !== null,
     replica?.is_used === false,
   ];
   return lines.map((line, index) => (warns[index] ? paint.warning(line) : line)).join('\n');
+}
+
+/** Chores that fail, and those that are late without a failure. */
+function choresLine(
+  late: System['chores'],
+  failing: System['failing_chores'],
+  ago: (instant: string) => string | null,
+): string {
+  const others = late.filter(({ name }) => !failing.some((chore) => chore.name === name));
+  const parts = [
+    ...failing.map(
+      ({ name, since, message }) => `${name} has failed for ${ago(since)}: ${printable(message)}`,
+    ),
+    ...others.map(({ name, last_done_at }) => `${name} is late (${ago(last_done_at)})`),
+  ];
+  return parts.length === 0 ? 'all done' : parts.join('; ');
 }
 
 /** What waits: how many are due and how many behind others of their ordering key, and for how long (ms). */

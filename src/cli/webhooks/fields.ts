@@ -80,7 +80,7 @@ export function withEndpointFields(command: Command): Command {
     .option('--batch-wait <ms>', 'with --batch: how long an event waits for others; default 1000')
     .option('--batch-bytes <bytes>', 'with --batch: the largest body; default 1048576')
     .option('--payload <form>', 'what form the body has: full, thin (without data), cloudevents')
-    .option('--signing <scheme>', 'how requests are signed: standard, stripe, github, shopify, custom')
+    .option('--signing <scheme>', 'how requests are signed: standard, stripe, github, shopify, slack, custom')
     .option(
       '--custom-signing <json>',
       'with --signing custom: {"header":"x-sign","content":"{timestamp}.{body}","encoding":"hex"}',

@@ -1,6 +1,6 @@
 import sql from 'sql-template-tag';
 import { backupState } from '../../db/backups.ts';
-import { DONE } from '../../db/chores.ts';
+import { DONE, FAILING } from '../../db/chores.ts';
 import { oneRow, type Tx } from '../../db/connect.ts';
 import { weeksAhead } from '../../db/partitions.ts';
 
@@ -19,6 +19,8 @@ export interface Figures {
   readonly weeks_ahead: number;
   /** When each chore was last done, in seconds since 1970. */
   readonly chores: Readonly<Record<string, number>>;
+  /** Since when each chore that fails has failed, in seconds since 1970. */
+  readonly failing_chores: Readonly<Record<string, number>>;
   /** The instant that the last backup holds, in seconds since 1970; null = there is none. */
   readonly backup_at: number | null;
   /** Whether a backup failed since. */
@@ -70,6 +72,9 @@ export function readFigures(tx: Tx): Promise<Figures> {
                (select coalesce(json_object_agg(substr(key, ${DONE.length + 1}::int),
                          extract(epoch from value::timestamptz)), '{}')
                 from server_settings where starts_with(key, ${DONE})) as chores,
+               (select coalesce(json_object_agg(substr(key, ${FAILING.length + 1}::int),
+                         extract(epoch from (value::json ->> 'since')::timestamptz)), '{}')
+                from server_settings where starts_with(key, ${FAILING})) as failing_chores,
                extract(epoch from (backups #>> '{last,made_at}')::timestamptz)::float8 as backup_at,
                backups #>> '{failure,failed_at}' is not null as backup_failed
         from (select count(*) filter (where not is_disabled and not is_failing)::int as enabled,
@@ -77,7 +82,11 @@ export function readFigures(tx: Tx): Promise<Figures> {
                      count(*) filter (where is_disabled)::int as disabled from endpoint) counts,
              ${backupState} as state (backups)`,
     'figures',
-  ).then((row) => ({ ...row, chores: JSON.parse(String(row.chores)) as Figures['chores'] }));
+  ).then((row) => ({
+    ...row,
+    chores: JSON.parse(String(row.chores)) as Figures['chores'],
+    failing_chores: JSON.parse(String(row.failing_chores)) as Figures['failing_chores'],
+  }));
 }
 
 /** What is due at endpoint `e`, the oldest first. */

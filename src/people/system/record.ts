@@ -3,7 +3,7 @@ import { type Static, Type } from 'typebox';
 import { columnsOf } from '../../contract/records.ts';
 import { nullable, strict, timestamp } from '../../contract/schemas.ts';
 import { backupState } from '../../db/backups.ts';
-import { DONE } from '../../db/chores.ts';
+import { DONE, FAILING } from '../../db/chores.ts';
 import { alertState } from '../../notices/state.ts';
 
 const bytes = Type.Integer({ minimum: 0 });
@@ -47,6 +47,14 @@ const known = {
     in_flight_count: { ...count, description: 'attempts under way' },
   }),
   chores: Type.Array(chore),
+  failing_chores: Type.Array(
+    strict({
+      name: Type.String({ examples: ['webhook log'] }),
+      since: { ...timestamp, description: 'of the first failure' },
+      message: Type.String({ description: 'why it failed the last time' }),
+    }),
+    { description: 'what has failed, at every process that tried, since it was last done' },
+  ),
   backups: strict(
     {
       last: nullable(
@@ -128,6 +136,9 @@ export const stateRecord = columnsOf(knownState, {
   chores: sql`(select coalesce(json_agg(json_build_object('name', substr(key, ${DONE.length + 1}::int),
       'last_done_at', iso(value::timestamptz)) order by key), '[]')
     from server_settings where starts_with(key, ${DONE}))`,
+  failing_chores: sql`(select coalesce(json_agg(json_build_object('name', substr(key, ${FAILING.length + 1}::int),
+      'since', value::json ->> 'since', 'message', value::json ->> 'message') order by key), '[]')
+    from server_settings where starts_with(key, ${FAILING}))`,
   backups: backupState,
   alerts: alertState,
 });

@@ -69,7 +69,9 @@ export type WebhookEndpoint = Static<typeof webhookEndpoint>;
 
 const signingOf = (column: string) => `case when ${column} is null then 'standard'
     when json_typeof(${column}) = 'string' then ${column} #>> '{}' else 'custom' end`;
-const customOf = (column: string) => `case when json_typeof(${column}) = 'object' then ${column} end`;
+// what an earlier version stored has no further headers
+const customOf = (column: string) => `case when json_typeof(${column}) = 'object' then
+  (jsonb_build_object('headers', '{}'::jsonb) || ${column}::jsonb)::json end`;
 
 // less than a second ahead is only the rate limit
 const pausedUntil = `case when s.may_start_at > now() + interval '1 second' then s.may_start_at end`;

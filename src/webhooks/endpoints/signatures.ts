@@ -3,7 +3,7 @@ import { formatInstant, parseInstant } from '../../kernel/time.ts';
 import type { Egress } from '../egress/record.ts';
 import type { Signing } from '../signing/record.ts';
 import { type EndingSignature, type OpenSignature, secondOf, signatureOf } from '../signing/rules.ts';
-import { headerOf, readSigning, storedSigning } from '../signing/schemes.ts';
+import { headersOf, readSigning, storedSigning } from '../signing/schemes.ts';
 import { headerProblem } from './headers.ts';
 import type { EndpointChange, NewEndpoint } from './record.ts';
 import type { Columns, EndpointRow } from './store.ts';
@@ -99,7 +99,7 @@ export function checkHeaderNames(
   const schemes: Signing[] = [after.signing, after.previous_signing].map((stored) =>
     readSigning(stored ?? null),
   );
-  const signed = schemes.map(headerOf);
+  const signed = schemes.flatMap(headersOf);
   if (credentials && after.header_names?.includes(OF_TOKEN))
     throw fail(
       'invalid_header',
@@ -108,7 +108,7 @@ export function checkHeaderNames(
   if (credentials && signed.includes(OF_TOKEN)) {
     throw fail(
       'invalid_signing',
-      `custom_signing.header must not be ${OF_TOKEN}, the header of the access token of client_credentials`,
+      `custom_signing must not sign in ${OF_TOKEN}, the header of the access token of client_credentials`,
     );
   }
   const taken = signed.find((header) => after.header_names?.includes(header));

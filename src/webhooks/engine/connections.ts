@@ -2,7 +2,7 @@ import type { Socket } from 'node:net';
 import type { Dispatcher } from 'undici';
 import { Client } from './client.ts';
 import { type Dial, type Dialing, guardedConnector } from './dial.ts';
-import { type AttemptError, type Failure, failureOf, HEADERS_CAP, MEANINGS } from './outcome.ts';
+import { type AttemptError, type Failure, failureOf, HEADERS_CAP, isAlert, MEANINGS } from './outcome.ts';
 import { type Received, takeBody, takeHead } from './received.ts';
 
 // More than any readable response takes, however it is split into chunks and records. Without a limit, an
@@ -43,6 +43,8 @@ interface Connection {
   readonly origin: Origin;
   readonly client: Client;
   socket: Socket | null;
+  /** Why the other side closed it, as TLS says. With TLS 1.3 it comes when the handshake seemed complete. */
+  alert: Error | null;
   exchange: Exchange | null;
   /** No request was answered on it yet. */
   isFresh: boolean;
@@ -151,6 +153,10 @@ function open(origin: Origin): Connection {
         connection.socket = socket;
         sockets.add(socket);
         socket.once('close', () => sockets.delete(socket));
+        // undici goes on with the end of the connection, which comes right after
+        socket.on('error', (error) => {
+          if (isAlert(error)) connection.alert ??= error;
+        });
         // it was given up while the address was looked for
         if (connection.isOver) socket.destroy();
       });
@@ -161,6 +167,7 @@ function open(origin: Origin): Connection {
     client,
     handler: handlerOf(() => connection),
     socket: null,
+    alert: null,
     exchange: null,
     isFresh: true,
     readBefore: 0,
@@ -222,7 +229,9 @@ function fail(connection: Connection, exchange: Exchange, error: Error): void {
   // but not doing so might not send it at all.
   const isStale = failure.code === 'connection_reset' && !connection.isFresh && !exchange.isAnswered;
   if (isWhole || !isStale || exchange.isRepeated) {
-    end(exchange, isWhole ? null : failure);
+    const { alert } = connection;
+    const isExplained = alert !== null && status === null && failure.code === 'connection_reset';
+    end(exchange, isWhole ? null : isExplained ? failureOf(alert, false) : failure);
     return;
   }
   exchange.isRepeated = true;

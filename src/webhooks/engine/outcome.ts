@@ -8,6 +8,7 @@ export type AttemptError =
   | 'connection_reset'
   | 'timeout'
   | 'tls_error'
+  | 'certificate_refused'
   | 'redirect'
   | 'response_error'
   | 'address_blocked'
@@ -57,6 +58,7 @@ export const MEANINGS: Readonly<Record<AttemptError, string>> = {
   connection_reset: 'the connection was closed before the response was complete',
   timeout: 'no response within the time limit',
   tls_error: 'a trusted TLS connection could not be made',
+  certificate_refused: 'the receiver refused the client certificate',
   redirect: 'redirects are not followed',
   response_error: 'the response is not valid HTTP',
   address_blocked: 'the address of the receiver is not allowed',
@@ -137,6 +139,11 @@ const CODES: readonly (readonly [RegExp, AttemptError])[] = [
   [/^ECONNREFUSED$/, 'connection_refused'],
   [/^(ECONNRESET|ECONNABORTED|EPIPE|UND_ERR_SOCKET)$/, 'connection_reset'],
   [/^(ETIMEDOUT|ERR_SOCKET_CONNECTION_TIMEOUT)$/, 'timeout'],
+  // alerts about a certificate (RFC 8446 section 6.2) can only be about ours
+  [
+    /^ERR_SSL_.*_ALERT_((BAD|UNSUPPORTED|NO)_CERTIFICATE|CERTIFICATE_\w+|UNKNOWN_CA|ACCESS_DENIED)$/,
+    'certificate_refused',
+  ],
   // undici asserts what a status must be
   [/^(UND_ERR_HEADERS_OVERFLOW|ERR_ASSERTION)$/, 'response_error'],
   [
@@ -144,6 +151,18 @@ const CODES: readonly (readonly [RegExp, AttemptError])[] = [
     'tls_error',
   ],
 ];
+
+/** Alerts that say more than that the certificate was refused. */
+const ALERTS: readonly (readonly [RegExp, string])[] = [
+  [/_ALERT_(CERTIFICATE_REQUIRED|NO_CERTIFICATE)$/, 'the receiver asks for a client certificate'],
+  [/_ALERT_UNKNOWN_CA$/, 'the receiver does not know the authority of the client certificate'],
+  [/_ALERT_CERTIFICATE_EXPIRED$/, 'the receiver says that the client certificate has expired'],
+  [/_ALERT_CERTIFICATE_REVOKED$/, 'the receiver says that the client certificate was revoked'],
+];
+
+/** Whether an error is an alert of TLS: what the other side said before it closed the connection. */
+export const isAlert = (error: Error): boolean =>
+  /^ERR_SSL_.*_ALERT_/.test((error as NodeJS.ErrnoException).code ?? '');
 
 /** What an error of Node, undici or our own means. */
 export function failureOf(error: Error, hasHeaders: boolean): Failure {
@@ -160,7 +179,8 @@ export function failureOf(error: Error, hasHeaders: boolean): Failure {
   const lack = code === 'dns_error' ? lackOfFiles() : null;
   if (lack !== null) return lackOf(lack);
   if (found === 'ERR_ASSERTION') return { code, message: MEANINGS[code] };
-  return { code, message: found === '' ? MEANINGS[code] : `${MEANINGS[code]} (${found})` };
+  const meaning = ALERTS.find(([pattern]) => pattern.test(found))?.[1] ?? MEANINGS[code];
+  return { code, message: found === '' ? meaning : `${meaning} (${found})` };
 }
 
 function lackOf(lack: string): Failure {

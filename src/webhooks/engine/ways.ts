@@ -36,7 +36,7 @@ export function wayOf({ proxy, certificate }: Egress): Way | undefined {
 /** A failure without an answer, and that the client certificate has ended where this may be why; `clock` as of a sender. */
 export function explained(failure: Failure, way: Way | undefined, clock?: () => number): Failure {
   const ends = way?.certificateEndsMs;
-  const mayBeWhy = failure.code === 'connection_reset' || failure.code === 'tls_error';
+  const mayBeWhy = ['connection_reset', 'tls_error', 'certificate_refused'].includes(failure.code);
   if (!mayBeWhy || !clock || ends === undefined || ends > clock()) return failure;
   return {
     ...failure,

@@ -2,10 +2,10 @@ import { type Static, Type } from 'typebox';
 import { nullable, strict, text, timestamp } from '../../contract/schemas.ts';
 
 /** How requests are signed. */
-export const signing = Type.Enum(['standard', 'stripe', 'github', 'shopify', 'custom'], {
+export const signing = Type.Enum(['standard', 'stripe', 'github', 'shopify', 'slack', 'custom'], {
   title: 'SigningScheme',
   description:
-    'standard: Standard Webhooks. stripe, github, shopify: as these sign theirs, so that receivers written for them ' +
+    'standard: Standard Webhooks. stripe, github, shopify, slack: as these sign theirs, so that receivers written for them ' +
     'verify with what they have. custom: as `custom_signing` says',
 });
 export type SchemeName = Static<typeof signing>;
@@ -25,7 +25,14 @@ const about = {
   content: 'what is signed: {body}, and {id}, {timestamp} and {url} where they belong',
   value: 'what the header says: {signature}, and {timestamp} and {id} where they belong',
   secret_prefix: 'what new secrets begin with; it is part of the key',
+  headers:
+    'further headers that a receiver reads to verify, by name: {timestamp} or {id}, with what stands around it',
 };
+
+/** The most further headers of a scheme. */
+export const MOST_SIGNED_HEADERS = 5;
+const headers = Type.Record(Type.String(), value, { maxProperties: MOST_SIGNED_HEADERS });
+const headersExample = { 'x-signature-timestamp': '{timestamp}' };
 
 /** A scheme of one's own, as it is shown. */
 export const customSigning = strict(
@@ -36,6 +43,7 @@ export const customSigning = strict(
     encoding,
     algorithm,
     secret_prefix: { ...prefix, description: about.secret_prefix },
+    headers: { ...headers, description: `${about.headers}; names in lower case`, examples: [headersExample] },
   },
   { title: 'CustomSigning' },
 );
@@ -48,6 +56,11 @@ const customSigningInput = strict({
   encoding,
   algorithm: Type.Optional(algorithm),
   secret_prefix: Type.Optional({ ...prefix, description: about.secret_prefix }),
+  headers: Type.Optional({
+    ...headers,
+    description: `${about.headers}; default none`,
+    examples: [headersExample],
+  }),
 });
 
 const secret = Type.String({

@@ -81,7 +81,38 @@ function signingOf(
   if (!/^[\x21-\x7e]*$/.test(secret_prefix)) {
     throw refuse(`${where}custom_signing.secret_prefix`, 'must be printable ASCII without spaces');
   }
-  return { header, content, value, encoding, algorithm, secret_prefix };
+  const headers = furtherHeaders(`${where}custom_signing.headers`, custom.headers ?? {}, {
+    header,
+    nameRule,
+  });
+  return { header, content, value, encoding, algorithm, secret_prefix, headers };
+}
+
+/** The further headers of a scheme, by names in lower case. */
+function furtherHeaders(
+  field: string,
+  named: Readonly<Record<string, string>>,
+  { header, nameRule }: { header: string; nameRule: (name: string) => string | null },
+): Record<string, string> {
+  const headers = new Map<string, string>();
+  for (const [given, template] of Object.entries(named)) {
+    const at = `${field}.${given.slice(0, 100)}`;
+    const name = given.toLowerCase();
+    const problem = nameRule(name);
+    if (problem !== null) throw refuse(at, problem);
+    if (name === header) throw refuse(at, 'is the header of the signature');
+    if (headers.has(name)) throw refuse(at, 'is given twice; names ignore case');
+    const names = namesIn(at, template, ['timestamp', 'id']);
+    if (names.length === 0) {
+      throw refuse(
+        at,
+        'must have {timestamp} or {id}: what is always the same belongs into headers of the endpoint',
+      );
+    }
+    headers.set(name, template);
+  }
+  // in one order, so that the same headers are the same scheme
+  return Object.fromEntries([...headers].sort(([one], [other]) => (one < other ? -1 : 1)));
 }
 
 function checkTemplate(
@@ -89,17 +120,22 @@ function checkTemplate(
   template: string,
   { needed, others }: { needed: string; others: readonly string[] },
 ): void {
+  const names = namesIn(field, template, [needed, ...others]);
+  if (names.filter((name) => name === needed).length !== 1) throw refuse(field, `must have {${needed}} once`);
+}
+
+/** The names in braces of a template. Throws `invalid_signing` for one that is not `allowed`, and for what no header may have. */
+function namesIn(field: string, template: string, allowed: readonly string[]): string[] {
   if (!/^[\x20-\x7e]*$/.test(template) || template.trim() !== template) {
     throw refuse(field, 'must be printable ASCII, no space at either end');
   }
   const parts = template.split(VARIABLES);
   const names = parts.filter((_, index) => index % 2 === 1);
-  const allowed = [needed, ...others];
   const hasBrace = parts.some((part, index) => index % 2 === 0 && /[{}]/.test(part));
   if (hasBrace || names.some((name) => !allowed.includes(name))) {
     throw refuse(field, `must have no braces but ${allowed.map((name) => `{${name}}`).join(', ')}`);
   }
-  if (names.filter((name) => name === needed).length !== 1) throw refuse(field, `must have {${needed}} once`);
+  return names;
 }
 
 /** The rule that a secret breaks in a scheme; null = the scheme can use it. */

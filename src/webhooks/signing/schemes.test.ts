@@ -50,3 +50,18 @@ test('it is the signature of the published example', () => {
     'v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=',
   );
 });
+
+test('it is the signature of the example that Slack publishes', () => {
+  // docs.slack.dev/authentication/verifying-requests-from-slack
+  const body =
+    'token=xyzz0WbapA4vBCDEFasx0q6G&team_id=T1DC2JH3J&team_domain=testteamnow&channel_id=G8PSS9T3V&channel_name=foobar' +
+    '&user_id=U2CERLKJA&user_name=roadrunner&command=%2Fwebhook-collect&text=&response_url=https%3A%2F%2Fhooks.slack.com' +
+    '%2Fcommands%2FT1DC2JH3J%2F397700885554%2F96rGlfmibIGlgcZRskXaIFfN' +
+    '&trigger_id=398738663015.47445629121.803a0bc887a14d10d2c447fce8b6703c';
+  const message = { id: 'evt_1', timestamp: 1531420618, body, url: 'https://shop.example.com/in' };
+  const { signers } = signersOf({ signing: '"slack"', secret: '8f742231b10e8888abcd99yyyzzz85a5' });
+  expect(Object.fromEntries(signers.map((signer) => [signer.header, signer.valueOf(message)]))).toEqual({
+    'x-slack-signature': 'v0=a2114d57b48eac39b9ad189dd8316235a7b4a8d21a10bd27519666489c69b503',
+    'x-slack-request-timestamp': '1531420618',
+  });
+});

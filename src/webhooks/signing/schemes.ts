@@ -13,7 +13,7 @@ export interface Message {
 
 type Headers = Readonly<Record<string, string>>;
 
-/** How requests are signed: an HMAC over `content`, in one header. */
+/** How requests are signed: an HMAC over `content`, in one header; others may say what else it is over. */
 interface Scheme {
   /** In lower case. */
   readonly header: string;
@@ -26,6 +26,8 @@ interface Scheme {
   value(signatures: readonly string[], message: Message): string;
   keyOf(secret: string): Buffer;
   newSecret(): string;
+  /** Headers that a receiver needs to verify, by names in lower case: no header of the endpoint's own may take their place. */
+  readonly proofs?: Readonly<Record<string, (message: Message) => string>>;
   /** What receivers of the scheme read besides; the endpoint's own headers come first. */
   companions?(message: Message): Headers;
 }
@@ -83,9 +85,29 @@ const KNOWN: Readonly<Record<Exclude<Signing, CustomSigning>, Scheme>> = {
     newSecret: newHexSecret,
     companions: (message) => ({ 'x-shopify-topic': typeOf(message), 'x-shopify-webhook-id': message.id }),
   },
+  // docs.slack.dev/authentication/verifying-requests-from-slack
+  slack: {
+    header: 'x-slack-signature',
+    algorithm: 'sha256',
+    encoding: 'hex',
+    takesSeveral: false,
+    content: ({ timestamp, body }) => `v0:${timestamp}:${body}`,
+    value: ([signature]) => `v0=${signature}`,
+    proofs: { 'x-slack-request-timestamp': ({ timestamp }) => String(timestamp) },
+    keyOf: asText,
+    newSecret: newHexSecret,
+  },
 };
 
-function customScheme({ header, content, value, encoding, algorithm, secret_prefix }: CustomSigning): Scheme {
+function customScheme({
+  header,
+  content,
+  value,
+  encoding,
+  algorithm,
+  secret_prefix,
+  headers,
+}: CustomSigning): Scheme {
   const contentOf = compile(content);
   const headerValueOf = compile(value);
   return {
@@ -95,6 +117,12 @@ function customScheme({ header, content, value, encoding, algorithm, secret_pref
     takesSeveral: false,
     content: (message) => contentOf(message, ''),
     value: ([signature = ''], message) => headerValueOf(message, signature),
+    proofs: Object.fromEntries(
+      Object.entries(headers).map(([name, template]) => {
+        const proofOf = compile(template);
+        return [name, (message: Message) => proofOf(message, '')];
+      }),
+    ),
     keyOf: asText,
     newSecret: () => secret_prefix + newHexSecret(),
   };
@@ -118,7 +146,10 @@ function compile(template: string): (message: Message, signature: string) => str
 
 /** The scheme of a stored text: JSON, null = standard. */
 export function readSigning(stored: string | null): Signing {
-  return stored === null ? 'standard' : (JSON.parse(stored) as Signing);
+  if (stored === null) return 'standard';
+  const signing = JSON.parse(stored) as Signing;
+  // schemes that an earlier version stored have no further headers
+  return typeof signing === 'string' ? signing : { ...signing, headers: signing.headers ?? {} };
 }
 
 /** The text that is stored for a scheme. */
@@ -129,8 +160,11 @@ function schemeOf(signing: Signing): Scheme {
   return typeof signing === 'string' ? KNOWN[signing] : customScheme(signing);
 }
 
-/** The header that a scheme signs in. */
-export const headerOf = (signing: Signing): string => schemeOf(signing).header;
+/** The headers that a receiver needs to verify: the one of the signature first. */
+export function headersOf(signing: Signing): string[] {
+  const { header, proofs = {} } = schemeOf(signing);
+  return [header, ...Object.keys(proofs)];
+}
 
 /** A new secret of a scheme, from 256 random bits. */
 export const newSecretFor = (signing: Signing): string => schemeOf(signing).newSecret();
@@ -141,7 +175,7 @@ export interface Signature {
   readonly secret: string;
 }
 
-/** Makes one header of a request. */
+/** Makes one header of a request, which no header of the endpoint's own replaces. */
 export interface Signer {
   readonly header: string;
   valueOf(message: Message): string;
@@ -149,6 +183,7 @@ export interface Signer {
 
 /** What signs the requests to an endpoint. */
 export interface Signers {
+  /** The signatures, and the headers that a receiver needs to verify them. */
   readonly signers: readonly Signer[];
   /** Further headers that receivers of the scheme read; null = none. */
   readonly companions: ((message: Message) => Headers) | null;
@@ -163,20 +198,23 @@ export function signersOf(first: Signature, second?: Signature): Signers {
   const scheme = schemeOf(readSigning(first.signing));
   const keys = [scheme.keyOf(first.secret)];
   const { companions = null } = scheme;
-  if (second === undefined) return { signers: [signer(scheme, keys)], companions };
+  if (second === undefined) return { signers: [signer(scheme, keys), ...proofsOf(scheme)], companions };
   const other = schemeOf(readSigning(second.signing));
   const otherKey = other.keyOf(second.secret);
   if (first.signing === second.signing && scheme.takesSeveral) {
-    return { signers: [signer(scheme, [...keys, otherKey])], companions };
+    return { signers: [signer(scheme, [...keys, otherKey]), ...proofsOf(scheme)], companions };
   }
-  const signers = [signer(other, [otherKey])];
-  if (other.header !== scheme.header) signers.unshift(signer(scheme, keys));
+  const signers = [signer(other, [otherKey]), ...proofsOf(other)];
+  if (other.header !== scheme.header) signers.unshift(signer(scheme, keys), ...proofsOf(scheme));
   const [one, two] = [companions, other.companions ?? null];
   return {
     signers,
     companions: one && two ? (message) => ({ ...two(message), ...one(message) }) : (one ?? two),
   };
 }
+
+const proofsOf = ({ proofs = {} }: Scheme): Signer[] =>
+  Object.entries(proofs).map(([header, proofOf]) => ({ header, valueOf: proofOf }));
 
 function signer(scheme: Scheme, keys: readonly Buffer[]): Signer {
   const { header, algorithm, encoding } = scheme;

@@ -1,0 +1,10 @@
+import type { FailingChore } from '../db/chores.ts';
+import type { Tx } from '../db/connect.ts';
+import { notify } from '../notices/notices.ts';
+import { firstAccount } from '../people/accounts/service.ts';
+
+/** Tells the people of the first account that a chore keeps failing. */
+export async function tellOfFailingChore(tx: Tx, { name, since, message }: FailingChore): Promise<void> {
+  const account = await firstAccount(tx);
+  await notify(tx, [{ account, kind: 'chore_failing', subject: null, data: { name, since, message } }]);
+}
