@@ -49,12 +49,15 @@ async function obtain(
   path: string,
   body: object | undefined,
   secretOf: (body: Answer['body']) => string,
+  method: 'post' | 'patch' = 'post',
 ): Promise<Answer['body']> {
   const once = { 'idempotency-key': `${operation} once` };
-  const first = await world.api.post(path, body, once);
+  const ask = () =>
+    method === 'post' ? world.api.post(path, body, once) : world.api.patch(path, body ?? {}, once);
+  const first = await ask();
   expect([200, 201], first.text).toContain(first.status);
   keep(`what ${operation} answers`, secretOf(first.body));
-  const again = await world.api.post(path, body, once);
+  const again = await ask();
   expect(again.headers.get('idempotent-replayed')).toBe('true');
   replayed.set(operation, again);
   return first.body;
@@ -188,6 +191,13 @@ async function liveWithWebhooks(): Promise<void> {
   expect((await world.api.patch(path, { headers: reserved })).reason).toBe('invalid_header');
   await liveWithPortal(path);
   await obtain('rotateWebhookEndpointSecret', `${path}/rotate-secret`, undefined, ({ secret }) => secret);
+  const imported = {
+    signing: 'github',
+    secret: keep('a secret of another scheme', 'a-secret-of-another-scheme'),
+  };
+  expect((await world.api.patch(path, imported)).status).toBe(200);
+  const standard = { signing: 'standard' };
+  await obtain('changeWebhookEndpoint', path, standard, ({ secret }) => secret, 'patch');
   receiver.respond((_request, response, count) => response.writeHead(count === 1 ? 500 : 200).end('no'));
   for (const external_id of ['one', 'two'])
     await world.api.post('/v2/events', { type: 'order.created', data: {}, external_id });
