@@ -15,7 +15,10 @@ export interface StrictJson {
   readonly value: unknown;
   /** The text as received, without a byte order mark. */
   readonly text: string;
-  /** The numbers that JavaScript cannot represent as written, with the rule for integers that each breaks. */
+  /**
+   * Numbers that JavaScript cannot represent as written, with the rule for integers that each breaks: the first of each member
+   * of the body, and of each member of the items of its lists.
+   */
   readonly roundedNumbers: readonly RefusedNumber[];
   /** The first number that `jsonb` of PostgreSQL cannot hold; null = there is none. */
   readonly unstorableNumber: RefusedNumber | null;
@@ -228,6 +231,12 @@ export type Exact = string | number | boolean | null | WrittenNumber | readonly 
 
 export type ExactObject = ReadonlyMap<string, Exact> | { readonly [key: string]: Exact };
 
+/** Whether two paths lead into the same member of the body, or of an item of a list in it. */
+function isSamePlace(one: JsonPath | undefined, [member, item, field]: JsonPath): boolean {
+  if (one === undefined || one[0] !== member) return false;
+  return typeof item !== 'number' || (one[1] === item && one[2] === field);
+}
+
 /** Parses a valid text again, keeping every key and digit. Throws `duplicate_key`. */
 function readExact(
   base: JsonPath,
@@ -254,8 +263,10 @@ function readExact(
     const end = endOfNumber(text, at);
     const written = text.slice(at, end);
     at = end;
-    const rule = roundedRule(written);
-    if (rule !== null) roundedNumbers.push({ path: [...path], rule });
+    if (!isSamePlace(roundedNumbers.at(-1)?.path, path)) {
+      const rule = roundedRule(written);
+      if (rule !== null) roundedNumbers.push({ path: [...path], rule });
+    }
     if (unstorableNumber === null) {
       const unstorable = unstorableRule(written);
       if (unstorable !== null) unstorableNumber = { path: [...path], rule: unstorable };
