@@ -13,6 +13,7 @@ import { backlog } from './backlog.ts';
 import { balances } from './balances.ts';
 import { deliveries } from './deliveries.ts';
 import { flood } from './flood.ts';
+import { horizon } from './horizon.ts';
 import { importing } from './import.ts';
 import { latency } from './latency.ts';
 import { lists } from './lists.ts';
@@ -48,6 +49,7 @@ const GROUPS: readonly Group[] = [
   mixed,
   trickle,
   flood,
+  horizon,
   recovery,
   workers,
 ];
@@ -66,6 +68,7 @@ const DEFAULT: Sizes = {
   loadSeconds: 3,
   deliveries: 20_000,
   backlog: 200_000,
+  dead: 500_000,
   latencySeconds: 6,
 };
 const QUICK: Sizes = {

@@ -34,6 +34,8 @@ export interface Sizes {
   readonly deliveries: number;
   /** Deliveries that wait at a dead endpoint. */
   readonly backlog: number;
+  /** Dead rows that a snapshot keeps in the queue. */
+  readonly dead: number;
   /** Of one measurement of how long deliveries take. */
   readonly latencySeconds: number;
 }
