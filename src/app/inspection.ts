@@ -1,5 +1,6 @@
 import { type Database, mostConnections } from '../db/connect.ts';
 import { openEmbedded } from '../db/embedded/open.ts';
+import { type Horizon, readHorizon } from '../db/horizon.ts';
 import { type DatabaseFacts, inspect } from '../db/inspect.ts';
 import { connectReplicated, type ReplicaState } from '../db/replica.ts';
 import { harmfulSettings } from '../db/server-settings.ts';
@@ -25,6 +26,8 @@ export type Inspection = DatabaseFacts & {
   readonly endingCertificates: readonly EndingCertificate[];
   /** What waits for long because of an ordering key; null = nothing does. */
   readonly longWaits: LongWaits | null;
+  /** What keeps dead rows; null without this program's schema. */
+  readonly horizon: Horizon | null;
 };
 
 /** Looks at the database without changing it; null when the embedded one was never made. Throws as `openPlatform`. */
@@ -56,12 +59,14 @@ export async function inspectDatabase(config: Config): Promise<Inspection | null
     const replica = (await db.replica?.look()) ?? null;
     // Citus refuses some of what is read here
     if (!isOurs || facts.distribution !== null) {
-      return { ...facts, checks: [], replica, alerts: null, endingCertificates: [], longWaits: null };
+      const none = { alerts: null, endingCertificates: [], longWaits: null, horizon: null };
+      return { ...facts, ...none, checks: [], replica };
     }
     const [checks, alerts] = [await makeChecks(subject), await readAlertState(db.reader)];
     const endingCertificates = await findEndingCertificates(db.reader);
     const longWaits = await findLongWaits(db.reader);
-    return { ...facts, checks, replica, alerts, endingCertificates, longWaits };
+    const horizon = await readHorizon(db.reader);
+    return { ...facts, checks, replica, alerts, endingCertificates, longWaits, horizon };
   } finally {
     await db.close();
     await embedded?.close();

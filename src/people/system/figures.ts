@@ -2,6 +2,7 @@ import sql from 'sql-template-tag';
 import { backupState } from '../../db/backups.ts';
 import { DONE } from '../../db/chores.ts';
 import { oneRow, type Tx } from '../../db/connect.ts';
+import { horizonFigures } from '../../db/horizon.ts';
 import { weeksAhead } from '../../db/partitions.ts';
 
 /** What is counted for metrics, of all accounts. */
@@ -23,6 +24,12 @@ export interface Figures {
   readonly backup_at: number | null;
   /** Whether a backup failed since. */
   readonly backup_failed: boolean;
+  /** How many transactions have begun since the oldest snapshot, and how many seconds ago that was; null = not known. */
+  readonly horizon_transactions: number;
+  readonly horizon_seconds: number | null;
+  /** Rows of the queue that are deleted and not removed yet, and the others, as PostgreSQL estimates them. */
+  readonly dead_rows: number;
+  readonly live_rows: number;
 }
 
 const MOST_AT_WORK = 1000;
@@ -71,11 +78,11 @@ export function readFigures(tx: Tx): Promise<Figures> {
                          extract(epoch from value::timestamptz)), '{}')
                 from server_settings where starts_with(key, ${DONE})) as chores,
                extract(epoch from (backups #>> '{last,made_at}')::timestamptz)::float8 as backup_at,
-               backups #>> '{failure,failed_at}' is not null as backup_failed
+               backups #>> '{failure,failed_at}' is not null as backup_failed, horizon.*
         from (select count(*) filter (where not is_disabled and not is_failing)::int as enabled,
                      count(*) filter (where not is_disabled and is_failing)::int as failing,
                      count(*) filter (where is_disabled)::int as disabled from endpoint) counts,
-             ${backupState} as state (backups)`,
+             ${backupState} as state (backups), (${horizonFigures}) horizon`,
     'figures',
   ).then((row) => ({ ...row, chores: JSON.parse(String(row.chores)) as Figures['chores'] }));
 }
