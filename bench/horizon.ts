@@ -12,6 +12,7 @@ const ENDPOINTS = 5;
 /** How long ago the first of what is dead was published. */
 const MINUTES = 10;
 const POLL_MS = 20;
+const WARM_UP_SECONDS = 6;
 
 /** What keeps PostgreSQL from removing dead rows: statements of a session that stays in its transaction. */
 const HOLDERS: Readonly<Record<string, readonly string[]>> = {
@@ -31,7 +32,7 @@ const HOLDERS: Readonly<Record<string, readonly string[]>> = {
 /** The statements of the queue, by a part of their text that no other has. */
 const STATEMENTS = {
   'look for work': '%visited (account_id, endpoint_id, place, may_start_at%',
-  claim: '%as f (place int, account_id uuid, endpoint_id uuid)%skip locked) q%',
+  claim: '%as f (place int, account_id uuid%skip locked) q%',
   publish: '%insert into events (account_id%',
   settle: '%owned as materialized%',
   'add up counts': '%with gone as (%delivery_count_deltas%',
@@ -68,38 +69,50 @@ async function measure(bench: Bench, sink: Receiver, way: Way, seconds: number):
     await publishAtRate(bench, types, RATE, time);
     await sink.until(Math.round(RATE * time));
   };
-  await publish(1);
+  // a worker that starts waits for others, and its first looks find what is dead
+  await publish(WARM_UP_SECONDS);
   await bench.pg.query('select pg_stat_statements_reset()');
   await publish(seconds);
   const p50 = percentile(await waitsAt(sink, '/one'), 0.5);
-  const { rows } = await bench.pg.query<{ query: string; calls: number; ms: number; blocks: number }>(
-    `select query, calls::float8, total_exec_time as ms, (shared_blks_hit + shared_blks_read)::float8 as blocks
-     from pg_stat_statements s join pg_roles r on r.oid = s.userid where r.rolname = $1`,
-    [bench.connection.user],
-  );
+  const rows = await read(bench);
   await Promise.all(workers.map((worker) => worker.stop()));
-  const costOf = (name: Statement): Cost => {
-    const like = STATEMENTS[name];
-    const pattern = new RegExp(
-      like
-        .split('%')
-        .map((part) => part.replace(/[()*]/g, '\\$&'))
-        .join('.*'),
-      's',
-    );
-    const those = rows.filter(({ query }) => pattern.test(query));
-    const sum = (of: 'calls' | 'ms' | 'blocks') => those.reduce((all, row) => all + row[of], 0);
-    const calls = sum('calls');
-    const times = OF_DELIVERIES.includes(name) ? RATE * seconds : calls;
-    return { calls, seconds: sum('ms') / 1000 / times, blocks: sum('blocks') / times };
-  };
   return {
     costs: Object.fromEntries(
-      (Object.keys(STATEMENTS) as Statement[]).map((name) => [name, costOf(name)]),
+      (Object.keys(STATEMENTS) as Statement[]).map((name) => [
+        name,
+        costOf(rows, { name, deliveries: RATE * seconds }),
+      ]),
     ) as Run['costs'],
     each: rows.reduce((all, { ms }) => all + ms / 1000, 0) / (RATE * seconds),
     p50,
   };
+}
+
+interface Row {
+  readonly query: string;
+  readonly calls: number;
+  readonly ms: number;
+  readonly blocks: number;
+}
+
+/** What PostgreSQL counted of the program's statements. */
+async function read(bench: Bench): Promise<readonly Row[]> {
+  const { rows } = await bench.pg.query<Row>(
+    `select query, calls::float8, total_exec_time as ms, (shared_blks_hit + shared_blks_read)::float8 as blocks
+     from pg_stat_statements s join pg_roles r on r.oid = s.userid where r.rolname = $1`,
+    [bench.connection.user],
+  );
+  return rows;
+}
+
+function costOf(rows: readonly Row[], { name, deliveries }: { name: Statement; deliveries: number }): Cost {
+  const parts = STATEMENTS[name].split('%').map((part) => part.replace(/[()*]/g, '\\$&'));
+  const pattern = new RegExp(parts.join('.*'), 's');
+  const those = rows.filter(({ query }) => pattern.test(query));
+  const sum = (of: 'calls' | 'ms' | 'blocks') => those.reduce((all, row) => all + row[of], 0);
+  const calls = sum('calls');
+  const times = OF_DELIVERIES.includes(name) ? deliveries : calls;
+  return { calls, seconds: sum('ms') / 1000 / times, blocks: sum('blocks') / times };
 }
 
 async function workersOf(bench: Bench): Promise<number> {

@@ -14,6 +14,7 @@ import { balances } from './balances.ts';
 import { deliveries } from './deliveries.ts';
 import { flood } from './flood.ts';
 import { horizon } from './horizon.ts';
+import { idlePlatforms } from './idle.ts';
 import { importing } from './import.ts';
 import { latency } from './latency.ts';
 import { lists } from './lists.ts';
@@ -50,6 +51,7 @@ const GROUPS: readonly Group[] = [
   trickle,
   flood,
   horizon,
+  idlePlatforms,
   recovery,
   workers,
 ];
@@ -69,6 +71,8 @@ const DEFAULT: Sizes = {
   deliveries: 20_000,
   backlog: 200_000,
   dead: 500_000,
+  platforms: [2000, 20_000],
+  idleSeconds: 60,
   latencySeconds: 6,
 };
 const QUICK: Sizes = {
@@ -86,6 +90,8 @@ const QUICK: Sizes = {
   deliveries: 4000,
   backlog: 20_000,
   latencySeconds: 3,
+  platforms: [2000],
+  idleSeconds: 35,
 };
 const FULL: Sizes = {
   ...DEFAULT,
