@@ -7,6 +7,7 @@ import { publishEach } from '../../src/outbox/queue.ts';
 import { type Claim, claim } from '../../src/webhooks/engine/claim.ts';
 import { startPositioning } from '../../src/webhooks/engine/positioning.ts';
 import { onSignal } from '../support/signals.ts';
+import { until } from '../support/wire.ts';
 import { type Endpoint, onStage, type Stage } from './support.ts';
 
 const DEAD = 5000;
@@ -181,44 +182,64 @@ describe.concurrent('while an old snapshot keeps dead rows in the queue', () => 
       await snapshot.end();
     }));
 
-  test('a transaction that began before the last looks and commits now has its events delivered', () =>
+  test('a transaction that began earlier and commits now is found once it has said how long it lasted', () =>
+    onStage(quiet, async (stage) => {
+      const endpoint = await stage.endpoint('http://127.0.0.1:9/');
+      const snapshot = await holdSnapshot(stage);
+      await leaveDead(stage, endpoint);
+      const { look, positions } = lookerOf(stage, 1);
+      await look();
+      const ages: number[] = [];
+      const stop = stage.world.platform.db.onAnnounced((ageMs) => void ages.push(ageMs));
+      await publishLate(stage, async (begunAt) => {
+        // the position follows the looks
+        await until('the position is later', async () => {
+          await look();
+          return Date.parse(JSON.parse(positions.json())[0].due_at) > begunAt;
+        });
+      });
+      stop();
+      expect((await look()).taken).toBe(0);
+      positions.noteLate(ages[0] ?? 0);
+      expect((await look()).taken).toBe(1);
+      await settleAll(stage, endpoint);
+      expect((await look()).taken).toBe(0);
+      await snapshot.end();
+    }));
+
+  test('a worker delivers what such a transaction published', () =>
     onStage({ own: true }, async (stage) => {
       const receiver = await stage.receiver();
       const endpoint = await stage.endpoint(receiver);
       const snapshot = await holdSnapshot(stage);
-      const made = counting('positioned');
-      const looks = counting('claimed');
       await leaveDead(stage, endpoint);
-      await onSignal(stage.world, 'positioned', 'a position', () => made.count() > 0);
-      const positions = made.count();
-      const [{ uuid: account } = { uuid: '' as never }] = await stage.world.platform.accounts.list();
-      await stage.world.platform.db.transaction(async (tx) => {
-        await oneRow(tx, sql`select now()`);
-        // each is half a second after the one before, so the position is later than the beginning of this transaction
-        const before = looks.count();
-        await onSignal(stage.world, 'claimed', 'three looks', () => looks.count() >= before + 3);
-        await publishEach(tx, {
-          account,
-          type: 'order.late' as EventType,
-          records: sql`select '{"number":1}' as data`,
-        });
+      await publishLate(stage, async () => {
+        let looks = 0;
+        const listener = () => {
+          looks += 1;
+        };
+        subscribe('payhook.claimed', listener);
+        // they are half a second apart
+        await onSignal(stage.world, 'claimed', 'looks', () => looks >= 4);
+        unsubscribe('payhook.claimed', listener);
       });
+      // not only when the position is made anew, a minute later
       const [request] = await receiver.until(1);
       expect(JSON.parse(request?.body ?? '{}').type).toBe('order.late');
-      // it was not found by making the positions anew, as after a minute
-      expect(made.count()).toBe(positions);
-      made.end();
-      looks.end();
       await snapshot.end();
     }));
 });
 
-/** Counts how often a signal was given with something in it, or at all for claims. */
-function counting(name: 'positioned' | 'claimed') {
-  let count = 0;
-  const listener = (message: unknown) => {
-    if (name === 'claimed' || (message as { count: number }).count > 0) count += 1;
-  };
-  subscribe(`payhook.${name}`, listener);
-  return { count: () => count, end: () => unsubscribe(`payhook.${name}`, listener) };
+/** Publishes in a transaction that does something else before; that gets the time of its beginning. */
+async function publishLate({ world }: Stage, before: (begunAt: number) => Promise<void>) {
+  const [{ uuid: account } = { uuid: '' as never }] = await world.platform.accounts.list();
+  await world.platform.db.transaction(async (tx) => {
+    const { now } = await oneRow<{ now: string }>(tx, sql`select now() as now`);
+    await before(Date.parse(now));
+    await publishEach(tx, {
+      account,
+      type: 'order.late' as EventType,
+      records: sql`select '{"number":1}' as data`,
+    });
+  });
 }
