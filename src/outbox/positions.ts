@@ -27,10 +27,15 @@ export interface LeasePosition {
   readonly leased_from: string;
 }
 
+/** Something was announced at `notedAt` that may be due since `since` (of `performance.now`). */
+interface Late {
+  readonly since: number;
+  readonly notedAt: number;
+}
+
 interface Known extends Position {
   leased_from: string | null;
-  /** Something was announced at `notedAt` that may be due since `since` (of `performance.now`). */
-  late: { readonly since: number; readonly notedAt: number } | null;
+  late: Late | null;
   /** When it was made from the first entry of the endpoint on. */
   readonly madeAt: number;
 }
@@ -42,8 +47,8 @@ export interface Positions {
   /** Notes what a statement found that began at that time (of `performance.now`) from what `json` said. */
   advance(found: readonly Position[], begunAt: number): void;
   advanceLeases(found: readonly LeasePosition[]): void;
-  /** Makes positions that were found from the first entry on, and forgets the one of `instead`. */
-  make(found: readonly Position[], instead?: EndpointId): void;
+  /** Makes positions that a statement found that began at that time, from the first entry on, and forgets the one of `instead`. */
+  make(found: readonly Position[], begunAt: number, instead?: EndpointId): void;
   /** A transaction committed that had begun so many milliseconds ago. */
   noteLate(ageMs: number): void;
   /** Hints may have been missed: every endpoint is read from its first entry again. */
@@ -57,6 +62,10 @@ const MARGIN_MS = 300;
 /** An announcement comes within this time, or the position is made anew before its row is found. */
 const NEWS_MS = 2000;
 const MADE_AGAIN_MS = 60_000;
+/** No statement that finds positions lasts longer (`LONGEST_STATEMENT`). */
+const FIND_MS = 300_000;
+/** Longer than any transaction that publishes. */
+const LONG_AGO_MS = 48 * 3_600_000;
 /** More endpoints than these are read from their first entry. */
 const MOST = 200;
 /** So many entries of rows that are gone are worth a position. */
@@ -65,6 +74,7 @@ export const MANY_ENTRIES = 1000;
 /** Makes an empty set of positions. `now` is in milliseconds. */
 export function createPositions(now: () => number = () => performance.now()): Positions {
   const known = new Map<EndpointId, Known>();
+  let last: Late | null = null;
   return {
     json() {
       const at = now();
@@ -89,19 +99,30 @@ export function createPositions(now: () => number = () => performance.now()): Po
         if (before !== undefined) before.leased_from = leased_from;
       }
     },
-    make(found, instead) {
+    make(found, begunAt, instead) {
       if (instead !== undefined) known.delete(instead);
+      // what was announced meanwhile may have been committed after the statement began
+      const late = last !== null && last.notedAt >= begunAt ? last : null;
       for (const position of found)
         if (known.size < MOST)
-          known.set(position.endpoint_id, { ...position, leased_from: null, late: null, madeAt: now() });
+          known.set(position.endpoint_id, { ...position, leased_from: null, late, madeAt: now() });
     },
     noteLate(ageMs) {
       if (ageMs < MARGIN_MS / 2) return;
       const notedAt = now();
+      const since = notedAt - ageMs;
+      // a statement that makes positions may be under way since an earlier note
+      last = {
+        since: last !== null && notedAt - last.notedAt < FIND_MS ? Math.min(last.since, since) : since,
+        notedAt,
+      };
       for (const one of known.values())
-        one.late = { since: Math.min(one.late?.since ?? notedAt, notedAt - ageMs), notedAt };
+        one.late = { since: Math.min(one.late?.since ?? since, since), notedAt };
     },
-    forgetAll: () => known.clear(),
+    forgetAll() {
+      last = { since: now() - LONG_AGO_MS, notedAt: now() };
+      known.clear();
+    },
     oldest: () => Array.from(known.values()).find(({ madeAt }) => now() - madeAt > MADE_AGAIN_MS) ?? null,
   };
 }

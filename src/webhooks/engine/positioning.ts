@@ -27,10 +27,11 @@ export function startPositioning(db: Database): Positioning {
   async function make(gaps: string | null): Promise<void> {
     const old = gaps === null ? positions.oldest() : null;
     if ((gaps === null && old === null) || performance.now() - madeAt < PAUSE_MS) return;
-    madeAt = performance.now();
+    const begunAt = performance.now();
+    madeAt = begunAt;
     const asked = gaps ?? JSON.stringify([{ to_account: old?.account_id, to_endpoint: old?.endpoint_id }]);
     const made = await db.engine((tx) => findPositions(tx, asked), { single: true });
-    positions.make(made, old?.endpoint_id);
+    positions.make(made, begunAt, old?.endpoint_id);
     signal('positioned', made.length);
   }
 
