@@ -13,6 +13,8 @@ import { backlog } from './backlog.ts';
 import { balances } from './balances.ts';
 import { deliveries } from './deliveries.ts';
 import { flood } from './flood.ts';
+import { horizon } from './horizon.ts';
+import { idlePlatforms } from './idle.ts';
 import { importing } from './import.ts';
 import { latency } from './latency.ts';
 import { lists } from './lists.ts';
@@ -49,6 +51,8 @@ const GROUPS: readonly Group[] = [
   mixed,
   trickle,
   flood,
+  horizon,
+  idlePlatforms,
   recovery,
   workers,
   years,
@@ -68,6 +72,9 @@ const DEFAULT: Sizes = {
   loadSeconds: 3,
   deliveries: 20_000,
   backlog: 200_000,
+  dead: 500_000,
+  platforms: [2000, 20_000],
+  idleSeconds: 60,
   latencySeconds: 6,
   monthly: { commissions: 20_000, events: 40_000 },
 };
@@ -87,6 +94,8 @@ const QUICK: Sizes = {
   backlog: 20_000,
   latencySeconds: 3,
   monthly: { commissions: 2000, events: 4000 },
+  platforms: [2000],
+  idleSeconds: 35,
 };
 const FULL: Sizes = {
   ...DEFAULT,

@@ -36,6 +36,11 @@ export interface Sizes {
   readonly backlog: number;
   /** What a merchant has in a month. */
   readonly monthly: { readonly commissions: number; readonly events: number };
+  /** Dead rows that a snapshot keeps in the queue. */
+  readonly dead: number;
+  /** Accounts of platforms on which nothing happens, and for how long that is watched. */
+  readonly platforms: readonly number[];
+  readonly idleSeconds: number;
   /** Of one measurement of how long deliveries take. */
   readonly latencySeconds: number;
 }

@@ -97,7 +97,12 @@ async function installationOf(
   const logDays = Math.min(days, RETENTION_DAYS);
   const spanMs = logDays * DAY_MS;
   await makePastWeeks(bench, Math.ceil(logDays / 7) + 1);
-  await seedLog(bench, { accounts: [account], count: Math.round((logDays / MONTH_DAYS) * events), ageMs: spanMs, spanMs });
+  await seedLog(bench, {
+    accounts: [account],
+    count: Math.round((logDays / MONTH_DAYS) * events),
+    ageMs: spanMs,
+    spanMs,
+  });
   await pg.query(`update webhook_endpoints set event_types = '{order.created}'`);
   await bench.send('POST', '/v2/webhook-endpoints', { url: receiver.url, event_types: ['bench.happened'] });
   await settle(pg);

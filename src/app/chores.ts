@@ -6,7 +6,7 @@ import type { Database } from '../db/connect.ts';
 import { makePartitions, needsPartitions } from '../db/partitions.ts';
 import { forgetOldReplies, keyPlainDigests, redateReplies } from '../http/idempotency.ts';
 import { foldArrivals } from '../money/ledger/arrivals.ts';
-import { BALANCES_CHORE, foldBalances } from '../money/ledger/balance-folding.ts';
+import { BALANCES_CHORE, foldingOf } from '../money/ledger/balance-folding.ts';
 import { foldSeries } from '../money/ledger/series.ts';
 import { lookAtApprovals } from '../money/payouts/approval-alerts.ts';
 import { runSchedules } from '../money/schedules/run.ts';
@@ -43,7 +43,7 @@ export function choresOf({
     { name: 'clock', everyMs: SECOND_MS, run: watchClock(db, log) },
     // sums that are kept beside the rows they count
     { name: 'delivery counts', everyMs: 2 * SECOND_MS, run: () => foldCounts(db) },
-    { name: BALANCES_CHORE, everyMs: 5 * SECOND_MS, run: () => foldBalances(db) },
+    { name: BALANCES_CHORE, everyMs: 5 * SECOND_MS, run: foldingOf(db) },
     { name: 'commission series', everyMs: 5 * SECOND_MS, slice: foldSeries },
     { name: 'commission arrivals', everyMs: HOUR_MS, slice: foldArrivals },
     // the webhook log: partitions for the weeks to come, and the end of weeks past their retention

@@ -1,6 +1,7 @@
 import { type FailingChore, failingChores } from '../db/chores.ts';
 import { type Database, mostConnections } from '../db/connect.ts';
 import { openEmbedded } from '../db/embedded/open.ts';
+import { type Horizon, readHorizon } from '../db/horizon.ts';
 import { type DatabaseFacts, inspect } from '../db/inspect.ts';
 import { connectReplicated, type ReplicaState } from '../db/replica.ts';
 import { harmfulSettings } from '../db/server-settings.ts';
@@ -28,6 +29,8 @@ export type Inspection = DatabaseFacts & {
   readonly failingChores: readonly FailingChore[];
   /** What waits for long because of an ordering key; null = nothing does. */
   readonly longWaits: LongWaits | null;
+  /** What keeps dead rows; null without this program's schema. */
+  readonly horizon: Horizon | null;
 };
 
 /** Looks at the database without changing it; null when the embedded one was never made. Throws as `openPlatform`. */
@@ -65,6 +68,7 @@ export async function inspectDatabase(config: Config): Promise<Inspection | null
         endingCertificates: [],
         failingChores: [],
         longWaits: null,
+        horizon: null,
       };
       return { ...facts, ...nothing, replica };
     }
@@ -72,7 +76,17 @@ export async function inspectDatabase(config: Config): Promise<Inspection | null
     const endingCertificates = await findEndingCertificates(db.reader);
     const longWaits = await findLongWaits(db.reader);
     const failing = await failingChores(db.reader);
-    return { ...facts, checks, replica, alerts, endingCertificates, failingChores: failing, longWaits };
+    const horizon = await readHorizon(db.reader);
+    return {
+      ...facts,
+      checks,
+      replica,
+      alerts,
+      endingCertificates,
+      failingChores: failing,
+      longWaits,
+      horizon,
+    };
   } finally {
     await db.close();
     await embedded?.close();

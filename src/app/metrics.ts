@@ -116,6 +116,10 @@ function readingsOf(
     }
     set('workers', figures.workers);
     set('partitions', figures.weeks_ahead);
+    set('horizonSeconds', figures.horizon_seconds);
+    set('horizonTransactions', figures.horizon_transactions);
+    set('queueRows', figures.live_rows, { state: 'live' });
+    set('queueRows', figures.dead_rows, { state: 'dead' });
     if (figures.backup_at !== null) set('backup', figures.backup_at);
     set('backupFailed', figures.backup_failed ? 1 : 0);
     for (const [chore, at] of Object.entries(figures.chores)) set('chore', at, { chore });

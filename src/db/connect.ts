@@ -104,13 +104,16 @@ export interface Database {
    * most for locks. Throws PoolerError when a pooler is in the way.
    */
   alone(statement: Sql): Promise<void>;
-  /** Calls `listener` after each commit of a transaction that announced; returns what ends it. */
-  onAnnounced(listener: () => void): () => void;
   /**
-   * Calls `listener` at each NOTIFY of a channel, from any process, and whenever a lost connection is back; returns
-   * what ends it. Notifications are hints: some may be missed.
+   * Calls `listener` after each commit of a transaction that announced, with the milliseconds since its beginning; returns
+   * what ends it.
    */
-  listen(channel: string, listener: () => void, sign?: SignOfLife): () => Promise<void>;
+  onAnnounced(listener: (ageMs: number) => void): () => void;
+  /**
+   * Calls `listener` with the payload of each NOTIFY of a channel, from any process, and with null whenever a connection is
+   * made; returns what ends it. Notifications are hints: some may be missed.
+   */
+  listen(channel: string, listener: (payload: string | null) => void, sign?: SignOfLife): () => Promise<void>;
   /** How the pools are used at the moment, each by what it is for. */
   pools(): readonly PoolUse[];
   /** Replaces every connection before it is used again. */
@@ -182,7 +185,7 @@ export function connect(options: ConnectOptions): Database {
     { max: 1, settings: { ...LONGEST_OF_ALL, lock_timeout: '10s' }, alone: true },
     common,
   );
-  const listeners = new Set<() => void>();
+  const listeners = new Set<(ageMs: number) => void>();
   const home = {};
   const aboutOf = (shape?: Shape): About => ({
     home,
@@ -191,8 +194,8 @@ export function connect(options: ConnectOptions): Database {
     settings: shape?.takesLong ? LONGEST_OF_ALL : undefined,
     announced,
   });
-  const announced = () => {
-    for (const listener of listeners) listener();
+  const announced = (ageMs: number) => {
+    for (const listener of listeners) listener(ageMs);
   };
   /** How transactions of a shape run on a pool, each as a whole. */
   const runOn =
@@ -252,7 +255,7 @@ export function connect(options: ConnectOptions): Database {
 /** What a transaction knows of its database and its request. */
 type About = Pick<Tx, 'home' | 'trace' | 'by'> & {
   readonly settings: Settings | undefined;
-  announced(): void;
+  announced(ageMs: number): void;
 };
 
 async function several<Result>(

@@ -32,7 +32,15 @@ const LISTEN_CHECK_MS = 15_000;
 export function listen(
   { hosts, onIdleError }: ListenOptions,
   watch: Watch,
-  { channel, listener, sign }: { channel: string; listener: () => void; sign: SignOfLife | undefined },
+  {
+    channel,
+    listener,
+    sign,
+  }: {
+    channel: string;
+    listener: (payload: string | null) => void;
+    sign: SignOfLife | undefined;
+  },
 ): () => Promise<void> {
   let client: pg.Client | undefined;
   let again: NodeJS.Timeout | undefined;
@@ -54,7 +62,7 @@ export function listen(
       keepAliveInitialDelayMillis: KEEP_ALIVE_S * 1000,
     });
     client = opened;
-    opened.on('notification', listener);
+    opened.on('notification', ({ payload }) => listener(payload ?? ''));
     opened.on('error', lost);
     opened.on('end', () => lost(new Error('the connection that listens was closed')));
     const ask = (text: string, values: readonly unknown[] = []) =>
@@ -68,10 +76,13 @@ export function listen(
       })
       .then(() => ask(`listen ${pg.escapeIdentifier(channel)}`))
       .then(() => sign && ask('select pg_advisory_lock_shared($1, $2)', [sign.space, sign.number]))
-      .then(listener, (error: Error) => {
-        if (isUnavailable(error)) hosts.moveOn(address);
-        lost(error);
-      });
+      .then(
+        () => listener(null),
+        (error: Error) => {
+          if (isUnavailable(error)) hosts.moveOn(address);
+          lost(error);
+        },
+      );
   };
   const checking = setInterval(() => {
     if (client && !again) watch.during(client, client.query('select 1')).catch(lost);

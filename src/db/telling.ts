@@ -1,5 +1,6 @@
 /** The end of a transaction, as its listeners are told. */
-export function createTelling(announced: () => void) {
+export function createTelling(announced: (ageMs: number) => void) {
+  const begunAt = performance.now();
   const listeners: ((isCommitted: boolean) => void)[] = [];
   let hasAnnounced = false;
   return {
@@ -11,7 +12,7 @@ export function createTelling(announced: () => void) {
     },
     end(isCommitted: boolean): void {
       for (const listener of listeners.splice(0)) listener(isCommitted);
-      if (isCommitted && hasAnnounced) announced();
+      if (isCommitted && hasAnnounced) announced(performance.now() - begunAt);
       hasAnnounced = false;
     },
   };

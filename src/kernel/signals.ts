@@ -11,6 +11,8 @@ const SIGNALS = {
   leased: channel('payhook.leased'),
   /** A claim leased deliveries. */
   claimed: channel('payhook.claimed'),
+  /** A worker looked where the dead rows of endpoints end; its message has how many positions it made. */
+  positioned: channel('payhook.positioned'),
   /** The results of attempts were written. */
   settled: channel('payhook.settled'),
   /** A chore that adds up notes or moves rows finished a round. */

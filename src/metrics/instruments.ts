@@ -109,6 +109,24 @@ export const INSTRUMENTS = {
     help: 'Weeks to come whose tables have been made, up to 8.',
     labels: [],
   },
+  horizonSeconds: {
+    kind: 'gauge',
+    name: 'payhook_oldest_snapshot_age_seconds',
+    help: 'How long ago the transaction began that keeps dead rows longest; 0 when none does, absent when PostgreSQL hides it.',
+    labels: [],
+  },
+  horizonTransactions: {
+    kind: 'gauge',
+    name: 'payhook_oldest_snapshot_age_transactions',
+    help: 'How many transactions of the database server have begun since the oldest snapshot.',
+    labels: [],
+  },
+  queueRows: {
+    kind: 'gauge',
+    name: 'payhook_queue_rows',
+    help: 'Rows of the queue, as PostgreSQL estimates them: live, or dead = deleted and not removed yet.',
+    labels: ['state'],
+  },
   chore: {
     kind: 'gauge',
     name: 'payhook_chore_last_success_timestamp_seconds',

@@ -122,6 +122,8 @@ export interface Offer {
   readonly underWay: ReadonlyMap<EndpointId, number>;
   /** How many more may begin at each endpoint by other offers that are open. */
   readonly reserved: number;
+  /** Where the process reads the queue of its endpoints from, as `knownPositions` takes it. */
+  readonly positions: string;
   /** Closes the offer, once. `leased` are the leases that were certainly committed. */
   close(leased: readonly Leased[], token: string): void;
 }

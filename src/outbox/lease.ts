@@ -1,6 +1,7 @@
 import sql, { type Sql } from 'sql-template-tag';
 import type { Offer } from './hand-over.ts';
 import type { Ordering } from './order.ts';
+import { knownPositions, notBefore } from './positions.ts';
 
 /** The parts of the publishing statement that decide who gets a delivery first. */
 interface Leasing {
@@ -28,31 +29,38 @@ export const noLeases = (order: Ordering): Leasing => ({
  * of the database may do so: it knows everything that is in flight, and leases nothing else meanwhile. Rate
  * limits, pauses, batches and rows that are due already are left to the claim, which goes round fairly.
  */
-export function leasing({ worker, leaseMs, slots, underWay, reserved }: Offer, order: Ordering): Leasing {
+export function leasing(
+  { worker, leaseMs, slots, underWay, reserved, positions }: Offer,
+  order: Ordering,
+): Leasing {
   return {
     ctes: sql`
         moment as materialized (
           select now, now + ${leaseMs}::int * interval '1 millisecond' as lease_end, lease_token(${worker}::int) as token
           from (select clock_timestamp() as now) at
           where (select count(*) = 1 and bool_and(number = ${worker}::int) from workers)),
+        known as materialized (${knownPositions(positions, sql`(select now from moment)`)}),
+        open as materialized (
+          select m.token, m.lease_end, m.now, e.*, s.lane, s.failures, s.last_success_at,
+                 s.lane - coalesce(u.count, 0) - ${reserved}::int as room
+          from moment m
+          cross join (select distinct account_id, endpoint_id from wanted) w
+          join webhook_endpoints e on e.account_id = w.account_id and e.id = w.endpoint_id
+          join endpoint_state s on s.account_id = w.account_id and s.endpoint_id = w.endpoint_id
+          left join unnest(${[...underWay.keys()]}::uuid[], ${[...underWay.values()]}::int[]) as u (id, count) on u.id = e.id
+          left join known k on k.account_id = e.account_id and k.endpoint_id = e.id
+          -- limit and order make it one look into the index: else it may walk all that waits for its next attempt
+          left join lateral (
+            select true as is_there from queue q where q.account_id = e.account_id and q.endpoint_id = e.id
+              and ${notBefore(sql`q`, sql`k`)} and (q.generation, q.due_at) <= (e.resumptions, m.now)
+              and (q.lease_token is null or q.due_at <= m.now)
+            order by q.generation, q.due_at limit 1) due on true
+          where e.disabled_at is null and e.rate_limit is null and e.batch_events is null and s.may_start_at <= m.now
+            and due.is_there is null),
         leased as materialized (
           select * from (
-            select w.event_id${order.leased}, m.token, m.lease_end, m.now, e.*, s.lane, s.failures, s.last_success_at,
-                   row_number() over (partition by e.id order by w.event_id) as place_in_lane,
-                   s.lane - coalesce(u.count, 0) - ${reserved}::int as room
-            from moment m
-            cross join wanted w
-            join webhook_endpoints e on e.account_id = w.account_id and e.id = w.endpoint_id
-            join endpoint_state s on s.account_id = w.account_id and s.endpoint_id = w.endpoint_id
-            left join unnest(${[...underWay.keys()]}::uuid[], ${[...underWay.values()]}::int[]) as u (id, count) on u.id = e.id
-            -- limit and order make it one look into the index: else it may walk all that waits for its next attempt
-            left join lateral (
-              select true as is_there from queue q where q.account_id = e.account_id and q.endpoint_id = e.id
-                and (q.generation, q.due_at) <= (e.resumptions, m.now)
-                and (q.lease_token is null or q.due_at <= m.now)
-              order by q.generation, q.due_at limit 1) due on true
-            where e.disabled_at is null and e.rate_limit is null and e.batch_events is null and s.may_start_at <= m.now${order.andInFront}
-              and due.is_there is null) each_wanted
+            select w.event_id${order.leased}, o.*, row_number() over (partition by o.id order by w.event_id) as place_in_lane
+            from open o join wanted w on w.account_id = o.account_id and w.endpoint_id = o.id${order.andInFront}) each_wanted
           where place_in_lane <= room order by event_id limit ${slots}::int),`,
     queued: sql`
           select w.account_id, w.endpoint_id, w.event_id, w.resumptions, coalesce(l.lease_end, now()), l.token${order.queuedOf}

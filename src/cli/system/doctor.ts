@@ -7,14 +7,8 @@ import { readConfigHere } from '../command/session.ts';
 import { count } from '../terminal/money.ts';
 import { table } from '../terminal/table.ts';
 import type { Terminal } from '../terminal/terminal.ts';
-
-type Status = 'ok' | 'warning' | 'failed' | 'skipped';
-
-interface Check {
-  readonly name: string;
-  readonly status: Status;
-  readonly detail: string;
-}
+import { type Check, check, type Status, verdict } from './check.ts';
+import { checkHorizon } from './doctor-horizon.ts';
 
 const GIGABYTE = 1e9;
 const LEAST_DISK = 0.2 * GIGABYTE;
@@ -32,9 +26,6 @@ export async function doctor({ terminal }: Cli): Promise<number> {
   terminal.result({ ok, checks }, () => describe(checks, ok, terminal));
   return ok ? 0 : 1;
 }
-
-const check = (name: string, status: Status, detail: string): Check => ({ name, status, detail });
-const verdict = (holds: boolean, otherwise: Status = 'failed'): Status => (holds ? 'ok' : otherwise);
 
 async function examine(terminal: Terminal): Promise<Check[]> {
   let config: Config;
@@ -58,7 +49,7 @@ async function examine(terminal: Terminal): Promise<Check[]> {
       checks.push(...checkDatabase(facts), ...checkLog(facts, config.delivery.retentionDays));
       checks.push(await checkSecretKey(config, facts.secretKey), checkBackups(facts.backups, config.backup));
       checks.push(checkAlerts(facts.alerts, config.mail), checkCertificates(facts.endingCertificates));
-      checks.push(checkOrder(facts.longWaits), checkChores(facts.failingChores));
+      checks.push(checkOrder(facts.longWaits), checkChores(facts.failingChores), ...checkHorizon(facts));
     }
   } catch (error) {
     checks.push(check('database', 'failed', tell(error).message));

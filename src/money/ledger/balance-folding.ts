@@ -1,8 +1,8 @@
 import sql, { type Sql } from 'sql-template-tag';
-import { SLICE_ROWS, untilDone } from '../../db/chores.ts';
+import { SLICE_ROWS, type Slice, untilDone } from '../../db/chores.ts';
 import { type Database, oneRow, rows, type Tx } from '../../db/connect.ts';
 import { LOCKS, takeLock } from '../../db/locks.ts';
-import type { AccountId } from '../../kernel/ids.ts';
+import { type AccountId, nil } from '../../kernel/ids.ts';
 import { markOf, OPEN } from './balances.ts';
 import { judging, SUM_MOVED } from './owed.ts';
 
@@ -10,13 +10,38 @@ const FOLDED_AT_ONCE = 20_000;
 
 export const BALANCES_CHORE = 'affiliate balances';
 
+/** So many accounts are looked at in one run; the next one goes on behind them. */
+const ACCOUNTS_AT_ONCE = 1000;
+
 /**
- * Adds the notes to the sums, moves the marks, and recomputes the states of balances where affiliates or minimums have
- * changed, one run at a time. Readers see the same sums before and after.
+ * Adds the notes to the sums, moves the marks of some accounts, and recomputes the states of balances where affiliates have
+ * changed, or the minimums of these accounts; one run at a time. Readers see the same sums before and after, because they
+ * add what is late. The accounts are those after `after`; returns the last of them, null when no more follow.
  */
-export async function foldBalances(db: Database): Promise<void> {
-  for (const slice of [foldNotes, moveMarks, judgeChanged, judgeAccounts])
-    await untilDone(db, BALANCES_CHORE, slice);
+export async function foldBalances(db: Database, after: AccountId | null = null): Promise<AccountId | null> {
+  const accounts = await rows<{ id: AccountId }>(
+    db.reader,
+    sql`select id from accounts where id > ${after ?? nil()} order by id limit ${ACCOUNTS_AT_ONCE}::int`,
+    'accounts_to_fold',
+  );
+  const last = accounts.at(-1)?.id ?? null;
+  const some = sql`(select * from accounts where id > ${after ?? nil()} and id <= ${last ?? nil()})`;
+  const slices: Slice[] = [
+    foldNotes,
+    (tx) => moveMarks(tx, some),
+    judgeChanged,
+    (tx) => judgeAccounts(tx, some),
+  ];
+  for (const slice of slices) await untilDone(db, BALANCES_CHORE, slice);
+  return accounts.length < ACCOUNTS_AT_ONCE ? null : last;
+}
+
+/** Does `foldBalances` again and again, and so goes round all accounts. */
+export function foldingOf(db: Database): () => Promise<void> {
+  let after: AccountId | null = null;
+  return async () => {
+    after = await foldBalances(db, after);
+  };
 }
 
 /**
@@ -91,13 +116,13 @@ async function foldNotes(tx: Tx): Promise<number> {
  * Amounts that became available since the mark are unpaid: all of them except those in notes, which are not in the
  * sums.
  */
-async function moveMarks(tx: Tx): Promise<number> {
+async function moveMarks(tx: Tx, accounts: Sql): Promise<number> {
   const due = sql`m.available_at > d.since and m.available_at <= d.until`;
   await oneRow(
     tx,
     sql`with due as materialized (
           select a.id as account_id, a.since, now_ms() as until
-          from (select id, ${markOf(sql`a.id`)} as since from accounts a) a
+          from (select id, ${markOf(sql`a.id`)} as since from ${accounts} a) a
           where exists (select from commissions c where c.account_id = a.id and ${OPEN}
             and c.available_at > a.since and c.available_at <= now_ms())),
         delta as (
@@ -117,7 +142,7 @@ async function moveMarks(tx: Tx): Promise<number> {
         select 1`,
     'move_balance_marks',
   );
-  return 0; // all accounts at once
+  return 0; // all of them at once
 }
 
 async function judgeChanged(tx: Tx): Promise<number> {
@@ -134,12 +159,14 @@ async function judgeChanged(tx: Tx): Promise<number> {
   return folded;
 }
 
-async function judgeAccounts(tx: Tx): Promise<number> {
+async function judgeAccounts(tx: Tx, accounts: Sql): Promise<number> {
   await oneRow(
     tx,
     sql`with stale as materialized (
           select a.id as account_id, a.minimum_payout
-          from accounts a left join affiliate_balance_marks m on m.account_id = a.id
+          from ${accounts} a
+          -- the limit makes it one look for each of them: a join may read the marks of all accounts
+          left join lateral (select * from affiliate_balance_marks where account_id = a.id limit 1) m on true
           where m.minimum_payout is distinct from a.minimum_payout),
         delta as (${unchanged(sql`b.account_id in (select account_id from stale)`)}),
         ${APPLIED},
@@ -150,5 +177,5 @@ async function judgeAccounts(tx: Tx): Promise<number> {
         select 1`,
     'judge_accounts',
   );
-  return 0; // all accounts at once
+  return 0; // all of them at once
 }

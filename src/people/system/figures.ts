@@ -1,7 +1,9 @@
 import sql from 'sql-template-tag';
+import { visitedEndpoints } from '../../db/at-work.ts';
 import { backupState } from '../../db/backups.ts';
 import { DONE, FAILING } from '../../db/chores.ts';
 import { oneRow, type Tx } from '../../db/connect.ts';
+import { horizonFigures } from '../../db/horizon.ts';
 import { weeksAhead } from '../../db/partitions.ts';
 
 /** What is counted for metrics, of all accounts. */
@@ -25,9 +27,14 @@ export interface Figures {
   readonly backup_at: number | null;
   /** Whether a backup failed since. */
   readonly backup_failed: boolean;
+  /** How many transactions have begun since the oldest snapshot, and how many seconds ago that was; null = not known. */
+  readonly horizon_transactions: number;
+  readonly horizon_seconds: number | null;
+  /** Rows of the queue that are deleted and not removed yet, and the others, as PostgreSQL estimates them. */
+  readonly dead_rows: number;
+  readonly live_rows: number;
 }
 
-const MOST_AT_WORK = 1000;
 const MOST_DUE = 50_000;
 const MOST_ENDPOINTS = 20_000;
 
@@ -38,16 +45,7 @@ const MOST_ENDPOINTS = 20_000;
 export function readFigures(tx: Tx): Promise<Figures> {
   return oneRow<Figures>(
     tx,
-    sql`with recursive
-        visited (account_id, endpoint_id, place) as (
-          (select account_id, endpoint_id, 1 from queue order by account_id, endpoint_id limit 1)
-          union all
-          select q.account_id, q.endpoint_id, v.place + 1
-          from visited v cross join lateral (
-            select account_id, endpoint_id from queue
-            where (account_id, endpoint_id) > (v.account_id, v.endpoint_id)
-            order by account_id, endpoint_id limit 1) q
-          where v.place < ${MOST_AT_WORK}::int),
+    sql`with recursive ${visitedEndpoints},
         at_work as materialized (
           select e.account_id, e.id, e.resumptions, e.updated_at
           from visited v cross join lateral (
@@ -57,13 +55,16 @@ export function readFigures(tx: Tx): Promise<Figures> {
           -- what waited at an endpoint is due since it was enabled again
           select greatest(first.due_at, case when first.generation < e.resumptions then e.updated_at end) as since
           from at_work e cross join lateral (${due} limit 1) first),
-        endpoint as (
-          select e.disabled_at is not null as is_disabled, s.failing_since is not null as is_failing
-          from (select account_id, id, disabled_at from webhook_endpoints
-                where deleted_at is null limit ${MOST_ENDPOINTS}::int) e
-          cross join lateral (
-            select failing_since from endpoint_state
-            where account_id = e.account_id and endpoint_id = e.id limit 1) s)
+        endpoint as materialized (
+          select count(*) filter (where disabled_at is null)::int as able, count(*) filter (where disabled_at is not null)::int as disabled
+          from (select disabled_at from webhook_endpoints where deleted_at is null limit ${MOST_ENDPOINTS}::int) e),
+        failing as materialized (
+          select count(*)::int as count from (
+            select from endpoint_state s
+            cross join lateral (
+              select from webhook_endpoints where account_id = s.account_id and id = s.endpoint_id
+                and disabled_at is null and deleted_at is null limit 1) e
+            where (s.failing_since is not null or s.told > 0) and s.failing_since is not null limit ${MOST_ENDPOINTS}::int) s)
         select (select count(*)::int from (
                   select from at_work e cross join lateral (${due}) each limit ${MOST_DUE}::int) all_due) as due,
                (select coalesce(greatest(0, extract(epoch from now() - min(since))), 0)::float8
@@ -76,11 +77,9 @@ export function readFigures(tx: Tx): Promise<Figures> {
                          extract(epoch from (value::json ->> 'since')::timestamptz)), '{}')
                 from server_settings where starts_with(key, ${FAILING})) as failing_chores,
                extract(epoch from (backups #>> '{last,made_at}')::timestamptz)::float8 as backup_at,
-               backups #>> '{failure,failed_at}' is not null as backup_failed
-        from (select count(*) filter (where not is_disabled and not is_failing)::int as enabled,
-                     count(*) filter (where not is_disabled and is_failing)::int as failing,
-                     count(*) filter (where is_disabled)::int as disabled from endpoint) counts,
-             ${backupState} as state (backups)`,
+               backups #>> '{failure,failed_at}' is not null as backup_failed, horizon.*
+        from (select greatest(0, e.able - f.count) as enabled, f.count as failing, e.disabled from endpoint e, failing f) counts,
+             ${backupState} as state (backups), (${horizonFigures}) horizon`,
     'figures',
   ).then((row) => ({
     ...row,

@@ -2,6 +2,7 @@ import sql from 'sql-template-tag';
 import { oneRow, rows, type Tx } from '../../db/connect.ts';
 import type { AccountId, EndpointId, EventId } from '../../kernel/ids.ts';
 import type { Leased } from '../../outbox/hand-over.ts';
+import { notBefore } from '../../outbox/positions.ts';
 import type { Several } from './attempt.ts';
 import {
   type ClaimedRow,
@@ -12,6 +13,7 @@ import {
   payloadJoin,
   pickedColumns,
 } from './claim.ts';
+import { isUnderWay, placeColumns } from './claim-positions.ts';
 import { type Candidate, pack } from './packing.ts';
 
 /** Deliveries of one endpoint that go in one request. */
@@ -118,14 +120,14 @@ function lockEndpoints(tx: Tx, endpoints: string): Promise<Locked> {
     tx,
     sql`with clock as materialized (select clock_timestamp() as now),
         asked as materialized (
-          select s.account_id, s.endpoint_id, s.may_start_at
-          from json_to_recordset(${endpoints}::json) as f (account_id uuid, endpoint_id uuid)
+          select s.account_id, s.endpoint_id, s.may_start_at, f.generation, f.due_from, f.leased_from
+          from json_to_recordset(${endpoints}::json) as f (account_id uuid, endpoint_id uuid, ${placeColumns})
           join webhook_endpoints e on e.account_id = f.account_id and e.id = f.endpoint_id
           join endpoint_state s on s.account_id = f.account_id and s.endpoint_id = f.endpoint_id
           where e.batch_events is not null and e.disabled_at is null and e.deleted_at is null
           order by random() limit ${ENDPOINTS_AT_ONCE}::int),
         free as materialized (
-          select s.account_id, s.endpoint_id
+          select s.account_id, s.endpoint_id, a.generation, a.due_from, a.leased_from
           from asked a join endpoint_state s on s.account_id = a.account_id and s.endpoint_id = a.endpoint_id
           where s.may_start_at <= (select now from clock)
           for no key update of s skip locked)
@@ -152,16 +154,14 @@ function readDue(tx: Tx, free: string, { leaseMs }: BatchClaimOptions): Promise<
                case when q.has_waited then 2147483647 else extract(epoch from c.now - q.due_at) * 1000 end::float8 as age_ms,
                octet_length(case when e.payload_form is null then v.payload else payload_as(e.payload_form, v.payload) end) as bytes
         from clock c
-        cross join json_to_recordset(${free}::json) as f (account_id uuid, endpoint_id uuid)
+        cross join json_to_recordset(${free}::json) as f (account_id uuid, endpoint_id uuid, ${placeColumns})
         join endpoint_state s on s.account_id = f.account_id and s.endpoint_id = f.endpoint_id
         cross join lateral (
           select * from webhook_endpoints where account_id = f.account_id and id = f.endpoint_id limit 1) e
         cross join lateral (
           select greatest(0, least(
             s.lane - (
-              select count(distinct o.lease_token) from queue o
-              where o.account_id = e.account_id and o.endpoint_id = e.id and o.generation = e.resumptions
-                and o.due_at > c.now and o.due_at <= c.lease_end and o.lease_token is not null),
+              select count(distinct o.lease_token) from queue o where ${isUnderWay(sql`f.leased_from`)}),
             case when e.rate_limit is null then s.lane else greatest(1, e.rate_limit / 10) end))::int as room
           -- counted once, not again for each delivery
           offset 0) r
@@ -170,7 +170,7 @@ function readDue(tx: Tx, free: string, { leaseMs }: BatchClaimOptions): Promise<
                  q.trigger = 'manual' or (q.generation = e.resumptions and q.step > 0) as is_alone
           from queue q
           where q.account_id = e.account_id and q.endpoint_id = e.id
-            and (q.generation, q.due_at) <= (e.resumptions, c.now)
+            and ${notBefore(sql`q`, sql`f`)} and (q.generation, q.due_at) <= (e.resumptions, c.now)
             and (q.lease_token is null or q.due_at <= c.now)
           order by q.generation, q.due_at
           limit least(r.room * e.batch_events, ${EVENTS_AT_ONCE}::int)) q on true

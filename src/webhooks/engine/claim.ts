@@ -3,6 +3,22 @@ import { oneRow, rows, type Tx } from '../../db/connect.ts';
 import { type AccountId, type EndpointId, nil } from '../../kernel/ids.ts';
 import { noteAttempts } from '../../outbox/counts.ts';
 import { type Leased, type LeasedRow, leasedOf } from '../../outbox/hand-over.ts';
+import {
+  entriesRead,
+  knownPositions,
+  type LeasePosition,
+  NO_POSITIONS,
+  notBefore,
+  type Position,
+} from '../../outbox/positions.ts';
+import {
+  foundPositions,
+  leasePositions,
+  nextEndpoint,
+  placeColumns,
+  readEntries,
+  underWay,
+} from './claim-positions.ts';
 
 export interface Claim {
   readonly token: string;
@@ -17,6 +33,11 @@ export interface Claim {
   readonly isCrowded: boolean;
   /** Endpoints that have something due and take several events in one request, as JSON that is passed on unread. */
   readonly batching: string | null;
+  /** Where the known positions are now. */
+  readonly positions: readonly Position[];
+  readonly leasePositions: readonly LeasePosition[];
+  /** Where very many entries were read that belong to no row, as `findPositions` takes them; null = nowhere. */
+  readonly gaps: string | null;
 }
 
 /** An endpoint (account and UUID): claims go round, so that no endpoint waits for the others. */
@@ -39,6 +60,8 @@ interface Round {
   free_count: number;
   is_crowded: boolean;
   batching: string | null;
+  positions: string | null;
+  gaps: string | null;
 }
 
 /** A delivery that a claim leased, of `leasedColumns`. */
@@ -56,6 +79,7 @@ interface Row extends ClaimedRow {
   token: string;
   now: bigint;
   wait_ms: number | null;
+  lease_positions: string | null;
 }
 
 const START: Cursor = {
@@ -82,10 +106,16 @@ const ENDPOINTS_A_CLAIM = 32;
  */
 export async function claim(
   tx: Tx,
-  { worker, slots, leaseMs, from }: { worker: number; slots: number; leaseMs: number; from: Cursor | null },
+  {
+    worker,
+    slots,
+    leaseMs,
+    from,
+    positions = NO_POSITIONS,
+  }: { worker: number; slots: number; leaseMs: number; from: Cursor | null; positions?: string },
 ): Promise<Claim> {
   const rowsEach = Math.ceil(slots / ENDPOINTS_A_CLAIM);
-  const round = await lockEndpoints(tx, { cursor: from ?? START, slots, rowsEach, leaseMs });
+  const round = await lockEndpoints(tx, { cursor: from ?? START, slots, rowsEach, leaseMs, positions });
   // no endpoint takes the places of all the others that are due
   const share = Math.max(rowsEach, Math.ceil(slots / round.free_count));
   const taken = round.free === null ? [] : await takeRows(tx, round.free, { worker, slots, share, leaseMs });
@@ -98,6 +128,9 @@ export async function claim(
     next: nextCursor(round, taken, { slots, share }),
     isCrowded: round.is_crowded,
     batching: round.batching,
+    positions: JSON.parse(round.positions ?? '[]'),
+    leasePositions: JSON.parse(taken[0]?.lease_positions ?? '[]'),
+    gaps: round.gaps,
     deliveries: taken.map(claimed),
   };
 }
@@ -134,7 +167,13 @@ function nextCursor(
  */
 function lockEndpoints(
   tx: Tx,
-  { cursor, slots, rowsEach, leaseMs }: { cursor: Cursor; slots: number; rowsEach: number; leaseMs: number },
+  {
+    cursor,
+    slots,
+    rowsEach,
+    leaseMs,
+    positions,
+  }: { cursor: Cursor; slots: number; rowsEach: number; leaseMs: number; positions: string },
 ): Promise<Round> {
   return oneRow<Round>(
     tx,
@@ -142,48 +181,55 @@ function lockEndpoints(
         clock as materialized (
           select now, now + ${leaseMs}::int * interval '1 millisecond' as lease_end
           from (select clock_timestamp() as now) at),
-        visited (account_id, endpoint_id, place, may_start_at, found, is_crowded, is_batching) as (
-          select ${cursor.account}::uuid, ${cursor.endpoint}::uuid, 0, null::timestamptz, 0, false, false
+        known as materialized (${knownPositions(positions, sql`(select now from clock)`)}),
+        visited (account_id, endpoint_id, place, may_start_at, found, is_crowded, is_batching, generation, due_from, leased_from,
+          walked, read) as (
+          select ${cursor.account}::uuid, ${cursor.endpoint}::uuid, 0, null::timestamptz, 0, false, false, null::int,
+                 null::timestamptz, null::timestamptz, 0::int8, ${entriesRead}
           union all
           select q.account_id, q.endpoint_id, v.place + 1, w.may_start_at,
-                 v.found + case when w.may_start_at <= c.now then w.due else 0 end, w.is_crowded, w.is_batching
+                 v.found + case when w.may_start_at <= c.now then w.due else 0 end, w.is_crowded, w.is_batching,
+                 q.generation, q.due_from, q.leased_from, q.read - v.read, ${entriesRead}
           from visited v
           cross join clock c
-          cross join lateral (
-            select account_id, endpoint_id from queue
-            where (account_id, endpoint_id) > (v.account_id, v.endpoint_id)
-            order by account_id, endpoint_id limit 1) q
+          ${nextEndpoint}
           left join lateral (
             select case when d.due > 0 and not r.is_batching then s.may_start_at end as may_start_at, d.due,
-                   d.due >= r.room and not r.is_batching as is_crowded, d.due > 0 and r.is_batching as is_batching
+                   all_due.count >= r.room and not r.is_batching as is_crowded, d.due > 0 and r.is_batching as is_batching
             from (select * from webhook_endpoints
                   where account_id = q.account_id and id = q.endpoint_id limit 1) e
             cross join (select * from endpoint_state
                         where account_id = q.account_id and endpoint_id = q.endpoint_id limit 1) s
             cross join lateral (
-              select case when e.batch_events is null then greatest(0, least(${rowsEach}::int, s.lane - ${underWay}))
-                          else 1 end as room, e.batch_events is not null as is_batching) r
-            cross join lateral (
-              select count(*)::int as due from (
+              select count(*)::int as count from (
                 select from queue d
                 where d.account_id = q.account_id and d.endpoint_id = q.endpoint_id
-                  and (d.generation, d.due_at) <= (e.resumptions, c.now)
+                  and ${notBefore(sql`d`, sql`q`)} and (d.generation, d.due_at) <= (e.resumptions, c.now)
                   and (d.lease_token is null or d.due_at <= c.now)
                 order by d.generation, d.due_at
-                limit r.room) due_rows) d
+                limit case when e.batch_events is null then ${rowsEach}::int else 1 end) due_rows) all_due
+            cross join lateral (
+              select case when e.batch_events is not null or all_due.count = 0 then 1
+                          else greatest(0, least(${rowsEach}::int, s.lane - ${underWay(sql`q.leased_from`)})) end as room,
+                     e.batch_events is not null as is_batching
+              -- counted once, and only where something is due
+              offset 0) r
+            cross join lateral (select least(all_due.count, r.room)::int as due) d
             where e.disabled_at is null and e.deleted_at is null) w on true
           where v.place < ${ENDPOINTS_AT_ONCE}::int and v.found < ${slots}::int),
         free as materialized (
-          select v.place, v.account_id, v.endpoint_id
+          select v.place, v.account_id, v.endpoint_id, v.generation, v.due_from, v.leased_from
           from visited v join endpoint_state s on s.account_id = v.account_id and s.endpoint_id = v.endpoint_id
           where v.may_start_at is not null and s.may_start_at <= (select now from clock) order by v.place
-          for no key update of s skip locked)
-        select (extract(epoch from c.now) * 1000)::int8 as now,
+          for no key update of s skip locked),
+        ${readEntries}
+        select (extract(epoch from c.now) * 1000)::int8 as now, ${foundPositions},
                (select ${milliseconds(sql`min(may_start_at) - c.now`)}
                 from visited where may_start_at > c.now) as wait_ms,
                l.account_id, l.endpoint_id, l.place = ${ENDPOINTS_AT_ONCE}::int or l.found >= ${slots}::int as goes_on,
                (select json_agg(row_to_json(free)) from free) as free, (select count(*)::int from free) as free_count,
-               (select json_agg(json_build_object('account_id', account_id, 'endpoint_id', endpoint_id))
+               (select json_agg(json_build_object('account_id', account_id, 'endpoint_id', endpoint_id, 'generation', generation,
+                         'due_from', due_from, 'leased_from', leased_from))
                 from visited where is_batching) as batching,
                (select coalesce(bool_or(is_crowded), false)
                   or count(*) filter (where may_start_at <= c.now) > (select count(*) from free) from visited) as is_crowded
@@ -200,11 +246,6 @@ function lockEndpoints(
  */
 export const milliseconds = (span: Sql) =>
   sql`case when ${span} is not null then least(greatest(0, ceil(extract(epoch from ${span}) * 1000)), 2147483647)::int end`;
-
-/** Attempts of endpoint `e` that are in flight at time `c`, at any worker. */
-const underWay = sql`(select count(*) from queue o
-  where o.account_id = e.account_id and o.endpoint_id = e.id and o.generation = e.resumptions
-    and o.due_at > c.now and o.due_at <= c.lease_end and o.lease_token is not null)`;
 
 /** What is read of a queue row `q`, its endpoint `e` and the state `s` of that. */
 export const pickedColumns = sql`s.lane, s.failures, s.last_success_at, e.account_id, e.id, e.resumptions, e.rate_limit, e.url,
@@ -238,20 +279,22 @@ function takeRows(
           select now, now + ${leaseMs}::int * interval '1 millisecond' as lease_end,
                  lease_token(${worker}::int) as token
           from (select clock_timestamp() as now) at),
+        free as materialized (
+          select * from json_to_recordset(${free}::json) as f (place int, account_id uuid, endpoint_id uuid, ${placeColumns})),
         picked as materialized (
           select f.place, ${pickedColumns}
           from clock c
-          cross join json_to_recordset(${free}::json) as f (place int, account_id uuid, endpoint_id uuid)
+          cross join free f
           join endpoint_state s on s.account_id = f.account_id and s.endpoint_id = f.endpoint_id
           cross join lateral (
             select * from webhook_endpoints where account_id = f.account_id and id = f.endpoint_id limit 1) e
           cross join lateral (
             select q.event_id, q.trigger, q.ordering_key, q.step, q.generation, q.lease_token from queue q
             where q.account_id = f.account_id and q.endpoint_id = f.endpoint_id
-              and (q.generation, q.due_at) <= (e.resumptions, c.now)
+              and ${notBefore(sql`q`, sql`f`)} and (q.generation, q.due_at) <= (e.resumptions, c.now)
               and (q.lease_token is null or q.due_at <= c.now)
             order by q.generation, q.due_at
-            limit greatest(0, least(${share}::int, s.lane - ${underWay},
+            limit greatest(0, least(${share}::int, s.lane - ${underWay(sql`f.leased_from`)},
               case when e.rate_limit is null then s.lane else greatest(1, e.rate_limit / 10) end))
             for update skip locked) q
           where e.disabled_at is null and e.deleted_at is null
@@ -270,9 +313,10 @@ function takeRows(
           returning s.may_start_at),
         moment as materialized (
           select now, token, (extract(epoch from now) * 1000)::int8 as now_ms,
-                 (select ${milliseconds(sql`min(may_start_at) - c.now`)} from limited) as wait_ms
+                 (select ${milliseconds(sql`min(may_start_at) - c.now`)} from limited) as wait_ms,
+                 (select json_agg(row_to_json(position)) from (${leasePositions(sql`free`)}) position) as lease_positions
           from clock c)
-        select m.token, m.now_ms as now, m.wait_ms, ${leasedColumns(sql`m.now`)}
+        select m.token, m.now_ms as now, m.wait_ms, m.lease_positions, ${leasedColumns(sql`m.now`)}
         from moment m cross join picked p
         ${payloadJoin}
         order by p.place`,

@@ -1,4 +1,5 @@
 import sql from 'sql-template-tag';
+import { visitedEndpoints } from '../../db/at-work.ts';
 import { oneRow, type Reader, rows, type Tx } from '../../db/connect.ts';
 
 const LAST_CLAIM = 'last_claim';
@@ -16,17 +17,21 @@ export async function noteClaim(tx: Tx): Promise<void> {
 
 /**
  * Whether deliveries have been due for 30 s at an endpoint that takes them, and no worker of the database has
- * claimed anything in that time. If the `timeoutMs` of attempts is long, twice that time counts instead.
+ * claimed anything in that time. Endpoints without work cost nothing. If the `timeoutMs` of attempts is long, twice that time counts instead.
  */
 export async function workNobodyClaims(db: Reader, timeoutMs: number): Promise<boolean> {
   const limit = sql`${Math.max(SHORTEST_IDLE_MS, 2 * timeoutMs)}::int8 * interval '1 millisecond'`;
   const { idle } = await oneRow<{ idle: boolean }>(
     db,
-    sql`select case
+    sql`with recursive ${visitedEndpoints}
+        select case
           when (select value::timestamptz from server_settings where key = ${LAST_CLAIM}) > now() - ${limit} then false
           else exists (
-            select from webhook_endpoints e
-            join endpoint_state s on s.account_id = e.account_id and s.endpoint_id = e.id
+            select from visited v
+            cross join lateral (
+              select * from webhook_endpoints where account_id = v.account_id and id = v.endpoint_id limit 1) e
+            cross join lateral (
+              select may_start_at from endpoint_state where account_id = v.account_id and endpoint_id = v.endpoint_id limit 1) s
             cross join lateral (
               select from queue q where q.account_id = e.account_id and q.endpoint_id = e.id
                 and (q.generation, q.due_at) <= (e.resumptions, now() - ${limit} - coalesce(e.batch_wait_ms, 0) * interval '1 millisecond')

@@ -5,6 +5,7 @@ import { instrumentsOf } from '../../metrics/instruments.ts';
 import type { Leased, Offer } from '../../outbox/hand-over.ts';
 import { type Claim, type Cursor, claim } from './claim.ts';
 import { type BatchClaim, claimBatches, type LeasedBatch } from './claim-batches.ts';
+import { startPositioning } from './positioning.ts';
 import type { Registration } from './registry.ts';
 import { createTurns } from './turns.ts';
 
@@ -22,6 +23,8 @@ export interface Leasing {
    * Whether deliveries were left behind that may be due when leases end: the lane or this process was full.
    */
   isLeftBehind(): boolean;
+  /** A transaction announced work that had begun so many milliseconds before; null = announcements may have been missed. */
+  noteLate(ageMs: number | null): void;
 }
 
 interface LeasingOptions {
@@ -72,6 +75,7 @@ export function createLeasing(options: LeasingOptions): Leasing {
     start(deliveries, token);
   }
 
+  const positions = startPositioning(db);
   let batchesAt = 0;
 
   /** Leases batches at the endpoints that a claim named; returns the milliseconds until it is worth looking again. */
@@ -104,10 +108,14 @@ export function createLeasing(options: LeasingOptions): Leasing {
         const free = slots();
         isLeftBehind ||= free < 1;
         if (free < 1) return null;
-        const claimed = await db.engine((tx) => claim(tx, { worker, slots: free, leaseMs, from }));
+        const begunAt = performance.now();
+        const claimed = await db.engine((tx) =>
+          claim(tx, { worker, slots: free, leaseMs, from, positions: positions.json() }),
+        );
         isLeftBehind ||= claimed.isCrowded;
         begin(claimed.deliveries, claimed.token);
         signal('claimed', claimed.deliveries.length);
+        await positions.note(claimed, begunAt);
         if (claimed.batching === null) return claimed;
         const waitMs = await claimBatchesAt(claimed.batching);
         return { ...claimed, waitMs: soonest(claimed.waitMs, waitMs) };
@@ -137,7 +145,7 @@ export function createLeasing(options: LeasingOptions): Leasing {
         signal('leased', leased.length);
         turns.give();
       };
-      return { worker, leaseMs, slots: offered, underWay, reserved, close };
+      return { worker, leaseMs, slots: offered, underWay, reserved, positions: positions.json(), close };
     },
     end(deliveries) {
       for (const { endpoint } of deliveries) {
@@ -147,6 +155,7 @@ export function createLeasing(options: LeasingOptions): Leasing {
       }
     },
     isLeftBehind: () => isLeftBehind,
+    noteLate: positions.noteLate,
   };
 }
 

@@ -40,10 +40,12 @@ export interface Registration {
 export function register({
   db,
   log,
+  leaseMs,
   onChange,
 }: {
   db: Database;
   log: Logger;
+  leaseMs: number;
   onChange: () => void;
 }): Registration {
   const number = randomInt(1, LARGEST_NUMBER);
@@ -57,7 +59,7 @@ export function register({
   let looking: Promise<void> | undefined;
 
   async function look(): Promise<void> {
-    const seen = await db.engine((tx) => seeWorkers(tx, sign), { single: true });
+    const seen = await db.engine((tx) => seeWorkers(tx, sign, leaseMs), { single: true });
     const others = seen.filter((each) => each.number !== number);
     const gone = others.filter(({ is_alive }) => !is_alive).map((each) => each.number);
     for (const dead of gone.filter((each) => missing.has(each))) {
@@ -112,7 +114,7 @@ interface Seen {
 }
 
 /** All workers, including this one once it holds its sign of life. */
-function seeWorkers(tx: Tx, { space, number }: SignOfLife): Promise<Seen[]> {
+function seeWorkers(tx: Tx, { space, number }: SignOfLife, leaseMs: number): Promise<Seen[]> {
   return rows<Seen>(
     tx,
     sql`with alive as materialized (
@@ -120,7 +122,8 @@ function seeWorkers(tx: Tx, { space, number }: SignOfLife): Promise<Seen[]> {
           where locktype = 'advisory' and classid = ${space}::int8::oid and objsubid = 2 and granted
             and database = (select oid from pg_database where datname = current_database())),
         joined as (
-          insert into workers (number, name) select ${number}::int, ${`${hostname()} ${process.pid}`}
+          insert into workers (number, name, lease_ms)
+          select ${number}::int, ${`${hostname()} ${process.pid}`}, ${leaseMs}::int
           where exists (select from alive where number = ${number}::int)
             and not exists (select from workers where number = ${number}::int)
           on conflict do nothing returning number)

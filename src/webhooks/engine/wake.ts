@@ -6,19 +6,23 @@ export const CHANNEL = 'payhook_deliveries';
 const AT_MOST_EVERY_MS = 10;
 
 /**
- * Tells the workers of other processes to look for work after commits that queued deliveries. It sends a NOTIFY of
- * its own, at most one per 10 ms: inside the transaction it would make all commits wait for one lock. Returns a
+ * Tells the workers of other processes to look for work after commits that queued deliveries, and how many milliseconds
+ * the longest of these transactions lasted. It sends a NOTIFY of its own, at most one per 10 ms: inside the transaction it would make all commits wait for one lock. Returns a
  * function that sends the last one and stops.
  */
 export function createNotifier(db: Database): () => Promise<void> {
   let timer: NodeJS.Timeout | undefined;
   let sending: Promise<unknown> = Promise.resolve();
+  let longest = 0;
   const send = () => {
     timer = undefined;
+    const age = String(Math.ceil(longest));
+    longest = 0;
     // a lost hint costs a moment: every worker also polls
-    sending = rows(db.reader, sql`select pg_notify(${CHANNEL}, '')`).catch(() => undefined);
+    sending = rows(db.reader, sql`select pg_notify(${CHANNEL}, ${age})`).catch(() => undefined);
   };
-  const stop = db.onAnnounced(() => {
+  const stop = db.onAnnounced((ageMs) => {
+    longest = Math.max(longest, ageMs);
     timer ??= setTimeout(send, AT_MOST_EVERY_MS);
   });
   return async () => {

@@ -63,7 +63,7 @@ export function createWorker(options: WorkerOptions): Worker {
   const leaseMs = config.timeoutMs * LEASES_PER_TIMEOUT;
   const now = () => performance.now() + clockOffset;
   const pump = createPump({ log, look });
-  const registration = register({ db, log, onChange: pump.wake });
+  const registration = register({ db, log, leaseMs, onChange: pump.wake });
   const settler = createSettler({
     ...options,
     leaseMs,
@@ -123,8 +123,14 @@ export function createWorker(options: WorkerOptions): Worker {
     if (leasing.isLeftBehind() || pump.isLooking()) pump.wake();
   }
 
-  const stopListening = db.listen(CHANNEL, pump.wake, registration.sign);
-  const stopHearing = db.onAnnounced(pump.wake);
+  const hear = (ageMs: number | null) => {
+    leasing.noteLate(ageMs);
+    pump.wake();
+  };
+  // a server of the version before sends no number
+  const listener = (payload: string | null) => hear(payload === null ? null : Number(payload));
+  const stopListening = db.listen(CHANNEL, listener, registration.sign);
+  const stopHearing = db.onAnnounced(hear);
   const stopOffering = deliverHere(db, leasing);
   const stopSweeping = startSweeping(db, log);
   const recoverer = startRecovering(options);

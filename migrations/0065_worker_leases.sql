@@ -1,0 +1,3 @@
+-- How long the leases of a worker last: none that begins now ends before the shortest of them (docs/decisions/0086).
+-- Null in a row that a server of the version before wrote.
+alter table workers add column lease_ms int check (lease_ms > 0);

@@ -1,0 +1,11 @@
+export type Status = 'ok' | 'warning' | 'failed' | 'skipped';
+
+/** Something that `payhook doctor` looked at. */
+export interface Check {
+  readonly name: string;
+  readonly status: Status;
+  readonly detail: string;
+}
+
+export const check = (name: string, status: Status, detail: string): Check => ({ name, status, detail });
+export const verdict = (holds: boolean, otherwise: Status = 'failed'): Status => (holds ? 'ok' : otherwise);
