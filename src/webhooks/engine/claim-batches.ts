@@ -167,7 +167,7 @@ function readDue(tx: Tx, free: string, { leaseMs }: BatchClaimOptions): Promise<
           offset 0) r
         left join lateral (
           select q.event_id, q.due_at, q.generation < e.resumptions or q.lease_token is not null as has_waited,
-                 q.trigger = 'manual' or (q.generation = e.resumptions and q.step > 0) as is_alone
+                 q.alone or q.trigger = 'manual' or (q.generation = e.resumptions and q.step > 0) as is_alone
           from queue q
           where q.account_id = e.account_id and q.endpoint_id = e.id
             and (q.generation, q.due_at) <= (e.resumptions, c.now)
