@@ -11,7 +11,7 @@ import { sendAuthorized } from './authorized.ts';
 import { createKeyring } from './keyring.ts';
 import { type Outcome, shortened } from './outcome.ts';
 import { nextDelay } from './schedule.ts';
-import { createSender, type Sender } from './send.ts';
+import { createSender, type Sender, type SenderOptions } from './send.ts';
 import type { Result } from './settle.ts';
 import { createTokens } from './tokens.ts';
 import { serverProxy } from './ways.ts';
@@ -63,9 +63,9 @@ interface Post {
 
 function createPost({ vault, addresses, localAddresses, config, now }: AttemptsOptions): Post {
   const { timeoutMs } = config;
-  const senderFor = (rules: AddressRules, ofServer = serverProxy(config), limitMs = timeoutMs) =>
+  const senderFor = (rules: AddressRules, more: Partial<SenderOptions> = {}) =>
     createSender({
-      proxies: { addresses, ofServer },
+      proxies: { addresses, ofServer: serverProxy(config) },
       addresses: rules,
       timeoutMs: limitMs,
       // the lane limits an endpoint; endpoints of many merchants may share an origin
@@ -74,11 +74,11 @@ function createPost({ vault, addresses, localAddresses, config, now }: AttemptsO
     });
   const sender = senderFor(addresses);
   // a sender of its own, so that no other endpoint reuses a kept connection to the loopback
-  const localSender = senderFor(localAddresses, null);
+  const localSender = senderFor(localAddresses, { proxies: { addresses, ofServer: null } });
   // likewise none to a network that the operator allowed
   const publicSender = senderFor(PUBLIC_ONLY);
   // to token endpoints: their proxies have less time too
-  const tokenSender = senderFor(addresses, undefined, timeoutMs / 2);
+  const tokenSender = senderFor(addresses, { timeoutMs: timeoutMs / 2, needsBody: true });
   const senders = [sender, localSender, publicSender, tokenSender];
   const getToken = createTokens(tokenSender);
   const keyring = createKeyring(vault);

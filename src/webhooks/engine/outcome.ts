@@ -33,9 +33,9 @@ export interface Outcome {
   readonly responseHeaders: Readonly<Record<string, string>> | null;
   /** The first 16 KiB, as UTF-8 without NUL; invalid bytes become U+FFFD. */
   readonly responseBody: string | null;
-  /** The body is longer than `responseBody`. */
+  /** The body is longer than `responseBody`, or it broke off. */
   readonly responseTruncated: boolean;
-  /** null = success: a 2xx whose body arrived completely. */
+  /** null = success: the head of a 2xx arrived. */
   readonly errorCode: AttemptError | null;
   /** For people, without addresses; null exactly when `errorCode` is. */
   readonly errorMessage: string | null;
@@ -196,11 +196,26 @@ function failureOfAll(error: AggregateError): Failure {
   return first ?? { code: 'network_error', message: MEANINGS.network_error };
 }
 
-/** The outcome of an exchange that ended, by itself or by `failure`. `clock` returns milliseconds since 1970. */
+/** How an outcome is judged. */
+interface Judging {
+  /** Milliseconds since 1970. */
+  readonly clock: (() => number) | undefined;
+  /** A 2xx whose body breaks off is a failure. */
+  readonly needsBody: boolean;
+}
+
+const isSuccess = (status: number) => status >= 200 && status < 300;
+/** They have no body, whatever length they name (RFC 9110 sections 15.3.5, 15.3.6 and 15.4.5). */
+const WITHOUT_BODY: ReadonlySet<number> = new Set([204, 205, 304]);
+
+/**
+ * The outcome of an exchange that ended, by itself or by `failure`. The head of a 2xx acknowledges the event: whatever
+ * becomes of the body, sending the event again would only repeat it.
+ */
 export function outcomeOf(
   exchange: Heard,
   failure: Failure | null,
-  clock: (() => number) | undefined,
+  { clock, needsBody }: Judging,
 ): Outcome {
   const { startedAt, status, headers, isTruncated } = exchange;
   const durationMs = Math.round(performance.now() - startedAt);
@@ -215,13 +230,14 @@ export function outcomeOf(
   }
   const isWhole = failure === null && !isTruncated;
   const { text, isCut } = bodyText(exchange, isWhole);
-  const { code, message } = failure ?? failureOfStatus(status) ?? { code: null, message: null };
+  const counted = isSuccess(status) && !needsBody ? null : failure;
+  const { code, message } = counted ?? failureOfStatus(status) ?? { code: null, message: null };
   return {
     durationMs,
     responseStatus: status,
     responseHeaders: keptHeaders(headers),
     responseBody: text,
-    responseTruncated: isTruncated || isCut,
+    responseTruncated: isTruncated || isCut || (failure !== null && !WITHOUT_BODY.has(status)),
     errorCode: code,
     errorMessage: message,
     retryAfterSeconds: secondsOf(headers['retry-after'], headers.date, clock),
@@ -230,7 +246,7 @@ export function outcomeOf(
 }
 
 function failureOfStatus(status: number): Failure | null {
-  if (status >= 200 && status < 300) return null;
+  if (isSuccess(status)) return null;
   if (status >= 300 && status < 400)
     return { code: 'redirect', message: `HTTP ${status}: ${MEANINGS.redirect}` };
   return { code: 'response_error', message: `HTTP ${status}` };

@@ -50,6 +50,8 @@ export function createSender(options: SenderOptions): Sender {
     limitMs: options.timeoutMs / 2,
     ...options.proxies,
   });
+  /** A 2xx counts only when its body is complete: what is asked for is in it. */
+  readonly needsBody?: boolean;
   const readTarget = rememberedTargets();
   const deadlines = watchDeadlines<Exchange & Timed>(options.timeoutMs, (exchange, why) => {
     const late = exchange.received.status === null ? 'timeout' : 'body_too_slow';
@@ -63,6 +65,7 @@ export function createSender(options: SenderOptions): Sender {
 
   return {
     send({ url, headers, body, way, limitMs }) {
+  const judging = { clock: options.clock, needsBody: options.needsBody ?? false };
       const target = readTarget(url);
       if (isClosed) return Promise.resolve(unsent('lost', MEANINGS.lost));
       if (!target) return Promise.resolve(unsent('network_error', 'the URL is not valid'));
@@ -79,7 +82,7 @@ export function createSender(options: SenderOptions): Sender {
             deadlines.delete(exchange);
             const isUnanswered = failure !== null && received.status === null;
             const told = isUnanswered ? explained(failure, way, options.clock) : failure;
-            resolve(outcomeOf(received, told, options.clock));
+            resolve(outcomeOf(received, told, judging));
           },
           connection: null,
           isRepeated: false,
