@@ -213,6 +213,7 @@ async function storeForeign(
       trace,
       trigger: 'scheduled',
       step: 0,
+      lost: null,
     });
   });
   return stored;
@@ -354,6 +355,7 @@ export async function giveBack(
         where event_id = any(${events}::uuid[]) and endpoint_id = ${endpoint} and lease_token = ${token}`,
     'give_back',
   );
+  tx.announce();
 }
 
 const ENDED_AT_ONCE = 1000;

@@ -7,7 +7,6 @@ import {
   type ClaimedRow,
   claimed,
   leasedColumns,
-  logLost,
   milliseconds,
   payloadJoin,
   pickedColumns,
@@ -257,7 +256,6 @@ async function lease(
         order by p.place, p.event_id`,
     'lease_batches',
   );
-  await logLost(tx, taken);
   const batches = new Map<string, [Leased, ...Leased[]]>();
   for (const row of taken) {
     const batch = batches.get(row.token);

@@ -43,6 +43,8 @@ export interface Outcome {
   readonly retryAfterSeconds: number | null;
   /** What this machine lacked to make the attempt, such as EMFILE, so that nothing was sent; null = nothing. */
   readonly lack: string | null;
+  /** It might no longer be sent, so nothing was. */
+  readonly isUnsent: boolean;
 }
 
 /** What is kept of a response. */
@@ -114,6 +116,7 @@ export const NOTHING: Outcome = {
   errorMessage: null,
   retryAfterSeconds: null,
   lack: null,
+  isUnsent: false,
 };
 
 /** Why an exchange failed: a code for programs, a sentence for people. */
@@ -121,7 +124,22 @@ export interface Failure {
   readonly code: AttemptError;
   readonly message: string;
   readonly lack?: string;
+  readonly isUnsent?: boolean;
 }
+
+/** The lease ended before its worker wrote a result. */
+export const NO_RESULT: Failure = {
+  code: 'lost',
+  message:
+    'the lease ended before the worker reported a result: whether the receiver has the event is not known',
+};
+
+/** The lease may be over, so nothing was sent. */
+export const UNSENT: Failure = {
+  code: 'lost',
+  message: 'nothing was sent: the lease may be over',
+  isUnsent: true,
+};
 
 // From the system's lookup and from name servers. `ETIMEOUT` is a name server's, `ETIMEDOUT` a connection's.
 const DNS_CODES =
@@ -212,11 +230,7 @@ const WITHOUT_BODY: ReadonlySet<number> = new Set([204, 205, 304]);
  * The outcome of an exchange that ended, by itself or by `failure`. The head of a 2xx acknowledges the event: whatever
  * becomes of the body, sending the event again would only repeat it.
  */
-export function outcomeOf(
-  exchange: Heard,
-  failure: Failure | null,
-  { clock, needsBody }: Judging,
-): Outcome {
+export function outcomeOf(exchange: Heard, failure: Failure | null, { clock, needsBody }: Judging): Outcome {
   const { startedAt, status, headers, isTruncated } = exchange;
   const durationMs = Math.round(performance.now() - startedAt);
   if (status === null || headers === null) {
@@ -226,6 +240,7 @@ export function outcomeOf(
       errorCode: failure?.code ?? null,
       errorMessage: failure?.message ?? null,
       lack: failure?.lack ?? null,
+      isUnsent: failure?.isUnsent ?? false,
     };
   }
   const isWhole = failure === null && !isTruncated;
@@ -242,6 +257,7 @@ export function outcomeOf(
     errorMessage: message,
     retryAfterSeconds: secondsOf(headers['retry-after'], headers.date, clock),
     lack: null,
+    isUnsent: false,
   };
 }
 
