@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { somebodyWaits } from '../support/held.ts';
 import { until } from '../support/wire.ts';
 import { type Endpoint, holding, onStage, type Stage } from './support.ts';
 
@@ -42,7 +43,21 @@ describe.concurrent('after a 410', () => {
       const endpoint = await stage.endpoint(receiver, { batch: { max_events: 2, max_wait_ms: 60_000 } });
       await stage.publishMany(12);
       await door.until(4); // as many as the lane takes
-      door.release(410);
+      // whoever disables the endpoint waits for this
+      const client = await stage.world.connect();
+      try {
+        await client.query('begin');
+        await client.query('select from webhook_endpoints where id = $1 for update', [endpoint.uuid]);
+        door.release(410);
+        await somebodyWaits(stage.world);
+        const other = await stage.receiver();
+        await stage.endpoint(other, { event_types: ['later.*'] });
+        await stage.publish('later.created');
+        await other.until(1);
+        expect(receiver.received).toHaveLength(4);
+      } finally {
+        await client.end();
+      }
       await until('the endpoint is disabled', async () => (await statusOf(stage, endpoint)) === 'disabled');
       await untilClaimedSince(stage);
       expect(receiver.received).toHaveLength(4);
