@@ -52,6 +52,8 @@ interface Scene {
   /** Events with one ordering key, one after the other; returns when PostgreSQL has them. */
   publish(server: ServerProcess, count: number): Promise<void>;
   untilNothingWaits(): Promise<void>;
+  /** The same, or a process that stands still has rows locked since before its leases ended. */
+  untilNothingCanGo(): Promise<void>;
   /** Waits until leases that were given before are over. */
   untilLeasesEnd(): Promise<void>;
   /** Proves what holds whenever a process stood still. */
@@ -128,6 +130,16 @@ async function openScene(more: Readonly<Record<string, string>> = {}): Promise<S
     },
     async untilNothingWaits() {
       await until('nothing waits', async () => (await folder.query('select from queue')).length === 0);
+    },
+    async untilNothingCanGo() {
+      await until('nothing can go', async () => {
+        const [queue] = await folder.query<{ over: boolean }>(
+          `select not exists (select from queue) or exists (
+             select from pg_stat_activity where datname = current_database()
+               and state = 'idle in transaction' and xact_start < now() - interval '${LEASE_MS} ms') as over`,
+        );
+        return queue?.over;
+      });
     },
     async untilLeasesEnd() {
       const end = (await clock()) + LEASE_MS;
@@ -233,7 +245,7 @@ describe('a worker that stands still longer than its lease', () => {
         proxy.before = undefined;
         const other = await folder.startWorker();
         await scene.untilLeasesEnd();
-        if (isFree) await scene.untilNothingWaits();
+        if (isFree) await scene.untilNothingCanGo();
         expect((await other.signal('SIGTERM')).code).toBe(0);
         scene.noteResumed();
         resume();
