@@ -318,7 +318,7 @@ export const webhooks = {
     redirect:
       'It answered with a redirect, which is not followed. Give the endpoint the address it leads to.',
     timeout: 'The endpoint did not answer in time. It should answer first and do its work afterwards.',
-    body_too_slow: 'It started to answer but did not finish in time.',
+    body_too_slow: 'It answered with a failure and did not finish in time.',
     dns_error: 'The host name could not be resolved. Check the URL, and the DNS of the server.',
     connection_refused: 'Nothing listens at that address and port. Is the receiver running?',
     connection_reset: 'The connection was cut midway, perhaps by a proxy or because the receiver crashed.',
@@ -340,7 +340,7 @@ export const webhooks = {
       'The token endpoint gave no token; the message says why. Set the client credentials again, or their scope.',
     token_invalid: 'What the token endpoint answered is no access token of the type Bearer.',
     token_timeout: 'The token endpoint took too long to answer, so nothing was sent.',
-    lost: 'The server that sent it stopped before it got the answer. The event may have arrived.',
+    lost: 'The server stopped or stood still before it noted an answer. The event may have arrived.',
     endpoint_deleted: 'The endpoint was deleted before the event was delivered.',
   } as Readonly<Record<string, string>>,
   // what helps with some statuses

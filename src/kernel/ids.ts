@@ -85,3 +85,6 @@ export function numberIdOf(text: string): number | null {
   const id = Number(text);
   return Number.isSafeInteger(id) ? id : null;
 }
+
+/** Milliseconds since 1970 in a UUID of version 7 (RFC 9562 section 5.7). */
+export const timeIn = (uuid: string): number => Number.parseInt(uuid.slice(0, 8) + uuid.slice(9, 13), 16);

@@ -20,6 +20,8 @@ export interface Leased {
   readonly orderingKey: string | null;
   /** Attempts of the schedule that were already made. */
   readonly step: number;
+  /** The token of an earlier lease that ended without a result; null = none. */
+  readonly lost: string | null;
   readonly url: string;
   /** The machine whose loopback the operator allowed for this URL; null = the usual rules apply. */
   readonly localMachine: string | null;
@@ -74,7 +76,7 @@ export interface LeasedRow {
 /** What an attempt needs, from the row of a statement that leased it. */
 export function leasedOf(
   row: LeasedRow,
-  rest: Pick<Leased, 'payload' | 'trace' | 'trigger' | 'step'>,
+  rest: Pick<Leased, 'payload' | 'trace' | 'trigger' | 'step' | 'lost'>,
 ): Leased {
   return {
     account: row.account_id,
@@ -86,6 +88,7 @@ export function leasedOf(
     trigger: rest.trigger,
     orderingKey: row.ordering_key ?? null,
     step: rest.step,
+    lost: rest.lost,
     url: row.url,
     localMachine: row.local_machine,
     isPublicOnly: row.public_only,

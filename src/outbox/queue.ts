@@ -167,6 +167,8 @@ export async function publishTest(tx: Tx, { account, endpoint, type, body }: Tes
     store<{ id: EventId; bytes: number }>(tx, records, returned, { name: 'publish_test', trace }),
   );
   checkSize(stored?.bytes ?? 0);
+  // somebody waits for the answer
+  if (stored) await rows(tx, sql`update queue set alone = true where event_id = ${stored.id}`, 'send_alone');
   measurePublished(tx, stored ? 1 : 0);
   return stored?.id ?? nil();
 }
@@ -213,6 +215,7 @@ async function storeForeign(
       trace,
       trigger: 'scheduled',
       step: 0,
+      lost: null,
     });
   });
   return stored;
@@ -312,8 +315,8 @@ export async function holdLog(tx: Tx): Promise<void> {
 
 /**
  * Makes a delivery due now, at a user's request: a new attempt of the same event, whatever became of earlier
- * ones. If it is in flight or due already, that attempt is the one. A slow-down of the endpoint (Retry-After)
- * is lifted; its rate limit is not. The caller has called `holdLog`, and checked that the delivery exists and
+ * ones. If it is in flight or due already, that attempt is the one; where it waits for others to go in one request, it
+ * goes alone instead. A slow-down of the endpoint (Retry-After) is lifted; its rate limit is not. The caller has called `holdLog`, and checked that the delivery exists and
  * its endpoint is enabled.
  */
 export async function retryNow(
@@ -322,11 +325,15 @@ export async function retryNow(
 ): Promise<void> {
   await rows(
     tx,
-    sql`insert into queue as q (account_id, endpoint_id, event_id, trigger, generation, due_at)
-        select account_id, id, ${event}::uuid, 'manual', resumptions, now() from webhook_endpoints
+    sql`insert into queue as q (account_id, endpoint_id, event_id, trigger, generation, due_at, alone)
+        select account_id, id, ${event}::uuid, 'manual', resumptions, now(), batch_events is not null from webhook_endpoints
         where account_id = ${account} and id = ${endpoint}
-        on conflict (event_id, endpoint_id) do update set trigger = 'manual', due_at = now()
-          where q.lease_token is null and q.due_at > now() and q.generation = excluded.generation`,
+        on conflict (event_id, endpoint_id) do update
+          set trigger = case when q.due_at > now() and q.generation = excluded.generation then 'manual' else q.trigger end,
+              due_at = least(q.due_at, now()), alone = excluded.alone
+          where q.lease_token is null
+            and case when q.due_at > now() then q.generation = excluded.generation
+                     else q.generation <= excluded.generation and q.alone < excluded.alone end`,
   );
   await rows(
     tx,
@@ -350,6 +357,7 @@ export async function giveBack(
         where event_id = any(${events}::uuid[]) and endpoint_id = ${endpoint} and lease_token = ${token}`,
     'give_back',
   );
+  tx.announce();
 }
 
 const ENDED_AT_ONCE = 1000;

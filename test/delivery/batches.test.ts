@@ -293,6 +293,25 @@ describe.concurrent('an endpoint that takes batches', () => {
       expect(sizes(receiver.received.slice(sent))).toEqual([20, 20, 20]);
     }));
 
+  test('gets an event that waits for others at once and alone when it is retried by hand, and so a test event', () =>
+    onStage({ settings }, async (stage) => {
+      const receiver = await stage.receiver();
+      const endpoint = await stage.endpoint(receiver, { batch: { max_events: 20, ...PATIENT } });
+      const [first, second, third] = (await publishAll(stage, numbered(3))) as [string, string, string];
+      expect(await stage.retry(endpoint, second)).toBe(200);
+      const log = await stage.untilLog(endpoint, second, { status: 'delivered' });
+      expect(log.attempts).toMatchObject([{ number: 1, trigger: 'scheduled' }]);
+      const { status, body } = await stage.api.post(`${endpoint.path}/test`, {});
+      expect(status).toBe(201);
+      const tested = await stage.untilLog(endpoint, body.id, { status: 'delivered' });
+      expect(tested.attempts).toMatchObject([{ number: 1, trigger: 'scheduled' }]);
+      expect(receiver.received.map(idsIn)).toEqual([[second], [body.id]]);
+      // the others still wait for company
+      await stage.change(endpoint, { batch: { max_events: 2, ...PATIENT } });
+      for (const id of [first, third]) await stage.untilLog(endpoint, id, { status: 'delivered' });
+      expect(idsIn(receiver.received[2]!)).toEqual([first, third]);
+    }));
+
   test('that is disabled while events wait keeps them, and gets them when it is enabled', () =>
     onStage({ settings }, async (stage) => {
       const receiver = await stage.receiver();

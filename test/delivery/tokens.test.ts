@@ -42,7 +42,13 @@ function guard(receiver: Receiver, provider: IdentityProvider): void {
 }
 
 function openTokens(options: Partial<SenderOptions> = {}) {
-  const sender = createSender({ addresses: LOCAL, timeoutMs: 2000, connectionsPerOrigin: 4, ...options });
+  const sender = createSender({
+    addresses: LOCAL,
+    timeoutMs: 2000,
+    connectionsPerOrigin: 4,
+    needsBody: true,
+    ...options,
+  });
   cleanups.push(() => sender.close());
   return createTokens(sender);
 }

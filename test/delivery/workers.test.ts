@@ -89,28 +89,42 @@ describe.concurrent('several workers', () => {
     }),
   );
 
-  test('a lost attempt uses up nothing of the schedule', () =>
-    onStage({ delivers: false, settings: { DELIVERY_SCHEDULE: '0s 24h' } }, async (stage) => {
+  test('the first lost attempt in a row uses up nothing of the schedule, those after it do', () =>
+    onStage({ delivers: false, settings: { DELIVERY_SCHEDULE: '0s 24h 24h' } }, async (stage) => {
       const receiver = await stage.receiver();
       const door = holding(receiver);
       const endpoint = await stage.endpoint(receiver);
       const event = await stage.publish();
       const worker = await stage.world.startWorker();
-      for (const count of [1, 2, 3]) {
-        await door.until(count);
+      const lose = async (attempts: number) => {
+        await door.until(attempts);
         await endLease(stage, endpoint);
         await stage.nudge();
-      }
-      await door.until(4);
-      door.release(500);
-      const log = await stage.untilLog(endpoint, event, { attempt_count: 4, status: 'pending' });
+        return stage.untilLog(endpoint, event, { attempt_count: attempts });
+      };
+      await lose(1); // sent again at once
+      const again = await lose(2);
+      expect(again.attempts[1].error_message).toContain(
+        'the lease ended before the worker reported a result',
+      );
+      expect(await stage.queue(endpoint)).toMatchObject([{ step: 1, leased: false }]);
+      expect((await stage.queue(endpoint))[0]?.due_in).toBeGreaterThan(20 * 3600);
+      await stage.passTime(endpoint);
+      await door.until(3);
+      door.held[2]?.response.writeHead(500).end(); // so what was lost before no longer counts
+      await stage.untilLog(endpoint, event, { attempt_count: 3, status: 'pending' });
+      await stage.passTime(endpoint);
+      await lose(4);
+      await lose(5);
+      const log = await stage.untilLog(endpoint, event, { attempt_count: 5, status: 'failed' });
       expect(told(log)).toEqual([
         [1, 'lost'],
         [2, 'lost'],
-        [3, 'lost'],
-        [4, 'response_error'],
+        [3, 'response_error'],
+        [4, 'lost'],
+        [5, 'lost'],
       ]);
-      expect(await stage.queue(endpoint)).toMatchObject([{ step: 1, leased: false }]);
+      expect(await stage.queue(endpoint)).toEqual([]);
       await worker.close();
     }));
 });

@@ -20,6 +20,9 @@ test.each([
   ['099 X', 'response_error'],
   ['101 Switching Protocols', 'response_error'],
   ['103 Early Hints', 'timeout'],
+  ['204 No Content', null],
+  ['204 No Content\r\ncontent-length: 5', null],
+  ['200 OK\r\ncontent-length: 5', null],
   ['304 Not Modified', 'redirect'],
   ['304 Not Modified\r\ncontent-length: 5', 'redirect'],
   ['999 X\r\ncontent-length: 0', 'response_error'],
@@ -34,7 +37,7 @@ test.each([
   const sender = senderOf();
   const outcome = await sender.send({ url: `http://127.0.0.1:${port}/`, headers: {}, body: '{}' });
   expect([outcome.errorCode, outcome.lack]).toEqual([expected, null]);
-  expect(outcome.errorMessage).not.toContain('ERR_');
+  expect(outcome.errorMessage ?? '').not.toContain('ERR_');
   await sender.close();
   server.close();
 });

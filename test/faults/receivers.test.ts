@@ -55,7 +55,7 @@ describe('a receiver that', () => {
   for (const hostile of HOSTILE_RECEIVERS) {
     test(`${hostile.name} costs its own attempt: ${hostile.expected ?? 'delivered'}`, async () => {
       const receiver = await hostile.start();
-      const isSlow = hostile.expected === 'timeout' || hostile.expected === 'body_too_slow';
+      const isSlow = /timeout|body_too_slow/.test(hostile.expected ?? '') || hostile.name.startsWith('drips');
       const sender = openSender(isSlow ? {} : { timeoutMs: PATIENCE_MS });
       const { heapUsed, external } = process.memoryUsage();
       const outcomes = await Promise.all(Array.from({ length: 2 }, () => post(sender, receiver.url)));
@@ -301,11 +301,52 @@ describe('a connection that was kept', () => {
   });
 });
 
+describe('a request whose lease ends', () => {
+  test.each([
+    ['while its name is looked up', { first: 0 }],
+    ['while a kept connection turns out to be closed', { first: 1 }],
+  ])('%s is not sent', async (_, { first }) => {
+    const receiver = await openReceiver();
+    let isGood = true;
+    receiver.respond((_request, response, count) => {
+      if (count > first) isGood = false; // the worker stood still, and the receiver closed the connection
+      if (count > first) response.socket?.destroy();
+      else response.end();
+    });
+    const sender = openSender({
+      timeoutMs: PATIENCE_MS,
+      resolve: (_name, done) => {
+        if (first === 0) isGood = false;
+        done(null, [{ address: '127.0.0.1', family: 4 }]);
+      },
+    });
+    const url = receiver.url.replace('127.0.0.1', 'shop.example.com');
+    const permit = { isGood: () => isGood, endsAt: Number.POSITIVE_INFINITY };
+    const send = () => sender.send({ url, headers: {}, body: '{}', permit });
+    for (let sent = 0; sent < first; sent++) expect((await send()).errorCode).toBeNull();
+    expect(await send()).toMatchObject({ errorCode: 'lost', isUnsent: true, responseStatus: null });
+    expect(receiver.received).toHaveLength(first === 0 ? 0 : first + 1);
+    isGood = true;
+    receiver.respond(200);
+    if (first > 0) expect((await send()).errorCode).toBeNull();
+  });
+
+  test('while the receiver works is given up before that', async () => {
+    const receiver = await openReceiver();
+    receiver.respond(() => undefined);
+    const sender = openSender({ timeoutMs: PATIENCE_MS });
+    const permit = { isGood: () => true, endsAt: performance.now() };
+    const outcome = await sender.send({ url: receiver.url, headers: {}, body: '{}', permit });
+    expect(outcome).toMatchObject({ errorCode: 'lost', isUnsent: false });
+    expect(outcome.errorMessage).toContain('stood still');
+  });
+});
+
 describe('giving up', () => {
   test('ends each exchange as lost, at whatever stage, and the sender continues', async () => {
     const receiver = await openReceiver();
     receiver.respond((_request, response, count) => {
-      if (count === 2) response.writeHead(200).write('half');
+      if (count === 2) response.writeHead(500).write('half');
     });
     const sender = openSender({ connectionsPerOrigin: 2, resolve: () => {} });
     const exchanges = [1, 2, 3].map(() => post(sender, receiver.url));

@@ -150,7 +150,7 @@ async function attempt(
       token: leased?.token ?? '',
       succeeded,
       retryMs: outcome.end === 'fails' ? HOUR : null,
-      released: false,
+      lost: false,
       startedAt: new Date(outcome.at === null ? Date.now() : timeOf(outcome.at)).toISOString(),
       durationMs: outcome.durationMs,
       url: 'http://127.0.0.1:9/hook',

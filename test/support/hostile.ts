@@ -140,30 +140,42 @@ export const HOSTILE_RECEIVERS: readonly HostileReceiver[] = [
   raw('resets the connection', 'connection_reset', (socket) => socket.resetAndDestroy()),
   raw('closes the connection without a word', 'connection_reset', (socket) => socket.end()),
   raw('closes in the middle of the headers', 'connection_reset', (socket) => socket.end(`${HEAD}content-le`)),
-  raw('resets in the middle of the body', 'connection_reset', (socket) =>
+  raw('resets in the middle of the body', null, (socket) =>
     socket.write(`${HEAD}content-length: 100\r\n\r\nten bytes.`, () => socket.resetAndDestroy()),
   ),
-  raw('closes in the middle of the body', 'connection_reset', (socket) =>
+  raw('closes in the middle of the body', null, (socket) =>
     socket.end(`${HEAD}content-length: 100\r\n\r\nten bytes.`),
   ),
-  raw('closes in the middle of a body it wanted to end with the connection', 'connection_reset', (socket) =>
+  raw('closes in the middle of a body it wanted to end with the connection', null, (socket) =>
     socket.end(`${HEAD}connection: close\r\ncontent-length: 100\r\n\r\nten bytes.`),
   ),
-  raw('closes in the middle of a chunk', 'connection_reset', (socket) =>
+  raw('closes in the middle of a chunk', null, (socket) =>
     socket.end(`${HEAD}connection: close\r\ntransfer-encoding: chunked\r\n\r\n64\r\nten bytes.`),
   ),
   raw('never answers', 'timeout', () => {}),
   raw('drips its headers', 'timeout', (socket) => drip(socket, HEAD + 'a: b\r\n'.repeat(1000))),
-  raw('drips its body', 'body_too_slow', (socket) =>
+  raw('drips its body', null, (socket) =>
     socket.write(`${HEAD}content-length: 1000\r\n\r\n`, () => drip(socket, 'x')),
+  ),
+  raw('closes in the middle of the body of an error', 'connection_reset', (socket) =>
+    socket.end('HTTP/1.1 500 No\r\ncontent-length: 100\r\n\r\nten bytes.'),
+  ),
+  raw('has no content, and a body', null, (socket) =>
+    socket.write('HTTP/1.1 204 No Content\r\ncontent-length: 2\r\n\r\nok'),
+  ),
+  raw('has no content, and a body in chunks', null, (socket) =>
+    socket.write('HTTP/1.1 204 No Content\r\ntransfer-encoding: chunked\r\n\r\n2\r\nok\r\n0\r\n\r\n'),
+  ),
+  raw('has no content, and the length of one that never comes', null, (socket) =>
+    socket.write('HTTP/1.1 204 No Content\r\ncontent-length: 100\r\n\r\n'),
   ),
   raw('drips the body of an error', 'body_too_slow', (socket) =>
     socket.write('HTTP/1.1 500 No\r\ntransfer-encoding: chunked\r\n\r\n', () => drip(socket, '1\r\nx\r\n')),
   ),
-  raw('has a body of 100 MB', 'response_error', (socket) =>
+  raw('has a body of 100 MB', null, (socket) =>
     pour(socket, blocks(`${HEAD}content-length: 104857600\r\n\r\n`, 1600)),
   ),
-  raw('has an endless body and no length', 'response_error', (socket) =>
+  raw('has an endless body and no length', null, (socket) =>
     pour(socket, blocks(`${HEAD}connection: close\r\n\r\n`, Number.POSITIVE_INFINITY)),
   ),
   raw('has an error page of 100 MB', 'response_error', (socket) =>
@@ -173,13 +185,13 @@ export const HOSTILE_RECEIVERS: readonly HostileReceiver[] = [
   raw('has one endless header', 'response_error', (socket) =>
     pour(socket, blocks(`${HEAD}x-long: `, Number.POSITIVE_INFINITY)),
   ),
-  raw('has endless trailers', 'response_error', (socket) =>
+  raw('has endless trailers', null, (socket) =>
     pour(socket, headers(`${HEAD}transfer-encoding: chunked\r\n\r\n0\r\n`)),
   ),
   raw('has an endless reason phrase', 'response_error', (socket) =>
     pour(socket, blocks('HTTP/1.1 200 ', Number.POSITIVE_INFINITY)),
   ),
-  raw('has an endless chunk extension', 'response_error', (socket) =>
+  raw('has an endless chunk extension', null, (socket) =>
     pour(socket, blocks(`${HEAD}transfer-encoding: chunked\r\n\r\n1;`, Number.POSITIVE_INFINITY)),
   ),
   raw('hints without end', 'response_error', (socket) =>

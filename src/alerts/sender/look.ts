@@ -4,7 +4,7 @@ import { slowClock } from '../../db/clock.ts';
 import { rows, type Tx } from '../../db/connect.ts';
 import { type AccountId, type EndpointId, idOf, type PayoutId } from '../../kernel/ids.ts';
 import { hostOf, notify } from '../../notices/notices.ts';
-import { PATIENCE } from '../../webhooks/engine/settler.ts';
+import { PATIENCE } from '../../webhooks/engine/write.ts';
 
 interface ToldEndpoint {
   account: AccountId;

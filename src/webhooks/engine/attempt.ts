@@ -1,7 +1,7 @@
 import { hostname } from 'node:os';
 import { type AddressRules, PUBLIC_ONLY } from '../../kernel/addresses.ts';
 import type { DeliveryConfig } from '../../kernel/config.ts';
-import { idOf } from '../../kernel/ids.ts';
+import { idOf, timeIn } from '../../kernel/ids.ts';
 import { formatInstant } from '../../kernel/time.ts';
 import type { TraceContext } from '../../kernel/trace.ts';
 import type { Vault } from '../../kernel/vault.ts';
@@ -9,9 +9,10 @@ import type { Leased } from '../../outbox/hand-over.ts';
 import { batchHeaders, formHeaders } from '../forms/forms.ts';
 import { sendAuthorized } from './authorized.ts';
 import { createKeyring } from './keyring.ts';
-import { type Outcome, shortened } from './outcome.ts';
+import { type Failure, NO_RESULT, NOTHING, type Outcome, shortened, UNSENT } from './outcome.ts';
+import type { Lease, Permits } from './permits.ts';
 import { nextDelay } from './schedule.ts';
-import { createSender, type Sender } from './send.ts';
+import { createSender, type Sender, type SenderOptions } from './send.ts';
 import type { Result } from './settle.ts';
 import { createTokens } from './tokens.ts';
 import { serverProxy } from './ways.ts';
@@ -39,14 +40,22 @@ export interface AttemptsOptions {
   readonly config: DeliveryConfig;
   /** Milliseconds since 1970 by the database's clock. */
   now(): number;
+  readonly permits: Permits;
+  /** Called before anything is signed; resolves when the clock and the worker's leases are as certain as can be. */
+  makeSure(): Promise<void>;
 }
 
 /** Makes attempts: signs, sends, and returns the result. */
 export interface Attempts {
-  /** `trace` is sent along. Never rejects because of a receiver. The outcome has a `lack` when nothing could be sent. */
-  make(delivery: Leased, token: string, trace: TraceContext | null): Promise<Finished>;
+  /**
+   * `trace` is sent along. Never rejects because of a receiver. The outcome has a `lack` when nothing could be sent, and
+   * `isUnsent` when nothing might be.
+   */
+  make(delivery: Leased, lease: Lease, trace: TraceContext | null): Promise<Finished>;
   /** The same with several deliveries of an endpoint in one request, as an array. There is a result of each. */
-  makeBatch(deliveries: Several, token: string, trace: TraceContext | null): Promise<Finished[]>;
+  makeBatch(deliveries: Several, lease: Lease, trace: TraceContext | null): Promise<Finished[]>;
+  /** The attempt that an earlier lease was for: its result will not come any more. */
+  findLost(delivery: Leased, lease: Lease): Finished;
   /** Aborts what is in flight; it ends as `lost`. */
   abortAll(): void;
   close(): Promise<void>;
@@ -61,33 +70,38 @@ interface Post {
   readonly senders: readonly Sender[];
 }
 
-function createPost({ vault, addresses, localAddresses, config, now }: AttemptsOptions): Post {
+function createPost(options: AttemptsOptions): Post {
+  const { vault, addresses, localAddresses, config, now } = options;
   const { timeoutMs } = config;
-  const senderFor = (rules: AddressRules, ofServer = serverProxy(config), limitMs = timeoutMs) =>
+  const senderFor = (rules: AddressRules, more: Partial<SenderOptions> = {}) =>
     createSender({
-      proxies: { addresses, ofServer },
+      proxies: { addresses, ofServer: serverProxy(config) },
       addresses: rules,
-      timeoutMs: limitMs,
+      timeoutMs,
       // the lane limits an endpoint; endpoints of many merchants may share an origin
       connectionsPerOrigin: config.concurrency,
       clock: now,
+      ...more,
     });
   const sender = senderFor(addresses);
   // a sender of its own, so that no other endpoint reuses a kept connection to the loopback
-  const localSender = senderFor(localAddresses, null);
+  const localSender = senderFor(localAddresses, { proxies: { addresses, ofServer: null } });
   // likewise none to a network that the operator allowed
   const publicSender = senderFor(PUBLIC_ONLY);
   // to token endpoints: their proxies have less time too
-  const tokenSender = senderFor(addresses, undefined, timeoutMs / 2);
+  const tokenSender = senderFor(addresses, { timeoutMs: timeoutMs / 2, needsBody: true });
   const senders = [sender, localSender, publicSender, tokenSender];
   const getToken = createTokens(tokenSender);
   const keyring = createKeyring(vault);
 
   async function send(
     delivery: Leased,
-    { id, body, added, trace, isBatch = false }: Posted,
+    { id, body, added, trace, lease, isBatch = false }: Posted,
   ): Promise<Exchanged> {
+    await options.makeSure();
+    const permit = options.permits.of(lease, delivery.endpoint);
     const at = now();
+    if (!permit.isGood()) return { at, requestHeaders: null, outcome: lostBefore(UNSENT) };
     const timestamp = Math.floor(at / 1000);
     const { signers, companions, headers, shown, way, credentials } = keyring.open(delivery);
     const own: Record<string, string> = {
@@ -110,6 +124,7 @@ function createPost({ vault, addresses, localAddresses, config, now }: AttemptsO
       headers: further || headers ? { ...further, ...headers, ...own } : own,
       body,
       way,
+      permit,
     };
     const outcome = credentials
       ? await sendAuthorized(request, { sender: chosen, getToken, credentials, timeoutMs })
@@ -127,22 +142,36 @@ export function createAttempts(options: AttemptsOptions): Attempts {
   const post = createPost(options);
 
   return {
-    async make(delivery, token, trace) {
+    async make(delivery, lease, trace) {
       const id = idOf('evt', delivery.event);
       const added = delivery.payloadForm === null ? null : formHeaders(delivery.payloadForm);
-      const sent = await post.send(delivery, { id, body: delivery.payload, added, trace });
-      return finishedOf(delivery, { ...sent, token, scheduleMs });
+      const sent = await post.send(delivery, { id, body: delivery.payload, added, trace, lease });
+      return finishedOf(delivery, { ...sent, token: lease.token, scheduleMs });
     },
-    async makeBatch(deliveries, token, trace) {
+    async makeBatch(deliveries, lease, trace) {
       const [first] = deliveries;
+      const { token } = lease;
       const id = `batch_${token.replaceAll('-', '')}`;
       const body = `[${deliveries.map(({ payload }) => payload).join(',')}]`;
       const added = batchHeaders(first.payloadForm, deliveries.length);
-      const { outcome, ...sent } = await post.send(first, { id, body, added, trace, isBatch: true });
+      const { outcome, ...sent } = await post.send(first, {
+        id,
+        body,
+        added,
+        trace,
+        lease,
+        isBatch: true,
+      });
       // each delivery has an attempt of its own in the log
       const kept = deliveries.length === 1 ? outcome : shortened(outcome);
       const common = { ...sent, outcome: kept, token, scheduleMs };
       return deliveries.map((delivery) => finishedOf(delivery, { ...common, isFurther: delivery !== first }));
+    },
+    findLost(delivery, { token }) {
+      const at = timeIn(delivery.lost ?? token);
+      const durationMs = Math.round(Math.min(Math.max(options.now() - at, 0), LONGEST_WAIT_MS));
+      const outcome = { ...lostBefore(NO_RESULT), durationMs };
+      return finishedOf(delivery, { at, requestHeaders: null, outcome, token, scheduleMs });
     },
     abortAll() {
       for (const each of post.senders) each.abortAll();
@@ -152,6 +181,14 @@ export function createAttempts(options: AttemptsOptions): Attempts {
     },
   };
 }
+
+/** The outcome where nothing was sent, or nothing is known. */
+const lostBefore = ({ code, message, isUnsent = false }: Failure): Outcome => ({
+  ...NOTHING,
+  errorCode: code,
+  errorMessage: message,
+  isUnsent,
+});
 
 /** The headers of a trace; a `tracestate` of the endpoint's own stays. */
 function traceHeaders(
@@ -171,13 +208,14 @@ interface Posted {
   readonly body: string;
   readonly added: Readonly<Record<string, string>> | null;
   readonly trace: TraceContext | null;
+  readonly lease: Lease;
   readonly isBatch?: boolean;
 }
 
 /** What came of it. */
 interface Exchanged {
   readonly at: number;
-  readonly requestHeaders: Readonly<Record<string, string>>;
+  readonly requestHeaders: Readonly<Record<string, string>> | null;
   readonly outcome: Outcome;
 }
 
@@ -208,7 +246,7 @@ function finishedOf(
       delivery,
       token,
       succeeded,
-      released: errorCode === 'lost',
+      lost: errorCode === 'lost',
       retryMs:
         succeeded || isGone ? null : nextDelay(scheduleMs, { step, retryAfterMs, random: Math.random() }),
       startedAt: formatInstant(at),

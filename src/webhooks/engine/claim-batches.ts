@@ -8,7 +8,6 @@ import {
   type ClaimedRow,
   claimed,
   leasedColumns,
-  logLost,
   milliseconds,
   payloadJoin,
   pickedColumns,
@@ -167,7 +166,7 @@ function readDue(tx: Tx, free: string, { leaseMs }: BatchClaimOptions): Promise<
           offset 0) r
         left join lateral (
           select q.event_id, q.due_at, q.generation < e.resumptions or q.lease_token is not null as has_waited,
-                 q.trigger = 'manual' or (q.generation = e.resumptions and q.step > 0) as is_alone
+                 q.alone or q.trigger = 'manual' or (q.generation = e.resumptions and q.step > 0) as is_alone
           from queue q
           where q.account_id = e.account_id and q.endpoint_id = e.id
             and ${notBefore(sql`q`, sql`f`)} and (q.generation, q.due_at) <= (e.resumptions, c.now)
@@ -257,7 +256,6 @@ async function lease(
         order by p.place, p.event_id`,
     'lease_batches',
   );
-  await logLost(tx, taken);
   const batches = new Map<string, [Leased, ...Leased[]]>();
   for (const row of taken) {
     const batch = batches.get(row.token);

@@ -1,7 +1,6 @@
 import sql, { type Sql } from 'sql-template-tag';
 import { oneRow, rows, type Tx } from '../../db/connect.ts';
 import { type AccountId, type EndpointId, nil } from '../../kernel/ids.ts';
-import { noteAttempts } from '../../outbox/counts.ts';
 import { type Leased, type LeasedRow, leasedOf } from '../../outbox/hand-over.ts';
 import {
   entriesRead,
@@ -102,7 +101,7 @@ const ENDPOINTS_A_CLAIM = 32;
  * These are two statements: what other workers have in flight must be counted by a snapshot taken after the
  * endpoints are locked, or a claim that was committed just before would be missed.
  *
- * A row that still carries an expired lease was lost with its worker: that attempt is logged as `lost`.
+ * A row that still carries an expired lease has an attempt without a result, which the worker logs as `lost` first.
  */
 export async function claim(
   tx: Tx,
@@ -119,7 +118,6 @@ export async function claim(
   // no endpoint takes the places of all the others that are due
   const share = Math.max(rowsEach, Math.ceil(slots / round.free_count));
   const taken = round.free === null ? [] : await takeRows(tx, round.free, { worker, slots, share, leaseMs });
-  await logLost(tx, taken);
   const waits = [round.wait_ms, taken[0]?.wait_ms ?? null].filter((wait) => wait !== null);
   return {
     token: taken[0]?.token ?? '',
@@ -321,47 +319,5 @@ function takeRows(
         ${payloadJoin}
         order by p.place`,
     'claim',
-  );
-}
-
-/**
- * Logs the attempts that never settled. Each takes the delivery's next number, but the schedule does not count it, so
- * crashes do not use the schedule up.
- */
-export async function logLost(tx: Tx, taken: readonly ClaimedRow[]): Promise<void> {
-  const lost = taken.filter((row) => row.lost !== null);
-  if (lost.length === 0) return;
-  const attempts = lost.map(({ account_id, endpoint_id, event_id, trigger, url, lost: lease }) => ({
-    account_id,
-    endpoint_id,
-    event_id,
-    trigger,
-    url,
-    lease,
-  }));
-  await rows(
-    tx,
-    sql`with lost as (
-          select *, id_time(lease) as started_at
-          from json_to_recordset(${JSON.stringify(attempts)}::json) as l (
-            account_id uuid, endpoint_id uuid, event_id uuid, trigger text, url text, lease uuid)),
-        logged as (
-          update deliveries d
-          set attempt_count = d.attempt_count + 1, last_attempt_at = l.started_at, last_response_status = null,
-              last_error_code = 'lost'
-          from lost l
-          where d.account_id = l.account_id and d.endpoint_id = l.endpoint_id and d.event_id = l.event_id
-          returning l.*, d.attempt_count,
-                    ${milliseconds(sql`now() - l.started_at`)} as duration_ms),
-        counted as (
-          ${noteAttempts(sql`
-            select account_id, endpoint_id, event_id, 0 as total, 0 as delivered, 0 as failed,
-                   started_at as attempted_at, attempt_code(duration_ms, null) as code
-            from logged`)})
-        insert into attempts (account_id, endpoint_id, event_id, number, trigger, url, started_at, duration_ms,
-                              error_code, error_message)
-        select account_id, endpoint_id, event_id, attempt_count, trigger, url, started_at, duration_ms, 'lost',
-               'the worker ended during the attempt: what came of it is unknown'
-        from logged`,
   );
 }

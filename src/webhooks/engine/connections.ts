@@ -2,7 +2,15 @@ import type { Socket } from 'node:net';
 import type { Dispatcher } from 'undici';
 import { Client } from './client.ts';
 import { type Dial, type Dialing, guardedConnector } from './dial.ts';
-import { type AttemptError, type Failure, failureOf, HEADERS_CAP, isAlert, MEANINGS } from './outcome.ts';
+import {
+  type AttemptError,
+  type Failure,
+  failureOf,
+  HEADERS_CAP,
+  isAlert,
+  MEANINGS,
+  UNSENT,
+} from './outcome.ts';
 import { type Received, takeBody, takeHead } from './received.ts';
 
 // More than any readable response takes, however it is split into chunks and records. Without a limit, an
@@ -22,6 +30,8 @@ export interface Exchange {
   readonly received: Received;
   /** Called once, when nothing more will come; null = the response is complete. */
   readonly settle: (failure: Failure | null) => void;
+  /** Asked before its first byte is written; undefined = it may be sent at any time. */
+  readonly isGood: (() => boolean) | undefined;
   /** null = it is waiting for one. */
   connection: Connection | null;
   /** It was sent again because the first connection turned out to be closed. */
@@ -103,8 +113,8 @@ export function begin(exchange: Exchange): void {
 }
 
 /** Aborts an exchange; its connection cannot be used again. */
-export function giveUp(exchange: Exchange, code: AttemptError): void {
-  end(exchange, { code, message: MEANINGS[code] });
+export function giveUp(exchange: Exchange, code: AttemptError, message = MEANINGS[code]): void {
+  end(exchange, { code, message });
 }
 
 /** Closes all connections abruptly; resolves when they are gone. */
@@ -191,7 +201,16 @@ function limit({ exchange, socket, readBefore }: Connection): void {
  */
 function handlerOf(connectionOf: () => Connection): Dispatcher.DispatchHandler {
   return {
-    onRequestStart: ignore,
+    // the last step before the bytes: the connection is made
+    onRequestStart() {
+      const connection = connectionOf();
+      const { exchange } = connection;
+      if (!exchange?.isGood || exchange.isGood()) return;
+      connection.exchange = null;
+      exchange.settle(UNSENT);
+      queueMicrotask(() => drop(connection)); // undici is about to use it
+      throw GIVEN_UP;
+    },
     onResponseStarted() {
       const { exchange } = connectionOf();
       if (exchange) exchange.isAnswered = true;

@@ -1,7 +1,7 @@
 // How often deadlines are checked. A timer that is later than this means the event loop stood still, and
 // receivers do not pay for that …
 const TICK_MS = 50;
-// … as long as the lease lasts, which is twice as long as an exchange may take. Beyond that it is our fault.
+// … up to a certain moment. Beyond that it is our fault. The usual one:
 const MOST_CREDIT = 1.9;
 // Anything due this soon ends now: an exchange is not sent for the few milliseconds it has left.
 const SLACK_MS = 5;
@@ -14,6 +14,8 @@ export interface Timed {
   readonly stalledBefore: number;
   /** Milliseconds that it has; undefined = the usual time limit. */
   readonly limitMs: number | undefined;
+  /** By `performance.now()`: it is given up then, whoever stood still; undefined = some time after the limit. */
+  readonly endsAt: number | undefined;
 }
 
 export interface Deadlines<Item extends Timed> {
@@ -27,8 +29,8 @@ export interface Deadlines<Item extends Timed> {
 }
 
 /**
- * Watches deadlines with one timer. Time in which the event loop stood still is not counted, up to the length of a lease: `lost`
- * says that this allowance is used up.
+ * Watches deadlines with one timer. Time in which the event loop stood still is not counted, until `endsAt`: `lost`
+ * says that it has come.
  */
 export function watchDeadlines<Item extends Timed>(
   timeoutMs: number,
@@ -38,8 +40,6 @@ export function watchDeadlines<Item extends Timed>(
   let timer: NodeJS.Timeout | null = null;
   let tickedAt = 0;
   let stalledMs = 0;
-  /** How many have a time limit of their own. */
-  let limited = 0;
 
   function tick(): void {
     const now = performance.now();
@@ -54,13 +54,10 @@ export function watchDeadlines<Item extends Timed>(
   function expire(): void {
     const now = performance.now();
     for (const item of underWay) {
-      const { limitMs = timeoutMs } = item;
-      const took = now - item.startedAt;
-      const waited = took - (stalledMs - item.stalledBefore);
+      const { limitMs = timeoutMs, endsAt = item.startedAt + limitMs * MOST_CREDIT } = item;
+      const waited = now - item.startedAt - (stalledMs - item.stalledBefore);
       if (waited >= limitMs - SLACK_MS) expired(item, 'late');
-      else if (took >= limitMs * MOST_CREDIT) expired(item, 'lost');
-      // those with the usual time limit are due in the order in which they began
-      else if (limited === 0) return;
+      else if (now >= endsAt) expired(item, 'lost');
     }
   }
 
@@ -73,13 +70,12 @@ export function watchDeadlines<Item extends Timed>(
     stalledMs: () => stalledMs,
     add(item) {
       underWay.add(item);
-      if (item.limitMs !== undefined) limited += 1;
       if (timer) return;
       tickedAt = performance.now();
       timer = setInterval(tick, TICK_MS).unref();
     },
     delete(item) {
-      if (underWay.delete(item) && item.limitMs !== undefined) limited -= 1;
+      underWay.delete(item);
     },
     underWay,
     stop,

@@ -6,13 +6,14 @@ import { giveBack } from '../../outbox/queue.ts';
 import { type AttemptsOptions, createAttempts, type Finished, type Several } from './attempt.ts';
 import type { LeasedBatch } from './claim-batches.ts';
 import { beginAttempt, endAttempt, measureAttempt } from './measure.ts';
+import type { Lease } from './permits.ts';
 
 /** The attempts in flight. */
 export interface Dispatch {
-  /** Begins an attempt of each; `token` is that of their lease. */
-  start(deliveries: readonly Leased[], token: string): void;
-  /** Begins one attempt of all deliveries of a batch. */
-  startBatch(batch: LeasedBatch): void;
+  /** Begins an attempt of each. Those whose earlier lease ended without a result are settled as lost instead. */
+  start(deliveries: readonly Leased[], lease: Lease): void;
+  /** Begins one attempt of all deliveries of a batch; the same holds. */
+  startBatch(batch: LeasedBatch, lease: Lease): void;
   /** How many are in flight; a batch is one. */
   size(): number;
   /** Bytes of the payloads of batches in flight. */
@@ -43,7 +44,7 @@ const LONGEST_REST_MS = 30_000;
 
 /** Creates what begins attempts and passes on their results. */
 export function createDispatch(options: DispatchOptions): Dispatch {
-  const { db, log, settle, onUnsent } = options;
+  const { db, log, settle, onUnsent, permits } = options;
   const attempts = createAttempts(options);
   const rest = createRest(log);
   const underWay = new Set<Promise<void>>();
@@ -52,7 +53,7 @@ export function createDispatch(options: DispatchOptions): Dispatch {
   /** `first` and `others` go in one request; `make` sends it. */
   async function attempt(
     [first, ...others]: Several,
-    token: string,
+    { token }: Lease,
     make: (trace: TraceContext | null) => Promise<readonly Finished[]>,
   ): Promise<void> {
     // events of several traces belong to none of them
@@ -61,18 +62,19 @@ export function createDispatch(options: DispatchOptions): Dispatch {
     try {
       const ended = await make(span?.trace ?? parent);
       for (const finished of ended.slice(0, 1)) endAttempt(span, finished);
-      const lack = ended[0]?.outcome.lack ?? null;
-      if (lack === null) {
+      const { lack = null, isUnsent = false } = ended[0]?.outcome ?? {};
+      if (lack === null && !isUnsent) {
         rest.end();
+        if (ended[0]?.isGone) permits.refuse(first.endpoint);
         for (const finished of ended) {
           measureAttempt(db, finished);
           settle(finished);
         }
         return;
       }
-      // not the receiver's fault: the delivery goes back unchanged, and this process takes no more for a
+      // not the receiver's fault: the delivery goes back unchanged, and a process that lacks something takes no more for a
       // while
-      rest.begin(lack);
+      if (lack !== null) rest.begin(lack);
       const events = [first, ...others].map(({ event }) => event);
       await db.engine((tx) => giveBack(tx, { endpoint: first.endpoint, events, token }));
     } catch (error) {
@@ -91,19 +93,29 @@ export function createDispatch(options: DispatchOptions): Dispatch {
     batchBytes += bytes;
   }
 
+  /** Settles those that were lost; returns the others. */
+  function settleLost(deliveries: readonly Leased[], lease: Lease): readonly Leased[] {
+    const lost = deliveries.filter((delivery) => delivery.lost !== null);
+    for (const delivery of lost) settle(attempts.findLost(delivery, lease));
+    return lost.length === 0 ? deliveries : deliveries.filter((delivery) => delivery.lost === null);
+  }
+
   return {
-    start(deliveries, token) {
-      for (const delivery of deliveries) {
+    start(deliveries, lease) {
+      for (const delivery of settleLost(deliveries, lease)) {
         track(
-          attempt([delivery], token, async (trace) => [await attempts.make(delivery, token, trace)]),
+          attempt([delivery], lease, async (trace) => [await attempts.make(delivery, lease, trace)]),
           0,
         );
       }
     },
-    startBatch({ deliveries, token }) {
+    startBatch(batch, lease) {
+      const [first, ...others] = settleLost(batch.deliveries, lease);
+      if (first === undefined) return;
+      const deliveries: Several = [first, ...others];
       const bytes = deliveries.reduce((sum, { payload }) => sum + payload.length, 0);
       track(
-        attempt(deliveries, token, (trace) => attempts.makeBatch(deliveries, token, trace)),
+        attempt(deliveries, lease, (trace) => attempts.makeBatch(deliveries, lease, trace)),
         bytes,
       );
     },

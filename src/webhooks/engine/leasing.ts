@@ -1,10 +1,13 @@
 import type { Database } from '../../db/connect.ts';
 import type { EndpointId } from '../../kernel/ids.ts';
+import { thisMoment } from '../../kernel/moments.ts';
 import { signal } from '../../kernel/signals.ts';
 import { instrumentsOf } from '../../metrics/instruments.ts';
 import type { Leased, Offer } from '../../outbox/hand-over.ts';
 import { type Claim, type Cursor, claim } from './claim.ts';
 import { type BatchClaim, claimBatches, type LeasedBatch } from './claim-batches.ts';
+import type { DatabaseClock } from './database-clock.ts';
+import type { Lease } from './permits.ts';
 import { startPositioning } from './positioning.ts';
 import type { Registration } from './registry.ts';
 import { createTurns } from './turns.ts';
@@ -30,6 +33,8 @@ export interface Leasing {
 interface LeasingOptions {
   readonly db: Database;
   readonly registration: Registration;
+  /** Each claim sets it. */
+  readonly clock: DatabaseClock;
   readonly leaseMs: number;
   /** How many attempts this process can begin now. */
   slots(): number;
@@ -38,9 +43,9 @@ interface LeasingOptions {
   /** Whether this process may take over what it publishes. */
   isOpen(): boolean;
   /** Begins the attempts. */
-  start(deliveries: readonly Leased[], token: string): void;
+  start(deliveries: readonly Leased[], lease: Lease): void;
   /** Begins an attempt of all deliveries of a batch, in one request. */
-  startBatch(batch: LeasedBatch): void;
+  startBatch(batch: LeasedBatch, lease: Lease): void;
 }
 
 /** A publish waits this long for a claim. After that its deliveries wait for the next claim. */
@@ -51,8 +56,7 @@ const BATCH_PAUSE_MS = 20;
 
 /** Makes what leases deliveries to this process. */
 export function createLeasing(options: LeasingOptions): Leasing {
-  const { db, registration, leaseMs, slots, isOpen, start, startBatch } = options;
-  const worker = registration.number;
+  const { db, registration, clock, leaseMs, slots, isOpen, start, startBatch } = options;
   const turns = createTurns();
   const underWay = new Map<EndpointId, number>();
   /** What publishes under way may lease: at one endpoint, and in all. */
@@ -70,12 +74,15 @@ export function createLeasing(options: LeasingOptions): Leasing {
     instrumentsOf(db)?.count('claim', deliveries.length);
   }
 
-  function begin(deliveries: readonly Leased[], token: string): void {
+  function begin(deliveries: readonly Leased[], lease: Lease): void {
     note(deliveries);
-    start(deliveries, token);
+    start(deliveries, lease);
   }
 
   const positions = startPositioning(db);
+  /** What a lease has that is asked for now. */
+  const asking = () => ({ worker: registration.number(), asked: thisMoment() });
+
   let batchesAt = 0;
 
   /** Leases batches at the endpoints that a claim named; returns the milliseconds until it is worth looking again. */
@@ -85,13 +92,14 @@ export function createLeasing(options: LeasingOptions): Leasing {
     if (free < 1) isLeftBehind = true;
     if (pauseMs > 0 || free < 1) return free < 1 ? null : pauseMs;
     const bytes = options.batchBytes();
+    const { worker, asked } = asking();
     const { batches, waitMs, isCrowded }: BatchClaim = await db.engine((tx) =>
       claimBatches(tx, endpoints, { worker, slots: free, bytes, leaseMs }),
     );
     isLeftBehind ||= isCrowded;
     for (const batch of batches) {
       note(batch.deliveries);
-      startBatch(batch);
+      startBatch(batch, { token: batch.token, worker, asked });
       signal('claimed', batch.deliveries.length);
     }
     if (batches.length === 0) batchesAt = performance.now() + Math.min(waitMs ?? 0, BATCH_PAUSE_MS);
@@ -108,14 +116,15 @@ export function createLeasing(options: LeasingOptions): Leasing {
         const free = slots();
         isLeftBehind ||= free < 1;
         if (free < 1) return null;
-        const begunAt = performance.now();
+        const { worker, asked } = asking();
         const claimed = await db.engine((tx) =>
           claim(tx, { worker, slots: free, leaseMs, from, positions: positions.json() }),
         );
+        clock.note(claimed.now, asked);
         isLeftBehind ||= claimed.isCrowded;
-        begin(claimed.deliveries, claimed.token);
+        begin(claimed.deliveries, { token: claimed.token, worker, asked });
         signal('claimed', claimed.deliveries.length);
-        await positions.note(claimed, begunAt);
+        await positions.note(claimed, asked.steady);
         if (claimed.batching === null) return claimed;
         const waitMs = await claimBatchesAt(claimed.batching);
         return { ...claimed, waitMs: soonest(claimed.waitMs, waitMs) };
@@ -138,10 +147,11 @@ export function createLeasing(options: LeasingOptions): Leasing {
       const reserved = promised.each;
       promised.each += each;
       promised.all += offered;
+      const { worker, asked } = asking();
       const close = (leased: readonly Leased[], token: string) => {
         promised.each -= each;
         promised.all -= offered;
-        begin(leased, token);
+        begin(leased, { token, worker, asked });
         signal('leased', leased.length);
         turns.give();
       };

@@ -1,5 +1,5 @@
 import type { Database } from '../../db/connect.ts';
-import { idOf } from '../../kernel/ids.ts';
+import { idOf, timeIn } from '../../kernel/ids.ts';
 import type { TraceContext } from '../../kernel/trace.ts';
 import { instrumentsOf } from '../../metrics/instruments.ts';
 import { type Span, tracerOf } from '../../metrics/traces.ts';
@@ -18,16 +18,11 @@ export function measureAttempt(db: Database, { delivery, result, isFurther }: Fi
   instruments.observe('latency', Math.max(0, sinceStored) / 1000);
 }
 
-function outcomeOf(trigger: string, { succeeded, released, retryMs }: Finished['result']): string {
+function outcomeOf(trigger: string, { succeeded, lost, retryMs }: Finished['result']): string {
   if (succeeded) return 'delivered';
-  if (released) return 'lost';
+  if (lost) return 'lost';
   // an attempt by hand is outside the schedule
   return retryMs === null || trigger !== 'scheduled' ? 'failed' : 'retrying';
-}
-
-/** Milliseconds since 1970 in a UUID of version 7. */
-function timeIn(uuid: string): number {
-  return Number.parseInt(uuid.slice(0, 8) + uuid.slice(9, 13), 16);
 }
 
 /** Begins the span of an attempt, in a batch that of its first delivery; undefined while nothing is traced. */

@@ -34,9 +34,9 @@ export interface Outcome {
   readonly responseHeaders: Readonly<Record<string, string>> | null;
   /** The first 16 KiB, as UTF-8 without NUL; invalid bytes become U+FFFD. */
   readonly responseBody: string | null;
-  /** The body is longer than `responseBody`. */
+  /** The body is longer than `responseBody`, or it broke off. */
   readonly responseTruncated: boolean;
-  /** null = success: a 2xx whose body arrived completely. */
+  /** null = success: the head of a 2xx arrived. */
   readonly errorCode: AttemptError | null;
   /** For people, without addresses; null exactly when `errorCode` is. */
   readonly errorMessage: string | null;
@@ -44,6 +44,8 @@ export interface Outcome {
   readonly retryAfterSeconds: number | null;
   /** What this machine lacked to make the attempt, such as EMFILE, so that nothing was sent; null = nothing. */
   readonly lack: string | null;
+  /** It might no longer be sent, so nothing was. */
+  readonly isUnsent: boolean;
 }
 
 /** What is kept of a response. */
@@ -116,6 +118,7 @@ export const NOTHING: Outcome = {
   errorMessage: null,
   retryAfterSeconds: null,
   lack: null,
+  isUnsent: false,
 };
 
 /** Why an exchange failed: a code for programs, a sentence for people. */
@@ -123,7 +126,22 @@ export interface Failure {
   readonly code: AttemptError;
   readonly message: string;
   readonly lack?: string;
+  readonly isUnsent?: boolean;
 }
+
+/** The lease ended before its worker wrote a result. */
+export const NO_RESULT: Failure = {
+  code: 'lost',
+  message:
+    'the lease ended before the worker reported a result: whether the receiver has the event is not known',
+};
+
+/** The lease may be over, so nothing was sent. */
+export const UNSENT: Failure = {
+  code: 'lost',
+  message: 'nothing was sent: the lease may be over',
+  isUnsent: true,
+};
 
 // From the system's lookup and from name servers. `ETIMEOUT` is a name server's, `ETIMEDOUT` a connection's.
 const DNS_CODES =
@@ -216,12 +234,23 @@ function failureOfAll(error: AggregateError): Failure {
   return first ?? { code: 'network_error', message: MEANINGS.network_error };
 }
 
-/** The outcome of an exchange that ended, by itself or by `failure`. `clock` returns milliseconds since 1970. */
-export function outcomeOf(
-  exchange: Heard,
-  failure: Failure | null,
-  clock: (() => number) | undefined,
-): Outcome {
+/** How an outcome is judged. */
+interface Judging {
+  /** Milliseconds since 1970. */
+  readonly clock: (() => number) | undefined;
+  /** A 2xx whose body breaks off is a failure. */
+  readonly needsBody: boolean;
+}
+
+const isSuccess = (status: number) => status >= 200 && status < 300;
+/** They have no body, whatever length they name (RFC 9110 sections 15.3.5, 15.3.6 and 15.4.5). */
+const WITHOUT_BODY: ReadonlySet<number> = new Set([204, 205, 304]);
+
+/**
+ * The outcome of an exchange that ended, by itself or by `failure`. The head of a 2xx acknowledges the event: whatever
+ * becomes of the body, sending the event again would only repeat it.
+ */
+export function outcomeOf(exchange: Heard, failure: Failure | null, { clock, needsBody }: Judging): Outcome {
   const { startedAt, status, headers, isTruncated } = exchange;
   const durationMs = Math.round(performance.now() - startedAt);
   if (status === null || headers === null) {
@@ -231,26 +260,29 @@ export function outcomeOf(
       errorCode: failure?.code ?? null,
       errorMessage: failure?.message ?? null,
       lack: failure?.lack ?? null,
+      isUnsent: failure?.isUnsent ?? false,
     };
   }
   const isWhole = failure === null && !isTruncated;
   const { text, isCut } = bodyText(exchange, isWhole);
-  const { code, message } = failure ?? failureOfStatus(status) ?? { code: null, message: null };
+  const counted = isSuccess(status) && !needsBody ? null : failure;
+  const { code, message } = counted ?? failureOfStatus(status) ?? { code: null, message: null };
   return {
     durationMs,
     responseStatus: status,
     responseHeaders: keptHeaders(headers),
     responseBody: text,
-    responseTruncated: isTruncated || isCut,
+    responseTruncated: isTruncated || isCut || (failure !== null && !WITHOUT_BODY.has(status)),
     errorCode: code,
     errorMessage: message,
     retryAfterSeconds: secondsOf(headers['retry-after'], headers.date, clock),
     lack: null,
+    isUnsent: false,
   };
 }
 
 function failureOfStatus(status: number): Failure | null {
-  if (status >= 200 && status < 300) return null;
+  if (isSuccess(status)) return null;
   if (status >= 300 && status < 400)
     return { code: 'redirect', message: `HTTP ${status}: ${MEANINGS.redirect}` };
   return { code: 'response_error', message: `HTTP ${status}` };

@@ -5,98 +5,154 @@ import sql from 'sql-template-tag';
 import { type Database, rows, type Tx } from '../../db/connect.ts';
 import type { SignOfLife } from '../../db/listen.ts';
 import { WORKER_SPACE } from '../../db/locks.ts';
+import { type Moment, msSince, thisMoment } from '../../kernel/moments.ts';
+import type { DatabaseClock } from './database-clock.ts';
 
-const LOOK_MS = 2000;
+const LOOK_MS = 1000;
 /**
- * The first pause between looks, until the worker is in the table: it claims nothing before others can know of it.
+ * The pause between looks until the worker is in the table: it claims nothing before others can know of it.
  */
 const FIRST_LOOK_MS = 50;
 /** Leases begun by a worker that believed itself alone are committed by then. */
 const JOINING_MS = 1500;
 /** If no connection can listen, others cannot know of this worker. After this time it works all the same. */
 const UNKNOWN_MS = 5000;
+/** A worker whose sign of life has been missing for so long is dead … */
+const DEAD_MS = 3000;
+/** … so a worker that was seen alive is not taken for dead for this time. Less: the version before waits 2 s only. */
+const SURE_MS = 2000;
 const LARGEST_NUMBER = 2 ** 31;
 
 /** A worker among the others of its database. */
 export interface Registration {
-  /** The number in its leases. */
-  readonly number: number;
-  /** Held by a connection for as long as the process lives. */
-  readonly sign: SignOfLife;
+  /** The number in its leases. It changes when others took the worker for dead. */
+  number(): number;
   /** It may lease: the others know of it. */
   isReady(): boolean;
   /** It was the only one when it last looked. */
   isAlone(): boolean;
+  /** No other worker can have taken it for dead, and PostgreSQL's clock is known. */
+  isSure(): boolean;
+  /** Looks, unless that is so. Whether it is so then is not certain. */
+  makeSure(): Promise<void>;
   /** Removes the worker; its leases expire. */
   close(): Promise<void>;
 }
 
-/**
- * Registers a worker, and frees the leases of others that died. A worker that holds no sign of life in two looks in
- * a row, two seconds apart, is dead, and what it had leased is due at once. If one of its results arrives after
- * all, the token of the lease rejects it. `onChange` is called when this worker becomes ready and when leases were
- * freed.
- */
-export function register({
-  db,
-  log,
-  leaseMs,
-  onChange,
-}: {
-  db: Database;
-  log: Logger;
-  leaseMs: number;
-  onChange: () => void;
-}): Registration {
-  const number = randomInt(1, LARGEST_NUMBER);
-  const sign = { space: WORKER_SPACE, number };
-  const startedAt = performance.now();
-  let missing = new Set<number>();
-  let isAlone = false;
-  let readyAt = startedAt + UNKNOWN_MS;
-  let isKnown = false;
-  let isClosed = false;
-  let looking: Promise<void> | undefined;
+interface RegisterOptions {
+  readonly db: Database;
+  readonly log: Logger;
+  /** How long the leases of this worker last. */
+  readonly leaseMs: number;
+  /** Each look sets it. */
+  readonly clock: DatabaseClock;
+  /** Opens the connection that holds the sign of life; returns what closes it. */
+  listen(sign: SignOfLife): () => Promise<void>;
+  /** Called when this worker becomes ready and when leases were freed. */
+  onChange(): void;
+}
 
-  async function look(): Promise<void> {
-    const seen = await db.engine((tx) => seeWorkers(tx, sign, leaseMs), { single: true });
-    const others = seen.filter((each) => each.number !== number);
-    const gone = others.filter(({ is_alive }) => !is_alive).map((each) => each.number);
-    for (const dead of gone.filter((each) => missing.has(each))) {
-      const freed = await db.engine((tx) => freeLeases(tx, dead));
-      log.warn({ worker: dead, deliveries: freed }, 'a worker died: what it had under way is due again');
-    }
-    if (gone.some((each) => missing.has(each))) onChange();
-    missing = new Set(gone);
-    isAlone = others.length === 0;
-    if (isKnown || seen.length === others.length) return;
-    isKnown = true;
-    readyAt = performance.now() + (others.some(({ is_alive }) => is_alive) ? JOINING_MS : 0);
+/**
+ * Registers a worker, and frees the leases of others that died. A worker whose sign of life is missing in two looks,
+ * three seconds apart, is dead, and what it had leased is due at once. If one of its results arrives after all, the token of
+ * the lease rejects it. A worker that lives on, without its connection, learns it at its next look: it goes on under
+ * another number. Until a look has seen its sign of life within two seconds, it is not sure of its leases.
+ */
+export function register({ db, log, leaseMs, clock, listen, onChange }: RegisterOptions): Registration {
+  let number = 0;
+  let stopListening = async () => {};
+  let isAlone = false;
+  let isKnown = false;
+  let readyAt = 0;
+  /** The last look that found nothing wrong, before it asked; null = there is none under this number. */
+  let surely: Moment | null = null;
+  /** By `performance.now()`: the sign of life is missing since then. */
+  let missingFrom: number | null = null;
+  const freeDead = createFreeing(db, log);
+  let isClosed = false;
+
+  function begin(): void {
+    number = randomInt(1, LARGEST_NUMBER);
+    readyAt = performance.now() + UNKNOWN_MS;
+    isKnown = false;
+    isAlone = false;
+    wasReady = false;
+    surely = null;
+    missingFrom = null;
+    stopListening = listen({ space: WORKER_SPACE, number });
   }
 
-  let wasReady = false;
-  const isReady = () => performance.now() >= readyAt;
-  function lookAgain(): void {
-    looking = look()
+  async function beginAgain(): Promise<void> {
+    log.warn(
+      { worker: number },
+      'this worker was taken for dead: it begins again, and drops what it had leased',
+    );
+    const stopped = stopListening();
+    begin();
+    await stopped;
+  }
+
+  async function look(): Promise<void> {
+    const asked = thisMoment();
+    const { now, workers } = await db.engine((tx) => seeWorkers(tx, { number, leaseMs, joins: !isKnown }), {
+      single: true,
+    });
+    const answered = performance.now();
+    clock.note(now, asked);
+    const own = workers.find((each) => each.number === number);
+    const others = workers.filter((each) => each !== own);
+    isAlone = others.length === 0;
+    if (await freeDead(others, { asked: asked.steady, answered })) onChange();
+    if (!isKnown && own) {
+      isKnown = true;
+      readyAt = performance.now() + (others.some(({ is_alive }) => is_alive) ? JOINING_MS : 0);
+    }
+    if (!isKnown || own?.is_alive) {
+      surely = asked;
+      missingFrom = null;
+      return;
+    }
+    surely = null;
+    missingFrom ??= answered;
+    // removed by another worker, or nobody can know of it any more
+    if (!own || answered - missingFrom > UNKNOWN_MS) await beginAgain();
+  }
+
+  let looking: Promise<void> | undefined;
+  function lookNow(): Promise<void> {
+    looking ??= look()
       .catch((error: unknown) => {
         if (!isClosed) log.warn({ err: error }, 'looking for other workers failed; it is tried again');
       })
-      .then(() => {
-        if (isClosed) return;
-        if (isReady() && !wasReady) {
-          wasReady = true;
-          onChange();
-        }
-        timer = setTimeout(lookAgain, isReady() ? LOOK_MS : FIRST_LOOK_MS);
+      .finally(() => {
+        looking = undefined;
       });
+    return looking;
   }
+
+  let wasReady = false;
+  const isReady = () => performance.now() >= readyAt && missingFrom === null;
+  const isSure = () => surely !== null && msSince(surely) < SURE_MS;
+  async function lookAgain(): Promise<void> {
+    await lookNow();
+    if (isClosed) return;
+    if (isReady() && !wasReady) onChange();
+    wasReady = isReady();
+    timer = setTimeout(lookAgain, isReady() ? LOOK_MS : FIRST_LOOK_MS);
+  }
+  begin();
   let timer: NodeJS.Timeout = setTimeout(lookAgain, 0);
 
   return {
-    number,
-    sign,
+    number: () => number,
     isReady,
     isAlone: () => isAlone && isKnown,
+    isSure,
+    async makeSure() {
+      // one that is under way may have asked too long ago
+      if (looking) await looking;
+      if (!isSure()) await lookNow();
+    },
     async close() {
       isClosed = true;
       clearTimeout(timer);
@@ -104,7 +160,30 @@ export function register({
       await db
         .engine((tx) => rows(tx, sql`delete from workers where number = ${number}`), { single: true })
         .catch(() => undefined); // the others notice it themselves
+      await stopListening();
     },
+  };
+}
+
+/** Between which two `performance.now()` a look was answered. */
+interface Looked {
+  readonly asked: number;
+  readonly answered: number;
+}
+
+/** Creates what frees the leases of workers whose sign of life is missing for too long; it says whether there were any. */
+function createFreeing(db: Database, log: Logger) {
+  /** When they were missing for the first time. */
+  let missing = new Map<number, number>();
+  return async (others: readonly Seen[], { asked, answered }: Looked): Promise<boolean> => {
+    const gone = others.filter(({ is_alive }) => !is_alive).map(({ number }) => number);
+    missing = new Map(gone.map((number) => [number, missing.get(number) ?? answered]));
+    const dead = [...missing].filter(([, since]) => asked - since >= DEAD_MS).map(([number]) => number);
+    for (const worker of dead) {
+      const freed = await db.engine((tx) => freeLeases(tx, worker));
+      log.warn({ worker, deliveries: freed }, 'a worker died: what it had under way is due again');
+    }
+    return dead.length > 0;
   };
 }
 
@@ -113,24 +192,37 @@ interface Seen {
   readonly is_alive: boolean;
 }
 
-/** All workers, including this one once it holds its sign of life. */
-function seeWorkers(tx: Tx, { space, number }: SignOfLife, leaseMs: number): Promise<Seen[]> {
-  return rows<Seen>(
+/**
+ * All workers, and milliseconds since 1970 by PostgreSQL's clock. One that `joins` is among them once it holds its sign of
+ * life.
+ */
+async function seeWorkers(
+  tx: Tx,
+  { number, leaseMs, joins }: { number: number; leaseMs: number; joins: boolean },
+): Promise<{ now: number; workers: readonly Seen[] }> {
+  const seen = await rows<Partial<Seen> & { now: bigint }>(
     tx,
     sql`with alive as materialized (
           select objid::int8 as number from pg_locks
-          where locktype = 'advisory' and classid = ${space}::int8::oid and objsubid = 2 and granted
+          where locktype = 'advisory' and classid = ${WORKER_SPACE}::int8::oid and objsubid = 2 and granted
             and database = (select oid from pg_database where datname = current_database())),
         joined as (
           insert into workers (number, name, lease_ms)
           select ${number}::int, ${`${hostname()} ${process.pid}`}, ${leaseMs}::int
-          where exists (select from alive where number = ${number}::int)
+          where ${joins}::boolean and exists (select from alive where number = ${number}::int)
             and not exists (select from workers where number = ${number}::int)
-          on conflict do nothing returning number)
-        select number, number in (select number from alive) as is_alive from workers
-        union all select number, true from joined`,
+          on conflict do nothing returning number),
+        seen as (
+          select number, number in (select number from alive) as is_alive from workers
+          union all select number, true from joined)
+        select (extract(epoch from clock_timestamp()) * 1000)::int8 as now, seen.*
+        from (values (true)) always left join seen on true`,
     'see_workers',
   );
+  return {
+    now: Number(seen[0]?.now),
+    workers: seen.filter((row): row is typeof row & Seen => row.number != null),
+  };
 }
 
 /** Ends the leases of a worker that died; returns how many. */

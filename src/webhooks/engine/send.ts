@@ -1,7 +1,7 @@
 import { begin, closeAll, createConnections, type Exchange, giveUp, originOf } from './connections.ts';
 import { type Timed, watchDeadlines } from './deadlines.ts';
 import { type DialOptions, sharedResolver } from './dial.ts';
-import { type AttemptError, MEANINGS, NOTHING, type Outcome, outcomeOf } from './outcome.ts';
+import { type AttemptError, NOTHING, type Outcome, outcomeOf } from './outcome.ts';
 import { nothingReceived } from './received.ts';
 import { rememberedTargets } from './targets.ts';
 import { createWays, explained, type ProxyOptions, type Way } from './ways.ts';
@@ -15,7 +15,19 @@ export interface SentRequest {
   readonly way?: Way | undefined;
   /** Milliseconds for it, where it has less than the usual time limit. */
   readonly limitMs?: number | undefined;
+  /** Without one it may be sent at any time. */
+  readonly permit?: Permit | undefined;
 }
+
+/** How long a request may be sent. */
+export interface Permit {
+  /** Asked directly before the first byte is written. If not, nothing is sent, and the outcome `isUnsent`. */
+  isGood(): boolean;
+  /** By `performance.now()`: what has not ended by then ends as `lost`. */
+  readonly endsAt: number;
+}
+
+const STOPPED = 'this process stopped before the response was complete';
 
 export interface Sender {
   /** Sends a POST over HTTP/1.1 and waits for the outcome. Never rejects. */
@@ -38,6 +50,8 @@ export interface SenderOptions extends DialOptions {
    * certificate. Without it both are ignored.
    */
   readonly clock?: () => number;
+  /** A 2xx counts only when its body is complete: what is asked for is in it. */
+  readonly needsBody?: boolean;
 }
 
 /** Creates a sender. Errors of receivers, networks and requests are reported in the outcome. */
@@ -51,20 +65,22 @@ export function createSender(options: SenderOptions): Sender {
     ...options.proxies,
   });
   const readTarget = rememberedTargets();
+  const judging = { clock: options.clock, needsBody: options.needsBody ?? false };
   const deadlines = watchDeadlines<Exchange & Timed>(options.timeoutMs, (exchange, why) => {
     const late = exchange.received.status === null ? 'timeout' : 'body_too_slow';
-    giveUp(exchange, why === 'lost' ? 'lost' : late);
+    if (why === 'lost') giveUp(exchange, 'lost', 'this process stood still until the lease was about to end');
+    else giveUp(exchange, late);
   });
   let isClosed = false;
 
   function abortAll() {
-    for (const exchange of deadlines.underWay) giveUp(exchange, 'lost');
+    for (const exchange of deadlines.underWay) giveUp(exchange, 'lost', STOPPED);
   }
 
   return {
-    send({ url, headers, body, way, limitMs }) {
+    send({ url, headers, body, way, limitMs, permit }) {
       const target = readTarget(url);
-      if (isClosed) return Promise.resolve(unsent('lost', MEANINGS.lost));
+      if (isClosed) return Promise.resolve(unsent('lost', STOPPED));
       if (!target) return Promise.resolve(unsent('network_error', 'the URL is not valid'));
       return new Promise((resolve) => {
         const received = nothingReceived();
@@ -75,11 +91,13 @@ export function createSender(options: SenderOptions): Sender {
           startedAt: received.startedAt,
           stalledBefore: deadlines.stalledMs(),
           limitMs,
+          endsAt: permit?.endsAt,
+          isGood: permit?.isGood,
           settle(failure) {
             deadlines.delete(exchange);
             const isUnanswered = failure !== null && received.status === null;
             const told = isUnanswered ? explained(failure, way, options.clock) : failure;
-            resolve(outcomeOf(received, told, options.clock));
+            resolve(outcomeOf(received, told, judging));
           },
           connection: null,
           isRepeated: false,

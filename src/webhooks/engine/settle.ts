@@ -14,13 +14,17 @@ export interface Result {
    * Milliseconds to the next attempt of the schedule; null = this was the last one, or the receiver answered 410.
    */
   readonly retryMs: number | null;
-  /** Not an attempt of the schedule: it was cut off when the worker stopped, and is due again at once. */
-  readonly released: boolean;
+  /**
+   * Nobody knows what the receiver did, and the fault is ours. The delivery is due again at once, and the schedule does not
+   * count the attempt, unless the one before it was lost too.
+   */
+  readonly lost: boolean;
   /** RFC 3339. */
   readonly startedAt: string;
   readonly durationMs: number;
   readonly url: string;
-  readonly requestHeaders: Readonly<Record<string, string>>;
+  /** null = not known. */
+  readonly requestHeaders: Readonly<Record<string, string>> | null;
   readonly responseStatus: number | null;
   readonly responseHeaders: Readonly<Record<string, string>> | null;
   readonly responseBody: string | null;
@@ -49,24 +53,29 @@ export async function settle(tx: Tx, results: readonly Result[]): Promise<Settle
     tx,
     sql`with result as materialized (
           select * from rows from (json_to_recordset(${JSON.stringify(results.map(recordOf))}::json) as (
-            endpoint_id uuid, event_id uuid, token uuid, failed boolean, retry_ms int, released boolean,
+            endpoint_id uuid, event_id uuid, token uuid, failed boolean, retry_ms int, lost boolean,
             started_at timestamptz(3), duration_ms int, url text, request_headers json, response_status int,
             response_headers json, response_body text, response_truncated boolean, error_code text,
             error_message text)) with ordinality as r),
         owned as materialized (
+          select o.*, now_ms() + case when o.released then 0 else o.retry_ms end * interval '1 millisecond' as retry_at
+          from (
           select r.*, q.account_id, q.trigger, q.step,
+                 case when r.lost then (
+                   select nullif(b.last_error_code is distinct from 'lost', false) from deliveries b
+                   where b.account_id = q.account_id and b.endpoint_id = q.endpoint_id and b.event_id = q.event_id
+                     and ${isNear(sql`b.event_id`)}) end as released,
                  -- for scheduled attempts the log says pending; for others it is looked up, which is safe, because
                  -- holding the lease is holding the row
                  case when q.trigger = 'scheduled' then 'pending' else (
                    select b.status from deliveries b where b.account_id = q.account_id
                      and b.endpoint_id = q.endpoint_id and b.event_id = q.event_id
-                     and ${isNear(sql`b.event_id`)}) end as status_before,
-                 now_ms() + case when r.released then 0 else r.retry_ms end * interval '1 millisecond' as retry_at
+                     and ${isNear(sql`b.event_id`)}) end as status_before
           from result r
           join queue q on q.event_id = r.event_id and q.endpoint_id = r.endpoint_id
           where q.lease_token = r.token
           order by q.event_id, q.endpoint_id
-          for update of q),
+          for update of q) o),
         logged as (
           update deliveries d
           set attempt_count = d.attempt_count + 1, last_attempt_at = o.started_at,
@@ -123,11 +132,11 @@ function recordOf(result: Result): object {
     token: result.token,
     failed: result.succeeded ? undefined : true,
     retry_ms: result.retryMs ?? undefined,
-    released: result.released ? true : undefined,
+    lost: result.lost ? true : undefined,
     started_at: result.startedAt,
     duration_ms: result.durationMs,
     url: result.url,
-    request_headers: result.requestHeaders,
+    request_headers: result.requestHeaders ?? undefined,
     response_status: result.responseStatus ?? undefined,
     response_headers: result.responseHeaders ?? undefined,
     response_body: result.responseBody ?? undefined,

@@ -10,9 +10,11 @@ import { type Key, releaseUnordered, tendKeys } from '../../outbox/keys.ts';
 import { endDeleted } from '../../outbox/queue.ts';
 import type { Finished } from './attempt.ts';
 import type { Cursor } from './claim.ts';
+import { createDatabaseClock } from './database-clock.ts';
 import { createDispatch } from './dispatch.ts';
 import { noteClaim } from './idle.ts';
 import { createLeasing } from './leasing.ts';
+import { createPermits } from './permits.ts';
 import { createPump, type Look } from './pump.ts';
 import { startRecovering } from './recover.ts';
 import { register } from './registry.ts';
@@ -53,17 +55,31 @@ const BATCH_BYTES = 64 * 1024 * 1024;
 const POLL_MS = 500;
 const SWEEP_MS = 5000;
 const CLAIMS_TOLD_MS = 10_000;
-const LEASES_PER_TIMEOUT = 2;
+const TIMEOUTS_PER_LEASE = 2;
+/** However short attempts are: a busy machine must get from a claim to a request in half of it. */
+const SHORTEST_LEASE_MS = 4000;
 
 /** Starts a worker. */
 export function createWorker(options: WorkerOptions): Worker {
   const { db, log, config } = options;
-  /** Add this to performance.now() for the database's clock. */
-  let clockOffset = performance.timeOrigin;
-  const leaseMs = config.timeoutMs * LEASES_PER_TIMEOUT;
-  const now = () => performance.now() + clockOffset;
+  const leaseMs = Math.max(config.timeoutMs * TIMEOUTS_PER_LEASE, SHORTEST_LEASE_MS);
+  const clock = createDatabaseClock();
   const pump = createPump({ log, look });
-  const registration = register({ db, log, leaseMs, onChange: pump.wake });
+  const hear = (ageMs: number | null) => {
+    leasing.noteLate(ageMs);
+    pump.wake();
+  };
+  // a server of the version before sends no number
+  const listener = (payload: string | null) => hear(payload === null ? null : Number(payload));
+  const registration = register({
+    db,
+    log,
+    leaseMs,
+    clock,
+    onChange: pump.wake,
+    listen: (sign) => db.listen(CHANNEL, listener, sign),
+  });
+  const permits = createPermits(leaseMs, registration);
   const settler = createSettler({
     ...options,
     leaseMs,
@@ -71,23 +87,31 @@ export function createWorker(options: WorkerOptions): Worker {
     isAwaited: () => leasing.isLeftBehind() || !registration.isAlone(),
     onSettled,
   });
-  const dispatch = createDispatch({ ...options, now, settle: settler.add, onUnsent: endLease });
+  const dispatch = createDispatch({
+    ...options,
+    now: clock.now,
+    permits,
+    makeSure: registration.makeSure,
+    settle: settler.add,
+    onUnsent: endLease,
+  });
   const tellOfClaim = createTelling(db);
   let cursor: Cursor | null = null;
   let isClosing = false;
   const leasing = createLeasing({
     db,
     registration,
+    clock,
     leaseMs,
     batchBytes: () => BATCH_BYTES - dispatch.batchBytes(),
     slots: () => Math.min(config.concurrency - dispatch.size(), UNWRITTEN - settler.waiting(), CLAIM_AT_ONCE),
     isOpen: () => !isClosing && dispatch.restMs() <= 0,
-    start(deliveries, token) {
-      dispatch.start(deliveries, token);
+    start(deliveries, lease) {
+      dispatch.start(deliveries, lease);
       if (deliveries.length > 0) tellOfClaim();
     },
-    startBatch(batch) {
-      dispatch.startBatch(batch);
+    startBatch(batch, lease) {
+      dispatch.startBatch(batch, lease);
       tellOfClaim();
     },
   });
@@ -105,7 +129,6 @@ export function createWorker(options: WorkerOptions): Worker {
       const claimed = await leasing.claim(cursor);
       if (leasing.isLeftBehind()) settler.hurry();
       if (claimed === null) return POLL_MS; // the end of an attempt wakes us
-      clockOffset = claimed.now - performance.now();
       if (claimed.waitMs !== null) pauseMs = Math.min(pauseMs, Math.max(1, claimed.waitMs));
       cursor = claimed.next;
       if (cursor === null) rounds -= 1;
@@ -119,17 +142,11 @@ export function createWorker(options: WorkerOptions): Worker {
 
   function onSettled(batch: readonly Finished[]): void {
     leasing.end(batch.map(({ delivery }) => delivery));
+    for (const { isGone, delivery } of batch) if (isGone) permits.forget(delivery.endpoint);
     signal('settled', batch.length);
     if (leasing.isLeftBehind() || pump.isLooking()) pump.wake();
   }
 
-  const hear = (ageMs: number | null) => {
-    leasing.noteLate(ageMs);
-    pump.wake();
-  };
-  // a server of the version before sends no number
-  const listener = (payload: string | null) => hear(payload === null ? null : Number(payload));
-  const stopListening = db.listen(CHANNEL, listener, registration.sign);
   const stopHearing = db.onAnnounced(hear);
   const stopOffering = deliverHere(db, leasing);
   const stopSweeping = startSweeping(db, log);
@@ -148,7 +165,6 @@ export function createWorker(options: WorkerOptions): Worker {
       await dispatch.drain();
       await settler.close();
       await registration.close();
-      await stopListening();
       await dispatch.close();
     },
   };

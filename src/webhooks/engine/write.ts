@@ -1,0 +1,159 @@
+import sql from 'sql-template-tag';
+import { type Database, rows, type Tx } from '../../db/connect.ts';
+import { type EndpointId, idOf } from '../../kernel/ids.ts';
+import { hostOf, type Notice, notify } from '../../notices/notices.ts';
+import { type HeldKey, holdKeys, letNextGo } from '../../outbox/keys.ts';
+import type { Finished } from './attempt.ts';
+import { createNotes, groupByEndpoint } from './notes.ts';
+import { type EndpointNote, type Hopeless, noteEndpoints, type Result, settle } from './settle.ts';
+
+/** An endpoint that is to be disabled. */
+export type Disabling = Hopeless & { readonly reason: 'failing' | 'gone' };
+
+/** What was written of a batch of results. */
+export interface Written {
+  /** The endpoints that were disabled with it: they answered 410. */
+  readonly disabled: readonly Disabling[];
+  /** Those to disable because every attempt has failed for too long. */
+  readonly hopeless: readonly Hopeless[];
+  /** Not written: somebody is publishing the next event of their ordering key. */
+  readonly deferred: ReadonlySet<Finished>;
+}
+
+interface WriterOptions {
+  readonly db: Database;
+  disableEndpoint(tx: Tx, endpoint: Disabling): Promise<boolean>;
+}
+
+interface Writing {
+  readonly notes: readonly EndpointNote[];
+  /** The ordering keys whose delivery in front may leave the queue. */
+  readonly keys: readonly HeldKey[];
+}
+
+const NONE: ReadonlySet<Finished> = new Set();
+
+/** Every attempt has failed for five days, and there were at least twenty. */
+export const PATIENCE = { ms: 120 * 3_600_000, failures: 20 };
+
+/** Creates what writes a batch of results in one transaction. */
+export function createWriter({
+  db,
+  disableEndpoint,
+}: WriterOptions): (batch: readonly Finished[]) => Promise<Written> {
+  const notesOf = createNotes();
+
+  /**
+   * With the last results of ordered deliveries, the next of a key goes in the transaction that ends the one before it. While
+   * somebody is publishing the next one, it is not visible: such results are left out. With results of endpoints that are
+   * gone, the same transaction disables them, so that nothing more is claimed there.
+   */
+  async function writeInOrder(tx: Tx, batch: readonly Finished[]): Promise<Written> {
+    await holdEndpoints(
+      tx,
+      batch.filter(({ isGone }) => isGone),
+    );
+    const last = batch.filter(mayLetGo);
+    const keys = await holdKeys(
+      tx,
+      last.map(({ delivery: { endpoint, orderingKey } }) => ({
+        endpoint,
+        orderingKey: orderingKey as string,
+      })),
+    );
+    const deferred = new Set(last.filter((_, index) => keys[index]?.state === 'taken'));
+    const free = batch.filter((finished) => !deferred.has(finished));
+    if (free.length === 0) return { disabled: [], hopeless: [], deferred };
+    const notes = notesOf(counting(free));
+    const held = keys.filter(({ state }) => state !== 'taken');
+    return { ...(await writeIn(tx, free, { notes, keys: held })), deferred };
+  }
+
+  async function writeResults(batch: readonly Finished[]): Promise<Written> {
+    const notes = notesOf(counting(batch));
+    const written = await db.engine((tx) => writeIn(tx, batch, { notes, keys: [] }), {
+      single: notes.length === 0,
+    });
+    return { ...written, deferred: NONE };
+  }
+
+  async function writeIn(
+    tx: Tx,
+    batch: readonly Finished[],
+    { notes, keys }: Writing,
+  ): Promise<Pick<Written, 'disabled' | 'hopeless'>> {
+    const settled = await settle(
+      tx,
+      batch.map(({ result }) => result),
+    );
+    // rows of the queue come before those of endpoints, as in a retry by hand
+    await letNextGo(tx, keys);
+    const counted = new Set(settled.map(({ result }) => result));
+    const written = batch.filter(({ result }) => counted.has(result));
+    const certain = counted.size === batch.length ? notes : notesOf(counting(written));
+    await notify(
+      tx,
+      lastFailures(written, new Set(settled.flatMap(({ result, isLast }) => (isLast ? [result] : [])))),
+    );
+    const hopeless = notes.length === 0 ? [] : await noteEndpoints(tx, certain, PATIENCE);
+    const disabled: Disabling[] = [];
+    for (const endpoint of goneIn(written)) if (await disableEndpoint(tx, endpoint)) disabled.push(endpoint);
+    if (batch.some(({ result }) => result.lost)) tx.announce(); // due again
+    return { disabled, hopeless };
+  }
+
+  // without notes, ordering keys and endpoints that are gone this is one statement
+  return (batch) =>
+    batch.some((finished) => mayLetGo(finished) || finished.isGone)
+      ? db.engine((tx) => writeInOrder(tx, batch))
+      : writeResults(batch);
+}
+
+/** Whether the delivery may leave the queue with this result, and another one of its ordering key follows. */
+const mayLetGo = ({ delivery, result }: Finished) =>
+  delivery.orderingKey !== null && (result.succeeded || result.retryMs === null);
+
+/** Those that tell of the endpoint. */
+const counting = (batch: readonly Finished[]) => batch.filter(({ result }) => !result.lost);
+
+/** Locks the rows of endpoints until the transaction ends, before anything of the queue, as requests do. */
+async function holdEndpoints(tx: Tx, gone: readonly Finished[]): Promise<void> {
+  if (gone.length === 0) return;
+  await rows(
+    tx,
+    sql`select from webhook_endpoints e
+        join unnest(${gone.map(({ delivery }) => delivery.account)}::uuid[],
+                    ${gone.map(({ delivery }) => delivery.endpoint)}::uuid[]) as g (account_id, id)
+          on e.account_id = g.account_id and e.id = g.id
+        order by e.account_id, e.id for no key update of e`,
+    'hold_endpoints',
+  );
+}
+
+/** The endpoints that answered 410, each once. */
+function goneIn(written: readonly Finished[]): readonly Disabling[] {
+  const gone = new Map<EndpointId, Disabling>();
+  for (const { isGone, delivery } of written) {
+    const { account, endpoint } = delivery;
+    if (isGone) gone.set(endpoint, { account, endpoint, reason: 'gone' });
+  }
+  return [...gone.values()];
+}
+
+/** What people are told of deliveries that have no attempts left. A 410 disables the endpoint, which is told by itself. */
+function lastFailures(written: readonly Finished[], last: ReadonlySet<Result>): Notice[] {
+  const failed = written.filter(({ result, isGone }) => last.has(result) && !isGone);
+  return [...groupByEndpoint(failed)].flatMap(([endpoint, [first, ...others]]) =>
+    first
+      ? [
+          {
+            account: first.delivery.account,
+            kind: 'deliveries_failed' as const,
+            subject: idOf('we', endpoint),
+            count: 1 + others.length,
+            data: { host: hostOf(first.delivery.url) },
+          },
+        ]
+      : [],
+  );
+}
