@@ -379,6 +379,7 @@ export const webhooks = {
     token_timeout: 'The token endpoint took too long to answer, so nothing was sent.',
     lost: 'The server that sent it stopped before it got the answer. The event may have arrived.',
     endpoint_deleted: 'The endpoint was deleted before the event was delivered.',
+    endpoint_disabled: 'The endpoint had been disabled for as long as the log is kept.',
   } as Readonly<Record<string, string>>,
   // what helps with some statuses
   statusHelp: {

@@ -52,7 +52,11 @@ export const UNITS = {
 export type Unit = keyof typeof UNITS;
 
 /** The settings that say how long rows are kept, with the days that they say by default; null = for ever. */
-export const KEEPING_SETTINGS = { WEBHOOK_RETENTION_DAYS: 90 } as const;
+export const KEEPING_SETTINGS = {
+  WEBHOOK_RETENTION_DAYS: 90,
+  AUDIT_RETENTION_DAYS: null,
+  IMPORT_UNDO_DAYS: 365,
+} as const;
 
 /** What becomes of the rows of a table. */
 type Keeping =
@@ -79,6 +83,7 @@ const SETTINGS = 'settings of people, which they change or delete';
 const SUMS = 'sums of the books';
 const NAMED = 'books and the audit log name them';
 const FOLDED = { after: 'it is added up, within seconds', days: 0 } as const;
+const UNDO = { chore: 'undo of imports', setting: 'IMPORT_UNDO_DAYS' } as const;
 const LOG = { chore: 'webhook log', setting: 'WEBHOOK_RETENTION_DAYS' } as const;
 
 export const TABLES: Readonly<Record<string, TableFacts>> = {
@@ -92,7 +97,12 @@ export const TABLES: Readonly<Record<string, TableFacts>> = {
   people: { unit: 'person', bytes: 400, stays: NAMED },
   users: { unit: 'person', bytes: 500, stays: NAMED },
   api_keys: { unit: 'account', bytes: 2000, stays: 'the audit log names them; revoked ones too' },
-  audit_log: { unit: 'request that changes something', bytes: 250, stays: 'who did what' },
+  audit_log: {
+    unit: 'request that changes something',
+    bytes: 250,
+    chore: 'audit log',
+    setting: 'AUDIT_RETENTION_DAYS',
+  },
   idempotency_keys: {
     unit: 'request that changes something',
     bytes: 1200,
@@ -108,8 +118,8 @@ export const TABLES: Readonly<Record<string, TableFacts>> = {
     unit: 'grant',
     bytes: 500,
     chore: 'unused grants',
-    after: 'a day without use of their code',
-    days: 365,
+    after: 'a day in which their code was not used, or a year after they were used last',
+    days: 395,
   },
   oauth_codes: { unit: 'grant', bytes: 400, chore: 'codes', after: 'a day after they ended', days: 1 },
   oauth_tokens: { unit: 'token', bytes: 350, chore: 'tokens', after: 'a day after they ended', days: 31 },
@@ -174,7 +184,7 @@ export const TABLES: Readonly<Record<string, TableFacts>> = {
     bytes: 700,
     stays: 'part of the record of a payout: which file said so, not what it said',
   },
-  nacha_days: { unit: 'payment file', bytes: 300, stays: 'how many files an originator made on a day' },
+  nacha_days: { unit: 'payment file', bytes: 300, chore: 'NACHA days', after: '31 days', days: 31 },
   invoice_series: { unit: 'account', bytes: 300, stays: BOOKS },
   invoice_tax_ids: { unit: 'affiliate', bytes: 400, stays: BOOKS },
   invoices: { unit: 'payout line', bytes: 3000, stays: BOOKS },
@@ -182,9 +192,9 @@ export const TABLES: Readonly<Record<string, TableFacts>> = {
   // imports
   imports: { unit: 'import', bytes: 2500, stays: 'where affiliates and commissions came from' },
   import_mappings: { unit: 'account', bytes: 3000, stays: SETTINGS },
-  import_affiliates: { unit: 'imported affiliate', bytes: 700, stays: 'what an undo needs' },
-  import_destinations: { unit: 'imported affiliate', bytes: 350, stays: 'what an undo needs' },
-  import_tax_profiles: { unit: 'imported affiliate', bytes: 900, stays: 'what an undo needs' },
+  import_affiliates: { unit: 'imported affiliate', bytes: 700, ...UNDO },
+  import_destinations: { unit: 'imported affiliate', bytes: 350, ...UNDO },
+  import_tax_profiles: { unit: 'imported affiliate', bytes: 900, ...UNDO },
 
   // webhooks
   webhook_endpoints: { unit: 'endpoint', bytes: 1500, ...LOG },

@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest';
 import { choresOf } from '../../src/app/chores.ts';
 import { CHORES, type ChoreName } from '../../src/db/chores.ts';
-import { TABLES } from '../../src/db/tables.ts';
+import { KEEPING_SETTINGS, TABLES } from '../../src/db/tables.ts';
+import { readConfig } from '../../src/kernel/config.ts';
 import { useWorld } from '../support/world.ts';
 
 const world = useWorld();
@@ -30,10 +31,20 @@ test('the list of chores has every chore that a server can run', () => {
     config: {
       ...config,
       mail: { host: 'localhost', port: 25, from: 'pay@example.com' } as unknown as typeof config.mail,
+      retention: { auditDays: 365, importUndoDays: 365 },
       backup: { ...config.backup, schedule: { everyMs: 1, folder: '/', keep: 1 } },
     },
   });
   expect(all.map(({ name }) => name).sort()).toEqual((Object.keys(CHORES) as ChoreName[]).sort());
   // what forgets removes rows
   expect(all.filter((chore) => 'forget' in chore && !removing.includes(chore.name))).toEqual([]);
+});
+
+test('the days that settings keep rows for are those of the settings', () => {
+  const { delivery, retention } = readConfig({ PORT: '0' });
+  expect(KEEPING_SETTINGS).toEqual({
+    WEBHOOK_RETENTION_DAYS: delivery.retentionDays,
+    AUDIT_RETENTION_DAYS: retention.auditDays,
+    IMPORT_UNDO_DAYS: retention.importUndoDays,
+  });
 });
