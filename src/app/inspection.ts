@@ -4,6 +4,7 @@ import { type DatabaseFacts, inspect } from '../db/inspect.ts';
 import { connectReplicated, type ReplicaState } from '../db/replica.ts';
 import { harmfulSettings } from '../db/server-settings.ts';
 import { probeWriting } from '../db/settings.ts';
+import { findLargeTables, type LargeTable } from '../db/table-sizes.ts';
 import type { Config } from '../kernel/config.ts';
 import { type AlertState, readAlertState } from '../notices/state.ts';
 import { findLongWaits, type LongWaits } from '../outbox/keys.ts';
@@ -25,6 +26,8 @@ export type Inspection = DatabaseFacts & {
   readonly endingCertificates: readonly EndingCertificate[];
   /** What waits for long because of an ordering key; null = nothing does. */
   readonly longWaits: LongWaits | null;
+  /** Tables that are larger than they should be. */
+  readonly largeTables: readonly LargeTable[];
 };
 
 /** Looks at the database without changing it; null when the embedded one was never made. Throws as `openPlatform`. */
@@ -56,12 +59,21 @@ export async function inspectDatabase(config: Config): Promise<Inspection | null
     const replica = (await db.replica?.look()) ?? null;
     // Citus refuses some of what is read here
     if (!isOurs || facts.distribution !== null) {
-      return { ...facts, checks: [], replica, alerts: null, endingCertificates: [], longWaits: null };
+      return {
+        ...facts,
+        checks: [],
+        replica,
+        alerts: null,
+        endingCertificates: [],
+        longWaits: null,
+        largeTables: [],
+      };
     }
     const [checks, alerts] = [await makeChecks(subject), await readAlertState(db.reader)];
     const endingCertificates = await findEndingCertificates(db.reader);
     const longWaits = await findLongWaits(db.reader);
-    return { ...facts, checks, replica, alerts, endingCertificates, longWaits };
+    const largeTables = await findLargeTables(db.reader);
+    return { ...facts, checks, replica, alerts, endingCertificates, longWaits, largeTables };
   } finally {
     await db.close();
     await embedded?.close();

@@ -73,6 +73,8 @@ export type TableFacts = Keeping & {
   readonly unit: Unit;
   /** Of a unit, with indexes: measured by `npm run bench -- --only sizes`, or estimated from the columns where that has no rows. */
   readonly bytes: number;
+  /** Its rows hold what others sent, of any size: nobody can say how large they should be. */
+  readonly hasPayloads?: true;
   /** It lies in partitions of a week. */
   readonly isPartitioned?: true;
 };
@@ -106,6 +108,7 @@ export const TABLES: Readonly<Record<string, TableFacts>> = {
   idempotency_keys: {
     unit: 'request that changes something',
     bytes: 1200,
+    hasPayloads: true,
     chore: 'idempotency keys',
     after: '24 hours',
     days: 1,
@@ -200,10 +203,10 @@ export const TABLES: Readonly<Record<string, TableFacts>> = {
   webhook_endpoints: { unit: 'endpoint', bytes: 1500, ...LOG },
   endpoint_state: { unit: 'endpoint', bytes: 500, ...LOG },
   webhook_recoveries: { unit: 'recovery', bytes: 500, ...LOG },
-  events: { unit: 'event', bytes: 1200, isPartitioned: true, ...LOG },
+  events: { unit: 'event', bytes: 1200, hasPayloads: true, isPartitioned: true, ...LOG },
   event_keys: { unit: 'event', bytes: 300, ...LOG },
   deliveries: { unit: 'delivery', bytes: 600, isPartitioned: true, ...LOG },
-  attempts: { unit: 'attempt', bytes: 1200, isPartitioned: true, ...LOG },
+  attempts: { unit: 'attempt', bytes: 1200, hasPayloads: true, isPartitioned: true, ...LOG },
   dropped_weeks: {
     unit: 'work of the moment',
     bytes: 100,
