@@ -27,6 +27,7 @@ import { recovery } from './recovery.ts';
 import { type Outcome, summary, table } from './report.ts';
 import { requests } from './requests.ts';
 import { screens } from './screens.ts';
+import { tableSizes } from './sizes.ts';
 import { startup } from './startup.ts';
 import { trickle } from './trickle.ts';
 import { workers } from './workers.ts';
@@ -50,6 +51,7 @@ const GROUPS: readonly Group[] = [
   flood,
   recovery,
   workers,
+  tableSizes,
 ];
 
 const DEFAULT: Sizes = {
