@@ -3,6 +3,7 @@ import { choresOf } from '../../src/app/chores.ts';
 import { CHORES, type ChoreName } from '../../src/db/chores.ts';
 import { KEEPING_SETTINGS, TABLES } from '../../src/db/tables.ts';
 import { readConfig } from '../../src/kernel/config.ts';
+import { LARGE } from '../support/migration-locks.ts';
 import { useWorld } from '../support/world.ts';
 
 const world = useWorld();
@@ -47,4 +48,12 @@ test('the days that settings keep rows for are those of the settings', () => {
     AUDIT_RETENTION_DAYS: retention.auditDays,
     IMPORT_UNDO_DAYS: retention.importUndoDays,
   });
+});
+
+test('no trigger runs for each row that is inserted into a large table, so that a restore is a plain COPY', async () => {
+  const found = await world.query<{ name: string }>(
+    `select distinct c.relname as name from pg_trigger t join pg_class c on c.oid = t.tgrelid
+     where not t.tgisinternal and t.tgtype & 1 = 1 and t.tgtype & 4 = 4 and not c.relispartition`,
+  );
+  expect(found.filter(({ name }) => LARGE.includes(name))).toEqual([]);
 });
