@@ -82,6 +82,10 @@ async function writeLines(path: string, total: number, head: string, line: (inde
   await pipeline(Readable.from(chunks()), createWriteStream(path));
 }
 
+/** A file of commissions for the import, of affiliates that `seedAffiliates` made. */
+export const writeCommissions = (path: string, total: number, affiliates: number) =>
+  writeLines(path, total, HEADER, (index) => csvLine(lineAt(index, affiliates)));
+
 const COPY = `copy commissions (account_id, external_id, affiliate_id, type, currency, amount, original_amount,
   sale_amount, rate_bps, order_id, customer_email, product_id, product_name, occurred_at, available_at) from stdin`;
 
@@ -110,7 +114,7 @@ export const importing: Group = {
     ) as [string, string, string];
     note(`writing a file of ${count(commissions)}`);
     await seedAffiliates(bench.pg, bench.account, affiliates);
-    await writeLines(csv, commissions, HEADER, (index) => csvLine(lineAt(index, affiliates)));
+    await writeCommissions(csv, commissions, affiliates);
     await writeCopyFile(bench, raw, commissions, affiliates);
     const titles = HEADER.trim()
       .split(',')

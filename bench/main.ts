@@ -29,6 +29,7 @@ import { recovery } from './recovery.ts';
 import { type Outcome, summary, table } from './report.ts';
 import { requests } from './requests.ts';
 import { screens } from './screens.ts';
+import { tableSizes } from './sizes.ts';
 import { startup } from './startup.ts';
 import { trickle } from './trickle.ts';
 import { workers } from './workers.ts';
@@ -56,6 +57,7 @@ const GROUPS: readonly Group[] = [
   recovery,
   workers,
   years,
+  tableSizes,
 ];
 
 const DEFAULT: Sizes = {

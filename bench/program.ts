@@ -13,7 +13,7 @@ import { openEmbedded } from '../src/db/embedded/open.ts';
 import type { AccountId } from '../src/kernel/ids.ts';
 
 /** The build that is measured; `BENCH_MAIN` names another one, to compare two commits in turn. */
-const MAIN = process.env.BENCH_MAIN ?? fileURLToPath(new URL('../dist/cli/main.js', import.meta.url));
+export const MAIN = process.env.BENCH_MAIN ?? fileURLToPath(new URL('../dist/cli/main.js', import.meta.url));
 const START_LIMIT_MS = 60_000;
 const REQUEST_LIMIT_MS = 600_000;
 const POLL_MS = 5;
@@ -48,7 +48,12 @@ export interface Bench extends Program {
   /** Moves the key to another account: who asks is looked up in each request. */
   actAs(account: string): Promise<void>;
   /** A JSON request with the first key; the body of a 2xx is returned, anything else throws. */
-  send(method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE', path: string, body?: unknown): Promise<string>;
+  send(
+    method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE',
+    path: string,
+    body?: unknown,
+    idempotencyKey?: string,
+  ): Promise<string>;
   upload(path: string, file: Readable): Promise<string>;
   /** Reads a body and discards it; returns the number of bytes. */
   drain(path: string): Promise<number>;
@@ -212,10 +217,11 @@ export async function startBench(
     async actAs(account) {
       await client.query('update api_keys set account_id = $1', [account]);
     },
-    async send(method, path, body) {
+    async send(method, path, body, idempotencyKey) {
       const json = body === undefined ? {} : { body: JSON.stringify(body) };
       const type = body === undefined ? {} : { 'content-type': 'application/json' };
-      return (await call(path, { method, headers: { ...headers, ...type }, ...json })).text();
+      const key = idempotencyKey === undefined ? {} : { 'idempotency-key': idempotencyKey };
+      return (await call(path, { method, headers: { ...headers, ...type, ...key }, ...json })).text();
     },
     async upload(path, file) {
       const type = { 'content-type': 'text/csv' };

@@ -1,5 +1,5 @@
 // Writes the files that are made from code: docs/openapi.json, docs/errors.md, docs/events.md, docs/configuration.md,
-// docs/cli.md, src/client/api.ts, and the tables of docs/payouts.md that stand between marks.
+// docs/cli.md, docs/sizes.md, src/client/api.ts, and the tables of docs/payouts.md that stand between marks.
 // With --check it writes nothing and fails when one of them is not what the code says.
 import { readFileSync, writeFileSync } from 'node:fs';
 import type { TSchema } from 'typebox';
@@ -14,6 +14,7 @@ import { protectedTable } from '../src/people/accounts/protection.ts';
 import { OWN_PREFIXES } from '../src/webhooks/types/types.ts';
 import { cliPage } from './cli-page.ts';
 import { clientTypes } from './client-types.ts';
+import { sizesPage } from './sizes-page.ts';
 
 function errorsPage(): string {
   const rows = Object.entries(REASONS)
@@ -185,6 +186,7 @@ const FILES: Readonly<Record<string, () => string | Promise<string>>> = {
   'docs/events.md': eventsPage,
   'docs/cli.md': cliPage,
   'docs/payouts.md': payoutsPage,
+  'docs/sizes.md': sizesPage,
   'src/client/api.ts': () => clientTypes(describe(ROUTES)),
 };
 

@@ -285,6 +285,7 @@ export const imports = {
     guessed: 'Guesses',
   },
   undo: {
+    ended: 'The import can no longer be undone: what its affiliates were before it was deleted.',
     action: 'Undo this import',
     title: (name: string) => `Undo the import of “${name}”`,
     affiliates: (created: number, updated: number) =>

@@ -342,6 +342,7 @@ export const webhooks = {
     token_timeout: 'The token endpoint took too long to answer, so nothing was sent.',
     lost: 'The server stopped or stood still before it noted an answer. The event may have arrived.',
     endpoint_deleted: 'The endpoint was deleted before the event was delivered.',
+    endpoint_disabled: 'The endpoint had been disabled for as long as the log is kept.',
   } as Readonly<Record<string, string>>,
   // what helps with some statuses
   statusHelp: {

@@ -1,18 +1,21 @@
 import type { Logger } from 'pino';
 import { alertChores } from '../alerts/sender/chores.ts';
-import { type Chore, type Slice, untilDone } from '../db/chores.ts';
+import { type Chore, type ChoreName, type Slice, untilDone } from '../db/chores.ts';
 import { noteLatestTime, readLatestTime } from '../db/clock.ts';
-import type { Database } from '../db/connect.ts';
+import type { Database, Tx } from '../db/connect.ts';
 import { makePartitions, needsPartitions } from '../db/partitions.ts';
 import { forgetOldReplies, keyPlainDigests, redateReplies } from '../http/idempotency.ts';
+import { endUndo } from '../money/imports/retention.ts';
 import { foldArrivals } from '../money/ledger/arrivals.ts';
 import { BALANCES_CHORE, foldingOf } from '../money/ledger/balance-folding.ts';
 import { foldSeries } from '../money/ledger/series.ts';
+import { deleteOldNachaDays } from '../money/payment-files/file-sets.ts';
 import { lookAtApprovals } from '../money/payouts/approval-alerts.ts';
 import { runSchedules } from '../money/schedules/run.ts';
 import { mendTokens } from '../oauth/service.ts';
 import { deleteExpiredCodes, deleteExpiredTokens, deleteUnusedGrants } from '../oauth/store.ts';
 import { foldCounts } from '../outbox/counts.ts';
+import { deleteOldEntries } from '../people/audit/retention.ts';
 import { deleteOldSessions, mendSessions } from '../people/sessions/store.ts';
 import { deleteOldFailures, deleteOldLinks, mendLinks } from '../people/users/store.ts';
 import { mendEndpoints, mendQueue } from '../webhooks/engine/mend.ts';
@@ -74,9 +77,27 @@ export function choresOf({
     { name: 'tokens', everyMs: HOUR_MS, forget: deleteExpiredTokens },
     { name: 'codes', everyMs: HOUR_MS, forget: deleteExpiredCodes },
     { name: 'unused grants', everyMs: HOUR_MS, forget: deleteUnusedGrants },
+    { name: 'NACHA days', everyMs: HOUR_MS, forget: deleteOldNachaDays },
+    ...retentionChores(config),
     ...alertChores({ db, log, config, vault, base: config.authorizeUrl ?? addressOf(config) }),
     ...backupChores({ db, log, config }),
     ...diskChores({ db, config, embedded }),
+  ];
+}
+
+/** The chores of what is kept as long as a setting says; none where it is kept forever. */
+function retentionChores({
+  retention: { auditDays, importUndoDays },
+}: Pick<Platform, 'config'>['config']): Chore[] {
+  const chore = (
+    name: ChoreName,
+    days: number | null,
+    remove: (tx: Tx, at: string, days: number) => Promise<number>,
+  ) =>
+    days === null ? [] : [{ name, everyMs: HOUR_MS, forget: (tx: Tx, at: string) => remove(tx, at, days) }];
+  return [
+    ...chore('audit log', auditDays, deleteOldEntries),
+    ...chore('undo of imports', importUndoDays, endUndo),
   ];
 }
 

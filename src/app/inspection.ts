@@ -6,6 +6,7 @@ import { type DatabaseFacts, inspect } from '../db/inspect.ts';
 import { connectReplicated, type ReplicaState } from '../db/replica.ts';
 import { harmfulSettings } from '../db/server-settings.ts';
 import { probeWriting } from '../db/settings.ts';
+import { findLargeTables, type LargeTable } from '../db/table-sizes.ts';
 import type { Config } from '../kernel/config.ts';
 import { type AlertState, readAlertState } from '../notices/state.ts';
 import { findLongWaits, type LongWaits } from '../outbox/keys.ts';
@@ -31,6 +32,8 @@ export type Inspection = DatabaseFacts & {
   readonly longWaits: LongWaits | null;
   /** What keeps dead rows; null without this program's schema. */
   readonly horizon: Horizon | null;
+  /** Tables that are larger than they should be. */
+  readonly largeTables: readonly LargeTable[];
 };
 
 /** Looks at the database without changing it; null when the embedded one was never made. Throws as `openPlatform`. */
@@ -69,6 +72,7 @@ export async function inspectDatabase(config: Config): Promise<Inspection | null
         failingChores: [],
         longWaits: null,
         horizon: null,
+        largeTables: [],
       };
       return { ...facts, ...nothing, replica };
     }
@@ -77,6 +81,7 @@ export async function inspectDatabase(config: Config): Promise<Inspection | null
     const longWaits = await findLongWaits(db.reader);
     const failing = await failingChores(db.reader);
     const horizon = await readHorizon(db.reader);
+    const largeTables = await findLargeTables(db.reader);
     return {
       ...facts,
       checks,
@@ -86,6 +91,7 @@ export async function inspectDatabase(config: Config): Promise<Inspection | null
       failingChores: failing,
       longWaits,
       horizon,
+      largeTables,
     };
   } finally {
     await db.close();

@@ -174,6 +174,7 @@ export const importUndone: Static<typeof importRecord> = {
   created_at: IMPORTED_AT,
   undone_by: 'usr_019b8a3f21c4715d8a09b6e2f4d7c311',
   undone_at: UNDONE_AT,
+  undo_ended_at: null,
 };
 
 /** What Ada sold in August: the sale above, less its refund, and one of 40.00 USD. */

@@ -1791,6 +1791,8 @@ export interface Import {
   readonly created_at: Timestamp;
   readonly undone_by: string | null;
   readonly undone_at: Timestamp | null;
+  /** when what its undo needs was deleted; null = it can be undone while nothing of it is in use */
+  readonly undo_ended_at: Timestamp | null;
 }
 
 export interface ImportColumn {
@@ -5752,7 +5754,8 @@ export interface Operations {
    * Undo an import. Whole, or not at all: while nothing of it was paid here, refunded, returned, put into a
    * payout or changed since. What is in use is named with the reason. Commissions are voided, count in no sum,
    * and their external_ids are free again; past payouts and affiliates it made are gone; affiliates it changed
-   * are as they were before, with their destinations and tax profiles.
+   * are as they were before, with their destinations and tax profiles. An import of affiliates can be undone for
+   * as long as IMPORT_UNDO_DAYS says, a year by default.
    */
   readonly undoImport: {
     readonly path: [import_id: string];

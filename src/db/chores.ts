@@ -16,6 +16,46 @@ export const SLICE_ROWS = 5000;
 export type Slice = (tx: Tx) => Promise<number>;
 
 /**
+ * Every chore by its name, and whether it removes rows. `tables.ts` says from which tables. Some run only with certain
+ * settings.
+ */
+export const CHORES = {
+  clock: 'other work',
+  'delivery counts': 'removes rows',
+  'affiliate balances': 'removes rows',
+  'commission series': 'removes rows',
+  'commission arrivals': 'removes rows',
+  partitions: 'other work',
+  'webhook log': 'removes rows',
+  filters: 'other work',
+  erasures: 'other work',
+  'payout schedules': 'other work',
+  'approval alerts': 'other work',
+  'idempotency keys': 'removes rows',
+  'request digests': 'other work',
+  'sign-in attempts': 'removes rows',
+  links: 'removes rows',
+  'portal links': 'removes rows',
+  sessions: 'removes rows',
+  tokens: 'removes rows',
+  codes: 'removes rows',
+  'unused grants': 'removes rows',
+  'audit log': 'removes rows',
+  'undo of imports': 'removes rows',
+  'NACHA days': 'removes rows',
+  'endpoint alerts': 'other work',
+  'certificate alerts': 'other work',
+  'payout alerts': 'other work',
+  'alert channels': 'other work',
+  'old alerts': 'removes rows',
+  'e-mail': 'other work',
+  backups: 'other work',
+  disk: 'other work',
+} as const satisfies Readonly<Record<string, 'removes rows' | 'other work'>>;
+
+export type ChoreName = keyof typeof CHORES;
+
+/**
  * Work that must be done now and then, by any process of a database. It is safe to repeat, and to break off anywhere.
  * Most chores are done slice by slice, by one process at a time. `forget` is a slice that deletes what has expired. It is
  * told the time by the clock that cannot jump, because what it deletes does not come back when the database's clock is
@@ -23,7 +63,7 @@ export type Slice = (tx: Tx) => Promise<number>;
  */
 export type Chore = {
   /** GET /v2/system shows when the chore of this name was last done. */
-  readonly name: string;
+  readonly name: ChoreName;
   readonly everyMs: number;
 } & (
   | { readonly slice: Slice }

@@ -38,6 +38,7 @@ export interface Config {
   /** The time from SIGTERM until the server stops accepting requests. */
   readonly shutdownDelayMs: number;
   readonly delivery: DeliveryConfig;
+  readonly retention: RetentionConfig;
   readonly backup: BackupConfig;
   /** How e-mail is sent; null = not at all. */
   readonly mail: MailConfig | null;
@@ -89,6 +90,14 @@ export interface HttpConfig {
   readonly webhookEndpoints: number;
   /** Requests per minute of an account, and of one key, token or user; null = no limit. */
   readonly rates: { readonly account: number | null; readonly key: number | null };
+}
+
+/** How many days rows are kept that nothing needs any more; null = forever. */
+export interface RetentionConfig {
+  /** Entries of the audit log. */
+  readonly auditDays: number | null;
+  /** What affiliates were before an import, which its undo needs. */
+  readonly importUndoDays: number | null;
 }
 
 /** How events are delivered. */
@@ -255,8 +264,11 @@ export function readConfig(env: Environment = process.env, { needsKey = true } =
       timeoutMs: values.DELIVERY_TIMEOUT_MS as number,
       scheduleMs: values.DELIVERY_SCHEDULE as readonly number[],
       concurrency: values.DELIVERY_CONCURRENCY as number,
-      retentionDays:
-        values.WEBHOOK_RETENTION_DAYS === 'off' ? null : (values.WEBHOOK_RETENTION_DAYS as number),
+      retentionDays: daysOf(values.WEBHOOK_RETENTION_DAYS),
+    },
+    retention: {
+      auditDays: daysOf(values.AUDIT_RETENTION_DAYS),
+      importUndoDays: daysOf(values.IMPORT_UNDO_DAYS),
     },
     backup: backupOf(values),
     mail: mailOf(values),
@@ -264,6 +276,8 @@ export function readConfig(env: Environment = process.env, { needsKey = true } =
 }
 
 type Values = Readonly<Record<string, ReturnType<Setting['read']>>>;
+
+const daysOf = (value: Values[string]) => (value === 'off' ? null : (value as number));
 
 function backupMistakes(values: Values): string[] {
   if (values.BACKUP_EVERY !== undefined && values.BACKUP_TO === undefined) {

@@ -176,6 +176,10 @@ export const REASONS = {
     meaning: 'Other files are being read; try again after Retry-After.',
   },
   import_is_undone: { status: 409, meaning: 'The import was undone before.' },
+  import_undo_ended: {
+    status: 409,
+    meaning: 'What the undo of the import needs was deleted, after IMPORT_UNDO_DAYS.',
+  },
   import_is_used: {
     status: 409,
     meaning:

@@ -1,8 +1,8 @@
 import { resolve } from 'node:path';
-import { isNetwork } from './addresses.ts';
 import { addressesOf } from './database-url.ts';
 import { isSender, mailServerOf } from './mail-server.ts';
 import { PROXY_RULE, proxyOf } from './proxies.ts';
+import { daysFrom, hosts, integer, interval, networks, pauses } from './setting-values.ts';
 
 export interface Setting {
   readonly name: string;
@@ -17,53 +17,12 @@ export interface Setting {
 const LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'];
 
 const anyText = (text: string) => text;
-const integer = (from: number, to: number) => (text: string) =>
-  /^\d{1,9}$/.test(text) && Number(text) >= from && Number(text) <= to ? Number(text) : undefined;
-
 /** A URL of an origin alone, or with a path, without the slash at its end; undefined when the text is none. */
 export function origin(text: string): string | undefined {
   if (!URL.canParse(text)) return undefined;
   const url = new URL(text);
   const plain = /^https?:$/.test(url.protocol) && !url.username && !url.password && !url.search && !url.hash;
   return plain ? text.replace(/(?<!\/)\/+$/, '') : undefined;
-}
-
-const UNITS: Readonly<Record<string, number>> = { s: 1000, m: 60_000, h: 3_600_000 };
-const LONGEST_PAUSE_MS = 7 * 24 * 3_600_000;
-
-/** `0s 5s 5m 2h` in milliseconds. */
-function pauses(text: string): number[] | undefined {
-  const read = text.split(/[\s,]+/).map((pause) => {
-    const [, amount, unit = ''] = /^(\d{1,6})([smh])$/.exec(pause) ?? [];
-    return Number(amount) * (UNITS[unit] ?? Number.NaN);
-  });
-  const isFine =
-    read[0] === 0 && read.length <= 100 && read.every((pause) => pause >= 0 && pause <= LONGEST_PAUSE_MS);
-  return isFine ? read : undefined;
-}
-
-const LONGEST_INTERVAL_MS = 31 * 24 * 3_600_000;
-
-/** `24h` in milliseconds. */
-function interval(text: string): number | undefined {
-  const [, amount, unit = ''] = /^(\d{1,6})([mh])$/.exec(text) ?? [];
-  const ms = Number(amount) * (UNITS[unit] ?? Number.NaN);
-  return ms > 0 && ms <= LONGEST_INTERVAL_MS ? ms : undefined;
-}
-
-/** What is dropped is a whole week that is over. */
-const SHORTEST_RETENTION = 7;
-
-function networks(text: string): string[] | undefined {
-  const read = text.split(/[\s,]+/).filter((part) => part !== '');
-  return read.every(isNetwork) ? read : undefined;
-}
-
-function hosts(text: string): string[] | undefined {
-  const read = text.split(/[\s,]+/).filter((part) => part !== '');
-  return read.every((host) => /^[\w:-]+(\.[\w-]+)*$/.test(host))
-    ? read.map((host) => host.toLowerCase())
-    : undefined;
 }
 
 /** The same without a path: OAuth metadata and cookies are found at the root of an origin. */
@@ -76,6 +35,11 @@ function rootOrigin(text: string): string | undefined {
 export function withoutCredentials(text: string): string {
   return text.replace(/\/\/[^/]*@/, '//…@');
 }
+
+/** What is dropped is a whole week that is over. */
+const SHORTEST_RETENTION = 7;
+/** The audit log itself refuses to lose younger entries (migration 63). */
+const SHORTEST_AUDIT = 90;
 
 const KEY_RULE = 'at least 32 characters, for example from `openssl rand -base64 32`';
 const readKey = (text: string) => (text.length >= 32 ? text : undefined);
@@ -323,10 +287,22 @@ export const SETTINGS: readonly Setting[] = [
   },
   {
     name: 'WEBHOOK_RETENTION_DAYS',
-    meaning: 'how long events and their log are kept; undelivered ones are kept longer; off = forever',
+    meaning:
+      'how long events and their log are kept; undelivered ones are kept until their endpoint was disabled for as long; off = forever',
     fallback: '90',
-    read: (text) => (text === 'off' ? 'off' : integer(SHORTEST_RETENTION, 36_500)(text)),
-    rule: `a number of days from ${SHORTEST_RETENTION} to 36500, or off`,
+    ...daysFrom(SHORTEST_RETENTION),
+  },
+  {
+    name: 'AUDIT_RETENTION_DAYS',
+    meaning: 'how long entries of the audit log are kept; off = forever',
+    fallback: 'off',
+    ...daysFrom(SHORTEST_AUDIT),
+  },
+  {
+    name: 'IMPORT_UNDO_DAYS',
+    meaning: 'how long an import of affiliates can be undone; off = forever',
+    fallback: '365',
+    ...daysFrom(1),
   },
   {
     name: 'BACKUP_EVERY',

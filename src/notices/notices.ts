@@ -8,7 +8,7 @@ import type { SealedIn } from '../kernel/vault.ts';
 import { ALERTS, type AlertData, type AlertKind, type LetterKind } from './kinds.ts';
 
 /** The chore that sends e-mail. Only processes with SMTP_URL do it, so when it was last done says whether e-mail is sent. */
-export const MAIL_CHORE = 'e-mail';
+export const MAIL_CHORE = 'e-mail' as const;
 
 /** Whether a process that sends e-mail was at work within the last day. */
 const isMailSent = sql`exists (select from server_settings

@@ -206,12 +206,17 @@ export async function deleteExpiredCodes(tx: Tx, at: string): Promise<number> {
   return gone.length;
 }
 
-/** Forgets grants whose code was never exchanged in a day, a slice of them; returns how many. */
+/**
+ * Forgets grants whose code was never exchanged in a day, and those that have had no token left for a year since they were used
+ * last: a slice of them; returns how many.
+ */
 export async function deleteUnusedGrants(tx: Tx, at: string): Promise<number> {
   const unused = await rows<{ id: string }>(
     tx,
     sql`select id from oauth_grants
-        where activated_at is null and id < id_floor(${at}::timestamptz - interval '1 day')
+        where (activated_at is null and id < id_floor(${at}::timestamptz - interval '1 day'))
+           or (greatest(activated_at, last_used_at, revoked_at) < ${at}::timestamptz - interval '1 year'
+               and not exists (select from oauth_tokens t where t.grant_id = oauth_grants.id))
         order by id limit ${SLICE_ROWS}::int for update skip locked`,
   );
   const ids = unused.map(({ id }) => id);

@@ -359,37 +359,3 @@ export async function giveBack(
   );
   tx.announce();
 }
-
-const ENDED_AT_ONCE = 1000;
-
-/**
- * Ends what still waits at deleted endpoints, a slice at a time: `failed`, `endpoint_deleted`. Attempts in
- * flight are left to their worker. Returns how many rows ended.
- */
-export async function endDeleted(tx: Tx): Promise<number> {
-  const ended = await rows(
-    tx,
-    sql`with doomed as materialized (
-          select q.account_id, q.endpoint_id, q.event_id
-          from webhook_endpoints e
-          cross join lateral (
-            select * from queue q where q.account_id = e.account_id and q.endpoint_id = e.id
-              and (q.lease_token is null or q.due_at <= now())
-            limit ${ENDED_AT_ONCE}::int for update skip locked) q
-          where e.deleted_at is not null limit ${ENDED_AT_ONCE}::int),
-        gone as (
-          delete from queue q using doomed d
-          where q.event_id = d.event_id and q.endpoint_id = d.endpoint_id),
-        ended as (
-          update deliveries l set status = 'failed', next_attempt_at = null, last_error_code = 'endpoint_deleted'
-          from doomed d
-          where l.account_id = d.account_id and l.endpoint_id = d.endpoint_id and l.event_id = d.event_id
-            and l.status = 'pending'
-          returning l.account_id, l.endpoint_id, l.event_id),
-        counted as (
-          ${noteChanges(sql`select *, 0 as total, 0 as delivered, 1 as failed from ended`)})
-        select 1 from ended`,
-    'end_deleted',
-  );
-  return ended.length;
-}

@@ -136,6 +136,34 @@ describe.concurrent('what was not delivered', () => {
       expect(await leftOf(stage, 300)).toEqual(NOTHING);
     }));
 
+  test('is given up once its endpoint has been disabled for as long; one that was disabled since keeps its own', () =>
+    onStage(quiet, async (stage) => {
+      const abandoned = await stage.endpoint('http://127.0.0.1:9/', { status: 'disabled' });
+      const late = await stage.endpoint('http://127.0.0.1:9/', { status: 'disabled' });
+      const disable = (endpoint: string, days: number) =>
+        stage.world.query(
+          "update webhook_endpoints set disabled_at = now() - $2 * interval '1 day' where id = $1",
+          [endpoint, days],
+        );
+      await disable(abandoned.uuid, 365);
+      await disable(late.uuid, 80);
+      const pending = (days: number) => ({ days, status: 'pending' as const });
+      const [, , young] = await past(stage, abandoned, [pending(300), pending(300), pending(10)]);
+      const [kept] = await past(stage, late, [pending(300)]);
+      const held = async () =>
+        (await stage.api.get(`${LOG}?status=held`)).body.data.map(({ id }: { id: string }) => id).sort();
+      await drop(stage);
+      expect(await held()).toEqual([kept, young].sort());
+      expect(await logged(stage)).toMatchObject({ total: 2 });
+      expect(await leftOf(stage, 300)).toMatchObject({ tables: 3, events: 1, deliveries: 1 });
+      // nobody is left who may want it: the week goes, and the queue has nothing of it
+      await disable(late.uuid, 91);
+      await drop(stage);
+      expect(await leftOf(stage, 300)).toEqual(NOTHING);
+      expect(await held()).toEqual([young]);
+      expect(await stage.queue(late)).toEqual([]);
+    }));
+
   test('is retried just before its week is dropped: the week stays until that is over', () =>
     onStage({ ...quiet, databaseLatencyMs: 0 }, async (stage) => {
       const endpoint = await stage.endpoint('http://127.0.0.1:9/');
@@ -313,6 +341,27 @@ describe.concurrent('payhook doctor', () => {
       );
       expect(clock).toMatch('retention clock, warning: 10 days behind the database');
       await machine.close();
+    }));
+});
+
+describe.concurrent('a recovery', () => {
+  test('is forgotten once it ended before everything left in the log', () =>
+    onStage(quiet, async (stage) => {
+      const endpoint = await stage.endpoint('http://127.0.0.1:9/');
+      const recover = async (days: number): Promise<string> => {
+        const { body } = await stage.api.post(`${endpoint.path}/recover`, { since: '2020-01-01' });
+        await stage.api.delete(`${endpoint.path}/recoveries/${body.id}`);
+        await stage.world.query(
+          "update webhook_recoveries set cancelled_at = now() - $2 * interval '1 day' where id = $1",
+          [uuidOf(body.id), days],
+        );
+        return body.id;
+      };
+      await recover(91);
+      const young = await recover(89);
+      await drop(stage);
+      const { body } = await stage.api.get(`${endpoint.path}/recoveries`);
+      expect(body.data.map(({ id }: { id: string }) => id)).toEqual([young]);
     }));
 });
 

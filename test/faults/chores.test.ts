@@ -17,10 +17,15 @@ const FILL = {
     select uuid_send(gen_random_uuid()), '', u.account_id, u.id, now() - $2::interval from users u, generate_series(1, $1::int) n`,
   oauth_tokens: `insert into oauth_tokens (hash, kind, grant_id, scopes, expires_at)
     select uuid_send(gen_random_uuid()), 'access', g.id, '{webhooks}', now() - $2::interval
-    from oauth_grants g, generate_series(1, $1::int) n`,
+    from (select id from oauth_grants order by id limit 1) g, generate_series(1, $1::int) n`,
   oauth_codes: `insert into oauth_codes (hash, grant_id, redirect_uri, expires_at, used_at)
     select uuid_send(gen_random_uuid()), g.id, 'x', now() - $2::interval, now()
-    from oauth_grants g, generate_series(1, $1::int) n`,
+    from (select id from oauth_grants order by id limit 1) g, generate_series(1, $1::int) n`,
+  oauth_grants: `insert into oauth_grants (account_id, application_id, user_id, scopes, activated_at)
+    select account_id, application_id, user_id, scopes, now() - 4 * $2::interval
+    from (select * from oauth_grants order by id limit 1) g, generate_series(1, $1::int) n`,
+  nacha_days: `insert into nacha_days (account_id, immediate_destination, immediate_origin, day, files, entries)
+    select id, '091000019', n, to_char(now() - $2::interval, 'YYMMDD'), 1, 1 from accounts, generate_series(1, $1::int) n`,
 } as const;
 
 async function counts(world: World): Promise<Record<string, number>> {

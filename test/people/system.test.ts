@@ -1,7 +1,7 @@
 import type { Logger } from 'pino';
 import { expect, test } from 'vitest';
 import { serve } from '../../src/app/platform.ts';
-import { keepHouse } from '../../src/db/chores.ts';
+import { type ChoreName, keepHouse } from '../../src/db/chores.ts';
 import { nil } from '../../src/kernel/ids.ts';
 import { apiOf } from '../support/api.ts';
 import { makeEndpoint } from '../support/seed.ts';
@@ -70,8 +70,8 @@ test('a chore is noted when it was done, and not when it failed', async () => {
   const begun = Date.now();
   const stop = keepHouse(
     [
-      { name: 'mopping', everyMs: 1, run: () => Promise.reject(new Error('no water')) },
-      { name: 'sweeping', everyMs: 1, slice: async () => 0 },
+      { name: 'mopping' as ChoreName, everyMs: 1, run: () => Promise.reject(new Error('no water')) },
+      { name: 'sweeping' as ChoreName, everyMs: 1, slice: async () => 0 },
     ],
     {
       db,

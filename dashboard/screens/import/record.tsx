@@ -112,6 +112,7 @@ function Undo({ record }: { record: Import }) {
   const name = record.file.name ?? texts.noName;
   const told = imports.undo;
   if (status === 'undone') return null;
+  if (record.undo_ended_at !== null) return <p className="soft">{told.ended}</p>;
   if (past > 0) return <p className="soft">{told.paid(past)}</p>;
   if (created + updated === 0) return <p className="soft">{told.nothing}</p>;
   if (!may.write) return null;

@@ -161,6 +161,7 @@ export function describeImport(one: Import, names: Names, { paint }: Terminal): 
     ['Guessed', one.guessed.length === 0 ? null : one.guessed.join('; ')],
     ['By', names(one.created_by)],
     ['Created', `${exactTime(one.created_at)} (UTC)`],
+    ['Undo ended', one.undo_ended_at && `${exactTime(one.undo_ended_at)} (UTC)`],
     ['Undone', one.undone_at && `${exactTime(one.undone_at)} (UTC) by ${names(one.undone_by ?? '')}`],
   ]);
   return `${paint.strong(one.id)}  ${status}\n${facts}${totalsTable(one.totals, paint.faint)}`;

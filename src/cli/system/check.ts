@@ -1,3 +1,5 @@
+import type { Inspection } from '../../app/inspection.ts';
+
 export type Status = 'ok' | 'warning' | 'failed' | 'skipped';
 
 /** Something that `payhook doctor` looked at. */
@@ -5,6 +7,8 @@ export interface Check {
   readonly name: string;
   readonly status: Status;
   readonly detail: string;
+  /** Of the check of table sizes: what it found. */
+  readonly tables?: Inspection['largeTables'];
 }
 
 export const check = (name: string, status: Status, detail: string): Check => ({ name, status, detail });

@@ -10,6 +10,7 @@ import type { Terminal } from '../terminal/terminal.ts';
 import { type Check, check, type Status, verdict } from './check.ts';
 import { checkHorizon } from './doctor-horizon.ts';
 
+const MEGABYTE = 1e6;
 const GIGABYTE = 1e9;
 const LEAST_DISK = 0.2 * GIGABYTE;
 const LITTLE_DISK = 2 * GIGABYTE;
@@ -50,6 +51,7 @@ async function examine(terminal: Terminal): Promise<Check[]> {
       checks.push(await checkSecretKey(config, facts.secretKey), checkBackups(facts.backups, config.backup));
       checks.push(checkAlerts(facts.alerts, config.mail), checkCertificates(facts.endingCertificates));
       checks.push(checkOrder(facts.longWaits), checkChores(facts.failingChores), ...checkHorizon(facts));
+      checks.push(checkTables(facts.largeTables));
     }
   } catch (error) {
     checks.push(check('database', 'failed', tell(error).message));
@@ -67,6 +69,18 @@ function checkCertificates(ending: Inspection['endingCertificates']): Check {
     `${ending.length} ended or will within 30 days, first that of ${endpoint} at ${expiresAt}: ` +
       `payhook --account ${account} webhooks change ${endpoint} --client-certificate FILE`,
   );
+}
+
+/** Tables that are larger than src/db/tables.ts says, each with what to do. */
+function checkTables(tables: Inspection['largeTables']): Check {
+  const name = 'table sizes';
+  if (tables.length === 0) return check(name, 'ok', 'no table is larger than it should be');
+  const megabytes = (bytes: number) => `${Math.ceil(bytes / MEGABYTE).toLocaleString('en-US')} MB`;
+  const parts = tables.map(
+    ({ name: table, bytes, expected_bytes, remedy }) =>
+      `${table} has ${megabytes(bytes)} where about ${megabytes(expected_bytes)} are enough: ${remedy}`,
+  );
+  return { ...check(name, 'warning', parts.join('. ')), tables };
 }
 
 /** One event that a receiver refuses does not disable its endpoint, and may hold up others for as long as the schedule is. */

@@ -129,6 +129,11 @@ export const importRecord = strict(
     created_at: timestamp,
     undone_by: nullable(Type.String()),
     undone_at: nullable(timestamp),
+    undo_ended_at: nullable({
+      ...timestamp,
+      description:
+        'when what its undo needs was deleted; null = it can be undone while nothing of it is in use',
+    }),
   },
   { title: 'Import' },
 );
@@ -157,6 +162,7 @@ export const record = columnsOf(importRecord, {
   created_at: 'iso(id_time(i.id))',
   undone_by: 'i.undone_by',
   undone_at: 'iso(i.undone_at)',
+  undo_ended_at: 'iso(i.undo_ended_at)',
 });
 
 export const importReport = strict(

@@ -256,11 +256,12 @@ export const undo = writeRoute({
     'Whole, or not at all: while nothing of it was paid here, refunded, returned, put into a payout or changed since. What is ' +
     'in use is named with the reason. Commissions are voided, count in no sum, and their external_ids are free again; past ' +
     'payouts and affiliates it made are gone; affiliates it changed are as they were before, with their destinations and tax ' +
-    'profiles.',
+    'profiles. An import of affiliates can be undone for as long as IMPORT_UNDO_DAYS says, a year by default.',
   returns: { 200: importRecord },
   errors: [
     'resource_missing',
     'import_is_undone',
+    'import_undo_ended',
     'import_is_used',
     'duplicate_email',
     'duplicate_external_id',

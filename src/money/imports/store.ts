@@ -11,6 +11,7 @@ import { maybeRecord } from '../../contract/records.ts';
 import { maybeRow, oneRow, type Reader, rows, type Tx } from '../../db/connect.ts';
 import type { AccountId, ImportId } from '../../kernel/ids.ts';
 import type { Json } from '../../kernel/json.ts';
+import type { Timestamp } from '../../kernel/time.ts';
 import type { ImportOutcome } from '../files/csv-stage.ts';
 import { IMPORT_KINDS, type ImportKind, type REFERENCES } from './fields.ts';
 import type { Mapping } from './mapping.ts';
@@ -103,10 +104,10 @@ export function lockImport(
   tx: Tx,
   account: AccountId,
   id: ImportId,
-): Promise<{ kind: ImportKind; status: 'completed' | 'undone' } | null> {
+): Promise<{ kind: ImportKind; status: 'completed' | 'undone'; undo_ended_at: Timestamp | null } | null> {
   return maybeRow(
     tx,
-    sql`select kind, status from imports where account_id = ${account} and id = ${id} for update`,
+    sql`select kind, status, iso(undo_ended_at) as undo_ended_at from imports where account_id = ${account} and id = ${id} for update`,
   );
 }
 

@@ -24,7 +24,7 @@ import { lockImport, markUndone } from './store.ts';
 /**
  * Undoes a whole import: commissions are voided and their external_ids free again, past payouts and affiliates it
  * created are deleted, and affiliates it changed are restored, with their destinations and tax profiles. Throws
- * `resource_missing`, `import_is_undone`, and `import_is_used` naming what was paid here, refunded, returned, invoiced,
+ * `resource_missing`, `import_is_undone`, `import_undo_ended`, and `import_is_used` naming what was paid here, refunded, returned, invoiced,
  * included in a payout or changed since.
  */
 export async function undoImport(
@@ -38,6 +38,13 @@ export async function undoImport(
   const found = id === null ? null : await lockImport(tx, account, id);
   if (id === null || found === null) throw fail('resource_missing', 'no such import');
   if (found.status === 'undone') throw fail('import_is_undone', 'the import is undone already');
+  if (found.undo_ended_at !== null) {
+    throw fail(
+      'import_undo_ended',
+      `the import can no longer be undone: what its affiliates were before it was deleted at ${found.undo_ended_at}. ` +
+        'Change them with another import instead',
+    );
+  }
   if (found.kind === 'commissions') await undoCommissions(tx, account, id);
   else await undoAffiliates(tx, account, id);
   await markUndone(tx, account, id, actor);

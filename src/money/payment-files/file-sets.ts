@@ -1,4 +1,5 @@
 import sql, { type Sql } from 'sql-template-tag';
+import { SLICE_ROWS } from '../../db/chores.ts';
 import { maybeRow, oneRow, rows, type Tx } from '../../db/connect.ts';
 import { fail } from '../../kernel/errors.ts';
 import { type AccountId, type FileSetId, idOf, type PayoutId } from '../../kernel/ids.ts';
@@ -177,6 +178,18 @@ async function countNacha(
     throw refuse(`all ${MODIFIERS.length} NACHA files that the file id modifier tells apart`);
   if (counted.entries > MOST_TRACES) throw refuse('as many payments as there are trace numbers');
   return { modifier: counted.files, first_trace: counted.entries - entries + 1 };
+}
+
+/** Deletes the counts of days that were over a month before `at`, a slice of them; returns how many. */
+export async function deleteOldNachaDays(tx: Tx, at: string): Promise<number> {
+  const gone = await rows(
+    tx,
+    sql`delete from nacha_days where ctid = any(array(
+          select ctid from nacha_days where day < to_char(${at}::timestamptz - interval '31 days', 'YYMMDD')
+          limit ${SLICE_ROWS}::int))
+        returning 1`,
+  );
+  return gone.length;
 }
 
 /** Notes whom a file pays; returns how many of them a file of another set pays too. */

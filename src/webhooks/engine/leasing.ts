@@ -56,9 +56,9 @@ const BATCH_PAUSE_MS = 20;
 
 /** Makes what leases deliveries to this process. */
 export function createLeasing(options: LeasingOptions): Leasing {
-  const { db, registration, clock, leaseMs, slots, isOpen, start, startBatch } = options;
+  const { db, registration, clock, leaseMs, slots, isOpen, start } = options;
   const turns = createTurns();
-  const underWay = new Map<EndpointId, number>();
+  const underWay = createCounts();
   /** What publishes under way may lease: at one endpoint, and in all. */
   const promised = { each: 0, all: 0 };
   let isLeftBehind = false;
@@ -70,7 +70,7 @@ export function createLeasing(options: LeasingOptions): Leasing {
   }
 
   function note(deliveries: readonly Leased[]): void {
-    for (const { endpoint } of deliveries) underWay.set(endpoint, (underWay.get(endpoint) ?? 0) + 1);
+    underWay.add(deliveries, 1);
     instrumentsOf(db)?.count('claim', deliveries.length);
   }
 
@@ -83,28 +83,12 @@ export function createLeasing(options: LeasingOptions): Leasing {
   /** What a lease has that is asked for now. */
   const asking = () => ({ worker: registration.number(), asked: thisMoment() });
 
-  let batchesAt = 0;
-
-  /** Leases batches at the endpoints that a claim named; returns the milliseconds until it is worth looking again. */
-  async function claimBatchesAt(endpoints: string): Promise<number | null> {
-    const pauseMs = batchesAt - performance.now();
-    const free = slots();
-    if (free < 1) isLeftBehind = true;
-    if (pauseMs > 0 || free < 1) return free < 1 ? null : pauseMs;
-    const bytes = options.batchBytes();
-    const { worker, asked } = asking();
-    const { batches, waitMs, isCrowded }: BatchClaim = await db.engine((tx) =>
-      claimBatches(tx, endpoints, { worker, slots: free, bytes, leaseMs }),
-    );
-    isLeftBehind ||= isCrowded;
-    for (const batch of batches) {
-      note(batch.deliveries);
-      startBatch(batch, { token: batch.token, worker, asked });
-      signal('claimed', batch.deliveries.length);
-    }
-    if (batches.length === 0) batchesAt = performance.now() + Math.min(waitMs ?? 0, BATCH_PAUSE_MS);
-    return waitMs;
-  }
+  const claimBatchesAt = createBatchClaims(options, asking, {
+    note,
+    leaveBehind() {
+      isLeftBehind = true;
+    },
+  });
 
   return {
     beginLook() {
@@ -155,17 +139,62 @@ export function createLeasing(options: LeasingOptions): Leasing {
         signal('leased', leased.length);
         turns.give();
       };
-      return { worker, leaseMs, slots: offered, underWay, reserved, positions: positions.json(), close };
+      return {
+        worker,
+        leaseMs,
+        slots: offered,
+        underWay: underWay.counts,
+        reserved,
+        positions: positions.json(),
+        close,
+      };
     },
-    end(deliveries) {
-      for (const { endpoint } of deliveries) {
-        const left = (underWay.get(endpoint) ?? 1) - 1;
-        if (left > 0) underWay.set(endpoint, left);
-        else underWay.delete(endpoint);
-      }
-    },
+    end: (deliveries) => underWay.add(deliveries, -1),
     isLeftBehind: () => isLeftBehind,
     noteLate: positions.noteLate,
+  };
+}
+
+/** Leases batches at the endpoints that a claim named; returns the milliseconds until it is worth looking again. */
+function createBatchClaims(
+  { db, leaseMs, slots, batchBytes, startBatch }: LeasingOptions,
+  asking: () => Pick<Lease, 'worker' | 'asked'>,
+  { note, leaveBehind }: { note(deliveries: readonly Leased[]): void; leaveBehind(): void },
+): (endpoints: string) => Promise<number | null> {
+  let nextAt = 0;
+  return async (endpoints) => {
+    const pauseMs = nextAt - performance.now();
+    const free = slots();
+    if (free < 1) leaveBehind();
+    if (pauseMs > 0 || free < 1) return free < 1 ? null : pauseMs;
+    const bytes = batchBytes();
+    const { worker, asked } = asking();
+    const { batches, waitMs, isCrowded }: BatchClaim = await db.engine((tx) =>
+      claimBatches(tx, endpoints, { worker, slots: free, bytes, leaseMs }),
+    );
+    if (isCrowded) leaveBehind();
+    for (const batch of batches) {
+      note(batch.deliveries);
+      startBatch(batch, { token: batch.token, worker, asked });
+      signal('claimed', batch.deliveries.length);
+    }
+    if (batches.length === 0) nextAt = performance.now() + Math.min(waitMs ?? 0, BATCH_PAUSE_MS);
+    return waitMs;
+  };
+}
+
+/** How many deliveries are under way at each endpoint. */
+function createCounts() {
+  const counts = new Map<EndpointId, number>();
+  return {
+    counts,
+    add(deliveries: readonly Leased[], each: 1 | -1): void {
+      for (const { endpoint } of deliveries) {
+        const count = (counts.get(endpoint) ?? 0) + each;
+        if (count > 0) counts.set(endpoint, count);
+        else counts.delete(endpoint);
+      }
+    },
   };
 }
 

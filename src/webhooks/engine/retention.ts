@@ -7,14 +7,16 @@ import { dropPartitions, loggedWeeks } from '../../db/partitions.ts';
 import { type AccountId, type EndpointId, type EventId, nil } from '../../kernel/ids.ts';
 import { formatInstant, type Timestamp } from '../../kernel/time.ts';
 import { forgetCounts, noteAttempts, weekRows } from '../../outbox/counts.ts';
+import { endAbandoned } from '../../outbox/ending.ts';
 
 /*
  * How the log is dropped, a week at a time; db/partitions.ts has the partitions.
  * 1. A week is due when its last event is older than the setting, by a clock that cannot jump (db/clock.ts).
- * 2. If the queue holds none of it: one transaction marks the week as dropped and deletes its sums. From then on
+ * 2. What waits in it for an endpoint that has been disabled for as long ends as failed, and leaves the queue.
+ * 3. If the queue holds none of it: one transaction marks the week as dropped and deletes its sums. From then on
  * nothing in it is read or sent again, so nobody sees the rest: partitions and keys are dropped one after the
  * other. If a process is killed, the next one continues.
- * 3. Otherwise what is undelivered stays, with its events. Everything else in the week is deleted, in slices.
+ * 4. Otherwise what is undelivered stays, with its events. Everything else in the week is deleted, in slices.
  * Any process may do this at any time; a lock lets one at a time.
  */
 
@@ -43,6 +45,7 @@ export async function dropOldWeeks({ db, log, days }: Options): Promise<void> {
     const cutoff = Date.parse(await db.engine(lookAtSlowClock)) - days * DAY_MS;
     const due = (await loggedWeeks(db.reader)).filter((week) => Date.parse(week) + 7 * DAY_MS <= cutoff);
     for (const week of due) {
+      while ((await db.engine((other) => endAbandoned(other, inWeek(week), formatInstant(cutoff)))) > 0);
       if (await db.engine((other) => giveUp(other, week))) {
         await emptyDropped(db);
         log.info({ week }, 'a week of the webhook log was dropped');
@@ -50,6 +53,7 @@ export async function dropOldWeeks({ db, log, days }: Options): Promise<void> {
         await removeFinished(db, week);
       }
     }
+    await db.engine((other) => forgetRecoveries(other, formatInstant(cutoff)));
     await db.engine((other) => forgetEndpoints(other, formatInstant(cutoff)));
   });
 }
@@ -191,6 +195,14 @@ async function removeEvents(tx: Tx, week: Timestamp, { account, event }: Last): 
         select account_id as account, ${NOWHERE} as endpoint, id as event from slice order by account_id, id`,
   );
   return seen.length === AT_ONCE ? (seen.at(-1) ?? null) : null;
+}
+
+/** Deletes recoveries that ended before everything left in the log. */
+async function forgetRecoveries(tx: Tx, cutoff: Timestamp): Promise<void> {
+  await rows(
+    tx,
+    sql`delete from webhook_recoveries where coalesce(completed_at, cancelled_at) < ${cutoff}::timestamptz`,
+  );
 }
 
 /** Deletes the endpoints that were deleted before everything left in the log: nothing refers to them any more. */

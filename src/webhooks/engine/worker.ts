@@ -5,9 +5,9 @@ import type { DeliveryConfig } from '../../kernel/config.ts';
 import type { AccountId, EndpointId } from '../../kernel/ids.ts';
 import { signal } from '../../kernel/signals.ts';
 import type { Vault } from '../../kernel/vault.ts';
-import { deliverHere, type Leased } from '../../outbox/hand-over.ts';
+import { endDeleted } from '../../outbox/ending.ts';
+import { deliverHere } from '../../outbox/hand-over.ts';
 import { type Key, releaseUnordered, tendKeys } from '../../outbox/keys.ts';
-import { endDeleted } from '../../outbox/queue.ts';
 import type { Finished } from './attempt.ts';
 import type { Cursor } from './claim.ts';
 import { createDatabaseClock } from './database-clock.ts';
@@ -59,6 +59,9 @@ const TIMEOUTS_PER_LEASE = 2;
 /** However short attempts are: a busy machine must get from a claim to a request in half of it. */
 const SHORTEST_LEASE_MS = 4000;
 
+/** What a NOTIFY says of the age of its transaction. A server of the version before says nothing. */
+const ageIn = (payload: string | null): number | null => (payload === null ? null : Number(payload));
+
 /** Starts a worker. */
 export function createWorker(options: WorkerOptions): Worker {
   const { db, log, config } = options;
@@ -69,15 +72,13 @@ export function createWorker(options: WorkerOptions): Worker {
     leasing.noteLate(ageMs);
     pump.wake();
   };
-  // a server of the version before sends no number
-  const listener = (payload: string | null) => hear(payload === null ? null : Number(payload));
   const registration = register({
     db,
     log,
     leaseMs,
     clock,
     onChange: pump.wake,
-    listen: (sign) => db.listen(CHANNEL, listener, sign),
+    listen: (sign) => db.listen(CHANNEL, (payload) => hear(ageIn(payload)), sign),
   });
   const permits = createPermits(leaseMs, registration);
   const settler = createSettler({
@@ -93,7 +94,7 @@ export function createWorker(options: WorkerOptions): Worker {
     permits,
     makeSure: registration.makeSure,
     settle: settler.add,
-    onUnsent: endLease,
+    onUnsent: (delivery) => leasing.end([delivery]),
   });
   const tellOfClaim = createTelling(db);
   let cursor: Cursor | null = null;
@@ -136,10 +137,6 @@ export function createWorker(options: WorkerOptions): Worker {
     return pauseMs;
   }
 
-  function endLease(delivery: Leased): void {
-    leasing.end([delivery]);
-  }
-
   function onSettled(batch: readonly Finished[]): void {
     leasing.end(batch.map(({ delivery }) => delivery));
     for (const { isGone, delivery } of batch) if (isGone) permits.forget(delivery.endpoint);
@@ -149,8 +146,7 @@ export function createWorker(options: WorkerOptions): Worker {
 
   const stopHearing = db.onAnnounced(hear);
   const stopOffering = deliverHere(db, leasing);
-  const stopSweeping = startSweeping(db, log);
-  const recoverer = startRecovering(options);
+  const tending = startTending(options);
 
   return {
     wake: pump.wake,
@@ -158,9 +154,8 @@ export function createWorker(options: WorkerOptions): Worker {
       isClosing = true;
       stopOffering();
       const lastLook = pump.close();
-      stopSweeping();
       stopHearing();
-      await recoverer.close();
+      await tending.close();
       await lastLook;
       await dispatch.drain();
       await settler.close();
@@ -179,6 +174,18 @@ function createTelling(db: Database): () => void {
     db.engine(noteClaim).catch(() => {
       toldAt = Number.NEGATIVE_INFINITY;
     });
+  };
+}
+
+/** Keeps the queue tidy and runs recoveries, until closed. */
+function startTending(options: WorkerOptions): { close(): Promise<void> } {
+  const stopSweeping = startSweeping(options.db, options.log);
+  const recoverer = startRecovering(options);
+  return {
+    async close() {
+      stopSweeping();
+      await recoverer.close();
+    },
   };
 }
 

@@ -1,0 +1,69 @@
+import sql, { type Sql } from 'sql-template-tag';
+import { rows, type Tx } from '../db/connect.ts';
+import type { Timestamp } from '../kernel/time.ts';
+import { noteChanges } from './counts.ts';
+
+/* The end of deliveries that wait for an endpoint which was deleted, or has been disabled for long. */
+
+const ENDED_AT_ONCE = 1000;
+
+/**
+ * Ends what still waits at deleted endpoints, a slice at a time: `failed`, `endpoint_deleted`. Attempts in
+ * flight are left to their worker. Returns how many rows ended.
+ */
+export async function endDeleted(tx: Tx): Promise<number> {
+  const ended = await rows(
+    tx,
+    sql`with doomed as materialized (
+          select q.account_id, q.endpoint_id, q.event_id
+          from webhook_endpoints e
+          cross join lateral (
+            select * from queue q where q.account_id = e.account_id and q.endpoint_id = e.id
+              and (q.lease_token is null or q.due_at <= now())
+            limit ${ENDED_AT_ONCE}::int for update skip locked) q
+          where e.deleted_at is not null limit ${ENDED_AT_ONCE}::int),
+        ${leaving(sql`doomed`, 'endpoint_deleted')}
+        select 1 from ended`,
+    'end_deleted',
+  );
+  return ended.length;
+}
+
+/**
+ * Ends what waits, from one event id to another, at endpoints that have been disabled since before `since`, a slice at a time: `failed`,
+ * `endpoint_disabled`. Whoever enables an endpoint meanwhile waits for the slice. Returns how many rows left the queue.
+ */
+export async function endAbandoned(
+  tx: Tx,
+  { from, until }: { readonly from: Sql; readonly until: Sql },
+  since: Timestamp,
+): Promise<number> {
+  const ended = await rows(
+    tx,
+    sql`with waiting as materialized (
+          select q.account_id, q.endpoint_id, q.event_id
+          from queue q join webhook_endpoints e on e.account_id = q.account_id and e.id = q.endpoint_id
+          where q.event_id >= ${from} and q.event_id < ${until} and (q.lease_token is null or q.due_at <= now())
+            and e.disabled_at < ${since}::timestamptz and e.deleted_at is null
+          order by q.event_id, q.endpoint_id limit ${ENDED_AT_ONCE}::int
+          for update of q skip locked for share of e),
+        ${leaving(sql`waiting`, 'endpoint_disabled')}
+        select 1 from waiting`,
+    'end_abandoned',
+  );
+  return ended.length;
+}
+
+/** SQL: takes deliveries out of the queue, and ends those that are pending as failed, with this error code (`ended`). */
+const leaving = (deliveries: Sql, code: string) => sql`
+        gone as (
+          delete from queue q using ${deliveries} d
+          where q.event_id = d.event_id and q.endpoint_id = d.endpoint_id),
+        ended as (
+          update deliveries l set status = 'failed', next_attempt_at = null, last_error_code = ${code}
+          from ${deliveries} d
+          where l.account_id = d.account_id and l.endpoint_id = d.endpoint_id and l.event_id = d.event_id
+            and l.status = 'pending'
+          returning l.account_id, l.endpoint_id, l.event_id),
+        counted as (
+          ${noteChanges(sql`select *, 0 as total, 0 as delivered, 1 as failed from ended`)})`;
