@@ -194,7 +194,9 @@ async function between(isIt: (path: string) => boolean, first: () => Promise<unk
   const proxy = createServer(async ({ url = '', headers: { authorization = '' } }, response) => {
     if (isIt(url)) await first();
     // the body is passed on as it was read, so it must not come compressed
-    const answer = await fetch(world.url + url, { headers: { authorization, 'accept-encoding': 'identity' } });
+    const answer = await fetch(world.url + url, {
+      headers: { authorization, 'accept-encoding': 'identity' },
+    });
     response.writeHead(answer.status, Object.fromEntries(answer.headers));
     response.end(Buffer.from(await answer.arrayBuffer()));
   });
