@@ -28,11 +28,12 @@ const git = (...args: string[]) =>
 /** Packages whose version does not matter: the root itself, and what Fastify loads for tests only. */
 const UNLOADED: ReadonlySet<string> = new Set(['', 'node_modules/cookie']);
 
-/** The commit before the newest migration came, or why it cannot be run here. */
+/** The commit before the newest migration came to this branch, or why it cannot be run here. */
 function versionBefore(): { commit: string } | { reason: string } {
   const newest = readdirSync(join(ROOT, 'migrations')).findLast((name) => name.endsWith('.sql')) ?? '';
   try {
-    const made = git('log', '--diff-filter=A', '--format=%H', '-1', '--', `migrations/${newest}`).trim();
+    const added = ['--first-parent', '--diff-merges=first-parent', '--diff-filter=A', '--no-patch'];
+    const made = git('log', ...added, '--format=%H', '-1', '--', `migrations/${newest}`).trim();
     const commit = git('rev-parse', '--verify', `${made}^`).trim();
     type Lock = { packages: Record<string, { version?: string }> };
     const before = JSON.parse(git('show', `${commit}:package-lock.json`)) as Lock;
