@@ -69,6 +69,9 @@ export async function sendReply(
   reply.code(result.status).headers(result.headers);
   if (result.kind === 'empty') return reply.send();
   if (result.kind === 'file') {
+    // its ETag is the revision it is made of, and nobody keeps a copy
+    const used = isText(result.headers['content-type']) ? coding : null;
+    if (used !== null) reply.header('content-encoding', used);
     if (request.method === 'HEAD') {
       // up to the first row: the rest is not waited for
       result.stream.once('error', () => undefined).destroy();
@@ -79,9 +82,7 @@ export async function sendReply(
       request.log.error({ err: error }, 'a download was cut off');
       reply.raw.destroy();
     });
-    if (coding === null || !isText(result.headers['content-type'])) return reply.send(result.stream);
-    // its ETag is the revision it is made of, and nobody keeps a copy
-    return reply.header('content-encoding', coding).send(compressing(result.stream, coding));
+    return reply.send(used === null ? result.stream : compressing(result.stream, used));
   }
   if (list && result.total !== undefined) {
     reply.header('link', linkHeader(addressOf(request, base), list, result.total));

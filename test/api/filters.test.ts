@@ -117,7 +117,7 @@ test('trying a filter says of each condition what it found, and why it does not 
     body: big.replace('12345678901234567890', '1e200000'),
     headers,
   });
-  expect([huge.status, huge.body.matches]).toEqual([200, false]);
+  expectRefusal(huge, 400, 'invalid_body', 'payload.data.n must have at most 131072 digits');
 });
 
 /** Publishes an event; returns it as it was stored. */
@@ -147,19 +147,12 @@ test('publishing leaves out the endpoints whose filter does not match, and the e
   expect(sentTo(await publish({ amount: 100, currency: 'usd' }))).toEqual([all, large].toSorted());
   const ill = await publish({ amount: '100', currency: { eur: true } });
   expect([sentTo(ill), ill.deliveries.filtered]).toEqual([[all], 2]);
-  // a number that no filter can hold
-  const huge = await api.request('POST', EVENTS, {
-    body: '{"type":"order.created","data":{"amount":1e200000,"currency":"eur"}}',
-    headers: { 'content-type': 'application/json' },
-  });
-  expect(huge.status, huge.text).toBe(201);
-  expect(sentTo((await api.get(`${EVENTS}/${huge.body.id}`)).body)).toEqual([all]);
   // judged once: what the filter says later makes no difference, and nothing of it is in the log
   await api.patch(`${ENDPOINTS}/${large}`, { filter: null });
   expect((await api.get(`${EVENTS}/${small.id}`)).body).toEqual(small);
   expect(await allOf(api, `${ENDPOINTS}/${large}/events`)).toHaveLength(1);
   const listed = (await api.get(EVENTS)).body.data;
-  expect(listed.map(({ deliveries }: Json) => deliveries.filtered)).toEqual([2, 2, 1, 1]);
+  expect(listed.map(({ deliveries }: Json) => deliveries.filtered)).toEqual([2, 1, 1]);
   const retried = await api.post(`${ENDPOINTS}/${large}/events/${small.id}/retry`);
   expectRefusal(retried, 404, 'resource_missing');
 });
