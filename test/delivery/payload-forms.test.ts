@@ -115,7 +115,7 @@ const IDS: readonly (readonly [string, { thin: string; subject?: string }])[] = 
   ['{"id":{"a":1}}', { thin: '' }],
   ['{"id":"two\\nlines"}', { thin: '' }],
   [`{"id":"${'x'.repeat(256)}"}`, { thin: '' }],
-  [`{"id":"a","n":${'1'.repeat(150_000)}}`, { thin: ',"related_object":{"id":"a"}', subject: 'a' }],
+  [`{"id":"a","n":${'1'.repeat(131_000)}}`, { thin: ',"related_object":{"id":"a"}', subject: 'a' }],
   [
     `{"id":"deep","a":${'['.repeat(90)}${']'.repeat(90)}}`,
     { thin: ',"related_object":{"id":"deep"}', subject: 'deep' },
