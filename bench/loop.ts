@@ -141,7 +141,7 @@ async function kindsOf(bench: Bench): Promise<Record<string, Ask>> {
     'a list of 50': ({ send }) => send('GET', '/v2/affiliates/commissions?per_page=50'),
     'a body of 80 k unknown keys': (to) => post(to, '/v2/affiliates', keys, JSON_TYPE),
     [`an event of ${count(NUMBERS)} numbers`]: (to) => post(to, '/v2/events', event, JSON_TYPE),
-    [`${count(EVENTS)} events of ${count(batch.length / EVENTS)} bytes`]: (to) =>
+    [`${count(EVENTS)} events of ${count(Math.round(batch.length / EVENTS))} bytes`]: (to) =>
       post(to, '/v2/events/batch', batch, JSON_TYPE),
     [`${count(EVENTS)} events of 400 numbers with exponents`]: (to) =>
       post(to, '/v2/events/batch', numbers, JSON_TYPE),
