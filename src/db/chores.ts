@@ -103,7 +103,7 @@ export const DONE = 'chore ';
 
 /** The setting of a chore that fails: this, and the chore's name. Its value is JSON. */
 export const FAILING = 'failing chore ';
-/** People are told of a chore that has failed for so long. */
+/** After so long, owners are notified of a chore that fails. */
 const TOLD_AFTER = '1 hour';
 const LONGEST_MESSAGE = 500;
 

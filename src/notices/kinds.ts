@@ -129,7 +129,7 @@ export const ALERTS = {
   },
   backup_failed: {
     label: 'Backup failed',
-    meaning: 'A scheduled backup failed. Only the account that was made first is told.',
+    meaning: 'A scheduled backup failed. Only the account that was made first is notified.',
     roles: ['owner'],
     path: () => '/settings/system',
     line: ({ data }) => `The backup failed: ${data.message}. It is tried again every ten minutes.`,
@@ -137,7 +137,7 @@ export const ALERTS = {
   disk_almost_full: {
     label: 'Disk almost full',
     meaning:
-      'The disk with the data folder has less than 2 GB left, or a tenth of a small one. Only the account that was made first is told.',
+      'The disk with the data folder has less than 2 GB left, or a tenth of a small one. Only the account that was made first is notified.',
     roles: ['owner'],
     path: () => '/settings/system',
     line: ({ data }) =>
@@ -146,7 +146,7 @@ export const ALERTS = {
   chore_failing: {
     label: 'Chore failing',
     meaning:
-      'A chore of the server, such as making the tables for the weeks to come, has failed for an hour. Only the account that was made first is told.',
+      'A chore of the server, such as making the tables for the weeks to come, has failed for an hour. Only the account that was made first is notified.',
     roles: ['owner'],
     path: () => '/settings/system',
     line: ({ data: { name, since = '', message } }) =>

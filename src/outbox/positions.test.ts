@@ -48,7 +48,7 @@ test('what is announced while a position is being found counts for it', () => {
   expect(lateMs()).toBeGreaterThan(24 * 3_600_000);
 });
 
-test('a position is made anew after a minute, and is gone if little is dead by then', () => {
+test('a position is found again after a minute, and is gone if little is dead by then', () => {
   const { clock, positions } = start();
   positions.make([at('1')], 1000);
   expect(positions.oldest()).toBeNull();

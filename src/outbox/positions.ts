@@ -10,7 +10,7 @@ import type { AccountId, EndpointId } from '../kernel/ids.ts';
  * A row may come to lie before a position if the transaction that writes it began earlier than the position says and commits
  * later: it writes the time of its beginning as `due_at`. A position therefore stays behind the clock. A transaction that
  * lasted longer than that says so when it announces its work, and the position goes back (`noteLate`). What was
- * announced to nobody is found when the position is made anew, once a minute.
+ * announced to nobody is found when the position is found again, once a minute.
  */
 
 /** No row of the endpoint lies before (generation, due_at). Times are passed on unread, with their microseconds. */
@@ -59,7 +59,7 @@ export interface Positions {
 
 /** Positions stay so far behind the beginning of the transaction that finds them. */
 const MARGIN_MS = 300;
-/** An announcement comes within this time, or the position is made anew before its row is found. */
+/** An announcement comes within this time, or the position is found again before its row is. */
 const NEWS_MS = 2000;
 const MADE_AGAIN_MS = 60_000;
 /** No statement that finds positions lasts longer (`LONGEST_STATEMENT`). */

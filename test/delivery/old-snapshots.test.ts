@@ -90,6 +90,16 @@ const registerWorkers = ({ world }: Stage, count: number) =>
 const settleAll = ({ world }: Stage, { uuid }: Endpoint) =>
   world.query('delete from queue where endpoint_id = $1 and lease_token is not null', [uuid]);
 
+/** An endpoint before whose deliveries lie dead rows that an old snapshot keeps. */
+const behindDeadRows = (work: (stage: Stage, endpoint: Endpoint) => Promise<void>) =>
+  onStage(quiet, async (stage) => {
+    const endpoint = await stage.endpoint('http://127.0.0.1:9/');
+    const snapshot = await holdSnapshot(stage);
+    await leaveDead(stage, endpoint);
+    await work(stage, endpoint);
+    await snapshot.end();
+  });
+
 describe.concurrent('while an old snapshot keeps dead rows in the queue', () => {
   test('the first look reads them, and later ones a few entries, also of an endpoint for which nothing more comes', () =>
     onStage(quiet, async (stage) => {
@@ -116,10 +126,7 @@ describe.concurrent('while an old snapshot keeps dead rows in the queue', () => 
     }));
 
   test('what was held is taken when its endpoint is enabled, and what is retried by hand', () =>
-    onStage(quiet, async (stage) => {
-      const endpoint = await stage.endpoint('http://127.0.0.1:9/');
-      const snapshot = await holdSnapshot(stage);
-      await leaveDead(stage, endpoint);
+    behindDeadRows(async (stage, endpoint) => {
       const { look } = lookerOf(stage, 1);
       await look();
       await stage.change(endpoint, { status: 'disabled' });
@@ -132,14 +139,10 @@ describe.concurrent('while an old snapshot keeps dead rows in the queue', () => 
       expect(await stage.retry(endpoint, event)).toBe(200);
       expect(await look()).toMatchObject({ taken: 1 });
       await settleAll(stage, endpoint);
-      await snapshot.end();
     }));
 
   test('an attempt that fails after its endpoint was enabled again is due at once', () =>
-    onStage(quiet, async (stage) => {
-      const endpoint = await stage.endpoint('http://127.0.0.1:9/');
-      const snapshot = await holdSnapshot(stage);
-      await leaveDead(stage, endpoint);
+    behindDeadRows(async (stage, endpoint) => {
       const { look } = lookerOf(stage, 1);
       await look();
       await stage.publish();
@@ -154,14 +157,10 @@ describe.concurrent('while an old snapshot keeps dead rows in the queue', () => 
       );
       expect((await look()).taken).toBe(1);
       await settleAll(stage, endpoint);
-      await snapshot.end();
     }));
 
   test('a lane holds across workers: what another one has leased is counted', () =>
-    onStage(quiet, async (stage) => {
-      const endpoint = await stage.endpoint('http://127.0.0.1:9/');
-      const snapshot = await holdSnapshot(stage);
-      await leaveDead(stage, endpoint);
+    behindDeadRows(async (stage, endpoint) => {
       await registerWorkers(stage, 2);
       const [one, two] = [lookerOf(stage, 1), lookerOf(stage, 2)];
       for (const { look } of [one, two]) {
@@ -179,14 +178,10 @@ describe.concurrent('while an old snapshot keeps dead rows in the queue', () => 
       );
       expect((await two.look()).taken).toBe(3);
       expect((await one.look()).taken).toBe(0);
-      await snapshot.end();
     }));
 
   test('a transaction that began earlier and commits now is found once it has said how long it lasted', () =>
-    onStage(quiet, async (stage) => {
-      const endpoint = await stage.endpoint('http://127.0.0.1:9/');
-      const snapshot = await holdSnapshot(stage);
-      await leaveDead(stage, endpoint);
+    behindDeadRows(async (stage, endpoint) => {
       const { look, positions } = lookerOf(stage, 1);
       await look();
       const ages: number[] = [];
@@ -204,7 +199,6 @@ describe.concurrent('while an old snapshot keeps dead rows in the queue', () => 
       expect((await look()).taken).toBe(1);
       await settleAll(stage, endpoint);
       expect((await look()).taken).toBe(0);
-      await snapshot.end();
     }));
 
   test('a worker delivers what such a transaction published', () =>
@@ -223,7 +217,7 @@ describe.concurrent('while an old snapshot keeps dead rows in the queue', () => 
         await onSignal(stage.world, 'claimed', 'looks', () => looks >= 4);
         unsubscribe('payhook.claimed', listener);
       });
-      // not only when the position is made anew, a minute later
+      // not only when the position is found again, a minute later
       const [request] = await receiver.until(1);
       expect(JSON.parse(request?.body ?? '{}').type).toBe('order.late');
       await snapshot.end();

@@ -46,7 +46,7 @@ const doctor = async () => {
   return { code, chores: checks.find(({ name }) => name === 'chores') };
 };
 
-test('a chore that keeps failing is shown everywhere, told once after an hour, and over when a process has done it', async () => {
+test('a chore that keeps failing is shown everywhere, reported once after an hour, and over when a process has done it', async () => {
   const other = await world.otherAccount();
   for (const api of [world.api, other]) {
     const channel = {

@@ -47,7 +47,7 @@ const CUSTOM: Custom = {
   headers: [],
 };
 
-/** A scheme of one's own as the form has it, and as the API takes it. */
+/** A custom scheme as the form has it, and as the API takes it. */
 const inForm = ({ headers, ...custom }: CustomSigning): Custom => ({
   ...custom,
   headers: Object.entries(headers).map(([name, value]) => ({ name, value })),

@@ -19,20 +19,20 @@ const SESSION: Holder = {
 };
 const NOTHING = { user: null, application: null, since: null, seconds: null, query: null };
 
-const told = (holders: readonly Holder[], rows = { deadRows: 0, liveRows: 0 }) =>
+const reported = (holders: readonly Holder[], rows = { deadRows: 0, liveRows: 0 }) =>
   checkHorizon({ horizon: { holders, ...rows }, role: 'payhook' }).map(
     ({ name, status, detail }) => `${name}, ${status}: ${detail}`,
   );
 
 test('a session that has held a snapshot for ten minutes is named, with how to end it', () => {
-  expect(told([SESSION])[0]).toBe(
+  expect(reported([SESSION])[0]).toBe(
     'old snapshots, warning: session 4711 (reports, psql, idle in transaction, select * from commissions) keeps dead rows ' +
       'since 2026-01-01T00:00:00.000Z, for 12000 transactions: end its work, or select pg_terminate_backend(4711)',
   );
-  expect(told([{ ...SESSION, seconds: 599 }])[0]).toMatch(
+  expect(reported([{ ...SESSION, seconds: 599 }])[0]).toMatch(
     /^old snapshots, ok: none is older than ten minutes; session 4711 /,
   );
-  expect(told([])[0]).toBe('old snapshots, ok: nothing keeps dead rows');
+  expect(reported([])[0]).toBe('old snapshots, ok: nothing keeps dead rows');
 });
 
 test('prepared transactions and slots that nobody reads are named, and the rest is counted', () => {
@@ -44,7 +44,7 @@ test('prepared transactions and slots that nobody reads are named, and the rest 
     state: null,
     query: null,
   };
-  expect(told([prepared])[0]).toContain(
+  expect(reported([prepared])[0]).toContain(
     "the prepared transaction it's of reports keeps dead rows since 2026-01-01T00:00:00.000Z, for 12000 transactions: " +
       "commit prepared 'it''s', or rollback prepared 'it''s'",
   );
@@ -56,15 +56,15 @@ test('prepared transactions and slots that nobody reads are named, and the rest 
     state: 'inactive',
     transactions: null,
   };
-  expect(told([{ ...slot, walBytes: 3e9 }])[0]).toBe(
+  expect(reported([{ ...slot, walBytes: 3e9 }])[0]).toBe(
     'old snapshots, warning: nobody reads the slot old, which keeps 3000 MB of WAL: start its reader, or ' +
       "select pg_drop_replication_slot('old')",
   );
   const replica: Holder = { ...slot, state: 'active', transactions: 2_000_000 };
-  expect(told([replica])[0]).toContain(
+  expect(reported([replica])[0]).toContain(
     'the replica of slot old keeps dead rows for 2000000 transactions: end its long',
   );
-  expect(told([SESSION, SESSION, prepared, replica, slot])[0]).toMatch(/; and 2 more$/);
+  expect(reported([SESSION, SESSION, prepared, replica, slot])[0]).toMatch(/; and 2 more$/);
 });
 
 test('what PostgreSQL hides is said, and not called well', () => {
@@ -79,15 +79,15 @@ test('what PostgreSQL hides is said, and not called well', () => {
   const detail =
     '2 sessions of other roles may keep dead rows, and PostgreSQL hides from payhook since when: ' +
     'grant pg_read_all_stats to payhook';
-  expect(told([hidden, hidden])[0]).toBe(`old snapshots, warning: ${detail}`);
-  expect(told([SESSION, hidden, hidden])[0]).toMatch(
+  expect(reported([hidden, hidden])[0]).toBe(`old snapshots, warning: ${detail}`);
+  expect(reported([SESSION, hidden, hidden])[0]).toMatch(
     /^old snapshots, warning: session 4711 .*; 2 sessions of other/,
   );
 });
 
 test('a queue with many times more dead rows than rows is a warning', () => {
-  expect(told([], { deadRows: 60_000, liveRows: 10 })[1]).toMatch(
+  expect(reported([], { deadRows: 60_000, liveRows: 10 })[1]).toMatch(
     /^dead rows, warning: the queue has about 10 rows and 60000 dead/,
   );
-  expect(told([], { deadRows: 60_000, liveRows: 10_000 })[1]).toMatch(/^dead rows, ok/);
+  expect(reported([], { deadRows: 60_000, liveRows: 10_000 })[1]).toMatch(/^dead rows, ok/);
 });

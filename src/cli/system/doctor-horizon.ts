@@ -24,14 +24,14 @@ function checkSnapshots({ holders }: Horizon, role: string): Check {
   const name = 'old snapshots';
   const hidden = holders.filter(({ isHidden }) => isHidden).length;
   const old = holders.filter(isOld);
-  const told = old.slice(0, SHOWN).map((holder) => `${describe(holder)}: ${remedyOf(holder)}`);
-  if (old.length > SHOWN) told.push(`and ${old.length - SHOWN} more`);
+  const lines = old.slice(0, SHOWN).map((holder) => `${describe(holder)}: ${remedyOf(holder)}`);
+  if (old.length > SHOWN) lines.push(`and ${old.length - SHOWN} more`);
   if (hidden > 0)
-    told.push(
+    lines.push(
       `${count(hidden, 'session')} of other roles may keep dead rows, and PostgreSQL hides from ${role} since when: ` +
         `grant pg_read_all_stats to ${role}`,
     );
-  if (told.length > 0) return check(name, 'warning', told.join('; '));
+  if (lines.length > 0) return check(name, 'warning', lines.join('; '));
   const [first] = holders;
   return check(
     name,

@@ -9,7 +9,7 @@ export interface Positioning {
   json(): string;
   /**
    * Notes what a claim found that began at that time (of `performance.now`). Where it read very many entries of rows that are
-   * gone, makes positions; and makes one anew that is old.
+   * gone, makes positions; and finds an old one again.
    */
   note(claim: Pick<Claim, 'positions' | 'leasePositions' | 'gaps'>, begunAt: number): Promise<void>;
   /** A transaction announced work that had begun so many milliseconds before; null = announcements may have been missed. */

@@ -140,7 +140,7 @@ function goneIn(written: readonly Finished[]): readonly Disabling[] {
   return [...gone.values()];
 }
 
-/** What people are told of deliveries that have no attempts left. A 410 disables the endpoint, which is told by itself. */
+/** The notices of deliveries that have no attempts left. A 410 disables the endpoint, which has a notice of its own. */
 function lastFailures(written: readonly Finished[], last: ReadonlySet<Result>): Notice[] {
   const failed = written.filter(({ result, isGone }) => last.has(result) && !isGone);
   return [...groupByEndpoint(failed)].flatMap(([endpoint, [first, ...others]]) =>
