@@ -209,7 +209,7 @@ interface Common<Path extends string, Query extends TObject, Answers extends Ret
   /** It shows a secret that signs or opens something, so viewers may not read it. */
   readonly confidential?: true;
   /** It shows a secret of the caller's, so the caller must not cache it. */
-  readonly unkept?: true;
+  readonly noStore?: true;
   /** Makes it a list: page, per_page, sort and the filters named here. */
   readonly list?: Listing;
   /** Headers of its successes, besides those that every answer, list or file has. */
@@ -311,7 +311,7 @@ interface WriteCommon<
   readonly takesLong?: true; // its statements may, as those of an upload may
   /** Left out of the audit log: it changes nothing, or comes in streams that have their own records. */
   readonly unaudited?: true;
-  readonly harmless?: true; // it changes nothing, so viewers may use it too
+  readonly readOnly?: true; // it changes nothing, so viewers may use it
   /** A field of the response that is a secret: the stored response of an Idempotency-Key has null instead. */
   readonly secretField?: string;
   readonly ifMatch?: true;

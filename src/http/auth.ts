@@ -139,7 +139,7 @@ export function authorize(principal: Principal, route: Route, headers: IncomingH
       'www-authenticate': `Bearer error="insufficient_scope", scope="${access}"`,
     });
   }
-  const changes = route.kind === 'write' && !route.harmless;
+  const changes = route.kind === 'write' && !route.readOnly;
   if (principal.role === 'viewer' && (changes || route.confidential)) {
     throw fail(
       'role_too_low',

@@ -26,7 +26,7 @@ export const compressedOnce = (bytes: Buffer, coding: Coding) => compressed(byte
  * something of what it holds to whoever can put text into it and see its length (CVE-2013-3587).
  */
 export const isCompressible = (route: Route): boolean =>
-  route.kind === 'read' && !route.confidential && !route.unkept;
+  route.kind === 'read' && !route.confidential && !route.noStore;
 
 /** The coding that a response goes out in; null = as it is. Notes that the response depends on what the client accepts. */
 export function codingOf({ headers }: FastifyRequest, reply: FastifyReply): Coding | null {

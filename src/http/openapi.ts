@@ -170,7 +170,7 @@ function securityOf(route: Route): Json[] {
 function lowestRole(route: Route): Role | null {
   if (route.access === 'key') return null;
   if (route.access === 'full') return 'owner';
-  const isForViewers = (route.kind !== 'write' || route.harmless) && !route.confidential;
+  const isForViewers = (route.kind !== 'write' || route.readOnly) && !route.confidential;
   return isForViewers ? 'viewer' : 'member';
 }
 

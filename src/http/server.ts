@@ -249,7 +249,7 @@ function reading(
     return sendReply(request, reply, noteFile(db, result), {
       base: baseUrl(),
       list,
-      isKept: !route.confidential && !route.unkept,
+      isKept: !route.confidential && !route.noStore,
       coding: isCompressible(route) ? codingOf(request, reply) : null,
     });
   };
@@ -262,7 +262,7 @@ function writing(
   const answer = transactions({ db, vault }, route);
   // a preview of a file changes nothing, and a file may hold what is nowhere stored in clear
   const isUnstored =
-    (route.upload !== undefined && route.harmless === true) || route.returns[200] === 'text/csv';
+    (route.upload !== undefined && route.readOnly === true) || route.returns[200] === 'text/csv';
   return async (request, reply) => {
     const principal = principalOf(request);
     const key = idempotencyKey(request);

@@ -454,8 +454,8 @@ describe('the description says who may use an operation', () => {
       'member',
     ],
     [
-      'a scope, harmless',
-      writeRoute({ ...write, access: 'promos', harmless: true }),
+      'a scope, read-only',
+      writeRoute({ ...write, access: 'promos', readOnly: true }),
       [{ apiKey: [] }, { oauth2: ['promos'] }, { session: [], csrfToken: [] }],
       'viewer',
     ],

@@ -259,7 +259,7 @@ describe('roles', () => {
   };
   const full = ROUTES.filter(({ access }) => access === 'full' || access === 'key');
   const scoped = ROUTES.filter(({ access }) => access !== 'full' && access !== 'key');
-  const isWrite = (route: (typeof ROUTES)[number]) => route.kind === 'write' && !route.harmless;
+  const isWrite = (route: (typeof ROUTES)[number]) => route.kind === 'write' && !route.readOnly;
 
   test('a viewer may read all but secrets, and change nothing', async () => {
     expect(scoped.filter(isWrite).length).toBeGreaterThan(20);

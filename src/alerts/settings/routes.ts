@@ -21,7 +21,7 @@ export const set = writeRoute({
   path: '/v2/alerts',
   access: 'account',
   // it is about their own e-mail
-  harmless: true,
+  readOnly: true,
   summary: 'Choose what somebody is told by e-mail',
   description:
     'What happens within a minute comes in one e-mail, and at most 6 come in an hour; the next one has everything that ' +
@@ -39,7 +39,7 @@ export const test = writeRoute({
   method: 'POST',
   path: '/v2/alerts/test',
   access: 'account',
-  harmless: true,
+  readOnly: true,
   summary: 'Send somebody a test',
   description:
     'It goes to the e-mail address of the user within seconds; `getAlertSettings` says what came of it.',

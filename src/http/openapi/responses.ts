@@ -60,7 +60,7 @@ function successesOf(route: Route): [string, Json][] {
     ...(route.list ? (['Link'] as const) : []),
     ...(isKeyed(route.method) ? (['Idempotent-Replayed'] as const) : []),
   ];
-  const isKept = route.kind === 'read' && !route.confidential && !route.unkept;
+  const isKept = route.kind === 'read' && !route.confidential && !route.noStore;
   const successes = Object.entries(route.returns).map(([status, schema]): [string, Json] => {
     const more: readonly HeaderName[] =
       typeof schema === 'string' ? ['Content-Disposition'] : isKept ? ['ETag'] : [];

@@ -104,7 +104,7 @@ export const preview = writeRoute({
   query: strict(settings),
   upload: 'text/csv',
   unaudited: true,
-  harmless: true,
+  readOnly: true,
   returns: { 200: importPreview },
   errors: ['invalid_file', 'invalid_mapping', 'amount_too_large', 'too_much_work'],
   handle: async ({ query, ...request }) => {
@@ -199,7 +199,7 @@ export const badLines = writeRoute({
   query: strict(settings),
   upload: 'text/csv',
   unaudited: true,
-  harmless: true,
+  readOnly: true,
   returns: { 200: 'text/csv' },
   errors: ['invalid_file', 'invalid_mapping', 'import_unclear', 'amount_too_large', 'too_much_work'],
   handle: async ({ query, ...request }) => {

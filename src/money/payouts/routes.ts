@@ -97,7 +97,7 @@ export const previewOne = writeRoute({
   bodyOptional: true,
   returns: { 200: preview },
   errors: [...filterErrors, 'amount_too_large'],
-  harmless: true,
+  readOnly: true,
   unaudited: true,
   handle: async ({ tx, account, body }) => ok(await previewPayout(tx, account, body)),
 });
@@ -125,7 +125,7 @@ function previewList<Item extends TSchema>(
     list: spec.list,
     returns: { 200: listOf(spec.item) },
     errors: filterErrors,
-    harmless: true,
+    readOnly: true,
     unaudited: true,
     handle: async ({ tx, account, body, list }) =>
       page(await previewPage(tx, account, body, (db, chosen) => spec.read(db, chosen, list))),

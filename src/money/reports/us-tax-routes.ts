@@ -53,7 +53,7 @@ export const reportExport = writeRoute({
     'you report. The columns are the fields of a form as Avalara (formerly Track1099) names them; a service that names them otherwise asks which is ' +
     'which. The download is in the audit log.',
   query: ofYear,
-  unkept: true,
+  noStore: true,
   returns: { 200: 'text/csv' },
   handle: async ({ tx, account, vault, query }) => {
     const { stream, name } = await exportUsTaxReport(tx, { account, vault }, query);

@@ -198,7 +198,7 @@ export const tryFilter = writeRoute({
   bodyLimit: 2 * MAX_PAYLOAD_BYTES,
   passesOn: 'payload',
   unaudited: true,
-  harmless: true,
+  readOnly: true,
   returns: { 200: filterTest },
   errors: ['resource_missing', 'invalid_filter', 'unknown_operator', 'too_many_filters'],
   handle: async ({ tx, account, params, body, json }) =>
