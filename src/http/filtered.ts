@@ -7,7 +7,7 @@ import { searchesOf } from '../outbox/searches.ts';
 /*
  * Filters are judged by the statement that stores an event, and an account may have hundreds of them. So an account with
  * filters publishes in transactions of its own: one at a time, and few of all such accounts at once, in turn. What it may
- * search is limited. Why: docs/decisions/0078-accounts-with-filters-publish-in-turn.md.
+ * search is limited. Why: docs/decisions/0078-accounts-with-filters-take-turns.md.
  */
 
 /** Of all accounts, on one server: at most this many connections judge filters. */

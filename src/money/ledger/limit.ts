@@ -17,7 +17,7 @@ import { lockBooks } from './books.ts';
  * stay below a quarter of the limit. The other three quarters have room for what cannot be seen: half a million
  * small notes of the affiliate, and a thousand transactions at a time with at most MOST_UNLOCKED each. Whoever finds more,
  * or adds more, locks the books and the affiliate. The inserts of others hold a share of that lock from their foreign key
- * on, and check after it. So under the lock the sums are exact. Why: docs/decisions/0074-a-balance-is-added-up-exactly-near-its-limit.md.
+ * on, and check after it. So under the lock the sums are exact. Why: docs/decisions/0074-balances-are-summed-exactly-near-their-limit.md.
  */
 
 /** Up to here, in minor units, balances are not added up exactly. */
