@@ -27,7 +27,7 @@ interface Actor {
   readonly credentials: Credentials;
   /** The user who signed in, or who granted the application access. */
   readonly user: string | null;
-  /** Whether the description lets it use an operation. */
+  /** Whether the description allows it to call an operation. */
   may(operation: Operation): boolean;
 }
 
@@ -43,7 +43,7 @@ beforeAll(async () => {
   const [first] = await world.query<{ id: AccountId }>('select id from accounts order by id limit 1');
   const operator = { token: 'the-operator-of-one-process', account: first?.id ?? nil() };
   server = await serve(world.platform, { listen: { host: '127.0.0.1', port: 0 }, operator });
-  // as if a process sent e-mail
+  // as if a process sent e-mails
   await world.query(`insert into server_settings (key, value) values ('chore e-mail', now()::text)`);
   const key = (await api.post('/v2/api-keys', { name: 'the actor' })).body;
   const owner = await memberOf(api, 'owner');
@@ -84,7 +84,7 @@ interface Entry {
   readonly request_id: string | null;
 }
 
-/** Everything that was done after what the log held before, the oldest first. */
+/** Everything done after the entries that the log already had, oldest first. */
 async function entriesAfter(count: number): Promise<Entry[]> {
   return world.query<Entry>(
     `select actor_kind, actor_id, public_id('usr', user_id) as user_id, action, target, request_id
@@ -97,7 +97,7 @@ async function countOfEntries(): Promise<number> {
   return (await world.query('select 1 from audit_log')).length;
 }
 
-/** Does the work; what it added to the log. */
+/** Does the work; returns the entries it added to the log. */
 async function added(work: () => Promise<unknown>): Promise<Entry[]> {
   const before = await countOfEntries();
   await work();
@@ -109,7 +109,7 @@ const WRITES = OPERATIONS.filter(({ method }) => method !== 'GET');
 const isUnaudited = (operationId: string) =>
   ROUTES.some((route) => route.kind === 'write' && route.operation === operationId && route.unaudited);
 
-/** What an entry is about, told from the request and its answer. */
+/** The target of an entry, computed from the request and its response. */
 function targetOf(path: string, pattern: string, answer: Answer): string | null {
   const words = path.split('?', 1)[0]?.split('/') ?? [];
   const ids = pattern.split('/').flatMap((word, index) => (word.startsWith('{') ? [words[index]] : []));
@@ -120,8 +120,8 @@ function targetOf(path: string, pattern: string, answer: Answer): string | null 
 let serial = 0;
 
 /**
- * Does everything an actor may do, once and with success, and what takes an Idempotency-Key once more with the same;
- * returns what each must have left in the log.
+ * Calls every operation an actor may use, once and successfully, and repeats those that take an Idempotency-Key with
+ * the same key; returns the entries each must have left in the log.
  */
 async function liveAs(actor: Actor): Promise<{ done: string[]; expected: Partial<Entry>[] }> {
   const done: string[] = [];
@@ -144,7 +144,7 @@ async function liveAs(actor: Actor): Promise<{ done: string[]; expected: Partial
       const target = targetOf(path, operation.path, answer);
       expected.push({ action: operationId, target, request_id: requestId(answer) });
     }
-    // looking at a file is nothing to repeat, and a file that was sent is not stored
+    // previewing a file has no replay, and an uploaded file is not stored
     const isLook = operation.mediaType === 'text/csv' && isUnaudited(operationId);
     const isFile = answer.headers.get('content-type')?.startsWith('text/csv');
     if (once && !isLook && !isFile) {
@@ -311,7 +311,7 @@ async function liveAs(actor: Actor): Promise<{ done: string[]; expected: Partial
   await act('changeOAuthApplication', `${applications}/${application?.id}`, { body: { name: 'x' } });
   await act('rotateOAuthApplicationSecret', `${applications}/${application?.id}/rotate-secret`);
   await act('deleteOAuthApplication', `${applications}/${application?.id}`);
-  // made by others
+  // created by others
   const { grant_id, user_id } = await makeGrant(world, world.api);
   const { body: sessions } = await world.api.get(`/v2/sessions?user_id=${user_id}`);
   await act('endSession', `/v2/sessions/${sessions.data[0].id}`);
@@ -320,11 +320,11 @@ async function liveAs(actor: Actor): Promise<{ done: string[]; expected: Partial
 }
 
 describe.each(KINDS)('what a %s does', (kind) => {
-  test('leaves one entry for each success, with who, what, to what, and the id of the request; a replay none', async () => {
+  test('leaves one entry per success with actor, action, target and request id; a replay leaves none', async () => {
     const actor = actors[kind];
     const before = await countOfEntries();
     const { done, expected } = await liveAs(actor);
-    // whoever adds a write that is not streamed in has it done here
+    // a new write that is not a streamed upload must be called here
     const open = WRITES.filter((operation) => actor.may(operation)).map(({ operationId }) => operationId);
     expect([...new Set(done)].toSorted()).toEqual(open.toSorted());
     const found = await entriesAfter(before);
@@ -334,7 +334,7 @@ describe.each(KINDS)('what a %s does', (kind) => {
     );
   });
 
-  test('leaves none when it is refused, for its shape or for an id that nobody has', async () => {
+  test('leaves no entry when it is refused, for its shape or for an unknown id', async () => {
     const actor = actors[kind];
     const entries = await added(async () => {
       for (const operation of WRITES) {
@@ -345,7 +345,7 @@ describe.each(KINDS)('what a %s does', (kind) => {
     expect(entries).toEqual([]);
   });
 
-  test('leaves none when the work was done and the end of it refused', async () => {
+  test('leaves no entry when the work was done but its last step was refused', async () => {
     const { url, credentials } = actors[kind];
     const post = (path: string, body: object) => send({ url }, credentials, ['POST', path, { body }]);
     const name = `twice by ${kind}`;
@@ -358,7 +358,7 @@ describe.each(KINDS)('what a %s does', (kind) => {
     expect(entries).toEqual([]);
   });
 
-  test('leaves none when it reads', async () => {
+  test('leaves no entry when it reads', async () => {
     const actor = actors[kind];
     const entries = await added(async () => {
       for (const operation of OPERATIONS.filter(({ method }) => method === 'GET'))
@@ -368,7 +368,7 @@ describe.each(KINDS)('what a %s does', (kind) => {
   });
 });
 
-test('of all writes only the streams of programs, the previews and the trial of a filter are left out', () => {
+test('of all writes only streamed uploads, previews and the trial of a filter leave no entry', () => {
   const out = WRITES.map(({ operationId }) => operationId).filter(isUnaudited);
   expect(out.toSorted()).toEqual([
     'createCommission',
@@ -384,7 +384,7 @@ test('of all writes only the streams of programs, the previews and the trial of 
   ]);
 });
 
-test('a dry run of an import, which changes nothing, leaves no entry', async () => {
+test('a dry run of an import changes nothing and leaves no entry', async () => {
   const entries = await added(async () => {
     for (const [path, file] of [
       ['/v2/affiliates/import', 'email\ndry@example.com\n'],
@@ -395,7 +395,7 @@ test('a dry run of an import, which changes nothing, leaves no entry', async () 
   expect(entries).toEqual([]);
 });
 
-test('two requests at once under one Idempotency-Key leave one entry', async () => {
+test('two concurrent requests with one Idempotency-Key leave one entry', async () => {
   const entries = await added(() =>
     Promise.all(
       [1, 2, 3, 4].map(() =>
@@ -406,7 +406,7 @@ test('two requests at once under one Idempotency-Key leave one entry', async () 
   expect(entries.map(({ action }) => action)).toEqual(['createProgram']);
 });
 
-test('what people do on the pages is in the log too, and what they fail at is not', async () => {
+test('what people do on the pages is logged, and their failed attempts are not', async () => {
   const { api } = world;
   const user = await makeUser(api, 'owner');
   const as = { actor_kind: 'user', actor_id: user.id, user_id: user.id };
@@ -439,7 +439,7 @@ test('what people do on the pages is in the log too, and what they fail at is no
         await browser.submit('/account/password', { csrf, current: PASSWORD, new: next, again: next }),
       ),
     );
-    // a new password begins a new session, with a token of its own
+    // a new password begins a new session with its own token
     asked.push(requestId(await browser.submit('/sign-out', { csrf: await browser.token() })));
   });
   expect(entries.map(({ action, request_id, target, ...rest }) => [action, request_id, rest])).toEqual(
@@ -447,7 +447,7 @@ test('what people do on the pages is in the log too, and what they fail at is no
   );
 });
 
-test('granting an application access, its ending that, and its using a code twice are in the log', async () => {
+test('the log records when an application is granted access, loses it, and uses a code twice', async () => {
   const owner = await signedIn(world);
   const application = await register(world.api);
   const { id: client_id, client_secret } = application;
@@ -474,7 +474,7 @@ test('granting an application access, its ending that, and its using a code twic
   expect(await added(denied)).toEqual([]);
 });
 
-test('the list shows the entries as they were written, the newest first', async () => {
+test('the list shows the entries as written, newest first', async () => {
   const made = await world.api.post('/v2/affiliates/programs', { name: 'to be seen in the log' });
   const { body } = await world.api.get('/v2/audit-log?per_page=1');
   const [keys] = (await world.api.get('/v2/api-keys?sort=created_at&per_page=1')).body.data;
@@ -492,7 +492,7 @@ test('the list shows the entries as they were written, the newest first', async 
   ]);
 });
 
-describe('nobody changes what the log says:', () => {
+describe('nobody changes the log:', () => {
   const statements = [
     "update audit_log set actor_id = 'somebody else'",
     'update audit_log set target = null where false',
@@ -515,7 +515,7 @@ describe('nobody changes what the log says:', () => {
   });
 });
 
-test('reading the signing secret of an endpoint is recorded with who did it; a request that shows none is not', async () => {
+test("reading an endpoint's signing secret is recorded with the reader; a request that shows no secret is not", async () => {
   const { body } = await world.api.post('/v2/webhook-endpoints', { url: 'https://shop.example.com/read' });
   const path = `/v2/webhook-endpoints/${body.id}/secret`;
   for (const kind of KINDS) {

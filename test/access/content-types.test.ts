@@ -11,7 +11,7 @@ const world = useWorld();
 
 const NOBODYS = '0'.repeat(32);
 
-/** Asks, and expects that no browser may take the answer for something else than its type says (`nosniff`). */
+/** Sends a request and expects `nosniff`: no browser may treat the response as another type. */
 async function expectNosniff(path: string, { method = 'GET', ...init }: RequestInit = {}): Promise<Response> {
   const answer = await fetch(world.url + path, { method, redirect: 'manual', ...init });
   await answer.arrayBuffer();
@@ -19,7 +19,7 @@ async function expectNosniff(path: string, { method = 'GET', ...init }: RequestI
   return answer;
 }
 
-test('every address forbids browsers to guess types, whoever asks', async () => {
+test('every address forbids type sniffing, for every caller', async () => {
   const { cookie } = await signedIn(world);
   for (const { method, path } of [...ROUTES, ...OAUTH_ROUTES, ...PAGE_ROUTES]) {
     const at = path.replaceAll(/\{\w+\}/g, NOBODYS);
@@ -28,14 +28,14 @@ test('every address forbids browsers to guess types, whoever asks', async () => 
       { authorization: `Bearer ${world.api.key}` },
       { cookie: `payhook_session=${cookie}` },
     ]) {
-      // writes have no body that is any good
+      // writes without a usable body
       const isRead = method === 'GET';
       await expectNosniff(at, { method, headers, ...(isRead ? {} : { body: '[' }) });
     }
   }
 });
 
-test('so do answers of every kind', async () => {
+test('responses of every type forbid it too', async () => {
   const headers = { authorization: `Bearer ${world.api.key}` };
   await takeIn(world.api, salesFor(await makeAffiliates(world.api, 1), 3));
   const payout = await world.api.post('/v2/affiliates/payouts');
@@ -66,7 +66,7 @@ test('so do answers of every kind', async () => {
   }
 });
 
-test('and what is no HTTP', async () => {
+test('and so does a response to a request that is not HTTP', async () => {
   const { hostname, port } = new URL(world.url);
   const socket = connect(Number(port), hostname);
   let received = '';

@@ -50,7 +50,7 @@ const allowed = (answer: Response) => answer.headers.get('access-control-allow-o
 
 describe('the page of a public application', () => {
   test.each(['/v2/affiliates/payouts', '/v2/nothing', '/oauth/token', '/oauth/revoke'])(
-    'may ask before it calls %s',
+    'may send a preflight before it calls %s',
     async (path) => {
       const answer = await preflight(path, PAGE);
       expect(answer.status).toBe(204);
@@ -63,7 +63,7 @@ describe('the page of a public application', () => {
     },
   );
 
-  test('reads answers and refusals with its token, and the headers a program needs', async () => {
+  test('reads responses and refusals with its token, and the headers a program needs', async () => {
     for (const [path, status] of [
       ['/v2/affiliates/payouts', 200],
       ['/v2/affiliates/payouts/current', 404],
@@ -78,7 +78,7 @@ describe('the page of a public application', () => {
     expect([ended.status, allowed(ended)]).toEqual([401, PAGE]);
   });
 
-  test('reads what the token endpoint answers', async () => {
+  test('reads the responses of the token endpoint', async () => {
     const answer = await fetch(`${world.url}/oauth/token`, {
       method: 'POST',
       headers: { origin: PAGE },
@@ -88,12 +88,12 @@ describe('the page of a public application', () => {
   });
 });
 
-test('anybody reads the metadata', async () => {
+test('anyone can read the metadata', async () => {
   const answer = await ask('GET', METADATA, { origin: 'https://anybody.example' });
   expect([answer.status, allowed(answer)]).toEqual([200, '*']);
 });
 
-describe('no page of another origin', () => {
+describe('a page of another origin', () => {
   const ORIGINS = [
     'https://app.example.evil.example',
     'https://evil.example',
@@ -107,14 +107,14 @@ describe('no page of another origin', () => {
     'https://app.example/callback',
     `https://${'a'.repeat(5000)}.example`,
   ];
-  test.each(ORIGINS)('is let in: %s', async (origin) => {
+  test.each(ORIGINS)('is not allowed: %s', async (origin) => {
     expect(allowed(await preflight('/v2/account', origin))).toBeNull();
     expect(allowed(await preflight('/oauth/token', origin))).toBeNull();
     const answer = await ask('GET', '/v2/account', { origin, authorization: `Bearer ${token}` });
     expect([answer.status, allowed(answer)]).toEqual([200, null]);
   });
 
-  test('reads pages for people', async () => {
+  test('cannot read pages for people', async () => {
     for (const path of ['/sign-in', '/oauth/authorize', '/account', '/docs']) {
       expect(allowed(await preflight(path, PAGE))).toBeNull();
       expect(allowed(await ask('GET', path, { origin: PAGE }))).toBeNull();
@@ -122,7 +122,7 @@ describe('no page of another origin', () => {
   });
 });
 
-test('a cookie opens nothing to a page, and neither does an API key', async () => {
+test('cannot use a cookie or an API key', async () => {
   for (const headers of [
     { cookie: `payhook_session=${owner.cookie}` },
     { authorization: `Bearer ${world.api.key}` },
@@ -140,7 +140,7 @@ test('a cookie opens nothing to a page, and neither does an API key', async () =
   }
 });
 
-test('a token opens nothing to the page of another application, and that of a confidential one to none', async () => {
+test('cannot use a token of another application, nor a token of a confidential one', async () => {
   const [other, confidential] = await Promise.all([
     register(world.api, { kind: 'public', redirect_uris: ['https://other.example/'] }),
     register(world.api, { redirect_uris: [`${PAGE}/callback`] }),
@@ -156,7 +156,7 @@ test('a token opens nothing to the page of another application, and that of a co
     [others.access_token, PAGE, false],
     [servers.access_token, PAGE, false],
   ] as const) {
-    // what succeeds and what is refused
+    // successes and refusals
     for (const path of ['/v2/account', '/v2/api-keys', '/v2/affiliates/payouts/current']) {
       const answer = await ask('GET', path, { origin, authorization: `Bearer ${bearer}` });
       expect(answer.status).toBeLessThan(500);
@@ -169,7 +169,7 @@ test('a token opens nothing to the page of another application, and that of a co
   expect([ended.status, allowed(ended)]).toEqual([401, PAGE]);
 });
 
-test('a deleted application opens nothing any more', async () => {
+test('loses access when its application is deleted', async () => {
   const short = await register(world.api, { kind: 'public', redirect_uris: ['https://short.example/'] });
   expect(allowed(await preflight('/v2/account', 'https://short.example'))).toBe('https://short.example');
   await world.api.delete(`/v2/oauth-applications/${short.id}`);
@@ -181,7 +181,7 @@ describe('a redirect URI on a loopback address takes any port (RFC 8252 section 
   const params = { code_challenge: challenge, code_challenge_method: 'S256' };
 
   test.each(['http://127.0.0.1:51234/done', 'http://127.0.0.1/done', 'http://[::1]:1/done?x=1'])(
-    'and the code is exchanged with the same one: %s',
+    'the code is exchanged with the same one: %s',
     async (uri) => {
       const code = await codeFor(world, owner, app, { ...params, redirect_uri: uri });
       const answer = await exchange(world, app, code, { redirect_uri: uri, code_verifier: verifier });
@@ -190,7 +190,7 @@ describe('a redirect URI on a loopback address takes any port (RFC 8252 section 
     },
   );
 
-  test('but not another one at the exchange', async () => {
+  test('another port at the exchange is refused', async () => {
     const uri = 'http://127.0.0.1:51234/done';
     const code = await codeFor(world, owner, app, { ...params, redirect_uri: uri });
     const answer = await askTokens(world, app, {
@@ -215,12 +215,12 @@ describe('a redirect URI on a loopback address takes any port (RFC 8252 section 
     'http://localhost:5001/done',
     'http://[::1]:4001/done',
     'http://[::2]:4000/done?x=1',
-  ])('and nothing else of it: %s', async (uri) => {
+  ])('nothing else of it may differ: %s', async (uri) => {
     const page = await browserOf(world, owner).open(authorizePath(app, { ...params, redirect_uri: uri }));
     expect([page.status, page.location]).toEqual([400, null]);
   });
 
-  test('not for a confidential application', async () => {
+  test('a confidential application has no such freedom', async () => {
     const server = await register(world.api, { redirect_uris: ['http://127.0.0.1:9/server'] });
     const uri = 'http://127.0.0.1:10/server';
     const page = await browserOf(world, owner).open(authorizePath(server, { redirect_uri: uri }));

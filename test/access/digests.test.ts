@@ -45,7 +45,7 @@ async function dump(): Promise<string> {
   return all.flatMap((lines) => lines.map(({ line }) => line)).join('\n');
 }
 
-/** The digests of a request that can be computed from its parts. */
+/** The digests that can be computed from the parts of a request. */
 const digestsOf = (method: string, url: string, body: string) => [
   sha256(body),
   sha256(`${method} ${url}\n`, body),
@@ -60,10 +60,10 @@ async function expectNowhere(digests: readonly Buffer[]): Promise<void> {
   }
 }
 
-test('no table has a digest by which a body or a file can be found out', async () => {
+test('no table has a digest that reveals a body or a file', async () => {
   const { id } = await makeAffiliate(api);
   const url = `${AFFILIATES}/${id}/tax-profile`;
-  const body = JSON.stringify(PROFILE); // its keys are in order: the canonical text
+  const body = JSON.stringify(PROFILE); // its keys are sorted: the canonical text
   const headers = { 'content-type': 'application/json', 'idempotency-key': 'tax' };
   const put = await api.request('PUT', url, { body, headers });
   expect(put.status, put.text).toBe(200);
@@ -96,7 +96,7 @@ test('no table has a digest by which a body or a file can be found out', async (
   ]);
 });
 
-test('a repeated request is known by its keyed digest, and another one with its key is refused', async () => {
+test('a repeated request is recognized by its keyed digest, and another request with its key is refused', async () => {
   const { id } = await makeAffiliate(api);
   const key = { 'idempotency-key': 'again' };
   const url = `${AFFILIATES}/${id}/tax-profile`;
@@ -109,7 +109,7 @@ test('a repeated request is known by its keyed digest, and another one with its 
   expectRefusal(other, 409, 'idempotency_key_reused', 'another body');
 });
 
-test('a digest of the version before is compared, and gets a key', async () => {
+test('a digest of the previous version is compared, and replaced by a keyed one', async () => {
   const { id } = await makeAffiliate(api);
   const key = { 'idempotency-key': 'from before' };
   const url = `${AFFILIATES}/${id}`;
@@ -125,7 +125,7 @@ test('a digest of the version before is compared, and gets a key', async () => {
   expectRefusal(await api.patch(url, { name_first: 'Eve' }, key), 409, 'idempotency_key_reused');
 });
 
-test('a digest under a secret key that is gone is not taken for the same request', async () => {
+test('a digest under a lost secret key does not match any request', async () => {
   const { id } = await makeAffiliate(api);
   const key = { 'idempotency-key': 'gone' };
   const url = `${AFFILIATES}/${id}`;
@@ -137,7 +137,7 @@ test('a digest under a secret key that is gone is not taken for the same request
   expectRefusal(refused, 409, 'idempotency_key_reused', 'secret key', 'look whether it was carried out');
 });
 
-test('a server of the version before stores no plain digest of a file', async () => {
+test('a server of the previous version stores no plain digest of a file', async () => {
   const digest = sha256(IMPORT).toString('hex');
   const { account_id } = (
     await world.query<{ account_id: string }>('select id as account_id from accounts limit 1')

@@ -23,14 +23,14 @@ async function makeEndpoint(): Promise<string> {
   return `/v2/webhook-endpoints/${made.body.id}`;
 }
 
-/** What the test event of an endpoint carries to a receiver. */
+/** The headers that the receiver gets with the endpoint's test event. */
 async function testOf(path: string, at: Receiver) {
   const before = at.received.length;
   expect((await world.api.post(`${path}/test`)).status).toBe(201);
   return (await at.until(before + 1))[before]?.headers ?? {};
 }
 
-test('header values do not go along to another origin, and the answer and the audit log say so', async () => {
+test('header values do not move to another origin, and the response and the audit log say so', async () => {
   const path = await makeEndpoint();
   expect(await testOf(path, receiver)).toMatchObject({ authorization: SECRET, 'x-tenant': 'seven' });
   const answer = await world.api.patch(path, { url: other.url });
@@ -40,7 +40,7 @@ test('header values do not go along to another origin, and the answer and the au
   const carried = await testOf(path, other);
   expect(carried).not.toHaveProperty('authorization');
   expect(carried).not.toHaveProperty('x-tenant');
-  // they are gone, not hidden
+  // deleted, not hidden
   await world.api.patch(path, { url: receiver.url });
   expect(await testOf(path, receiver)).not.toHaveProperty('authorization');
   const log = await world.api.get('/v2/audit-log?action=dropWebhookEndpointHeaders');
@@ -51,7 +51,7 @@ test('header values do not go along to another origin, and the answer and the au
   });
 });
 
-test('what the same request gives again goes there, and only the rest is dropped', async () => {
+test('values sent again in the same request move too, and only the others are dropped', async () => {
   const path = await makeEndpoint();
   const answer = await world.api.patch(path, { url: other.url, headers: { authorization: 'for the other' } });
   expect(answer.headers.get('payhook-dropped-headers')).toBe('x-tenant');
@@ -61,8 +61,8 @@ test('what the same request gives again goes there, and only the rest is dropped
   expect(carried).not.toHaveProperty('x-tenant');
 });
 
-describe('what failed before the move goes to the new origin without them,', () => {
-  /** An endpoint whose delivery of an event failed, moved to the other receiver. */
+describe('deliveries that failed before the move go to the new origin without them,', () => {
+  /** An endpoint with a failed delivery, moved to the other receiver. */
   async function moved(): Promise<{ path: string; event: string }> {
     const path = await makeEndpoint();
     receiver.respond(410);
@@ -111,13 +111,13 @@ test.each([
   expect(answer.body.headers).toEqual(['authorization', 'x-tenant']);
 });
 
-test('a change that is refused drops nothing', async () => {
+test('a refused change drops nothing', async () => {
   const path = await makeEndpoint();
   expect((await world.api.patch(path, { url: 'http://10.0.0.1/hook' })).reason).toBe('invalid_url');
   expect((await world.api.get(path)).body.headers).toEqual(['authorization', 'x-tenant']);
 });
 
-test('an account has as many webhook endpoints as the setting allows, also when several are made at once', async () => {
+test('an account has at most as many webhook endpoints as the setting allows, also when several are created at once', async () => {
   const api = await world.otherAccount();
   const make = () => api.post('/v2/webhook-endpoints', { url: 'https://example.com/hook' });
   for (let made = 0; made < 11; made++) await make();

@@ -31,7 +31,7 @@ import {
   signedInAs,
 } from './support.ts';
 
-// Who may do what, asked of every operation as the description says it: a new operation is asked without a line here.
+// Who may do what, tested on every operation of the description: a new operation needs no line here.
 
 const ALL = [...ALL_SCOPES].join(' ');
 const SCOPED = OPERATIONS.filter(({ access }) => access.scope !== null);
@@ -46,7 +46,7 @@ let other: Api;
 let ours: Ids;
 let theirs: Ids;
 let users: Record<Role, Member>;
-/** Access tokens by their scopes, each of a grant of its own. */
+/** Access tokens by their scopes, each with its own grant. */
 const tokens = new Map<string, string>();
 
 const without = (scope: string) => [...ALL_SCOPES].filter((each) => each !== scope).join(' ');
@@ -71,7 +71,7 @@ beforeAll(async () => {
 const closedBy = ({ access }: Operation) => (access.key ? 'full_access_required' : 'person_required');
 const ask = (operation: Operation, credentials: Credentials) => send(world, credentials, nonsense(operation));
 
-/** Asks every operation and sees that no row of any account, of the audit log neither, is another one after it. */
+/** Calls every operation and checks that no row of any account changed, including the audit log. */
 async function ofEach(
   operations: readonly Operation[],
   work: (operation: Operation) => Promise<void>,
@@ -92,7 +92,7 @@ function expectForbidden(answer: Answer, operation: Operation, reason: string): 
   expect(found, operation.operationId).toEqual([403, reason, 'forbidden']);
 }
 
-describe('every operation answers 401 and says how to authenticate, and does nothing, to', () => {
+describe('every operation answers 401, says how to authenticate, and does nothing, for', () => {
   const grant = () => makeGrant(world, world.api);
   const ended = async (how: (session: { id: string; cookie: string }) => Promise<unknown>) => {
     const { id, cookieOnly, cookie, credentials } = await memberOf(world.api, 'owner');
@@ -199,7 +199,7 @@ describe('every operation answers 401 and says how to authenticate, and does not
 });
 
 describe('a token', () => {
-  test('with every scope but the one that is needed is refused, and told which it lacks', () =>
+  test('with every scope but the required one is refused, and the response names the missing scope', () =>
     ofEach(SCOPED, async (operation) => {
       const scope = String(operation.access.scope);
       const answer = await ask(operation, tokenWith(without(scope)));
@@ -210,12 +210,12 @@ describe('a token', () => {
       );
     }));
 
-  test('with only the scope that is needed is let in', () =>
+  test('with only the required scope is accepted', () =>
     ofEach(SCOPED, async (operation) =>
       expectLetIn(await ask(operation, tokenWith(String(operation.access.scope))), operation),
     ));
 
-  test('with all scopes does nothing that is for keys, owners or persons', () =>
+  test('with all scopes cannot do what is reserved for keys, owners or people', () =>
     ofEach(CLOSED_TO_TOKENS, async (operation) =>
       expectForbidden(await ask(operation, tokenWith(ALL)), operation, closedBy(operation)),
     ));
@@ -225,18 +225,18 @@ describe('a token', () => {
     for (const { path, operationId, access } of OPERATIONS) {
       if (/^\/v2\/affiliates\/payouts(\/|$)/.test(path) && access.key)
         expect(access.scope, operationId).toBe('affiliates');
-      // what outlives a token is not for it to make
+      // a token may not create anything that outlives it
       if (/^\/v2\/webhook-/.test(path) && operationId !== 'createPortalLink')
         expect(access.scope, operationId).toBe('webhooks');
     }
   });
 
-  test('with any scope may ask who it is, and nothing else without the scope', () => {
+  test('with any scope may read its own identity, and nothing else without a scope', () => {
     const open = OPERATIONS.filter(({ access }) => access.anyToken);
     expect(open.map(({ operationId }) => operationId)).toEqual(['getMe']);
   });
 
-  test('cannot make what would outlive it: keys, users, applications, grants and sessions are closed to it', () => {
+  test('cannot create anything that outlives it: keys, users, applications, grants and sessions are closed to it', () => {
     const closed =
       /^\/v2\/(portal-links|alert-channels|api-keys|users|oauth-applications|oauth-grants|sessions|audit-log)(\/|$)/;
     for (const { path, operationId, access } of OPERATIONS.filter((each) => closed.test(each.path)))
@@ -245,7 +245,7 @@ describe('a token', () => {
 });
 
 describe('an API key', () => {
-  test('is let in everywhere but where a person must decide', () =>
+  test('may call every operation except those where a person must decide', () =>
     ofEach(OPERATIONS, async (operation) => {
       const answer = await ask(operation, bearer(world.api.key));
       if (operation.access.key) expectLetIn(answer, operation);
@@ -253,8 +253,8 @@ describe('an API key', () => {
     }));
 });
 
-describe('a user who is signed in', () => {
-  test.each(RANKS)('as %s may do what the description gives to that role, and nothing else', (role) =>
+describe('a signed-in user', () => {
+  test.each(RANKS)('as %s may do what the description gives that role, and nothing else', (role) =>
     ofEach(OPERATIONS, async (operation) => {
       const needed = operation.access.role;
       const answer = await ask(operation, users[role].credentials);
@@ -268,7 +268,7 @@ describe('a user who is signed in', () => {
     }),
   );
 
-  test('viewers change nothing but what they are told themselves, and see no secret; previews and trials are no changes', () => {
+  test('viewers change only their own notification settings and see no secret; previews and trials change nothing', () => {
     const namesOf = (operations: readonly Operation[]) => operations.map(({ operationId }) => operationId);
     expect(namesOf(WRITES.filter(({ access }) => access.role === 'viewer'))).toEqual([
       'previewPayout',
@@ -284,7 +284,7 @@ describe('a user who is signed in', () => {
     expect(namesOf(reads)).toEqual(['downloadInvoice', 'downloadPaymentFile', 'getWebhookEndpointSecret']);
   });
 
-  test('members have nothing to do with keys, users, sessions, applications, grants and the audit log', () => {
+  test('members cannot use keys, users, sessions, applications, grants or the audit log', () => {
     for (const { operationId, access } of CLOSED_TO_TOKENS.filter((each) => each.access.key))
       expect([null, 'owner'], operationId).toContain(access.role);
     for (const { operationId, access } of SCOPED) expect(access.role, operationId).not.toBe('owner');
@@ -307,14 +307,14 @@ describe('a user who is signed in', () => {
         const answer = await ask(operation, { ...users.owner.cookieOnly, ...csrf });
         if (isWrite) expectForbidden(answer, operation, 'cross_site_request');
         else if (operation.access.role !== null) expectLetIn(answer, operation);
-        // who asks reads the token there; what keeps other sites out is that they cannot read answers
+        // this operation returns the token; other sites cannot read its response
         if (operation.operationId !== 'getMe') expect(answer.text, name).not.toContain(users.owner.csrf);
       }
     });
   });
 });
 
-describe('credentials are judged before anything else is', () => {
+describe('credentials are checked before anything else', () => {
   const first: Readonly<Record<string, [Operation[], () => Credentials, number]>> = {
     'without a credential': [WRITES, () => ({}), 401],
     'with an ended session': [WRITES, () => ({ cookie: `payhook_session=${newSecret('phi_')}` }), 401],
@@ -331,7 +331,7 @@ describe('credentials are judged before anything else is', () => {
     ],
   };
 
-  test.each(Object.keys(first))('%s the answer comes before any of the body was sent', async (name) => {
+  test.each(Object.keys(first))('%s the response comes before any of the body was sent', async (name) => {
     const [operations, credentials, status] = first[name]!;
     await ofEach(operations, async (operation) => {
       const wire = await openWire(world.url, operation.method, `${pathOf(operation, nobodys)}?nonsense=1`, {
@@ -347,7 +347,7 @@ describe('credentials are judged before anything else is', () => {
     });
   });
 
-  test('a query, a body, a type and an id that are all wrong make no difference', () =>
+  test('a query, body, type and id that are all wrong make no difference', () =>
     ofEach(WRITES, async (operation) => {
       for (const [credentials, status] of [
         [{}, 401],
@@ -370,7 +370,7 @@ describe("another account's", () => {
   const about = (operations: readonly Operation[]) =>
     operations.filter(({ pathParameters }) => pathParameters.length > 0);
 
-  /** Asks about a record of the first account and about one of nobody: the caller cannot tell which is which. */
+  /** Requests a record of the first account and a record nobody has: the caller cannot distinguish them. */
   const same = async (operation: Operation, credentials: Credentials) => {
     const at = (ids: Ids) => {
       const { headers = {}, ...request } = requestOf(operation, theirs);
@@ -381,18 +381,18 @@ describe("another account's", () => {
     expect(visible(asked, ours), operation.operationId).toEqual(visible(missing, nobodys));
   };
 
-  test('token finds of our records what it finds of records nobody has', async () => {
+  test('token gets the same answer for our records as for records nobody has', async () => {
     const { access_token } = await makeGrant(world, other, { scopes: [...ALL_SCOPES] });
     await ofEach(about(SCOPED), (operation) => same(operation, bearer(access_token)));
   });
 
-  test('owner finds of our records what they find of records nobody has', async () => {
+  test('owner gets the same answer for our records as for records nobody has', async () => {
     const { credentials } = await memberOf(other, 'owner');
     const open = about(OPERATIONS).filter(({ access }) => access.role !== null);
     await ofEach(open, (operation) => same(operation, credentials));
   });
 
-  test('application, when we grant it access, acts in our account and not in its own', async () => {
+  test('application, once we grant it access, acts in our account and not in its own', async () => {
     // registered there, granted here
     const application = await register(other, { scopes: [...ALL_SCOPES] });
     const person = await signedIn(world);
@@ -405,7 +405,7 @@ describe("another account's", () => {
     const get = (ids: Ids) =>
       send(world, bearer(body.access_token), ['GET', `/v2/affiliates/payouts/${ids.payout_id}`]);
     expect([(await get(ours)).status, (await get(theirs)).status]).toEqual([200, 404]);
-    // who registered it cannot see or end what we granted, and we cannot see or change the application
+    // the account that registered it cannot see or end our grant, and we cannot see or change the application
     const [grant] = (await world.api.get(`/v2/oauth-grants?application_id=${application.id}`)).body.data;
     expect((await other.delete(`/v2/oauth-grants/${grant.id}`)).status).toBe(404);
     expect((await other.get(`/v2/oauth-grants?application_id=${application.id}`)).body.data).toEqual([]);
@@ -475,7 +475,7 @@ describe('the description says who may use an operation', () => {
     expect(securityOf(route)).toEqual([security, role]);
   });
 
-  test('and defines every scheme it names, with the 16 scopes of the interface', async () => {
+  test('defines every scheme it names, with the 16 scopes of the interface', async () => {
     const { body } = await world.api.get('/v2/openapi.json');
     const schemes = body.components.securitySchemes;
     expect(schemes.apiKey).toEqual({ type: 'http', scheme: 'bearer', bearerFormat: 'API Key' });

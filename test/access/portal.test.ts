@@ -20,7 +20,7 @@ import { bearer, memberOf, nonsense, send } from './support.ts';
 const ENDPOINTS = '/v2/webhook-endpoints';
 const PUBLIC = 'https://receiver.example.com/hook';
 
-/** All that a portal may use, by how it is kept to its endpoints. */
+/** All operations a portal may use, by how they are limited to its endpoints. */
 const BY_PATH = [
   'getWebhookEndpoint',
   'changeWebhookEndpoint',
@@ -60,7 +60,7 @@ beforeAll(async () => {
 
 const one = (id: unknown) => `${ENDPOINTS}/${id}`;
 
-/** Does the work, and sees that no row of any account is another one after it. */
+/** Does the work and checks that no row of any account changed. */
 async function changingNothing(work: () => Promise<void>): Promise<void> {
   const before = await dump(world);
   await work();
@@ -70,14 +70,14 @@ async function changingNothing(work: () => Promise<void>): Promise<void> {
 const forbidden = { status: 403, reason: 'not_in_portal' };
 
 describe('a portal', () => {
-  test('is let into the operations named here, and gets 403 from every other', async () => {
+  test('may call the operations listed here, and gets 403 from every other', async () => {
     const portal = await portalAt(world.api, String(ours.id));
     const closed = OPERATIONS.filter(({ operationId }) => !ALLOWED.has(operationId));
     expect(ofNames([...ALLOWED])).toHaveLength(ALLOWED.size);
     expect(closed.length).toBeGreaterThan(60);
     await changingNothing(async () => {
       for (const operation of closed) {
-        // with records that are there and a body that is right: nothing else keeps it out
+        // with existing records and a valid body: nothing else refuses it
         const answer = await portal.request(
           operation.method,
           pathOf(operation, ours),
@@ -135,7 +135,7 @@ describe('a portal', () => {
     expect((await portal.get(`/v2/analytics/deliveries?webhook_endpoint_id=${ours.id}`)).status).toBe(200);
   });
 
-  test('of an owner lists and reaches the endpoints of that owner alone', async () => {
+  test('of an owner lists and reaches only the endpoints of that owner', async () => {
     const own = [
       await makeEndpoint(world.api, { owner: 'Ada', metadata: { note: 'pays late' } }),
       await makeEndpoint(world.api, { owner: 'Ada' }),
@@ -158,7 +158,7 @@ describe('a portal', () => {
     });
   });
 
-  test('of one endpoint lists that one, and makes and deletes none', async () => {
+  test('of one endpoint lists only that one, and creates and deletes none', async () => {
     const id = await makeEndpoint(world.api, { owner: 'Bob' });
     await makeEndpoint(world.api, { owner: 'Bob' });
     const portal = await portalAt(world.api, id);
@@ -167,7 +167,7 @@ describe('a portal', () => {
     expect(await portal.delete(one(id))).toMatchObject(forbidden);
   });
 
-  test('loses an endpoint as soon as it has another owner, or is deleted', async () => {
+  test('loses an endpoint as soon as it is deleted or has another owner', async () => {
     const id = await makeEndpoint(world.api, { owner: 'Eve' });
     const portals = [await portalAt(world.api, id), await portalAt(world.api, id, { all_of_owner: true })];
     await world.api.patch(one(id), { owner: 'Mallory' });
@@ -179,10 +179,10 @@ describe('a portal', () => {
   });
 });
 
-describe('what its user gets is what the link gives', () => {
+describe('its user gets only what the link gives:', () => {
   const filter = { 'data.customer': 'ada' };
 
-  test('types: some of those the endpoint has, or the link offers; never others, and never all', async () => {
+  test('event types among those the endpoint has or the link offers; never others, and never all', async () => {
     const id = await makeEndpoint(world.api, { event_types: ['order.*'], filter });
     const portal = await portalAt(world.api, id);
     const change = (event_types: unknown) => portal.patch(one(id), { event_types });
@@ -196,7 +196,7 @@ describe('what its user gets is what the link gives', () => {
     expect((await portal.get(one(id))).body.event_types).toEqual(['order.item.*', 'order.*']);
   });
 
-  test('types that a link offers come with its filter: an endpoint with another filter gets none of them', async () => {
+  test('event types that a link offers come with its filter: an endpoint with another filter gets none of them', async () => {
     const narrow = await makeEndpoint(world.api, { owner: 'Cy', event_types: ['order.*'], filter });
     const open = await makeEndpoint(world.api, { owner: 'Cy', event_types: ['ping.sent'] });
     const portal = await portalAt(world.api, narrow, { all_of_owner: true });
@@ -210,7 +210,7 @@ describe('what its user gets is what the link gives', () => {
     ['filter', null],
     ['owner', 'Mallory'],
     ['metadata', {}],
-  ])('it does not set %s', async (field, value) => {
+  ])('it cannot set %s', async (field, value) => {
     const id = await makeEndpoint(world.api, { owner: 'Dee', event_types: ['order.*'], filter });
     const portal = await portalAt(world.api, id, { all_of_owner: true });
     await changingNothing(async () => {
@@ -240,7 +240,7 @@ describe('what its user gets is what the link gives', () => {
     });
   });
 
-  test('an endpoint it makes is of its owner, with the filter and the types of the link', async () => {
+  test('an endpoint it creates has its owner, and the filter and types of the link', async () => {
     const id = await makeEndpoint(world.api, { owner: 'Flo', event_types: ['order.*', 'ping.sent'], filter });
     const portal = await portalAt(world.api, id, { all_of_owner: true, event_types: ['order.*'] });
     const made = await portal.post(ENDPOINTS, { url: PUBLIC });
@@ -253,7 +253,7 @@ describe('what its user gets is what the link gives', () => {
     expect((await portal.delete(one(made.body.id))).status).toBe(204);
   });
 
-  test('an owner makes ten endpoints at most, so that the account has room for others', async () => {
+  test('an owner creates at most ten endpoints, so that the account has room for others', async () => {
     const id = await makeEndpoint(world.api, { owner: 'Gus' });
     const portal = await portalAt(world.api, id, { all_of_owner: true });
     for (let count = 1; count < 10; count += 1) {
@@ -264,7 +264,7 @@ describe('what its user gets is what the link gives', () => {
     expect(await makeEndpoint(world.api, { owner: 'Gus' })).toMatch(/^we_/);
   });
 
-  test('a read-only one sees the log and no secret, and changes and sends nothing', async () => {
+  test('a read-only portal sees the log and no secret, and changes and sends nothing', async () => {
     const portal = await portalAt(world.api, String(ours.id), { read_only: true });
     expect((await portal.get(`${one(ours.id)}/events/${ours.event_id}`)).status).toBe(200);
     const closed = ofNames([...ALLOWED]).filter(
@@ -284,7 +284,7 @@ describe('what its user gets is what the link gives', () => {
     });
   });
 
-  test('a URL it chooses is a public one, also where the operator allows others', async () => {
+  test('its URL must be public, even where the operator allows others', async () => {
     const id = await makeEndpoint(world.api, { owner: 'Hal' });
     const portal = await portalAt(world.api, id, { all_of_owner: true });
     for (const refused of [
@@ -303,13 +303,13 @@ describe('a link', () => {
     return [status, body.error, body.error_description];
   };
 
-  test('is told once and stored as a hash, opens once, and is listed with what became of it', async () => {
+  test('is shown once, stored as a hash, opens once, and is listed with how it was used', async () => {
     const before = Date.now();
     const made = await makeLink(world.api, String(ours.id), { ttl_seconds: 60 });
     const after = Date.now();
     const { id, secret } = partsOf(made.url);
     expect(made).toMatchObject({ id, status: 'unused', owner: null, read_only: false, used_at: null });
-    // a second for the clock of the database
+    // a second, because the database has its own clock
     expect(Date.parse(made.expires_at)).toBeGreaterThanOrEqual(before + 59_000);
     expect(Date.parse(made.expires_at)).toBeLessThanOrEqual(after + 61_000);
     const opened = await openLink(world.url, { id, secret });
@@ -334,7 +334,7 @@ describe('a link', () => {
     expect(audit.body.data.map((each: { action: string }) => each.action)).toEqual(['openPortal']);
   });
 
-  test('opens nothing after its end, once revoked, with another id or with a secret nobody made', async () => {
+  test('opens nothing after it expires, once revoked, with another id or with an invented secret', async () => {
     const [late, revoked, mixed, used] = await Promise.all(
       [1, 2, 3, 4].map(() => makeLink(world.api, String(ours.id))),
     );
@@ -366,7 +366,7 @@ describe('a link', () => {
     expect((await world.api.get(`/v2/portal-links?status=ended`)).body.data[0].id).toBe(ids[0]);
   });
 
-  test('is forgotten a month after its end', async () => {
+  test('is deleted a month after it expires', async () => {
     const [old, young] = [
       await makeLink(world.api, String(ours.id)),
       await makeLink(world.api, String(ours.id)),
@@ -385,14 +385,14 @@ describe('a link', () => {
     expect([left.includes(old.id), left.includes(young.id)]).toEqual([false, true]);
   });
 
-  test("another account's is not there, and neither is one at another account's endpoint", async () => {
+  test("of another account is not found, nor is a link at another account's endpoint", async () => {
     const made = await makeLink(other, String(theirs.id));
     expect((await world.api.delete(`/v2/portal-links/${made.id}`)).status).toBe(404);
     expect((await world.api.get(`/v2/portal-links?webhook_endpoint_id=${theirs.id}`)).body.data).toEqual([]);
     expect((await world.api.post(`${one(theirs.id)}/portal-link`)).status).toBe(404);
   });
 
-  test('of all endpoints of an owner needs an endpoint that has one', async () => {
+  test('to all endpoints of an owner needs an endpoint that has an owner', async () => {
     const refused = await world.api.post(`${one(await makeEndpoint(world.api))}/portal-link`, {
       all_of_owner: true,
     });
@@ -402,7 +402,7 @@ describe('a link', () => {
     );
   });
 
-  test('is made by owners and keys alone: not by members, and not by a portal', async () => {
+  test('is created by owners and keys only: not by members, and not by a portal', async () => {
     const asks: Operation[] = ofNames(['createPortalLink', 'listPortalLinks', 'revokePortalLink']);
     expect(asks).toHaveLength(3);
     const member = await memberOf(world.api, 'member');
@@ -416,7 +416,7 @@ describe('a link', () => {
     }
   });
 
-  test('is not shown again when its answer is replayed', async () => {
+  test('is not shown again when its response is replayed', async () => {
     const again = { 'idempotency-key': 'one link' };
     const path = `${one(ours.id)}/portal-link`;
     const [first, second] = [await world.api.post(path, {}, again), await world.api.post(path, {}, again)];
@@ -425,9 +425,9 @@ describe('a link', () => {
   });
 });
 
-test('of many who open one link at once, one gets the portal', async () => {
+test('opened by many at once gives one of them the portal', async () => {
   const { url } = await makeLink(world.api, String(ours.id));
-  // whoever comes first waits for this, and all others for them
+  // the first one waits for this, and all others wait for the first
   const holder = await world.connect();
   await holder.query('begin');
   await holder.query('select from portal_links where id = $1 for update', [partsOf(url).id.slice(3)]);

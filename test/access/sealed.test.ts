@@ -5,8 +5,8 @@ import { makeEndpoint } from '../support/seed.ts';
 import { useAccount, useWorld } from '../support/world.ts';
 
 /*
- * Somebody who can write to the tables, but does not have the secret key, puts a sealed value of another account into a row of
- * their own, and asks the program for it.
+ * An attacker who can write to the tables, but does not have the secret key, copies a sealed value of another account
+ * into a row of their own and requests it from the program.
  */
 
 const world = useWorld();
@@ -34,7 +34,7 @@ function expectUnopened({ status, body, text }: Answer, secret: string) {
   expect(text).not.toContain(secret);
 }
 
-test('a signing secret does not open in another account', async () => {
+test('a signing secret cannot be opened in another account', async () => {
   const endpoint = await makeEndpoint(api);
   const path = `/v2/webhook-endpoints/${endpoint}/secret`;
   const { secret } = (await api.get(path)).body;
@@ -50,7 +50,7 @@ test('a signing secret does not open in another account', async () => {
   expectUnopened(await client.get(path), secret);
 });
 
-test('a tax id does not open in another account', async () => {
+test('a tax id cannot be opened in another account', async () => {
   const { client, reader, owner } = await otherAccount();
   for (const each of [api, client]) {
     const { id } = await makeAffiliate(each, { payout_method: 'wise' });

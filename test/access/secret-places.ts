@@ -10,14 +10,14 @@ import { decompressor } from '../../src/app/backup/compression.ts';
 import { saveBackup } from '../../src/app/backup/save.ts';
 import type { World } from '../support/world.ts';
 
-/** Whatever a server tells a collector of traces, as the JSON it sends. */
+/** Everything a server sends to a trace collector, as JSON. */
 export interface Collector {
   readonly url: string;
   readonly told: string[];
   close(): void;
 }
 
-/** Starts a collector that takes OTLP over HTTP. Close it after the server. */
+/** Starts a collector for OTLP over HTTP. Close it after the server. */
 export async function startCollector(): Promise<Collector> {
   const told: string[] = [];
   const server = createServer(async (request, response) => {

@@ -22,19 +22,19 @@ import { openLink, partsOf } from './portal-support.ts';
 import { backupOf, type Collector, startCollector } from './secret-places.ts';
 import { bearer, send } from './support.ts';
 
-// One life of an installation in which every kind of secret is made, used, used wrongly and ended; then everything that
-// was kept and said is searched for them.
+// One life of an installation in which every kind of secret is created, used, misused and ended; then everything that
+// was stored, logged or answered is searched for the secrets.
 
 let world: World;
 let receiver: Receiver;
 let collector: Collector;
-/** Every raw secret of the life, by what it is. */
+/** Every raw secret of this life, by its kind. */
 const secrets = new Map<string, string>();
-/** Those that stand in one column, and are of no use by themselves. */
+/** Secrets that are stored in one column and are useless by themselves. */
 const csrfTokens = new Map<string, string>();
-/** What was told with a status of 400 or more: headers and body. */
+/** Responses with a status of 400 or more: headers and body. */
 const errors: string[] = [];
-/** The operations whose secret was asked for twice under one Idempotency-Key. */
+/** The operations that were called for a secret twice with one Idempotency-Key. */
 const replayed = new Map<string, Answer>();
 
 function keep(name: string, secret: unknown): string {
@@ -43,7 +43,7 @@ function keep(name: string, secret: unknown): string {
   return secret;
 }
 
-/** Asks for a secret, and once more with the same Idempotency-Key; the record with the secret. */
+/** Requests a secret twice with one Idempotency-Key; returns the record with the secret. */
 async function obtain(
   operation: string,
   path: string,
@@ -93,7 +93,7 @@ afterAll(async () => {
   collector.close();
 });
 
-/** The first owner by a set-up link, others by invitation and reset, with all that goes wrong with passwords. */
+/** The first owner signs up by a set-up link, others by invitation and reset, with every mistake about passwords. */
 async function liveAsPeople(): Promise<{ cookie: string; csrf: string; id: string }> {
   const [account] = await world.query<{ id: string }>('select id from accounts order by id limit 1');
   const link = await world.platform.accounts.setUpLink((account?.id ?? '') as AccountId);
@@ -107,7 +107,7 @@ async function liveAsPeople(): Promise<{ cookie: string; csrf: string; id: strin
   expect((await browser.submit('/set-up', { ...name, password: first, again: first })).status).toBe(303);
   expect((await browser.submit('/set-up', { ...name, password: first, again: first })).status).toBe(410);
 
-  // a password in the place of the e-mail address, a wrong one, and a change
+  // a password in the e-mail field, a wrong one, and a change
   const { email } = name;
   expect((await signInAs(world.url, email, other)).answer.status).toBe(400);
   expect((await signInAs(world.url, `${other.replaceAll(' ', '')}@example.com`, first)).answer.status).toBe(
@@ -167,7 +167,7 @@ async function liveWithKeys(): Promise<void> {
   expect((await till.get('/v2/account')).status).toBe(401);
 }
 
-/** An endpoint with headers of its own that delivers, fails and is told of by its receiver in its own words. */
+/** An endpoint with its own headers that delivers and fails, and whose receiver answers in its own words. */
 async function liveWithWebhooks(): Promise<void> {
   const value = (name: string) => keep(name, `Bearer ${'receiver'.repeat(3)}-${name.replaceAll(' ', '-')}`);
   const endpoint = await obtain(
@@ -210,7 +210,7 @@ async function liveWithWebhooks(): Promise<void> {
     expect((await world.api.get(`${path}/events/${event.id}`)).status).toBe(200);
 }
 
-/** The file that pays an IBAN has it; what is kept of the download must not. */
+/** The payment file contains the IBAN; the stored record of the download must not. */
 async function downloadBankFile(payout: string, iban: string): Promise<void> {
   const debtor = { name: 'Shop', iban: 'DE02120300000000202051' };
   expect((await world.api.patch('/v2/account', { debtor })).status).toBe(200);
@@ -218,7 +218,7 @@ async function downloadBankFile(payout: string, iban: string): Promise<void> {
   expect(file.text).toContain(`<IBAN>${iban}</IBAN>`);
 }
 
-/** A file of affiliates with a column that is not taken, as it comes out of another product. */
+/** An import of affiliates with an ignored column, as another product exports it. */
 async function importWithNumbers(iban: string): Promise<void> {
   const file = `email,Bank account\nimported@example.com,${iban}\n`;
   const query = 'kind=affiliates&accept_guesses=true&save_as=theirs';
@@ -269,7 +269,7 @@ async function liveWithBanks(): Promise<void> {
   expect((await world.api.put(`/v2/affiliates/payouts/${payout.id}`, { commissions })).status).toBe(200);
 }
 
-/** An invoice that names a tax id: the file has it whole; what is kept of the invoice must not. */
+/** An invoice with a tax id: the file contains it whole; the stored invoice must not. */
 async function invoice(
   affiliate_id: number,
   taxId: string,
@@ -297,7 +297,7 @@ async function invoice(
   }
 }
 
-/** Tax ids of affiliates: sent, kept, replaced, shared, and refused; long ones, that are found nowhere by chance. */
+/** Tax ids of affiliates: sent, kept, replaced, shared and refused; long enough never to occur by chance. */
 async function liveWithTaxIds(): Promise<void> {
   const { body: affiliate } = await world.api.post('/v2/affiliates', { email: 'tax@example.com' });
   const { body: twin } = await world.api.post('/v2/affiliates', { email: 'tax-twin@example.com' });
@@ -327,7 +327,7 @@ async function liveWithTaxIds(): Promise<void> {
   expect((await put(twin.id, { ...signed, tax_id: { type: 'vat', number: wrong } })).status).toBe(400);
 }
 
-/** A link that opens a portal once; what it opened sees its endpoint. */
+/** A link that opens a portal once; the portal sees its endpoint. */
 async function liveWithPortal(path: string): Promise<void> {
   const link = await obtain('createPortalLink', `${path}/portal-link`, {}, ({ url }) => partsOf(url).secret);
   const opened = await openLink(world.url, partsOf(link.url));
@@ -381,7 +381,7 @@ async function liveWithApplications(owner: { cookie: string; csrf: string; id: s
     expect((await exchange(world, registered, code, { code_verifier: verifier })).status).toBe(400);
     expect((await apiOf(world.url, next.access_token).get('/v2/affiliates')).status).toBe(401);
   }
-  // the old client secret, in both places it may stand
+  // the old client secret, in both places a client may send it
   const { client_secret, id } = application;
   const form = {
     grant_type: 'refresh_token',
@@ -394,7 +394,7 @@ async function liveWithApplications(owner: { cookie: string; csrf: string; id: s
   await denied.send(await denied.open(authorizePath(rotated)), { decision: 'deny' });
 }
 
-/** Every secret where it does not belong: in places that are logged elsewhere, and in requests that are refused. */
+/** Every secret in the wrong place: in fields that are usually logged, and in refused requests. */
 async function mistakeSecrets(): Promise<void> {
   for (const secret of secrets.values()) {
     const inQuery = new URLSearchParams({ access_token: secret });
@@ -420,16 +420,16 @@ async function mistakeSecrets(): Promise<void> {
   }
 }
 
-/** Ways a text can be written so that somebody can read it again. */
+/** Encodings in which a text remains readable. */
 function formsOf(secret: string): string[] {
-  // the middle: what stands in a hint, or is cut off somewhere, is found too
+  // the middle, so that a hint or a truncated value is found too
   const part = secret.length > 40 ? secret.slice(10, -8) : secret;
   const bytes = Buffer.from(part);
   const base64 = [0, 1, 2].map((shift) => {
     const text = Buffer.concat([Buffer.alloc(shift), bytes])
       .toString('base64')
       .replace(/=+$/, '');
-    // characters that also depend on what stands before and after
+    // characters that also depend on their neighbours
     return text.slice(Math.ceil((shift * 4) / 3), -2);
   });
   const hex = bytes.toString('hex');
@@ -459,7 +459,7 @@ async function stored(): Promise<string> {
 const namesIn = (haystack: string, searched: ReadonlyMap<string, string> = secrets) =>
   [...searched].filter(([, secret]) => standsIn(haystack, secret)).map(([name]) => name);
 
-describe('no secret that was ever told, typed or sent stands', () => {
+describe('no secret that was ever shown, typed or sent is', () => {
   test('in any row of any table', async () => {
     expect(secrets.size).toBeGreaterThan(40);
     expect(namesIn(await stored())).toEqual([]);
@@ -481,22 +481,22 @@ describe('no secret that was ever told, typed or sent stands', () => {
     expect(namesIn(`${text}\n${bytes.join('\n')}`)).toEqual([]);
   });
 
-  test('in what a collector of traces is told', async () => {
+  test('in what a trace collector receives', async () => {
     const told = () => collector.told.join('\n');
     await until('the spans of the last life', async () => told().includes('/destination'));
     expect(namesIn(told())).toEqual([]);
   });
 
-  test('in what the program logged', () => {
+  test("in the program's log", () => {
     const log = world.log.map((line) => JSON.stringify(line)).join('\n');
     expect(world.log.length).toBeGreaterThan(500);
     expect(namesIn(log)).toEqual([]);
     expect(namesIn(log, csrfTokens)).toEqual([]);
   });
 
-  test('in an error, not even in that of the request which carried it', () => {
+  test('in an error, not even in the error of the request that carried it', () => {
     expect(errors.length).toBeGreaterThan(500);
-    // a form that is shown again carries the link it came by, the e-mail address that was typed, and its session's token
+    // a form that is shown again contains its link, the typed e-mail address and its session's token
     const carried = /<input[^>]* name="(token|email|csrf)"[^>]*>/g;
     for (const error of errors.map((text) => text.replaceAll(carried, ''))) {
       expect(namesIn(error), error).toEqual([]);
@@ -513,17 +513,17 @@ test('the CSRF token is stored in the row of its session, and nowhere else', asy
   expect(namesIn(elsewhere, csrfTokens)).toEqual([]);
 });
 
-test('a stored answer that had a secret is replayed with null in its place, whichever operation it was', () => {
+test('a stored response with a secret is replayed with null in its place, for every operation', () => {
   const bearing = ROUTES.flatMap((route) =>
     route.kind === 'write' && route.secretField ? [[route.operation, route.secretField] as const] : [],
   );
-  // whoever adds an operation that answers with a secret has it asked for in this life
+  // a new operation that answers with a secret must be called in this life
   expect([...replayed.keys()].toSorted()).toEqual(bearing.map(([operation]) => operation).toSorted());
   for (const [operation, field] of bearing)
     expect(replayed.get(operation)?.body[field], operation).toBeNull();
 });
 
-test('the search finds what is there: as it is, encoded, within other bytes, and cut', async () => {
+test('the search finds a value as it is, encoded, within other bytes, and cut', async () => {
   const secret = `ph_${'aB3dE6gH9jK'.repeat(4)}`;
   for (const shift of ['', 'x', 'xx', 'xxx']) {
     const within = Buffer.from(`${shift}{"key":"${secret}"}`);

@@ -5,12 +5,12 @@ import { apiOf } from '../support/api.ts';
 import type { World } from '../support/world.ts';
 import { nobodys, type Operation, pathOf } from '../tenants/support.ts';
 
-/** What a request shows of who sends it. */
+/** The credentials of a request. */
 export type Credentials = Readonly<Record<string, string>>;
 
 export const bearer = (secret: string): Credentials => ({ authorization: `Bearer ${secret}` });
 
-/** A user who is signed in. */
+/** A signed-in user. */
 export interface Member {
   readonly id: string;
   readonly cookie: string;
@@ -43,16 +43,16 @@ export function send(
   return apiOf(world.url, '').request(method, path, { body, headers: { ...headers, ...credentials } });
 }
 
-/** How an operation is asked: with the key of `api`, or as somebody who is signed in, where only people may. */
+/** How an operation is called: with the key of `api`, or as a signed-in user where only people may call it. */
 export const askerOf = (api: Api, member: Member, isForPeople: boolean): Api['request'] =>
   isForPeople
     ? (method, path, options = {}) => send(api, member.credentials, [method, path, options])
     : api.request;
 
-/** A hash as the tables keep it, for a query. */
+/** A hash in its stored form, for a query. */
 export const hashOf = (secret: string) => createHash('sha256').update(secret).digest();
 
-/** A request that no operation carries out: its ids are nobody's and its body is nonsense. */
+/** A request that no operation carries out: nobody has its ids, and its body is invalid. */
 export function nonsense(
   operation: Pick<Operation, 'method' | 'path' | 'query' | 'mediaType'>,
 ): readonly [string, string, RequestOptions] {

@@ -30,7 +30,7 @@ const remove = (name: string) => run('accounts', 'delete', name, '--yes', '--nam
 const idOf = async (api: Api): Promise<string> => (await api.get('/v2/account')).body.id;
 const uuidOf = (id: string) => id.replace(/^acc_(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5');
 
-/** An account that the demo has filled, as far as the database knows. */
+/** An account filled by the demo, as far as the database knows. */
 async function demoAccount(name = 'Demo'): Promise<{ api: Api; uuid: string }> {
   const api = await world.otherAccount(name);
   const uuid = uuidOf(await idOf(api));
@@ -44,7 +44,7 @@ async function done(answer: ReturnType<Api['get']>) {
   return body;
 }
 
-/** What a change of a payout, its approval and a file of the ACH network leave; the tests of these make them by their doors. */
+/** What a change of a payout, its approval and an ACH file leave; their own tests create these through the API. */
 async function noteSecondPerson(payout: string): Promise<void> {
   const of = `from payouts p join users u on u.account_id = p.account_id where public_id('po', p.id) = $1 limit 1`;
   for (const insert of [
@@ -56,7 +56,7 @@ async function noteSecondPerson(payout: string): Promise<void> {
     await world.query(insert, [payout]);
 }
 
-/** Puts a row into every table that knows accounts. */
+/** Inserts a row into every table that has accounts. */
 async function fill(api: Api, name: string): Promise<void> {
   const [ada, bob] = (await makeAffiliates(api, 2, name)) as [number, number];
   const program = await done(api.post('/v2/affiliates/programs', { name }, { 'Idempotency-Key': 'once' }));
@@ -103,7 +103,7 @@ async function fill(api: Api, name: string): Promise<void> {
   const told = { name: 'ops', format: 'slack', url: 'http://127.0.0.1:9/alerts', kinds: [] };
   const channel = await done(api.post('/v2/alert-channels', told));
   await done(api.post(`/v2/alert-channels/${channel.id}/test`));
-  // nobody listens there: a try would change the row while rows are compared
+  // nothing listens there: an attempt would change the row while rows are compared
   await world.query('update notices set failed_at = now_ms() where failed_at is null');
   await done(api.post('/v2/events', { type: 'order.created', data: {} }));
   await done(api.post('/v2/users', { email: `both-${name}@example.com`, name: 'Both', role: 'member' }));
@@ -120,7 +120,7 @@ async function fill(api: Api, name: string): Promise<void> {
   await noteSecondPerson(payout.id);
 }
 
-/** How many rows of an account each table with accounts has. */
+/** The number of an account's rows in each table that has accounts. */
 async function countsOf(uuid: string): Promise<Record<string, number>> {
   const tables = await world.query<{ name: string }>(
     `select c.relname as name from pg_class c join pg_attribute a on a.attrelid = c.oid
@@ -137,12 +137,12 @@ async function countsOf(uuid: string): Promise<Record<string, number>> {
   return counts;
 }
 
-test('a demo account goes with every row of every table; nothing of others changes', async () => {
+test('deleting a demo account deletes its rows in every table; other accounts keep theirs', async () => {
   const { api, uuid } = await demoAccount();
   await fill(world.api, 'real');
   await fill(api, 'demo');
   const counts = await countsOf(uuid);
-  // notes are added up when a chore comes by
+  // notes are added up when a chore runs
   const isSum = (name: string) =>
     /^(delivery_count|attempt_counts|affiliate_balance|commission_series|commission_arrivals|program_affiliates)/.test(
       name,
@@ -179,7 +179,7 @@ test('a demo account goes with every row of every table; nothing of others chang
   expect((await api.get('/v2/account')).status).toBe(401);
 });
 
-test('it wants the name once more, and keeps what is no demo, the last account, and what others use', async () => {
+test('deleting asks for the name again, and refuses real accounts, the last account, and accounts in use', async () => {
   const { api } = await demoAccount();
   await world.otherAccount('Northwind');
   const kept = async (ran: Ran, code: number, said: string) => {
@@ -215,7 +215,7 @@ async function userOf(api: Api): Promise<string> {
   return user?.id ?? '';
 }
 
-test('where one account is left it is the current one, which cannot be deleted', async () => {
+test('a single remaining account is the current one, which cannot be deleted', async () => {
   const { uuid } = await demoAccount();
   await world.platform.accounts.markDemo(uuidOf(await idOf(world.api)) as AccountId);
   expect(await run('accounts', 'use', 'Demo')).toMatchObject({ code: 0 });
@@ -232,7 +232,7 @@ test('where one account is left it is the current one, which cannot be deleted',
   });
 });
 
-test('an event that is published while the account is deleted is refused, and leaves nothing', async () => {
+test('an event published while the account is deleted is refused, and leaves nothing', async () => {
   const { api, uuid } = await demoAccount();
   await makeEndpoint(api);
   const published = await world.platform.db.transaction(async (tx) => {
@@ -250,11 +250,11 @@ test('an event that is published while the account is deleted is refused, and le
   expect(Object.values(await countsOf(uuid)).filter((count) => count > 0)).toEqual([]);
 });
 
-test('a deletion that PostgreSQL ends because of a deadlock begins again', async () => {
+test('a deletion that PostgreSQL aborts because of a deadlock starts again', async () => {
   const { api, uuid } = await demoAccount();
   await makeEndpoint(api);
   const { db } = world.platform;
-  // the deletion looks for a deadlock sooner than the other, so it is the one that is ended
+  // the deletion detects the deadlock first, so PostgreSQL aborts the deletion
   await noticeDeadlocksAfter('10s');
   db.renew();
   const removed = await db.transaction(async (tx) => {
@@ -279,7 +279,7 @@ const noticeDeadlocksAfter = (time: string) =>
     `do $$ begin execute format('alter database %I set deadlock_timeout = %L', current_database(), '${time}'); end $$`,
   );
 
-test('the audit log gives up nothing but that of the demo account that is being deleted', async () => {
+test('the audit log deletes only the entries of the demo account being deleted', async () => {
   const { api, uuid } = await demoAccount();
   for (const each of [api, world.api]) await done(each.post('/v2/affiliates/programs', { name: 'Program' }));
   const real = uuidOf(await idOf(world.api));

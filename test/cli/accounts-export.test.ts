@@ -19,7 +19,7 @@ const linesOf = (folder: string, name: string): Json[] =>
     .slice(0, -1)
     .map((line) => JSON.parse(line));
 
-test('an export has every record of one account as the API shows it, no secret, and nothing of others', async () => {
+test("an export has every record of one account as the API shows it, no secret, and no other account's records", async () => {
   await fill(world, api);
   const other = await world.otherAccount('Neighbour');
   await fill(world, other);

@@ -12,7 +12,7 @@ const api = useAccount(world);
 const machine = useMachine();
 const { ask, refuse, say } = commandsOf(world, api, machine);
 
-test('put makes the affiliate of an external_id, and changes what is named the next time', async () => {
+test('put creates the affiliate of an external_id, and the next time changes the named fields', async () => {
   const made = await ask('affiliates', 'put', 'crm/7', '--email', 'zoe@example.com', '--name-first', 'Zoë');
   expect(made).toMatchObject({ external_id: 'crm/7', name_first: 'Zoë' });
   const changed = await ask('affiliates', 'put', 'crm/7', '--name-first', '', '--slug', 'zoe');
@@ -23,7 +23,7 @@ test('put makes the affiliate of an external_id, and changes what is named the n
   await refuse(1, 'email is required', 'affiliates', 'put', 'crm/8', '--name-first', 'Bob');
 });
 
-test('an affiliate that exists is told by its id', async () => {
+test('an existing affiliate is named by its id', async () => {
   const { id } = await makeAffiliate(api, { email: 'ada@example.com' });
   await refuse(1, `affiliate ${id} of the account`, 'affiliates', 'create', '--email', 'ADA@example.com');
 });
@@ -44,7 +44,7 @@ test('metadata of affiliates and programs are given, replaced, removed and shown
   expect((await api.get(PROGRAMS)).body.data[0].metadata).toEqual({ team: 'sales' });
 });
 
-test('metadata of a payout are given when it is made, shown, and replaced when it is completed', async () => {
+test('metadata of a payout are given when it is created, shown, and replaced when it is completed', async () => {
   await makeCommission(api, (await makeAffiliate(api)).id);
   expect(await say('payouts', 'create', '--metadata', 'run=november')).toContain('Metadata: run=november\n');
   const shown = await say('payouts', 'show', 'current');
@@ -63,7 +63,7 @@ test('metadata of a payout are given when it is made, shown, and replaced when i
   expect((await api.get(PAYOUTS)).body.data[0].metadata).toEqual({ bank_run: 'B-9' });
 });
 
-test('metadata that are none are refused before anything is tried', async () => {
+test('invalid metadata are refused before any request', async () => {
   const { id } = await makeAffiliate(api);
   for (const text of ['a', '=x']) {
     await refuse(2, '--metadata must look like', 'affiliates', 'change', `${id}`, '--metadata', text);
@@ -71,7 +71,7 @@ test('metadata that are none are refused before anything is tried', async () => 
   await refuse(2, 'a twice', 'programs', 'create', '--name', 'P', '--metadata', 'a=1', '--metadata', 'a=2');
 });
 
-test('a statement is written as a PDF and as a page to print, for its owner only, and never over a file', async () => {
+test('a statement is written as a PDF and as a page to print, readable by its owner only, and never overwrites a file', async () => {
   const { id } = await makeAffiliate(api, { name_first: 'Ada' });
   await makeCommission(api, id, { external_id: 'sale-1' });
   const period = ['--from', '2026-01-01', '--to', '2026-12-31'];

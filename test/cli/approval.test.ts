@@ -39,7 +39,7 @@ test('payouts show says how many people must approve, who has, who can, and why 
   expect(after.stdout).not.toContain('Can approve');
 });
 
-test('a key that may not let somebody in is told who may', async () => {
+test('a key that may not add a person learns who may', async () => {
   await api.patch('/v2/account', { approval: 'second_person' });
   const refused = await run(
     ...['users', 'create', '--email', 'eve@example.com', '--name', 'Eve', '--role', 'owner'],
@@ -49,11 +49,11 @@ test('a key that may not let somebody in is told who may', async () => {
   expect(refused.stderr).toContain('only an owner who is signed in, or the operator with the command line');
 });
 
-test('a return that a gateway did not answer is told as unknown, and its external_id books it once', async () => {
+test('a return that a gateway did not answer is reported as unknown, and its external_id books it once', async () => {
   const { id: affiliate } = await makeAffiliate(api);
   await makeCommission(api, affiliate);
   const paid = await completePayout(api, await makePayout(api));
-  // passes everything on, and answers a write in the place of the server
+  // forwards everything, and answers a write in place of the server
   const gateway = createServer((request, response) => {
     const chunks: Buffer[] = [];
     request.on('data', (chunk: Buffer) => chunks.push(chunk));

@@ -10,7 +10,7 @@ import { emptyDatabase, everything, fill } from './backup-support.ts';
 import { ROOT, useMachine } from './support.ts';
 
 const MAIN = join(ROOT, 'dist/cli/main.js');
-/** A Node that has zstd. */
+/** A Node with zstd. */
 const NEWER = join(ROOT, 'test/tools/node_modules', 'node-24', 'bin/node');
 const hasNewer = spawnSync(NEWER, ['--version']).status === 0;
 const isOld = !('createZstdCompress' in zlib);
@@ -35,7 +35,7 @@ const entriesOf = (file: string) => execFileSync('tar', ['tf', file], { encoding
 const manifestOf = (file: string) =>
   JSON.parse(execFileSync('tar', ['xOf', file, 'manifest.json'], { encoding: 'utf8' }));
 
-/** What a Node restores from a file into an empty database, table by table, or its refusal. */
+/** What a Node restores from a file into an empty database, table by table, or its error. */
 async function restoredBy(node: string, file: string) {
   const database = await emptyDatabase();
   const { result, error } = await run(node, ['restore', file], {
@@ -55,7 +55,7 @@ async function restoredBy(node: string, file: string) {
 describe.skipIf(!hasNewer || !isOld)(
   'backups of a Node with zstd and one without (needs Node 20 and test/tools)',
   () => {
-    test('each reads gzip; what is compressed with zstd needs a Node that has it, and is refused without a trace', async () => {
+    test('each reads gzip; zstd needs a Node that has it, and any other refuses it and leaves nothing', async () => {
       await fill(world, api);
       const settings = await settingsOf(world);
       const older = (await run(process.execPath, ['backup', place('gzip.payhook')], settings)).result.file;

@@ -17,10 +17,10 @@ import { agree, letInvoice } from '../support/invoicing.ts';
 import { makeEndpoint } from '../support/seed.ts';
 import { clientOf, type World } from '../support/world.ts';
 
-/** Texts that a format of rows may stumble over. */
+/** Texts that a row format may parse wrongly. */
 const ODD = ['tab\there', 'line\nend', 'back\\slash', '\\N', '\\.', 'Zürich 🦊', '"quoted"', "it's"];
 
-/** Something in most tables of a world: money, a paid and an unpaid payout, endpoints, a log of several weeks. */
+/** Something in most tables of a world: money, a paid and an unpaid payout, endpoints, several weeks of log. */
 export async function fill(world: World, api: Api): Promise<void> {
   const program = (await api.post(PROGRAMS, { name: 'Partners' })).body.id;
   for (const text of ODD) {
@@ -58,7 +58,7 @@ export async function fill(world: World, api: Api): Promise<void> {
   );
 }
 
-/** Every row of every table as text, and what the tables are made of; without what a program notes as it starts. */
+/** Every row of every table as text, and the columns of the tables; without what a program writes at start. */
 export async function everything(client: pg.Client): Promise<Record<string, unknown>> {
   await client.query(`set timezone = 'UTC'`);
   const tables = await client.query<{ name: string }>(

@@ -47,7 +47,7 @@ test('a backup moves everything from your own PostgreSQL to the embedded one and
     secret_key_problem: null,
   });
   const first = await inEmbedded(embedded.DATA_DIR, everything);
-  // chores fold sums and mend due times in the world meanwhile; on the way back nothing runs
+  // chores fold sums and repair due times in the world meanwhile; on the way back nothing runs
   const live = await world.connect();
   const source = await everything(live);
   const made = await structure(live);
@@ -128,7 +128,7 @@ test('a backup made while payouts are completed and events are published has boo
   }
 });
 
-test('a restore needs no secret key; it says which one the server will need, and without it none starts', async () => {
+test('a restore needs no secret key; it says which one the server will need, and without it the server does not start', async () => {
   const saved = await done(['backup', path('keyless.payhook')], await settingsOf(world));
   const own = await emptyDatabase();
   const env = { DATABASE_URL: own.url };
@@ -144,7 +144,7 @@ test('a restore needs no secret key; it says which one the server will need, and
 });
 
 test('a table of many parts is restored without a warning', async () => {
-  // a row that is longer than a part is a part of its own
+  // a row longer than a part is a part of its own
   await world.query(
     `insert into idempotency_keys (account_id, credential, key, request_hash, status, headers, body)
      select id, 'test', 'part ' || n, '', 200, '{}', repeat('x', 4500000)
@@ -165,7 +165,7 @@ test('a table of many parts is restored without a warning', async () => {
 
 const hasAge = ['age', 'age-keygen'].every((name) => spawnSync(name, ['--version']).status === 0);
 test.skipIf(!hasAge)(
-  'the age program opens a backup, and what it encrypts is restored (needs age, of the Debian package age)',
+  'the age program opens a backup, and a backup it encrypted is restored (needs age, of the Debian package age)',
   async () => {
     const age = (...args: string[]) => {
       const { status, stderr } = spawnSync('age', args, { cwd: machine.folder, encoding: 'utf8' });
@@ -190,7 +190,7 @@ test.skipIf(!hasAge)(
   },
 );
 
-test('a server goes on with what was restored: beside the running one, encrypted, with the key it had', async () => {
+test('a server continues with an encrypted backup of a running server, restored with the same key', async () => {
   const server = await startServer(machine);
   const key = readFileSync(join(machine.dataDir, 'first-api-key'), 'utf8').trim();
   machine.write('pass', 'correct horse battery staple\n');
@@ -247,7 +247,7 @@ test('a backup for a public key is opened by its identity, and by no other', asy
   await own.drop();
 });
 
-test('a scheduled backup is made once, seen by every process, and the oldest go', async () => {
+test('a scheduled backup is made once, every process sees it, and the oldest are deleted', async () => {
   const folder = path('kept');
   const env = { ...(await settingsOf(world)), BACKUP_EVERY: '1h', BACKUP_TO: folder, BACKUP_KEEP: '2' };
   const run = () => machine.run(['backup', '--scheduled', '--json'], { env });
@@ -272,7 +272,7 @@ test('a scheduled backup is made once, seen by every process, and the oldest go'
     status: 'failed',
     detail: expect.stringContaining('is not a folder'),
   });
-  // a failure is not tried again at once
+  // a failure is not retried at once
   expect((await run()).json()).toBeNull();
   await age('last_backup_failure', 1);
   const [first, second] = await Promise.all([run(), run()]);
@@ -296,7 +296,7 @@ test('a scheduled backup is made once, seen by every process, and the oldest go'
   expect(await doctor()).toMatchObject({ status: 'failed', detail: expect.stringContaining('3 hours old') });
 });
 
-test('a server makes the backups of its settings by itself', async () => {
+test('a server makes the backups that its settings schedule', async () => {
   const folder = path('by itself');
   mkdirSync(folder);
   const own = { DATA_DIR: path('scheduled'), BACKUP_EVERY: '24h', BACKUP_TO: folder };

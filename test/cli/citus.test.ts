@@ -11,7 +11,7 @@ const machine = useMachine();
 
 const UNSUPPORTED = 'Citus has distributed 2 tables, which Payhook does not support';
 
-test('doctor, and a server that starts, say that tables which Citus distributed are not supported', async () => {
+test('doctor and a starting server say that tables distributed by Citus are not supported', async () => {
   const env = await settingsOf(world);
   const doctor = async () => (await machine.run(['doctor'], { env })).stdout;
   const startOfServer = async () => {
@@ -22,7 +22,7 @@ test('doctor, and a server that starts, say that tables which Citus distributed 
     return lines.join('');
   };
 
-  // the catalogue that Citus keeps of its tables
+  // the catalogue in which Citus lists its tables
   await world.query('create table pg_dist_partition (logicalrelid regclass)');
   await world.query('grant select on pg_dist_partition to public');
   expect(await doctor()).not.toContain('Citus');

@@ -2,7 +2,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { type Answer, json, stub } from '../client/support.ts';
 import { startMachine } from './support.ts';
 
-test('an export that is cut off on the way leaves no file', async () => {
+test('an interrupted export leaves no file', async () => {
   const payout = { id: 'po_1', number: 1, revision: 1, affiliates: [], totals: [] };
   const cut: Answer = (_, response) => {
     const name = 'payout-1-r1-2026-09-15.csv';
@@ -19,7 +19,7 @@ test('an export that is cut off on the way leaves no file', async () => {
   expect(machine.files()).toEqual([]);
 });
 
-test('an ill-formed id is a usage error, and nothing is sent', async () => {
+test('an ill-formed id is a usage error, and no request is sent', async () => {
   const { url, seen } = await stub(json(200, {}));
   const machine = startMachine();
   onTestFinished(() => machine.close());
@@ -35,7 +35,7 @@ test('an ill-formed id is a usage error, and nothing is sent', async () => {
   expect(seen).toEqual([]);
 });
 
-test('a command says who it is', async () => {
+test('a command identifies itself', async () => {
   const { url, seen } = await stub(json(200, { data: [], pagination: { pages: 0 } }));
   const machine = startMachine();
   onTestFinished(() => machine.close());

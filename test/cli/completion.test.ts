@@ -20,7 +20,7 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-/** Where a shell is; null when this machine does not have it. */
+/** The path of a shell; null when this machine does not have it. */
 function shellAt(name: string): string | null {
   const places = (process.env.PATH ?? '').split(delimiter).map((place) => join(place, name));
   return places.find((file) => spawnSync(file, ['-c', ':']).status === 0) ?? null;
@@ -40,7 +40,7 @@ const quoted = (word: string) => `'${word.replaceAll("'", `'\\''`)}'`;
 
 type Complete = (lines: readonly (readonly string[])[]) => string[][];
 
-/** What bash offers for the last word of each line, whose words stand as bash splits them. */
+/** What bash offers for the last word of each line, split as bash splits it. */
 const inBash: Complete = (lines) => {
   const calls = lines.map(
     (words) =>
@@ -50,7 +50,7 @@ const inBash: Complete = (lines) => {
   return offersIn(runAlone('/bin/bash', '--norc', bashScript(tree) + calls.join('')));
 };
 
-/** The same in zsh, whose ways to offer something are told to print it. */
+/** The same in zsh, whose completion functions are made to print. */
 function inZsh(shell: string): Complete {
   const ways = `
 compdef() { : }
@@ -66,7 +66,7 @@ compadd() { shift; print -rl -- "$@" }
         `words=(payhook ${words.map(quoted).join(' ')}); CURRENT=$#words; _payhook; print -- '<end>'\n`,
     );
     const printed = offersIn(runAlone(shell, '-f', ways + zshScript(tree) + calls.join('')));
-    // what does not begin with the word is left out by zsh itself
+    // zsh itself leaves out words with another beginning
     return printed.map((offers, index) => {
       const typed = lines[index]?.at(-1)?.replace(/^--\w+=/, '') ?? '';
       return offers.filter((offer) => offer.startsWith(typed));
@@ -172,7 +172,7 @@ describe.each(SHELLS)('%s', (name, completeIn, equals, offered) => {
 
 const wordsIn = (path: string) => path.split(' ').filter((word) => word !== '');
 
-test('bash counts an address or a time as one word, although it splits them', () => {
+test('bash completes an address or a time as one word, although it splits them', () => {
   const url = ['https', ':', '//shop.example.com/payhook'];
   const file = ['2026-09-01T08', ':', '30.csv'];
   const offered = inBash([

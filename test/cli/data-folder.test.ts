@@ -16,11 +16,11 @@ afterEach(() => machine.close());
 /** Nobody named a data folder: commands look in the working folder. */
 const HERE = { env: { DATA_DIR: '' } };
 
-/** What may be run without data, or makes them. */
+/** Commands that run without data, or create it. */
 const NEEDS_NONE =
   /^(serve|init|demo|restore|doctor|config|completion|listen|help|events types|service install|service uninstall)\b/;
 
-/** Every command with arguments that are in order, as far as it can be told. */
+/** Every command with arguments that are valid as far as the table shows. */
 function commandLines(command: Command, path: readonly string[] = []): string[][] {
   const below = command.commands.flatMap((child) => commandLines(child, [...path, child.name()]));
   if (below.length > 0) return below;
@@ -46,14 +46,14 @@ const VALUES: Readonly<Record<string, string>> = {
 
 const program = await programHere();
 
-describe('where there are no data', () => {
+describe('without data', () => {
   const lines = commandLines(program).filter((line) => !NEEDS_NONE.test(line.join(' ')));
 
   test('the table has all the commands', () => {
     expect(lines.length).toBeGreaterThan(60);
   });
 
-  test('no command creates any, and none succeeds', async () => {
+  test('no command creates data, and none succeeds', async () => {
     machine.write(
       'file.csv',
       'external_id,affiliate_external_id,amount,currency,email\nc1,a1,1.00,USD,a@example.com\n',
@@ -77,7 +77,7 @@ describe('where there are no data', () => {
       if (told && code === 1) clear += 1;
       else unclear.push(`${line.join(' ')}: ${stderr}`);
     }
-    // The others are refused for their arguments, which say nothing here.
+    // The others are refused for their arguments, which proves nothing here.
     expect(
       unclear.filter((each) => !/payhook: .*(--|must|say|give|choose|needed|is not JSON)/.test(each)),
     ).toEqual([]);
@@ -87,14 +87,14 @@ describe('where there are no data', () => {
   test.each([
     [['doctor'], 'is not there yet'],
     [['config'], 'DATA_DIR'],
-  ])('%j has a look, says where, and makes nothing', async (args, said) => {
+  ])('%j looks, says where, and creates nothing', async (args, said) => {
     const ran = await machine.run(args, HERE);
     expect(ran).toMatchObject({ code: 0, stdout: expect.stringContaining(said) });
     expect(ran.stdout + ran.stderr).toContain(join(machine.folder, 'data'));
     expect(machine.files()).toEqual([]);
   });
 
-  test('also a database of one’s own that is empty is only looked at', async () => {
+  test('doctor only looks at an empty database of your own', async () => {
     const { env: own, drop } = await emptyOwnDatabase();
     const env = { ...HERE.env, ...own };
     try {
@@ -107,7 +107,7 @@ describe('where there are no data', () => {
         });
       }
       const { checks } = (await machine.run(['doctor', '--json'], { env })).json();
-      // The PostgreSQL of the tests runs without fsync, and doctor says so.
+      // The PostgreSQL of the tests runs without fsync, and doctor reports that.
       const failed = checks.filter((each: { status: string }) => each.status === 'failed');
       expect(failed.filter((each: { name: string }) => each.name !== 'fsync')).toEqual([]);
       expect(machine.files()).toEqual([]);
@@ -118,7 +118,7 @@ describe('where there are no data', () => {
     }
   });
 
-  test('settings of a server that do harm are named, with what they should be', async () => {
+  test('doctor names harmful settings of a server and their right values', async () => {
     const { env: own, drop } = await emptyOwnDatabase();
     const env = { ...HERE.env, ...own };
     const settings = async () => {
@@ -152,7 +152,7 @@ describe('where there are no data', () => {
   });
 });
 
-test('init makes data once, and tells no secret to what is no terminal', async () => {
+test('init creates data once, and prints no secret unless to a terminal', async () => {
   const made = await machine.run(['init'], HERE);
   const key = readFileSync(join(machine.folder, 'data/first-api-key'), 'utf8').trim();
   expect(made).toMatchObject({ code: 0, stderr: '' });
@@ -208,7 +208,7 @@ test('the folder is the one of --data-dir, of --env-file, or of the server that 
   expect(config.json()).toContainEqual(
     expect.objectContaining({ name: 'LOG_LEVEL', value: 'error', source: 'environment' }),
   );
-  // Node 20 reads the option itself, to the same effect but for its exit code.
+  // Node 20 reads this option itself, with the same effect except the exit code.
   const missing = await machine.run(['--env-file', 'none.env', 'accounts', 'list'], HERE);
   expect(missing).toMatchObject({ stdout: '', stderr: expect.stringContaining('none.env') });
   expect([2, 9]).toContain(missing.code);

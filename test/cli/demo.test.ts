@@ -13,14 +13,14 @@ afterEach(async () => {
   world = undefined;
 });
 
-/** The total of a list, each page of which is judged against the description. */
+/** The total of a list; each page is checked against the description. */
 async function total(world: World, path: string): Promise<number> {
   const { status, text, body } = await world.api.get(path);
   expect(status, `${path}: ${text}`).toBe(200);
   return body.pagination.total;
 }
 
-/** What a demo made, without what is another thing each time. */
+/** The records of a demo, without values that differ each time. */
 function contentOf(ran: Ran) {
   const { affiliates, commissions, payouts, webhook_endpoints } = ran.json();
   return {
@@ -37,9 +37,9 @@ function contentOf(ran: Ran) {
   };
 }
 
-test('the demo fills an empty account beside a server that also delivers, never mixes with other records, and can be stopped and run again', async () => {
+test('the demo fills an empty account next to a delivering server, never mixes with other records, and can be stopped and run again', async () => {
   machine = startMachine();
-  // as it is installed: the loopback is open to nobody but the operator
+  // as installed: only the operator reaches the loopback
   const opened = await startWorld({ delivers: true, settings: { DELIVERY_ALLOW_CIDRS: '' } });
   world = opened;
   const env = await settingsOf(opened);
@@ -50,7 +50,7 @@ test('the demo fills an empty account beside a server that also delivers, never 
   await everyListHasSomething(opened);
   await theEndpointsAreInEveryState(opened);
 
-  // the account has something in it now: by name it is refused, without it is left alone
+  // the account has records now: the demo refuses it when named, and otherwise ignores it
   const again = await machine.run(['demo', '--account', 'Default'], { env });
   expect(again).toMatchObject({ code: 1, stdout: '' });
   expect(again.stderr).toMatch(/^payhook: the account Default is not empty: it has 60 affiliates, /);
@@ -67,14 +67,14 @@ test('the demo fills an empty account beside a server that also delivers, never 
   expect(interrupted.stderr).toMatch(
     /^payhook: interrupted: .* stays in the account Demo; payhook demo starts/,
   );
-  // of all endpoints only the one of the first demo is left to be sent to
+  // only the endpoint of the first demo is left to send to
   expect(await count('webhook_endpoints', 'disabled_at is null')).toBe(1);
 
   const second = await machine.run(['demo', '--json'], { env });
   expect(second).toMatchObject({ code: 0, stderr: '' });
   expect(second.json().account.name).toBe('Demo 2');
   expect(contentOf(second)).toEqual(contentOf(first));
-  // what is left behind would be tried again for days
+  // deliveries left behind would be retried for days
   expect(await count('queue q join webhook_endpoints e on e.id = q.endpoint_id', 'disabled_at is null')).toBe(
     0,
   );
@@ -166,7 +166,7 @@ async function theEndpointsAreInEveryState(world: World): Promise<void> {
   expect(await statusOf(crm, 'failed')).toBeGreaterThan(0);
   expect(await statusOf(warehouse, 'held')).toBe(await total(world, `${warehouse}/events`));
 
-  // one came through by hand, others by the schedule
+  // one was prepared by hand, the others by the schedule
   const log = (await api.get(`${books}/events?sort=id&per_page=100`)).body.data;
   const recovered = log.filter((event: { attempt_count: number }) => event.attempt_count === 2);
   const histories = [];
@@ -184,7 +184,7 @@ async function theEndpointsAreInEveryState(world: World): Promise<void> {
   ]);
 }
 
-test('on a fresh machine it needs no server, and every command it names works as it is typed', async () => {
+test('on a fresh machine it needs no server, and every command it names works as typed', async () => {
   machine = startMachine();
   const { code, stdout, stderr } = await machine.run(['demo', '--seed', '7']);
   expect([code, stderr]).toEqual([
@@ -192,14 +192,14 @@ test('on a fresh machine it needs no server, and every command it names works as
     `The first API key was made; it is in ${machine.dataDir}/first-api-key\n`,
   ]);
   expect(stdout).toMatch(/^Default is filled: 60 affiliates, 5\d\d\d commissions \(\d+ paid, /);
-  expect(stdout).not.toContain('npm start'); // there is none where the package is installed
+  expect(stdout).not.toContain('npm start'); // an installed package has none
   expect(stdout).toContain('while the server runs (npx payhook serve)');
   const commands = [...stdout.matchAll(/^ {2}.*npx payhook (.+)$/gm)].map(([, command = '']) => command);
   expect(commands.length).toBeGreaterThan(8);
   expect(commands).toContain('users setup-link');
   const server = await startServer(machine);
   for (const command of commands.filter((each) => each !== 'listen')) {
-    // what cannot be undone is asked for on a terminal
+    // irreversible commands ask on a terminal
     const answered = command.replace('--all-paid', '--all-paid --yes');
     const typed = `npx() { shift; '${process.execPath}' '${ROOT}dist/cli/main.js' "$@"; }; npx payhook ${answered}`;
     const ran = await machine.startOther('sh', ['-c', typed], machine.folder).ended;
@@ -209,7 +209,7 @@ test('on a fresh machine it needs no server, and every command it names works as
   expect((await server.ended).code).toBe(0);
 });
 
-test('it is for the machine itself, and says so', async () => {
+test('it is for this machine only, and says so', async () => {
   machine = startMachine();
   const env = { PAYHOOK_URL: 'http://127.0.0.1:1', PAYHOOK_API_KEY: 'x' };
   const remote = await machine.run(['demo'], { env });

@@ -10,7 +10,7 @@ const api = useAccount(world);
 const machine = useMachine();
 const { ask, run } = commandsOf(world, api, machine);
 
-test('webhooks change --client-certificate takes PEM from one file or two, and none takes it away', async () => {
+test('webhooks change --client-certificate takes PEM from one file or two, and none removes it', async () => {
   const url = 'https://shop.example.com/mutual';
   const { cert, key } = certificateFor('payhook');
   await ask('webhooks', 'create', url);
@@ -39,7 +39,7 @@ test('webhooks change --client-certificate takes PEM from one file or two, and n
   expect(folder.stderr).toBe(`${option}${machine.folder} is a folder, not a file\n`);
 });
 
-test('webhooks change --proxy shows it without its password, and none takes it away', async () => {
+test('webhooks change --proxy shows it without its password, and none removes it', async () => {
   const url = 'https://shop.example.com/proxied';
   await ask('webhooks', 'create', url);
   const changed = await run('webhooks', 'change', url, '--proxy', 'http://me:secret@proxy.example.com:3128');
@@ -51,7 +51,7 @@ test('webhooks change --proxy shows it without its password, and none takes it a
   expect((await ask('webhooks', 'change', url, '--proxy', 'none')).proxy).toBeNull();
 });
 
-test('webhooks change --token-url shows the client without its secret, and none takes it away', async () => {
+test('webhooks change --token-url shows the client without its secret, and none removes it', async () => {
   const url = 'https://shop.example.com/with-token';
   await ask('webhooks', 'create', url);
   const client = ['--token-url', 'https://id.example.com/token', '--client-id', 'payhook'];
@@ -77,7 +77,7 @@ test('webhooks change --token-url shows the client without its secret, and none 
   expect(half).toMatchObject({ code: 2, stderr: expect.stringContaining('--client-id <id>') });
 });
 
-test('a server shows the certificate to a receiver that asks, and doctor says when one is about to end', async () => {
+test('a server shows its certificate to a receiver that requests it, and doctor warns before one expires', async () => {
   const here = startMachine();
   const server = certificateFor('localhost');
   const ends = new Date(Date.now() + 20 * 86_400_000).toISOString();

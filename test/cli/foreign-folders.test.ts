@@ -38,7 +38,7 @@ afterEach(async () => {
   for (const folder of folders) rmSync(folder, { recursive: true, force: true });
 });
 
-/** A folder of the user nobody that everybody may enter. */
+/** A folder of the user nobody that everyone may enter. */
 function folderOfNobody(): string {
   const folder = mkdtempSync(join(tmpdir(), 'payhook-nobody-'));
   folders.push(folder);
@@ -47,7 +47,7 @@ function folderOfNobody(): string {
   return folder;
 }
 
-/** Writes a file as the user nobody would, with the folders above it. */
+/** Writes a file as the user nobody would, with its parent folders. */
 function writeAsNobody(folder: string, name: string, content: string): void {
   const parts = name.split('/');
   for (let depth = 1; depth < parts.length; depth += 1) {
@@ -60,7 +60,7 @@ function writeAsNobody(folder: string, name: string, content: string): void {
   chownSync(join(folder, name), NOBODY, NOBODY);
 }
 
-/** A process of the user nobody. Resolves with what names it exactly. */
+/** A process of the user nobody. Resolves with what identifies it. */
 async function processOfNobody(program: string, cwd: string) {
   const child = spawn(program, ['600'], { cwd, stdio: 'ignore', uid: NOBODY, gid: NOBODY });
   processes.push(child);
@@ -72,7 +72,7 @@ async function processOfNobody(program: string, cwd: string) {
   return { pid, startTime: stat[1]?.split(' ')[19] ?? '', boot };
 }
 
-/** A folder that nobody may delete, with something in it. */
+/** A folder with a file in it that nobody may delete. */
 function victim(name = 'victim'): string {
   const folder = join(machine.folder, name);
   mkdirSync(folder, { mode: 0o700 });
@@ -176,7 +176,7 @@ describe('the data folder is refused', () => {
   });
 });
 
-test('one’s own link to the data folder works', async () => {
+test('your own link to the data folder works', async () => {
   await machine.init();
   renameSync(machine.dataDir, join(machine.folder, 'moved'));
   symlinkSync('moved', machine.dataDir);
@@ -193,7 +193,7 @@ test('PostgreSQL loads libraries from a folder that is new at each start', async
   expect(found.filter((name) => !lstatSync(join(links, name)).isSymbolicLink())).toEqual([]);
 });
 
-test('a start removes only folders that earlier starts made', async () => {
+test('a start removes only folders that earlier starts created', async () => {
   await machine.init();
   const note = join(machine.dataDir, 'run', 'outside.json');
   const ours = ['payhook-postgres-Abc123', 'payhook-Abc123'].map((name) => victim(name));

@@ -7,10 +7,10 @@ import type { Api } from '../support/api.ts';
 import type { World } from '../support/world.ts';
 import type { Ran } from './support.ts';
 
-/** How a command that ran inside the test ended. */
+/** The result of a command that ran inside the test. */
 export interface RanHere extends Ran {
   readonly code: number;
-  /** What main would tell on standard error. */
+  /** The error that main would print to standard error. */
   readonly error: Told | null;
 }
 
@@ -18,7 +18,7 @@ const never = (): never => {
   throw new Error('a test does not end its process');
 };
 
-/** The table of commands, for looking at it. */
+/** The table of commands, for inspection. */
 export const programHere = () =>
   buildProgram({ terminal: createTerminal(false), exit: never, finish: () => undefined });
 
@@ -41,8 +41,8 @@ function capture(stream: NodeJS.WriteStream): { release(): string } {
 }
 
 /**
- * Runs a command inside this process, as `main` does, with nobody to ask; in a folder, if one is given. It finds its
- * server by PAYHOOK_URL and PAYHOOK_API_KEY.
+ * Runs a command inside this process, as `main` does, without a terminal; in a folder, if one is given. PAYHOOK_URL and
+ * PAYHOOK_API_KEY name its server.
  */
 export async function runHere(
   args: readonly string[],
@@ -84,9 +84,9 @@ export function commandsOf(world: World, api: Api, machine: { readonly folder: s
   };
   return {
     run,
-    /** A command that has to succeed; returns what it printed for people. */
+    /** A command that must succeed; returns what it printed for people. */
     say,
-    /** A command that has to succeed; returns its JSON. */
+    /** A command that must succeed; returns its JSON. */
     ask: async (...args: string[]): Promise<Json> => JSON.parse(await say(...args, '--json')),
     /** A command that is refused and changes nothing. */
     refuse: (code: number, message: string, ...args: string[]): Promise<void> =>

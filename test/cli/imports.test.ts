@@ -26,14 +26,14 @@ const run = (args: readonly string[], options: RunOptions = {}) =>
   machine.run(args, { env: { PAYHOOK_URL: world.url, PAYHOOK_API_KEY: api.key }, ...options });
 const example = (name: string) => join(ROOT, 'examples/imports', name);
 
-/** A command that has to succeed; returns its JSON. */
+/** A command that must succeed; returns its JSON. */
 async function ask(...args: string[]): Promise<Json> {
   const ran = await run([...args, '--json']);
   expect(ran, ran.stderr).toMatchObject({ code: 0, stderr: '' });
   return ran.json();
 }
 
-test('what is guessed is printed, and refused without --yes', async () => {
+test('guesses are printed, and refused without --yes', async () => {
   const file = machine.write('people.csv', 'E-Mail;Vorname;Notes\nada@example.com;Ada;x\n');
   await nothingChanges(world, async () => {
     const ran = await run(['affiliates', 'import', file]);
@@ -51,7 +51,7 @@ test('what is guessed is printed, and refused without --yes', async () => {
   expect(await allOf(api, AFFILIATES)).toMatchObject([{ email: 'ada@example.com', name_first: 'Ada' }]);
 });
 
-test('standard input is read once and guessed too', async () => {
+test('standard input is read once, and guessed too', async () => {
   const input = 'email\tname\nada@example.com\tAda Lovelace\n';
   const refused = await run(['affiliates', 'import', '-'], { input });
   expect(refused).toMatchObject({ code: 1, stderr: expect.stringMatching(/^Separator +tab$/m) });
@@ -61,7 +61,7 @@ test('standard input is read once and guessed too', async () => {
   expect(machine.leftovers()).toEqual([]);
 });
 
-test('a question is answered by an option, never by --yes', async () => {
+test('an option answers a question, --yes never does', async () => {
   await makeAffiliate(api, { email: 'ada@example.com' });
   await makeAffiliate(api, { email: 'charles@example.com' });
   const args = ['commissions', 'import', example('excel-commissions.csv'), '--yes'];
@@ -90,7 +90,7 @@ test('a refusal names every way to answer', async () => {
   );
 });
 
-test('--map says what columns are, and --save keeps it', async () => {
+test('--map names the columns, and --save stores the mapping', async () => {
   const file = machine.write('crm.csv', 'a=b,c,d\nada@example.com,Ada,1\n');
   const map = ['--map', 'a=b=email', '--map', 'c=name_first', '--map', 'd=ignore', '--map', 'country:=de'];
   const report = await ask('affiliates', 'import', file, ...map, '--save', 'crm');
@@ -170,7 +170,7 @@ test('bank accounts and tax profiles come in the same file, and no number is pri
   expect(readFileSync(join(machine.folder, 'bad-back.csv'), 'utf8')).toContain(typo);
 });
 
-test('the files of other products go in by a command each', async () => {
+test('files of other products are imported by one command each', async () => {
   const go = (...args: string[]) => ask(...args, '--yes');
   expect(await go('affiliates', 'import', example('affiliatewp-affiliates.csv'))).toMatchObject({
     created: 3,
@@ -179,7 +179,7 @@ test('the files of other products go in by a command each', async () => {
     ['affiliatewp-referrals.csv', ['--paid', 'skip'], 3],
     ['rewardful-commissions.csv', [], 3],
     ['refersion-conversions.csv', ['--paid', 'skip'], 1],
-    // the ids of its affiliates could be ours: asked
+    // the affiliate ids could be ours, so the command asks
     ['slicewp-commissions.csv', ['--map', 'affiliate_id=affiliate_external_id'], 2],
   ];
   for (const [name, options, created] of files) {
@@ -202,7 +202,7 @@ test('the files of other products go in by a command each', async () => {
   });
 });
 
-test('the date of a file is asked about, with the columns that have dates', async () => {
+test('the command asks for the date of a file and offers the columns with dates', async () => {
   await makeAffiliate(api, { email: 'ada@example.com' });
   const file = machine.write(
     'impact.csv',
@@ -223,7 +223,7 @@ test('the date of a file is asked about, with the columns that have dates', asyn
   ]);
 });
 
-test('words that are not known, status and totals are answered by options', async () => {
+test('unknown words, status and totals are answered by options', async () => {
   const file = machine.write(
     'partner.csv',
     'Email,Status,Land\na@example.com,aktiv,Hellas\nb@example.com,ruhend,Italien\nSumme,,\n',

@@ -25,7 +25,7 @@ async function say(...args: string[]): Promise<string> {
   return ran.stdout;
 }
 
-test('invoices are set up, issued, listed, shown and written to files by commands', async () => {
+test('commands set up, issue, list and show invoices and write them to files', async () => {
   const own = { legal_name: 'Muster GmbH', country: 'DE', address: { line1: 'Weg 1', city: 'Berlin' } };
   const rules = [{ country: 'DE', category: 'S', rate: 1900 }];
   const set = ['--tax-profile', JSON.stringify(own), '--invoicing', JSON.stringify({ prefix: 'X-', rules })];
@@ -60,7 +60,7 @@ test('invoices are set up, issued, listed, shown and written to files by command
   expect(readFileSync(join(folder, pdf)).subarray(0, 5).toString()).toBe('%PDF-');
 });
 
-test('an unknown invoice, and one of another account, is said to be none', async () => {
+test('an unknown invoice, and one of another account, is not found', async () => {
   for (const reference of ['SB-1999-000001', `inv_${'0192f8e5'.repeat(4)}`]) {
     const ran = await runHere(['invoices', 'pdf', reference]);
     expect([ran.code, ran.error?.code]).toEqual([1, 'not_found']);

@@ -61,7 +61,7 @@ test.each([
   expect(ran).toMatchObject({ code: 2, stdout: '', stderr: expect.stringContaining(message) });
 });
 
-test('settings that can never work are told at once, not at the first webhook', async () => {
+test('settings that can never work are refused at once, not at the first webhook', async () => {
   const wrong = await machine.run(['listen'], { env: { PORT: 'x' } });
   expect(wrong).toMatchObject({ code: 2, stdout: '', stderr: expect.stringContaining('PORT must be') });
   const env = { PAYHOOK_URL: 'http://127.0.0.1:1', PAYHOOK_API_KEY: 'x' };
@@ -80,7 +80,7 @@ test('a port in use is one clear line and exit code 1', async () => {
   expect(ran.stderr).toMatch(new RegExp(`^payhook: port ${port} is in use: .*--port\n$`));
 });
 
-test('a webhook with the secret is verified and answered 200; the same again is named a duplicate', async () => {
+test('a webhook signed with the secret is verified and answered 200; its repetition is called a duplicate', async () => {
   const { url, line, stop } = await listen('--json', '--secret', OTHER, '--secret', SECRET);
   const data = { order_id: 'order-1042' };
   for (const attempt of [1, 2]) {
@@ -111,7 +111,7 @@ test('a webhook with the secret is verified and answered 200; the same again is 
   expect(existsSync(machine.dataDir)).toBe(false);
 });
 
-test('what another secret signed, what is old and what is no webhook is NOT VERIFIED, and says why', async () => {
+test('an old webhook, one signed with another secret, and a request that is no webhook are NOT VERIFIED with the reason', async () => {
   const { url, line, stop } = await listen('--json', '--secret', SECRET);
   const cases = [
     ['evt_other', { secret: OTHER }, 400, /no signature is right: --secret may belong to another endpoint/],
@@ -154,19 +154,19 @@ test('garbage does not end it, and nothing unprintable reaches the terminal', as
   expect(stdout).toContain('evil');
 });
 
-test('--fail answers with its status, --slow waits, and neither concerns what is not verified', async () => {
+test('--fail answers with its status, --slow waits, and neither affects unverified requests', async () => {
   const { url, line, stop } = await listen('--json', '--fail', '503', '--slow', '0.3', '--secret', SECRET);
   const begun = performance.now();
   expect((await fetch(url, webhook('evt_1'))).status).toBe(503);
   expect(performance.now() - begun).toBeGreaterThan(290);
   expect((await fetch(url, webhook('evt_1'))).status).toBe(503);
-  // a refused one is no duplicate: it has to come again
+  // a refused one is no duplicate: it must come again
   expect(await line('evt_1', 2)).toMatchObject({ verified: true, answer: 503, duplicate: false });
   expect((await fetch(url, webhook('evt_2', { secret: OTHER }))).status).toBe(400);
   await stop();
 });
 
-test('for people it says where it listens, how its endpoint is made, and prints a line and the data', async () => {
+test("for people it prints where it listens, how to create its endpoint, and each webhook's line and data", async () => {
   const { url, started, stop } = await listen('--secret', SECRET);
   await fetch(url, webhook('evt_1', { data: { name: 'Zoë', note: 'x'.repeat(500) } }));
   await fetch(url, webhook('evt_2', { secret: OTHER }));
@@ -190,7 +190,7 @@ test('--payload prints the whole payload, and --once stops after the first that 
   expect(stdout).toContain('    "data": {\n      "a": [\n        1\n      ]\n    }\n');
 });
 
-test('when the secrets cannot be fetched it says so once, makes no data folder, and goes on', async () => {
+test('when it cannot fetch the secrets it says so once, creates no data folder, and continues', async () => {
   const { url, started, stop } = await listen();
   for (const id of ['evt_1', 'evt_2']) {
     const answer = await fetch(url, webhook(id));
@@ -207,7 +207,7 @@ test('when the secrets cannot be fetched it says so once, makes no data folder, 
 });
 
 test.each(['SIGTERM', 'SIGINT'] as const)(
-  '%s ends it with exit code 0, an answer under way or not',
+  '%s ends it with exit code 0, even during a response',
   async (signal) => {
     const { url, line, started } = await listen('--json', '--slow', '600', '--secret', SECRET);
     const waiting = fetch(url, webhook('evt_1')).catch(() => 'cut off');

@@ -9,7 +9,7 @@ import { buildProgram } from '../../src/cli/program.ts';
 import { createTerminal } from '../../src/cli/terminal/terminal.ts';
 import { useMachine } from './support.ts';
 
-// Tells each module that is loaded, a line each, on standard error.
+// Prints each loaded module as a line on standard error.
 const HOOKS =
   "import { writeSync } from 'node:fs';" +
   "export async function load(url, context, next) { writeSync(2, 'loaded ' + url + '\\n'); return next(url, context); }";
@@ -23,8 +23,8 @@ const machine = useMachine();
 const packageOf = (path: string) => /\/node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(path)?.[1];
 
 /**
- * What a loaded file was built from, by its source map: files of ours below src, packages by their names. A file without a
- * map only exports what others have.
+ * The sources of a loaded file, by its source map: our files below src, packages by their names. A file without a map
+ * only re-exports.
  */
 function partsOf(path: string): string[] {
   const name = packageOf(path);
@@ -34,7 +34,7 @@ function partsOf(path: string): string[] {
   return sources.map((source) => packageOf(source) ?? source.replace(/^.*\/src\//, ''));
 }
 
-/** The modules that a command loads: files of ours below src, packages by their names. */
+/** The modules that a command loads: our files below src, packages by their names. */
 async function loadedBy(args: readonly string[], env: Record<string, string> = {}): Promise<Set<string>> {
   const { code, stderr } = await machine.run(args, { env: { ...env, NODE_OPTIONS } });
   expect(code, stderr).toBe(0);
@@ -45,7 +45,7 @@ async function loadedBy(args: readonly string[], env: Record<string, string> = {
 const ofNouns = (loaded: Set<string>) =>
   [...loaded].filter((name) => /^cli\/(?!command\/|terminal\/|[^/]+$)/.test(name));
 
-test('--version reads no command', async () => {
+test('--version loads no command', async () => {
   const loaded = await loadedBy(['--version']);
   expect(loaded).toContain('cli/main.ts');
   expect(loaded).toContain('commander');
@@ -57,7 +57,7 @@ test('--version reads no command', async () => {
   ]);
 });
 
-test('payouts list on a server elsewhere reads the commands of payouts, and nothing of a server', async () => {
+test('payouts list on a remote server loads the commands of payouts, and nothing of a server', async () => {
   const page = { data: [], pagination: { total: 0, page: 1, pages: 0, limit: 25 } };
   const server = createServer((_, response) => {
     response.setHeader('content-type', 'application/json').end(JSON.stringify(page));
@@ -81,7 +81,7 @@ test('payouts list on a server elsewhere reads the commands of payouts, and noth
   expect(ofServer).toEqual([]);
 });
 
-describe('a program that read only what a command line needs', async () => {
+describe('a program that loads only what the command line needs', async () => {
   const options = {
     terminal: createTerminal(false),
     exit: (): never => {
@@ -106,7 +106,7 @@ describe('a program that read only what a command line needs', async () => {
   });
 });
 
-/** The help of a command and of all below it. */
+/** The help of a command and all its subcommands. */
 function helps(command: Command): string[] {
   return [command.helpInformation(), ...command.commands.flatMap(helps)];
 }

@@ -23,7 +23,7 @@ const { ask, refuse, say } = commandsOf(world, api, machine);
 
 const lines = (text: string) => text.trimEnd().split('\n');
 
-test('commissions are listed as the API lists them, chosen by what people know of them', async () => {
+test('commissions are listed as the API lists them, filtered by names that people know', async () => {
   const ada = await makeAffiliate(api, { email: 'ada@example.com', external_id: 'a-1' });
   const { id: bob } = await makeAffiliate(api);
   const program = (await api.post(`${AFFILIATES}/programs`, { name: 'Creators' })).body;
@@ -68,7 +68,7 @@ test('a commission is shown by its external_id; a name cannot move the cursor', 
   await refuse(1, 'there is no commission nothing', 'commissions', 'show', 'nothing');
 });
 
-test('a refund takes the typed amount in the digits of the currency, and the same again nothing more', async () => {
+test('a refund takes the typed amount in the digits of the currency, and its repetition takes nothing', async () => {
   const { id } = await makeAffiliate(api);
   await makeCommission(api, id, { external_id: 'usd', amount: 3190, sale_amount: 31_900 });
   await makeCommission(api, id, { external_id: 'jpy', amount: 500, currency: 'jpy' });
@@ -95,7 +95,7 @@ test('a refund takes the typed amount in the digits of the currency, and the sam
   await refuse(1, 'what is left: 9.40 USD of usd, of a sale of 319.00 USD', ...other, '--amount', '9.41');
 });
 
-test('what was paid already is taken from the next payout', async () => {
+test('a refund of a paid commission reduces the next payout', async () => {
   const { id } = await makeAffiliate(api);
   await makeCommission(api, id, { external_id: 'c-1', amount: 1000 });
   await completePayout(api, await makePayout(api));
@@ -110,7 +110,7 @@ test('what was paid already is taken from the next payout', async () => {
   );
 });
 
-test('an order is refunded in the currency of its commission; where there are two it says so', async () => {
+test('an order is refunded in the currency of its commission; with two currencies the command asks for one', async () => {
   const { id } = await makeAffiliate(api);
   const [mug, cup] = [{ product_id: 'mug' }, { product_id: 'cup' }];
   await makeCommission(api, id, { order_id: 'o-1', amount: 500, currency: 'jpy', ...mug });
@@ -129,11 +129,11 @@ test('an order is refunded in the currency of its commission; where there are tw
     expect.stringMatching(/^400 JPY of \S+: it is voided$/),
     expect.stringMatching(/^10\.00 USD of \S+: it is voided$/),
   ]);
-  // nothing is left of the order: the refund that took it finds its currency all the same
+  // nothing is left of the order: the refund that took it still finds its currency
   expect(await ask(...byProduct)).toMatchObject({ refunds: [{ amount: 100, commission: { amount: 400 } }] });
 });
 
-test('lines of an order are refunded by name, waiting ones are shown, and a mistake is reversed', async () => {
+test('lines of an order are refunded by name, waiting refunds are shown, and a mistake is reversed', async () => {
   const { id } = await makeAffiliate(api);
   const sale = { order_id: 'o-1', amount: 1000, sale_amount: 10_000 };
   await makeCommission(api, id, { ...sale, external_id: 'c-mug', order_line_id: 'mug' });
@@ -156,7 +156,7 @@ test('lines of an order are refunded by name, waiting ones are shown, and a mist
   expect(await say(...other)).toBe('the order, all: waits for its commission\n');
 });
 
-test('voiding, holding and its end say what became of the commission', async () => {
+test('voiding, holding and releasing print the new state of the commission', async () => {
   const { id } = await makeAffiliate(api);
   await makeCommission(api, id, { external_id: 'c-1' });
   const name = `10.00 USD of c-1 (sale, affiliate ${id})`;
@@ -171,7 +171,7 @@ test('voiding, holding and its end say what became of the commission', async () 
   await refuse(1, 'the commission is voided', 'commissions', 'void', 'c-1', ...fraud);
 });
 
-test('an adjustment is in the currency that is named, else that of the account', async () => {
+test('an adjustment is in the named currency, or in that of the account', async () => {
   const { id } = await makeAffiliate(api, { external_id: 'a-1' });
   await api.patch('/v2/account', { default_currency: 'jpy' });
   const adjust = (externalId: string, amount: string, ...rest: string[]) =>
@@ -206,7 +206,7 @@ test('an adjustment is in the currency that is named, else that of the account',
   expect(balance).toMatch(/^JPY +0 +500 +0 +0$/m);
 });
 
-test('money that came back is booked once, and the line of the payout shows it', async () => {
+test('returned money is booked once, and the line of the payout shows it', async () => {
   const { id } = await makeAffiliate(api, { email: 'ada@example.com', name_first: 'Ada' });
   const { id: other } = await makeAffiliate(api);
   for (const affiliate of [id, other]) await makeCommission(api, affiliate);
@@ -228,7 +228,7 @@ test('money that came back is booked once, and the line of the payout shows it',
   expect((await ask('payouts', 'affiliates', '1', '--paid')).data).toHaveLength(1);
 });
 
-test('money comes back in parts of one currency, is listed, and a return made by mistake is undone', async () => {
+test('money is returned in parts of one currency, is listed, and a mistaken return is undone', async () => {
   const { id } = await makeAffiliate(api, { email: 'ada@example.com', name_first: 'Ada' });
   for (const currency of ['usd', 'kwd']) await makeCommission(api, id, { currency, amount: 5000 });
   await completePayout(api, await makePayout(api), [{ affiliate_id: id, is_paid: true }]);
@@ -265,7 +265,7 @@ test('money comes back in parts of one currency, is listed, and a return made by
   expect(await say('payouts', 'show', '1')).toMatch(/ 50\.00 {2}USD +yes, 37\.50 came back$/m);
 });
 
-test('who was left out of a payout is listed with the reason', async () => {
+test('affiliates left out of a payout are listed with the reason', async () => {
   const { id: little } = await makeAffiliate(api, { minimum_payout: { usd: 5000 } });
   const { id: much } = await makeAffiliate(api);
   await makeCommission(api, little, { amount: 4999 });
@@ -280,7 +280,7 @@ test('who was left out of a payout is listed with the reason', async () => {
   expect(await say('payouts', 'excluded', '1', '--reason', 'on_hold')).toBe('No exclusions found.\n');
 });
 
-test('an affiliate is made, changed and found; an empty text clears, what is not named stays', async () => {
+test('an affiliate is created, changed and found; an empty text clears a field, unnamed fields stay', async () => {
   const made = await ask(
     ...[
       'affiliates',
@@ -343,7 +343,7 @@ test('an affiliate is made, changed and found; an empty text clears, what is not
   expect((await ask('affiliates', 'list', '--search', 'wolfe')).pagination.total).toBe(1);
 });
 
-test('programs and the account are made and changed', async () => {
+test('programs and the account are created and changed', async () => {
   const program = await ask('programs', 'create', '--name', 'Creators', '--hold-days', '30');
   expect(program).toMatchObject({ name: 'Creators', hold_days: 30 });
   const change = ['programs', 'change', 'Creators'];
@@ -367,7 +367,7 @@ test('programs and the account are made and changed', async () => {
   await refuse(2, '--minimums names eur twice', 'account', 'change', '--minimums', 'eur=1,EUR=2');
 });
 
-test('the report of a year is the file of the API, for its owner only, and overwrites nothing', async () => {
+test("the report of a year is the API's file, readable by its owner only, and overwrites nothing", async () => {
   const { id } = await makeAffiliate(api);
   await makeCommission(api, id);
   const { paid_at } = await completePayout(api, await makePayout(api));
@@ -393,7 +393,7 @@ test('the report of a year is the file of the API, for its owner only, and overw
   await refuse(1, 'year must be four digits', 'reports', 'paid', '--year', '26');
 });
 
-test('a payout is paid when --paid-at says, a day being one of the account', async () => {
+test('--paid-at sets when a payout was paid; a day is a day of the account', async () => {
   const { id } = await makeAffiliate(api);
   await makeCommission(api, id);
   await makePayout(api);
@@ -436,7 +436,7 @@ test('an affiliate has a legal type and a country', async () => {
   await refuse(1, 'country', 'affiliates', 'change', 'ada@example.com', '--country', 'Ireland');
 });
 
-test('what takes money back, or cannot be undone, wants --yes where nobody can be asked', async () => {
+test('commands that take money back or cannot be undone need --yes without a terminal', async () => {
   const { id } = await makeAffiliate(api, { external_id: 'a-1' });
   await makeCommission(api, id, { external_id: 'c-1', order_id: 'o-1' });
   for (const args of [

@@ -12,7 +12,7 @@ const world = useWorld();
 const api = useAccount(world);
 const { ask, run } = commandsOf(world, api, useMachine());
 
-test('commissions create takes a decimal amount, and the same again changes nothing', async () => {
+test('commissions create takes a decimal amount, and its repetition changes nothing', async () => {
   const { id, email } = await makeAffiliate(api);
   const line = [
     'commissions',
@@ -45,7 +45,7 @@ test('commissions create takes a decimal amount, and the same again changes noth
   expect(JSON.parse(other.stderr).error.reason).toBe('duplicate_external_id');
 });
 
-test('commissions create computes from the sale, in the currency of the account', async () => {
+test('commissions create computes the amount from the sale, in the currency of the account', async () => {
   const { id } = await makeAffiliate(api);
   await api.patch('/v2/account', { default_currency: 'eur' });
   const line = [
@@ -98,7 +98,7 @@ test('payouts commissions lists what is in a payout, as commissions list does', 
   expect(text.stdout).toMatch(/^OCCURRED \(UTC\) +AFFILIATE +TYPE/);
 });
 
-test('programs show tells a program by its id and by its name', async () => {
+test('programs show finds a program by its id and by its name', async () => {
   const { body } = await api.post('/v2/affiliates/programs', { name: 'Creators', hold_days: 30 });
   expect(await ask('programs', 'show', 'Creators')).toEqual(body);
   expect(await ask('programs', 'show', String(body.id))).toEqual(body);
@@ -108,7 +108,7 @@ test('programs show tells a program by its id and by its name', async () => {
   expect(missing).toMatchObject({ code: 1, stderr: expect.stringContaining('there is no program Nobody') });
 });
 
-test('webhooks change changes what is named, and says which headers went with the origin', async () => {
+test('webhooks change changes the named fields, and says which headers the new origin dropped', async () => {
   const url = 'https://shop.example.com/hooks';
   const made = await ask(
     ...['webhooks', 'create', url, '--header', 'X-Shop: 7', '--header', 'X-Old: a:b', '--rate-limit', '5'],
@@ -147,7 +147,7 @@ test('webhooks change changes what is named, and says which headers went with th
   });
 });
 
-test('webhooks change --signing moves an endpoint to the scheme of another, with the one before beside it', async () => {
+test('webhooks change --signing moves an endpoint to another signature scheme and keeps the previous one for a while', async () => {
   const url = 'https://shop.example.com/signed';
   const made = await ask('webhooks', 'create', url);
   const moved = await run('webhooks', 'change', url, '--signing', 'github');
@@ -169,7 +169,7 @@ test('webhooks change --signing moves an endpoint to the scheme of another, with
   expect(secret.stdout).toBe('the-secret-of-before\n');
   const rotated = await run('webhooks', 'rotate-secret', url, '--secret', 'and-the-one-after-it');
   expect(rotated).toMatchObject({ code: 0, stdout: 'and-the-one-after-it\n' });
-  // that is no secret of Standard Webhooks, so the way back makes one and prints it
+  // not a Standard Webhooks secret, so the way back creates one and prints it
   const back = await run('webhooks', 'change', url, '--signing', 'standard');
   expect(back).toMatchObject({ code: 0, stdout: expect.stringMatching(/New secret +whsec_\S+\n/) });
   expect(back.stdout).toContain((await ask('webhooks', 'secret', url)).secret);
@@ -177,7 +177,7 @@ test('webhooks change --signing moves an endpoint to the scheme of another, with
   expect(same.stdout).not.toContain('New secret');
 });
 
-test('webhooks and events ask for order, and say so', async () => {
+test('webhooks and events enable ordering, and say so', async () => {
   const url = 'https://shop.example.com/ordered';
   expect(await ask('webhooks', 'create', url, '--ordered')).toMatchObject({ ordered: true });
   expect((await run('webhooks', 'show', url)).stdout).toMatch(/^Ordered .*ordering key/m);
@@ -187,7 +187,7 @@ test('webhooks and events ask for order, and say so', async () => {
   expect((await run('webhooks', 'show', url)).stdout).not.toContain('ordering key');
 });
 
-test('webhooks take batches, and say so', async () => {
+test('webhooks accept batches, and say so', async () => {
   const url = 'https://shop.example.com/batches';
   const batch = { max_events: 50, max_bytes: 65_536, max_wait_ms: 1000 };
   expect(await ask('webhooks', 'create', url, '--batch', '50', '--batch-bytes', '65536')).toMatchObject({
@@ -210,7 +210,7 @@ test('webhooks take batches, and say so', async () => {
   expect((await run('webhooks', 'show', url)).stdout).not.toContain('Batches');
 });
 
-test('webhooks test-filter says what a filter finds in an event that was published', async () => {
+test('webhooks test-filter says what a filter finds in a published event', async () => {
   const url = 'https://shop.example.com/filtered';
   const filter = '{"data.amount":{"$gte":100},"data.currency":"usd"}';
   await ask('webhooks', 'create', url, '--filter', filter);
@@ -248,7 +248,7 @@ test.each([
   expect((await api.get(`${ENDPOINTS}/${body.id}`)).body).toMatchObject(before);
 });
 
-test('analytics shows what was earned and how deliveries went, in intervals in which something happened', async () => {
+test('analytics shows earnings and deliveries, in the intervals that have any', async () => {
   const { id } = await makeAffiliate(api);
   await makeCommission(api, id, { amount: 1234, occurred_at: '2026-03-02T12:00:00Z' });
   const span = ['--interval', 'day', '--from', '2026-03-01', '--to', '2026-03-03'];
@@ -266,7 +266,7 @@ test('analytics shows what was earned and how deliveries went, in intervals in w
   expect((await run('analytics', 'deliveries', ...span)).stdout).toBe('Nothing happened in that time.\n');
 });
 
-test('webhooks list narrows the events of an endpoint by their last answer, their error and their ids', async () => {
+test('webhooks list filters the events of an endpoint by last response, error and id', async () => {
   const { id } = (await api.post(ENDPOINTS, { url: 'http://127.0.0.1:9/narrow' })).body;
   const publish = async (external_id: string, status: number | null): Promise<string> => {
     const event = (await api.post('/v2/events', { type: 'order.created', data: {}, external_id })).body.id;

@@ -32,19 +32,19 @@ test.each([
   expect(told).toContain(message);
 });
 
-test('--data-dir is refused beside PAYHOOK_URL, where it is of commands on an account', async () => {
+test('--data-dir is refused with PAYHOOK_URL by commands on an account', async () => {
   const env = { PAYHOOK_URL: 'http://127.0.0.1:9', PAYHOOK_API_KEY: 'ph_x' };
   const refused = await machine.run(['payouts', 'list', '--data-dir', 'x'], { env });
   expect(refused).toMatchObject({ code: 2, stdout: '' });
   expect(refused.stderr).toBe(
     'payhook: --data-dir has no effect with PAYHOOK_URL: the data are those of that server\n',
   );
-  // about this machine, whatever the commands talk to
+  // about this machine, whichever server the commands use
   const config = await machine.run(['config', '--json', '--data-dir', 'x'], { env });
   expect(config.code).toBe(0);
 });
 
-test('what may be repeated, or says the same twice, is taken', async () => {
+test('repeatable options, and options that repeat the same value, are accepted', async () => {
   const ran = await machine.run([
     'payouts',
     'preview',
@@ -58,14 +58,14 @@ test('what may be repeated, or says the same twice, is taken', async () => {
   expect(JSON.parse(ran.stderr).error.message).not.toMatch(/twice|no effect/);
 });
 
-describe('an option of the program that a command does not take', async () => {
+describe('a program option that a command does not take', async () => {
   const pairs = leaves(await programHere()).flatMap((command) =>
     ['--account', '--data-dir', '--env-file']
       .filter((option) => !takes(command, option))
       .map((option) => [pathOf(command).join(' '), option, command] as const),
   );
 
-  test('there are some', () => expect(pairs.length).toBeGreaterThan(10));
+  test('exists', () => expect(pairs.length).toBeGreaterThan(10));
 
   test.each(pairs)('%s %s is refused, and its help does not name it', async (_, option, command) => {
     const needed = command.registeredArguments.map(({ argChoices }) => argChoices?.[0] ?? 'x');

@@ -37,7 +37,7 @@ beforeAll(async () => {
   [ada = 0, bob = 0, yuki = 0] = (await current()).affiliates.map((line) => line.affiliate_id);
 });
 
-/** Gives the file; returns the message, having seen exit code 1 and a payout that is as it was. */
+/** Completes with the file; returns the message after checking exit code 1 and an unchanged payout. */
 async function refusal(file: string | Uint8Array, reason = 'invalid_file'): Promise<string> {
   const before = await current();
   expect(before.status).toBe('unpaid');
@@ -53,7 +53,7 @@ async function refusal(file: string | Uint8Array, reason = 'invalid_file'): Prom
 const HEADER = 'affiliate_id,is_paid,payment_reference\n';
 const whole = () => `${HEADER}${ada},true,X-1\n${bob},false,\n${yuki},true,X-3\n`;
 
-describe('a list of who was paid is refused by line and column, and the payout stays unpaid, with', () => {
+describe('a list of paid affiliates is refused by line and column, and the payout stays unpaid, for', () => {
   test.each<[string, () => string | Uint8Array, () => string]>([
     [
       'a misspelt column',
@@ -110,7 +110,7 @@ describe('a list of who was paid is refused by line and column, and the payout s
     expect(await refusal(`${whole()}4242,true,\n`, 'affiliate_not_in_payout')).toBe(message);
   });
 
-  test('affiliates missing, as in a file that is cut off between two lines', async () => {
+  test('missing affiliates, as in a file cut off between two lines', async () => {
     const message = `the list says nothing about affiliates ${bob}, ${yuki}; nothing was changed`;
     expect(await refusal(`${HEADER}${ada},true,X-1\n`, 'affiliates_missing')).toBe(message);
     const none = `the list says nothing about affiliates ${ada}, ${bob}, ${yuki}; nothing was changed`;

@@ -36,14 +36,14 @@ const exportTo = (...args: string[]) => run(['payouts', 'export', 'current', ...
 const read = (name: string) => readFileSync(join(machine.folder, name), 'utf8');
 const apiFile = async (query: string) => (await api.get(`${PAYOUTS}/current/payment-files/${query}`)).text;
 
-/** A command that has to succeed; returns its JSON. */
+/** A command that must succeed; returns its JSON. */
 async function ask(...args: string[]): Promise<Json> {
   const ran = await run([...args, '--json']);
   expect(ran, ran.stderr).toMatchObject({ code: 0, stderr: '' });
   return ran.json();
 }
 
-/** A command that is refused and leaves no file that was not there before. */
+/** A command that is refused and creates no file. */
 async function refuse(ran: Promise<Ran>, code: number, ...parts: string[]): Promise<void> {
   const before = machine.files();
   const { stdout, stderr, code: ended } = await ran;
@@ -59,7 +59,7 @@ async function someone(fields: object, owed: Readonly<Record<string, number>>): 
   return id;
 }
 
-/** As many affiliates whom Wise can pay, each with a commission. */
+/** That number of affiliates whom Wise can pay, each with a commission. */
 async function manyForWise(count: number): Promise<void> {
   const rows = Array.from({ length: count }, (_, index) => `a${index}`);
   const lines = (header: string, line: (row: string) => string) => [header, ...rows.map(line), ''].join('\n');
@@ -75,7 +75,7 @@ async function manyForWise(count: number): Promise<void> {
   expect((await api.upload(`${AFFILIATES}/commissions/import`, sales)).status).toBe(200);
 }
 
-test('each format is the file of the API, under the name the server gives it, for its owner only', async () => {
+test("each format is the API's file, under the server's file name, readable by its owner only", async () => {
   await someone(WISE, { eur: 1250 });
   const { id, as_of } = await makePayout(api);
   const start = `exports/payout-1-r1-${as_of.slice(0, 10)}`;
@@ -126,7 +126,7 @@ test('an option that the format does not have is a usage error', async () => {
     await refuse(exportTo(...args), 2, message);
 });
 
-test('those who are left out are counted, and so is every other currency', async () => {
+test('skipped affiliates are counted, and so are amounts in other currencies', async () => {
   await someone(PAYPAL, { usd: 100, jpy: 100 });
   for (const method of ['wise', 'other']) await someone({ payout_method: method }, { usd: 100 });
   await makePayout(api);
@@ -142,7 +142,7 @@ test('those who are left out are counted, and so is every other currency', async
   expect(report).toMatchObject({ skipped_affiliates: 2, format: 'paypal' });
 });
 
-test('nothing is overwritten without --force, and a folder or a device never', async () => {
+test('nothing is overwritten without --force, and a folder or a device never is', async () => {
   await someone(WISE, { usd: 100 });
   await makePayout(api);
   writeFileSync(join(machine.folder, 'mine.csv'), 'mine');
@@ -180,7 +180,7 @@ test('a file of several parts is written whole: every part under its own name, e
   await refuse(exportTo('--format', 'wise', '-o', '-'), 1, 'the rows make 2 files');
   await refuse(exportTo('--format', 'wise', '-o', 'bank.v2.csv'), 1, 'bank.v2-part-1.csv exists');
 
-  // and the list of so many completes the payout
+  // and a list of this size completes the payout
   const show = await run(['payouts', 'show', '1']);
   expect(show.stdout).toContain('More than 1,000 affiliates, a page at a time: payhook payouts affiliates 1');
   const second = await ask('payouts', 'affiliates', '1', '--per-page', '100', '--page', '11');
@@ -189,11 +189,11 @@ test('a file of several parts is written whole: every part under its own name, e
   expect(done).toMatchObject({ status: 'paid', totals: [{ paid_amount: 100_100, released_amount: 0 }] });
 });
 
-/** The server, but before the request that `isIt` picks, `first` is done. */
+/** The server, but `first` runs before the request that `isIt` picks. */
 async function between(isIt: (path: string) => boolean, first: () => Promise<unknown>): Promise<string> {
   const proxy = createServer(async ({ url = '', headers: { authorization = '' } }, response) => {
     if (isIt(url)) await first();
-    // the body is passed on as it was read, so it must not come compressed
+    // the body is forwarded unchanged, so it must not be compressed
     const answer = await fetch(world.url + url, {
       headers: { authorization, 'accept-encoding': 'identity' },
     });
@@ -208,7 +208,7 @@ async function between(isIt: (path: string) => boolean, first: () => Promise<unk
   return `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`;
 }
 
-test('when the payout changes between two parts, none of them is left', async () => {
+test('when the payout changes between two parts, no part is left', async () => {
   await manyForWise(1001);
   await makePayout(api);
   const { affiliate_id } = (await api.get(`${PAYOUTS}/current/affiliates`)).body.data[0];
@@ -223,7 +223,7 @@ test('when the payout changes between two parts, none of them is left', async ()
   expect(machine.files()).toEqual([]);
 });
 
-test('a part that is cut off midway removes the parts before it too', async () => {
+test('a part cut off midway removes the previous parts too', async () => {
   const payout = { id: 'po_1', number: 1, revision: 1, status: 'unpaid', affiliates: [], totals: [] };
   const part =
     (number: number, end: 'whole' | 'cut'): Answer =>
@@ -240,7 +240,7 @@ test('a part that is cut off midway removes the parts before it too', async () =
   expect(machine.files()).toEqual([]);
 });
 
-test('the lists of two files complete the payout: who is in one of them is paid, with its reference', async () => {
+test('the lists of two files complete the payout: an affiliate in either file is paid, with its reference', async () => {
   const [ada, bob, eve] = [
     await someone(PAYPAL, { usd: 100 }),
     await someone(WISE, { usd: 200 }),
@@ -321,7 +321,7 @@ test('the list of a file of one currency completes those lines, and lists of sev
   ]);
 });
 
-test('the payment files themselves complete the payout: what none of them pays is owed again', async () => {
+test('the payment files themselves complete the payout: lines that none of them pays are owed again', async () => {
   const [both, wise] = await inTwoCurrencies();
   for (const [format, file] of [['paypal', 'p.csv'] as const, ['wise', 'w.csv'] as const]) {
     const ran = await exportTo('--format', format, '--currency', 'usd', '--allow-skipped', '-o', file);
@@ -347,7 +347,7 @@ test('the payment files themselves complete the payout: what none of them pays i
   );
 });
 
-test('files that name payments without letters, as they once did, complete the payout too', async () => {
+test('files of an earlier version, whose payment ids have no letters, complete the payout too', async () => {
   const [both, wise] = await inTwoCurrencies();
   for (const [format, file] of [['paypal', 'p.csv'] as const, ['wise', 'w.csv'] as const]) {
     await exportTo('--format', format, '--currency', 'usd', '--allow-skipped', '-o', file);
@@ -363,7 +363,7 @@ test('files that name payments without letters, as they once did, complete the p
   ]);
 });
 
-test('what PayPal may refuse for its amount is told on stderr, and stands in the JSON', async () => {
+test('a warning about amounts that PayPal may refuse is on stderr and in the JSON', async () => {
   await someone(PAYPAL, { usd: 2_000_001 });
   await makePayout(api);
   const ran = await exportTo('--format', 'paypal');
@@ -376,7 +376,7 @@ test('what PayPal may refuse for its amount is told on stderr, and stands in the
   expect((await exportTo('--format', 'paypal', '-o', 'third.csv')).stderr).toBe('');
 });
 
-test('a PayPal file of whole units completes the payout with the rest carried, as its list does', async () => {
+test('a PayPal file of whole units completes the payout and carries over the rest, as its list does', async () => {
   const ada = await someone(PAYPAL, { huf: 120_050 });
   await makePayout(api);
   const args = ['--format', 'paypal', '--whole-units', '-o', 'huf.csv', '--paid-list', 'list.csv'];
@@ -388,7 +388,7 @@ test('a PayPal file of whole units completes the payout with the rest carried, a
   await refuse(exportTo('--format', 'wise', '--whole-units'), 2, '--whole-units goes with --format paypal');
 });
 
-test('options name lines, and parts of them', async () => {
+test('options name lines and parts of lines', async () => {
   const [both, wise] = await inTwoCurrencies();
   const complete = ['payouts', 'complete', '1', '--yes'];
   await nothingChanges(world, async () => {
@@ -417,7 +417,7 @@ test('options name lines, and parts of them', async () => {
   ]);
 });
 
-test('a payout that changed after its file was made is not completed with the revision of the file', async () => {
+test("a payout that changed after its file was created is not completed with the file's revision", async () => {
   const ada = await someone(PAYPAL, { usd: 100, jpy: 5 });
   await makePayout(api, { filters: { currency: 'usd' } });
   expect((await exportTo('--format', 'paypal', '--paid-list', 'paid.csv')).code).toBe(0);
@@ -439,7 +439,7 @@ test('the list is not written when the payout changes between reading it and the
   await refuse(run(args, url), 1, 'payout 1 changed in the meantime');
 });
 
-test('files of other rows are another set: the export warns of everybody in both, and names the file before', async () => {
+test('files of other rows are a new set: the export warns about affiliates in both sets and names the earlier file', async () => {
   await manyForWise(5);
   await makePayout(api);
   const wise = (...args: string[]) => exportTo('--format', 'wise', ...args);
@@ -456,7 +456,7 @@ test('files of other rows are another set: the export warns of everybody in both
   );
   expect(first).toMatchObject({ files: [{ part: 1 }, { part: 2 }], affiliates_in_other_files: 0 });
   expect(first.replaces_file_set_id).toBeNull();
-  // the same files again are no other files
+  // the same files again are not a new set
   expect((await wise('--rows-per-file', '3', '-o', 'again.csv')).stderr).toBe('');
   expect(read('again-part-1.csv')).toBe(read('first-part-1.csv'));
   const second = await wise('--rows-per-file', '2', '-o', 'second.csv');
@@ -474,7 +474,7 @@ test('files of other rows are another set: the export warns of everybody in both
   await refuse(exportTo('--rows-per-file', '3'), 2, '--rows-per-file goes with --format');
 });
 
-test('credit transfers in parts of another size pay everybody once again, and make the parts before outdated', async () => {
+test('credit transfers in parts of another size pay everyone again, and outdate the earlier parts', async () => {
   await api.patch('/v2/account', { debtor: { name: 'Shop', iban: 'DE02120300000000202051' } });
   const ids: number[] = [];
   for (let index = 0; index < 5; index += 1) {
@@ -510,7 +510,7 @@ test('credit transfers in parts of another size pay everybody once again, and ma
   await refuse(exportTo('--format', 'sepa_instant'), 2, 'Allowed choices are commissions, summary, paypal');
 });
 
-test('--all-paid refuses lines in no downloaded file with their sum, until --also-without-file says they were paid', async () => {
+test('--all-paid refuses lines in no downloaded file and names their sum, until --also-without-file confirms them', async () => {
   const ada = await someone(PAYPAL, { usd: 100 });
   const eve = await someone({ payout_method: 'other', name_first: 'Eve' }, { usd: 42_080, jpy: 7 });
   await makePayout(api);
@@ -538,7 +538,7 @@ test('--all-paid refuses lines in no downloaded file with their sum, until --als
   ]);
 });
 
-test('--all-paid with the lines in no file named as unpaid needs nothing else', async () => {
+test('--all-paid needs nothing else when the lines in no file are named as unpaid', async () => {
   const ada = await someone(PAYPAL, { usd: 100 });
   const eve = await someone({ payout_method: 'other' }, { usd: 300 });
   await makePayout(api);

@@ -93,7 +93,7 @@ test.each([
   expect(ran).toMatchObject({ code, stdout: '', error: { message: expect.stringContaining(message) } });
 });
 
-test('two applications of one name are told apart by their ids', async () => {
+test('two applications of one name are distinguished by their ids', async () => {
   const ids: string[] = [];
   for (const _ of [1, 2]) ids.push((await register(world.api, { name: 'Twin' })).id);
   const ran = await run(['oauth-applications', 'delete', 'Twin', '--yes']);
@@ -101,7 +101,7 @@ test('two applications of one name are told apart by their ids', async () => {
   for (const id of ids) expect(ran.error?.message).toContain(id);
 });
 
-test('what was granted is listed, and revoked at once', async () => {
+test('grants are listed, and revoked at once', async () => {
   const person = await signedIn(world);
   const application = await register(world.api);
   const code = await codeFor(world, person, application);
@@ -150,7 +150,7 @@ test('a user is renamed and given another role', async () => {
   });
 });
 
-test('the audit log tells what was done, by actor, action, target and day', async () => {
+test('the audit log shows what was done, by actor, action, target and day', async () => {
   const { id, email } = await makeUser(world.api, 'owner');
   await json('users', 'change', id, '--name', 'Grace');
   const changes = await json('audit-log', 'list', '--target', id, '--action', 'changeUser');
@@ -173,7 +173,7 @@ test('the audit log tells what was done, by actor, action, target and day', asyn
   expect((await json('audit-log', 'list', '--before', '2199-01-01')).pagination.total).toBeGreaterThan(0);
 });
 
-test('the types of events are a table, and with --json each has its schema and an example', async () => {
+test('event types are a table, and --json gives each a schema and an example', async () => {
   const shown = await text('events', 'types');
   expect(shown).toMatch(/^TYPE +WHEN$/m);
   expect(shown).toMatch(/^payout\.paid +\S/m);
@@ -184,7 +184,7 @@ test('the types of events are a table, and with --json each has its schema and a
   expect(data).toHaveLength(shown.trim().split('\n').length - 1);
 });
 
-test('keys are listed a page at a time, the newest first', async () => {
+test('keys are listed a page at a time, newest first', async () => {
   for (const name of ['one', 'two']) await json('keys', 'create', '--name', name);
   const page = await json('keys', 'list', '--per-page', '2');
   expect(page.data.map((key: { name: string }) => key.name)).toEqual(['two', 'one']);
@@ -193,7 +193,7 @@ test('keys are listed a page at a time, the newest first', async () => {
   expect(await text('keys', 'revoke', 'one', '--yes')).toMatch(/^key_\w+ is revoked\.\n$/);
 });
 
-test('the script of completion is printed as it is, and is one JSON document with --json', async () => {
+test('the completion script is printed as it is, and --json wraps it in one JSON document', async () => {
   const script = await text('completion', 'bash');
   expect(script).toContain('complete -F _payhook payhook');
   expect(await json('completion', 'bash')).toEqual({ shell: 'bash', script });

@@ -10,7 +10,7 @@ const world = useWorld();
 const api = useAccount(world);
 const { ask, run, say } = commandsOf(world, api, useMachine());
 
-test('webhooks create, change and list know the owner of an endpoint', async () => {
+test('webhooks create, change and list show the owner of an endpoint', async () => {
   await makeEndpoint(api);
   const made = await ask('webhooks', 'create', 'https://one.example.com/', '--owner', 'customer 7');
   expect(made.owner).toBe('customer 7');
@@ -20,7 +20,7 @@ test('webhooks create, change and list know the owner of an endpoint', async () 
   expect(await run('webhooks', 'list', made.id, '--owner', 'customer 7')).toMatchObject({ code: 2 });
 });
 
-test('webhooks portal-link prints a link that opens once, lists it, and takes it back', async () => {
+test('webhooks portal-link prints a link that opens once, lists it, and revokes it', async () => {
   const url = 'https://two.example.com/';
   const { id } = await ask('webhooks', 'create', url, '--owner', 'Ada', '--types', 'order.*');
   const made = await ask('webhooks', 'portal-link', url, '--owner', '--read-only', '--ttl', '60');

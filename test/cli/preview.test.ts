@@ -20,7 +20,7 @@ async function say(...args: string[]): Promise<string> {
   return ran.stdout;
 }
 
-test('payouts preview says who gets what, who is left out and why, and what would let them in', async () => {
+test('payouts preview says who gets what, who is left out and why, and how to include them', async () => {
   await api.patch('/v2/account', { minimum_payout: { usd: 500 } });
   const paid = await makeAffiliate(api, { name_first: 'Grace', name_last: 'Hopper' });
   await makeCommission(api, paid.id, { amount: 1234 });
@@ -55,7 +55,7 @@ test('payouts preview says who gets what, who is left out and why, and what woul
   });
 });
 
-test('above 1,000 affiliates the first 1,000 are named, and how many more there are', async () => {
+test('above 1,000 affiliates the first 1,000 are named, and the others are counted', async () => {
   const { id } = await makeAffiliate(api, { name_first: 'Many 0' });
   const made = await world.query<{ id: string }>(
     `insert into affiliates (account_id, email, name_first)

@@ -14,7 +14,7 @@ const FILE = `\uFEFF{"type":"order.created","data":${EXACT},"external_id":"a"}\r
 {"ordering_key":"order:7","data":{},"type":"order.paid"}`;
 
 describe('events publish-batch', () => {
-  test('publishes the lines of a file in their order, with long numbers unchanged, and prints their ids', async () => {
+  test('publishes the lines of a file in order, with long numbers unchanged, and prints their ids', async () => {
     machine.write('events.jsonl', FILE);
     const [first = '', second = '', ...rest] = (await say('events', 'publish-batch', 'events.jsonl')).split(
       '\n',
@@ -86,6 +86,6 @@ describe('events publish-batch', () => {
     await refuse(2, message, 'events', 'publish-batch', 'file.jsonl');
   });
 
-  test('says that there is no such file', () =>
+  test('reports a missing file', () =>
     refuse(1, 'none.jsonl: there is no such file', 'events', 'publish-batch', 'none.jsonl'));
 });

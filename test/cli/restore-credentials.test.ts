@@ -32,7 +32,7 @@ async function makeCredentials() {
 
 type Made = Awaited<ReturnType<typeof makeCredentials>>;
 
-/** Which of them a server accepts. */
+/** The credentials a server accepts. */
 async function accepted(url: string, { key, user, grant, invited, portal }: Made) {
   const status = async (path: string, init: RequestInit = {}) =>
     (await fetch(url + path, { redirect: 'manual', ...init })).status;
@@ -73,7 +73,7 @@ async function restored<Result>(
   return { said: ran.stdout, seen, env };
 }
 
-test('a restore lists the credentials it revives, and ends them with --end-credentials', async () => {
+test('a restore lists the credentials it revives, and --end-credentials ends them', async () => {
   const made = await makeCredentials();
   const file = join(machine.folder, 'before.payhook');
   const saved = await machine.run(['backup', file], { env: await settingsOf(world) });
@@ -105,7 +105,7 @@ test('a restore lists the credentials it revives, and ends them with --end-crede
     expect(result.credentials).toContainEqual(credential);
   }
 
-  // the operator makes a new key, and the audit log says what happened
+  // the operator creates a new key, and the audit log says what happened
   const audit = await machine.run(['audit-log', 'list', '--account', account_id, '--json'], {
     env: ended.env,
   });

@@ -52,7 +52,7 @@ const linesNow = async (): Promise<Json> =>
   );
 const reference = (index: number) => `P1-A${ids[index]}`;
 
-test('takes a list of one’s own that names payments by their reference', async () => {
+test('takes your own list that names payments by their reference', async () => {
   write('paid.csv', `reference,is_paid\n${reference(0)},true\n${reference(1)},false\n${reference(2)},true\n`);
   const ran = await complete('--from', 'paid.csv');
   expect(ran, ran.stderr).toMatchObject({ code: 0 });
@@ -60,7 +60,7 @@ test('takes a list of one’s own that names payments by their reference', async
   expect(isPaid).toEqual([true, false, true]);
 });
 
-test('completes a payout by the answers of the bank, and books what came back', async () => {
+test('completes a payout by the responses of the bank, and books returned money', async () => {
   write(
     'camt.xml',
     camt([
@@ -89,7 +89,7 @@ test('completes a payout by the answers of the bank, and books what came back', 
   expect(again.stderr).toContain('the same file came before');
 });
 
-test('a payout is not completed while the fate of a line is unknown, before somebody says it', async () => {
+test('a payout is not completed while the result of a line is unknown, until someone states it', async () => {
   write('camt.xml', camt([{ reference: reference(0), amount: 1000 }]));
   write('waiting.xml', pain002(messageId, null, [{ reference: reference(1), status: 'ACCP' }]));
   const files = ['--from', 'camt.xml', '--from', 'waiting.xml'];
@@ -108,7 +108,7 @@ test('a payout is not completed while the fate of a line is unknown, before some
   expect(Object.values(await linesNow()).map(([isPaid]: Json) => isPaid)).toEqual([true, true, false]);
 });
 
-test('a statement of later days books what came back of a paid payout', async () => {
+test('a later statement books returned money of a paid payout', async () => {
   const entries = ids.map((affiliate_id) => ({ affiliate_id, is_paid: true }));
   expect((await api.put(`${PAYOUTS}/${payout.id}`, { commissions: entries })).status).toBe(200);
   write('later.xml', camt([{ reference: reference(2), amount: 3000, returned: 'MD07' }]));
@@ -138,7 +138,7 @@ test('files that contradict each other, and files of other payouts, complete not
 const paypal = (...lines: string[]) =>
   ['Type,Status,Currency,Gross,Transaction ID,Custom Number', ...lines, ''].join('\n');
 
-test('shows what a file says and changes nothing: money that came back is never paid', async () => {
+test('shows the content of a file and changes nothing: returned money is never paid', async () => {
   write(
     'paypal-reversal.csv',
     paypal(

@@ -19,7 +19,7 @@ beforeEach(async () => {
   id = JSON.parse(made.stdout).id;
 });
 
-test('one is made with filters, listed and shown with what it pays', async () => {
+test('a schedule is created with filters, listed, and shown with what it pays', async () => {
   const euros = ['--name', 'euros', '--every', 'week', '--day', '5', '--filter', 'currency=eur'];
   const made = await run('create', ...euros, '--search', 'ada', '--ignore-minimum', '--off', '--json');
   expect(made, made.stderr).toMatchObject({ code: 0 });
@@ -45,7 +45,7 @@ test('one is made with filters, listed and shown with what it pays', async () =>
   }
 });
 
-test('a change says only what it changes; switched off and on again it has its next day', async () => {
+test('a change names only the changed fields; a schedule switched off and on again has its next day', async () => {
   expect(await run('change', id, '--filter', 'currency=usd')).toMatchObject({ code: 0 });
   expect(await run('change', id, '--day', '15', '--off')).toMatchObject({ code: 0 });
   expect(await all()).toMatchObject([
@@ -55,7 +55,7 @@ test('a change says only what it changes; switched off and on again it has its n
   expect(on.stdout).toMatch(/Next +\d{4}-\d\d-15/);
 });
 
-test('on its day the payout is prepared, and show says what came of it', async () => {
+test('on its day the payout is prepared, and show prints the result', async () => {
   const due = async () => {
     await world.query(`update payout_schedules set next_on = current_date where public_id('psc', id) = $1`, [
       id,
@@ -76,7 +76,7 @@ test('on its day the payout is prepared, and show says what came of it', async (
   expect((await run('show', id)).stdout).toMatch(/refused, payout po_\w+ is unpaid/);
 });
 
-test('deleting wants a yes, and the payout it made stays', async () => {
+test('deleting needs confirmation, and its payout stays', async () => {
   const affiliate = await makeAffiliate(api, { paypal_email: 'p@example.com' });
   await makeCommission(api, affiliate.id, { currency: 'usd', amount: 700 });
   await world.query(`update payout_schedules set next_on = current_date where public_id('psc', id) = $1`, [

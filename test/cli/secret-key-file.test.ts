@@ -6,7 +6,7 @@ import { type RunOptions, startServer, useMachine } from './support.ts';
 const machine = useMachine();
 beforeAll(() => machine.init());
 
-/** What a start of the server says of the file of the secret key, and then `doctor` beside it for each of the modes. */
+/** What a starting server, and then `doctor`, say about the secret key file with each of these modes. */
 async function said(path: string, [first = 0, ...others]: readonly number[], options: RunOptions = {}) {
   chmodSync(path, first);
   const server = await startServer(machine, options);
@@ -30,7 +30,7 @@ async function said(path: string, [first = 0, ...others]: readonly number[], opt
 const wordsOf = (path: string, mode: string) =>
   `${path} is open to other users (mode ${mode}): chmod 600 ${path}`;
 
-test('a secret key that others may read is a warning of the server and of doctor, with the remedy', async () => {
+test('the server and doctor warn about a secret key that others can read, and name the remedy', async () => {
   const key = readFileSync(join(machine.dataDir, 'secret-key'), 'utf8');
   const given = machine.write('secret', key);
   const options = { env: { SECRET_KEY_FILE: given } };
@@ -44,7 +44,7 @@ test('a secret key that others may read is a warning of the server and of doctor
   expect(await said(given, [0o640], options)).toEqual({ log: [], doctor: [''] });
 });
 
-test('so is the one that the first start made, once somebody opened it', async () => {
+test('they also warn about the key of the first start, once its mode was widened', async () => {
   const made = join(machine.dataDir, 'secret-key');
   expect(statSync(made).mode & 0o777).toBe(0o600);
   expect(await said(made, [0o600])).toEqual({ log: [], doctor: [''] });

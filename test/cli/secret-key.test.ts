@@ -15,7 +15,7 @@ import { type Machine, type Started, startMachine, startServer } from './support
 
 const NEW = 'the new secret key, long enough for the rule';
 const client = certificateFor('payhook');
-const MORE = 190; // endpoints, so that a rotation takes several slices
+const MORE = 190; // endpoints, so that a rotation takes several batches
 
 const cleanups: (() => Promise<unknown>)[] = [];
 let machine: Machine;
@@ -27,7 +27,7 @@ afterEach(async () => {
   for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
 });
 
-/** Where a test works: settings of the processes, the key of the API, and a superuser's connection. */
+/** The environment of a test: settings of the processes, the API key, and a superuser's connection. */
 interface Place {
   readonly env: Readonly<Record<string, string>>;
   apiKey(): string;
@@ -43,7 +43,7 @@ async function embeddedPlace(): Promise<Place> {
     apiKey: () => readFileSync(join(machine.dataDir, 'first-api-key'), 'utf8').trim(),
     async superuser() {
       const database = await openEmbedded({ dataDir: machine.dataDir, purpose: 'command' });
-      await database.close(); // leaves it: the server launched it
+      await database.close(); // without a process group: the server launched it
       return connected({ ...database.superuser, database: database.connection.database });
     },
   };
@@ -151,7 +151,7 @@ async function makeSealed(api: Api): Promise<{ check(): Promise<void> }> {
   };
 }
 
-/** Publishes an event, and checks with the published package that it comes, signed with the secret. */
+/** Publishes an event, and checks with the published package that it arrives signed with the secret. */
 async function expectSigned(api: Api, { receiver, secret }: Pick<Endpoint, 'receiver' | 'secret'>) {
   const event = await api.post('/v2/events', { type: 'order.created', data: {} });
   expect(event.status, event.text).toBe(201);
@@ -164,7 +164,7 @@ async function expectSigned(api: Api, { receiver, secret }: Pick<Endpoint, 'rece
   return headers;
 }
 
-/** More endpoints that get nothing, sealed as an older version did, which named no key. */
+/** More endpoints without deliveries, sealed as an older version sealed them, without a key id. */
 async function makeOldOnes(superuser: pg.Client, secretKey: string): Promise<void> {
   const key = Buffer.from(hkdfSync('sha256', secretKey, '', 'payhook vault 1', 32));
   const seal = (text: string, place: string) => {
@@ -185,7 +185,7 @@ async function makeOldOnes(superuser: pg.Client, secretKey: string): Promise<voi
   }
 }
 
-/** Looks through every table: nothing is sealed under the old key, and the new one alone opens all there is. */
+/** Checks every table: nothing is sealed under the old key, and the new key alone opens everything. */
 async function expectOnly(superuser: pg.Client, newKey: string, oldKey: string): Promise<void> {
   const { rows: columns } = await superuser.query(
     `select table_name, column_name from information_schema.columns
@@ -231,12 +231,12 @@ async function countUnder(superuser: pg.Client, key: string): Promise<number> {
   return rows[0].count;
 }
 
-/** Kills a rotation in its middle: it passes over rows that are locked, and looks at them again until it has them. */
+/** Kills a rotation in the middle: the rotation skips locked rows, and returns to them until it has them. */
 async function killInTheMiddle(place: Place, start: () => Started, newKey: () => string) {
   const superuser = await place.superuser();
   await superuser.query('begin');
   await superuser.query(
-    // not `offset … for update`, which locks what it skips too
+    // not `offset … for update`, which locks the skipped rows too
     `select from webhook_endpoints
      where id in (select id from webhook_endpoints order by account_id, id offset 150) for update`,
   );
@@ -278,7 +278,7 @@ test('the key of a data folder is rotated while its server and a worker run, acr
   await expectSigned(api, endpoint);
   const sealed = await makeSealed(api);
   await sealed.check();
-  // two secrets sign for a while: both change over
+  // two secrets sign for a while: both are sealed again
   const before = endpoint.secret;
   const { secret } = (await api.post(`/v2/webhook-endpoints/${endpoint.id}/rotate-secret`, {})).body;
 
@@ -286,7 +286,7 @@ test('the key of a data folder is rotated while its server and a worker run, acr
   await killInTheMiddle(place, rotate, () => read(`${keyFile}.new`));
   expect(read(keyFile)).toBe(oldKey);
   const newKey = read(`${keyFile}.new`);
-  // in the middle: what is there is signed as before, what is made is sealed under the new key
+  // midway: existing secrets still sign, new values are sealed under the new key
   await expectSigned(api, { ...endpoint, secret });
   await expectSigned(api, { ...endpoint, secret: before });
   await sealed.check();
@@ -311,7 +311,7 @@ test('the key of a data folder is rotated while its server and a worker run, acr
   await stop(worker);
   await stop(server);
 
-  // the old key: refused in clear words, whether in the file or the setting
+  // the old key is refused with a clear message, both in the file and in the setting
   writeFileSync(keyFile, `${oldKey}\n`);
   const refused = await machine.run(['serve'], { env });
   expect(refused).toMatchObject({
@@ -328,7 +328,7 @@ test('the key of a data folder is rotated while its server and a worker run, acr
   await stop(again);
 }, 180_000);
 
-test('with a database of one’s own the operator gives both keys, one process after the other', async () => {
+test('with your own database the operator gives both keys, one process after the other', async () => {
   const place = await ownPlace();
   const old = { ...place.env, SECRET_KEY: place.key };
   const keyFile = machine.write('old.key', `${place.key}\n`);
@@ -338,12 +338,12 @@ test('with a database of one’s own the operator gives both keys, one process a
   const other = await startServer(machine, { env: { ...both, DELIVERY_WORKER: 'off' } });
   const api = apiOf(server.url, place.apiKey());
   const otherApi = apiOf(other.url, place.apiKey());
-  // a process with both keys seals what one with the old key only can open
+  // a process with both keys seals what a process with only the old key can open
   const endpoint = await makeEndpoint(otherApi);
   await makeOldOnes(superuser, place.key);
   await expectSigned(api, endpoint);
 
-  // nobody is left behind: the server with the old key only keeps the rotation from beginning
+  // no process is left behind: a server with only the old key prevents the rotation
   const early = await machine.run(['secret-key', 'rotate'], { env: both });
   expect(early).toMatchObject({ code: 1, stderr: expect.stringContaining('do not have the new key') });
   expect(await countUnder(superuser, NEW)).toBe(0);
@@ -389,7 +389,7 @@ test('with a database of one’s own the operator gives both keys, one process a
 }, 180_000);
 
 test.each(['embedded', 'own'])(
-  'a lost key is given up (%s): who is concerned is listed, the rest goes on',
+  'a lost key is given up (%s): everyone affected is listed, everything else continues',
   async (kind) => {
     const own = kind === 'own' ? await ownPlace() : null;
     const place = own ?? (await embeddedPlace());

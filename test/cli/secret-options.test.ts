@@ -96,7 +96,7 @@ test('listen takes its secrets from a file', async () => {
   expect(await listening.ended).toMatchObject({ code: 0 });
 });
 
-test('no example in the help of a command has a secret on its command line', () => {
+test('no help example has a secret on its command line', () => {
   for (const args of [
     ['webhooks', 'change'],
     ['webhooks', 'create'],

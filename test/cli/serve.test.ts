@@ -13,7 +13,7 @@ beforeAll(() => {
 });
 afterAll(() => machine.close());
 
-test('the first start prints address, the file of the key and a curl that works; SIGTERM stops all with exit code 0', async () => {
+test('the first start prints the address, the key file and a working curl command; SIGTERM stops everything with exit code 0', async () => {
   const server = await startServer(machine);
   const keyFile = join(machine.dataDir, 'first-api-key');
   await server.printed(new RegExp(`First API key +in ${keyFile}\n`));
@@ -27,14 +27,14 @@ test('the first start prints address, the file of the key and a curl that works;
   const { code, stdout, stderr } = await server.ended;
   expect(code).toBe(0);
   expect(isRunning(postgres)).toBe(false);
-  // A journal or a pipe keeps what it is given: neither the key nor the link to set up is given to one.
+  // Journals and pipes are stored, so neither the key nor the set-up link is printed to one.
   expect(stdout).not.toMatch(/ph_\w{20}|token=/);
   expect(stdout).toContain('payhook users setup-link prints a link');
   for (const line of stderr.trim().split('\n')) expect(JSON.parse(line)).toHaveProperty('msg');
   expect(stderr).not.toContain(key);
 });
 
-test('Ctrl-C, which reaches the whole process group, stops all with exit code 0; the key is not shown again', async () => {
+test('Ctrl-C, which reaches the whole process group, stops everything with exit code 0; the key is not shown again', async () => {
   const server = await startServer(machine);
   const postgres = postgresPid(machine.dataDir);
   process.kill(-(server.child.pid ?? 0), 'SIGINT');
@@ -85,7 +85,7 @@ test('a second server on the same data, or on a port in use, is refused with one
   });
 });
 
-test('a request under way is answered before the server stops; a second signal ends it at once with 1', async () => {
+test('a request in progress is answered before the server stops; a second signal ends it at once with exit code 1', async () => {
   const server = await startServer(machine);
   const postgres = postgresPid(machine.dataDir);
   const key = readFileSync(join(machine.dataDir, 'first-api-key'), 'utf8').trim();
@@ -96,7 +96,7 @@ test('a request under way is answered before the server stops; a second signal e
     socket.setEncoding('utf8').on('data', (chunk: string) => {
       answer += chunk;
     });
-    // Expect: 100-continue tells us that the server has begun with the request.
+    // Expect: 100-continue shows that the server has begun the request.
     socket.write(
       `POST /v2/affiliates/programs HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${key}\r\nConnection: close\r\n` +
         'Content-Type: application/json\r\nContent-Length: 15\r\nExpect: 100-continue\r\n\r\n',
@@ -120,7 +120,7 @@ test('a request under way is answered before the server stops; a second signal e
   stuck.socket.destroy();
 });
 
-/** Returns when the server takes no more connections. */
+/** Returns when the server accepts no more connections. */
 async function refusesConnections(url: string): Promise<void> {
   await until('the server to refuse connections', () =>
     fetch(`${url}/healthz`, { headers: { connection: 'close' } }).then(
@@ -130,7 +130,7 @@ async function refusesConnections(url: string): Promise<void> {
   );
 }
 
-test('the server ends with 1 and says so when PostgreSQL ends by itself; with --json it announces itself as JSON', async () => {
+test('the server exits with 1 and says so when PostgreSQL ends unexpectedly; with --json it announces itself as JSON', async () => {
   const server = machine.start(['serve', '--json']);
   const [document = ''] = await server.printed(/^\{.*\}\n/);
   expect(JSON.parse(document)).toEqual({
@@ -144,7 +144,7 @@ test('the server ends with 1 and says so when PostgreSQL ends by itself; with --
   expect(stderr).toContain('PostgreSQL stopped unexpectedly');
 });
 
-test('SIGTERM to npm start stops server and PostgreSQL', async () => {
+test('SIGTERM to npm start stops the server and PostgreSQL', async () => {
   const npm = machine.startOther('npm', ['start', '--silent'], ROOT);
   await npm.printed(/stops it/);
   const postgres = postgresPid(machine.dataDir);
@@ -153,12 +153,12 @@ test('SIGTERM to npm start stops server and PostgreSQL', async () => {
   await untilGone(postgres);
 });
 
-test('an interrupted command ends with 1 and leaves no temporary file and no PostgreSQL', async () => {
+test('an interrupted command exits with 1 and leaves no temporary file and no PostgreSQL', async () => {
   const command = machine.start(['affiliates', 'import', '-'], { input: null }); // waits for its file
-  // it is at work when it has its temporary folder
+  // it has begun when its temporary folder exists
   await until('the command to begin', () => machine.leftovers().length > 0);
   const file = join(machine.dataDir, 'postgres', 'postmaster.pid');
-  const postgres = existsSync(file) ? postgresPid(machine.dataDir) : null; // it may be started after the file is there
+  const postgres = existsSync(file) ? postgresPid(machine.dataDir) : null; // it may start after the file exists
   command.child.kill('SIGINT');
   expect(await command.ended).toMatchObject({ code: 1, stdout: '', stderr: 'payhook: interrupted\n' });
   expect(machine.leftovers()).toEqual([]);

@@ -14,7 +14,7 @@ const world = useWorld();
 const machine = useMachine();
 const accountOf = async (api: Api) => uuidOf((await api.get('/v2/account')).body.id);
 
-test('system tells what GET /v2/system does, and other accounts that it is not for them', async () => {
+test('system shows what GET /v2/system does, and refuses other accounts', async () => {
   const { ask, say } = commandsOf(world, world.api, machine);
   const record = await ask('system');
   expect(record).toMatchObject({ object: 'system', version: '0.1.0' });
@@ -27,7 +27,7 @@ test('system tells what GET /v2/system does, and other accounts that it is not f
   await refuse(1, 'the account that was made first', 'system');
 });
 
-test('both tell how much waits behind others of its ordering key, and doctor behind which for an hour', async () => {
+test('both show how many deliveries wait for an earlier one of their ordering key, and doctor shows those that wait for an hour', async () => {
   const { say, ask } = commandsOf(world, world.api, machine);
   const env = await settingsOf(world);
   const doctor = async () => (await machine.run(['doctor'], { env })).stdout;
@@ -62,14 +62,14 @@ test('both tell how much waits behind others of its ordering key, and doctor beh
   );
   expect(await say('status', '--once')).toMatch(/^Waiting .*; 3 behind others, the first for 3 h$/m);
   expect(await doctor()).toContain(`webhooks show ${id} ${events[0]}`);
-  // what is held waits for somebody to enable the endpoint
+  // held deliveries wait until someone enables the endpoint
   await other.patch(`/v2/webhook-endpoints/${id}`, { status: 'disabled' });
   expect((await ask('system')).backlog).toMatchObject({ behind_count: 3, behind_since: null });
   expect(await doctor()).toMatch(/✓ +ordering keys/);
   await world.query('delete from queue where event_id = $1', [old]);
 });
 
-test('status tells rates, percentiles and failing endpoints of the account, and the state of the installation', async () => {
+test('status shows rates, percentiles and failing endpoints of the account, and the state of the installation', async () => {
   const api = world.api;
   const [good, bad, gone] = [await makeEndpoint(api), await makeEndpoint(api), await makeEndpoint(api)];
   const other = await world.otherAccount();
@@ -110,7 +110,7 @@ test('status tells rates, percentiles and failing endpoints of the account, and 
   expect(text).toMatch(/^Workers +none, 0 under way$/m);
   expect(text).toContain('FAILING SINCE');
   for (const line of text.split('\n')) if (!line.includes('http')) expect(line.length, line).toBeLessThan(80);
-  // whose account is not the first is told its own deliveries and endpoints
+  // another account sees only its own deliveries and endpoints
   const foreign = commandsOf(world, other, machine);
   const told = await foreign.ask('status');
   expect([told.system, told.deliveries.totals.published]).toEqual([null, 0]);
@@ -119,7 +119,7 @@ test('status tells rates, percentiles and failing endpoints of the account, and 
 });
 
 test.skipIf(spawnSync('script', ['--version']).error !== undefined)(
-  'on a terminal (by script of util-linux) status is drawn anew, outlives a server that is away, and leaves the cursor',
+  'on a terminal (by script of util-linux) status refreshes, survives a server restart, and restores the cursor',
   async () => {
     const road = await openRoad(new URL(world.url));
     const env = `PAYHOOK_URL=${road.url} PAYHOOK_API_KEY=${world.api.key} exec`;

@@ -16,13 +16,13 @@ const leavesOf = (group: Command, words: readonly string[]): [name: string, comm
     return command.commands.length === 0 ? [[name.join(' '), command]] : leavesOf(command, name);
   });
 
-/** Every command that does something, by the words after `payhook`. */
+/** Every command with an action, by the words after `payhook`. */
 const COMMANDS: readonly (readonly [name: string, command: Command])[] = leavesOf(program, []);
 
 const optionOf = (command: Command, long: string): Option | undefined =>
   command.options.find((option) => option.long === long);
 
-/** The shortest line that names all a command needs. */
+/** The shortest line with everything a command needs. */
 function lineOf(name: string, command: Command): string[] {
   const needed = command.options.filter(({ mandatory }) => mandatory);
   const places = command.registeredArguments.filter(({ required }) => required);
@@ -62,28 +62,28 @@ describe.each(COMMANDS)('%s', (name, command) => {
     expect(ran).toMatchObject({ code: 2, error: { message: expect.stringContaining('too many arguments') } });
   });
 
-  test('says what --json prints, in records that the API describes', () => {
+  test('documents the output of --json, in records that the API describes', () => {
     const about = optionOf(command, '--json')?.description ?? '';
     expect(about).toMatch(/^print /);
     const named = about.match(/\b[A-Z]\w+/g) ?? [];
     expect(named.filter((record) => !RECORDS.has(record))).toEqual([]);
   });
 
-  test('is described in lower case, without a full stop; every argument and option too', () => {
+  test('is described in lower case, without a full stop; so are arguments and options', () => {
     const texts = [command, ...command.registeredArguments, ...command.options].map((about) =>
       typeof about.description === 'function' ? about.description() : about.description,
     );
     for (const text of texts) expect(text).toMatch(/^(?![A-Z][a-z]).*[^.]$/s);
   });
 
-  test('shows an example when something has to be named', () => {
+  test('shows an example when it takes an argument', () => {
     const isNeeded = command.registeredArguments.length > 0 || command.options.some((each) => each.mandatory);
     // the first line is the synopsis
     const [, ...lines] = helpOf(command).split('\n');
     if (isNeeded) expect(lines.join('\n')).toContain(`payhook ${name} `);
   });
 
-  test('asks in the same words wherever it asks', () => {
+  test('always asks in the same words', () => {
     const yes = optionOf(command, '--yes');
     if (yes === undefined) return;
     expect(yes.short).toBe('-y');
@@ -94,7 +94,7 @@ describe.each(COMMANDS)('%s', (name, command) => {
 const described = JSON.parse(readFileSync(join(ROOT, 'docs/openapi.json'), 'utf8'));
 const RECORDS = new Set(Object.keys(described.components.schemas));
 
-test('what cannot be undone is asked about', () => {
+test('asks before an irreversible action', () => {
   const asked = COMMANDS.filter(([, command]) => optionOf(command, '--yes')).map(([name]) => name);
   expect(asked.sort()).toEqual(
     [
@@ -131,7 +131,7 @@ test('what cannot be undone is asked about', () => {
   );
 });
 
-test('the help of a command tells --json once, and the other options of the program too', () => {
+test('the help of a command lists --json once, and the other program options too', () => {
   for (const [name, command] of COMMANDS) {
     expect(helpOf(command).match(/^ +--json /gm)).toHaveLength(1);
     expect(helpOf(command).includes('--account <account>'), name).toBe(takes(command, '--account'));

@@ -18,7 +18,7 @@ export interface Ran {
   readonly code: number | null;
   readonly stdout: string;
   readonly stderr: string;
-  /** Standard output as the one JSON document it has to be. */
+  /** Standard output, which must be one JSON document. */
   // biome-ignore lint/suspicious/noExplicitAny: tests look into documents of every shape
   json(): any;
 }
@@ -29,11 +29,11 @@ export interface RunOptions {
   readonly input?: string | null;
 }
 
-/** A folder of its own with a data folder in it, and the built program run on it. */
+/** A folder with its own data folder, and the built program run on it. */
 export interface Machine {
   readonly folder: string;
   readonly dataDir: string;
-  /** Puts the data folder there as `payhook init` leaves it, without the time that takes. */
+  /** Copies the data folder of `payhook init`, which is faster than running it. */
   init(): Promise<void>;
   /** The program as words of a shell. */
   readonly command: string;
@@ -41,7 +41,7 @@ export interface Machine {
   run(args: readonly string[], options?: RunOptions): Promise<Ran>;
   /** Starts a command and returns at once. */
   start(args: readonly string[], options?: RunOptions): Started;
-  /** Starts another program, in `cwd`, with the data folder in its environment. */
+  /** Starts another program in `cwd`, with the data folder in its environment. */
   startOther(
     file: string,
     args: readonly string[],
@@ -52,21 +52,21 @@ export interface Machine {
   write(name: string, content: string): string;
   /** Files in the folder. */
   files(): string[];
-  /** What commands left in their temporary folder. */
+  /** The files that commands left in their temporary folder. */
   leftovers(): string[];
-  /** Ends what still runs and removes the folder. */
+  /** Ends running processes and removes the folder. */
   close(): Promise<void>;
 }
 
-/** A process that was started. */
+/** A started process. */
 export interface Started {
   readonly child: ChildProcess;
   readonly ended: Promise<Ran>;
-  /** Resolves with the match once standard output has it; throws when the process ends before or takes too long. */
+  /** Resolves with the match in standard output; throws when the process ends first or takes too long. */
   printed(pattern: RegExp): Promise<RegExpExecArray>;
 }
 
-/** Makes a machine. Close it. */
+/** Creates a machine. Close it. */
 export function startMachine(): Machine {
   const folder = mkdtempSync(join(tmpdir(), 'payhook-cli-test-'));
   const temporary = join(folder, 'tmp');
@@ -124,14 +124,14 @@ export function useMachine(): Machine {
   return standIn(() => machine);
 }
 
-/** Starts a process in a process group of its own. */
+/** Starts a process in its own process group. */
 function startProcess(
   file: string,
   args: readonly string[],
   { input, ...options }: { cwd: string; env: Record<string, string>; input?: string | null | undefined },
 ): Started {
   const child = spawn(file, args, { ...options, detached: true, stdio: 'pipe' });
-  child.stdin.on('error', () => undefined); // a command may end before it has read all
+  child.stdin.on('error', () => undefined); // a command may exit before it has read everything
   if (input !== null) child.stdin.end(input ?? '');
   let stdout = '';
   child.stdout.setEncoding('utf8').on('data', (chunk: string) => {
@@ -159,7 +159,7 @@ function startProcess(
   };
 }
 
-/** A server that runs, with its address. */
+/** A running server with its address. */
 export async function startServer(
   machine: Machine,
   options?: RunOptions,
@@ -187,7 +187,7 @@ c3,a3,500,JPY,2026-09-02
 c4,a1,5.5,EUR,2026-09-03
 `;
 
-/** The settings with which a command works on the database of a world. */
+/** The settings of a command that uses the database of a world. */
 export async function settingsOf(world: World): Promise<Record<string, string>> {
   const { host, port, user, password, secretKey } = inject('postgres');
   const [{ name } = { name: '' }] = await world.query<{ name: string }>('select current_database() as name');

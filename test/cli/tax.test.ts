@@ -28,7 +28,7 @@ const run = (...args: string[]): Promise<RanHere> =>
 const set = (reference: string, ...args: string[]) =>
   run('affiliates', 'tax', 'set', reference, ...WHO, ...WHERE, ...args);
 
-test('a tax profile is set by e-mail, shown by the end of its tax id, kept, and removed', async () => {
+test('a tax profile is set by e-mail, shown with the end of its tax id, kept, and removed', async () => {
   const { id, email } = await makeAffiliate(api);
   const path = `${AFFILIATES}/${id}/tax-profile`;
   const made = await set(email, ...NUMBER, ...SIGNED);
@@ -53,7 +53,7 @@ test('a tax profile is set by e-mail, shown by the end of its tax id, kept, and 
   expectRefusal(await api.get(path), 404, 'resource_missing');
 });
 
-test('who has the same tax id is told', async () => {
+test('affiliates with the same tax id are named', async () => {
   const [first, second] = [await makeAffiliate(api), await makeAffiliate(api)];
   await set(String(first.id), ...NUMBER);
   const made = await set(String(second.id), ...NUMBER);
@@ -76,7 +76,7 @@ test.each<[string, string[], number, RegExp]>([
   expectRefusal(await api.get(`${AFFILIATES}/${id}/tax-profile`), 404, 'resource_missing');
 });
 
-test('the lists of a year name the missing forms, and the file has the whole tax id and is for its owner alone', async () => {
+test('the lists of a year name the missing forms, and the file has the whole tax id and is readable by its owner only', async () => {
   const pay = async (name: string, amount: number) => {
     const { id } = await makeAffiliate(api, { name_first: name, country: 'US', payout_method: 'other' });
     await makeCommission(api, id, { amount, currency: 'usd' });

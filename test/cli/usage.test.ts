@@ -35,7 +35,7 @@ test('with --json an error is one JSON document on standard error', async () => 
   expect(JSON.parse(missing.stderr).error.message).toBe('none.csv: there is no such file');
 });
 
-test('help is printed for every command, with examples where there is something to choose', async () => {
+test('every command prints help, with an example where it takes an argument', async () => {
   const main = await machine.run(['--help']);
   expect(main.code).toBe(0);
   for (const command of [
@@ -58,14 +58,14 @@ test('help is printed for every command, with examples where there is something 
   expect(complete.stdout).toContain('--json');
 });
 
-test('wrong settings are all named at once with exit code 2, also by serve', async () => {
+test('all wrong settings are named at once with exit code 2, also by serve', async () => {
   const env = { PORT: '99999', LOG_LEVEL: 'loud', BASE_URL: 'example.com' };
   const ran = await machine.run(['serve'], { env });
   expect(ran).toMatchObject({ code: 2, stdout: '' });
   for (const name of Object.keys(env)) expect(ran.stderr).toContain(`${name} must be`);
 });
 
-test('a file of a setting that is missing is named with what is wrong', async () => {
+test('a missing file of a setting is named with the reason', async () => {
   const ran = await machine.run(['config'], { env: { SECRET_KEY_FILE: '/no/such.key' } });
   expect(ran).toMatchObject({ code: 2 });
   expect(ran.stderr).toContain('SECRET_KEY_FILE: /no/such.key: there is no such file');
@@ -93,7 +93,7 @@ test('config shows every setting with its source and never a secret', async () =
   expect(table.stdout).toMatch(/^PORT +0 +environment +port of the HTTP server/m);
 });
 
-test('a database that cannot be reached is one clear message, without its password', async () => {
+test('an unreachable database is one clear message, without its password', async () => {
   const env = {
     DATABASE_URL: 'postgres://payhook:hunter2@127.0.0.1:1/payhook',
     SECRET_KEY: 'a secret key that is long enough for the rule',
@@ -109,7 +109,7 @@ test('a database that cannot be reached is one clear message, without its passwo
   expect(doctor.stdout).not.toContain('hunter2');
 });
 
-test('doctor on a fresh machine makes nothing and finds nothing wrong', async () => {
+test('doctor on a fresh machine creates nothing and finds nothing wrong', async () => {
   const env = { DATA_DIR: join(machine.folder, 'fresh') };
   const ran = await machine.run(['doctor', '--json'], { env });
   expect(ran.code).toBe(0);

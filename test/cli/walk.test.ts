@@ -21,9 +21,9 @@ async function affiliateIds(): Promise<number[]> {
   return payout.affiliates.map((line) => line.affiliate_id);
 }
 
-// One story on one data folder: each test goes on where the one before ended.
+// One story on one data folder: each test continues where the previous one ended.
 
-test('init makes the database and says where the first key is; a dry run needs no server', async () => {
+test('init creates the database and says where the first key is; a dry run needs no server', async () => {
   const made = await machine.run(['init']);
   expect(made).toMatchObject({
     code: 0,
@@ -40,7 +40,7 @@ test('init makes the database and says where the first key is; a dry run needs n
   expect(statSync(join(machine.dataDir, 'first-api-key')).mode & 0o777).toBe(0o600);
 });
 
-test('files are imported without a server; a dry run before left nothing', async () => {
+test('files are imported without a server; an earlier dry run left nothing', async () => {
   const affiliates = await machine.run(['affiliates', 'import', 'affiliates.csv', '--json']);
   expect(affiliates.json()).toMatchObject({ lines: 3, created: 3, updated: 0, failed: 0 });
   expect(affiliates).toMatchObject({ code: 0, stderr: '' });
@@ -52,10 +52,10 @@ test('files are imported without a server; a dry run before left nothing', async
   expect(commissions.stdout).toContain('4 lines: 4 created, 0 unchanged, 0 bad');
   expect(commissions.stdout).toMatch(/^JPY +500 +1$/m);
   expect(commissions.stdout).toMatch(/^USD +41\.90 +2$/m);
-  expect(commissions.stderr).toBe(''); // no progress bar where there is no terminal
+  expect(commissions.stderr).toBe(''); // no progress bar without a terminal
 });
 
-test('a file with a bad line is refused whole with exit code 1; --partial takes the good lines', async () => {
+test('a file with a bad line is refused whole with exit code 1; --partial imports the good lines', async () => {
   machine.write('bad.csv', `${COMMISSIONS}c5,nobody,1,USD,\nc6,a1,2.00,USD,2026-09-04\n`);
   const refused = await machine.run(['commissions', 'import', 'bad.csv', '--json']);
   expect(refused).toMatchObject({ code: 1, stdout: '' });
@@ -67,7 +67,7 @@ test('a file with a bad line is refused whole with exit code 1; --partial takes 
   expect(partial.json()).toMatchObject({ created: 1, unchanged: 4, failed: 1, errors: [{ line: 6 }] });
 });
 
-test('a payout is previewed and made with filters, beside a server that starts on the same data', async () => {
+test('a payout is previewed and created with filters, while a server starts on the same data', async () => {
   const preview = await machine.run(['payouts', 'preview', '--filter', 'currency=usd,jpy', '--json']);
   expect(preview.json()).toMatchObject({ id: null, affiliate_count: 3, commission_count: 4 });
 
@@ -108,7 +108,7 @@ test('a payout is found by its number, its id and as current', async () => {
   });
 });
 
-test('the export is the file of the API, for its owner only, and overwrites nothing', async () => {
+test("the export is the API's file, readable by its owner only, and overwrites nothing", async () => {
   const ran = await machine.run(['payouts', 'export', '1']);
   const name = ran.stdout.trim();
   expect(name).toMatch(/^exports\/payout-1-r1-\d{4}-\d\d-\d\d\.csv$/);
@@ -126,7 +126,7 @@ test('the export is the file of the API, for its owner only, and overwrites noth
   expect((await machine.run(['payouts', 'export', '1', '-o', '-'])).stdout).toBe(api);
 });
 
-test('completing and deleting want --yes where nobody can be asked, and change nothing without it', async () => {
+test('completing and deleting need --yes without a terminal, and change nothing without it', async () => {
   for (const args of [
     ['complete', '1', '--all-paid'],
     ['delete', '1'],
@@ -137,7 +137,7 @@ test('completing and deleting want --yes where nobody can be asked, and change n
   expect((await get('/v2/affiliates/payouts/current')).status).toBe(200);
 });
 
-test('a list of who was paid that is wrong is refused by line and column, and nothing changes', async () => {
+test('a wrong list of paid affiliates is refused by line and column, and nothing changes', async () => {
   const [ada, bob, yuki] = await affiliateIds();
   const header = 'affiliate_id,is_paid\n';
   const cases = {
@@ -190,7 +190,7 @@ test('a list from a spreadsheet, with byte order mark and CRLF, completes the pa
   expect(JSON.parse(removed.stderr).error.reason).toBe('payout_is_paid');
 });
 
-test('a key made on the command line works over HTTP at once, until it is revoked', async () => {
+test('a key created on the command line works over HTTP at once, until it is revoked', async () => {
   const made = await machine.run(['keys', 'create', '--name', 'ci', '--json']);
   const { id, name, key } = made.json();
   expect({ id, name, key }).toEqual({
@@ -211,7 +211,7 @@ test('a key made on the command line works over HTTP at once, until it is revoke
   expect((await get('/v2/account', key)).status).toBe(401);
 });
 
-test('with PAYHOOK_URL and a key the commands talk to that server', async () => {
+test('with PAYHOOK_URL and a key the commands call that server', async () => {
   const env = {
     PAYHOOK_URL: server.url,
     PAYHOOK_API_KEY: firstKey(),
@@ -229,7 +229,7 @@ test('with PAYHOOK_URL and a key the commands talk to that server', async () => 
   });
 });
 
-test('with several accounts commands go on with the first until another is chosen, and each sees only its own', async () => {
+test('with several accounts commands use the first until another is chosen, and each sees only its own', async () => {
   const made = await machine.run(['accounts', 'create', '--name', 'Northwind', '--json']);
   const { id } = made.json();
   const first = (await machine.run(['accounts', 'list', '--json'])).json().data[0].id;
@@ -249,7 +249,7 @@ test('with several accounts commands go on with the first until another is chose
   expect(unknown).toMatchObject({ code: 1, stderr: expect.stringContaining('no account is called Nobody') });
 });
 
-test('where no account was chosen, or one that is gone, commands say which there are', async () => {
+test('without a chosen account, or with a deleted one, commands list the accounts', async () => {
   const choice = join(machine.dataDir, 'current-account');
   expect(statSync(choice).mode & 0o777).toBe(0o600);
   rmSync(choice);
@@ -277,7 +277,7 @@ test('migrate and doctor find nothing to do on a healthy installation', async ()
   ]);
 });
 
-test('all those commands left no temporary file and did not stop the PostgreSQL of the server', async () => {
+test("all these commands left no temporary file and did not stop the server's PostgreSQL", async () => {
   expect(machine.leftovers()).toEqual([]);
   expect(isRunning(postgresPid(machine.dataDir))).toBe(true);
   expect((await fetch(`${server.url}/readyz`)).status).toBe(200);

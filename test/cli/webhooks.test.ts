@@ -17,7 +17,7 @@ const firstKey = () => readFileSync(join(machine.dataDir, 'first-api-key'), 'utf
 const remoteEnv = () => ({ PAYHOOK_URL: server.url, PAYHOOK_API_KEY: firstKey() });
 const run = (...args: string[]): Promise<Ran> => runHere(args, { env: remoteEnv(), cwd: machine.folder });
 
-/** Runs a command that has to succeed; returns its JSON. */
+/** A command that must succeed; returns its JSON. */
 // biome-ignore lint/suspicious/noExplicitAny: tests look into documents of every shape
 async function json(...args: string[]): Promise<any> {
   const ran = await run(...args, '--json');
@@ -74,10 +74,10 @@ function published(ran: Ran): string {
   return ran.stdout.trim();
 }
 
-// One story on one data folder: each test goes on where the one before ended.
+// One story on one data folder: each test continues where the previous one ended.
 
 let listener: Listening;
-test('listen that was started before the server verifies what an endpoint made later is sent', async () => {
+test('listen, started before the server, verifies webhooks of an endpoint created later', async () => {
   port = '0';
   listener = await listen();
   server = await startServer(machine, { env });
@@ -114,11 +114,11 @@ test('listen that was started before the server verifies what an endpoint made l
     { response_status: 200, response_body: 'payhook listen: verified\n' },
   ]);
   expect(published(await machine.run(same, { env }))).toBe(event);
-  // it asks and lets go: nothing of it is left while it waits
+  // it asks and disconnects: it keeps nothing open while it waits
   expect(machine.leftovers()).toEqual([]);
 });
 
-test('data is published as it was given: from an option, a file or standard input, long numbers unchanged', async () => {
+test('data is published unchanged from an option, a file or standard input, long numbers included', async () => {
   const data = '{"n":12345678901234567890.10}';
   machine.write('data.json', `\uFEFF${data}\n`);
   const piped = { env, input: data };
@@ -138,7 +138,7 @@ test('data is published as it was given: from an option, a file or standard inpu
   expect(whole).toMatchObject({ object: 'event', type: 'order.created', data: {} });
 });
 
-test('after a rotation without overlap listen goes on verifying: it asks for the new secret', async () => {
+test('after a rotation without overlap listen fetches the new secret and continues to verify', async () => {
   const rotated = await run('webhooks', 'rotate-secret', url, '--overlap', '0');
   expect(rotated).toMatchObject({ code: 0, stderr: '', stdout: expect.stringMatching(/^whsec_\S+\n$/) });
   expect(rotated.stdout.trim()).not.toBe(endpoint.secret);
@@ -152,14 +152,14 @@ test('after a rotation without overlap listen goes on verifying: it asks for the
   endpoint.secret = again.secret;
 });
 
-test('test sends a test event to the endpoint, whatever it subscribed to', async () => {
+test('test sends a test event to the endpoint, whatever its subscriptions', async () => {
   const sent = await json('webhooks', 'test', url);
   expect(sent).toMatchObject({ object: 'webhook_event', type: 'webhook_endpoint.test' });
   expect(await listener.line(sent.id)).toMatchObject({ verified: true, type: 'webhook_endpoint.test' });
   await listener.stop();
 });
 
-test('events are listed with what became of them, and one shows where it went and why not elsewhere', async () => {
+test('events are listed with their state, and one shows where it went and why not elsewhere', async () => {
   const other = await json('webhooks', 'create', 'https://other.example.com/hooks', '--types', 'payout.*');
   const { data, pagination } = await json('events', 'list', '--type', 'order.*', '--external-id', 'x-1');
   expect([data[0], pagination.total]).toMatchObject([{ deliveries: { delivered: 1, failed: 0 } }, 1]);
@@ -174,7 +174,7 @@ test('events are listed with what became of them, and one shows where it went an
 });
 
 let failed: string;
-test('a receiver that fails is seen attempt by attempt in tail, until the event has failed', async () => {
+test('tail shows each attempt at a failing receiver, until the event has failed', async () => {
   const tail = machine.start(['events', 'tail', '--lines', '1', '--json', '--endpoint', url], { env });
   await tail.printed(/\n/);
   listener = await listen(['--fail', '500']);
@@ -201,7 +201,7 @@ test('a receiver that fails is seen attempt by attempt in tail, until the event 
   await listener.stop();
 });
 
-test('retry sends it again, and so does retry --failed; success makes it delivered', async () => {
+test('retry sends it again, and so does retry --failed; success marks it delivered', async () => {
   listener = await listen();
   const one = await run('webhooks', 'retry', url, failed);
   expect(one).toMatchObject({ code: 0, stderr: '' });
@@ -211,7 +211,7 @@ test('retry sends it again, and so does retry --failed; success makes it deliver
   expect((await logged(failed, 'delivered')).attempts.at(-1)).toMatchObject({ number: 3, trigger: 'manual' });
   await listener.stop();
 
-  const events = [await publish(), await publish(), await publish()]; // nobody listens
+  const events = [await publish(), await publish(), await publish()]; // nothing listens
   for (const event of events) await logged(event, 'failed');
   const list = await json('webhooks', 'list', url, '--status', 'failed');
   expect(list).toMatchObject({
@@ -241,7 +241,7 @@ test('retry sends it again, and so does retry --failed; success makes it deliver
   expect((await logged(other, 'delivered')).attempts).toHaveLength(1);
 });
 
-test('recover sends a span of time again by a job, which is listed and can be called off', async () => {
+test('recover sends a span of time again as a job, which is listed and can be cancelled', async () => {
   const record = await json(
     'webhooks',
     'recover',
@@ -276,7 +276,7 @@ test('recover sends a span of time again by a job, which is listed and can be ca
   expect(await run('webhooks', 'recover', url, '--since', '2026-01-01')).toMatchObject({ code: 2 });
 });
 
-test('a retry that is refused on the way says how many were queued before', async () => {
+test('a retry that is refused midway says how many deliveries it had queued', async () => {
   const unknown = `evt_${'0'.repeat(32)}`;
   const ran = await run('webhooks', 'retry', url, failed, unknown, '--json');
   expect(ran).toMatchObject({ code: 1, stdout: '' });
@@ -288,7 +288,7 @@ test('a retry that is refused on the way says how many were queued before', asyn
   await listener.stop();
 });
 
-test('with a wrong secret listen refuses, and the log holds why', async () => {
+test('with a wrong secret listen refuses, and the log says why', async () => {
   listener = await listen(['--secret', 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw']);
   const event = await publish();
   expect(await listener.line(event)).toMatchObject({
@@ -302,7 +302,7 @@ test('with a wrong secret listen refuses, and the log holds why', async () => {
   await listener.stop();
 });
 
-test('what happens while an endpoint is disabled is held and sent when it is enabled', async () => {
+test('events of a disabled endpoint are held, and sent when it is enabled', async () => {
   listener = await listen();
   expect((await run('webhooks', 'disable', url)).stdout).toBe(
     `${endpoint.id} is disabled: events for it are held.\n`,
@@ -326,7 +326,7 @@ test('what happens while an endpoint is disabled is held and sent when it is ena
   await listener.stop();
 });
 
-test('an endpoint is found by its URL only when no other has the same', async () => {
+test('a URL identifies an endpoint only when no other has the same', async () => {
   const twin = await json('webhooks', 'create', `${url}/`, '--types', 'none.such');
   const unclear = await run('webhooks', 'show', url);
   expect(unclear).toMatchObject({ code: 1, stdout: '' });
@@ -338,11 +338,11 @@ test('an endpoint is found by its URL only when no other has the same', async ()
   const shown = await run('webhooks', 'show', url);
   expect(shown.stdout).toMatch(new RegExp(`^${endpoint.id} {2}enabled\nURL {10,}${url}\n`));
   expect(shown.stdout).toMatch(/^Description +my machine$/m);
-  // the log of a deleted endpoint is still there
+  // the log of a deleted endpoint still exists
   expect(await json('webhooks', 'list', twin.id)).toMatchObject({ data: [], pagination: { total: 0 } });
 });
 
-test('with PAYHOOK_URL the commands talk to that server, and listen asks it for the secrets', async () => {
+test('with PAYHOOK_URL the commands call that server, and listen fetches the secrets from it', async () => {
   const remote = { ...remoteEnv(), DATA_DIR: join(machine.folder, 'none') };
   listener = await listen([], { env: remote });
   const ran = await machine.run(['events', 'publish', 'order.created'], { env: remote });
@@ -365,7 +365,7 @@ test.each([
   [['webhooks', 'list', '--status', 'failed'], 'bad_request', 'invalid_query', 'status must be'],
   [['events', 'publish', 'payout.paid'], 'bad_request', 'reserved_event_type', 'payout.'],
   [['events', 'tail', '--status', 'lost'], 'bad_request', 'invalid_query', 'status must be'],
-])('%j is refused by the API: exit code 1 and its reason', async (args, code, reason, message) => {
+])('the API refuses %j: exit code 1 and its reason', async (args, code, reason, message) => {
   const ran = await run(...args, '--json');
   expect(ran).toMatchObject({ code: 1, stdout: '' });
   expect(JSON.parse(ran.stderr).error).toMatchObject({
@@ -391,7 +391,7 @@ test.each([
   expect(ran).toMatchObject({ code: 2, stdout: '', stderr: expect.stringContaining(message) });
 });
 
-test('tail outlives the server and goes on when there is one again; it keeps no server from starting', async () => {
+test('tail survives the server and continues when it is back; it does not keep a server from starting', async () => {
   const tail = machine.start(['events', 'tail', '--lines', '1'], { env });
   await tail.printed(/\n/);
   await tail.printed(new RegExp(`order\\.created +${await publish()} `));

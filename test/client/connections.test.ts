@@ -16,7 +16,7 @@ import { certificateFor } from '../support/certificate.ts';
 import { plainEnvironment } from '../support/environment.ts';
 import { type Answer, json, stub } from './support.ts';
 
-/** Runs a program of somebody who uses the built client; returns what it printed once it has ended by itself. */
+/** Runs a program that uses the built client; returns what it printed once it has exited by itself. */
 async function run(code: string, env: Record<string, string> = {}): Promise<string> {
   const from = JSON.stringify(join(ROOT, 'packages/client/dist/client/client.js'));
   const program = `import { createClient } from ${from};\n${code}`;
@@ -42,7 +42,7 @@ async function listen(server: Server, where: string | number): Promise<void> {
   });
 }
 
-test('requests after each other share a connection', async () => {
+test('successive requests share a connection', async () => {
   const ports = new Set<number | undefined>();
   const { client } = await stub((request, response) => {
     ports.add(request.socket.remotePort);
@@ -52,7 +52,7 @@ test('requests after each other share a connection', async () => {
   expect(ports.size).toBe(1);
 });
 
-test('a program that never closes its client ends all the same, over a socket of this machine', async () => {
+test('a program that never closes its client still exits', async () => {
   const server = createHttpServer((_, response) => response.end('{"name":"Northwind"}'));
   const socketPath = join(temporaryFolder(), 'api.sock');
   await listen(server, socketPath);
@@ -87,7 +87,7 @@ test('an upload that the server refuses unread is stopped', async () => {
         .end('{"error":{"code":"bad_request","message":"line 1 is no CSV"}}');
     });
   });
-  server.keepAliveTimeout = 0; // so that only the client ends the connection
+  server.keepAliveTimeout = 0; // so that only the client closes the connection
   await listen(server, 0);
   const endless = new Readable({ read: () => void endless.push(Buffer.alloc(64 * 1024)) });
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
@@ -98,21 +98,21 @@ test('an upload that the server refuses unread is stopped', async () => {
   if (!endless.destroyed) await once(endless, 'close');
 });
 
-test('a file that cannot be read fails the upload with the reason', async () => {
+test('an unreadable file fails the upload with the reason', async () => {
   const { client } = await stub(json(200, {}));
   const broken = new Readable({ read: () => void broken.destroy(new Error('the disk is gone')) });
   const file = { repeatable: false, open: () => broken };
   await expect(client.commissions.import(file)).rejects.toThrow('the disk is gone');
 });
 
-test('a server that falls silent within its answer is given up', async () => {
+test('the client gives up on a server that falls silent during its response', async () => {
   const half: Answer = (_, response) => void response.writeHead(200).write('{"id":');
   const { client } = await stub(half);
   const call = client.account.get({ timeoutMs: 100, retries: 0 });
   await expect(call).rejects.toThrow('the server was silent for 0.1 seconds');
 });
 
-test('a reader may pause for longer than the server may be silent', async () => {
+test('a reader may pause longer than the server may be silent', async () => {
   const bytes = 4_000_000;
   const { client } = await stub((_, response) => void response.writeHead(200).end(Buffer.alloc(bytes)));
   const { stream } = await client.payouts.download('po_1', { timeoutMs: 100 });
@@ -120,9 +120,9 @@ test('a reader may pause for longer than the server may be silent', async () => 
   expect((await buffer(stream)).length).toBe(bytes);
 });
 
-test('closing ends the calls in progress, which are not repeated, and later ones', async () => {
+test('closing aborts the calls in progress, which are not repeated, and later calls', async () => {
   const { client, seen } = await stub(() => void client.close());
-  // a repeat would be told that the client is closed
+  // a repeat would fail because the client is closed
   await expect(client.account.get()).rejects.toThrow('socket hang up');
   expect(seen).toHaveLength(1);
   await expect(client.account.get()).rejects.toThrow('the client is closed');

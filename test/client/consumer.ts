@@ -14,14 +14,14 @@ export interface Ran {
 
 type Environment = Readonly<Record<string, string>>;
 
-/** A project of somebody else that has installed the package of the client, as `npm pack` makes it. */
+/** Someone else's project with the client package installed from the output of `npm pack`. */
 export interface Consumer {
   readonly folder: string;
-  /** Compiles its programs; returns what the compiler says. */
+  /** Compiles its programs; returns the output of the compiler. */
   compile(): string;
-  /** Starts a program that was compiled. */
+  /** Starts a compiled program. */
   start(program: string, args: readonly string[], env: Environment): ChildProcess;
-  /** Runs a program that was compiled, to its end. */
+  /** Runs a compiled program to its end. */
   run(program: string, args: readonly string[], env: Environment): Promise<Ran>;
   remove(): void;
 }
@@ -35,7 +35,7 @@ function install(folder: string): void {
   execFileSync('tar', ['-xzf', join(folder, file), '-C', folder, '--strip-components=1'], options);
 }
 
-/** Makes a project of these programs, file name to code. */
+/** Creates a project of these programs, file name to code. */
 export function makeConsumer(
   programs: Iterable<readonly [string, string]>,
   compilerOptions: object,

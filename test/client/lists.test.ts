@@ -4,7 +4,7 @@ import { useWorld } from '../support/world.ts';
 
 const world = useWorld();
 let client: Client;
-/** Requests of the client so far. */
+/** The requests of the client so far. */
 let requests = 0;
 beforeEach(async () => {
   const { key } = await world.otherAccount();
@@ -19,7 +19,7 @@ beforeEach(async () => {
 const csv = (from: number, count: number) =>
   `email\n${Array.from({ length: count }, (_, index) => `a${from + index}@example.com\n`).join('')}`;
 
-test('a list is one page to who awaits it, and every record to who iterates it', async () => {
+test('awaiting a list gives one page, and iterating it gives every record', async () => {
   await client.affiliates.import(csv(0, 230));
   requests = 0;
   const newest = await client.affiliates.list({ per_page: 2 });
@@ -69,7 +69,7 @@ test('a loop continues after the given cursor', async () => {
   expect(emails).toEqual([4, 3, 2, 1, 0].map((number) => `a${number}@example.com`));
 });
 
-test('an order, a page size and a first page are kept while iterating', async () => {
+test('order, page size and a first page are kept while iterating', async () => {
   await client.affiliates.import(csv(0, 10));
   requests = 0;
   const emails: string[] = [];
@@ -80,7 +80,7 @@ test('an order, a page size and a first page are kept while iterating', async ()
   expect(requests).toBe(2);
 });
 
-test('nothing is asked before somebody waits, nothing twice, and nothing more once nobody does', async () => {
+test('nothing is requested before someone awaits it, nothing twice, and nothing more once nobody does', async () => {
   await client.affiliates.import(csv(0, 150));
   requests = 0;
   const list = client.affiliates.list();
@@ -93,7 +93,7 @@ test('nothing is asked before somebody waits, nothing twice, and nothing more on
   expect(requests).toBe(2);
 });
 
-test('every list can be iterated, also one that has no ids', async () => {
+test('every list can be iterated, even one without ids', async () => {
   const types: string[] = [];
   for await (const { type } of client.events.types({ per_page: 5 })) types.push(type);
   expect(types).toContain('payout.paid');
@@ -114,7 +114,7 @@ test('every list can be iterated, also one that has no ids', async () => {
   for (const list of lists) for await (const { object } of list) expect(object).toBe('api_key');
 });
 
-test('a refusal reaches who awaits and who iterates', async () => {
+test('a refusal rejects both the await and the iteration', async () => {
   const lost = () => client.payouts.affiliates('po_lost');
   await expect(lost()).rejects.toMatchObject({ reason: 'resource_missing' });
   await expect(lost().catch(({ reason }) => reason)).resolves.toBe('resource_missing');

@@ -21,7 +21,7 @@ const described = Object.entries(paths).flatMap(([path, methods]) =>
 
 type Call = ((...given: unknown[]) => Promise<unknown>) & { readonly operation: string };
 
-/** Every function of the client, with its place in it. */
+/** Every function of the client, with its path. */
 function functionsOf(client: object): { name: string; call: Call }[] {
   return Object.entries(client).flatMap(([noun, resource]) =>
     Object.entries(resource as object).map(([verb, call]) => ({
@@ -31,7 +31,7 @@ function functionsOf(client: object): { name: string; call: Call }[] {
   );
 }
 
-/** An answer that an operation may give. */
+/** A response that an operation may give. */
 function answerOf({ responses }: Described): Answer {
   const [status = '200', { content = {} } = {}] =
     Object.entries(responses).find(([code]) => code.startsWith('2')) ?? [];
@@ -43,7 +43,7 @@ function answerOf({ responses }: Described): Answer {
 function argumentsOf({ operationId, parameters, requestBody }: Described): unknown[] {
   const path = parameters.filter((parameter) => parameter.in === 'path').map((_, index) => `id_${index}`);
   const hasQuery = parameters.some((parameter) => parameter.in === 'query');
-  // these take their list itself, and make the body of it
+  // these take the list directly, and build the body from it
   if (['createCommissionBatch', 'publishEventBatch'].includes(operationId)) return [[]];
   const body = !requestBody ? [] : 'application/json' in requestBody.content ? [{ field: 1 }] : ['a,b\n'];
   return [...path, ...body, ...(hasQuery ? [{ parameter: 'x' }] : [])];
@@ -56,7 +56,7 @@ test('the client has a function for every operation of the description, and no o
   expect(Object.keys(OPERATIONS)).toEqual(described.map(({ operation }) => operation.operationId));
 });
 
-test.each(described)('$operation.operationId asks for $method $path with all it is given', async (about) => {
+test.each(described)('$operation.operationId calls $method $path with all its arguments', async (about) => {
   const { method, path, operation } = about;
   const { client, seen } = await stub(answerOf(operation));
   const found = functionsOf(client).find(({ call }) => call.operation === operation.operationId);

@@ -29,7 +29,7 @@ await payhook.close();
 console.log(JSON.stringify({ ids, current, problem, name }));
 `;
 
-// Each of these must be seen by the compiler, wherever the package is installed.
+// The compiler must see each of these, wherever the package is installed.
 const MISTAKES = `
 import { createClient } from 'payhook-client';
 
@@ -84,7 +84,7 @@ test('a program that installs the package imports the client and the verificatio
   });
 });
 
-test('the package depends on nothing, and nothing else of it can be imported', () => {
+test('the package has no dependencies, and nothing else in it can be imported', () => {
   const manifest = readManifest('packages/client');
   expect(Object.keys(manifest).filter((key) => /dependencies/i.test(key))).toEqual([]);
   expect(Object.keys(manifest.exports)).toEqual(['.', './webhooks', './package.json']);
@@ -96,7 +96,7 @@ test('the package depends on nothing, and nothing else of it can be imported', (
   expect(stdout).toBe('ERR_PACKAGE_PATH_NOT_EXPORTED\n');
 });
 
-test('both packages are of one version, for the same Node', () => {
+test('both packages have the same version and need the same Node', () => {
   const [server, client] = [readManifest('.'), readManifest('packages/client')];
   for (const key of ['version', 'engines', 'license', 'publishConfig'])
     expect(client[key]).toEqual(server[key]);

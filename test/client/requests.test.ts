@@ -13,7 +13,7 @@ const busy = refusal(500, 'internal_error', {
 });
 const UUID = /^[0-9a-f-]{36}$/;
 
-test('a write whose answer was lost is sent again with the same Idempotency-Key, and each call has its own', async () => {
+test('a write without a response is sent again with the same Idempotency-Key, and each call has its own', async () => {
   const { client, seen } = await stub(hangUp, json(201, { id: 'key_1' }));
   expect(await client.apiKeys.create({ name: 'ci' })).toEqual({ id: 'key_1' });
   await client.apiKeys.create({ name: 'ci' });
@@ -25,7 +25,7 @@ test('a write whose answer was lost is sent again with the same Idempotency-Key,
   expect(other).not.toBe(lost);
 });
 
-test('a key of the caller is sent as it is; reads and DELETE have none', async () => {
+test("the caller's key is sent unchanged; reads and DELETE have none", async () => {
   const some = json(200, page);
   const { client, seen } = await stub(some, some, some, some, nothing);
   await client.payouts.create({}, { idempotencyKey: 'september' });
@@ -42,7 +42,7 @@ test('a key of the caller is sent as it is; reads and DELETE have none', async (
   ]);
 });
 
-test('a 500 with Retry-After is tried again, one without and a 4xx are not', async () => {
+test('a 500 with Retry-After is retried, one without and a 4xx are not', async () => {
   const again = await stub(busy, busy, json(200, page));
   expect(await again.client.payouts.list()).toEqual(page);
   expect(again.seen).toHaveLength(3);
@@ -56,7 +56,7 @@ test('a 500 with Retry-After is tried again, one without and a 4xx are not', asy
 test.each([
   ['payouts.delete', nothing, (client) => client.payouts.delete('po_1', { ifMatch: 3 })],
 ] as const satisfies readonly (readonly [string, Answer, (client: Client) => Promise<unknown>])[])(
-  '%s is sent once when it may have been done, and again when it was turned away',
+  '%s is sent once when it may have been done, and again when the server rejected it',
   async (_, success, call) => {
     for (const answer of [hangUp, busy, refusal(503, 'internal_error')]) {
       const once = await stub(answer);
@@ -69,7 +69,7 @@ test.each([
   },
 );
 
-test('a server that is not there is told as such, after the repeats that were asked for', async () => {
+test('an unreachable server is reported as such, after the configured retries', async () => {
   const closed = createServer().listen(0, '127.0.0.1');
   await new Promise((resolve) => closed.once('listening', resolve));
   const { port } = closed.address() as AddressInfo;
@@ -82,7 +82,7 @@ test('a server that is not there is told as such, after the repeats that were as
   await client.close();
 });
 
-test('retries are what the client says, and what the call says', async () => {
+test('the options of the client set the retries, and those of a call override them', async () => {
   const { url, seen, client } = await stub(busy);
   await expect(client.account.get()).rejects.toThrow();
   expect(seen.splice(0)).toHaveLength(4);
@@ -96,16 +96,16 @@ test('retries are what the client says, and what the call says', async () => {
   await hasty.close();
 });
 
-test('a signal ends a call, also while it waits to be repeated', async () => {
+test('a signal ends a call, even one waiting for its retry', async () => {
   const { client, seen } = await stub(refusal(500, 'internal_error', { 'retry-after': '60' }));
-  const signal = AbortSignal.timeout(500); // long after the refusal, long before the repeat
+  const signal = AbortSignal.timeout(500); // long after the refusal, long before the retry
   const calls = [client.account.get({ signal }), client.payouts.create({}, { signal })];
   await Promise.all(calls.map((call) => expect(call).rejects.toMatchObject({ name: 'TimeoutError' })));
   await expect(client.account.get({ signal })).rejects.toMatchObject({ name: 'TimeoutError' });
   expect(seen).toHaveLength(2);
 });
 
-test('a server that stays silent is given up after timeoutMs', async () => {
+test('the client gives up on a silent server after timeoutMs', async () => {
   const { client, seen } = await stub(() => undefined);
   const silent = client.account.get({ timeoutMs: 100, retries: 0 });
   await expect(silent).rejects.toMatchObject({
@@ -115,7 +115,7 @@ test('a server that stays silent is given up after timeoutMs', async () => {
   expect(seen).toHaveLength(1);
 });
 
-test('an answer that is cut off is asked for again', async () => {
+test('an interrupted response is requested again', async () => {
   const cut: Answer = (_, response) => {
     response.writeHead(200, { 'content-type': 'application/json', 'content-length': 100 });
     response.write('{"id":', () => response.destroy());
@@ -125,7 +125,7 @@ test('an answer that is cut off is asked for again', async () => {
   expect(seen).toHaveLength(2);
 });
 
-test('a refusal carries status, code, reason, request id and when to try again', async () => {
+test('a refusal has status, code, reason, request id and the time of the next try', async () => {
   const { client } = await stub(
     refusal(404, 'not_found', {
       'payhook-reason': 'resource_missing',
@@ -169,7 +169,7 @@ test('a response that is not from the API is reported as such and is no success'
   expect(seen).toHaveLength(2);
 });
 
-test('every request tells who asks, what for and what it was told of', async () => {
+test('onRequest gets the request, its purpose and its result', async () => {
   const { url, seen } = await stub(json(200, page));
   let [asked, answered] = [0, 0];
   const client = createClient({
@@ -194,7 +194,7 @@ test('every request tells who asks, what for and what it was told of', async () 
   expect(() => createClient({ url: 'payhook.example.com', apiKey: 'x' })).toThrow(TypeError);
 });
 
-test('completing names the revision', async () => {
+test('completing sends the revision', async () => {
   const { client, seen } = await stub(json(200, {}));
   const commissions = [{ affiliate_id: 1, is_paid: true }];
   await client.payouts.complete('po_1', { commissions, require_all: true }, { ifMatch: 7 });
@@ -206,7 +206,7 @@ test('completing names the revision', async () => {
   expect(JSON.parse(seen[0]?.body ?? '')).toEqual({ commissions, require_all: true });
 });
 
-test('a file is sent with its length, its progress is told, and a lost attempt starts again from the beginning', async () => {
+test('a file is sent with its length and reports progress, and a lost attempt starts again from the beginning', async () => {
   const { client, seen } = await stub(hangUp, json(200, { created: 1 }));
   const progress: number[] = [];
   const file = {
@@ -225,7 +225,7 @@ test('a file is sent with its length, its progress is told, and a lost attempt s
   expect(seen[1]?.headers['idempotency-key']).toBe(seen[0]?.headers['idempotency-key']);
 });
 
-test('a file is a text, bytes or a stream; one that can be read once is not sent again', async () => {
+test('a file is a text, bytes or a stream; a stream that can be read once is not sent again', async () => {
   const { client, seen } = await stub(json(200, {}));
   await client.affiliates.import('email\nzoë@example.com\n');
   await client.affiliates.import(Buffer.from('email\n'));
@@ -239,7 +239,7 @@ test('a file is a text, bytes or a stream; one that can be read once is not sent
   expect(once.seen).toHaveLength(1);
 });
 
-test('a download has its name, revision and what it leaves out, and fails when it is cut off', async () => {
+test('a download has its name, revision and skipped lines, and fails when it is interrupted', async () => {
   const head = {
     'content-disposition': 'attachment; filename="payout-1-r3.csv"',
     etag: '"3"',
@@ -269,7 +269,7 @@ test('a download has its name, revision and what it leaves out, and fails when i
   });
 });
 
-describe('what is known of a write that failed', () => {
+describe('the outcome of a failed write', () => {
   const create = (client: Client, options: object = {}) =>
     client.payouts.create({}, { retries: 0, ...options }).catch((error: unknown) => error);
   const gateway: Answer = (_, response) => void response.writeHead(504).end('<h1>Gateway Time-out</h1>');
@@ -280,7 +280,7 @@ describe('what is known of a write that failed', () => {
     ['the server failed', own('internal_error')],
     ['the server lost its database', own('database_unavailable')],
     ['the connection was lost', hangUp],
-  ])('is nothing when %s: the error carries the key to repeat it with', async (_, answer) => {
+  ])('is unknown when %s: the error carries the key to repeat it with', async (_, answer) => {
     const { client, seen } = await stub(answer, answer, json(201, { id: 'po_1' }));
     const failure = await create(client);
     expect(failure).toBeInstanceOf(ConnectionError);
@@ -295,7 +295,7 @@ describe('what is known of a write that failed', () => {
     expect(seen[2]?.headers['idempotency-key']).toBe(idempotencyKey);
   });
 
-  test('is that nothing was changed when the API refused it, or nothing reached the server', async () => {
+  test('is "nothing changed" when the API refused it, or nothing reached the server', async () => {
     for (const reason of ['disk_full', 'shutting_down']) {
       const { client } = await stub(own(reason));
       expect(await create(client)).toBeInstanceOf(ApiError);
@@ -305,7 +305,7 @@ describe('what is known of a write that failed', () => {
     expect(read).toMatchObject({ name: 'ConnectionError', outcome: 'not_done', status: 504 });
   });
 
-  test('stays nothing when a repeat is refused before it is compared with what was done', async () => {
+  test('stays unknown when a repeat is refused before it is compared with the first attempt', async () => {
     const late = refusal(429, 'too_many', { 'payhook-reason': 'rate_limited', 'retry-after': '3600' });
     const { client } = await stub(gateway, late);
     expect(await create(client, { retries: 1 })).toMatchObject({

@@ -11,7 +11,7 @@ beforeAll(async () => {
 });
 afterAll(() => client.close());
 
-test('from a file to money that came back: every step with the client, checked without it', async () => {
+test('from a file to returned money: every step with the client, checked without it', async () => {
   const imported = await client.affiliates.import(
     'external_id,email,paypal_email\na1,ada@example.com,\na2,zoë@example.com,z@example.com\n',
   );
@@ -73,7 +73,7 @@ test('from a file to money that came back: every step with the client, checked w
   expect(await text(report.stream)).toContain('31.89');
 });
 
-/** Completes a payout at the revision it has, not at the one that was seen before. */
+/** Completes a payout at its current revision, not at the one seen before. */
 async function settle(payout: Payout) {
   const [ada, zoe] = payout.affiliates?.map(({ affiliate_id }) => affiliate_id) ?? [];
   if (ada === undefined || zoe === undefined) throw new Error('the lines are not there');
@@ -90,7 +90,7 @@ async function settle(payout: Payout) {
   return complete(revision);
 }
 
-test('a call made again under its own key gives the stored answer, without the secret', async () => {
+test('a repeated call with its own key gives the stored response, without the secret', async () => {
   const options = { idempotencyKey: 'the key of the shop' };
   const made = await client.apiKeys.create({ name: 'shop' }, options);
   expect(made.key).toMatch(/^\w+$/);
@@ -105,7 +105,7 @@ test('a call made again under its own key gives the stored answer, without the s
   });
 });
 
-test('an event is published from an object, or from JSON text whose numbers stay as they are', async () => {
+test('an event is published from an object, or from JSON text whose numbers stay unchanged', async () => {
   const endpoint = await client.webhookEndpoints.create({
     url: 'http://127.0.0.1:9/',
     event_types: ['order.*'],

@@ -4,7 +4,7 @@ import { text } from 'node:stream/consumers';
 import { onTestFinished } from 'vitest';
 import { type Client, createClient } from '../../src/client/client.ts';
 
-/** A request as it came. */
+/** A request as it arrived. */
 export interface Seen {
   readonly method: string | undefined;
   readonly url: string | undefined;
@@ -14,14 +14,14 @@ export interface Seen {
 
 export type Answer = (request: IncomingMessage, response: ServerResponse) => void;
 
-/** A server that answers as it is told, and a client of it. */
+/** A server with scripted responses, and a client of it. */
 export interface Stub {
   readonly client: Client;
   readonly url: string;
   readonly seen: Seen[];
 }
 
-/** Starts a server that gives its requests one answer after the other, the last one for ever. */
+/** Starts a server that answers its requests from this list; the last response repeats forever. */
 export async function stub(...answers: Answer[]): Promise<Stub> {
   const seen: Seen[] = [];
   const http = createServer(async (request, response) => {

@@ -15,14 +15,14 @@ const tool = (name: string) => join(TOOLS, 'node_modules/.bin', name);
 const areThere = existsSync(tool('redocly'));
 const isPythonThere = existsSync(PYTHON);
 
-// in the folder of the tools, where their libraries are found
+// in the folder of the tools, which has their libraries
 mkdirSync(join(TOOLS, 'out'), { recursive: true });
 const folder = mkdtempSync(join(TOOLS, 'out/'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 const environment = { ...process.env, REDOCLY_TELEMETRY: 'off', DO_NOT_TRACK: '1' };
 
-/** What a program printed, however it ended, and whether it ended well. */
+/** The output of a program, and whether it succeeded. */
 const outcome = (file: string, args: readonly string[]) =>
   run(file, args, { cwd: TOOLS, env: environment, maxBuffer: 1 << 26 }).then(
     ({ stdout, stderr }) => ({ isGood: true, said: stdout + stderr }),
@@ -48,13 +48,13 @@ export const another: PayoutSelection = { filters: { currency: { gt: 'usd' } } }
 describe.skipIf(!areThere)(
   'the description (needs the programs of test/tools, which .ci/run installs)',
   () => {
-    test('has nothing that Redocly finds', { timeout: PATIENCE_MS }, async () => {
+    test('has no finding of Redocly', { timeout: PATIENCE_MS }, async () => {
       const linted = await outcome(tool('redocly'), ['lint', '--config', 'redocly.yaml', DESCRIPTION]);
       expect(linted).toMatchObject({ isGood: true, said: expect.stringContaining('is valid') });
       expect(linted.said).not.toMatch(/\d+ warning/);
     });
 
-    test('has nothing that Spectral finds', { timeout: PATIENCE_MS }, async () => {
+    test('has no finding of Spectral', { timeout: PATIENCE_MS }, async () => {
       const args = ['lint', '--ruleset', 'spectral.yaml', '--fail-severity', 'hint', DESCRIPTION];
       const { isGood, said } = await outcome(tool('spectral'), args);
       expect(isGood, said).toBe(true);
@@ -85,7 +85,7 @@ describe.skipIf(!areThere)(
 );
 
 test.skipIf(!isPythonThere)(
-  'openapi-python-client makes models that refuse a misspelt filter (needs test/tools/python, which .ci/run installs)',
+  'openapi-python-client generates models that refuse a misspelt filter (needs test/tools/python, which .ci/run installs)',
   { timeout: PATIENCE_MS },
   async () => {
     const generator = join(TOOLS, 'python/bin/openapi-python-client');
@@ -100,7 +100,7 @@ test.skipIf(!isPythonThere)(
       'none',
     ]);
     expect(made.isGood, made.said).toBe(true);
-    // it knows no text/csv, which imports take, nor maps whose values are of two types; nothing else is left out
+    // it supports neither text/csv, which imports take, nor maps with values of two types; it skips nothing else
     expect(made.said.match(/WARNING parsing .*/g)?.toSorted()).toEqual([
       'WARNING parsing GET /v2/imports within imports.',
       'WARNING parsing GET /v2/imports/{import_id} within imports.',

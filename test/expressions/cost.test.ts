@@ -3,7 +3,7 @@ import { compileExpression, countSteps, parseExpression, TooManySteps } from '..
 import { expressionsIn } from '../support/expressions-in.ts';
 import { hostileTexts } from '../support/hostile-texts.ts';
 
-/** Expressions made of parts that only a run knows, each with one as a run makes it. */
+/** Expressions with parts known only at run time, each with an example. */
 const MADE_IN_A_RUN: Readonly<Record<string, RegExp>> = {
   "src/http/methods.ts: new RegExp(`^/${pattern.join('/')}/?$`)":
     /^\/v2\/webhook-endpoints\/[^/]+\/events\/[^/]+\/retry\/?$/,
@@ -14,7 +14,7 @@ const MADE_IN_A_RUN: Readonly<Record<string, RegExp>> = {
 
 const LIMIT = 1_000_000;
 
-/** A text that costs a regular expression more than linear steps, in words; null when there is none. */
+/** A text on which a regular expression takes more than linear time, described; null when there is none. */
 function slowText(source: string, flags: string): string | null {
   const root = parseExpression(source);
   const program = compileExpression(root, flags);
@@ -41,7 +41,7 @@ function slowText(source: string, flags: string): string | null {
 }
 
 describe('a regular expression', () => {
-  test('is known to be slow or fast by the steps of its search', () => {
+  test('is classified as slow or fast by the steps of its search', () => {
     for (const slow of [
       '^(a+)+$',
       '\\s+$',
@@ -58,7 +58,7 @@ describe('a regular expression', () => {
       expect({ source: fast, text: slowText(fast, '') }).toEqual({ source: fast, text: null });
   });
 
-  test('of the program costs no more than linear steps, whatever the text', () => {
+  test('in the program takes at most linear steps on any text', () => {
     const { found, unknown } = expressionsIn(['src', 'dashboard']);
     expect(found.length).toBeGreaterThan(100);
     expect(unknown).toEqual(Object.keys(MADE_IN_A_RUN));

@@ -1,6 +1,6 @@
 import { checkAgainstDescription } from './description.ts';
 
-/** A response, read whole. `body` is the parsed JSON, undefined for other types. */
+/** A response with its whole body. `body` is the parsed JSON, undefined for other types. */
 export interface Answer {
   readonly status: number;
   readonly headers: Headers;
@@ -12,12 +12,12 @@ export interface Answer {
 }
 
 export interface RequestOptions {
-  /** An object is sent as JSON, a string as it is. */
+  /** An object is sent as JSON, a string unchanged. */
   readonly body?: unknown;
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** A client that uses only HTTP. Every response is checked against the OpenAPI description, unless `check` says otherwise. */
+/** A client that uses only HTTP. Every response is checked against the OpenAPI description, unless `check` is false. */
 export interface Api {
   readonly url: string;
   readonly key: string;

@@ -8,7 +8,7 @@ interface Sum {
   readonly affiliate_count: number;
 }
 
-/** Checks that what the balances say is owed is what a payout without filters would include and leave out now. */
+/** Checks that the owed balances equal what a payout without filters would include and leave out now. */
 export async function expectOwed(api: Api): Promise<void> {
   const { body: told } = await api.get('/v2/affiliates/balances');
   const { body: preview } = await api.post('/v2/affiliates/payouts/preview');
@@ -53,7 +53,7 @@ type Told = { currency: string; owed: number; without_destination: State } & Rec
     owed: number;
   };
 
-/** Fails unless an affiliate's statement closes with what they are owed, and statements of adjacent periods join. */
+/** Fails unless an affiliate's statement closes with the owed balance, and statements of adjacent periods join. */
 export async function expectStatement(api: Api, affiliate: number): Promise<void> {
   const path = `/v2/affiliates/${affiliate}/statement`;
   const read = async (query = ''): Promise<Statement[]> => (await api.get(`${path}${query}`)).body.currencies;

@@ -1,4 +1,4 @@
-/** Messages of banks, as they answer SEPA files; validated by the ISO schemas in test/properties/bank.test.ts. */
+/** Bank messages that answer SEPA files; validated by the ISO schemas in test/properties/bank.test.ts. */
 
 const money = (cents: number) => `${Math.floor(cents / 100)}.${String(cents % 100).padStart(2, '0')}`;
 
@@ -8,11 +8,11 @@ export interface Booking {
   /** Minor units. */
   readonly amount: number;
   readonly currency?: string;
-  /** Money that came back, for this reason. */
+  /** The reason why the money was returned. */
   readonly returned?: string;
   /** Not booked yet. */
   readonly isPending?: boolean;
-  /** The id of the file that was sent. */
+  /** The id of the sent file. */
   readonly file?: string;
 }
 
@@ -88,7 +88,7 @@ export function camt(
   );
 }
 
-/** What a bank says of a payment in a file. */
+/** A bank's status of a payment in a file. */
 export interface Status {
   readonly reference: string;
   readonly status: 'RJCT' | 'ACSC' | 'ACCP' | 'PDNG';
@@ -98,7 +98,7 @@ export interface Status {
 
 export type PainVersion = 'pain.002.001.03' | 'pain.002.001.10';
 
-/** A status report about a file that was sent, with a status of all and of single payments. */
+/** A status report about a sent file, with a status of the whole and of single payments. */
 export function pain002(
   file: string,
   all: string | null,

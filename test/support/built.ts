@@ -10,13 +10,13 @@ const TESTS = `${ROOT}test/`;
 const BUILT = `${ROOT}dist/testing/program.js`;
 const PREFIX = '\0built:';
 
-/** Helpers of tests, and unit tests beside the source. */
+/** Test helpers, and unit tests next to the source. */
 const isTest = (path: string) =>
   path.startsWith(TESTS) || (path.startsWith(SOURCE) && /\.test\.ts$/.test(path));
 
 /**
- * Lets an import of `src/…` in a test load the built program, so that what passes is what ships. Throws when nothing is
- * built, and when a module is not in the build.
+ * Makes an import of `src/…` in a test load the built program, so that the tests run what ships. Throws when nothing is
+ * built, or when a module is not in the build.
  */
 export function builtProgram(): Plugin {
   if (!existsSync(BUILT)) throw new Error('the program is not built: run `npm run build`, or `npm test`');

@@ -31,8 +31,8 @@ function der(tag: number, ...parts: readonly Uint8Array[]): Buffer {
 }
 
 /**
- * A self-signed certificate for one host name (RFC 5280), made anew each time, so that no key is in the
- * repository. `begins` and `ends` are written YYMMDDhhmmssZ.
+ * A self-signed certificate for one host name (RFC 5280), created on each call, so that no key is in the repository.
+ * `begins` and `ends` are written YYMMDDhhmmssZ.
  */
 export function certificateFor(
   name: string,

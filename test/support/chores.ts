@@ -4,15 +4,15 @@ import type { Database } from '../../src/db/connect.ts';
 import { LOCKS, takeLock } from '../../src/db/locks.ts';
 import type { World } from './world.ts';
 
-/** Waits until no worker is at the chore, which leaves it to whoever has begun. */
+/** Waits until no worker runs the chore, so that one worker finishes it. */
 const untilFree = (db: Database, name: string) =>
   db.transaction(async (tx) => {
     for (const lock of [LOCKS.chore(name), LOCKS.counts, LOCKS.retention]) await takeLock(tx, lock);
   });
 
 /**
- * Runs the named chores of a database once, one after the other; without names all of them. What was written before the call
- * has been through each chore when this returns, though a worker does the same chores.
+ * Runs the named chores of a database once, in order; without names all of them. When this returns, each chore has
+ * processed everything written before the call, even if a worker runs the same chores.
  */
 export async function keepHouse({ platform }: Pick<World, 'platform'>, ...names: string[]): Promise<void> {
   const chores = choresOf(platform);

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { afterAll } from 'vitest';
 import { worldsStarted } from './pool.ts';
 
-/** What a test file cost: processor time of its process and of all that it started, and new worlds. */
+/** The cost of a test file: processor time of its process and of all its child processes, and new worlds. */
 export interface Cost {
   readonly cpuSeconds: number;
   readonly worlds: number;
@@ -16,7 +16,7 @@ declare module 'vitest' {
 
 const TICKS_PER_SECOND = 100;
 
-/** The processor time of this process and its descendants, those that have ended included, in seconds. */
+/** The processor time of this process and its descendants, including ended ones, in seconds. */
 function cpuSeconds(): number {
   const spent = new Map<number, { parent: number; ticks: number }>();
   let names: string[];

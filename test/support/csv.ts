@@ -24,7 +24,7 @@ export function read(file: string | Uint8Array, size = 7, format = FORMAT): CsvL
   return lines;
 }
 
-/** Only the cells of those lines. */
+/** The cells of those lines. */
 export const cellsOf = (file: string | Uint8Array, size?: number, format?: CsvColumns) =>
   read(file, size, format).map(({ cells }) => cells);
 

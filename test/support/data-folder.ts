@@ -11,8 +11,8 @@ const run = promisify(execFile);
 let made: Promise<string> | undefined;
 
 /**
- * Puts there what `payhook init` makes. It is a copy of one that is made once a process: to make one takes seconds of
- * computing and many syncs of the disk.
+ * Copies what `payhook init` creates into the folder. One process creates it once, because creating takes seconds of
+ * processor time and many syncs of the disk.
  */
 export async function putDataFolder(dataDir: string): Promise<void> {
   made ??= makeDataFolder();

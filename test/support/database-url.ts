@@ -1,7 +1,7 @@
 import { inject } from 'vitest';
 import type { World } from './world.ts';
 
-/** The URL of a PostgreSQL, as a setting names it. */
+/** The URL of a PostgreSQL, as in a setting. */
 export function urlOf({ host, port, user, password, database }: Address): string {
   const credentials = [user, ...(password ? [password] : [])].map(encodeURIComponent).join(':');
   return `postgres://${credentials}@localhost:${port}/${database}?host=${encodeURIComponent(host)}`;
@@ -15,7 +15,7 @@ interface Address {
   readonly database: string;
 }
 
-/** Settings with which another process works on the database of a world. */
+/** The settings with which another process uses the database of a world. */
 export async function settingsOf(
   world: Pick<World, 'query'>,
   pooler = inject('postgres').pooler,

@@ -12,7 +12,7 @@ interface Operation {
   >;
 }
 
-// Every response of the suite is validated by another validator than the program's.
+// Validates every response of the suite with a validator other than the program's.
 const ajv = new Ajv2020({ strict: false, allErrors: false });
 addFormats.default(ajv);
 // through JSON, as a client reads it
@@ -24,7 +24,7 @@ const description = JSON.parse(JSON.stringify(describe(ROUTES))) as {
 // one schema for the whole description, so that each component is compiled once
 ajv.addSchema(description, 'description', false, false);
 
-/** The paths of the description, with every reference to a component replaced by the component. */
+/** The paths of the description, with every component reference replaced by the component. */
 export function inlinePaths(): unknown {
   const { schemas } = description.components;
   const inline = (value: unknown): unknown => {
@@ -37,7 +37,7 @@ export function inlinePaths(): unknown {
   return inline(description.paths);
 }
 
-/** Headers of HTTP itself, which a description does not list, and those for the security of browsers. */
+/** Headers of HTTP itself, which a description does not list, and headers for browser security. */
 const PLAIN = new Set([
   ...[
     'connection',
@@ -54,7 +54,7 @@ const PLAIN = new Set([
 
 const validators = new Map<string, ValidateFunction>();
 
-// a literal path wins over one with parameters, as in the router
+// a literal path takes precedence over one with parameters, as in the router
 const PATTERNS = Object.entries(description.paths)
   .toSorted(([a], [b]) => a.split('{').length - b.split('{').length)
   .map(([pattern, methods]) => {
@@ -95,17 +95,17 @@ export function checkAgainstCatalogue(payload: string): void {
     eventValidators.set(type, validate);
   }
   if (!validate(event))
-    throw new Error(`${type} breaks its schema: ${ajv.errorsText(validate.errors)}\n${payload}`);
+    throw new Error(`${type} violates its schema: ${ajv.errorsText(validate.errors)}\n${payload}`);
 }
 
-/** Throws when a response is not one that the OpenAPI description declares for the operation. */
+/** Throws when the OpenAPI description does not declare a response for the operation. */
 export function checkAgainstDescription(
   method: string,
   path: string,
   answer: { status: number; reason: string | null; text: string; body: unknown; headers: Headers },
 ): void {
   const found = operationAt(method, path);
-  // the path lacks the method: the operation of a similar path with parameters was not meant
+  // the path lacks the method: the request did not mean a similar path with parameters
   if (!found || answer.status === 405) return;
   const where = `${method} ${found.pattern} -> ${answer.status}`;
   const response = found.operation.responses[String(answer.status)];
@@ -131,7 +131,7 @@ export function checkAgainstDescription(
   }
   if (!validate(answer.body)) {
     throw new Error(
-      `${where} breaks its schema: ${ajv.errorsText(validate.errors)}\n${answer.text.slice(0, 500)}`,
+      `${where} violates its schema: ${ajv.errorsText(validate.errors)}\n${answer.text.slice(0, 500)}`,
     );
   }
 }

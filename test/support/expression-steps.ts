@@ -1,6 +1,6 @@
 /**
- * A backtracking matcher that counts its steps. An engine that backtracks, as that of V8 does, needs about as many, so
- * the cost of a regular expression is measured without a clock.
+ * A backtracking matcher that counts its steps. A backtracking engine such as V8's needs about as many, so this
+ * measures the cost of a regular expression without a clock.
  */
 
 /** A part of a regular expression. */
@@ -115,7 +115,7 @@ export function parseExpression(source: string): Node {
 
 type Test = (character: string) => boolean;
 
-/** Whether a set takes a character, asked of the engine once for each. */
+/** Whether a set matches a character; asks the engine once per character. */
 export function testOf(source: string, flags: string): Test {
   const expression = new RegExp(`^(?:${source})$`, flags.replaceAll(/[gymd]/g, ''));
   const known = new Map<string, boolean>();
@@ -145,12 +145,12 @@ export interface Program {
   readonly flags: string;
 }
 
-/** Above this, a repetition is as good as unlimited. */
+/** A repetition above this count is treated as unlimited. */
 const MOST_COPIES = 300;
 
 /** Compiles a parsed regular expression. */
 export function compileExpression(root: Node, flags: string): Program {
-  // the places of empty repetitions come after those of the groups
+  // the slots of empty repetitions follow those of the groups
   let slots = 2 * groupsIn(root).size + 1;
   const compile = (start: Node, by: 1 | -1): Instruction[] => {
     const out: Instruction[] = [];
@@ -249,8 +249,8 @@ export class TooManySteps extends Error {}
 type Slots = readonly (number | undefined)[];
 
 /**
- * How many steps it takes to find all matches in a text (the first one, without the flag `g`).
- * Throws TooManySteps beyond `limit`.
+ * The number of steps to find all matches in a text (only the first without the flag `g`). Throws TooManySteps beyond
+ * `limit`.
  */
 export function countSteps({ instructions, flags }: Program, text: string, limit: number): number {
   const characters = flags.includes('u') ? [...text] : text.split('');
@@ -275,7 +275,7 @@ export function countSteps({ instructions, flags }: Program, text: string, limit
     return at + by * (end - start);
   };
 
-  /** The end of a match that begins at a place, with its groups; null when there is none. */
+  /** The end of a match that begins at a position, with its groups; null without a match. */
   const run = (
     program: readonly Instruction[],
     from: number,

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { parseSync } from 'vite';
 
-/** A regular expression of the program, and where it stands. */
+/** A regular expression of the program, and its location. */
 export interface FoundExpression {
   readonly file: string;
   readonly source: string;
@@ -15,8 +15,8 @@ const isTree = (value: unknown): value is Tree =>
   typeof value === 'object' && value !== null && typeof (value as Tree).type === 'string';
 
 /**
- * Every regular expression in the source files under some folders: the literals, and those made by `RegExp` from texts
- * that stand in the source. The others are returned as `unknown`, such as `src/a.ts: new RegExp(text)`.
+ * Every regular expression in the source files under some folders: the literals, and those that `RegExp` builds from
+ * texts in the source. The others are returned as `unknown`, such as `src/a.ts: new RegExp(text)`.
  */
 export function expressionsIn(folders: readonly string[]): {
   readonly found: readonly FoundExpression[];
@@ -69,7 +69,7 @@ function* nodesOf(tree: Tree): Generator<Tree> {
 const isConstructor = ({ type, callee }: Tree) =>
   (type === 'NewExpression' || type === 'CallExpression') && (callee as Tree).name === 'RegExp';
 
-/** The text that an expression of the source gives; undefined when it takes a run to know. */
+/** The text of an expression in the source; undefined when it is known only at run time. */
 function textOf(node: Tree, file: string): string | undefined {
   switch (node.type) {
     case 'Literal':

@@ -1,7 +1,7 @@
 import { until } from './wire.ts';
 import type { World } from './world.ts';
 
-/** Holds back a statement to PostgreSQL; `reached` resolves when it was tried. */
+/** Holds back a statement to PostgreSQL; `reached` resolves when the program has sent it. */
 export function holdBack({ latency }: World, statement: string): { reached: Promise<void>; goOn(): void } {
   let [reach, open] = [() => {}, () => {}];
   const reached = new Promise<void>((resolve) => {

@@ -2,13 +2,13 @@ import { randomBytes } from 'node:crypto';
 import { makePartitions } from '../../src/db/partitions.ts';
 import type { World } from './world.ts';
 
-/** An event of the past at one endpoint, and how far it got. */
+/** A past event at one endpoint, with its state. */
 export interface Past {
   /** UUID. */
   readonly endpoint: string;
   readonly type?: string;
   readonly status?: 'pending' | 'delivered' | 'failed';
-  /** UUID of the event, with the time it was published: `eventIdAt` makes one. */
+  /** UUID of the event, with the time it was published: `eventIdAt` creates one. */
   readonly event: string;
 }
 
@@ -22,8 +22,8 @@ const timeOf = (eventId: string) =>
   new Date(Number.parseInt(eventId.replaceAll('-', '').slice(0, 12), 16)).toISOString();
 
 /**
- * Writes a history into the log of an account (UUID), as publishing and workers would have left it: events, the log
- * with its attempts and counts, and the queue.
+ * Writes the history of an account (UUID), as publishing and workers would have left it: events, the log with its
+ * attempts and counts, and the queue.
  */
 export async function putIn(
   world: Pick<World, 'platform' | 'query'>,

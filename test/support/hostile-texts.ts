@@ -1,13 +1,13 @@
 import { groupsIn, type Node, testOf } from './expression-steps.ts';
 
-/** Letters, digits, signs and blanks of several scripts, those that people read first. */
+/** Letters, digits, signs and blanks of several scripts, the most readable first. */
 const CHARACTERS = [
   ...'a1 -.,:;/Z0_\'"(){}[]<>=+*?!@#$%&|~^`\\\t\n\r\0',
   ...Array.from({ length: 128 }, (_, code) => String.fromCharCode(code)),
   ...'\u00a0\u202f\u2009\u2028\u200b\u200d\ufeff\u0301\u00e9\u00df\u2019\u20ac\u00a3\u00a5\u0430\u05d0\u0627\u5b57\u30ab\uff1d\ud83d\ude00',
 ];
 
-/** A text that grows: `start`, then `unit` again and again, then `end`. */
+/** A growing text: `start`, then `unit` repeated, then `end`. */
 interface Growing {
   readonly start: string;
   readonly unit: string;
@@ -20,7 +20,7 @@ export function hostileTexts(root: Node, source: string, flags: string): Growing
   if (!hasRepetition(root)) return [];
   const own = [...new Set([...source])];
   const all = [...new Set([...CHARACTERS, ...own])];
-  // of characters that the same sets take, one is enough
+  // one of the characters that the same sets match is enough
   const kinds = new Map<string, string>();
   for (const character of all) {
     const kind = sets.map((test) => (test(character) ? '1' : '0')).join('');
@@ -58,7 +58,7 @@ function hasRepetition(node: Node): boolean {
   return 'node' in node && hasRepetition(node.node);
 }
 
-/** The shortest text that a part matches, as far as its sets tell. */
+/** The shortest text that a part matches, judged by its sets. */
 function exampleOf(
   flags: string,
   characters: readonly string[],

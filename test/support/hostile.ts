@@ -6,7 +6,7 @@ import { gzipSync } from 'node:zlib';
 import type { AttemptError } from '../../src/webhooks/engine/outcome.ts';
 import { certificateFor } from './certificate.ts';
 
-/** A hostile receiver that is up. */
+/** A running hostile receiver. */
 export interface Hostile {
   readonly url: string;
   /** Bytes it was able to send. */
@@ -16,7 +16,7 @@ export interface Hostile {
   close(): Promise<void>;
 }
 
-/** A hostile receiver of the table: what it does, and how an attempt at it must end (null = success). */
+/** A hostile receiver of the table: what it does, and the expected `error_code` of an attempt (null = success). */
 export interface HostileReceiver {
   readonly name: string;
   readonly expected: AttemptError | null;
@@ -62,7 +62,7 @@ async function serve(meet: (socket: Socket) => void, certificate?: ReturnType<ty
   };
 }
 
-/** Writes the parts for as long as the other side takes them. */
+/** Writes the parts for as long as the other side reads. */
 function pour(socket: Socket, next: () => string | Buffer | null) {
   for (;;) {
     const part = next();
@@ -128,7 +128,7 @@ async function neverAccept(): Promise<Hostile> {
   };
 }
 
-/** All hostile receivers, and how an attempt at each must end. */
+/** All hostile receivers, with the expected result of an attempt at each. */
 export const HOSTILE_RECEIVERS: readonly HostileReceiver[] = [
   { name: 'refuses the connection', expected: 'connection_refused', start: refuse },
   { name: 'never accepts the connection', expected: 'timeout', start: neverAccept },
@@ -250,7 +250,7 @@ export const HOSTILE_RECEIVERS: readonly HostileReceiver[] = [
   },
 ];
 
-/** Header lines without end. */
+/** Endless header lines. */
 function headers(head = HEAD): () => string {
   const lines = Array.from({ length: 1000 }, (_, index) => `x-header-${index}: value\r\n`).join('');
   let isFirst = true;

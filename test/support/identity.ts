@@ -4,26 +4,26 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { type Adapter, type AdapterPayload, Provider } from 'oidc-provider';
 
-/** Awkward on purpose: each has to be encoded in a form of its own on the way. */
+/** Awkward on purpose: each must be encoded in its own way. */
 const CLIENT = { client_id: 'payhook:7', client_secret: 'a secret+of%20the&client=7/:' };
 
-/** An OAuth 2 server on 127.0.0.1 that gives tokens to one client. */
+/** An OAuth 2 server on 127.0.0.1 that issues tokens to one client. */
 export interface IdentityProvider {
   /** `client_credentials` of an endpoint. */
   readonly credentials: typeof CLIENT & { readonly token_url: string; readonly scope: string };
-  /** Scopes of the tokens it has given so far. */
+  /** The scopes of the tokens issued so far. */
   readonly given: string[];
-  /** Whether a header `Authorization` has a token that it gave and that lives. */
+  /** Whether a header `Authorization` has a live token of this server. */
   isLive(authorization: string | undefined): Promise<boolean>;
   /** Ends the token of a header `Authorization`. */
   revoke(authorization: string): Promise<void>;
   close(): Promise<void>;
 }
 
-/** Signs nothing here, as the tokens are opaque; the provider wants one. */
+/** Signs nothing, as the tokens are opaque; the provider requires one. */
 const SIGNING_KEY = generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey.export({ format: 'jwk' });
 
-/** Where a provider keeps its tokens: nothing of users or grants, as its client acts for itself. */
+/** The provider's token store: without users or grants, because its client acts for itself. */
 function keptInMemory(): () => Adapter {
   const kept = new Map<string, AdapterPayload>();
   return () => ({
@@ -37,7 +37,7 @@ function keptInMemory(): () => Adapter {
   });
 }
 
-/** Starts one whose tokens live so many seconds, for a client that it asks to authenticate in this way alone. */
+/** Starts a server whose tokens live this many seconds, for a client that must authenticate in this one way. */
 export async function startIdentityProvider(
   authentication: 'basic' | 'post' = 'basic',
   lifeS = 600,

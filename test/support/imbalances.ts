@@ -1,7 +1,4 @@
-/**
- * Queries for what must never be true of stored money, found by plain counting. Each row names what is wrong and
- * where.
- */
+/** Queries for impossible states of stored money, found by plain counting. Each row says what is wrong and where. */
 export const IMBALANCES = `
   with line as (
     select t.*, p.status
@@ -237,7 +234,7 @@ export const IMBALANCES = `
   select 'a request with a key left no answer', key from idempotency_keys where status is null
 `;
 
-/** Changes without an event, or with two. Only for databases that were written to through the API alone. */
+/** Changes without an event, or with two. Only for databases written through the API alone. */
 export const UNTOLD = `
   with told as (
     select account_id, type, payload::json #>> '{data,id}' as id,
@@ -274,7 +271,7 @@ export const UNTOLD = `
   where stored <> told
 `;
 
-/** Where what happened over time is told wrong: notes and sums against the records. Not where a test moved a time. */
+/** Wrong history: notes and sums compared with the records. Not for tests that moved a time. */
 export const MISTOLD = `
   with own as (
     select * from commissions
@@ -318,7 +315,7 @@ export const MISTOLD = `
   where (amount, count) <> (0, 0)
 `;
 
-/** Where the counts of the log are wrong: sums, folded or not, against the rows. There must be none at any moment. */
+/** Wrong counts of the log: sums, folded or not, compared with the rows. They must be right at any moment. */
 export const MISCOUNTS = `
   select 'the log is counted wrong' as what, to_json(m)::text as detail
   from (
@@ -366,7 +363,7 @@ export const MISCOUNTS = `
   where n <> 0
 `;
 
-/** What must never be true of deliveries when no worker runs. */
+/** Impossible states of deliveries when no worker runs. */
 export const LOOSE_ENDS = `
   select 'a pending delivery waits in no queue' as what, to_json(d)::text as detail
   from deliveries d where status = 'pending' and not exists (

@@ -1,12 +1,12 @@
 import { expect } from 'vitest';
 import type { Api } from './api.ts';
 
-/** A VAT id whose check digit is right. */
+/** A VAT id with a valid check digit. */
 export const VAT_ID = 'DE136695976';
 
 const ADDRESS = { line1: 'Hauptstr. 1', city: 'Berlin', postal_code: '10115' };
 
-/** The merchant's side of invoices: who they are, and 19 % of tax on what businesses of Germany supply. */
+/** The merchant's side of invoices: their name and address, and 19 % tax on supplies of German businesses. */
 export async function letInvoice(api: Api): Promise<void> {
   const answer = await api.patch('/v2/account', {
     tax_profile: { legal_name: 'Muster GmbH', country: 'DE', address: ADDRESS, vat_id: VAT_ID },

@@ -5,28 +5,27 @@ export interface LatencyProxy {
   /** Milliseconds each message to PostgreSQL waits; may be changed while it runs. */
   latencyMs: number;
   /**
-   * Called with each message to PostgreSQL, and whose connection it is, before it is passed on; what it returns is
-   * awaited.
+   * Called with each message to PostgreSQL and its connection before the message is forwarded; its result is awaited.
    */
   before: ((message: Buffer, connection: object) => Promise<void> | undefined) | undefined;
-  /** While true, new connections are closed at once: PostgreSQL cannot be reached. */
+  /** While true, new connections are closed at once: PostgreSQL is unreachable. */
   refusing: boolean;
-  /** New connections that were refused. */
+  /** Number of refused connections. */
   refusals: number;
-  /** While true, nothing is passed on and nothing is closed, as behind a firewall that drops all packets. */
+  /** While true, nothing is forwarded and nothing is closed, as behind a firewall that drops all packets. */
   silent: boolean;
-  /** From now on the open connections stay silent; new ones do not. */
+  /** Silences the open connections from now on; new ones work. */
   silence(): void;
-  /** While true, messages reach PostgreSQL and its answers are dropped, until the next cut. */
+  /** While true, messages reach PostgreSQL and its responses are dropped, until the next cut. */
   deaf: boolean;
-  /** Cuts all connections now, as a failing network would. */
+  /** Cuts all connections, as a failing network would. */
   cut(): void;
   close(): Promise<void>;
 }
 
 /**
- * A TCP proxy in front of PostgreSQL that delays what is sent to it: without latency two requests rarely overlap and
- * a race test proves nothing.
+ * A TCP proxy in front of PostgreSQL that delays its input: without latency two requests rarely overlap and a race test
+ * proves nothing.
  */
 export async function latencyProxy(
   target: { host: string; port: number },

@@ -1,11 +1,8 @@
-/** How long a lease is where DELIVERY_TIMEOUT_MS is `LEASE_TIMEOUT_MS`, in milliseconds. */
+/** The length of a lease where DELIVERY_TIMEOUT_MS is `LEASE_TIMEOUT_MS`, in milliseconds. */
 export const LEASE_MS = 60_000;
 export const LEASE_TIMEOUT_MS = LEASE_MS / 2;
 
-/**
- * SQL that notes every lease in a table `leases` where it is given, by PostgreSQL's clock, so that a busy machine fails no
- * test.
- */
+/** SQL that records every lease in a table `leases`, by PostgreSQL's clock, so that a busy machine fails no test. */
 export const NOTE_LEASES = `
   create table leases (endpoint_id uuid, event_id uuid, given_at timestamptz);
   create function note_lease() returns trigger language plpgsql security definer as $$
@@ -16,7 +13,7 @@ export const NOTE_LEASES = `
   create trigger note_lease after insert or update of lease_token on queue
     for each row when (new.lease_token is not null) execute function note_lease();`;
 
-/** A query for the most leases of an endpoint that were given within any second, as `most`. */
+/** A query for the most leases of an endpoint granted within any second, as `most`. */
 export const mostLeasesInASecond = (endpoint: string) => `
   select coalesce(max(count), 0)::int as most from (
     select count(*) over (order by given_at range between current row and interval '999999 microseconds' following) as count

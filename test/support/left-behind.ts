@@ -4,10 +4,10 @@ import { PATIENCE_MS } from './patience.ts';
 import { until } from './wire.ts';
 import { clientOf } from './world.ts';
 
-/** The connection with which a test looks into its database. */
+/** The connection with which a test reads its database. */
 export interface Inspector {
   readonly client: pg.Client;
-  /** Whether a test began a transaction on it and did not end it. */
+  /** Whether a test left a transaction open on it. */
   isInTransaction(): boolean;
 }
 
@@ -25,7 +25,7 @@ export async function inspectorOf(database: string): Promise<Inspector> {
   return { client, isInTransaction: () => status !== 'I' };
 }
 
-/** Settings that this connection has of its own; what a test sets it sets back. */
+/** The session settings of this connection; a test must reset its changes. */
 const SETTINGS = `
   select name || ' = ' || setting as what from pg_settings where source = 'session' and name <> 'plan_cache_mode'
   union all
@@ -49,19 +49,19 @@ const SCHEMA = `
     (select count(*) from pg_trigger t join pg_class c on c.oid = tgrelid where not relispartition),
     (select count(*) from pg_constraint t join pg_class c on c.oid = conrelid where not relispartition))) as schema`;
 
-/** What the schema is, to be compared later. */
+/** A description of the schema, to be compared later. */
 export async function schemaOf({ client }: Inspector): Promise<string> {
   const { rows } = await client.query<{ schema: string }>({ name: 'schema', text: SCHEMA });
   return rows[0]?.schema ?? '';
 }
 
-/** What must not be true of stored money and deliveries, a sentence each. The workers have stopped. */
+/** Violations in stored money and deliveries, one sentence each. The workers have stopped. */
 export async function imbalances({ client }: Inspector): Promise<string[]> {
   const { rows } = await client.query({ name: 'books', text: `${IMBALANCES} union all ${LOOSE_ENDS}` });
   return rows.length > 0 ? [`the books do not balance: ${JSON.stringify(rows)}`] : [];
 }
 
-/** What the next test would find changed, a sentence each: transactions, settings, the schema. */
+/** Changes that the next test would find, one sentence each: transactions, settings, the schema. */
 export async function disorder(inspector: Inspector, schema: string): Promise<string[]> {
   const { client } = inspector;
   const found: string[] = [];
@@ -72,7 +72,7 @@ export async function disorder(inspector: Inspector, schema: string): Promise<st
   const ask = async (name: string, text: string) =>
     (await client.query<{ what: string }>({ name, text })).rows;
   let busy: { what: string }[] = [];
-  // what a chore or an aborted request still does ends by itself
+  // a running chore or an aborted request finishes by itself
   await until(
     'the server to be idle',
     async () => {
@@ -95,7 +95,7 @@ const DUE = `
     and (q.generation, q.due_at) <= (e.resumptions, now() - coalesce(e.batch_wait_ms, 0) * interval '1 millisecond')
   limit 5`;
 
-/** Waits until the worker has made every attempt that is due. Names the deliveries that it leaves. */
+/** Waits until the worker has made every due attempt. Names the deliveries that remain. */
 export async function stillQueued({ client }: Inspector): Promise<string[]> {
   let due: { what: string }[] = [];
   return until(

@@ -1,16 +1,18 @@
 import { bytesAfter } from '../../scripts/sizes-page.ts';
 import { TABLES } from '../../src/db/tables.ts';
 
-/* What the text of a migration gives away about its locks. It knows the statements that we write, not all of SQL. */
+/* Checks the text of a migration for dangerous locks. It knows the statements that we write, not all of SQL. */
 
 const LARGE_BYTES = 1e9;
 
-/** Tables with more than a gigabyte after three years of a platform, and those that are empty only while all goes well. */
+/**
+ * Tables with more than a gigabyte after three years of a platform, and those that are empty only while all goes well.
+ */
 export const LARGE: readonly string[] = Object.entries(TABLES).flatMap(([name, facts]) =>
   facts.unit === 'work of the moment' || bytesAfter(facts, 'platform') > LARGE_BYTES ? [name] : [],
 );
 
-/** A default that is another value for each row makes PostgreSQL rewrite the table. */
+/** A default with a different value for each row makes PostgreSQL rewrite the table. */
 const VOLATILE =
   /\bdefault\s+(?:\(?\s*)?(?:now_ms|new_id|random|gen_random_uuid|uuidv7|clock_timestamp|nextval|timeofday)\b/;
 
@@ -31,12 +33,12 @@ const ALTERATIONS: readonly (readonly [pattern: RegExp, instead: string])[] = [
   [/\bset\s+(?:tablespace|logged|unlogged|access\s+method)\b/, 'rewrites it'],
 ];
 
-/** `text` without comments and in lower case; the bodies of functions stay, for a migration may run them. */
+/** `text` without comments and in lower case; function bodies stay, because a migration may run them. */
 const plain = (text: string) => text.replaceAll(/--[^\n]*/g, '').toLowerCase();
 
 /**
- * What is wrong with a migration, a sentence each. In: its text, and the names of the tables that may be large. What it does to a table
- * that it creates is fine.
+ * The problems of a migration, one sentence each, from its text and the names of the tables that may be large. Any
+ * change to a table that it creates is allowed.
  */
 export function problemsOf(text: string, large: readonly string[]): string[] {
   const found: string[] = [];

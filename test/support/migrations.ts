@@ -8,8 +8,8 @@ const files = readdirSync(FOLDER)
 const textOf = (name: string) => readFileSync(new URL(name, FOLDER), 'utf8');
 
 /**
- * Runs `work` in a schema made by the migrations before `migration` (a file name). `migrate` then applies that one,
- * and with `all` also those after it. The schema is dropped at the end.
+ * Runs `work` in a schema created by the migrations before `migration` (a file name). `migrate` then applies that one,
+ * and with `all` also the later ones. The schema is dropped at the end.
  */
 export async function before(
   { query }: World,

@@ -17,7 +17,7 @@ export interface NachaPayment {
   readonly trace: string;
 }
 
-/** What github.com/moov-io/ach says of a file. */
+/** The result of github.com/moov-io/ach for a file. */
 interface NachaReading {
   readonly error?: string;
   readonly credit: number;
@@ -26,7 +26,7 @@ interface NachaReading {
   readonly payments: NachaPayment[];
 }
 
-/** Builds the reader of test/tools/ach from modules that are there; the reason why it cannot, as text. */
+/** Builds the reader of test/tools/ach from downloaded modules; returns the reason when it cannot. */
 function build(): { readonly program: string } | { readonly missing: string } {
   mkdirSync(join(TOOLS, 'out'), { recursive: true });
   const folder = mkdtempSync(join(TOOLS, 'out', 'ach-'));
@@ -66,7 +66,7 @@ export function readByAnother(files: readonly string[]): NachaReading[] {
   }
 }
 
-/** The working days from one day to another on which github.com/moov-io/base has the Federal Reserve closed. */
+/** The working days of a period on which github.com/moov-io/base has the Federal Reserve closed. */
 export const closedDays = (from: string, to: string): string[] => ask<string[]>(['days', from, to])[0] ?? [];
 
 /** The payments in a file, by the columns of the operating rules. */
@@ -90,7 +90,7 @@ export function paymentsIn(file: string): NachaPayment[] {
   return found;
 }
 
-/** What in a file breaks the rules of its form: lines, blocks, order, counts, sums, hashes and numbers. */
+/** Violations of the file format: lines, blocks, order, counts, sums, hashes and numbers. */
 export function breaches(file: string): string[] {
   const lines = file.split('\r\n');
   const last = lines.pop();

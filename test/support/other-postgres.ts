@@ -8,7 +8,7 @@ import { until } from './wire.ts';
 const DEBIAN = '/usr/lib/postgresql';
 const OLDEST = 15;
 
-/** The binaries of the oldest PostgreSQL that Debian has installed here and Payhook runs on, or null. */
+/** The binaries of the oldest Debian PostgreSQL installed here that Payhook supports, or null. */
 export function otherPostgres(): string | null {
   if (process.geteuid?.() !== 0 || spawnSync('id', ['-u', 'postgres']).status !== 0) return null;
   const versions = existsSync(DEBIAN) ? readdirSync(DEBIAN) : [];

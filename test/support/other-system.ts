@@ -6,28 +6,31 @@ import { fileURLToPath } from 'node:url';
 
 const PROJECT = fileURLToPath(new URL('../..', import.meta.url));
 
-/** This machine as a test may change it as root: the folders of the system that an installation writes to are others. */
+/**
+ * This machine in a mount namespace, so that a test may change it as root: the system folders that an installation
+ * writes to are replaced.
+ */
 export interface OtherSystem {
-  /** A line for a shell that runs commands in it; `/opt/payhook` is this project. */
+  /** A shell command that runs commands in it; `/opt/payhook` is this project. */
   entered(commands: string): string;
   /** Runs commands to their end. */
   run(commands: string): { code: number | null; stdout: string; stderr: string };
-  /** Where a file of it is found from outside. */
+  /** The outside path of a file in it. */
   path(inside: string): string;
   close(): void;
 }
 
-/** Folders that are others inside; all but /etc begin empty. */
+/** Folders that are replaced inside; all but /etc begin empty. */
 const FOLDERS = ['etc', 'opt', 'root', 'usr/local/sbin', 'var/lib', 'var/log'];
 
-/** Whether this process may have mounts of its own, which takes root. */
+/** Whether this process may create mounts, which takes root. */
 export const canMount = spawnSync('unshare', ['--mount', 'mount', '--make-rprivate', '/']).status === 0;
 
 /** Whether every user may run the Node of this process, as a service must. */
 export const isNodeForAll =
   spawnSync('runuser', ['-u', 'nobody', '--', process.execPath, '--version']).status === 0;
 
-/** Makes a system. Close it. */
+/** Creates a system. Close it. */
 export function startOtherSystem(): OtherSystem {
   const folder = mkdtempSync(join(tmpdir(), 'payhook-system-'));
   for (const name of FOLDERS) mkdirSync(join(folder, name), { recursive: true, mode: 0o755 });

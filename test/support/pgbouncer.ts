@@ -14,19 +14,22 @@ export interface PgBouncer {
   close(): Promise<void>;
 }
 
-/** It refuses to run as root: then it is nobody to itself, and root to the files of the embedded PostgreSQL. */
+/**
+ * PgBouncer refuses to run as root: in a user namespace it sees itself as nobody, and the files of the embedded
+ * PostgreSQL see root.
+ */
 const COMMAND: readonly [string, ...string[]] =
   process.getuid?.() === 0
     ? ['unshare', '--user', '--map-user=65534', '--map-group=65534', '--', 'pgbouncer']
     : ['pgbouncer'];
 const [program, ...before] = COMMAND;
 
-/** Whether PgBouncer is on this machine and can run. */
+/** Whether PgBouncer is installed and can run. */
 export const hasPgBouncer = spawnSync(program, [...before, '--version']).status === 0;
 
 /**
- * Starts PgBouncer as Debian ships it, with settings that drop nothing. It lets everybody in as `user`, because it is for
- * tests on this machine.
+ * Starts PgBouncer as Debian ships it, with settings that drop nothing. It accepts everyone as `user`, because it
+ * serves tests on this machine only.
  */
 export async function startPgBouncer(
   target: { host: string; port: number; user: string; password: string | undefined },

@@ -9,7 +9,7 @@ import type { World, WorldOptions } from './world.ts';
 
 const LEFT = { settings: { LOG_LEVEL: 'warn' } };
 
-/** Returns a world after a test has left something in it; the message, or null when the pool took it. */
+/** Returns a world after a test has left something in it; returns the message, or null when the pool accepted it. */
 async function returned(leave: (world: World) => Promise<unknown>, options: WorldOptions = LEFT) {
   const world = await borrowWorld(options);
   await leave(world);
@@ -20,7 +20,7 @@ async function returned(leave: (world: World) => Promise<unknown>, options: Worl
 }
 
 describe('a world that a test returns', () => {
-  test('is used again, and holds nothing of the test before', async () => {
+  test('is used again, and holds nothing of the previous test', async () => {
     expect(
       await returned(async ({ api }) => {
         const { id } = await makeAffiliate(api);
@@ -38,7 +38,7 @@ describe('a world that a test returns', () => {
     await again.close();
   });
 
-  test('is refused with a transaction that it left open', async () => {
+  test('is refused with an open transaction', async () => {
     expect(await returned(({ query }) => query('begin'))).toMatch('a transaction of `query` is open');
     const clients: { end(): Promise<void> }[] = [];
     const message = await returned(async (world) => {
@@ -51,7 +51,7 @@ describe('a world that a test returns', () => {
     for (const client of clients) await client.end();
   });
 
-  test('is refused with a setting or a schema that it changed', async () => {
+  test('is refused with a changed setting or schema', async () => {
     expect(await returned(({ query }) => query(`set work_mem = '1MB'`))).toMatch(
       'settings were changed: work_mem',
     );
@@ -79,7 +79,7 @@ describe('a world that a test returns', () => {
         const path = `/v2/webhook-endpoints/${body.id}/events/${event}`;
         const tried = async () => (await api.get(path)).body.attempt_count === 1;
         await onSignal({ query }, 'settled', 'the first attempt', tried);
-        // as if no worker looked: a claim leaves out endpoints that others have locked
+        // as if no worker looked: a claim skips endpoints that others have locked
         const client = await connect();
         await client.query('begin');
         await client.query('select from endpoint_state for update');
@@ -92,7 +92,7 @@ describe('a world that a test returns', () => {
 });
 
 describe('a signal', () => {
-  test('lets a test see what it says at once', async () => {
+  test('wakes a waiting test at once', async () => {
     const receiver = createServer((_, response) => response.end()).listen(0, '127.0.0.1');
     await once(receiver, 'listening');
     const { port } = receiver.address() as AddressInfo;
@@ -108,7 +108,7 @@ describe('a signal', () => {
     receiver.close();
   });
 
-  test('that never comes fails by its name, with the state of the engine', async () => {
+  test('that never comes fails with its name and the state of the engine', async () => {
     const world = await borrowWorld(LEFT);
     await expect(onSignal(world, 'settled', 'a delivery', () => false, 20)).rejects.toThrow(
       /waited 20 ms for a delivery: the signal `settled` came 0 times, the engine has \{"queued":0,"leased":0/,

@@ -2,9 +2,9 @@ import { inject } from 'vitest';
 import { makeWorld, type OwnWorld, type World, type WorldOptions } from './world.ts';
 
 /*
- * The worlds of one process. A world costs about a second of processor time, and accounts isolate tests from each other, so
- * a test file borrows a world and returns it. A returned world must be idle and balanced (see left-behind.ts); then it is
- * wiped and waits for the next file that asks for the same settings.
+ * The worlds of one process. A world costs about a second of processor time, and accounts isolate tests from each
+ * other, so a test file borrows a world and returns it. A returned world must be idle and balanced (see
+ * left-behind.ts); then it is wiped and waits for the next file that needs the same settings.
  */
 
 /** At most this many wait unused in a process: each holds connections. */
@@ -16,12 +16,12 @@ interface Pool {
   started: number;
 }
 
-/** Files share their process, but each may have modules of its own. */
+/** Files share their process, but each may have its own modules. */
 const shared = globalThis as { payhookWorlds?: Pool };
 shared.payhookWorlds ??= { idle: [], started: 0 };
 const pool = shared.payhookWorlds;
 
-/** Notes that a world was started: the report of the run shows how many each file needed. */
+/** Records a started world: the report of the run shows how many each file needed. */
 export function countWorld(): void {
   pool.started += 1;
 }
@@ -29,15 +29,15 @@ export function countWorld(): void {
 /** How many worlds this process has started. */
 export const worldsStarted = (): number => pool.started;
 
-/** Whether a world with these options can be used again: a proxy, a pooler or a replica keeps state of its own. */
+/** Whether a world with these options can be used again: a proxy, a pooler or a replica keeps its own state. */
 function isShared({ own = false, databaseLatencyMs, pooler }: WorldOptions): boolean {
   const { replica, pooler: always } = inject('postgres');
   return !own && databaseLatencyMs === undefined && !pooler && !always && !replica;
 }
 
 /**
- * A world from the pool, or a new one. `close` returns it; it throws when the test left something behind, and such a world
- * is not used again.
+ * A world from the pool, or a new one. `close` returns it; it throws when the test left something behind, and discards
+ * such a world.
  */
 export async function borrowWorld(options: WorldOptions = {}): Promise<World> {
   const key = JSON.stringify([

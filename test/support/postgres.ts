@@ -16,14 +16,14 @@ export interface TestPostgres {
   /** Creates and drops databases. */
   readonly superuser: string;
   readonly superuserPassword: string | undefined;
-  /** What the program connects as. */
+  /** The role the program connects as. */
   readonly user: string;
   readonly password: string | undefined;
   /** A migrated database with the first account, to clone. */
   readonly template: string;
   readonly firstKey: string;
   readonly secretKey: string;
-  /** For what the tests of a run share; removed at its end. */
+  /** For files that the tests of a run share; removed at its end. */
   readonly folder: string;
   /** A pooler in front of it, which the program connects to (TEST_POOLER). */
   readonly pooler: { readonly host: string; readonly port: number } | undefined;
@@ -49,7 +49,7 @@ async function openServer(folder: string) {
     const as = { superuser: user, superuserPassword: password, user, password };
     return { ...where, ...as, replica: undefined, close: async () => {} };
   }
-  // No data outlives the run; the fault tests start servers of their own, with fsync.
+  // No data outlives the run; the fault tests start their own servers, with fsync.
   const settings = { fsync: 'off', max_connections: '400' };
   const pair = process.env.TEST_REPLICA ? await startPair({ synchronous: false, settings }) : undefined;
   const server =
@@ -67,7 +67,7 @@ async function openServer(folder: string) {
   };
 }
 
-/** Starts PostgreSQL once for the run and makes the template that every test's database is a clone of. */
+/** Starts PostgreSQL once for the run and creates the template of every test's database. */
 export async function setup(project: TestProject): Promise<() => Promise<void>> {
   const folder = mkdtempSync(join(tmpdir(), 'payhook-test-'));
   const { close, ...server } = await openServer(folder);

@@ -2,9 +2,9 @@ import { readFileSync } from 'node:fs';
 import { isDeepStrictEqual } from 'node:util';
 import fc from 'fast-check';
 
-/** Where the seeds and the counterexamples are, for readers of a failure. */
+/** The file of seeds and counterexamples, for readers of a failure. */
 const FILE = 'test/properties/recorded.json';
-/** How long a failing run looks for a smaller counterexample. */
+/** How long a failing run searches for a smaller counterexample. */
 const SHRINKING_MS = 45_000;
 const MINUTE_MS = 60_000;
 
@@ -14,15 +14,15 @@ interface Counterexample {
   readonly found: string;
   /** The case itself, where JSON can hold it. It stays the same when the arbitrary changes. */
   readonly value?: unknown;
-  /** Where fast-check found it. It names the case where JSON cannot hold it. */
+  /** Its path in fast-check, which identifies the case where JSON cannot hold it. */
   readonly seed?: number;
   readonly path?: string;
 }
 
 interface Recorded {
-  /** They choose the cases of every run: several where each was chosen for what its cases reach. */
+  /** The seeds of every run: several where each was chosen for what its cases reach. */
   readonly seeds: readonly number[];
-  /** The part of PROPERTY_MINUTES, in proportion to the others. */
+  /** The share of PROPERTY_MINUTES, in proportion to the others. */
   readonly share: number;
   readonly counterexamples: readonly Counterexample[];
 }
@@ -35,7 +35,7 @@ const RECORDED: Readonly<Record<string, Recorded>> = JSON.parse(
 export interface Run {
   /** Which of the clients runs the case, from 0. */
   readonly client: number;
-  /** Notes what is done, for the report of a failure. */
+  /** Records a step for the report of a failure. */
   note(line: string): void;
 }
 
@@ -45,17 +45,17 @@ export interface Property<Value> {
   readonly arbitrary: fc.Arbitrary<Value>;
   /** How many cases a seed gives. */
   readonly cases: number;
-  /** How many clients run the cases of different seeds at once; one if nothing is said. */
+  /** How many clients run the cases of different seeds at once; one by default. */
   readonly clients?: number;
-  /** Whether a failing run looks for a smaller case; not where one failure breaks what the next cases need. */
+  /** Whether a failing run searches for a smaller case; false where one failure breaks what the next cases need. */
   readonly shrinks?: boolean;
   /** Throws where the property does not hold. */
   readonly check: (value: Value, run: Run) => void | Promise<void>;
 }
 
 /**
- * Checks a property: every counterexample on record, then a fixed number of cases from each recorded seed. With
- * PROPERTY_MINUTES it goes on with random seeds for its share of that time. Throws what it found, with the line that
+ * Checks a property: every recorded counterexample, then a fixed number of cases from each recorded seed. With
+ * PROPERTY_MINUTES it continues with random seeds for its share of that time. Throws what it found, with the line that
  * records it.
  */
 export async function expectProperty<Value>(
@@ -69,7 +69,7 @@ export async function expectProperty<Value>(
   if (minutes > 0) await search(property, minutes * MINUTE_MS * partOf(recorded));
 }
 
-/** The part of the whole search that falls to a property. */
+/** A property's share of the whole search. */
 function partOf({ share }: Recorded): number {
   return share / Object.values(RECORDED).reduce((sum, each) => sum + each.share, 0);
 }
@@ -109,7 +109,7 @@ async function runSeeds<Value>(property: Property<Value>, seeds: readonly number
   let notes: string[] = [];
   const propertyOf = (client: number) =>
     fc.asyncProperty(arbitrary, async (value) => {
-      // the others stop, and what fails is made smaller for a while
+      // the others stop, and the failing case is made smaller for a while
       if (failing !== undefined && (failing !== client || performance.now() > end)) return;
       const own: string[] = [];
       try {

@@ -10,11 +10,11 @@ import { until } from './wire.ts';
 
 export type ProxyName = 'tinyproxy' | 'squid';
 
-/** A proxy of Debian that runs on 127.0.0.1. */
+/** A proxy packaged by Debian that runs on 127.0.0.1. */
 export interface RunningProxy {
-  /** `http://127.0.0.1:port`, with user and password where it asks for them; with TLS `https://localhost:port`. */
+  /** `http://127.0.0.1:port`, with user and password where it requires them; with TLS `https://localhost:port`. */
   readonly url: string;
-  /** What it has noted so far: tinyproxy notes the target of each CONNECT. */
+  /** Its log so far: tinyproxy logs the target of each CONNECT. */
   log(): string;
   close(): Promise<void>;
 }
@@ -30,9 +30,9 @@ export function hasProxy(name: ProxyName): boolean {
 }
 
 interface Asked {
-  /** The `user:password` that tinyproxy asks for; '' = none. */
+  /** The `user:password` that tinyproxy requires; '' = none. */
   readonly login?: string;
-  /** Lets squid take connections by TLS alone, with this certificate for `localhost`. */
+  /** Makes squid accept connections by TLS only, with this certificate for `localhost`. */
   readonly tls?: Certificate;
 }
 
@@ -41,7 +41,7 @@ const CONFIGS: Readonly<Record<ProxyName, (port: number, asked: Asked) => string
     `Port ${port}\nListen 127.0.0.1\nTimeout 60\nLogLevel Info\n${login && `BasicAuth ${login.replace(':', ' ')}\n`}`,
   squid: (port, { tls }) =>
     `${tls ? 'https_port' : 'http_port'} 127.0.0.1:${port}${tls ? ' tls-cert=proxy.pem' : ''}\nhttp_access allow all\ncache deny all\npid_filename none\naccess_log none\n` +
-    // it makes room for as many descriptors as the system allows, which may take minutes
+    // it allocates as many descriptors as the system allows, which may take minutes
     'cache_log /dev/null\npinger_enable off\nmax_filedescriptors 1024\nshutdown_lifetime 0 seconds\n',
 };
 const COMMANDS: Readonly<Record<ProxyName, (file: string) => string[]>> = {

@@ -11,7 +11,7 @@ export interface Received {
   readonly path: string;
   readonly headers: IncomingHttpHeaders;
   readonly body: string;
-  /** The common name in the client certificate; empty = none was shown. */
+  /** The common name in the client certificate; empty without a certificate. */
   readonly peer: string;
   /** `performance.now()` when its last byte arrived. */
   readonly at: number;
@@ -19,18 +19,20 @@ export interface Received {
 
 type Answer = (request: Received, response: ServerResponse, count: number) => void;
 
-/** A receiver of webhooks on a real socket of 127.0.0.1, which answers 200 until it is told otherwise. */
+/** A receiver of webhooks on a real socket of 127.0.0.1, which answers 200 until `answer` changes that. */
 export interface Receiver {
   /** `http://127.0.0.1:port/hook`, or `https://localhost:port/hook` with TLS. */
   readonly url: string;
   readonly received: Received[];
   /** Connections it has accepted. */
   connections(): number;
-  /** Sets the answer: a status, or a function of the request and how many have arrived, including this one. */
+  /**
+   * Sets the response: a status, or a function of the request and the number of requests so far, including this one.
+   */
   respond(how: number | Answer): void;
   /**
-   * Waits until that many requests have arrived, or the predicate holds; rejects after 30 s and names what was
-   * awaited.
+   * Waits until that many requests have arrived, or the predicate holds; rejects after 30 s and names the awaited
+   * event.
    */
   until(what: number | ((all: Received[]) => boolean)): Promise<Received[]>;
   /** Cuts all connections. */
@@ -40,7 +42,7 @@ export interface Receiver {
 const peerOf = ({ socket }: IncomingMessage): string =>
   String((socket instanceof TLSSocket && socket.getPeerCertificate().subject?.CN) || '');
 
-/** Starts a receiver; with `tls` it speaks HTTPS with that certificate. */
+/** Starts a receiver; with `tls` it serves HTTPS with that certificate. */
 export async function startReceiver(options: { tls?: Certificate & TlsOptions } = {}): Promise<Receiver> {
   const { tls } = options;
   const received: Received[] = [];

@@ -4,28 +4,28 @@ import { join } from 'node:path';
 import pg from 'pg';
 import { type EmbeddedDatabase, openEmbedded } from '../../src/db/embedded/open.ts';
 
-/** Two embedded PostgreSQLs, of which one follows the other by streaming replication. */
+/** Two embedded PostgreSQLs; one follows the other by streaming replication. */
 export interface Pair {
   readonly primary: EmbeddedDatabase;
-  /** As it was started last. */
+  /** Its last started process. */
   readonly replica: EmbeddedDatabase;
-  /** kill -9 of the primary, its postmaster; its processes end with it. */
+  /** kill -9 of the primary's postmaster; its processes end with it. */
   killPrimary(): Promise<void>;
-  /** The same of the replica. */
+  /** The same for the replica. */
   killReplica(): Promise<void>;
   /**
-   * Starts the replica again, after it was killed or promoted. Not `following`, it is a replica of what it has itself and
-   * gets nothing more.
+   * Starts the replica again, after it was killed or promoted. Without `following` it serves its current data and
+   * receives nothing more.
    */
   startReplica(options?: { following: boolean }): Promise<void>;
   /** Runs a statement as superuser. */
   query(where: 'primary' | 'replica', statement: string): Promise<void>;
-  /** Makes the replica a primary; resolves when it takes writes. */
+  /** Promotes the replica; resolves when it takes writes. */
   promote(): Promise<void>;
   close(): Promise<void>;
 }
 
-/** As Payhook's own, and one for replication. */
+/** Payhook's own settings, and those for replication. */
 const ACCESS_RULES = 'local all all scram-sha-256\nlocal replication all scram-sha-256\n';
 
 interface PairOptions {

@@ -5,8 +5,8 @@ import type { Reporter, SerializedError, TestModule } from 'vitest/node';
 const SHOWN = 10;
 
 /**
- * Ends each run with the files that took longest, so that growth is seen in review. The files in which something failed are
- * written to the file that FAILED_FILES names, one a line; to none when an error belongs to no file.
+ * Ends each run with its slowest files, so that a review sees growth. FAILED_FILES names a file for the names of the
+ * failed files, one a line; it stays empty when an error belongs to no file.
  */
 export class SlowestFiles implements Reporter {
   onTestRunEnd(modules: readonly TestModule[], stray: readonly SerializedError[]): void {

@@ -2,7 +2,9 @@ import { CALLBACK, register, signedIn, tokensFor } from '../oauth/support.ts';
 import type { Api } from './api.ts';
 import type { World } from './world.ts';
 
-/** The CTEs by which the API notes new commissions, for a test that inserts some itself: `made` returns all of them. */
+/**
+ * The CTEs with which the API notes new commissions, for a test that inserts some itself: `made` returns all of them.
+ */
 export const NOTE_MADE = `arrived as (
     insert into commission_arrivals (account_id, count) select account_id, count(*) from made group by 1)
   insert into affiliate_balance_notes (account_id, affiliate_id, currency, available_at, owed, paid)
@@ -17,7 +19,7 @@ export interface Sale {
   readonly occurred_at?: string;
 }
 
-/** Makes affiliates named after `prefix`; returns their ids. */
+/** Creates affiliates named after `prefix`; returns their ids. */
 export async function makeAffiliates(api: Api, count: number, prefix = 'affiliate'): Promise<number[]> {
   const ids: number[] = [];
   for (let index = 0; index < count; index++) {
@@ -35,7 +37,7 @@ export async function makeAffiliates(api: Api, count: number, prefix = 'affiliat
   return ids;
 }
 
-/** `count` sales that go around the affiliates; amounts 100, 101, 102 … */
+/** `count` sales, assigned to the affiliates in turn; amounts 100, 101, 102 … */
 export function salesFor(affiliates: readonly number[], count: number, prefix = 'sale'): Sale[] {
   return Array.from({ length: count }, (_, index) => ({
     external_id: `${prefix}-${index}`,
@@ -55,7 +57,7 @@ export async function takeIn(api: Api, sales: readonly Sale[]): Promise<void> {
   }
 }
 
-/** The file of these sales. */
+/** The CSV file of these sales. */
 export function salesFile(sales: readonly Sale[]): string {
   const lines = sales.map(({ external_id, affiliate_id, amount, currency = 'usd' }) =>
     [external_id, affiliate_id, (amount / 100).toFixed(2), currency].join(','),
@@ -68,7 +70,7 @@ export function sumOf(sales: readonly { readonly amount: number }[]): number {
   return sales.reduce((sum, { amount }) => sum + amount, 0);
 }
 
-/** Makes an endpoint that nothing listens at; returns its id. */
+/** Creates an endpoint whose address nothing listens on; returns its id. */
 export async function makeEndpoint(api: Api, fields: object = {}): Promise<string> {
   const made = await api.post('/v2/webhook-endpoints', { url: 'http://127.0.0.1:9/hook', ...fields });
   if (made.status !== 201) throw new Error(made.text);
@@ -146,7 +148,7 @@ export async function seedAttempts(
   );
 }
 
-/** An application of the account, with a grant of everything it registered by one of its users. */
+/** An application of the account, with a grant of all its scopes by one of the account's users. */
 export interface Granted {
   readonly application_id: string;
   readonly grant_id: string;
@@ -156,7 +158,7 @@ export interface Granted {
   readonly refresh_token: string;
 }
 
-/** Registers an application of the account, and grants it what it registered, or the `scope` of these. */
+/** Registers an application of the account, and grants it its scopes, or only `scope`. */
 export async function makeGrant(
   world: World,
   api: Api,

@@ -16,7 +16,7 @@ export function missingSchemas(...names: string[]): string | null {
   return missing.length === 0 ? null : `not installed: ${missing.join(', ')} (.ci/run installs them)`;
 }
 
-/** A check of messages against a schema; throws with what is wrong. */
+/** A check of messages against a schema; throws the violations. */
 export function validatorOf(name: string): (xml: string) => void {
   const schema = XmlDocument.fromBuffer(readFileSync(`${FOLDER}/${name}`));
   const validator = XsdValidator.fromDoc(schema);
@@ -45,7 +45,7 @@ export function paymentsIn(xml: string): { reference: string; amount: number; na
 
 const TEXT = /^[a-zA-Z0-9/\-?:().,'+ ]+$/;
 
-/** What in a message breaks a rule that no schema checks: sums, ids, characters, lengths and limits. */
+/** Violations of rules that no schema checks: sums, ids, characters, lengths and limits. */
 export function breaches(xml: string): string[] {
   const payments = paymentsIn(xml);
   const sum = payments.reduce((total, { amount }) => total + BigInt(amount), 0n);

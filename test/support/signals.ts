@@ -3,10 +3,10 @@ import type { Signal } from '../../src/kernel/signals.ts';
 import { PATIENCE_MS } from './patience.ts';
 import type { World } from './world.ts';
 
-/** Another process or a statement of the test may bring about the same without a signal of this process. */
+/** Another process or a statement of the test may cause the same without a signal of this process. */
 const LOOK_AGAIN_MS = 500;
 
-/** What the engine holds: for the message of a test that waited in vain. */
+/** The state of the engine, for the message of a test that timed out. */
 const STATE = `
   select (select count(*) from queue)::int as queued,
          (select count(*) from queue where lease_token is not null)::int as leased,
@@ -15,8 +15,8 @@ const STATE = `
          (select count(*) from deliveries where status = 'pending')::int as pending`;
 
 /**
- * Asks until the answer is truthy: at once, and again whenever a worker or a chore of this process gives the signal. Throws
- * with the name of the signal and the state of the engine when that takes longer than `patienceMs`.
+ * Asks until the answer is truthy: at once, and again whenever a worker or a chore of this process gives the signal.
+ * Throws with the name of the signal and the state of the engine when that takes longer than `patienceMs`.
  */
 export async function onSignal<Result>(
   { query }: Pick<World, 'query'>,

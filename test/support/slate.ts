@@ -1,6 +1,6 @@
 import type pg from 'pg';
 
-/** What a database holds before a test: the rows of each table that has some, and where sequences stand. */
+/** The content of a database before a test: the rows of each non-empty table, and the positions of sequences. */
 export interface Slate {
   readonly tables: readonly string[];
   readonly rows: ReadonlyMap<string, { readonly columns: string; readonly json: string }>;
@@ -9,7 +9,7 @@ export interface Slate {
 
 const NO_TEST_WRITES = ['schema_migrations'];
 
-/** Remembers what a database holds. */
+/** Records the content of a database. */
 export async function slateOf(client: pg.Client): Promise<Slate> {
   const { rows: found } = await client.query<{ name: string; columns: string }>(`
     select c.relname as name, string_agg(quote_ident(a.attname), ', ' order by a.attnum) as columns
@@ -48,11 +48,11 @@ async function sequencesOf(client: pg.Client): Promise<string> {
   return rows[0]?.set ?? '';
 }
 
-/** Brings a database back to what it held. No server may write meanwhile. */
+/** Restores the recorded content of a database. No server may write meanwhile. */
 export async function wipe(client: pg.Client, slate: Slate): Promise<void> {
   const filled = await tablesWithRows(client, slate.tables);
   const moved = (await sequencesOf(client)) !== slate.sequences;
-  // rows are deleted in any order, and what is append-only too
+  // rows are deleted in any order, also from append-only tables
   const statements = ['begin', 'set local session_replication_role = replica'];
   for (const name of filled) statements.push(`delete from ${name}`);
   for (const [name, { columns, json }] of slate.rows) {

@@ -4,7 +4,7 @@ import { buffer } from 'node:stream/consumers';
 import { SMTPServer, type SMTPServerOptions } from 'smtp-server';
 import { until } from './wire.ts';
 
-/** An e-mail that was taken. */
+/** A received e-mail. */
 export interface TakenMail {
   readonly to: readonly string[];
   /** Headers and parts, with quoted-printable decoded. */
@@ -13,7 +13,7 @@ export interface TakenMail {
   header(name: string): string | null;
 }
 
-/** A refusal as SMTP has it. */
+/** A refusal of SMTP. */
 export interface Refusal {
   readonly code: number;
   readonly message: string;
@@ -23,20 +23,20 @@ export interface Refusal {
 export interface MailReceiver {
   readonly port: number;
   readonly taken: TakenMail[];
-  /** Recipients that it was asked to take mail for, refused ones too. */
+  /** Recipients that a client named, refused ones too. */
   readonly asked: string[];
-  /** Refuses every recipient from now on; null = takes them again. */
+  /** Refuses every recipient from now on; null accepts them again. */
   refuse(how: Refusal | null): void;
-  /** Does not answer a message from now on, until it is called with false; it takes them nevertheless, or does not. */
+  /** Stops answering messages until it is called with false; it either accepts them nevertheless, or does not. */
   hang(how: boolean | 'when taken'): void;
-  /** Those that an address got, with this in their subject. */
+  /** The e-mails to an address with this text in their subject. */
   mailTo(address: string, subject: string): TakenMail[];
-  /** Waits until there are so many of them; returns the last. */
+  /** Waits until there are this many of them; returns the last. */
   untilMail(address: string, subject: string, count?: number): Promise<TakenMail>;
   close(): Promise<void>;
 }
 
-/** Starts one without TLS, unless the options say otherwise. */
+/** Starts a server without TLS, unless the options say otherwise. */
 export async function startMailReceiver(options: SMTPServerOptions = {}): Promise<MailReceiver> {
   const taken: TakenMail[] = [];
   const asked: string[] = [];
@@ -54,7 +54,7 @@ export async function startMailReceiver(options: SMTPServerOptions = {}): Promis
       else done(Object.assign(new Error(refusal.message), { responseCode: refusal.code }));
     },
     async onData(stream, { envelope }, done) {
-      // null = the client went away in the middle of the message
+      // null = the client disconnected in the middle of the message
       const message = await buffer(stream).catch(() => null);
       if (message === null) return;
       if (hangs === true) return;
@@ -62,7 +62,7 @@ export async function startMailReceiver(options: SMTPServerOptions = {}): Promis
       if (!hangs) done();
     },
   });
-  // a client that gives up is what some tests are about
+  // some tests make the client give up
   server.on('error', () => undefined);
   const listening = server.listen(0, '127.0.0.1');
   await once(listening, 'listening');

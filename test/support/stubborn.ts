@@ -7,11 +7,11 @@ export interface Stubborn {
   readonly socket: Socket;
   /** Everything received so far. */
   received(): string;
-  /** Whether the server has let go of the connection: it ended its half, or reset the connection. */
+  /** Whether the server has released the connection: it ended its half, or reset the connection. */
   isLeft(): boolean;
   /**
-   * Waits until the server no longer has the socket. The server ends its half first; from then on the client sends a byte
-   * now and then, which a server that still has the socket takes, and one that has destroyed it answers with a reset.
+   * Waits until the server has destroyed the socket. The server ends its half first; from then on the client sends a
+   * byte now and then. A server that still has the socket accepts it; one that has destroyed it answers with a reset.
    */
   freed(): Promise<void>;
 }

@@ -7,8 +7,8 @@ const FIRST_PAUSE_MS = 5;
 const LONGEST_PAUSE_MS = 50;
 
 /**
- * Asks until the answer is truthy, less and less often: who waits takes nothing from what is waited for. Throws the last
- * error, or that the deadline is over.
+ * Asks until the answer is truthy, less and less often, so that waiting costs the other processes little. Throws the
+ * last error, or that the deadline has passed.
  */
 export async function until<Result>(
   what: string,
@@ -69,7 +69,7 @@ export async function openWire(
     chunk: (text) => void socket.write(`${Buffer.byteLength(text).toString(16)}\r\n${text}\r\n`),
     received: () => received,
     async closed() {
-      // `once` of node:events would reject with the error that came before
+      // `once` of node:events would reject with the earlier error
       if (!socket.closed) await new Promise((resolve) => socket.once('close', resolve));
       return { received, broken: broken || !ended };
     },

@@ -17,29 +17,28 @@ import { borrowWorld, countWorld } from './pool.ts';
 import { slateOf, wipe } from './slate.ts';
 import { until } from './wire.ts';
 
-/** A server of its own on a database of its own. */
+/** A server on a database of its own. */
 export interface World {
   /** The first account's client. */
   readonly api: Api;
   readonly url: string;
-  /** Where the metrics are, in a world with METRICS_PORT. */
+  /** The address of the metrics, in a world with METRICS_PORT. */
   readonly metricsUrl: string;
   readonly platform: Platform;
   readonly latency: LatencyProxy | undefined;
-  /** What the program logged, a JSON object a line. */
+  /** The program's log, a JSON object a line. */
   readonly log: Record<string, unknown>[];
-  /** Makes another account with a key; returns its client. */
+  /** Creates another account with a key; returns its client. */
   otherAccount(name?: string): Promise<Api>;
-  /** A query as superuser, to look at what is stored. */
+  /** A query as superuser, to inspect stored rows. */
   query<Row>(text: string, values?: unknown[]): Promise<Row[]>;
   /** Starts a second server on the same database, as another process would. */
   secondServer(): Promise<{ api: Api; close(): Promise<void> }>;
   /**
-   * Starts a `payhook worker` on the same database, with settings of its own; the world closes it if the test does
-   * not.
+   * Starts a `payhook worker` on the same database, with its own settings; the world closes it if the test does not.
    */
   startWorker(settings?: Readonly<Record<string, string>>): Promise<{ close(): Promise<void> }>;
-  /** A connection of its own to the world's database, as superuser; the test ends it. */
+  /** Another connection to the world's database, as superuser; the test ends it. */
   connect(): Promise<pg.Client>;
   /** Allows errors in the log that the test provokes. */
   expectErrors(): void;
@@ -52,7 +51,7 @@ export function clientOf(database: string): pg.Client {
   const { host, port, superuser, superuserPassword } = inject('postgres');
   const login = superuserPassword ? { password: superuserPassword } : {};
   const client = new pg.Client({ host, port, user: superuser, database, ...login });
-  // a test that failed leaves its connection, which the drop of the database ends
+  // a failed test leaves its connection, which dropping the database ends
   client.on('error', () => undefined);
   return client;
 }
@@ -83,14 +82,14 @@ export interface OwnWorld extends World {
   /** In a world that delivers, starts its worker and the chores of the database; `stop` stops both. */
   begin(): void;
   stop(): Promise<void>;
-  /** Waits until the worker has made what is due; fails when it does not. */
+  /** Waits until the worker has made all due attempts; fails when it does not. */
   settle(): Promise<void>;
   /**
-   * Fails with all that a test left behind: a lease, books that do not balance, an error in the log; and in a world that
-   * goes back to the pool an open transaction, a setting or a changed schema.
+   * Fails with all that a test left behind: a lease, books that do not balance, an error in the log; and in a world
+   * that returns to the pool an open transaction, a setting or a changed schema.
    */
   check(goesBack: boolean): Promise<void>;
-  /** Removes all that a test wrote, so that the database is as the world found it. */
+  /** Removes everything a test wrote, which restores the database of the world. */
   reset(): Promise<void>;
 }
 
@@ -101,7 +100,7 @@ export async function startWorld(options: WorldOptions = {}): Promise<World> {
   return world;
 }
 
-/** Makes a world whose worker has not begun. */
+/** Creates a world whose worker has not started. */
 export async function makeWorld(options: WorldOptions): Promise<OwnWorld> {
   countWorld();
   const postgres = inject('postgres');
@@ -217,7 +216,8 @@ export async function makeWorld(options: WorldOptions): Promise<OwnWorld> {
       errorsExpected = true;
     },
     begin() {
-      // without a worker nothing runs beside the requests of a test: it does the chores it needs (support/chores.ts)
+      // without a worker nothing runs besides the requests of a test, which runs the chores it needs
+      // (support/chores.ts)
       if (options.delivers) stops = [work(platform).close];
     },
     async stop() {
@@ -263,7 +263,7 @@ export async function makeWorld(options: WorldOptions): Promise<OwnWorld> {
   return world;
 }
 
-/** What a hook makes later, so that a file of tests names it in one line. */
+/** A value that a hook creates later, so that a test file declares it in one line. */
 export function standIn<Thing extends object>(
   made: () => Thing,
   parts: { readonly [Name in keyof Thing]?: Thing[Name] } = {},

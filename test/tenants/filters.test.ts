@@ -5,14 +5,16 @@ import { makeEndpoint } from '../support/seed.ts';
 import { startWorld, useWorld, type World } from '../support/world.ts';
 
 /*
- * One account publishes what is expensive to filter; another account must not feel it. Statements are held back and counted; no
- * test looks at a clock.
+ * One account publishes events that are expensive to filter; another account must not notice. Statements are held back
+ * and counted; no test reads a clock.
  */
 
 const { pooler } = inject('postgres');
 const STORE = pooler ? 'insert into events (' : '\0publish_foreign\0';
 
-/** Holds back the statements that store events with this text, until `goOn`; counts all that store events. */
+/**
+ * Holds back the statements that store events with this text, until `goOn`; counts all statements that store events.
+ */
 function heldBack(world: World, text: string) {
   if (!world.latency) throw new Error('statements are held back by the latency of a world');
   const held: (() => void)[] = [];
@@ -58,7 +60,7 @@ test('accounts without filters do not wait for the events of an account with man
       Array.from({ length: 24 }, (_, index) => publish(other, { text: `of the other ${index}` })),
     );
     expect(answers.map(({ status }) => status)).toEqual(Array(24).fill(201));
-    // the first of theirs is on its way, and the others wait for it
+    // the first of their statements is in progress, and the others wait for it
     expect(counts).toMatchObject({ theirs: 1, together: 0 });
     expect(counts.others).toBeLessThan(24);
     goOn();
@@ -85,7 +87,7 @@ test('two accounts with filters do not wait for each other, and share no stateme
     expect(counts).toEqual({ theirs: 1, others: 6, together: 0 });
     goOn();
     for (const { status } of await Promise.all(theirs)) expect(status).toBe(201);
-    // what waited went together
+    // the waiting events were stored together
     expect(counts.theirs).toBeLessThan(24);
     const got = await world.query<{ n: number }>('select count(*)::int as n from deliveries');
     expect(got).toEqual([{ n: 1 }]);
@@ -96,14 +98,14 @@ test('two accounts with filters do not wait for each other, and share no stateme
 
 const world = useWorld();
 
-test('an account may search 1,000 times in an event, and more is refused when the filter is saved', async () => {
+test('an account may search 1,000 times in an event, and saving a filter beyond that is refused', async () => {
   const api = await world.otherAccount('Searching');
   const five: Record<string, object> = Object.fromEntries(
     [1, 2, 3, 4, 5].map((name) => [`data.f${name}`, { $contains: 'x' }]),
   );
   await makeEndpoint(api, {});
   const last = await makeEndpoint(api, { filter: { type: 'order.created' } });
-  // as if there were so many endpoints
+  // as if there were this many endpoints
   await world.query(
     `update webhook_endpoints set filter = ('{"$and":[' || repeat('{"data.a":{"$contains":"x"}},', 996) || '{"type":"a"}]}')::json,
        filter_path = '$.type == "a"' where filter is null and account_id = (select account_id from webhook_endpoints where public_id('we', id) = $1)`,

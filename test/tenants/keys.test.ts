@@ -4,9 +4,10 @@ import { useWorld } from '../support/world.ts';
 const world = useWorld();
 
 /*
- * One account's rows can only be kept on one machine if every table says whose they are, and if a key is unique within the
- * account: an engine that distributes tables by account checks a key where the account is. What is listed here is found
- * without knowing the account, or must change before such an engine can take it. docs/scaling.md tells of it.
+ * An account's rows can stay on one machine only if every table has an account column and every key is unique within
+ * the account: an engine that distributes tables by account checks a key on the machine of the account. The exceptions
+ * listed here are looked up without the account, or must change before such an engine can be used. docs/scaling.md
+ * explains this.
  */
 
 /** Tables that belong to no account. */
@@ -50,7 +51,7 @@ const ACCOUNT = `(select attnum from pg_attribute a
 const TABLES = `from pg_class t where t.relnamespace = 'public'::regnamespace and t.relkind in ('r', 'p')
   and not t.relispartition`;
 
-test('every table says of which account a row is, or is listed with the reason', async () => {
+test('every table has the account of a row, or is listed with the reason', async () => {
   const found = await world.query<{ name: string }>(
     `select t.relname as name ${TABLES} and ${ACCOUNT} is null order by 1`,
   );

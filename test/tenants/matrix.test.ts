@@ -30,7 +30,7 @@ beforeAll(async () => {
   theirs = await furnish(world, other, 'theirs');
 });
 
-/** Runs the work and sees that no row of any account is another one after it. */
+/** Runs the work and checks that no row of any account changed. */
 async function changingNothing(
   work: () => Promise<void>,
   but: { readonly without?: readonly string[] } = {},
@@ -40,7 +40,7 @@ async function changingNothing(
   expect(await dump(world, but)).toBe(before);
 }
 
-describe('without a key that is known', () => {
+describe('without a known key', () => {
   const credentials: Record<string, () => Promise<string | undefined> | string | undefined> = {
     'no key': () => undefined,
     'a malformed key': () => 'Bearer ph_short',
@@ -73,7 +73,7 @@ describe('without a key that is known', () => {
     },
   );
 
-  test('a body that is wrong in every way is not looked at: 401 comes first', async () => {
+  test('a body that is wrong in every way is not read: 401 comes first', async () => {
     const anonymous = apiOf(world.url, '');
     for (const operation of OPERATIONS.filter(({ method }) => method !== 'GET')) {
       const answer = await anonymous.request(operation.method, `${pathOf(operation, ours)}?nonsense=1`, {
@@ -91,7 +91,7 @@ describe("with another account's ids", () => {
   test.each(withParameters)('$operationId answers as for a missing row and changes nothing', (operation) =>
     changingNothing(async () => {
       const names = operation.pathParameters as (keyof Ids)[];
-      // each parameter by itself, so that a right payout does not open a wrong affiliate, and all at once
+      // each parameter by itself, so that a right payout does not open a wrong affiliate, and then all together
       for (const wrong of [...names.map((name) => [name]), names]) {
         const ask = (foreign: Ids) => {
           const ids = { ...ours, ...Object.fromEntries(wrong.map((name) => [name, foreign[name]])) };
@@ -106,8 +106,8 @@ describe("with another account's ids", () => {
     }),
   );
 
-  // the sample of a body leaves them out: what is one of a few words, such as `payload` of an endpoint; the fields of a
-  // PUT go together, which is judged first
+  // the sample of a body omits these: enumerated values, such as `payload` of an endpoint; the fields of a PUT stay
+  // together, which is checked first
   const changes = withParameters.filter(({ method }) => method !== 'PUT');
   const choices = changes.flatMap((operation) =>
     Object.entries(operation.body?.properties ?? {}).flatMap(([field, schema]) => {
@@ -116,19 +116,21 @@ describe("with another account's ids", () => {
     }),
   );
 
-  test.each(choices)('$operationId sets no $field of a record of theirs', ({ operation, field, values }) =>
-    changingNothing(async () => {
-      for (const value of values) {
-        const ask = (foreign: Ids) => {
-          const request = requestOf(operation, ours);
-          const body = { ...(request.body as object), [field]: value };
-          return world.api.request(operation.method, pathOf(operation, foreign), { ...request, body });
-        };
-        const [asked, missing] = [await ask(theirs), await ask(nobodys)];
-        expect([asked.status, asked.reason], asked.text).toEqual([404, 'resource_missing']);
-        expect(visible(asked, theirs)).toEqual(visible(missing, nobodys));
-      }
-    }),
+  test.each(choices)(
+    "$operationId sets no $field of another account's record",
+    ({ operation, field, values }) =>
+      changingNothing(async () => {
+        for (const value of values) {
+          const ask = (foreign: Ids) => {
+            const request = requestOf(operation, ours);
+            const body = { ...(request.body as object), [field]: value };
+            return world.api.request(operation.method, pathOf(operation, foreign), { ...request, body });
+          };
+          const [asked, missing] = [await ask(theirs), await ask(nobodys)];
+          expect([asked.status, asked.reason], asked.text).toEqual([404, 'resource_missing']);
+          expect(visible(asked, theirs)).toEqual(visible(missing, nobodys));
+        }
+      }),
   );
 
   const references = OPERATIONS.flatMap((operation) =>
@@ -148,14 +150,14 @@ describe("with another account's ids", () => {
         return world.api.request(each.operation.method, pathOf(each.operation, ours), body);
       };
       const [asked, missing] = [await ask(theirs), await ask(nobodys)];
-      // the account has an unpaid payout: that is judged before what a create would take
+      // the account has an unpaid payout, which is checked before the commissions of a new one
       const judgedBefore = each.operationId === 'createPayout';
       expect(asked.status, asked.text).toBe(judgedBefore ? 409 : 400);
       expect(visible(asked, theirs)).toEqual(visible(missing, nobodys));
     }),
   );
 
-  test('theirs by their own id is one nobody has; made under it, it is ours', async () => {
+  test('their own id of a record is unknown here; a record created with it is ours', async () => {
     const at = (name: string) => `/v2/affiliates/by-external-id/${name}`;
     await changingNothing(async () => {
       const [asked, missing] = [await world.api.get(at('theirs-1')), await world.api.get(at('nobodys-1'))];
@@ -196,7 +198,7 @@ describe("with another account's ids", () => {
     })),
   );
 
-  // its query names the record it is about, as a path does elsewhere
+  // its query names the record, as a path does elsewhere
   const isAbout = ({ operation }: (typeof filters)[number]) => operation.path.startsWith('/v2/alerts');
 
   test.each(filters.filter(isAbout))('$operationId finds no record of their $name', ({ operation, name }) =>
@@ -230,7 +232,7 @@ describe("with another account's ids", () => {
       }),
   );
 
-  test('the tests above ask about references in paths, bodies and queries', () => {
+  test('the tests above cover the references in paths, bodies and queries', () => {
     expect(withParameters.length).toBeGreaterThan(10);
     expect(choices.map(({ operationId, field }) => `${operationId} ${field}`)).toContain(
       'changeWebhookEndpoint payload',
@@ -252,7 +254,7 @@ describe("with another account's ids", () => {
             const ask = (foreign: Ids) =>
               world.api.post(`/v2/affiliates/${path}`, { filters: { [field]: shape(foreign[field]) } });
             const [asked, missing] = [await ask(theirs), await ask(nobodys)];
-            // the account's unpaid payout stands in the way of a create in either case
+            // the account's unpaid payout prevents a create in either case
             expect([400, 409], asked.text).toContain(asked.status);
             expect(visible(asked, theirs)).toEqual(visible(missing, nobodys));
           }
@@ -260,7 +262,7 @@ describe("with another account's ids", () => {
       }),
   );
 
-  test('a partial batch takes nothing in for their affiliate and says what it says of a missing one', () =>
+  test('a partial batch imports nothing for their affiliate and gives the error of a missing one', () =>
     changingNothing(async () => {
       const ask = (foreign: Ids) =>
         world.api.post('/v2/affiliates/commissions/batch', {
@@ -304,12 +306,12 @@ describe("with another account's ids", () => {
             );
           }
         },
-        // a partial import is one that was done, though it found nothing to take in
+        // a partial import succeeds, although it found nothing to import
         { without: ['audit_log', 'imports'] },
       ),
   );
 
-  test('the audit log tells nothing of what they did, whoever or whatever it is asked for', async () => {
+  test('the audit log shows nothing of another account, whatever filter is used', async () => {
     const told = await other.get('/v2/audit-log?per_page=100');
     const { actor } = told.body.data[0];
     expect(told.body.pagination.total).toBeGreaterThan(5);
@@ -319,7 +321,7 @@ describe("with another account's ids", () => {
     }
   });
 
-  test('a refund by their order finds no commission: it waits, as that of an order nobody has', async () => {
+  test('a refund by their order finds no commission: it waits, as for an order nobody has', async () => {
     const told = async () => (await other.get('/v2/affiliates/commissions?order_id=order of theirs')).text;
     const before = await told();
     for (const order_id of ['order of theirs', 'order of nobody']) {
@@ -331,7 +333,7 @@ describe("with another account's ids", () => {
   });
 });
 
-test('what is unique in one account is free in another: ids, e-mails, names and Idempotency-Keys', async () => {
+test('unique values of one account are free in another: ids, e-mails, names and Idempotency-Keys', async () => {
   const key = { 'idempotency-key': 'the same key' };
   for (const [path, body] of [
     ['/v2/affiliates', { email: 'theirs-0@example.com', external_id: 'theirs-0' }],
@@ -374,7 +376,7 @@ test('a key sees nothing of another account in any list', async () => {
   }
 });
 
-test.runIf(replica)('the replica answered what was listed and reported above', async () => {
+test.runIf(replica)('the replica answered the lists and reports above', async () => {
   const told = await (await fetch(world.metricsUrl)).text();
   const [, reads] = /^payhook_reads_total\{from="replica"\} (\d+)$/m.exec(told) ?? [];
   expect(Number(reads)).toBeGreaterThan(100);

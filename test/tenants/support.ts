@@ -22,7 +22,7 @@ export interface Operation {
   readonly method: string;
   /** With its parameters in braces. */
   readonly path: string;
-  /** What it cannot do without, as `?name=value`; empty for most. */
+  /** The required query, as `?name=value`; empty for most. */
   readonly query: string;
   /** Those that name a record. */
   readonly pathParameters: readonly string[];
@@ -30,20 +30,20 @@ export interface Operation {
   readonly body: Schema | undefined;
   /** The media type of the body. */
   readonly mediaType: string | undefined;
-  /** Who may use it, as the description says it. */
+  /** Who may call it, according to the description. */
   readonly access: Access;
 }
 
 export interface Access {
-  /** An API key will do. */
+  /** An API key is enough. */
   readonly key: boolean;
-  /** The scope a token needs; null when no token will do, or when any will. */
+  /** The scope a token needs; null when no token, or any token, is enough. */
   readonly scope: string | null;
-  /** Any token will do. */
+  /** Any token is enough. */
   readonly anyToken: boolean;
-  /** The lowest role a user needs; null when no user may. */
+  /** The lowest role a user needs; null when no user may call it. */
   readonly role: 'owner' | 'member' | 'viewer' | null;
-  /** A session shows its token in a header too. */
+  /** A session's response has its token in a header too. */
   readonly csrf: boolean;
 }
 
@@ -77,7 +77,7 @@ function accessOf({ security, 'x-lowest-role': role = null }: Described[string][
   };
 }
 
-/** Path parameters that are no id of ours: one of a few words, and what an account calls an affiliate itself. */
+/** Path parameters that are no id of ours: an enumerated word, and the account's own id of an affiliate. */
 const WORDS: Readonly<Record<string, string>> = { format: 'summary', external_id: 'ours-0' };
 
 function neededQuery(parameters: Described[string][string]['parameters']): string {
@@ -134,14 +134,14 @@ export type Reference = (typeof REFERENCES)[number];
 export type Ids = Readonly<Record<Reference, string | number>>;
 
 /**
- * A body that passes the schema: what is required, besides the references among `also`, which take their value from
- * `ids`. Made from the description, so that a new operation is asked without a line here.
+ * A body that passes the schema: the required fields and the references among `also`, with values from `ids`. Built
+ * from the description, so that a new operation needs no line here.
  */
 export function sampleBody(schema: Schema, ids: Ids, also: ReadonlySet<string> = new Set()): unknown {
   return sample(schema, '', ids, also);
 }
 
-/** Whether a property is one of these names, or has one of them within. */
+/** Whether a property is one of these names, or contains one of them. */
 function leadsTo(
   name: string,
   { properties = {}, items, anyOf = [] }: Schema,
@@ -166,7 +166,7 @@ function sample(schema: Schema, name: string, ids: Ids, also: ReadonlySet<string
     const wanted = Object.entries(schema.properties ?? {}).filter(
       ([key, property]) =>
         schema.required?.includes(key) ||
-        key === 'affiliate_id' || // or one of its other names, which a schema does not say
+        key === 'affiliate_id' || // or one of its other names, which a schema does not list
         DEFAULTS[key] !== undefined ||
         leadsTo(key, property, also),
     );
@@ -179,7 +179,7 @@ function sample(schema: Schema, name: string, ids: Ids, also: ReadonlySet<string
   return schema.format === 'email' ? 'a@example.com' : `some-${name}`;
 }
 
-// what the schema leaves open and the operation wants
+// fields that the schema leaves open and the operation requires
 const DEFAULTS: Readonly<Record<string, unknown>> = {
   email: 'sample@example.com',
   amount: 100,
@@ -189,8 +189,8 @@ const DEFAULTS: Readonly<Record<string, unknown>> = {
 };
 
 /**
- * Every stored row, apart from when keys, sessions and grants were last used, and how counts and clocks are kept:
- * that is noted beside the request.
+ * Every stored row, except when keys, sessions and grants were last used, and how counts and clocks are kept: those
+ * change besides the request.
  */
 export async function dump(
   world: World,
@@ -246,7 +246,7 @@ async function agreeOnInvoices(api: Api, affiliate_id: number, profile: object):
   await api.put(`/v2/affiliates/${affiliate_id}/tax-profile`, { ...profile, self_billing });
 }
 
-/** Pays an affiliate in a payout of its own, with an invoice, and its money comes back; the ids of both. */
+/** Pays an affiliate in a payout of its own, with an invoice, and the money is returned; returns the ids of both. */
 async function makeReturn(
   api: Api,
   affiliate_id: number,
@@ -263,7 +263,10 @@ async function makeReturn(
   return { return_id: list.data[0].id, invoice_id: invoices.data[0].id };
 }
 
-/** Gives an account one of everything; its ids. The payout is unpaid, so it can be completed and deleted. */
+/**
+ * Gives an account one record of each kind; returns their ids. The payout is unpaid, so it can be completed and
+ * deleted.
+ */
 export async function furnish(world: World, api: Api, prefix: string): Promise<Ids> {
   const endpoint = await makeEndpoint(api, { headers: { 'x-shop': prefix } });
   const [affiliate_id = 0, other = 0] = await makeAffiliates(api, 2, prefix);
@@ -331,13 +334,15 @@ export async function furnish(world: World, api: Api, prefix: string): Promise<I
   };
 }
 
-/** The numbers of affiliates and programs begin where nothing else in an answer looks like them, as long as `nobodys`. */
+/**
+ * The numbers of affiliates and programs begin where nothing else in a response resembles them, as long as `nobodys`.
+ */
 export async function numberApart(world: World): Promise<void> {
   await world.query('alter table affiliates alter column id restart with 712345001');
   await world.query('alter table affiliate_programs alter column id restart with 812345001');
 }
 
-/** The path of an operation about these records, with the query it cannot do without. */
+/** The path of an operation for these records, with its required query. */
 export function pathOf(operation: Pick<Operation, 'path' | 'query'>, ids: Ids): string {
   const path = operation.path.replaceAll(/\{(\w+)\}/g, (_, name: string) => {
     const value = WORDS[name] ?? ids[name as keyof Ids];
@@ -347,7 +352,7 @@ export function pathOf(operation: Pick<Operation, 'path' | 'query'>, ids: Ids): 
   return path + operation.query;
 }
 
-/** A request that is right in shape. */
+/** A well-formed request. */
 export function requestOf(operation: Operation, ids: Ids, also?: ReadonlySet<string>): RequestOptions {
   if (operation.mediaType === 'application/octet-stream')
     return { body: 'reference\nP1-A1\n', headers: { 'content-type': operation.mediaType } };
@@ -358,17 +363,17 @@ export function requestOf(operation: Operation, ids: Ids, also?: ReadonlySet<str
   return operation.body ? { body: sampleBody(operation.body, ids, also) } : {};
 }
 
-/** Of each answer its own; an ETag is a digest of the text, which is compared. */
+/** These differ in each response; an ETag is a digest of the text, which is compared. */
 const OWN_HEADERS = new Set(['date', 'payhook-request-id', 'etag']);
 
-/** What a client can tell two answers apart by. */
+/** Everything by which a client can distinguish two responses. */
 export function visible(answer: Answer, ids: Ids): unknown {
-  // how far an answer can be compressed depends on the ids in it
+  // how well a response compresses depends on the ids in it
   const isCompressed = answer.headers.has('content-encoding');
   const headers = [...answer.headers].filter(
     ([name]) => !OWN_HEADERS.has(name) && !(isCompressed && name === 'content-length'),
   );
-  // only ids that the request itself named may be in an answer
+  // a response may contain only ids that the request itself named
   const anonymous = (text: string) =>
     REFERENCES.reduce((rest, name) => rest.replaceAll(String(ids[name]), `<${name}>`), text);
   return {
