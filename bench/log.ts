@@ -20,7 +20,7 @@ const GOAL = 2;
 const SERIES_GOAL = 8;
 const PAGE = 100;
 const ROUNDS = 15;
-/** Slow questions are asked fewer times: at most this many seconds in total. */
+/** Slow queries are sent fewer times: at most this many seconds in total. */
 const ROUNDS_SECONDS = 10;
 const HOUR_MS = 3_600_000;
 const DAYS = 90;
@@ -48,7 +48,7 @@ interface Question {
 }
 
 /** A question for an account, after its answer was found correct. */
-interface Asked {
+interface PreparedQuery {
   readonly owner: Owner;
   readonly path: string;
 }
@@ -101,7 +101,7 @@ const GROWING: readonly { questions: readonly Question[]; goal: number | null }[
 ];
 
 /** Gets the total and the ids of the page by plain SQL, and checks the program's response against them. */
-async function prepare(bench: Bench, owner: Owner, question: Question): Promise<Asked> {
+async function prepare(bench: Bench, owner: Owner, question: Question): Promise<PreparedQuery> {
   const [parameters, condition] = question.filter?.(owner) ?? ['', 'true'];
   const where = `from deliveries d where d.account_id = $1 and ${condition}`;
   const counted = await bench.pg.query<{ n: number }>(`select count(*)::int as n ${where}`, [owner.account]);
@@ -139,30 +139,30 @@ interface Answer {
   readonly pagination: { readonly total: number };
 }
 
-async function ask(bench: Bench, { owner, path }: Asked): Promise<number> {
+async function ask(bench: Bench, { owner, path }: PreparedQuery): Promise<number> {
   await bench.actAs(owner.account);
   return seconds(() => bench.send('GET', path));
 }
 
 /** Asks all questions in turn, for fewer rounds when they are slow; returns their samples in the same order. */
-async function askAll(bench: Bench, asked: readonly Asked[]): Promise<number[][]> {
+async function askAll(bench: Bench, prepared: readonly PreparedQuery[]): Promise<number[][]> {
   let once = 0;
-  for (const each of asked) once += await ask(bench, each);
+  for (const each of prepared) once += await ask(bench, each);
   const rounds = Math.max(3, Math.min(ROUNDS, Math.floor(ROUNDS_SECONDS / once)));
-  const tasks = asked.map((each, index) => [String(index), () => ask(bench, each)] as const);
+  const tasks = prepared.map((each, index) => [String(index), () => ask(bench, each)] as const);
   const samples = await interleaved<string>(rounds, Object.fromEntries(tasks));
-  return asked.map((_, index) => samples[index] ?? []);
+  return prepared.map((_, index) => samples[index] ?? []);
 }
 
 /** Each question for logs of every size; the ratio is the slowest to the quickest of its group. */
 async function* growing(bench: Bench, owners: readonly Owner[]): AsyncGenerator<Result> {
   const names = owners.map(({ rows }) => count(rows));
   for (const { questions, goal } of GROWING) {
-    const asked: Asked[] = [];
+    const prepared: PreparedQuery[] = [];
     for (const question of questions) {
-      for (const owner of owners) asked.push(await prepare(bench, owner, question));
+      for (const owner of owners) prepared.push(await prepare(bench, owner, question));
     }
-    const samples = await askAll(bench, asked);
+    const samples = await askAll(bench, prepared);
     const least = Math.min(...samples.map(median));
     for (const [index, { what }] of questions.entries()) {
       const own = samples.slice(index * owners.length, (index + 1) * owners.length);
@@ -200,7 +200,7 @@ async function* series(bench: Bench, owners: readonly Owner[]): AsyncGenerator<R
     ['analytics: a day by minute', 'minute', 24 * HOUR_MS],
     ['analytics: 30 days by hour', 'hour', 30 * 24 * HOUR_MS],
   ] as const) {
-    const asked: Asked[] = [];
+    const prepared: PreparedQuery[] = [];
     for (const owner of owners) {
       const from = owner.ragged - (owner.ragged % HOUR_MS);
       const [first, last] = [from, from + spanMs - 1].map((ms) => new Date(ms).toISOString());
@@ -214,9 +214,9 @@ async function* series(bench: Bench, owners: readonly Owner[]): AsyncGenerator<R
       );
       if (totals.published !== rows[0]?.n || totals.attempts !== rows[0].n)
         throw new Error(`${path}: ${totals.published} were told where there are ${rows[0]?.n}`);
-      asked.push({ owner, path });
+      prepared.push({ owner, path });
     }
-    const own = await askAll(bench, asked);
+    const own = await askAll(bench, prepared);
     yield sizesOf(what, { names, own, least: Math.min(...own.map(median)), goal: SERIES_GOAL });
   }
 }
@@ -233,11 +233,11 @@ interface Pair {
 }
 
 async function* compared(bench: Bench, pairs: readonly Pair[]): AsyncGenerator<Result> {
-  const asked: Asked[] = [];
+  const prepared: PreparedQuery[] = [];
   for (const { page, against } of pairs) {
-    asked.push(await prepare(bench, ...page), await prepare(bench, against[1], against[2]));
+    prepared.push(await prepare(bench, ...page), await prepare(bench, against[1], against[2]));
   }
-  const samples = await askAll(bench, asked);
+  const samples = await askAll(bench, prepared);
   for (const [index, { measure, against, goal }] of pairs.entries()) {
     const [own = [], other = []] = samples.slice(2 * index, 2 * index + 2);
     const [time, base] = [median(own), median(other)];

@@ -91,20 +91,20 @@ const SOURCE_OF: Readonly<Record<TimelineKind, SourceName>> = {
 };
 
 /** The position in a source: loaded entries that are not shown yet, and the cursor after them (null = no more). */
-interface Place {
+interface SourcePosition {
   readonly entries: readonly TimelineEntry[];
   readonly after: string | null | undefined;
 }
-type Position = ReadonlyMap<SourceName, Place>;
+type Position = ReadonlyMap<SourceName, SourcePosition>;
 
-interface Told {
+interface TimelinePage {
   readonly shown: readonly TimelineEntry[];
   /** null = nothing more. */
   readonly next: Position | null;
 }
 
-const isEmpty = ({ entries, after }: Place) => entries.length === 0 && after === null;
-const mustBeRead = ({ entries, after }: Place) => entries.length === 0 && after !== null;
+const isEmpty = ({ entries, after }: SourcePosition) => entries.length === 0 && after === null;
+const mustBeRead = ({ entries, after }: SourcePosition) => entries.length === 0 && after !== null;
 
 /** The next entries after a position, newest first. Stops where a source that is not loaded may have a newer one. */
 async function mergeFrom(
@@ -112,20 +112,20 @@ async function mergeFrom(
   kind: TimelineKind | undefined,
   start: Position,
   signal: AbortSignal,
-): Promise<Told> {
+): Promise<TimelinePage> {
   const position = new Map(start);
   const shown: TimelineEntry[] = [];
-  const places = () => [...position.values()];
-  while (shown.length < SOME && !places().every(isEmpty)) {
+  const sources = () => [...position.values()];
+  while (shown.length < SOME && !sources().every(isEmpty)) {
     await Promise.all(
-      [...position].map(async ([name, place]) => {
-        if (!mustBeRead(place)) return;
-        const { entries, next } = await SOURCES[name](affiliate, place.after ?? undefined, signal);
+      [...position].map(async ([name, source]) => {
+        if (!mustBeRead(source)) return;
+        const { entries, next } = await SOURCES[name](affiliate, source.after ?? undefined, signal);
         const wanted = entries.filter((entry) => kind === undefined || entry.kind === kind);
         position.set(name, { entries: wanted, after: next });
       }),
     );
-    while (!places().some(mustBeRead)) {
+    while (!sources().some(mustBeRead)) {
       const heads = [...position].flatMap(
         ([
           name,
@@ -141,7 +141,7 @@ async function mergeFrom(
       position.set(newest.name, { entries: entries.slice(1), after });
     }
   }
-  return { shown, next: places().every(isEmpty) ? null : position };
+  return { shown, next: sources().every(isEmpty) ? null : position };
 }
 
 /**
@@ -155,7 +155,7 @@ export function useTimeline(affiliate: number, kind: TimelineKind | undefined, h
       .filter((name) => hasChanges || name !== 'changes')
       .map((name) => [name, { entries: [], after: undefined }]),
   );
-  return useInfiniteQuery<Told, ApiError, { pages: Told[] }, readonly unknown[], Position>({
+  return useInfiniteQuery<TimelinePage, ApiError, { pages: TimelinePage[] }, readonly unknown[], Position>({
     queryKey: ['timeline', affiliate, kind, hasChanges],
     initialPageParam: start,
     queryFn: ({ pageParam, signal }) => mergeFrom(affiliate, kind, pageParam, signal),

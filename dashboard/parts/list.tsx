@@ -17,7 +17,7 @@ type Filters<Id extends ListId> = Operations[Id] extends { readonly query?: infe
   : never;
 
 /** The position in a list. */
-export interface Place {
+export interface ListPosition {
   readonly page?: number | undefined;
   readonly sort?: string | undefined;
 }
@@ -25,9 +25,9 @@ export interface Place {
 /** The path and body of the operation, as for `useRead`, with the filters and the position instead of its query. */
 type ListOptions<Id extends ListId> = Omit<Input<Id>, 'query'> & {
   readonly filters?: Filters<Id>;
-  readonly place: Place;
+  readonly place: ListPosition;
   /** Puts another position in the URL; without a page it is the first. */
-  readonly onPlace: (next: Place) => void;
+  readonly onPlace: (next: ListPosition) => void;
   readonly isLive?: ReadOptions['isLive'];
   readonly isEnabled?: boolean;
   /** Whether rows are shown before all of them are counted: for lists that know `max_total`. */

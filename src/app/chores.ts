@@ -18,7 +18,7 @@ import { foldCounts } from '../outbox/counts.ts';
 import { deleteOldEntries } from '../people/audit/retention.ts';
 import { deleteOldSessions, mendSessions } from '../people/sessions/store.ts';
 import { deleteOldFailures, deleteOldLinks, mendLinks } from '../people/users/store.ts';
-import { mendEndpoints, mendQueue } from '../webhooks/engine/mend.ts';
+import { repairEndpointTimes, repairQueueTimes } from '../webhooks/engine/clock-repair.ts';
 import { dropOldWeeks } from '../webhooks/engine/retention.ts';
 import { speedUpFilters } from '../webhooks/filters/columns.ts';
 import { deleteOldPortalLinks, mendPortalLinks } from '../webhooks/portal/store.ts';
@@ -130,8 +130,8 @@ function watchClock(db: Database, log: Logger): () => Promise<void> {
 
 async function mend(db: Database, wasSetBack: boolean): Promise<void> {
   const slices: Readonly<Record<string, Slice>> = {
-    queue: mendQueue,
-    endpoints: (tx) => mendEndpoints(tx, wasSetBack),
+    queue: repairQueueTimes,
+    endpoints: (tx) => repairEndpointTimes(tx, wasSetBack),
     'idempotency keys': redateReplies,
     sessions: mendSessions,
     links: mendLinks,

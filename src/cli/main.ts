@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-import { tell, textOf } from './command/errors.ts';
+import { reportOf, textOf } from './command/errors.ts';
 import { cleanUp } from './terminal/interrupt.ts';
 
 // Newer Nodes have one. Where it is missing, pg makes a Response to learn where it runs, and Node loads its fetch for that: 30 ms
@@ -16,9 +16,9 @@ process.on('exit', cleanUp);
 
 /** Shows an error on standard error; returns the exit code. */
 function report(thrown: unknown): number {
-  const told = tell(thrown);
-  process.stderr.write(textOf(told, thrown, json));
-  return told.exitCode;
+  const report = reportOf(thrown);
+  process.stderr.write(textOf(report, thrown, json));
+  return report.exitCode;
 }
 
 function exitOnSignals(): void {

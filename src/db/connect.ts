@@ -10,7 +10,7 @@ import { LONGEST_OF_ALL, LONGEST_STATEMENT, openPool, type Pool, type PoolUse } 
 import type { Replica } from './replica.ts';
 import type { Settings } from './session.ts';
 import { inTransaction, readerOn, rowsOn, snapshotOn, using } from './statements.ts';
-import { createTelling } from './telling.ts';
+import { createTransactionEvents } from './transaction-events.ts';
 import { startWatch } from './watch.ts';
 
 /** Runs single statements. GET handlers get one: its connections refuse every write in PostgreSQL itself. */
@@ -26,17 +26,17 @@ export interface Reader {
 /** One open transaction (READ COMMITTED). Functions that write require it, so nothing is written outside one. */
 export interface Tx extends Reader {
   readonly writes: true;
-  /** As `Database.home`. */
-  readonly home: object;
+  /** As `Database.scopeKey`. */
+  readonly scopeKey: object;
   /** As in the shape of the transaction. */
   readonly trace: TraceContext | null;
   /** Who asked for what the transaction does; null = nobody, or several at once. */
   readonly by: Author | null;
   /** A stream into `COPY … FROM STDIN`; wait for its end before the next statement. */
   copyIn(statement: string): Writable;
-  /** Tells the listeners of `onAnnounced` that there is work, once and only if this transaction commits. */
+  /** Notifies the listeners of `onAnnounced` once, if this transaction commits. */
   announce(): void;
-  /** Calls `listener` when the transaction is over; false = nothing of it is certain to be stored. */
+  /** Calls `listener` when the transaction is over; false = it may not be stored. */
   onEnd(listener: (isCommitted: boolean) => void): void;
 }
 
@@ -73,8 +73,8 @@ export interface Reads extends Pick<Database, 'reader' | 'snapshot'> {
 
 export interface Database {
   readonly reader: Reader;
-  /** The same object for all transactions of this database in this process, as a key for what belongs to it. */
-  readonly home: object;
+  /** The same object for all transactions of this database in this process: the key of what belongs to it (couriers, instruments). */
+  readonly scopeKey: object;
   /**
    * Runs `work` in one transaction: commits when it resolves, rolls back when it throws. It runs again after a
    * NeedsLocksFirst, and when an event found no partition of its week, which is made then.
@@ -103,7 +103,7 @@ export interface Database {
    * Runs a statement outside any transaction, which some require (DETACH … CONCURRENTLY). It waits a few seconds at
    * most for locks. Throws PoolerError when a pooler is in the way.
    */
-  alone(statement: Sql): Promise<void>;
+  outsideTransaction(statement: Sql): Promise<void>;
   /**
    * Calls `listener` after each commit of a transaction that announced, with the milliseconds since its beginning; returns
    * what ends it.
@@ -186,9 +186,9 @@ export function connect(options: ConnectOptions): Database {
     common,
   );
   const listeners = new Set<(ageMs: number) => void>();
-  const home = {};
+  const scopeKey = {};
   const aboutOf = (shape?: Shape): About => ({
-    home,
+    scopeKey,
     trace: shape?.trace ?? null,
     by: shape?.by ?? null,
     settings: shape?.takesLong ? LONGEST_OF_ALL : undefined,
@@ -211,12 +211,12 @@ export function connect(options: ConnectOptions): Database {
 
   const database: Omit<Database, 'anonymous'> = {
     ...onPrimary,
-    home,
+    scopeKey,
     transaction: (work, shape) => withLocksFirst(runOn(writers, shape), work),
     reads: () => ({ ...onPrimary, from: () => 'primary' }),
     replica: null,
     engine: (work, shape) => runOn(engine, shape)(work),
-    alone: ({ text, values }) =>
+    outsideTransaction: ({ text, values }) =>
       using(loner, async (client) => void (await watch.during(client, client.query(text, values)))),
     onAnnounced(listener) {
       listeners.add(listener);
@@ -253,7 +253,7 @@ export function connect(options: ConnectOptions): Database {
 }
 
 /** What a transaction knows of its database and its request. */
-type About = Pick<Tx, 'home' | 'trace' | 'by'> & {
+type About = Pick<Tx, 'scopeKey' | 'trace' | 'by'> & {
   readonly settings: Settings | undefined;
   announced(ageMs: number): void;
 };
@@ -264,12 +264,12 @@ async function several<Result>(
   { announced, settings, ...about }: About,
 ): Promise<Result> {
   const client = await pool.take();
-  const { end, ...telling } = createTelling(announced);
+  const { end, ...events } = createTransactionEvents(announced);
   let copied = () => {};
   const tx: Tx = {
     writes: true,
     ...about,
-    ...telling,
+    ...events,
     rows: rowsOn(pool, client),
     copyIn(statement) {
       const stream = client.query(copyFrom.from(statement));
@@ -295,14 +295,14 @@ async function single<Result>(
   work: (tx: Tx) => Promise<Result>,
   { announced, settings: _, ...about }: About,
 ): Promise<Result> {
-  const { end, ...telling } = createTelling(announced);
+  const { end, ...events } = createTransactionEvents(announced);
   let isAsked = false;
   let isStored = false;
   try {
     return await work({
       writes: true,
       ...about,
-      ...telling,
+      ...events,
       async rows<Row>(query: Sql, name?: string): Promise<Row[]> {
         if (isAsked) throw new Error('a transaction of one statement was given another');
         isAsked = true;

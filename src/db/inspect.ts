@@ -11,7 +11,8 @@ import { readSecretKeyState, type SecretKeyState } from './secret-key.ts';
 import { readServerSettings, type ServerSettings } from './server-settings.ts';
 
 /** Throws PoolerError when a connection that listens would not get a session of its own. */
-export const requireSession = (db: Pick<Database, 'alone'>): Promise<void> => db.alone(sql`select`);
+export const requireSession = (db: Pick<Database, 'outsideTransaction'>): Promise<void> =>
+  db.outsideTransaction(sql`select`);
 
 /** What a database is like, for `doctor`. */
 export interface DatabaseFacts {

@@ -110,9 +110,9 @@ export async function loggedWeeks(db: Reader): Promise<Timestamp[]> {
 export async function dropPartitions(db: Database, week: Timestamp): Promise<void> {
   for (const { parent, name, state } of (await partitions(db.reader)).filter((each) => each.week === week)) {
     const detach = `alter table ${parent} detach partition ${name}`;
-    if (state === 'attached') await db.alone(raw(`${detach} concurrently`));
-    if (state === 'detaching') await db.alone(raw(`${detach} finalize`));
-    await db.alone(raw(`drop table ${name}`));
+    if (state === 'attached') await db.outsideTransaction(raw(`${detach} concurrently`));
+    if (state === 'detaching') await db.outsideTransaction(raw(`${detach} finalize`));
+    await db.outsideTransaction(raw(`drop table ${name}`));
   }
 }
 

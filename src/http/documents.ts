@@ -6,7 +6,7 @@ import {
   type PageReply,
   type PageRoute,
   type SignedIn,
-} from '../contract/pagination.ts';
+} from '../contract/web-pages.ts';
 import { subscriberOf } from '../kernel/addresses.ts';
 import { type Failure, fail } from '../kernel/errors.ts';
 import { createPlaces } from '../kernel/places.ts';

@@ -24,7 +24,7 @@ export interface CsvReader {
 }
 
 /** The position of a reader in its file. */
-interface Place {
+interface ReaderState {
   readonly format: CsvColumns | null;
   readonly dialect: CsvDialect;
   header: CsvHeader;
@@ -42,68 +42,68 @@ interface Place {
 export function csvReader(format: CsvColumns | null, dialect: CsvDialect = PLAIN_CSV): CsvReader {
   const decode = decoderOf(dialect.encoding);
   const separator = CSV_SEPARATORS[dialect.separator].charCodeAt(0);
-  const place: Place = { format, dialect, header: { names: [], width: 0 }, line: 1, rest: '' };
+  const state: ReaderState = { format, dialect, header: { names: [], width: 0 }, line: 1, rest: '' };
   let dueLength = 0; // an unfinished line is rescanned only at double its length, for linear cost
 
   function take(piece: Buffer, isLast: boolean): CsvLine[] {
     const { text, wrong } = decode(piece, isLast);
     const found: CsvLine[] = [];
     const isEnd = isLast || wrong !== null;
-    place.rest += text;
-    const { rest } = place;
+    state.rest += text;
+    const { rest } = state;
     if (!isEnd && rest.length < dueLength) return found;
     let start = 0;
     let scanned: Scanned | null = null;
     while (start < rest.length) {
       scanned = scanRecord(rest, start, isEnd, separator);
-      checkLength(place, scanned, start);
+      checkLength(state, scanned, start);
       if (scanned.kind === 'wrong')
-        throw refuseAt(place, scanned.rule, start, scanned.at, scanned.cells.length);
+        throw refuseAt(state, scanned.rule, start, scanned.at, scanned.cells.length);
       if (scanned.kind === 'unfinished' || !scanned.hasEnd) break;
-      readRecord(place, scanned.cells, found);
-      place.line += scanned.lineEnds;
+      readRecord(state, scanned.cells, found);
+      state.line += scanned.lineEnds;
       start = scanned.next;
       scanned = null;
     }
     const cell = scanned === null ? 0 : scanned.cells.length - (scanned.kind === 'record' ? 1 : 0);
-    if (wrong !== null) throw refuseAt(place, wrong, start, rest.length, cell);
-    if (isLast && scanned !== null) readLast(place, scanned, start, found);
-    place.rest = rest.slice(start);
-    dueLength = 2 * place.rest.length;
+    if (wrong !== null) throw refuseAt(state, wrong, start, rest.length, cell);
+    if (isLast && scanned !== null) readLast(state, scanned, start, found);
+    state.rest = rest.slice(start);
+    dueLength = 2 * state.rest.length;
     return found;
   }
 
   return {
     get header() {
-      return place.header.names;
+      return state.header.names;
     },
     read: (piece) => take(piece, false),
     end() {
       const found = take(Buffer.alloc(0), true);
-      if (place.header.width === 0)
+      if (state.header.width === 0)
         throw new CsvError('the file is empty: its first line must name the columns');
       return found;
     },
   };
 }
 
-function readRecord(place: Place, cells: string[], found: CsvLine[]): void {
+function readRecord(state: ReaderState, cells: string[], found: CsvLine[]): void {
   if (cells.every((cell) => cell === '')) return;
-  if (place.header.width > 0) found.push({ line: place.line, cells: underHeader(place, cells) });
-  else if (place.format !== null || !isSeparatorLine(cells)) place.header = headerOf(place, cells);
+  if (state.header.width > 0) found.push({ line: state.line, cells: underHeader(state, cells) });
+  else if (state.format !== null || !isSeparatorLine(cells)) state.header = headerOf(state, cells);
 }
 
-function headerOf({ format, line }: Place, cells: string[]): CsvHeader {
+function headerOf({ format, line }: ReaderState, cells: string[]): CsvHeader {
   return format === null ? readAnyHeader(cells, line) : readHeader(cells, line, format);
 }
 
 /** The cells of the named columns; any cells beyond them must be empty, as spreadsheets leave them. */
-function underHeader(place: Place, cells: string[]): string[] {
-  const { names, width } = place.header;
-  if (cells.length < names.length) throw refuse(place, cells.length, 'is missing: the line ends before it');
+function underHeader(state: ReaderState, cells: string[]): string[] {
+  const { names, width } = state.header;
+  if (cells.length < names.length) throw refuse(state, cells.length, 'is missing: the line ends before it');
   if (cells.length > names.length) {
     const beyond = cells.findIndex((cell, index) => index >= names.length && (cell !== '' || index >= width));
-    if (beyond !== -1) throw refuse(place, beyond, BEYOND);
+    if (beyond !== -1) throw refuse(state, beyond, BEYOND);
     cells.length = names.length;
   }
   return cells;
@@ -111,7 +111,7 @@ function underHeader(place: Place, cells: string[]): string[] {
 
 /** Reads a record that ends with the file, if it cannot have been truncated. */
 function readLast(
-  place: Place,
+  state: ReaderState,
   scanned: Exclude<Scanned, { kind: 'wrong' }>,
   start: number,
   found: CsvLine[],
@@ -119,44 +119,44 @@ function readLast(
   const { cells } = scanned;
   if (scanned.kind === 'unfinished') {
     const what = `the quote that opens here is never closed: ${CUT_OFF}`;
-    throw refuseAt(place, what, start, scanned.quote, cells.length);
+    throw refuseAt(state, what, start, scanned.quote, cells.length);
   }
-  if (cells.length === 1 && place.rest.slice(start).trim() === '') return;
-  const isHeader = place.header.width === 0;
-  if (isHeader) place.header = headerOf(place, cells);
-  const { names } = place.header;
+  if (cells.length === 1 && state.rest.slice(start).trim() === '') return;
+  const isHeader = state.header.width === 0;
+  if (isHeader) state.header = headerOf(state, cells);
+  const { names } = state.header;
   const last = names.length - 1;
-  if (cells.length <= last) throw refuse(place, cells.length, `the file ends before it: ${CUT_OFF}`);
+  if (cells.length <= last) throw refuse(state, cells.length, `the file ends before it: ${CUT_OFF}`);
   const isWhole =
-    place.dialect.isWhole ||
+    state.dialect.isWhole ||
     cells.length > names.length ||
-    (cells[last] !== '' && place.format?.fixedWords.includes(names[last] ?? '') === true);
-  if (isHeader || !isWhole) throw refuse(place, last, NO_LINE_END);
-  readRecord(place, cells, found);
+    (cells[last] !== '' && state.format?.fixedWords.includes(names[last] ?? '') === true);
+  if (isHeader || !isWhole) throw refuse(state, last, NO_LINE_END);
+  readRecord(state, cells, found);
 }
 
-function checkLength(place: Place, scanned: Scanned, start: number): void {
+function checkLength(state: ReaderState, scanned: Scanned, start: number): void {
   const { kind, cells } = scanned;
-  const end = kind === 'record' ? scanned.next : kind === 'wrong' ? scanned.at : place.rest.length;
+  const end = kind === 'record' ? scanned.next : kind === 'wrong' ? scanned.at : state.rest.length;
   if (end - start <= LONGEST) return;
   const cell = kind === 'record' ? cells.indexOf(longest(cells)) : cells.length;
-  if (kind !== 'unfinished' || scanned.quote === -1) throw refuse(place, cell, `${TOO_LONG} in one line`);
+  if (kind !== 'unfinished' || scanned.quote === -1) throw refuse(state, cell, `${TOO_LONG} in one line`);
   const what = `the quote that opens here is not closed: ${TOO_LONG}`;
-  throw refuseAt(place, what, start, scanned.quote, cells.length);
+  throw refuseAt(state, what, start, scanned.quote, cells.length);
 }
 
-const nameOf = ({ header }: Place, column: number) => header.names[column] ?? String(column + 1);
+const nameOf = ({ header }: ReaderState, column: number) => header.names[column] ?? String(column + 1);
 
 /** An error at a column of the record that begins in this line. */
-const refuse = (place: Place, column: number, what: string) =>
-  new CsvError(`line ${place.line}, column ${nameOf(place, column)}: ${what}`);
+const refuse = (state: ReaderState, column: number, what: string) =>
+  new CsvError(`line ${state.line}, column ${nameOf(state, column)}: ${what}`);
 
 /** An error at the character `at`, in the record that begins at `start`. */
-function refuseAt(place: Place, what: string, start: number, at: number, column: number): CsvError {
-  const lines = place.rest.slice(start, at).split(/\r\n|\n|\r/);
-  const line = place.line + lines.length - 1;
+function refuseAt(state: ReaderState, what: string, start: number, at: number, column: number): CsvError {
+  const lines = state.rest.slice(start, at).split(/\r\n|\n|\r/);
+  const line = state.line + lines.length - 1;
   const character = [...(lines.at(-1) ?? '')].length + 1;
-  return new CsvError(`line ${line}, column ${nameOf(place, column)}, character ${character}: ${what}`);
+  return new CsvError(`line ${line}, column ${nameOf(state, column)}, character ${character}: ${what}`);
 }
 
 /** Whether a line is the one that tells Excel the separator. */

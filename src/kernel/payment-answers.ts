@@ -33,7 +33,7 @@ export const lineKey = ({
   currency,
 }: Pick<PaymentAnswer, 'affiliate_id' | 'currency'>): string => `${affiliate_id} ${currency}`;
 
-interface Said<Answer> {
+interface SourcedAnswer<Answer> {
   readonly kind: string;
   readonly answer: Answer;
 }
@@ -46,7 +46,7 @@ interface Said<Answer> {
 export function mergeAnswers<Answer extends PaymentAnswer>(
   files: readonly FileOfAnswers<Answer>[],
 ): MergedAnswers<Answer> {
-  const all = new Map<string, Said<Answer>[]>();
+  const all = new Map<string, SourcedAnswer<Answer>[]>();
   for (const { kind, lines } of files)
     for (const answer of lines) {
       const said = all.get(lineKey(answer));
@@ -75,7 +75,7 @@ const isSame = (one: PaymentAnswer, other: PaymentAnswer) =>
 
 /** What the answers of files about one line come to; there is at least one. */
 function decide<Answer extends PaymentAnswer>(
-  said: readonly Said<Answer>[],
+  said: readonly SourcedAnswer<Answer>[],
 ): { readonly verdict: 'answer' | 'doubt' | 'contradiction'; readonly answer: Answer } {
   const of = (wanted: PaymentAnswer['outcome']) =>
     said.flatMap(({ answer }) => (answer.outcome === wanted ? [answer] : []));

@@ -238,12 +238,12 @@ export interface Instruments {
 const measured = new WeakMap<object, Instruments>();
 
 /** From now on, what this process does with the database is noted on `instruments`. Returns what ends it. */
-export function measure(db: { readonly home: object }, instruments: Instruments): () => void {
-  measured.set(db.home, instruments);
-  return () => void measured.delete(db.home);
+export function measure(db: { readonly scopeKey: object }, instruments: Instruments): () => void {
+  measured.set(db.scopeKey, instruments);
+  return () => void measured.delete(db.scopeKey);
 }
 
 /** The instruments of a database or transaction; undefined while nothing is measured. */
-export function instrumentsOf({ home }: { readonly home: object }): Instruments | undefined {
-  return measured.get(home);
+export function instrumentsOf({ scopeKey }: { readonly scopeKey: object }): Instruments | undefined {
+  return measured.get(scopeKey);
 }

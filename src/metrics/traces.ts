@@ -31,14 +31,14 @@ export interface Tracer {
 const traced = new WeakMap<object, Tracer>();
 
 /** From now on, spans of what this process does with the database go to `tracer`. Returns what ends it. */
-export function traceWith(db: { readonly home: object }, tracer: Tracer): () => void {
-  traced.set(db.home, tracer);
-  return () => void traced.delete(db.home);
+export function traceWith(db: { readonly scopeKey: object }, tracer: Tracer): () => void {
+  traced.set(db.scopeKey, tracer);
+  return () => void traced.delete(db.scopeKey);
 }
 
 /** The tracer of a database or transaction; undefined while nothing is traced. */
-export function tracerOf({ home }: { readonly home: object }): Tracer | undefined {
-  return traced.get(home);
+export function tracerOf({ scopeKey }: { readonly scopeKey: object }): Tracer | undefined {
+  return traced.get(scopeKey);
 }
 
 /**
@@ -46,7 +46,7 @@ export function tracerOf({ home }: { readonly home: object }): Tracer | undefine
  * passes through.
  */
 export async function inSpan<Result>(
-  db: { readonly home: object },
+  db: { readonly scopeKey: object },
   start: SpanStart,
   work: (trace: TraceContext | null) => Promise<Result>,
 ): Promise<Result> {

@@ -136,14 +136,14 @@ export async function sendsMail(db: Reader): Promise<boolean> {
   return (await maybeRow(db, sql`select where ${isMailSent}`)) !== null;
 }
 
-/** What came of the messages to a recipient. */
-export interface Told {
+/** When a message last reached a recipient, and why the last one did not. */
+export interface LastMessage {
   readonly last_sent_at: Timestamp | null;
   readonly last_error: string | null;
 }
 
 /** `last_sent_at` and `last_error` of a recipient (SQL of account and UUID); the newest notice that was tried counts. */
-export const toldColumns = (account: string, recipient: string) => ({
+export const lastMessageColumns = (account: string, recipient: string) => ({
   last_sent_at: `(select iso(max(n.sent_at)) from notices n where n.account_id = ${account} and n.recipient = ${recipient})`,
   last_error: `(select n.error from notices n where n.account_id = ${account} and n.recipient = ${recipient} and n.tries > 0
     order by coalesce(n.sent_at, n.failed_at, now()) desc, n.id desc limit 1)`,

@@ -18,6 +18,6 @@ export const alertState: Sql = sql`(select json_build_object(
   from notices where sent_at is null)`;
 
 export async function readAlertState(db: Reader): Promise<AlertState> {
-  const { told } = await oneRow<{ told: string }>(db, sql`select ${alertState}::text as told`);
-  return JSON.parse(told) as AlertState;
+  const { state } = await oneRow<{ state: string }>(db, sql`select ${alertState}::text as state`);
+  return JSON.parse(state) as AlertState;
 }

@@ -1,5 +1,5 @@
-import { json, type PageInput, type PageReply, type PageRoute, redirect } from '../contract/pagination.ts';
 import { ALL_SCOPES } from '../contract/route.ts';
+import { json, type PageInput, type PageReply, type PageRoute, redirect } from '../contract/web-pages.ts';
 import { fromJson } from '../kernel/json.ts';
 import { getAccount } from '../people/accounts/service.ts';
 import { accountsOf } from '../people/users/credentials.ts';

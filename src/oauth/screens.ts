@@ -1,5 +1,5 @@
-import { html, type PageReply } from '../contract/pagination.ts';
 import { CONSEQUENCES, type Scope } from '../contract/route.ts';
+import { html, type PageReply } from '../contract/web-pages.ts';
 import { escapeHtml, escapeValue } from '../kernel/html.ts';
 import type { Application } from '../people/applications/service.ts';
 import {

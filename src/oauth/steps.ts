@@ -1,6 +1,6 @@
 import { timingSafeEqual } from 'node:crypto';
-import { type PageInput, type PageReply, redirect, type SignedIn } from '../contract/pagination.ts';
 import { ALL_SCOPES, OPENING_SCOPES, type Scope } from '../contract/route.ts';
+import { type PageInput, type PageReply, redirect, type SignedIn } from '../contract/web-pages.ts';
 import { hashSecret, sameSecret } from '../kernel/secrets.ts';
 import { type Application, findApplication, mayRedirectTo } from '../people/applications/service.ts';
 import { LONGEST_PATH } from '../screens/guard.ts';

@@ -137,14 +137,14 @@ const couriers = new WeakMap<object, Courier>();
  * From now on, what this process publishes on the database is offered to `courier`. Returns a function that
  * ends it.
  */
-export function deliverHere(db: { readonly home: object }, courier: Courier): () => void {
-  couriers.set(db.home, courier);
-  return () => couriers.delete(db.home);
+export function deliverHere(db: { readonly scopeKey: object }, courier: Courier): () => void {
+  couriers.set(db.scopeKey, courier);
+  return () => couriers.delete(db.scopeKey);
 }
 
 /**
  * What may be leased to this process in a short transaction that publishes so many events. The offer is closed when the transaction ends.
  */
 export async function offerIn(tx: Tx, events: number): Promise<Offer | null> {
-  return (await couriers.get(tx.home)?.offer(events)) ?? null;
+  return (await couriers.get(tx.scopeKey)?.offer(events)) ?? null;
 }

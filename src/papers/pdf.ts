@@ -1,16 +1,16 @@
 import { buffer } from 'node:stream/consumers';
 import PDFDocument from 'pdfkit';
 import type { Paper, Party } from './paper.ts';
-import { type Look, type Pen, penOf } from './pen.ts';
+import { type Pen, penOf, type TextStyle } from './pen.ts';
 import { BOTTOM, INK, LEFT, type Sheet, SOFT, sheetOf, TOP, WIDTH } from './sheet.ts';
 import { drawTable } from './table.ts';
 import { typefaceFor } from './typeface.ts';
 
-const TITLE: Look = { size: 20, weight: 'strong', colour: INK };
-const HEADING: Look = { size: 11, weight: 'strong', colour: INK };
-const BODY: Look = { size: 9, weight: 'regular', colour: INK };
-const LABEL: Look = { size: 8, weight: 'regular', colour: SOFT };
-const STRONG: Look = { size: 10, weight: 'strong', colour: INK };
+const TITLE: TextStyle = { size: 20, weight: 'strong', colour: INK };
+const HEADING: TextStyle = { size: 11, weight: 'strong', colour: INK };
+const BODY: TextStyle = { size: 9, weight: 'regular', colour: INK };
+const LABEL: TextStyle = { size: 8, weight: 'regular', colour: SOFT };
+const STRONG: TextStyle = { size: 10, weight: 'strong', colour: INK };
 const LEADING = 1.4;
 const GUTTER = 20;
 
@@ -90,16 +90,16 @@ function textsOf({ title, name, parties, facts, tables, notes }: Paper): {
 /** Draws lines one below the other, each as an element of its own; returns where they end. */
 function drawLines(
   { pen, tag }: Sheet,
-  lines: readonly (readonly [text: string, look: Look, type?: string])[],
+  lines: readonly (readonly [text: string, style: TextStyle, type?: string])[],
   { x, y, width }: { readonly x: number; readonly y: number; readonly width: number },
 ): number {
   let at = y;
-  for (const [text, look, type = 'P'] of lines) {
-    const broken = pen.lines(text, look, width);
+  for (const [text, style, type = 'P'] of lines) {
+    const broken = pen.lines(text, style, width);
     tag(type, text, () => {
       for (const line of broken) {
-        pen.line(line, look, { x, baseline: at + look.size });
-        at += look.size * LEADING;
+        pen.line(line, style, { x, baseline: at + style.size });
+        at += style.size * LEADING;
       }
     });
   }
@@ -122,10 +122,10 @@ function drawHead(sheet: Sheet, { title, parties, facts }: Paper): void {
   sheet.y = y + 14;
 }
 
-const partyLines = ({ label, name, lines }: Party): [string, Look][] => [
+const partyLines = ({ label, name, lines }: Party): [string, TextStyle][] => [
   [label, LABEL],
   [name, STRONG],
-  ...lines.map((line): [string, Look] => [line, BODY]),
+  ...lines.map((line): [string, TextStyle] => [line, BODY]),
 ];
 
 function drawNote(sheet: Sheet, note: string): void {

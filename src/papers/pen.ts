@@ -4,8 +4,8 @@ import { graphemesOf } from './writing.ts';
 
 type Document = PDFKit.PDFDocument;
 
-/** How a text looks. */
-export interface Look {
+/** The style of a text. */
+export interface TextStyle {
   /** Points. */
   readonly size: number;
   readonly weight: Weight;
@@ -15,35 +15,35 @@ export interface Look {
 /** Draws texts of any script on the pages of a document. Lengths are points, from the upper left corner. */
 export interface Pen {
   readonly document: Document;
-  width(text: string, look: Look): number;
+  width(text: string, style: TextStyle): number;
   /** Draws a line whose letters stand on `baseline`. */
-  line(text: string, look: Look, at: { readonly x: number; readonly baseline: number }): void;
+  line(text: string, style: TextStyle, at: { readonly x: number; readonly baseline: number }): void;
   /** The lines of a text that are no wider: broken between words, and within a word that is longer than a line. */
-  lines(text: string, look: Look, width: number): string[];
+  lines(text: string, style: TextStyle, width: number): string[];
 }
 
 /** The pen of a document, with the fonts of its typeface. */
 export function penOf(document: InstanceType<typeof PDFDocument>, typeface: Typeface): Pen {
   for (const [name, font] of typeface.fonts) document.registerFont(name, font);
   const widths = new Map<string, number>();
-  const measure = (text: string, { size, weight }: Look): number =>
+  const measure = (text: string, { size, weight }: TextStyle): number =>
     typeface
       .runs(text, weight)
       .reduce((sum, run) => sum + document.font(run.font, size).widthOfString(run.text), 0);
-  const width = (text: string, look: Look): number => {
-    const key = `${look.size} ${look.weight} ${text}`;
-    const found = widths.get(key) ?? measure(text, look);
+  const width = (text: string, style: TextStyle): number => {
+    const key = `${style.size} ${style.weight} ${text}`;
+    const found = widths.get(key) ?? measure(text, style);
     widths.set(key, found);
     return found;
   };
   return {
     document,
     width,
-    lines: (text, look, most) => broken(typeface.written(text), most, (part) => measure(part, look)),
-    line(text, look, { x, baseline }) {
+    lines: (text, style, most) => broken(typeface.written(text), most, (part) => measure(part, style)),
+    line(text, style, { x, baseline }) {
       let left = x;
-      for (const run of typeface.runs(text, look.weight)) {
-        document.font(run.font, look.size).fillColor(look.colour);
+      for (const run of typeface.runs(text, style.weight)) {
+        document.font(run.font, style.size).fillColor(style.colour);
         document.text(run.text, left, baseline, { lineBreak: false, baseline: 'alphabetic' });
         left += document.widthOfString(run.text);
       }

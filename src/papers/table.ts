@@ -1,12 +1,12 @@
 import type { Column, Row, Table } from './paper.ts';
-import type { Look, Pen } from './pen.ts';
+import type { Pen, TextStyle } from './pen.ts';
 import { BOTTOM, LEFT, LINE, type Sheet, WIDTH } from './sheet.ts';
 
-/** How the parts of a table look. */
-interface Looks {
-  readonly title: Look;
-  readonly cell: Look;
-  readonly label: Look;
+/** The styles of the parts of a table. */
+interface TableStyles {
+  readonly title: TextStyle;
+  readonly cell: TextStyle;
+  readonly label: TextStyle;
 }
 
 const LEADING = 1.35;
@@ -14,37 +14,38 @@ const PADDING = 4;
 const GAP = 10;
 
 /** Draws a table with its title. Its head is drawn again on every page it reaches. */
-export function drawTable(sheet: Sheet, table: Table, looks: Looks): void {
+export function drawTable(sheet: Sheet, table: Table, styles: TableStyles): void {
   const { pen } = sheet;
-  const widths = widthsOf(pen, table, looks);
+  const widths = widthsOf(pen, table, styles);
   // a title stays with its head and its first two rows
-  if (sheet.y + looks.title.size * 2 + rowHeight(1, looks) * 3 > BOTTOM) sheet.turn();
+  if (sheet.y + styles.title.size * 2 + rowHeight(1, styles) * 3 > BOTTOM) sheet.turn();
   sheet.tag('H2', table.title, () =>
-    pen.line(table.title, looks.title, { x: LEFT, baseline: sheet.y + looks.title.size }),
+    pen.line(table.title, styles.title, { x: LEFT, baseline: sheet.y + styles.title.size }),
   );
-  sheet.y += looks.title.size * 1.8;
+  sheet.y += styles.title.size * 1.8;
   const element = sheet.open('Table');
-  drawHead(sheet, table, { widths, looks, into: element });
-  for (const row of table.rows) drawRow(sheet, { row, table, widths, looks, into: element });
+  drawHead(sheet, table, { widths, styles, into: element });
+  for (const row of table.rows) drawRow(sheet, { row, table, widths, styles, into: element });
   element.end();
   sheet.y += 18;
 }
 
 interface Drawn {
   readonly widths: readonly number[];
-  readonly looks: Looks;
+  readonly styles: TableStyles;
   readonly into: PDFKit.PDFStructureElement;
 }
 
-const lookOf = ({ isSum }: Row, { cell }: Looks): Look => (isSum ? { ...cell, weight: 'strong' } : cell);
-const rowHeight = (lines: number, { cell }: Looks) => lines * cell.size * LEADING + 2 * PADDING;
+const styleOf = ({ isSum }: Row, { cell }: TableStyles): TextStyle =>
+  isSum ? { ...cell, weight: 'strong' } : cell;
+const rowHeight = (lines: number, { cell }: TableStyles) => lines * cell.size * LEADING + 2 * PADDING;
 
 /** Figures take what they need. Of the rest, columns that need less than an equal share take that, and leave more to the others. */
-function widthsOf(pen: Pen, { columns, rows }: Table, looks: Looks): number[] {
+function widthsOf(pen: Pen, { columns, rows }: Table, styles: TableStyles): number[] {
   const natural = columns.map(({ title }, index) =>
     Math.max(
-      pen.width(title, looks.label),
-      ...new Set(rows.map((row) => pen.width(row.cells[index] ?? '', lookOf(row, looks)))),
+      pen.width(title, styles.label),
+      ...new Set(rows.map((row) => pen.width(row.cells[index] ?? '', styleOf(row, styles)))),
     ),
   );
   const gaps = GAP * (columns.length - 1);
@@ -67,31 +68,31 @@ function widthsOf(pen: Pen, { columns, rows }: Table, looks: Looks): number[] {
   });
 }
 
-function drawHead(sheet: Sheet, { columns }: Table, { widths, looks, into }: Drawn): void {
+function drawHead(sheet: Sheet, { columns }: Table, { widths, styles, into }: Drawn): void {
   const row = sheet.open('TR', into);
   eachCell(columns, widths, (column, index, x) => {
     const width = widths[index] ?? 0;
-    const left = column.isFigure ? x + width - sheet.pen.width(column.title, looks.label) : x;
+    const left = column.isFigure ? x + width - sheet.pen.width(column.title, styles.label) : x;
     const draw = () =>
-      sheet.pen.line(column.title, looks.label, { x: left, baseline: sheet.y + looks.label.size });
+      sheet.pen.line(column.title, styles.label, { x: left, baseline: sheet.y + styles.label.size });
     sheet.tag('TH', column.title, draw, row);
   });
   row.end();
-  sheet.y += looks.label.size * LEADING + 2;
+  sheet.y += styles.label.size * LEADING + 2;
   rule(sheet, 0.8);
 }
 
 /** The head on a page after the first: seen, but not read aloud again. */
-function repeatHead(sheet: Sheet, { columns }: Table, { widths, looks }: Drawn): void {
+function repeatHead(sheet: Sheet, { columns }: Table, { widths, styles }: Drawn): void {
   const { pen } = sheet;
   pen.document.markContent('Artifact', { type: 'Layout' });
   eachCell(columns, widths, (column, index, x) => {
     const width = widths[index] ?? 0;
-    const left = column.isFigure ? x + width - pen.width(column.title, looks.label) : x;
-    pen.line(column.title, looks.label, { x: left, baseline: sheet.y + looks.label.size });
+    const left = column.isFigure ? x + width - pen.width(column.title, styles.label) : x;
+    pen.line(column.title, styles.label, { x: left, baseline: sheet.y + styles.label.size });
   });
   pen.document.endMarkedContent();
-  sheet.y += looks.label.size * LEADING + 2;
+  sheet.y += styles.label.size * LEADING + 2;
   rule(sheet, 0.8);
 }
 
@@ -100,12 +101,12 @@ function drawRow(
   { row, table, ...drawn }: Drawn & { readonly row: Row; readonly table: Table },
 ): void {
   const { pen } = sheet;
-  const { widths, looks, into } = drawn;
-  const look = lookOf(row, looks);
+  const { widths, styles, into } = drawn;
+  const style = styleOf(row, styles);
   const cells = row.cells.map((text, index) =>
-    table.columns[index]?.isFigure ? [text] : pen.lines(text, look, widths[index] ?? 0),
+    table.columns[index]?.isFigure ? [text] : pen.lines(text, style, widths[index] ?? 0),
   );
-  const height = rowHeight(Math.max(...cells.map((lines) => lines.length)), looks);
+  const height = rowHeight(Math.max(...cells.map((lines) => lines.length)), styles);
   if (sheet.y + height > BOTTOM) {
     sheet.turn();
     repeatHead(sheet, table, drawn);
@@ -118,10 +119,10 @@ function drawRow(
       row.cells[index] ?? '',
       () => {
         for (const [line, text] of (cells[index] ?? []).entries()) {
-          const left = column.isFigure ? x + width - pen.width(text, look) : x;
-          pen.line(text, look, {
+          const left = column.isFigure ? x + width - pen.width(text, style) : x;
+          pen.line(text, style, {
             x: left,
-            baseline: sheet.y + PADDING + look.size + line * look.size * LEADING,
+            baseline: sheet.y + PADDING + style.size + line * style.size * LEADING,
           });
         }
       },

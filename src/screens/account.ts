@@ -1,5 +1,5 @@
-import { type PageInput, type PageReply, redirect, type SignedIn } from '../contract/pagination.ts';
 import type { Principal } from '../contract/route.ts';
+import { type PageInput, type PageReply, redirect, type SignedIn } from '../contract/web-pages.ts';
 import { escapeHtml } from '../kernel/html.ts';
 import { idOf } from '../kernel/ids.ts';
 import { fromJson } from '../kernel/json.ts';

@@ -1,4 +1,4 @@
-import { type PageInput, type PageReply, redirect, type SignedIn } from '../contract/pagination.ts';
+import { type PageInput, type PageReply, redirect, type SignedIn } from '../contract/web-pages.ts';
 import { Failure } from '../kernel/errors.ts';
 import { escapeHtml } from '../kernel/html.ts';
 import { idOf } from '../kernel/ids.ts';

@@ -1,4 +1,4 @@
-import { html, type PageInput, type PageReply, type PageRoute, redirect } from '../contract/pagination.ts';
+import { html, type PageInput, type PageReply, type PageRoute, redirect } from '../contract/web-pages.ts';
 import { assetFor, indexPage } from './dashboard/files.ts';
 import { HOME, nothingHere } from './guard.ts';
 import { errorPage } from './html/html.ts';

@@ -1,5 +1,5 @@
 import { sessionCookieName } from '../contract/cookies.ts';
-import { html, type PageInput, type PageReply, redirect } from '../contract/pagination.ts';
+import { html, type PageInput, type PageReply, redirect } from '../contract/web-pages.ts';
 import { idOf } from '../kernel/ids.ts';
 import { sameSecret } from '../kernel/secrets.ts';
 import { SESSION_SECONDS } from '../people/sessions/service.ts';

@@ -1,4 +1,4 @@
-import { type PageInput, type PageReply, redirect } from '../contract/pagination.ts';
+import { type PageInput, type PageReply, redirect } from '../contract/web-pages.ts';
 import { fromJson } from '../kernel/json.ts';
 import { getAccount } from '../people/accounts/service.ts';
 import {

@@ -1,4 +1,4 @@
-import { type PageInput, type PageReply, redirect } from '../contract/pagination.ts';
+import { type PageInput, type PageReply, redirect } from '../contract/web-pages.ts';
 import { choosePassword, type OpenLink, openLink } from '../people/users/links.ts';
 import { HOME, isFromHere, refuseForeign, refuseForNow, sessionHeader, show, visitOf } from './guard.ts';
 import { actions, button, card, errorSummary, form, hidden, layout, type Problem } from './html/html.ts';

@@ -1,4 +1,4 @@
-import type { PageReply } from '../contract/pagination.ts';
+import type { PageReply } from '../contract/web-pages.ts';
 import { escapeValue } from '../kernel/html.ts';
 import { PASSWORD_LENGTH, passwordProblem } from '../people/users/passwords.ts';
 import { errorPage, field, type Problem } from './html/html.ts';

@@ -1,4 +1,4 @@
-import { html, json, type PageInput, type PageReply, type PageRoute } from '../contract/pagination.ts';
+import { html, json, type PageInput, type PageReply, type PageRoute } from '../contract/web-pages.ts';
 import { framesOf, openPortal } from '../webhooks/portal/service.ts';
 import { portalPage } from './dashboard/files.ts';
 import { pagePolicy } from './dashboard.ts';

@@ -1,4 +1,4 @@
-import type { PageRoute } from '../contract/pagination.ts';
+import type { PageRoute } from '../contract/web-pages.ts';
 import { endSessions, showAccount, submitNewPassword } from './account.ts';
 import { showAccounts, submitAccount } from './accounts.ts';
 import { DASHBOARD_ROUTES } from './dashboard.ts';

@@ -1,4 +1,4 @@
-import { type PageInput, type PageReply, redirect } from '../contract/pagination.ts';
+import { type PageInput, type PageReply, redirect } from '../contract/web-pages.ts';
 import { idOf } from '../kernel/ids.ts';
 import { note } from '../people/audit/service.ts';
 import { endSession } from '../people/sessions/service.ts';

@@ -15,9 +15,9 @@ import {
   follow,
   invite,
   nobodysWays,
+  type SendRequest,
   type Somebody,
   somebody,
-  type Way,
   waysOf,
   withOperator,
 } from './approval-support.ts';
@@ -37,9 +37,9 @@ const world = useWorld();
 const api = useAccount(world);
 
 const owner = () => somebody(world, api, 'owner');
-const setApproval = async (value: 'second_person' | 'none', way: Way = api.request) =>
+const setApproval = async (value: 'second_person' | 'none', way: SendRequest = api.request) =>
   expect((await way('PATCH', '/v2/account', { body: { approval: value } })).status).toBe(200);
-const approvalOf = async (id: string, way: Way = api.request): Promise<Json> => {
+const approvalOf = async (id: string, way: SendRequest = api.request): Promise<Json> => {
   const answer = await way('GET', `${PAYOUTS}/${id}/approval`);
   expect(answer.status, answer.text).toBe(200);
   return answer.body;
@@ -47,7 +47,7 @@ const approvalOf = async (id: string, way: Way = api.request): Promise<Json> => 
 const current = async (): Promise<Json> => (await api.get(`${PAYOUTS}/current`)).body;
 const complete = ({ id, affiliates: [line] }: Json) =>
   api.put(`${PAYOUTS}/${id}`, { commissions: [{ affiliate_id: line.affiliate_id, is_paid: true }] });
-const create = async (way: Way): Promise<Json> => {
+const create = async (way: SendRequest): Promise<Json> => {
   const made = await way('POST', PAYOUTS);
   expect(made.status, made.text).toBe(201);
   return made.body;
@@ -72,7 +72,7 @@ async function owe(shop: Api = api): Promise<Owed> {
 }
 
 /** The requests that change a payout, by the event of the rules. */
-type Request = (owed: Owed) => Parameters<Way>;
+type Request = (owed: Owed) => Parameters<SendRequest>;
 const CHANGES: Readonly<Record<Change, Readonly<Record<string, Request>>>> = {
   redirected: {
     'a PayPal address': ({ affiliate }) => [
@@ -109,7 +109,7 @@ const CHANGES: Readonly<Record<Change, Readonly<Record<string, Request>>>> = {
 };
 
 /** What lets somebody in: the one who comes of it. `before` is a user who was there before the payout. */
-const LET_IN: Readonly<Record<AccessChange, (way: Way, before: Somebody) => Promise<Somebody>>> = {
+const LET_IN: Readonly<Record<AccessChange, (way: SendRequest, before: Somebody) => Promise<Somebody>>> = {
   invited: (way) => invite(world, way),
   promoted: async (way, before) => {
     const raised = await way('PATCH', `/v2/users/${before.id}`, { body: { role: 'owner' } });
@@ -123,7 +123,7 @@ const LET_IN: Readonly<Record<AccessChange, (way: Way, before: Somebody) => Prom
   },
 };
 /** The first request of an event, sent in this way. */
-const change = (way: Way, event: Change, owed: Owed) => {
+const change = (way: SendRequest, event: Change, owed: Owed) => {
   const [request] = Object.values(CHANGES[event]) as [Request];
   return way(...request(owed));
 };

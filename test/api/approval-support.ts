@@ -8,10 +8,10 @@ import type { World } from '../support/world.ts';
 import { type Json, PAYOUTS, unique } from './fixtures.ts';
 
 /** A way to make requests: a session, a key, a token, or the command line. */
-export type Way = Api['request'];
+export type SendRequest = Api['request'];
 
 /** The API as a signed-in person calls it. */
-export function as({ cookie, csrf }: Pick<Person, 'cookie' | 'csrf'>, { url }: { url: string }): Way {
+export function as({ cookie, csrf }: Pick<Person, 'cookie' | 'csrf'>, { url }: { url: string }): SendRequest {
   const browser = apiOf(url, '');
   return (method, path, { body, headers = {} } = {}) =>
     browser.request(method, path, {
@@ -22,7 +22,7 @@ export function as({ cookie, csrf }: Pick<Person, 'cookie' | 'csrf'>, { url }: {
 
 /** A user with a session, and the API as they call it. */
 export interface Somebody extends Person {
-  readonly way: Way;
+  readonly way: SendRequest;
 }
 
 /** Makes a user without an invitation, signed in. */
@@ -32,7 +32,7 @@ export async function somebody(world: World, api: Api, role: Role = 'owner'): Pr
 }
 
 /** A key that somebody makes. */
-async function keyBy(way: Way, name: string): Promise<string> {
+async function keyBy(way: SendRequest, name: string): Promise<string> {
   const made = await way('POST', '/v2/api-keys', { body: { name } });
   if (made.status !== 201) throw new Error(made.text);
   return made.body.key;
@@ -48,24 +48,24 @@ export async function waysOf(world: World, api: Api, { way, ...person }: Somebod
     'with their key': apiOf(world.url, own).request,
     'with a key that their key made': apiOf(world.url, further).request,
     'by an application they let in': apiOf(world.url, access_token).request,
-  } satisfies Record<string, Way>;
+  } satisfies Record<string, SendRequest>;
 }
 
 /** Every way in which nobody that is known acts, by name. */
-export async function nobodysWays(world: World, api: Api, operator: Way) {
+export async function nobodysWays(world: World, api: Api, operator: SendRequest) {
   const further = await keyBy(api.request, 'made with a key');
   return {
     'with a key that belongs to nobody': api.request,
     'with a key that such a key made': apiOf(world.url, further).request,
     'on the command line': operator,
-  } satisfies Record<string, Way>;
+  } satisfies Record<string, SendRequest>;
 }
 
 /** Runs `work` with the command line of the server's machine, as it calls the API of an account. */
 export async function withOperator<Result>(
   world: World,
   api: Api,
-  work: (operator: Way) => Promise<Result>,
+  work: (operator: SendRequest) => Promise<Result>,
 ): Promise<Result> {
   const account = uuidOf('acc', (await api.get('/v2/account')).body.id);
   if (account === null) throw new Error('the account has no id');
@@ -96,7 +96,7 @@ export async function follow(world: World, id: string, url: string): Promise<Som
 
 let invited = 0;
 /** Invites somebody, who joins. */
-export async function invite(world: World, way: Way, role: Role = 'member'): Promise<Somebody> {
+export async function invite(world: World, way: SendRequest, role: Role = 'member'): Promise<Somebody> {
   const email = `invited-${++invited}@example.com`;
   const made = await way('POST', '/v2/users', { body: { email, name: 'Eve', role } });
   if (made.status !== 201) throw new Error(made.text);

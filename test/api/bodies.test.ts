@@ -57,7 +57,7 @@ function typesOf(schema: Json): ReadonlySet<Type> | null {
   return new Set([schema.type === 'integer' ? 'number' : schema.type]);
 }
 
-interface Place {
+interface BodyField {
   /** As messages spell it: `commissions[0].is_paid`. */
   readonly name: string;
   readonly schema: Json;
@@ -66,13 +66,13 @@ interface Place {
 }
 
 /** Every field of a body, also of the objects in its lists. */
-function places(schema: Json, body: Json): Place[] {
+function bodyFields(schema: Json, body: Json): BodyField[] {
   return Object.entries<Json>(schema.properties ?? {}).flatMap(([name, property]) => {
     const inner = property.type === 'array' && property.items.properties;
     return [
       { name, schema: property, with: (value: unknown) => ({ ...body, [name]: value }) },
       ...(inner
-        ? places(property.items, (body[name] ?? sample(property))[0]).map((place) => ({
+        ? bodyFields(property.items, (body[name] ?? sample(property))[0]).map((place) => ({
             name: `${name}[0].${place.name}`,
             schema: place.schema,
             with: (value: unknown) => ({ ...body, [name]: [place.with(value)] }),
@@ -87,7 +87,7 @@ const requestOf = ({ isForPeople }: Operation) => askerOf(world.api, member, isF
 const CASES = OPERATIONS.flatMap((operation) => {
   const schema = operation.requestBody?.content['application/json']?.schema;
   if (!schema) return [];
-  return places(schema, sampleBody(operation)).map((place) => ({
+  return bodyFields(schema, sampleBody(operation)).map((place) => ({
     title: `${operation.method} ${operation.path}: ${place.name}`,
     operation,
     place,

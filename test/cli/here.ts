@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import { type Told, tell, textOf } from '../../src/cli/command/errors.ts';
+import { type ErrorReport, reportOf, textOf } from '../../src/cli/command/errors.ts';
 import { buildProgram } from '../../src/cli/program.ts';
 import { createTerminal } from '../../src/cli/terminal/terminal.ts';
 import { type Json, nothingChanges } from '../api/fixtures.ts';
@@ -11,7 +11,7 @@ import type { Ran } from './support.ts';
 export interface RanHere extends Ran {
   readonly code: number;
   /** The error that main would print to standard error. */
-  readonly error: Told | null;
+  readonly error: ErrorReport | null;
 }
 
 const never = (): never => {
@@ -54,7 +54,7 @@ export async function runHere(
   if (cwd) process.chdir(cwd);
   const [out, err] = [capture(process.stdout), capture(process.stderr)];
   let code = 0;
-  let error: Told | null = null;
+  let error: ErrorReport | null = null;
   try {
     const terminal = { ...createTerminal(json), interactive: false };
     const finish = (given: number) => {
@@ -63,7 +63,7 @@ export async function runHere(
     const program = await buildProgram({ terminal, exit: never, finish, args });
     await program.parseAsync([...args], { from: 'user' });
   } catch (thrown) {
-    error = tell(thrown);
+    error = reportOf(thrown);
     code = error.exitCode;
     process.stderr.write(textOf(error, thrown, json));
   }

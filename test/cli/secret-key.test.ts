@@ -28,7 +28,7 @@ afterEach(async () => {
 });
 
 /** The environment of a test: settings of the processes, the API key, and a superuser's connection. */
-interface Place {
+interface Installation {
   readonly env: Readonly<Record<string, string>>;
   apiKey(): string;
   superuser(): Promise<pg.Client>;
@@ -36,7 +36,7 @@ interface Place {
 
 const DELIVERY = { DELIVERY_ALLOW_CIDRS: '127.0.0.0/8', DELIVERY_SCHEDULE: '0s 1s 1s 1s 1s 1s 1s 1s' };
 
-async function embeddedPlace(): Promise<Place> {
+async function onEmbedded(): Promise<Installation> {
   await machine.init();
   return {
     env: DELIVERY,
@@ -50,7 +50,7 @@ async function embeddedPlace(): Promise<Place> {
 }
 
 /** A database on the PostgreSQL of the run. */
-async function ownPlace(): Promise<Place & { readonly key: string }> {
+async function onOwnPostgres(): Promise<Installation & { readonly key: string }> {
   const { host, port, user, password, superuser, superuserPassword, ...postgres } = inject('postgres');
   const name = `payhook_key_${randomBytes(8).toString('hex')}`;
   const asAdmin = async (statement: string) => {
@@ -232,7 +232,7 @@ async function countUnder(superuser: pg.Client, key: string): Promise<number> {
 }
 
 /** Kills a rotation in the middle: the rotation skips locked rows, and returns to them until it has them. */
-async function killInTheMiddle(place: Place, start: () => Started, newKey: () => string) {
+async function killInTheMiddle(place: Installation, start: () => Started, newKey: () => string) {
   const superuser = await place.superuser();
   await superuser.query('begin');
   await superuser.query(
@@ -263,7 +263,7 @@ const stop = async ({ child, ended }: Started) => {
 };
 
 test('the key of a data folder is rotated while its server and a worker run, across a kill -9', async () => {
-  const place = await embeddedPlace();
+  const place = await onEmbedded();
   const { env } = place;
   const server = await startServer(machine, { env: { ...env, DELIVERY_WORKER: 'off' } });
   const worker = machine.start(['worker'], { env });
@@ -329,7 +329,7 @@ test('the key of a data folder is rotated while its server and a worker run, acr
 }, 180_000);
 
 test('with your own database the operator gives both keys, one process after the other', async () => {
-  const place = await ownPlace();
+  const place = await onOwnPostgres();
   const old = { ...place.env, SECRET_KEY: place.key };
   const keyFile = machine.write('old.key', `${place.key}\n`);
   const both = { ...place.env, SECRET_KEY: NEW, SECRET_KEY_PREVIOUS_FILE: keyFile };
@@ -391,8 +391,8 @@ test('with your own database the operator gives both keys, one process after the
 test.each(['embedded', 'own'])(
   'a lost key is given up (%s): everyone affected is listed, everything else continues',
   async (kind) => {
-    const own = kind === 'own' ? await ownPlace() : null;
-    const place = own ?? (await embeddedPlace());
+    const own = kind === 'own' ? await onOwnPostgres() : null;
+    const place = own ?? (await onEmbedded());
     const env = own ? { ...own.env, SECRET_KEY: own.key } : place.env;
     const server = await startServer(machine, { env });
     const api = apiOf(server.url, place.apiKey());

@@ -6,10 +6,10 @@ import { join } from 'node:path';
 import { afterEach, describe, expect, test } from 'vitest';
 import { addressRules } from '../../src/kernel/addresses.ts';
 import type { ClientCredentials } from '../../src/webhooks/egress/record.ts';
+import { type EgressRoute, egressRouteOf } from '../../src/webhooks/engine/egress-routes.ts';
 import type { Outcome } from '../../src/webhooks/engine/outcome.ts';
 import { createSender, type Sender } from '../../src/webhooks/engine/send.ts';
 import { createTokens } from '../../src/webhooks/engine/tokens.ts';
-import { type Way, wayOf } from '../../src/webhooks/engine/ways.ts';
 import { type Certificate, certificateFor } from '../support/certificate.ts';
 import { startReceiver } from '../support/receiver.ts';
 import { until } from '../support/wire.ts';
@@ -20,7 +20,7 @@ afterEach(async () => {
 });
 
 const server = certificateFor('localhost');
-const wayWith = ({ cert, key }: Certificate) => wayOf({ certificate: { certificate: cert, key } });
+const routeWith = ({ cert, key }: Certificate) => egressRouteOf({ certificate: { certificate: cert, key } });
 
 function openSender(): Sender {
   const sender = createSender({
@@ -45,20 +45,20 @@ async function openMutual(...clients: Certificate[]) {
   return receiver;
 }
 
-const post = (sender: Sender, url: string, way?: Way): Promise<Outcome> =>
-  sender.send({ url, headers: {}, body: '{}', way });
+const post = (sender: Sender, url: string, route?: EgressRoute): Promise<Outcome> =>
+  sender.send({ url, headers: {}, body: '{}', route });
 
 describe('a receiver that asks for a client certificate', () => {
   test('gets that of the endpoint, and refuses every other and none', async () => {
     const [known, other] = [certificateFor('known'), certificateFor('other')];
     const receiver = await openMutual(known);
     const sender = openSender();
-    expect(await post(sender, receiver.url, wayWith(known))).toMatchObject({
+    expect(await post(sender, receiver.url, routeWith(known))).toMatchObject({
       errorCode: null,
       responseBody: 'known',
     });
     // Node closes the connection when it does not know the certificate, and says nothing
-    expect((await post(sender, receiver.url, wayWith(other))).errorCode).toBe('connection_reset');
+    expect((await post(sender, receiver.url, routeWith(other))).errorCode).toBe('connection_reset');
     expect(await post(sender, receiver.url)).toMatchObject({
       errorCode: 'certificate_refused',
       errorMessage: expect.stringMatching(/^the receiver asks for a client certificate \(ERR_SSL_/),
@@ -73,7 +73,7 @@ describe('a receiver that asks for a client certificate', () => {
     const seen: (string | null)[] = [];
     for (let round = 0; round < 3; round += 1) {
       for (const certificate of [one, two]) {
-        seen.push((await post(sender, receiver.url, wayWith(certificate))).responseBody);
+        seen.push((await post(sender, receiver.url, routeWith(certificate))).responseBody);
       }
     }
     expect(seen).toEqual(['one', 'two', 'one', 'two', 'one', 'two']);
@@ -85,7 +85,7 @@ describe('a receiver that asks for a client certificate', () => {
     const ended = certificateFor('ended', { ends: '200102000000Z' });
     const receiver = await openMutual(ended);
     const why = '; the client certificate ended at 2020-01-02T00:00:00.000Z';
-    expect(await post(openSender(), receiver.url, wayWith(ended))).toMatchObject({
+    expect(await post(openSender(), receiver.url, routeWith(ended))).toMatchObject({
       errorCode: 'connection_reset',
       errorMessage: expect.stringContaining(why),
     });
@@ -98,12 +98,12 @@ describe('a receiver that asks for a client certificate', () => {
       audience: null,
       authentication: 'basic',
     };
-    expect(await tokens({ credentials, way: wayWith(ended) })).toMatchObject({
+    expect(await tokens({ credentials, route: routeWith(ended) })).toMatchObject({
       failure: { errorCode: 'token_unreachable', errorMessage: expect.stringContaining(why) },
     });
     expect(receiver.received).toHaveLength(0);
     // one that lives is not to blame
-    const refused = await post(openSender(), receiver.url, wayWith(certificateFor('other')));
+    const refused = await post(openSender(), receiver.url, routeWith(certificateFor('other')));
     expect(refused.errorMessage).not.toContain('ended');
   });
 });
@@ -164,7 +164,7 @@ describe.skipIf(!hasOpenssl)('what a receiver says of the client certificate is 
       const sender = openSender();
       // a large body is still being sent when the answer comes
       for (const body of ['{}', `{"text":"${'x'.repeat(200_000)}"}`]) {
-        const outcome = await sender.send({ url, headers: {}, body, way: wayWith(shown) });
+        const outcome = await sender.send({ url, headers: {}, body, route: routeWith(shown) });
         expect(outcome).toMatchObject({
           responseStatus: null,
           errorCode: 'certificate_refused',

@@ -10,14 +10,14 @@ import { onStage, type Stage, uuidOf } from './support.ts';
 const LOG = '/v2/webhook-events/';
 const STATUSES = ['pending', 'held', 'delivered', 'failed'];
 
-interface Asked {
+interface PageRequest {
   readonly status?: string;
   readonly sort: string;
   readonly page: number;
 }
 
 /** Asks for a page; throws when it does not agree with its total. Returns the total. */
-async function agreeing({ api }: Stage, path: string, { status, sort, page }: Asked): Promise<number> {
+async function agreeing({ api }: Stage, path: string, { status, sort, page }: PageRequest): Promise<number> {
   const perPage = 20;
   const query = new URLSearchParams({ sort, page: String(page), per_page: String(perPage) });
   if (status) query.set('status', status);

@@ -2,8 +2,8 @@ import { createServer, type Server, type Socket } from 'node:net';
 import { createServer as createTlsServer } from 'node:tls';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { addressRules, PUBLIC_ONLY } from '../../src/kernel/addresses.ts';
+import { egressRouteOf } from '../../src/webhooks/engine/egress-routes.ts';
 import { createSender, type Sender, type SenderOptions } from '../../src/webhooks/engine/send.ts';
-import { wayOf } from '../../src/webhooks/engine/ways.ts';
 import { certificateFor } from '../support/certificate.ts';
 import { hasProxy, type RunningProxy, startProxy } from '../support/proxy.ts';
 import { startReceiver } from '../support/receiver.ts';
@@ -32,7 +32,12 @@ function openSender(options: Partial<SenderOptions> = {}): Sender {
 }
 
 const post = (sender: Sender, url: string, proxy?: string) =>
-  sender.send({ url, headers: {}, body: '{}', way: proxy === undefined ? undefined : wayOf({ proxy }) });
+  sender.send({
+    url,
+    headers: {},
+    body: '{}',
+    route: proxy === undefined ? undefined : egressRouteOf({ proxy }),
+  });
 
 /** A server of TCP that treats every connection alike; its URL as a proxy. */
 const openBroken = (treat: (socket: Socket) => void) => listen(createServer(treat));
@@ -106,11 +111,14 @@ describe.skipIf(!hasProxy('squid'))('through squid that takes TLS alone', () => 
     const client = certificateFor('payhook');
     const mutual = { ...tls, ca: [client.cert], requestCert: true, rejectUnauthorized: true };
     const sender = openSender({ authorities: tls.cert });
-    const way = wayOf({ proxy: proxy.url, certificate: { certificate: client.cert, key: client.key } });
+    const route = egressRouteOf({
+      proxy: proxy.url,
+      certificate: { certificate: client.cert, key: client.key },
+    });
     const body = JSON.stringify('x'.repeat(2_000_000));
     for (const receiver of [await openReceiver(), await openReceiver({ tls: mutual })]) {
       for (let count = 1; count <= 2; count += 1) {
-        expect(await sender.send({ url: receiver.url, headers: {}, body, way })).toMatchObject({
+        expect(await sender.send({ url: receiver.url, headers: {}, body, route })).toMatchObject({
           errorCode: null,
         });
       }
@@ -153,11 +161,11 @@ test('a proxy by TLS is told its own name, and never gets the client certificate
     authorities: tls.cert,
     resolve: (_name, done) => done(null, [{ address: '127.0.0.1', family: 4 }]),
   });
-  const way = wayOf({
+  const route = egressRouteOf({
     proxy: `https://proxy.example:${port}`,
     certificate: { certificate: client.cert, key: client.key },
   });
-  const { errorCode } = await sender.send({ url: 'https://shop.example/', headers: {}, body: '{}', way });
+  const { errorCode } = await sender.send({ url: 'https://shop.example/', headers: {}, body: '{}', route });
   expect([errorCode, seen]).toEqual(['proxy_refused', [['proxy.example', {}]]]);
 });
 

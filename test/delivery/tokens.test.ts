@@ -1,9 +1,9 @@
 import { afterEach, describe, expect, test } from 'vitest';
 import { addressRules, PUBLIC_ONLY } from '../../src/kernel/addresses.ts';
 import type { ClientCredentials } from '../../src/webhooks/egress/record.ts';
+import { egressRouteOf } from '../../src/webhooks/engine/egress-routes.ts';
 import { createSender, type SenderOptions } from '../../src/webhooks/engine/send.ts';
 import { createTokens } from '../../src/webhooks/engine/tokens.ts';
-import { wayOf } from '../../src/webhooks/engine/ways.ts';
 import { certificateFor } from '../support/certificate.ts';
 import { type IdentityProvider, startIdentityProvider } from '../support/identity.ts';
 import { type Receiver, startReceiver } from '../support/receiver.ts';
@@ -178,13 +178,13 @@ describe('a token endpoint', () => {
   test.each(Object.entries(broken))('that %s gives none', async (_, [status, body, code, headers]) => {
     const getToken = openTokens(status === null ? { timeoutMs: 300 } : {});
     const credentials = credentialsAt(await openBroken(status, body, headers));
-    const grant = await getToken({ credentials, way: undefined });
+    const grant = await getToken({ credentials, route: undefined });
     expect(grant).toMatchObject({ failure: { errorCode: code, responseStatus: null, responseBody: null } });
     for (const secret of [SECRET, TOKEN]) expect(JSON.stringify(grant)).not.toContain(secret);
   });
 
   test('that is down, or at an address where webhooks may not go, gives none', async () => {
-    const down = await openTokens()({ credentials: credentialsAt('http://127.0.0.1:9/'), way: undefined });
+    const down = await openTokens()({ credentials: credentialsAt('http://127.0.0.1:9/'), route: undefined });
     expect(down).toMatchObject({ failure: { errorCode: 'token_unreachable' } });
     const tokens = await openReceiver();
     const getToken = openTokens({
@@ -192,7 +192,7 @@ describe('a token endpoint', () => {
       resolve: (_name, done) => done(null, [{ address: '127.0.0.1', family: 4 }]),
     });
     for (const url of [tokens.url, tokens.url.replace('127.0.0.1', 'rebound.example')]) {
-      expect(await getToken({ credentials: credentialsAt(url), way: undefined })).toMatchObject({
+      expect(await getToken({ credentials: credentialsAt(url), route: undefined })).toMatchObject({
         failure: {
           errorCode: 'token_unreachable',
           errorMessage: 'the token endpoint could not be reached: its address is not allowed',
@@ -205,7 +205,7 @@ describe('a token endpoint', () => {
   test('has no more time than the request says', async () => {
     const getToken = openTokens({ timeoutMs: 3_600_000 });
     const credentials = credentialsAt(await openBroken(null, ''));
-    const grant = await getToken({ credentials, way: undefined, limitMs: 300 });
+    const grant = await getToken({ credentials, route: undefined, limitMs: 300 });
     expect(grant).toMatchObject({ failure: { errorCode: 'token_timeout' } });
   });
 
@@ -215,10 +215,10 @@ describe('a token endpoint', () => {
     const tokens = await openReceiver({ tls });
     tokens.respond((_request, response) => response.end(answer({})));
     const getToken = openTokens({ authorities: server.cert });
-    const way = wayOf({ certificate: { certificate: client.cert, key: client.key } });
-    expect(await getToken({ credentials: credentialsAt(tokens.url), way })).toEqual({ token: TOKEN });
+    const route = egressRouteOf({ certificate: { certificate: client.cert, key: client.key } });
+    expect(await getToken({ credentials: credentialsAt(tokens.url), route })).toEqual({ token: TOKEN });
     expect(tokens.received[0]?.peer).toBe('known');
-    expect(await getToken({ credentials: credentialsAt(tokens.url), way: undefined })).toMatchObject({
+    expect(await getToken({ credentials: credentialsAt(tokens.url), route: undefined })).toMatchObject({
       failure: { errorCode: 'token_unreachable' },
     });
   });
@@ -233,7 +233,7 @@ describe('a token endpoint', () => {
     const getToken = openTokens();
     const credentials = credentialsAt(tokens.url);
     const ask = async (refused?: string) => {
-      const grant = await getToken({ credentials, way: undefined, refused });
+      const grant = await getToken({ credentials, route: undefined, refused });
       return 'token' in grant ? grant.token : grant.failure.errorCode;
     };
     expect(await Promise.all([ask(), ask(), ask()])).toEqual(['token-1', 'token-1', 'token-1']);

@@ -88,7 +88,7 @@ describe.skipIf(!hasPgBouncer)('behind PgBouncer in transaction mode (needs pgbo
       await db.reader.rows(sql`select pg_notify('pooler_test', '')`);
       await expect.poll(() => heard).toBe(2);
       await end();
-      await db.alone(sql`vacuum server_settings`);
+      await db.outsideTransaction(sql`vacuum server_settings`);
     });
 
     test('what needs a session of its own is refused without DATABASE_LISTEN_URL', async () => {
@@ -101,7 +101,7 @@ describe.skipIf(!hasPgBouncer)('behind PgBouncer in transaction mode (needs pgbo
         name: 'payhook',
         onIdleError: (error) => void errors.push(error),
       });
-      await expect(db.alone(sql`select`)).rejects.toThrow(PoolerError);
+      await expect(db.outsideTransaction(sql`select`)).rejects.toThrow(PoolerError);
       const heard: string[] = [];
       const end = db.listen('pooler_test', () => void heard.push('heard'));
       await expect.poll(() => errors[0]).toBeInstanceOf(PoolerError);

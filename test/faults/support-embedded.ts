@@ -24,7 +24,7 @@ import { PATIENCE_MS } from '../support/patience.ts';
 const POLL_MS = 5;
 
 /** What embedded-child.ts says. */
-interface Said {
+interface ChildReport {
   event: 'starting' | 'opened' | 'failed' | 'closed' | 'interrupted';
   launched?: boolean;
   connection?: EmbeddedConnection;
@@ -35,7 +35,7 @@ interface Said {
 export interface Child {
   pid: number;
   /** Waits for one of these events; any other end of the process fails. */
-  hears(...events: Said['event'][]): Promise<Said>;
+  hears(...events: ChildReport['event'][]): Promise<ChildReport>;
   /** Tells it to close its database. */
   close(): void;
   /** kill -9, and waits until it is gone. */
@@ -109,7 +109,7 @@ export function startChild(options: EmbeddedOptions & { host?: Partial<Host> }, 
     ...(as === undefined ? {} : { uid: as, gid: as }),
   });
   children.push(child);
-  const said: Said[] = [];
+  const said: ChildReport[] = [];
   createInterface({ input: child.stdout }).on('line', (line) => said.push(JSON.parse(line)));
   const exited = new Promise<void>((resolve) => child.once('close', () => resolve()));
   let over = false;

@@ -3,9 +3,9 @@ import { PROTECTED, type ProtectedAction } from '../../src/people/accounts/prote
 import {
   follow,
   nobodysWays,
+  type SendRequest,
   type Somebody,
   somebody,
-  type Way,
   waysOf,
   withOperator,
 } from '../api/approval-support.ts';
@@ -17,7 +17,7 @@ const api = useAccount(world);
 
 let made = 0;
 /** The request of each protected action, about a user of the account. */
-const REQUESTS: Readonly<Record<ProtectedAction, (about: Somebody) => Parameters<Way>>> = {
+const REQUESTS: Readonly<Record<ProtectedAction, (about: Somebody) => Parameters<SendRequest>>> = {
   end_approval: () => ['PATCH', '/v2/account', { body: { approval: 'none' } }],
   shorten_wait: () => ['PATCH', '/v2/account', { body: { destination_wait_hours: 1 } }],
   invite: () => [
@@ -59,7 +59,7 @@ test.each(whileOn)('%s takes a signed-in owner or the command line while %s', as
     const nobodys = await nobodysWays(world, api, operator);
     await protect(PROTECTIONS[when]);
     const isOfAccount = action === 'end_approval' || action === 'shorten_wait';
-    const refused: [Way, string][] = [
+    const refused: [SendRequest, string][] = [
       [own['with their key'], 'owner_required'],
       [own['with a key that their key made'], 'owner_required'],
       [nobodys['with a key that belongs to nobody'], 'owner_required'],

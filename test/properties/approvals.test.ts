@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { follow, type Somebody, somebody, type Way, waysOf } from '../api/approval-support.ts';
+import { follow, type SendRequest, type Somebody, somebody, waysOf } from '../api/approval-support.ts';
 import {
   COMMISSIONS,
   expectRefusal,
@@ -70,7 +70,7 @@ interface User extends Somebody {
 interface Stage {
   readonly api: Api;
   readonly users: User[];
-  readonly wayOf: (actor: number) => Way;
+  readonly wayOf: (actor: number) => SendRequest;
   readonly affiliate: Json;
   readonly commission: Json;
   readonly refund: Json;
@@ -80,7 +80,7 @@ async function stage(): Promise<Stage> {
   const api = await world.otherAccount();
   await api.patch('/v2/account', { approval: 'second_person' });
   const users: User[] = [];
-  const ways: Record<string, Record<string, Way>> = {};
+  const ways: Record<string, Record<string, SendRequest>> = {};
   for (const name of ['ann', 'bob', 'carol', 'dan']) {
     const made = await somebody(world, api, name === 'dan' ? 'member' : 'owner');
     users.push({ ...made, controllers: new Set([name]) });
@@ -94,9 +94,9 @@ async function stage(): Promise<Stage> {
     amount: 300,
   });
   expect(refund.status, refund.text).toBe(201);
-  const wayOf = (index: number): Way => {
+  const wayOf = (index: number): SendRequest => {
     const { person, kind } = ACTORS[index] as (typeof ACTORS)[number];
-    return person === null ? api.request : (ways[person]?.[kind] as Way);
+    return person === null ? api.request : (ways[person]?.[kind] as SendRequest);
   };
   return { api, users, wayOf, affiliate, commission, refund: refund.body };
 }
@@ -121,7 +121,7 @@ const handsOf = (index: number): readonly string[] => {
 };
 
 /** The requests that change a payout. */
-const CHANGES: Readonly<Record<string, (on: Stage) => Parameters<Way>>> = {
+const CHANGES: Readonly<Record<string, (on: Stage) => Parameters<SendRequest>>> = {
   redirect: ({ affiliate }) => [
     'PATCH',
     `/v2/affiliates/${affiliate.id}`,
@@ -174,7 +174,7 @@ const seen = { paid: 0, refused: 0, let_in: 0, changed: 0 };
 async function change(on: Case, { act, by }: Step): Promise<Answer> {
   const revision = async () => (await on.api.get(`${PAYOUTS}/current`)).body.revision;
   const before = await revision();
-  const answer = await on.wayOf(by)(...(CHANGES[act] as (on: Stage) => Parameters<Way>)(on));
+  const answer = await on.wayOf(by)(...(CHANGES[act] as (on: Stage) => Parameters<SendRequest>)(on));
   if ((await revision()) === before) return answer;
   seen.changed += 1;
   on.approvals.clear();

@@ -5,7 +5,7 @@ export const AFFILIATES = 3;
 export const CURRENCIES = ['usd', 'jpy', 'kwd'] as const;
 
 /** Of a line: nothing, not paid, paid, or paid a part of it; 2 is more than it is worth. */
-type Said = boolean | number | null;
+type PaidChoice = boolean | number | null;
 
 /** A command before it is known which rows and payouts there are: numbers choose among them. */
 export type Wish =
@@ -18,7 +18,7 @@ export type Wish =
   | {
       readonly do: 'complete';
       readonly pick: number;
-      readonly paid: readonly (Said | readonly Said[])[];
+      readonly paid: readonly (PaidChoice | readonly PaidChoice[])[];
       readonly stranger: boolean;
     }
   | { readonly do: 'delete'; readonly pick: number }
@@ -92,8 +92,8 @@ const wish: fc.Arbitrary<Wish> = fc.oneof(
       pick,
       paid: fc.array(
         fc.oneof(
-          fc.constantFrom<Said>(true, true, false, null),
-          fc.array(fc.constantFrom<Said>(true, true, 0.01, 0.5, 1, 2, false, null), {
+          fc.constantFrom<PaidChoice>(true, true, false, null),
+          fc.array(fc.constantFrom<PaidChoice>(true, true, 0.01, 0.5, 1, 2, false, null), {
             minLength: CURRENCIES.length,
             maxLength: CURRENCIES.length,
           }),
@@ -218,7 +218,7 @@ export function resolve(state: State, asked: Wish, name: string): Command | null
 /** What is said of each affiliate, or of each currency of one: of lines that are there, and with `stranger` of others. */
 function entriesOf(
   lines: readonly Line[],
-  paid: readonly (Said | readonly Said[])[],
+  paid: readonly (PaidChoice | readonly PaidChoice[])[],
   stranger: boolean,
 ): Entry[] {
   return paid.flatMap((said, who): Entry[] => {
@@ -227,7 +227,7 @@ function entriesOf(
       const isSaid = said !== null && (own.length > 0 || stranger);
       return isSaid ? [{ affiliate: who, currency: null, isPaid: said === true, amount: null }] : [];
     }
-    return (said as readonly Said[]).flatMap((each, index) => {
+    return (said as readonly PaidChoice[]).flatMap((each, index) => {
       const currency = CURRENCIES[index] ?? 'usd';
       const line = own.find((one) => one.currency === currency);
       if (each === null || (!line && !stranger)) return [];

@@ -19,7 +19,7 @@ interface Past {
   readonly fails: boolean;
 }
 
-interface Asked {
+interface RecoveryRequest {
   readonly status: readonly Status[];
   readonly types: readonly string[] | null;
   /** Places in the log, in per cent: none = left out. */
@@ -33,7 +33,7 @@ const past: fc.Arbitrary<Past> = fc.record({
   byHand: fc.boolean(),
   fails: fc.boolean(),
 });
-const asked: fc.Arbitrary<Asked> = fc.record({
+const request: fc.Arbitrary<RecoveryRequest> = fc.record({
   status: fc.subarray([...STATUSES], { minLength: 1 }),
   types: fc.option(fc.subarray(['a', 'b', 'b_c', '*'], { minLength: 1 })),
   from: fc.integer({ min: 0, max: 60 }),
@@ -83,10 +83,10 @@ test('every event that matches is sent exactly once, by the recovery or by the a
       ...{ name: 'recoveries', cases: 5 },
       arbitrary: fc.record({
         log: fc.array(past, { minLength: 1, maxLength: 40 }),
-        asked,
+        request,
         workers: fc.integer({ min: 1, max: 2 }),
       }),
-      async check({ log, asked: { from, to, ...wanted }, workers }) {
+      async check({ log, request: { from, to, ...wanted }, workers }) {
         const receiver = await stage.receiver();
         const endpoint = await stage.endpoint(receiver, { event_types: null });
         const events = await live(stage, endpoint, receiver, log);

@@ -29,14 +29,14 @@ export function hasProxy(name: ProxyName): boolean {
   }
 }
 
-interface Asked {
+interface ProxySetup {
   /** The `user:password` that tinyproxy requires; '' = none. */
   readonly login?: string;
   /** Makes squid accept connections by TLS only, with this certificate for `localhost`. */
   readonly tls?: Certificate;
 }
 
-const CONFIGS: Readonly<Record<ProxyName, (port: number, asked: Asked) => string>> = {
+const CONFIGS: Readonly<Record<ProxyName, (port: number, setup: ProxySetup) => string>> = {
   tinyproxy: (port, { login = '' }) =>
     `Port ${port}\nListen 127.0.0.1\nTimeout 60\nLogLevel Info\n${login && `BasicAuth ${login.replace(':', ' ')}\n`}`,
   squid: (port, { tls }) =>
@@ -50,13 +50,13 @@ const COMMANDS: Readonly<Record<ProxyName, (file: string) => string[]>> = {
 };
 
 /** Starts one. */
-export async function startProxy(name: ProxyName, asked: Asked = {}): Promise<RunningProxy> {
-  const { login = '', tls } = asked;
+export async function startProxy(name: ProxyName, setup: ProxySetup = {}): Promise<RunningProxy> {
+  const { login = '', tls } = setup;
   const folder = mkdtempSync(join(tmpdir(), 'payhook-proxy-'));
   chmodSync(folder, 0o755);
   const file = join(folder, 'proxy.conf');
   const port = await freePort();
-  writeFileSync(file, CONFIGS[name](port, asked));
+  writeFileSync(file, CONFIGS[name](port, setup));
   if (tls) writeFileSync(join(folder, 'proxy.pem'), tls.key + tls.cert);
   const child = spawn(name, COMMANDS[name](file), { stdio: ['ignore', 'pipe', 'pipe'], cwd: folder });
   let noted = '';

@@ -55,7 +55,7 @@ export function Timeline({ id }: { id: number }) {
         <ol className="timeline">
           {entries.map((entry) => (
             <li key={`${entry.kind} ${entry.key}`}>
-              <Told entry={entry} affiliate={id} />
+              <EntrySummary entry={entry} affiliate={id} />
               <span className="soft small">
                 <Time at={entry.at} isFocusable />
               </span>
@@ -78,7 +78,7 @@ export function Timeline({ id }: { id: number }) {
 }
 
 /** What happened, with a link to it. */
-function Told({ entry, affiliate }: { entry: TimelineEntry; affiliate: number }): ReactNode {
+function EntrySummary({ entry, affiliate }: { entry: TimelineEntry; affiliate: number }): ReactNode {
   if (entry.kind === 'payout') {
     const { id, number, status } = entry.payout;
     return (

@@ -207,7 +207,7 @@ export function AnswersSoFar({
       {error && <Problem error={refused === null ? error : ofColumns(error)} />}
       {refused && <LeaveAside file={refused} onIgnore={onIgnore} />}
       {files.map((file) => (
-        <Said key={file.proposal.id} file={file} names={names} />
+        <FileResult key={file.proposal.id} file={file} names={names} />
       ))}
       {contradictions.length > 0 && (
         <Notice tone="bad">
@@ -232,7 +232,7 @@ export function AnswersSoFar({
 const ofColumns = ({ message }: Error): Error =>
   new Error(message.replace(/^ignore_columns: /, '').replace('in ignore_columns', 'below'));
 
-function Said({
+function FileResult({
   file: { name, proposal },
   names,
   isDone = false,
@@ -347,7 +347,7 @@ export function CameBack({ payout }: { payout: Payout }) {
           onConfirm={() => void submit()}
           onClose={close}
         >
-          <Said file={file} isDone />
+          <FileResult file={file} isDone />
           <p>
             {back.length === 0 ? texts.nothingBack : texts.bookNow(back.length, sumTexts(sumsOfBack(back)))}
           </p>

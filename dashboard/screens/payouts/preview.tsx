@@ -11,7 +11,7 @@ import { serverNow } from '../../data/server-time.ts';
 import { Empty } from '../../parts/feedback.tsx';
 import { money, relative, whole } from '../../parts/format.ts';
 import { Icon } from '../../parts/icon.tsx';
-import { type Place, useList } from '../../parts/list.tsx';
+import { type ListPosition, useList } from '../../parts/list.tsx';
 import { Listing } from '../../parts/listing.tsx';
 import type { Column } from '../../parts/table.tsx';
 import { Money, Moneys, Name, Status } from '../../parts/values.tsx';
@@ -35,18 +35,18 @@ type Paid = Pick<PayoutLine, 'paypal_email' | 'email' | 'name' | 'is_paid' | 'to
 
 /** How and where an affiliate is paid; by currency, where these differ. */
 export function Destination({ line }: { line: Paid }) {
-  const currencies = new Map<string, { way: Way; of: string[] }>();
+  const currencies = new Map<string, { target: PaymentTarget; of: string[] }>();
   for (const { currency, destination, paid_through } of line.totals) {
-    const way = wayOf(line, destination, paid_through);
-    const key = `${way.method} ${way.to}`;
-    currencies.set(key, { way, of: [...(currencies.get(key)?.of ?? []), currency.toUpperCase()] });
+    const target = targetOf(line, destination, paid_through);
+    const key = `${target.method} ${target.to}`;
+    currencies.set(key, { target, of: [...(currencies.get(key)?.of ?? []), currency.toUpperCase()] });
   }
-  return [...currencies].map(([key, { way, of }]) => (
+  return [...currencies].map(([key, { target, of }]) => (
     <div key={key}>
-      {way.method !== null && payouts.methods[way.method]}
+      {target.method !== null && payouts.methods[target.method]}
       {currencies.size > 1 && <span className="soft"> ({of.join(', ')})</span>}
-      {way.to !== null && <span className="second">{way.to}</span>}
-      {way.isMissing && line.is_paid === null && (
+      {target.to !== null && <span className="second">{target.to}</span>}
+      {target.isMissing && line.is_paid === null && (
         <span className="second">
           <Status tone="warn" label={payouts.noDestination} />
         </span>
@@ -55,16 +55,20 @@ export function Destination({ line }: { line: Paid }) {
   ));
 }
 
-interface Way {
-  /** null = nobody said how. */
+interface PaymentTarget {
+  /** null = unknown. */
   readonly method: DestinationType | null;
-  /** null = nothing is stored about where. */
+  /** null = no account or address is stored. */
   readonly to: string | null;
-  /** Whether a payment file would have to know more. */
+  /** Whether it lacks something that a payment file needs. */
   readonly isMissing: boolean;
 }
 
-function wayOf(line: Paid, destination: PayoutLineDestination | null, method: DestinationType | null): Way {
+function targetOf(
+  line: Paid,
+  destination: PayoutLineDestination | null,
+  method: DestinationType | null,
+): PaymentTarget {
   if (method === null) return { method, to: null, isMissing: true };
   if (method === 'paypal') return { method, to: line.paypal_email, isMissing: line.paypal_email === null };
   if (method === 'wise') return { method, to: line.email, isMissing: line.name === null };
@@ -117,7 +121,7 @@ function usePlace() {
   const navigate = route.useNavigate();
   return {
     place: { page },
-    onPlace: (next: Place) => void navigate({ search: (now) => ({ ...now, page: next.page }) }),
+    onPlace: (next: ListPosition) => void navigate({ search: (now) => ({ ...now, page: next.page }) }),
   };
 }
 

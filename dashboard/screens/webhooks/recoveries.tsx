@@ -5,7 +5,7 @@ import { useWrite } from '../../data/queries.ts';
 import { Button } from '../../parts/button.tsx';
 import { Empty } from '../../parts/feedback.tsx';
 import { whole } from '../../parts/format.ts';
-import { type Place, useList } from '../../parts/list.tsx';
+import { type ListPosition, useList } from '../../parts/list.tsx';
 import { Listing } from '../../parts/listing.tsx';
 import { Confirm } from '../../parts/overlay.tsx';
 import type { Column } from '../../parts/table.tsx';
@@ -30,8 +30,8 @@ export function Recoveries({
   onPlace,
 }: {
   endpoint: string;
-  place: Place;
-  onPlace: (next: Place) => void;
+  place: ListPosition;
+  onPlace: (next: ListPosition) => void;
 }) {
   const may = useMay();
   const [cancelling, setCancelling] = useState<WebhookRecovery | null>(null);

@@ -3,7 +3,7 @@ import { columnsOf } from '../../contract/records.ts';
 import { nullable, strict, text, timestamp } from '../../contract/schemas.ts';
 import { extended, type Json, toJson } from '../../kernel/json.ts';
 import { ALERT_KINDS } from '../../notices/kinds.ts';
-import { toldColumns } from '../../notices/notices.ts';
+import { lastMessageColumns } from '../../notices/notices.ts';
 import { alertKind } from '../settings/record.ts';
 
 const name = { ...text(100), description: 'your own name of it' };
@@ -52,7 +52,7 @@ export const record = columnsOf(alertChannel, {
   format: 'c.format',
   host: 'c.host',
   kinds: 'c.kinds',
-  ...toldColumns('c.account_id', 'c.id'),
+  ...lastMessageColumns('c.account_id', 'c.id'),
   created_at: 'iso(id_time(c.id))',
   updated_at: 'iso(greatest(c.updated_at, id_time(c.id)))',
 });

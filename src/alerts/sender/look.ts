@@ -6,7 +6,7 @@ import { type AccountId, type EndpointId, idOf, type PayoutId } from '../../kern
 import { hostOf, notify } from '../../notices/notices.ts';
 import { PATIENCE } from '../../webhooks/engine/write.ts';
 
-interface ToldEndpoint {
+interface ReportedEndpoint {
   account: AccountId;
   endpoint: EndpointId;
   url: string;
@@ -18,7 +18,7 @@ interface ToldEndpoint {
  * many. What was told is noted beside the state of the endpoint, so each step is told once.
  */
 export async function lookAtEndpoints(tx: Tx): Promise<number> {
-  const told = await rows<ToldEndpoint>(
+  const told = await rows<ReportedEndpoint>(
     tx,
     sql`with seen as (
           select s.account_id, s.endpoint_id, e.url,

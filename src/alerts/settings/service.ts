@@ -9,7 +9,7 @@ import type { AlertChoice, AlertSettings, AlertTest } from './record.ts';
 import { isTestWaiting, readChoice, timeOf, writeChoice } from './store.ts';
 
 /** A request about somebody's alerts: who asks, and the user it names; null = themselves. */
-interface Asked {
+interface SettingsRequest {
   readonly principal: Principal;
   readonly userId: string | undefined;
 }
@@ -18,7 +18,7 @@ interface Asked {
  * The user that a request is about. Throws `resource_missing` when a key names none, `full_access_required` when somebody
  * names another user and is no owner.
  */
-function userOf({ principal, userId }: Asked): UserId {
+function userOf({ principal, userId }: SettingsRequest): UserId {
   const { kind, role, user } = principal;
   if (userId === undefined) {
     if (user !== undefined) return user;
@@ -36,8 +36,8 @@ function userOf({ principal, userId }: Asked): UserId {
 const missing = () => fail('resource_missing', 'no such user');
 
 /** What a user is told by e-mail. Throws `resource_missing`, `full_access_required`. */
-export async function getAlertSettings(db: Reader, asked: Asked): Promise<Json<AlertSettings>> {
-  const found = await readChoice(db, asked.principal.account, userOf(asked));
+export async function getAlertSettings(db: Reader, request: SettingsRequest): Promise<Json<AlertSettings>> {
+  const found = await readChoice(db, request.principal.account, userOf(request));
   if (found === null) throw missing();
   const { kinds, role, ...rest } = found;
   return toJson({
@@ -58,17 +58,17 @@ export async function getAlertSettings(db: Reader, asked: Asked): Promise<Json<A
 /** Stores what a user is told by e-mail. Throws as `getAlertSettings`. */
 export async function setAlertSettings(
   tx: Tx,
-  asked: Asked,
+  request: SettingsRequest,
   { kinds }: AlertChoice,
 ): Promise<Json<AlertSettings>> {
-  await writeChoice(tx, asked.principal.account, userOf(asked), kinds);
-  return getAlertSettings(tx, asked);
+  await writeChoice(tx, request.principal.account, userOf(request), kinds);
+  return getAlertSettings(tx, request);
 }
 
 /** Sends a user a test by e-mail. Throws as `getAlertSettings`, and `email_not_sent`, `rate_limited`. */
-export async function testAlertSettings(tx: Tx, asked: Asked): Promise<Json<AlertTest>> {
-  const { account } = asked.principal;
-  const user = userOf(asked);
+export async function testAlertSettings(tx: Tx, request: SettingsRequest): Promise<Json<AlertTest>> {
+  const { account } = request.principal;
+  const user = userOf(request);
   if ((await readChoice(tx, account, user)) === null) throw missing();
   return sendTest(tx, account, { user });
 }

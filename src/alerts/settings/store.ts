@@ -3,29 +3,29 @@ import type { Role } from '../../contract/route.ts';
 import { maybeRow, oneRow, type Reader, rows, type Tx } from '../../db/connect.ts';
 import type { AccountId, AlertChannelId, UserId } from '../../kernel/ids.ts';
 import type { Timestamp } from '../../kernel/time.ts';
-import { type Told, toldColumns } from '../../notices/notices.ts';
+import { type LastMessage, lastMessageColumns } from '../../notices/notices.ts';
 
-interface ChoiceRow extends Told {
+interface ChoiceRow extends LastMessage {
   readonly user_id: string;
   readonly email: string;
   readonly role: Role;
   readonly kinds: string[] | null;
 }
 
-const told = toldColumns('u.account_id', 'u.id');
+const lastMessage = lastMessageColumns('u.account_id', 'u.id');
 
 /** What a user chose, and what came of it; null when there is none. */
 export function readChoice(db: Reader, account: AccountId, user: UserId): Promise<ChoiceRow | null> {
   return maybeRow(
     db,
-    sql`select public_id('usr', u.id) as user_id, p.email, u.role, u.alert_kinds as kinds, ${raw(told.last_sent_at)} as last_sent_at,
-               ${raw(told.last_error)} as last_error
+    sql`select public_id('usr', u.id) as user_id, p.email, u.role, u.alert_kinds as kinds, ${raw(lastMessage.last_sent_at)} as last_sent_at,
+               ${raw(lastMessage.last_error)} as last_error
         from users u join people p on p.id = u.person_id where u.account_id = ${account} and u.id = ${user}
           and u.removed_at is null`,
   );
 }
 
-/** Stores what a user chose; null = what their role is told. */
+/** Stores the alert kinds a user chose; null = the default of their role. */
 export async function writeChoice(
   tx: Tx,
   account: AccountId,

@@ -17,11 +17,11 @@ import {
 import { readSecretKeyState } from '../../db/secret-key.ts';
 import { programVersion } from '../../kernel/version.ts';
 import { type ArchiveWriter, createArchive, partName } from './archive.ts';
+import { type BackupFile, prepareBackupFile } from './backup-file.ts';
 import { bestCompression, type Compression, compress, endingOf } from './compression.ts';
 import { type Lock, lockOf } from './encryption.ts';
 import { BackupError } from './errors.ts';
 import { FORMAT, type Manifest } from './manifest.ts';
-import { type Place, placeFor } from './place.ts';
 
 /** Rows of this many bytes become a part: what is held in memory, twice over. */
 const PART_BYTES = 4 * 1024 ** 2;
@@ -50,41 +50,41 @@ export interface SaveOptions {
 export async function saveBackup({ db, target, lock, progress, begun }: SaveOptions): Promise<SavedBackup> {
   const startedAt = performance.now();
   const encrypt = await lockOf(lock);
-  const place = await placeFor(target, await readNow(db.reader));
-  begun?.(place.partial);
+  const backup = await prepareBackupFile(target, await readNow(db.reader));
+  begun?.(backup.partial);
   try {
     const archive = createArchive({ format: FORMAT, program: programVersion() });
     const bytes = encrypt ? await encrypt(archive.bytes) : archive.bytes;
-    const { manifest, size } = await writeBoth({ db, place, archive, bytes, progress });
-    await place.keep();
+    const { manifest, size } = await writeBoth({ db, backup, archive, bytes, progress });
+    await backup.keep();
     const made: MadeBackup = {
       made_at: manifest.made_at,
-      file: place.file,
+      file: backup.file,
       size_bytes: size,
       duration_ms: Math.round(performance.now() - startedAt),
     };
     await db.transaction((tx) => noteBackup(tx, made));
     return { ...made, manifest };
   } finally {
-    await place.discard();
+    await backup.discard();
   }
 }
 
 /** Reads the database into the archive, and the archive into the file, until both are done or one fails. */
 async function writeBoth({
   db,
-  place,
+  backup,
   archive,
   bytes,
   progress,
 }: {
   db: Database;
-  place: Place;
+  backup: BackupFile;
   archive: ArchiveWriter;
   bytes: Readable;
   progress: SaveOptions['progress'];
 }): Promise<{ manifest: Manifest; size: number }> {
-  const written = place.write(bytes);
+  const written = backup.write(bytes);
   // an archive that nobody reads any more would wait for ever
   const failed = new Promise<never>((_, reject) => void written.catch(reject));
   failed.catch(() => undefined);

@@ -9,8 +9,8 @@ import { type BackupSchedule, type Config, environmentOfCommand } from '../../ke
 import { programPath } from '../../kernel/installation.ts';
 import { notify } from '../../notices/notices.ts';
 import { firstAccount } from '../../people/accounts/service.ts';
+import { deleteOld } from './backup-file.ts';
 import { BackupError } from './errors.ts';
-import { deleteOld } from './place.ts';
 import type { SavedBackup } from './save.ts';
 
 const MINUTE_MS = 60_000;

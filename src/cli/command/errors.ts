@@ -19,7 +19,7 @@ export class CommandError extends Error {
 }
 
 /** An error as it is shown: `unexpected` ones are bugs and come with their stack. */
-export interface Told {
+export interface ErrorReport {
   readonly exitCode: 1 | 2;
   readonly code: string;
   readonly reason: string | null;
@@ -54,33 +54,42 @@ const SYSTEM_CODE = /^E[A-Z]+$/;
 const DATABASE_CODE = /^(28|3D|53|57P|08)/;
 
 /** What to show for anything that was thrown. */
-export function tell(thrown: unknown): Told {
+export function reportOf(thrown: unknown): ErrorReport {
   const error = (typeof thrown === 'object' && thrown !== null ? thrown : {}) as Known;
   const name = error.name ?? '';
-  const told = { reason: textOr(error.reason, null), unexpected: false };
+  const report = { reason: textOr(error.reason, null), unexpected: false };
   if (EXIT_2.has(name)) {
     const code = name === 'ConfigError' ? 'configuration' : 'usage';
-    return { ...told, exitCode: 2, code, message: error.message?.replace(/^error: /, '') ?? '' };
+    return { ...report, exitCode: 2, code, message: error.message?.replace(/^error: /, '') ?? '' };
   }
   if (error.name === 'ConnectionError' && error.outcome === 'unknown') {
     const message = `${error.message}. Look before you repeat the command, or it may be done twice`;
-    return { ...told, exitCode: 1, code: 'outcome_unknown', message };
+    return { ...report, exitCode: 1, code: 'outcome_unknown', message };
   }
   const code = typeof error.code === 'string' ? error.code : '';
   if (EXIT_1.has(name)) {
-    return { ...told, exitCode: 1, code: code || 'failed', message: error.message ?? '' };
+    return { ...report, exitCode: 1, code: code || 'failed', message: error.message ?? '' };
   }
   // A refused connection to "localhost" is an AggregateError without a message of its own.
   const message = error.message || error.errors?.[0]?.message || String(thrown);
   if (DATABASE_CODE.test(code) || isConnectionFailure(code, message)) {
-    return { ...told, exitCode: 1, code: 'database', message: `the database cannot be reached: ${message}` };
+    return {
+      ...report,
+      exitCode: 1,
+      code: 'database',
+      message: `the database cannot be reached: ${message}`,
+    };
   }
-  if (SYSTEM_CODE.test(code)) return { ...told, exitCode: 1, code: 'failed', message };
-  return { ...told, exitCode: 1, code: 'internal_error', message, unexpected: true };
+  if (SYSTEM_CODE.test(code)) return { ...report, exitCode: 1, code: 'failed', message };
+  return { ...report, exitCode: 1, code: 'internal_error', message, unexpected: true };
 }
 
 /** The same as standard error shows it: with --json one JSON document. */
-export function textOf({ code, reason, message, unexpected }: Told, thrown: unknown, json: boolean): string {
+export function textOf(
+  { code, reason, message, unexpected }: ErrorReport,
+  thrown: unknown,
+  json: boolean,
+): string {
   if (json) return `${JSON.stringify({ error: { code, message, reason } })}\n`;
   return `payhook: ${unexpected ? stackOf(thrown) : printableLines(message)}\n`;
 }

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Client } from '../../client/client.ts';
 import type { Cli } from './cli.ts';
-import { tell } from './errors.ts';
+import { reportOf } from './errors.ts';
 import { withClient } from './session.ts';
 
 // Looking means launching PostgreSQL where no server runs, and nothing changes there.
@@ -41,7 +41,7 @@ export async function follow(
         if (keepMs === 0) pause = POLL_ALONE_MS;
       });
     } catch (error) {
-      const { exitCode, unexpected, message } = tell(error);
+      const { exitCode, unexpected, message } = reportOf(error);
       // a connection that failed has no status
       const status = (error as { status?: number | null }).status ?? 500;
       const isRefusal = exitCode === 2 || (status < 500 && status !== 429);

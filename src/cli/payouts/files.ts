@@ -41,7 +41,7 @@ export async function writeParts(
 ): Promise<Written> {
   const written: WrittenFile[] = [];
   let inOtherFiles = 0;
-  let first: Asked | null = null;
+  let first: FilePart | null = null;
   for (let part = 1, parts = 1; part <= parts; part += 1) {
     const download = await ask(source, part);
     first ??= download;
@@ -89,7 +89,7 @@ async function ask(source: Source, part: number) {
       throw inOptions(error);
     });
   const revision = tag.revision ?? Number(/^payout-\d+-r(\d+)-/.exec(name ?? '')?.[1] ?? 0);
-  stream.on('error', () => undefined); // until somebody reads it, who is told
+  stream.on('error', () => undefined); // its reader gets the error
   const found = /-part-(\d+)-of-(\d+)\.\w+$/.exec(name ?? '');
   const isAsked = found === null ? part === 1 : Number(found[1]) === part;
   if (revision !== payout.revision || !isAsked) {
@@ -107,7 +107,7 @@ async function ask(source: Source, part: number) {
   };
 }
 
-type Asked = Awaited<ReturnType<typeof ask>>;
+type FilePart = Awaited<ReturnType<typeof ask>>;
 
 const changed = ({ payout }: Source, how: string) =>
   new CommandError(
@@ -119,11 +119,11 @@ const changed = ({ payout }: Source, how: string) =>
 function inOptions(error: unknown): unknown {
   const { name, code, reason, message } = error as CommandError;
   if (name !== 'ApiError') return error;
-  const told = message
+  const inWords = message
     .replace('choose with currency,', 'choose with --currency,')
     .replace(/^currency: /, '--currency: ')
     .replace('allow_skipped=true', '--allow-skipped')
     .replace('whole_units=down', '--whole-units')
     .replace(/^rows_per_file must/, '--rows-per-file must');
-  return new CommandError(told, { code, ...(reason === null ? {} : { reason }) });
+  return new CommandError(inWords, { code, ...(reason === null ? {} : { reason }) });
 }

@@ -2,7 +2,7 @@ import { accessSync, constants, statfsSync, statSync } from 'node:fs';
 import type { Inspection } from '../../app/inspection.ts';
 import type { Config } from '../../kernel/config.ts';
 import type { Cli } from '../command/cli.ts';
-import { tell } from '../command/errors.ts';
+import { reportOf } from '../command/errors.ts';
 import { readConfigHere } from '../command/session.ts';
 import { count } from '../terminal/money.ts';
 import { table } from '../terminal/table.ts';
@@ -34,7 +34,7 @@ async function examine(terminal: Terminal): Promise<Check[]> {
     config = await readConfigHere(terminal);
   } catch (error) {
     const isFolder = (error as Error).name === 'EmbeddedDatabaseError';
-    return [check(isFolder ? 'data folder' : 'settings', 'failed', tell(error).message)];
+    return [check(isFolder ? 'data folder' : 'settings', 'failed', reportOf(error).message)];
   }
   const checks = [check('settings', 'ok', 'all are valid'), ...checkFolder(config)];
   const { exposedSecretKey } = await import('../../app/secret-keys.ts');
@@ -54,7 +54,7 @@ async function examine(terminal: Terminal): Promise<Check[]> {
       checks.push(checkTables(facts.largeTables));
     }
   } catch (error) {
-    checks.push(check('database', 'failed', tell(error).message));
+    checks.push(check('database', 'failed', reportOf(error).message));
   }
   return checks;
 }

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { readConfig } from '../../kernel/config.ts';
 import type { Cli } from '../command/cli.ts';
-import { CommandError, tell } from '../command/errors.ts';
+import { CommandError, reportOf } from '../command/errors.ts';
 import { readRemoteFor, withClient } from '../command/session.ts';
 
 /** Who may have signed a webhook. */
@@ -46,7 +46,7 @@ export function accountSigners(cli: Cli): Signers {
       signers = await readSigners(cli);
       trouble = null;
     } catch (error) {
-      const { message } = tell(error);
+      const { message } = reportOf(error);
       if (message !== trouble) cli.terminal.note(`The secrets cannot be fetched: ${message}`);
       trouble = message;
     }

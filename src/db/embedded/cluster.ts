@@ -15,6 +15,7 @@ import {
 import { join } from 'node:path';
 import { type Binaries, POSTGRES_MAJOR } from './binaries.ts';
 import { SUPERUSER } from './connect.ts';
+import type { DataFolder } from './data-folder.ts';
 import { EmbeddedDatabaseError } from './errors.ts';
 import type { Host } from './host.ts';
 import {
@@ -25,7 +26,6 @@ import {
   makePassword,
   readPassword,
 } from './password.ts';
-import type { Place } from './place.ts';
 import { type Command, commandFor, dataArgument, dataOwner, NOBODY, type RunAs } from './privileges.ts';
 
 const INITDB_LIMIT_MS = 120_000;
@@ -171,7 +171,7 @@ function failureOf(
  */
 export async function securePassword(
   runtime: Runtime,
-  { dataDir, pgdata }: Pick<Place, 'dataDir' | 'pgdata'>,
+  { dataDir, pgdata }: Pick<DataFolder, 'dataDir' | 'pgdata'>,
   settings: Readonly<Record<string, string>>,
 ): Promise<string> {
   const known = readPassword(dataDir);

@@ -3,6 +3,15 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { fillStage, linkLibraries, locateNative, makeStage } from './binaries.ts';
 import { adoptCluster, clusterExists, createCluster, type Runtime, securePassword } from './cluster.ts';
 import { appConnection, type EmbeddedConnection, PORT, superuserConnection, untilReady } from './connect.ts';
+import {
+  chooseSocketDir,
+  type DataFolder,
+  noteOutside,
+  openDataFolder,
+  removeOutside,
+  socketDirs,
+  unusableFolder,
+} from './data-folder.ts';
 import { EmbeddedDatabaseError } from './errors.ts';
 import { type Host, type Log, thisHost } from './host.ts';
 import { type Exit, type Launch, launchPostgres, type Postmaster } from './launch.ts';
@@ -20,15 +29,6 @@ import {
   writeOwner,
 } from './owner.ts';
 import { readPassword } from './password.ts';
-import {
-  chooseSocketDir,
-  noteOutside,
-  openPlace,
-  type Place,
-  removeOutside,
-  socketDirs,
-  unusableFolder,
-} from './place.ts';
 import { chooseRunAs, NOBODY } from './privileges.ts';
 import { postgresProcessesIn } from './processes.ts';
 import { serverSettings } from './settings.ts';
@@ -92,7 +92,7 @@ export interface EmbeddedDatabase {
 
 interface Request {
   readonly host: Host;
-  readonly place: Place;
+  readonly folder: DataFolder;
   readonly purpose: Purpose;
   readonly log: Log;
   readonly settings: Record<string, string>;
@@ -122,7 +122,7 @@ export function openEmbedded(options: EmbeddedOptions): Promise<EmbeddedDatabase
 export async function openEmbeddedOn(host: Host, options: EmbeddedOptions): Promise<EmbeddedDatabase> {
   const request: Request = {
     host,
-    place: openPlace(options.dataDir),
+    folder: openDataFolder(options.dataDir),
     purpose: options.purpose,
     log: options.log ?? (() => undefined),
     settings: options.settings ?? {},
@@ -131,7 +131,7 @@ export async function openEmbeddedOn(host: Host, options: EmbeddedOptions): Prom
         ? Number.POSITIVE_INFINITY
         : Date.now() + (options.takeoverTimeoutMs ?? TAKEOVER_MS),
   };
-  const { runDir } = request.place;
+  const { runDir } = request.folder;
   try {
     for (;;) {
       if (request.purpose === 'worker') await untilServed(request);
@@ -151,86 +151,89 @@ export async function openEmbeddedOn(host: Host, options: EmbeddedOptions): Prom
 }
 
 async function decide(request: Request): Promise<Decision> {
-  const { place, purpose } = request;
-  const owner = readOwner(place.runDir);
+  const { folder, purpose } = request;
+  const owner = readOwner(folder.runDir);
   if (purpose === 'serve') {
     if (!owner) return launch(request);
-    if (owner.purpose === 'serve') throw serverRuns(place, owner);
-    announceServer(place.runDir);
+    if (owner.purpose === 'serve') throw serverRuns(folder, owner);
+    announceServer(folder.runDir);
     return { kind: 'wait', forPid: owner.pid };
   }
   if (purpose === 'worker' && !isServing(owner)) return { kind: 'wait', forPid: owner?.pid ?? 0 };
-  const server = owner?.purpose === 'serve' ? null : waitingServer(place.runDir);
+  const server = owner?.purpose === 'serve' ? null : waitingServer(folder.runDir);
   if (server !== null) return { kind: 'wait', forPid: server };
-  return owner ? { kind: 'join', owner, leave: registerUser(place.runDir) } : launch(request);
+  return owner ? { kind: 'join', owner, leave: registerUser(folder.runDir) } : launch(request);
 }
 
 const isServing = (owner: Owner | null) => owner?.purpose === 'serve' && owner.stopping !== true;
 
 /** Without the lock, because a worker may wait for days. */
-async function untilServed({ place, log }: Request): Promise<void> {
-  if (isServing(readOwner(place.runDir))) return;
+async function untilServed({ folder, log }: Request): Promise<void> {
+  if (isServing(readOwner(folder.runDir))) return;
   log('info', 'waiting for the server of this data folder: payhook serve starts it', {
-    dataDir: place.dataDir,
+    dataDir: folder.dataDir,
   });
-  while (!isServing(readOwner(place.runDir))) await delay(WATCH_MS);
+  while (!isServing(readOwner(folder.runDir))) await delay(WATCH_MS);
 }
 
 async function launch(request: Request): Promise<Decision> {
-  const { host, place, log } = request;
-  const existing = clusterExists(place.pgdata);
-  await clearLeftovers(place.pgdata, socketDirs(place, host), log);
-  removeOwner(place.runDir);
-  removeOutside(place, host);
-  const { runtime, socketDir } = await prepareRuntime(host, place);
-  if (existing) adoptCluster(runtime, place.pgdata);
+  const { host, folder, log } = request;
+  const existing = clusterExists(folder.pgdata);
+  await clearLeftovers(folder.pgdata, socketDirs(folder, host), log);
+  removeOwner(folder.runDir);
+  removeOutside(folder, host);
+  const { runtime, socketDir } = await prepareRuntime(host, folder);
+  if (existing) adoptCluster(runtime, folder.pgdata);
   else {
-    log('info', 'creating the database, once', { dataDir: place.dataDir });
-    await createCluster(runtime, place.dataDir, place.pgdata);
+    log('info', 'creating the database, once', { dataDir: folder.dataDir });
+    await createCluster(runtime, folder.dataDir, folder.pgdata);
   }
-  const settings = { ...serverSettings(place.dataDir), ...request.settings };
-  const password = await securePassword(runtime, place, settings);
+  const settings = { ...serverSettings(folder.dataDir), ...request.settings };
+  const password = await securePassword(runtime, folder, settings);
   const postmaster = await launchAlone(request, runtime, { socketDir, password, settings });
   const purpose = request.purpose === 'serve' ? 'serve' : 'command';
-  writeOwner(place.runDir, { purpose, socketDir, port: PORT });
+  writeOwner(folder.runDir, { purpose, socketDir, port: PORT });
   return { kind: 'launched', postmaster, socketDir, password };
 }
 
 async function launchAlone(
-  { host, place, log }: Request,
+  { host, folder, log }: Request,
   runtime: Runtime,
   how: Pick<Launch, 'socketDir' | 'password' | 'settings'>,
 ): Promise<Postmaster> {
-  const start = () => launchPostgres(runtime, { pgdata: place.pgdata, logPath: place.logPath, ...how });
+  const start = () => launchPostgres(runtime, { pgdata: folder.pgdata, logPath: folder.logPath, ...how });
   try {
     return await start();
   } catch (error) {
     // A launcher killed within the first milliseconds leaves a PostgreSQL that becomes visible only now.
-    if (postgresProcessesIn(place.pgdata).length === 0) throw error;
-    await clearLeftovers(place.pgdata, socketDirs(place, host), log);
+    if (postgresProcessesIn(folder.pgdata).length === 0) throw error;
+    await clearLeftovers(folder.pgdata, socketDirs(folder, host), log);
     return start();
   }
 }
 
-async function prepareRuntime(host: Host, place: Place): Promise<{ runtime: Runtime; socketDir: string }> {
+async function prepareRuntime(
+  host: Host,
+  folder: DataFolder,
+): Promise<{ runtime: Runtime; socketDir: string }> {
   const native = locateNative(host);
-  const linked = linkLibraries(native, join(place.runDir, 'lib'));
-  const runAs = await chooseRunAs(host, linked, place.runDir);
+  const linked = linkLibraries(native, join(folder.runDir, 'lib'));
+  const runAs = await chooseRunAs(host, linked, folder.runDir);
   const switched = runAs.mode === 'switched';
   const stage = switched ? makeStage(host.tempDir) : null;
-  noteOutside(place, { socketDir: null, stage });
+  noteOutside(folder, { socketDir: null, stage });
   const binaries = stage === null ? linked : fillStage(native, stage);
-  const socket = chooseSocketDir(switched ? place.pgdata : place.runDir, host, switched ? NOBODY : null);
-  noteOutside(place, { socketDir: socket.outside ? socket.path : null, stage });
+  const socket = chooseSocketDir(switched ? folder.pgdata : folder.runDir, host, switched ? NOBODY : null);
+  noteOutside(folder, { socketDir: socket.outside ? socket.path : null, stage });
   return { runtime: { host, runAs, binaries }, socketDir: socket.path };
 }
 
 async function untilJoined(request: Request, joined: { owner: Owner; leave: () => void }): Promise<boolean> {
-  const { place, deadline } = request;
+  const { folder, deadline } = request;
   const gone = new Error('the owner has gone');
-  const giveUp = () => (readOwner(place.runDir) === null || Date.now() > deadline ? gone : null);
+  const giveUp = () => (readOwner(folder.runDir) === null || Date.now() > deadline ? gone : null);
   try {
-    const connection = appConnection(joined.owner.socketDir, readPassword(place.dataDir));
+    const connection = appConnection(joined.owner.socketDir, readPassword(folder.dataDir));
     const state = await untilReady(connection, giveUp);
     if (state === 'ready') return true;
   } catch (error) {
@@ -244,19 +247,19 @@ async function untilJoined(request: Request, joined: { owner: Owner; leave: () =
 }
 
 function joinedDatabase(
-  { place, purpose }: Request,
+  { folder, purpose }: Request,
   { owner, leave }: { owner: Owner; leave: () => void },
 ): EmbeddedDatabase {
   let watch: NodeJS.Timeout | undefined;
   const exited = new Promise<Exit>((resolve) => {
     if (purpose !== 'worker') return;
     watch = setInterval(() => {
-      const now = readOwner(place.runDir);
+      const now = readOwner(folder.runDir);
       if (!isServing(now) || now?.pid !== owner.pid) resolve({ code: null, signal: null });
     }, WATCH_MS);
   });
   return {
-    ...connections(owner.socketDir, readPassword(place.dataDir)),
+    ...connections(owner.socketDir, readPassword(folder.dataDir)),
     launched: false,
     exited,
     async close() {
@@ -284,28 +287,28 @@ function launchedDatabase(
 }
 
 async function closeLaunched(
-  { host, place, purpose, log }: Request,
+  { host, folder, purpose, log }: Request,
   { postmaster, socketDir }: { postmaster: Postmaster; socketDir: string },
 ): Promise<void> {
   const patience = purpose === 'serve' ? Date.now() + SERVER_CLOSE_MS : Number.POSITIVE_INFINITY;
   let told = false;
   const stopUnlessUsed = async () => {
-    const users = liveUsers(place.runDir);
+    const users = liveUsers(folder.runDir);
     if (users.length > 0 && Date.now() < patience && postmaster.isRunning()) {
       if (!told) log('info', 'waiting for other commands that use the database', { pids: users });
       told = true;
       return false;
     }
-    removeOwner(place.runDir);
+    removeOwner(folder.runDir);
     await postmaster.stop();
-    removeOutside(place, host);
+    removeOutside(folder, host);
     return true;
   };
   try {
     if (purpose === 'serve') {
-      writeOwner(place.runDir, { purpose, socketDir, port: PORT, stopping: true });
+      writeOwner(folder.runDir, { purpose, socketDir, port: PORT, stopping: true });
     }
-    while (!(await withStartLock(place.runDir, Date.now() + LOCK_MS, stopUnlessUsed))) await delay(POLL_MS);
+    while (!(await withStartLock(folder.runDir, Date.now() + LOCK_MS, stopUnlessUsed))) await delay(POLL_MS);
   } catch (error) {
     // The run folder is gone or full: what matters is that PostgreSQL stops.
     log('warn', 'the database was closed without its lock', { reason: (error as Error).message });
@@ -323,9 +326,9 @@ function connections(
   };
 }
 
-function serverRuns(place: Place, owner: Owner): EmbeddedDatabaseError {
+function serverRuns(folder: DataFolder, owner: Owner): EmbeddedDatabaseError {
   return new EmbeddedDatabaseError(
-    `A Payhook server (process ${owner.pid}) already runs on ${place.dataDir}. ` +
+    `A Payhook server (process ${owner.pid}) already runs on ${folder.dataDir}. ` +
       `Stop it first (kill ${owner.pid}), or give this one another data folder.`,
   );
 }
@@ -333,7 +336,7 @@ function serverRuns(place: Place, owner: Owner): EmbeddedDatabaseError {
 function stillInUse(request: Request, decision: Decision): EmbeddedDatabaseError {
   const pid = decision.kind === 'wait' ? decision.forPid : decision.kind === 'join' ? decision.owner.pid : 0;
   return new EmbeddedDatabaseError(
-    `The database in ${request.place.dataDir} is still held by a payhook command (process ${pid}). ` +
+    `The database in ${request.folder.dataDir} is still held by a payhook command (process ${pid}). ` +
       'Wait until it is done and try again, or end it.',
   );
 }

@@ -16,7 +16,7 @@ import { destinationPart } from '../destinations/import.ts';
 import type { ImportOutcome, ImportRequest, LineReader, ReaderSettings, Stage } from '../files/csv-stage.ts';
 import { lockBooks } from '../ledger/books.ts';
 import { fileDigest } from '../ledger/file-digests.ts';
-import { takePastPayouts } from '../payouts/past.ts';
+import { createImportedPayouts } from '../payouts/imported-payouts.ts';
 import { taxProfilePart } from '../tax-profiles/import.ts';
 import type { ImportKind } from './fields.ts';
 import { headerKey, type ImportPlan, type ImportSettings } from './plan.ts';
@@ -57,7 +57,7 @@ type Caller = Pick<ImportInput, 'tx' | 'account' | 'upload' | 'threads' | 'vault
 /** Imports a file of a kind, of our own layout or of another. */
 async function importLines(
   caller: Caller,
-  { kind, rules, provided }: Way,
+  { kind, rules, provided }: FileFormat,
   request: Omit<ImportRequest, 'read' | 'provided'>,
 ): Promise<ImportOutcome> {
   const { tx, account } = caller;
@@ -111,7 +111,7 @@ export interface Imported {
 }
 
 /** How the lines of a file are read: by a plan, or in our own format. */
-interface Way {
+interface FileFormat {
   readonly kind: ImportKind;
   /** null = our own format. */
   readonly rules: Rules | null;
@@ -132,10 +132,14 @@ interface RunOptions {
 }
 
 /** Imports a file; a dry run is rolled back. */
-async function run(input: Omit<ImportInput, 'settings'>, way: Way, options: RunOptions): Promise<Imported> {
+async function run(
+  input: Omit<ImportInput, 'settings'>,
+  format: FileFormat,
+  options: RunOptions,
+): Promise<Imported> {
   if (options.dryRun)
-    return takingBack(input.tx, async () => ({ ...(await write(input, way, options)), id: null }));
-  const imported = await write(input, way, options);
+    return takingBack(input.tx, async () => ({ ...(await write(input, format, options)), id: null }));
+  const imported = await write(input, format, options);
   const data = { file: input.fileName, lines: imported.outcome.lines };
   await notify(input.tx, [
     { account: input.account, kind: 'import_done', subject: publicId(imported.id), data },
@@ -143,22 +147,26 @@ async function run(input: Omit<ImportInput, 'settings'>, way: Way, options: RunO
   return imported;
 }
 
-async function write(input: Omit<ImportInput, 'settings'>, way: Way, options: RunOptions): Promise<Imported> {
+async function write(
+  input: Omit<ImportInput, 'settings'>,
+  format: FileFormat,
+  options: RunOptions,
+): Promise<Imported> {
   const { tx, account, actor, upload, vault, enter } = input;
-  const hasHistory = way.provided?.includes('paid_at') ?? false;
+  const hasHistory = format.provided?.includes('paid_at') ?? false;
   // lock order: books before commissions
   if (hasHistory) await lockBooks(tx, account);
   const id = await insertImport(tx, account, {
-    kind: way.kind,
+    kind: format.kind,
     fileName: input.fileName,
     bytes: upload.bytes,
     digest: await fileDigest(tx, vault, account, upload.digest),
-    ...way.described,
+    ...format.described,
     actor,
   });
-  const outcome = await importLines(input, way, { ...options, importId: id, enter });
+  const outcome = await importLines(input, format, { ...options, importId: id, enter });
   const payouts = hasHistory
-    ? await takePastPayouts(tx, account, { importId: id, actor, zone: way.zone })
+    ? await createImportedPayouts(tx, account, { importId: id, actor, zone: format.zone })
     : 0;
   await noteCounts(tx, account, id, countsOf(outcome, payouts));
   return { id, outcome, payouts };
@@ -188,11 +196,11 @@ export async function importPlain(
     mapping: {},
     guessed: [],
   };
-  const way: Way = { kind: input.kind, rules: null, provided: null, zone: 'UTC', described };
-  return run(input, way, options);
+  const format: FileFormat = { kind: input.kind, rules: null, provided: null, zone: 'UTC', described };
+  return run(input, format, options);
 }
 
-const wayOf = (plan: ImportPlan): Way => ({
+const formatOf = (plan: ImportPlan): FileFormat => ({
   kind: plan.rules.kind,
   rules: plan.rules,
   provided: columnsOf(plan.rules),
@@ -235,7 +243,7 @@ export async function previewImport(
 ): Promise<{ readonly plan: ImportPlan; readonly imported: Imported | null }> {
   const plan = await planOf(input);
   if (plan.questions.length > 0) return { plan, imported: null };
-  return { plan, imported: await run(input, wayOf(plan), { dryRun: true, partial: true }) };
+  return { plan, imported: await run(input, formatOf(plan), { dryRun: true, partial: true }) };
 }
 
 /**
@@ -255,7 +263,7 @@ export async function importFile(
       `the file would be read so: ${plan.guessed.join('; ')}. Accept that with accept_guesses=true, or say what it is`,
     );
   }
-  const imported = await run(input, wayOf(plan), options);
+  const imported = await run(input, formatOf(plan), options);
   if (options.saveAs !== null && !options.dryRun) {
     const { decimal, dates, paid, values } = plan.rules;
     const dialect = {
@@ -296,7 +304,7 @@ const BAD_AT_ONCE = 1000;
 export async function badLinesOf(input: ImportInput): Promise<string> {
   const plan = await planOf(input);
   refuseOpen(plan);
-  const { outcome } = await run(input, wayOf(plan), { dryRun: true, partial: true, mostBad: MOST_BAD });
+  const { outcome } = await run(input, formatOf(plan), { dryRun: true, partial: true, mostBad: MOST_BAD });
   const { lines } = outcome.bad.found;
   let at = 0;
   const next = async () => {

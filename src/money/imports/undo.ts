@@ -15,7 +15,7 @@ import {
 } from '../commissions/undo.ts';
 import { takeBackDestinations } from '../destinations/import-store.ts';
 import { lockBooks } from '../ledger/books.ts';
-import { takeBackPastPayouts } from '../payouts/past.ts';
+import { deleteImportedPayouts } from '../payouts/imported-payouts.ts';
 import { lockImportedProfiles, takeBackTaxProfiles } from '../tax-profiles/import-store.ts';
 import type { ImportRecord } from './record.ts';
 import { getImport } from './service.ts';
@@ -82,7 +82,7 @@ async function undoCommissions(tx: Tx, account: AccountId, id: ImportId): Promis
   }
   await voidImported(tx, account, id);
   await removeUndoneReturns(tx, account, id);
-  await takeBackPastPayouts(tx, account, id);
+  await deleteImportedPayouts(tx, account, id);
 }
 
 const AFFILIATE_REASONS: Readonly<Record<AffiliateInUse['why'], string>> = {

@@ -1,5 +1,5 @@
 import type { CommissionId } from '../../kernel/ids.ts';
-import type { Asked } from './rule.ts';
+import type { RequestedShare } from './rule.ts';
 
 /**
  * What a refund by order names: the order, a product in it, a line of it, or one commission. Amounts in minor
@@ -49,7 +49,10 @@ export function concerns(line: RefundLine, commission: Candidate): boolean {
 }
 
 /** What a line takes from each commission. */
-export function askedBy({ amount, saleAmount }: Pick<RefundLine, 'amount' | 'saleAmount'>): Asked {
+export function requestedShareOf({
+  amount,
+  saleAmount,
+}: Pick<RefundLine, 'amount' | 'saleAmount'>): RequestedShare {
   if (amount !== null) return { of: 'commission', amount };
   return saleAmount === null ? { of: 'rest' } : { of: 'sale', amount: saleAmount };
 }

@@ -13,8 +13,8 @@ export interface Taken {
   readonly byAmount: bigint;
 }
 
-/** What a refund asks of a commission: minor units of it, minor units of its sale, or all that is left. */
-export type Asked =
+/** What a refund requests of a commission: minor units of it, minor units of its sale, or all that is left. */
+export type RequestedShare =
   | { readonly of: 'commission'; readonly amount: bigint }
   | { readonly of: 'sale'; readonly amount: bigint }
   | { readonly of: 'rest' };
@@ -24,7 +24,7 @@ export interface Share {
   readonly amount: bigint;
   /** The part of the sale it stands for; null when commission was requested. */
   readonly sale: bigint | null;
-  /** It asked for more than was left. */
+  /** More was requested than was left. */
   readonly capped: boolean;
 }
 
@@ -35,24 +35,24 @@ const smaller = (a: bigint, b: bigint) => (a < b ? a : b);
  * sale / the sale, rounded half away from zero, however many there are. What was requested as commission comes on top.
  * They never take more than the original.
  */
-export function shareOf(taken: Taken, asked: Asked): Share {
+export function shareOf(taken: Taken, requested: RequestedShare): Share {
   const rest = taken.original - taken.refunded;
-  if (asked.of === 'rest') {
+  if (requested.of === 'rest') {
     const left = taken.sale === null ? null : taken.sale - taken.refundedSale;
     return { amount: rest, sale: left !== null && left < 0n ? 0n : left, capped: false };
   }
-  if (asked.of === 'commission') {
-    return { amount: smaller(asked.amount, rest), sale: null, capped: asked.amount > rest };
+  if (requested.of === 'commission') {
+    return { amount: smaller(requested.amount, rest), sale: null, capped: requested.amount > rest };
   }
   const sale = taken.sale ?? 0n;
-  const refunded = taken.refundedSale + asked.amount;
+  const refunded = taken.refundedSale + requested.amount;
   const proRata =
     sale === 0n ? taken.original : multiplyRounded(taken.original, smaller(refunded, sale), sale);
   const due = proRata + taken.byAmount;
   const more = smaller(due, taken.original) - taken.refunded;
   return {
     amount: more > 0n ? more : 0n,
-    sale: asked.amount,
+    sale: requested.amount,
     capped: refunded > sale || due > taken.original,
   };
 }

@@ -3,7 +3,7 @@ import { rows, type Tx } from '../../db/connect.ts';
 import type { AccountId, RefundId } from '../../kernel/ids.ts';
 import { NOTED, noteChanged } from '../ledger/balances.ts';
 import { noteSeries, refundedBy } from '../ledger/series.ts';
-import { askedBy, type Candidate, settleLine } from './lines.ts';
+import { type Candidate, requestedShareOf, settleLine } from './lines.ts';
 import { lockOutRefunds, type Orders } from './locks.ts';
 import { after, shareOf, type Taken } from './rule.ts';
 import { followLines } from './status.ts';
@@ -104,7 +104,7 @@ function settle(meetings: readonly Meeting[], { commissions, items, lines }: Out
   }
   const { orderLineId: order_line_id, currency, isOpen: is_open } = settled;
   lines.push({ refund_id, position, status: 'applied', order_line_id, currency, is_open });
-  const asked = askedBy({ amount, saleAmount });
+  const asked = requestedShareOf({ amount, saleAmount });
   for (const { id, original_amount: original, sale_amount: sale, reason } of settled.take) {
     const born = commissions.get(id) ?? {
       taken: { original, sale, refunded: 0n, refundedSale: 0n, byAmount: 0n },

@@ -6,16 +6,16 @@ import { IDENTIFIER_RULE, isIdentifier } from '../../kernel/names.ts';
 import { lockForChange, refuseState } from '../commissions/state.ts';
 import { lockBooks } from '../ledger/books.ts';
 import {
-  askedBy,
   type Candidate,
   concerns,
   describeLines,
   type RefundLine,
+  requestedShareOf,
   type Settled,
   settleLine,
 } from '../refund-lines/lines.ts';
 import { lockOrder } from '../refund-lines/locks.ts';
-import { type Asked, shareOf } from '../refund-lines/rule.ts';
+import { type RequestedShare, shareOf } from '../refund-lines/rule.ts';
 import { followLines } from '../refund-lines/status.ts';
 import { readCommissionRefund, readRefund } from './list.ts';
 import type { CommissionRefund, OrderRefund, Refund, RefundOfOne } from './record.ts';
@@ -54,7 +54,7 @@ export async function refundCommission(
   input: RefundOfOne,
 ): Promise<RefundAnswer<CommissionRefund>> {
   const request = readRequest(input, { commission_id: id });
-  const asked = askedBy({
+  const requested = requestedShareOf({
     amount: input.amount === undefined ? null : BigInt(input.amount),
     saleAmount: input.sale_amount === undefined ? null : BigInt(input.sale_amount),
   });
@@ -64,34 +64,39 @@ export async function refundCommission(
   if (known) return { json: await readCommissionRefund(tx, account, known), isNew: false };
   const isSpent = commission.voided && commission.refunded_amount === commission.original_amount;
   refuseState(
-    { ...commission, voided: commission.voided && !(isSpent && asked.of === 'sale') },
+    { ...commission, voided: commission.voided && !(isSpent && requested.of === 'sale') },
     NOT_REFUNDABLE,
     {
       paidToo: true,
     },
   );
-  await refuseTooMuch(tx, account, commission.id, asked);
+  await refuseTooMuch(tx, account, commission.id, requested);
   const refund = await insertRefund(tx, account, {
     ...{ externalId: input.external_id, request, orderId: null, productId: null },
     ...aboutOf(input, request),
   });
-  await take(tx, account, refund, commission.id, asked);
+  await take(tx, account, refund, commission.id, requested);
   return { json: await readCommissionRefund(tx, account, refund.id), isNew: true };
 }
 
 /**
  * An amount of commission must not exceed the rest; without an amount there must be a rest. Parts of a sale are capped.
  */
-async function refuseTooMuch(tx: Tx, account: AccountId, uuid: CommissionId, asked: Asked): Promise<void> {
+async function refuseTooMuch(
+  tx: Tx,
+  account: AccountId,
+  uuid: CommissionId,
+  requested: RequestedShare,
+): Promise<void> {
   const commission = await lockForChange(tx, account, uuid);
-  if (asked.of === 'sale' && commission.sale_amount === null) {
+  if (requested.of === 'sale' && commission.sale_amount === null) {
     throw fail('invalid_amount', 'sale_amount: the commission was stored without one; send amount instead');
   }
   const rest = commission.original_amount - commission.refunded_amount;
-  const { amount, capped } = shareOf(await takenOf(tx, account, commission), asked);
-  const isSpent = asked.of === 'rest' && amount === 0n && commission.original_amount > 0n;
-  if (isSpent || (asked.of === 'commission' && capped)) {
-    const wanted = asked.of === 'commission' ? asked.amount : amount;
+  const { amount, capped } = shareOf(await takenOf(tx, account, commission), requested);
+  const isSpent = requested.of === 'rest' && amount === 0n && commission.original_amount > 0n;
+  if (isSpent || (requested.of === 'commission' && capped)) {
+    const wanted = requested.of === 'commission' ? requested.amount : amount;
     throw fail(
       'refund_exceeds_rest',
       `the refund of ${wanted} is more than the ${rest} left of ${idOf('com', uuid)}`,
@@ -148,12 +153,12 @@ async function takeOfOrder(
   id: CommissionId,
   line: RefundLine,
 ) {
-  const asked = askedBy(line);
+  const requested = requestedShareOf(line);
   const commission = await lockForChange(tx, account, id);
   const isSpent = commission.refunded_amount === commission.original_amount;
-  if (isSpent ? asked.of === 'rest' : commission.voided) return;
-  if (asked.of === 'commission') await refuseTooMuch(tx, account, id, asked);
-  await take(tx, account, refund, id, asked);
+  if (isSpent ? requested.of === 'rest' : commission.voided) return;
+  if (requested.of === 'commission') await refuseTooMuch(tx, account, id, requested);
+  await take(tx, account, refund, id, requested);
 }
 
 function settleExactly(

@@ -5,7 +5,7 @@ import { getCommission } from '../commissions/service.ts';
 import { lockForChange, settlePayoutOf, voidLocked } from '../commissions/state.ts';
 import type { LockedCommission } from '../commissions/store.ts';
 import { refuseBeyondLimit } from '../ledger/limit.ts';
-import { type Asked, shareOf } from '../refund-lines/rule.ts';
+import { type RequestedShare, shareOf } from '../refund-lines/rule.ts';
 import {
   insertClawback,
   insertItem,
@@ -25,10 +25,10 @@ export async function take(
   account: AccountId,
   refund: StoredRefund,
   uuid: CommissionId,
-  asked: Asked,
+  requested: RequestedShare,
 ): Promise<void> {
   const commission = await lockForChange(tx, account, uuid);
-  const share = shareOf(await takenOf(tx, account, commission), asked);
+  const share = shareOf(await takenOf(tx, account, commission), requested);
   const { amount } = share;
   const clawback =
     commission.paid && amount > 0n ? await clawBack(tx, account, commission, refund, amount) : null;

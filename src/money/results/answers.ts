@@ -23,7 +23,7 @@ export interface Reference {
 }
 
 /** What a file says beside the outcome. */
-interface Said {
+interface AnswerDetails {
   /** What its amount can mean, in decimals (see `readAmount`); null = the file does not say. */
   readonly amount: readonly string[] | null;
   /** Lower case; null = the file does not say. */
@@ -44,13 +44,13 @@ interface Said {
 }
 
 /** What a file states of one payment, named by its reference or by the affiliate. */
-export interface Answer extends Said {
+export interface Answer extends AnswerDetails {
   readonly of: Reference | { readonly payout: null; readonly affiliate: number };
   readonly outcome: Outcome;
 }
 
 /** What a file states of everything in a payment file, unless it has an answer of its own. */
-export interface FileAnswer extends Said {
+export interface FileAnswer extends AnswerDetails {
   readonly outcome: Outcome;
   readonly file: string;
   /** How many payments it has, as far as the bank says. */

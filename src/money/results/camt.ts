@@ -43,19 +43,19 @@ export function readCamt(text: string, kind: 'camt.053' | 'camt.054'): ReadResul
   return found.of(kind);
 }
 
-interface Place {
+interface EntryContext {
   /** Where in the file. */
   readonly place: string;
   /** The IBAN of the statement; undefined = it has none. */
   readonly account: string | undefined;
 }
 
-interface Where extends Place {
+interface PaymentContext extends EntryContext {
   /** The entry has no other payment, so its amount and texts are those of the payment. */
   readonly isAlone: boolean;
 }
 
-function readEntry(entry: Frame, details: readonly Frame[], at: Place, found: Answers): void {
+function readEntry(entry: Frame, details: readonly Frame[], at: EntryContext, found: Answers): void {
   const { values } = entry;
   const fileId = values.get('NtryDtls/Btch/PmtInfId') ?? values.get('NtryDtls/Btch/MsgId');
   nameFile(found, fileId);
@@ -63,7 +63,7 @@ function readEntry(entry: Frame, details: readonly Frame[], at: Place, found: An
     found.others += 1;
     return;
   }
-  const where: Where = { ...at, isAlone: details.length <= 1 };
+  const where: PaymentContext = { ...at, isAlone: details.length <= 1 };
   const payments: readonly (Frame | null)[] = details.length === 0 ? [null] : details;
   const silent = payments.filter((detail) => !readPayment(entry, detail, where, found));
   const only = details.length === 1 ? details[0] : undefined;
@@ -83,7 +83,7 @@ const nameFile = (found: Answers, id: string | undefined) => {
   if (id !== undefined && readPaymentFileId(id) !== null) found.name(id);
 };
 
-function readWholeFile(entry: Frame, file: string, where: Where, found: Answers): void {
+function readWholeFile(entry: Frame, file: string, where: PaymentContext, found: Answers): void {
   const said = saidBy(entry, null, where);
   const outcome = outcomeOf(entry, null);
   if (typeof outcome !== 'string') {
@@ -98,7 +98,7 @@ function readWholeFile(entry: Frame, file: string, where: Where, found: Answers)
 }
 
 /** Reads a payment of an entry, or an entry without details; false when it names no payment. */
-function readPayment(entry: Frame, detail: Frame | null, where: Where, found: Answers): boolean {
+function readPayment(entry: Frame, detail: Frame | null, where: PaymentContext, found: Answers): boolean {
   const { values } = detail ?? entry;
   nameFile(found, detail?.values.get('Refs/PmtInfId') ?? detail?.values.get('Refs/MsgId'));
   const id = endToEndId(detail);
@@ -134,12 +134,12 @@ function endToEndId(detail: Frame | null): string | null {
 }
 
 /** What is written about a payment for people. */
-const textsOf = (entry: Frame, detail: Frame | null, { isAlone }: Where): readonly string[] => [
+const textsOf = (entry: Frame, detail: Frame | null, { isAlone }: PaymentContext): readonly string[] => [
   ...(detail === null ? [] : [...allOf(detail, 'RmtInf/Ustrd'), ...allOf(detail, 'AddtlTxInf')]),
   ...(isAlone ? allOf(entry, 'AddtlNtryInf') : []),
 ];
 
-const hasReference = (entry: Frame, detail: Frame | null, where: Where): boolean =>
+const hasReference = (entry: Frame, detail: Frame | null, where: PaymentContext): boolean =>
   endToEndId(detail) !== null || textsOf(entry, detail, where).some((text) => mentionIn(text) !== null);
 
 /** The remittance text of a SEPA file, or that of a Wise file: the reference alone. */
@@ -162,7 +162,7 @@ function referenceOf(texts: readonly string[]): Reference | null {
 }
 
 /** What an entry, or one payment in it, says; a payment's own fields go before those of the entry. */
-function saidBy(entry: Frame, detail: Frame | null, { place, account, isAlone }: Where) {
+function saidBy(entry: Frame, detail: Frame | null, { place, account, isAlone }: PaymentContext) {
   const own = (path: string) => detail?.values.get(path);
   const either = (path: string) => own(path) ?? entry.values.get(path);
   const amountPath = ['Amt', 'AmtDtls/TxAmt/Amt', 'AmtDtls/InstdAmt/Amt'].find(

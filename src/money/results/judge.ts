@@ -1,6 +1,6 @@
 import { formatDecimal } from '../../kernel/money.ts';
 import type { Outcome, ResultKind } from './answers.ts';
-import type { Asked, Heard, HeardLine, KnownLine } from './match.ts';
+import type { AnsweredPayout, Heard, HeardLine, KnownLine } from './match.ts';
 import { reasonOf } from './reasons.ts';
 import type { Problem, ProblemKind, ResultLine } from './record.ts';
 
@@ -13,7 +13,12 @@ export const sourceOf = (kind: ResultKind): Source =>
   kind === 'paid_list' ? 'list' : kind === 'paypal' || kind === 'wise' ? 'provider' : 'bank';
 
 /** What all answers about one line come to: its outcome, or why that is in doubt. */
-export function judge(line: Named, about: HeardLine, payout: Asked, source: Source): ResultLine | Fault {
+export function judge(
+  line: Named,
+  about: HeardLine,
+  payout: AnsweredPayout,
+  source: Source,
+): ResultLine | Fault {
   const { heard, count } = about;
   if (count > heard.length)
     return {
@@ -45,7 +50,7 @@ const otherAmount = (line: Named, heard: readonly Heard[], amount: bigint): Faul
 });
 
 /** Of a provider: every transaction is a payment, so there must be one, unless all were refused. */
-function judgeTransactions(line: Named, heard: readonly Heard[], payout: Asked): ResultLine | Fault {
+function judgeTransactions(line: Named, heard: readonly Heard[], payout: AnsweredPayout): ResultLine | Fault {
   const transactions = new Map(heard.map((each) => [transactionOf(each), each]));
   const all = [...transactions.values()];
   const said = all.at(-1);
@@ -73,7 +78,7 @@ const transactionOf = ({ bankReference, outcome, amount, place }: Heard): string
   bankReference === null ? place : JSON.stringify([bankReference, outcome, String(amount)]);
 
 /** Money left, but the payout is completed with this line as not paid. */
-function completedOtherwise(line: Named, paid: readonly Heard[], { status }: Asked): Fault | null {
+function completedOtherwise(line: Named, paid: readonly Heard[], { status }: AnsweredPayout): Fault | null {
   if (!paid.some(({ outcome }) => outcome === 'paid') || status !== 'paid' || line.is_paid !== false)
     return null;
   const what = 'it was paid, but the payout is completed with this line as not paid, so it is owed again';
@@ -84,7 +89,7 @@ function completedOtherwise(line: Named, paid: readonly Heard[], { status }: Ask
 function judgeBookings(
   line: Named,
   heard: readonly Heard[],
-  payout: Asked,
+  payout: AnsweredPayout,
   source: Source,
 ): ResultLine | Fault {
   const of = (wanted: Outcome) => heard.filter(({ outcome }) => outcome === wanted);

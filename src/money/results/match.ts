@@ -20,7 +20,7 @@ export interface KnownLine {
 }
 
 /** A payout, as far as answers concern it. */
-export interface Asked {
+export interface AnsweredPayout {
   readonly number: number;
   readonly status: 'unpaid' | 'paid';
   /** The IBAN that it is paid from; null = the account has none. */
@@ -57,7 +57,7 @@ export interface Matched {
 
 interface Matching {
   readonly isBank: boolean;
-  readonly payout: Asked;
+  readonly payout: AnsweredPayout;
   readonly byAffiliate: ReadonlyMap<number, readonly KnownLine[]>;
   readonly sent: SentFiles;
   readonly lines: Map<KnownLine, HeardLine>;
@@ -66,13 +66,13 @@ interface Matching {
   readonly amounts: Map<string, ReadonlyMap<number, ReadonlySet<number>>>;
 }
 
-/** Whom a problem is about. */
-type Whom = Partial<Pick<Problem, 'affiliate_id' | 'reference'>>;
+/** What a problem is about. */
+type ProblemSubject = Partial<Pick<Problem, 'affiliate_id' | 'reference'>>;
 
-function tell(
+function addProblem(
   { problems }: Pick<Matching, 'problems'>,
   kind: ProblemKind,
-  { affiliate_id = null, reference = null }: Whom,
+  { affiliate_id = null, reference = null }: ProblemSubject,
   message: string,
 ): void {
   problems.push({ kind, affiliate_id, reference, message });
@@ -86,7 +86,7 @@ const refer = ({ payout, affiliate }: Reference) => paymentReference(payout, aff
  */
 export function match(
   read: ReadResult,
-  payout: Asked,
+  payout: AnsweredPayout,
   known: readonly KnownLine[],
   sent: SentFiles,
 ): Matched {
@@ -109,7 +109,12 @@ export function match(
   if (read.message !== null && !sent.has(read.message)) {
     const what =
       read.message === '' ? 'it names no message' : `it answers the message ${shown(read.message)}`;
-    tell(matching, 'unknown_file', {}, `${what}, which is no file that was downloaded here for this payout`);
+    addProblem(
+      matching,
+      'unknown_file',
+      {},
+      `${what}, which is no file that was downloaded here for this payout`,
+    );
     return matching;
   }
   const isOwn = refuseAccounts(matching, [...read.answers, ...read.fileAnswers, ...read.doubts]);
@@ -143,7 +148,12 @@ function refuseAccounts(
   for (const [account, { first, count }] of others) {
     const what = `${first}: this is booked on the account that ends in ${account.slice(-4)}`;
     const rest = count === 1 ? '' : `, and so are ${count - 1} more`;
-    tell(matching, 'other_account', {}, `${what}${rest}, but the debtor's ends in ${paidFrom?.slice(-4)}`);
+    addProblem(
+      matching,
+      'other_account',
+      {},
+      `${what}${rest}, but the debtor's ends in ${paidFrom?.slice(-4)}`,
+    );
   }
   return isOwn;
 }
@@ -153,25 +163,25 @@ function linesOf(
   matching: Matching,
   of: Answer['of'],
   { place, currency }: { place: string; currency: string | null },
-): { readonly lines: readonly KnownLine[]; readonly whom: Whom } | null {
+): { readonly lines: readonly KnownLine[]; readonly subject: ProblemSubject } | null {
   const { payout, byAffiliate } = matching;
-  const whom: Whom = of.payout === null ? {} : { reference: refer(of) };
-  const who = whom.reference ?? `affiliate ${of.affiliate}`;
+  const subject: ProblemSubject = of.payout === null ? {} : { reference: refer(of) };
+  const who = subject.reference ?? `affiliate ${of.affiliate}`;
   if (of.payout !== null && of.payout !== payout.number) {
-    tell(matching, 'other_payout', whom, `${place}: ${who} is a payment of payout ${of.payout}`);
+    addProblem(matching, 'other_payout', subject, `${place}: ${who} is a payment of payout ${of.payout}`);
     return null;
   }
   const all = byAffiliate.get(of.affiliate);
   if (all === undefined) {
-    tell(matching, 'unknown_reference', whom, `${place}: ${who} is not in this payout`);
+    addProblem(matching, 'unknown_reference', subject, `${place}: ${who} is not in this payout`);
     return null;
   }
-  const known: Whom = { ...whom, affiliate_id: of.affiliate };
+  const known: ProblemSubject = { ...subject, affiliate_id: of.affiliate };
   const lines = all.filter((line) => currency === null || line.currency === currency);
-  if (lines.length > 0) return { lines, whom: known };
+  if (lines.length > 0) return { lines, subject: known };
   const own = all.map((line) => line.currency.toUpperCase()).join(', ');
   const what = `it is in ${currency?.toUpperCase()}, but the payout pays them in ${own}`;
-  tell(matching, 'other_currency', known, `${place}: ${what}`);
+  addProblem(matching, 'other_currency', known, `${place}: ${what}`);
   for (const line of all) heardOf(matching, line).isInDoubt = true;
   return null;
 }
@@ -194,7 +204,7 @@ function matchPayment(matching: Matching, answer: Answer, isOfMessage: boolean):
   const currency = answer.currency ?? (matching.isBank ? 'eur' : null);
   const found = linesOf(matching, of, { place, currency });
   if (found === null) return;
-  const { lines, whom } = found;
+  const { lines, subject } = found;
   const { of: _, amount: written, ...rest } = answer;
   for (const line of lines) {
     const amount =
@@ -205,7 +215,7 @@ function matchPayment(matching: Matching, answer: Answer, isOfMessage: boolean):
       note(matching, line, { ...rest, amount });
       continue;
     }
-    tell(matching, amount.kind, whom, `${place}: ${amount.message}`);
+    addProblem(matching, amount.kind, subject, `${place}: ${amount.message}`);
     for (const each of lines) heardOf(matching, each).isInDoubt = true;
     return;
   }
@@ -277,7 +287,7 @@ function matchFiles(matching: Matching, answers: readonly FileAnswer[]): void {
   for (const [file, all] of byFile) {
     if (all.length > MOST_OF_FILE) {
       const what = `${all.length} bookings are about the whole file ${shown(file)}, so it is not clear which paid it`;
-      tell(matching, 'duplicate', {}, `${all[0]?.place}: ${what}`);
+      addProblem(matching, 'duplicate', {}, `${all[0]?.place}: ${what}`);
     } else for (const answer of all) matchFile(matching, answer);
   }
 }
@@ -290,7 +300,7 @@ function matchFile(matching: Matching, answer: FileAnswer): void {
   const sent = downloads === undefined ? null : paymentsOf(answer, downloads);
   if (sent === null) {
     const what = `no file ${shown(file)} with this sum was downloaded here for this payout, so its payments are not known`;
-    tell(matching, 'unknown_file', {}, `${place}: ${what}`);
+    addProblem(matching, 'unknown_file', {}, `${place}: ${what}`);
     return;
   }
   const { count: _, ...rest } = answer;
@@ -300,7 +310,7 @@ function matchFile(matching: Matching, answer: FileAnswer): void {
     const line = byAffiliate.get(affiliate)?.find(({ currency }) => currency === 'eur');
     if (line === undefined) {
       const what = `${file} pays ${reference}, which is not in this payout any more`;
-      tell(matching, 'unknown_reference', { reference }, `${place}: ${what}`);
+      addProblem(matching, 'unknown_reference', { reference }, `${place}: ${what}`);
       return;
     }
     // money that came back came back of this payment
@@ -325,16 +335,16 @@ function paymentsOf({ count, amount }: FileAnswer, downloads: readonly SentPayme
 /** Tells of what states nothing. */
 function noteDoubt(matching: Matching, { kind, of, place, message, isAboutLine }: Doubt): void {
   if (of === null) {
-    tell(matching, kind, {}, `${place}: ${message}`);
+    addProblem(matching, kind, {}, `${place}: ${message}`);
     return;
   }
   if (kind === 'inexact_reference' && of.payout !== matching.payout.number) return;
   const found = linesOf(matching, of, { place, currency: null });
   if (found === null) return;
-  tell(
+  addProblem(
     matching,
     kind,
-    isAboutLine ? found.whom : { reference: found.whom.reference ?? null },
+    isAboutLine ? found.subject : { reference: found.subject.reference ?? null },
     `${place}: ${message}`,
   );
   if (isAboutLine) for (const line of found.lines) heardOf(matching, line).isInDoubt = true;

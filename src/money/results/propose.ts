@@ -2,7 +2,7 @@ import { paymentReference } from '../../kernel/payment-reference.ts';
 import type { SentFiles } from '../payment-files/sent.ts';
 import type { ReadResult } from './answers.ts';
 import { judge, sourceOf } from './judge.ts';
-import { type Asked, type KnownLine, match } from './match.ts';
+import { type AnsweredPayout, type KnownLine, match } from './match.ts';
 import type { Problem, ResultLine } from './record.ts';
 
 /** What a file proposes. */
@@ -17,7 +17,7 @@ export interface Proposed {
  */
 export function propose(
   read: ReadResult,
-  payout: Asked,
+  payout: AnsweredPayout,
   lines: readonly KnownLine[],
   sent: SentFiles,
 ): Proposed {

@@ -2,13 +2,13 @@ import type { Json } from '../../kernel/json.ts';
 import type { SharedFile } from '../../threads/file-pieces.ts';
 import { type Task, taskOf } from '../../threads/task.ts';
 import type { ResultKind } from './answers.ts';
-import type { Asked } from './match.ts';
+import type { AnsweredPayout } from './match.ts';
 import type { Counts, Problem, ResultLine } from './record.ts';
 
 interface ProposeInput {
   readonly file: SharedFile;
   readonly ignored: readonly string[];
-  readonly payout: Asked & { readonly revision: number; readonly lineCount: number };
+  readonly payout: AnsweredPayout & { readonly revision: number; readonly lineCount: number };
 }
 
 /** What a file names, as JSON lists: ids that can be of payment files, or ids of affiliates. */

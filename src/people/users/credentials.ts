@@ -1,4 +1,4 @@
-import type { SignedIn } from '../../contract/pagination.ts';
+import type { SignedIn } from '../../contract/web-pages.ts';
 import type { Database, Reader, Tx } from '../../db/connect.ts';
 import { fail } from '../../kernel/errors.ts';
 import { type AccountId, idOf, uuidOf } from '../../kernel/ids.ts';

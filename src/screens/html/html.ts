@@ -1,4 +1,4 @@
-import { html, type PageReply } from '../../contract/pagination.ts';
+import { html, type PageReply } from '../../contract/web-pages.ts';
 import { escapeHtml, escapeValue } from '../../kernel/html.ts';
 import { STYLE } from './style.ts';
 

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { html, type PageInput, type PageReply, type PageRoute } from '../../contract/pagination.ts';
+import { html, type PageInput, type PageReply, type PageRoute } from '../../contract/web-pages.ts';
 import { escapeHtml } from '../../kernel/html.ts';
 import { type Book, bookOf } from './book.ts';
 import { readDescription } from './description.ts';

@@ -10,7 +10,7 @@ import { newSigningSecret, placeOf, type SealedPart } from '../../outbox/secrets
  */
 
 /** An endpoint; endpoints are moved in this order. */
-export interface Place {
+export interface EndpointKey {
   readonly account: AccountId;
   readonly endpoint: EndpointId;
 }
@@ -26,7 +26,7 @@ interface SealedRow {
   egress_sealed: Buffer | null;
 }
 
-const FIRST: Place = {
+const FIRST: EndpointKey = {
   account: nil(),
   endpoint: nil(),
 };
@@ -58,8 +58,8 @@ export async function resealSlice(
     fingerprint,
     after = FIRST,
     limit,
-  }: { vault: Vault; fingerprint: string; after?: Place; limit: number },
-): Promise<{ last: Place | null; count: number }> {
+  }: { vault: Vault; fingerprint: string; after?: EndpointKey; limit: number },
+): Promise<{ last: EndpointKey | null; count: number }> {
   const found = await rows<SealedRow>(
     tx,
     sql`select ${columns} from webhook_endpoints
@@ -101,7 +101,7 @@ function opened(vault: Vault, { account_id, id }: SealedRow, sealed: Buffer, wha
 }
 
 /** What an endpoint lost with the key. */
-export interface Loss extends Place {
+export interface Loss extends EndpointKey {
   readonly url: string;
   /** It gets a new signing secret. */
   readonly secret: boolean;

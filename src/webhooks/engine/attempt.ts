@@ -8,6 +8,7 @@ import type { Vault } from '../../kernel/vault.ts';
 import type { Leased } from '../../outbox/hand-over.ts';
 import { batchHeaders, formHeaders } from '../forms/forms.ts';
 import { sendAuthorized } from './authorized.ts';
+import { serverProxy } from './egress-routes.ts';
 import { createKeyring } from './keyring.ts';
 import { type Failure, NO_RESULT, NOTHING, type Outcome, shortened, UNSENT } from './outcome.ts';
 import type { Lease, Permits } from './permits.ts';
@@ -15,7 +16,6 @@ import { nextDelay } from './schedule.ts';
 import { createSender, type Sender, type SenderOptions } from './send.ts';
 import type { Result } from './settle.ts';
 import { createTokens } from './tokens.ts';
-import { serverProxy } from './ways.ts';
 
 /** An attempt that has ended: the result to write, and what it says about its endpoint. */
 export interface Finished {
@@ -103,7 +103,7 @@ function createPost(options: AttemptsOptions): Post {
     const at = now();
     if (!permit.isGood()) return { at, requestHeaders: null, outcome: lostBefore(UNSENT) };
     const timestamp = Math.floor(at / 1000);
-    const { signers, companions, headers, shown, way, credentials } = keyring.open(delivery);
+    const { signers, companions, headers, shown, route, credentials } = keyring.open(delivery);
     const own: Record<string, string> = {
       'content-type': 'application/json; charset=utf-8',
       'user-agent': 'Payhook/2.0 (webhooks)',
@@ -117,13 +117,13 @@ function createPost(options: AttemptsOptions): Post {
     // they tell of one event
     const further = isBatch ? undefined : companions?.(message);
     // the loopback of another machine is a different computer
-    const isLocal = delivery.localMachine !== null && delivery.localMachine === hostname() && !way?.proxy;
+    const isLocal = delivery.localMachine !== null && delivery.localMachine === hostname() && !route?.proxy;
     const chosen = isLocal ? localSender : delivery.isPublicOnly ? publicSender : sender;
     const request = {
       url: delivery.url,
       headers: further || headers ? { ...further, ...headers, ...own } : own,
       body,
-      way,
+      route,
       permit,
     };
     const outcome = credentials

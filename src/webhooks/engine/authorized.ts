@@ -22,14 +22,14 @@ export async function sendAuthorized(
   request: SentRequest,
   { sender, getToken, credentials, timeoutMs }: Authorizing,
 ): Promise<Outcome> {
-  const { way } = request;
+  const { route } = request;
   const startedAt = performance.now();
   const tookMs = () => performance.now() - startedAt;
   const leftMs = () => Math.max(timeoutMs - tookMs(), timeoutMs * LEAST_SHARE);
 
   async function sendWith(refused?: string): Promise<{ token: string | undefined; outcome: Outcome }> {
     const limitMs = Math.min(timeoutMs / 2, leftMs());
-    const grant = await getToken({ credentials, way, refused, limitMs });
+    const grant = await getToken({ credentials, route, refused, limitMs });
     if ('failure' in grant) return { token: undefined, outcome: grant.failure };
     const { token } = grant;
     const headers = { ...request.headers, authorization: `Bearer ${token}` };

@@ -3,7 +3,7 @@ import type { Leased, SealedSignature } from '../../outbox/hand-over.ts';
 import { placeOf } from '../../outbox/secrets.ts';
 import type { ClientCredentials, Egress } from '../egress/record.ts';
 import { type Signers, signersOf } from '../signing/schemes.ts';
-import { type Way, wayOf } from './ways.ts';
+import { type EgressRoute, egressRouteOf } from './egress-routes.ts';
 
 /** What the log shows instead of the value of a merchant's own header, which may be a password. */
 const HIDDEN = '(hidden)';
@@ -14,8 +14,8 @@ interface Opened extends Signers {
   readonly headers: Readonly<Record<string, string>> | null;
   /** The same, as the log may show them. */
   readonly shown: Readonly<Record<string, string>> | null;
-  /** How its requests leave; undefined = in the usual way. */
-  readonly way: Way | undefined;
+  /** How its requests leave; undefined = by the route of the server. */
+  readonly route: EgressRoute | undefined;
   /** With which access tokens are got; another object after each change. */
   readonly credentials: ClientCredentials | undefined;
 }
@@ -38,7 +38,7 @@ export function createKeyring(vault: Vault): { open(delivery: Leased): Opened } 
         signing,
         secret: vault.open(secret, placeOf(account, endpoint, 'secret')),
       });
-      const { credentials, ...way } = (
+      const { credentials, ...route } = (
         egress ? JSON.parse(vault.open(egress, placeOf(account, endpoint, 'egress'))) : {}
       ) as Egress;
       const hidden = credentials ? [...headerNames, 'authorization'] : headerNames;
@@ -46,7 +46,7 @@ export function createKeyring(vault: Vault): { open(delivery: Leased): Opened } 
         ...signersOf(openOf(signature), secondSignature ? openOf(secondSignature) : undefined),
         headers: values && Object.fromEntries(headerNames.map((name, index) => [name, values[index] ?? ''])),
         shown: values || credentials ? Object.fromEntries(hidden.map((name) => [name, HIDDEN])) : null,
-        way: wayOf(way),
+        route: egressRouteOf(route),
         credentials,
       };
       if (kept.size >= KEPT) kept.clear();

@@ -7,10 +7,10 @@ import type { Leased, Offer } from '../../outbox/hand-over.ts';
 import { type Claim, type Cursor, claim } from './claim.ts';
 import { type BatchClaim, claimBatches, type LeasedBatch } from './claim-batches.ts';
 import type { DatabaseClock } from './database-clock.ts';
+import { createLeaseGate } from './lease-gate.ts';
 import type { Lease } from './permits.ts';
 import { startPositioning } from './positioning.ts';
 import type { Registration } from './registry.ts';
-import { createTurns } from './turns.ts';
 
 /** A worker's two ways to deliveries: it claims what waits, and takes over what this process publishes. */
 export interface Leasing {
@@ -57,7 +57,7 @@ const BATCH_PAUSE_MS = 20;
 /** Makes what leases deliveries to this process. */
 export function createLeasing(options: LeasingOptions): Leasing {
   const { db, registration, clock, leaseMs, slots, isOpen, start } = options;
-  const turns = createTurns();
+  const gate = createLeaseGate();
   const underWay = createCounts();
   /** What publishes under way may lease: at one endpoint, and in all. */
   const promised = { each: 0, all: 0 };
@@ -95,7 +95,7 @@ export function createLeasing(options: LeasingOptions): Leasing {
       isLeftBehind = false;
     },
     async claim(from) {
-      while (!(await turns.take('claim', CLAIM_PATIENCE_MS)));
+      while (!(await gate.enter('claim', CLAIM_PATIENCE_MS)));
       try {
         const free = slots();
         isLeftBehind ||= free < 1;
@@ -113,17 +113,17 @@ export function createLeasing(options: LeasingOptions): Leasing {
         const waitMs = await claimBatchesAt(claimed.batching);
         return { ...claimed, waitMs: soonest(claimed.waitMs, waitMs) };
       } finally {
-        turns.give();
+        gate.leave();
       }
     },
     async offer(events) {
       if (slotsOfOffer() < 1) return null;
       // if nothing was left behind, waiting for this claim saves the next one
       const patienceMs = isLeftBehind ? 0 : OFFER_PATIENCE_MS;
-      if (!(await turns.take('publish', patienceMs))) return null;
+      if (!(await gate.enter('publish', patienceMs))) return null;
       const offered = slotsOfOffer();
       if (offered < 1) {
-        turns.give();
+        gate.leave();
         return null;
       }
       // an endpoint gets each event once
@@ -137,7 +137,7 @@ export function createLeasing(options: LeasingOptions): Leasing {
         promised.all -= offered;
         begin(leased, { token, worker, asked });
         signal('leased', leased.length);
-        turns.give();
+        gate.leave();
       };
       return {
         worker,

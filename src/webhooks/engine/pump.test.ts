@@ -1,9 +1,9 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { pino } from 'pino';
 import { expect, test } from 'vitest';
-import { createPump, type Look } from './pump.ts';
+import { createPump, type PumpControl } from './pump.ts';
 
-function counted(look: (pump: Look) => Promise<number>) {
+function counted(look: (pump: PumpControl) => Promise<number>) {
   let looks = 0;
   const pump = createPump({
     log: pino({ level: 'silent' }),

@@ -12,8 +12,8 @@ export interface Pump {
 
 const AFTER_ERROR_MS = 1000;
 
-/** What a look tells its pump and asks it. */
-export interface Look {
+/** What a running look can ask of its pump. */
+export interface PumpControl {
   /** Called before each read: work that is announced later needs another read. */
   begin(): void;
   /** The pump is being closed. */
@@ -24,12 +24,12 @@ export interface Look {
  * Creates a pump. `look` returns the milliseconds until it is worth looking again. A look that fails is repeated
  * after a second, whoever asks.
  */
-export function createPump({ log, look }: { log: Logger; look(pump: Look): Promise<number> }): Pump {
+export function createPump({ log, look }: { log: Logger; look(pump: PumpControl): Promise<number> }): Pump {
   let looking: Promise<void> | undefined;
   let isWanted = false;
   let isClosing = false;
   let timer: NodeJS.Timeout | undefined;
-  const progress: Look = {
+  const progress: PumpControl = {
     begin() {
       isWanted = false;
     },

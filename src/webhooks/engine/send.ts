@@ -1,18 +1,18 @@
 import { begin, closeAll, createConnections, type Exchange, giveUp, originOf } from './connections.ts';
 import { type Timed, watchDeadlines } from './deadlines.ts';
 import { type DialOptions, sharedResolver } from './dial.ts';
+import { createEgressRoutes, type EgressRoute, explained, type ProxyOptions } from './egress-routes.ts';
 import { type AttemptError, NOTHING, type Outcome, outcomeOf } from './outcome.ts';
 import { nothingReceived } from './received.ts';
 import { rememberedTargets } from './targets.ts';
-import { createWays, explained, type ProxyOptions, type Way } from './ways.ts';
 
 /** A POST to send. */
 export interface SentRequest {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
-  /** Another way than the usual one. */
-  readonly way?: Way | undefined;
+  /** The route of the endpoint; undefined = that of the server. */
+  readonly route?: EgressRoute | undefined;
   /** Milliseconds for it, where it has less than the usual time limit. */
   readonly limitMs?: number | undefined;
   /** Without one it may be sent at any time. */
@@ -58,7 +58,7 @@ export interface SenderOptions extends DialOptions {
 export function createSender(options: SenderOptions): Sender {
   const dialing = { ...options, resolve: sharedResolver(options.resolve) };
   const connections = createConnections(dialing, options.connectionsPerOrigin);
-  const connectionsOf = createWays(connections, dialing, {
+  const connectionsOf = createEgressRoutes(connections, dialing, {
     ofServer: null,
     addresses: options.addresses,
     limitMs: options.timeoutMs / 2,
@@ -78,14 +78,14 @@ export function createSender(options: SenderOptions): Sender {
   }
 
   return {
-    send({ url, headers, body, way, limitMs, permit }) {
+    send({ url, headers, body, route, limitMs, permit }) {
       const target = readTarget(url);
       if (isClosed) return Promise.resolve(unsent('lost', STOPPED));
       if (!target) return Promise.resolve(unsent('network_error', 'the URL is not valid'));
       return new Promise((resolve) => {
         const received = nothingReceived();
         const exchange: Exchange & Timed = {
-          origin: originOf(connectionsOf(way, target.hostname), target.origin),
+          origin: originOf(connectionsOf(route, target.hostname), target.origin),
           request: { path: target.path, method: 'POST', headers, body },
           received,
           startedAt: received.startedAt,
@@ -96,8 +96,8 @@ export function createSender(options: SenderOptions): Sender {
           settle(failure) {
             deadlines.delete(exchange);
             const isUnanswered = failure !== null && received.status === null;
-            const told = isUnanswered ? explained(failure, way, options.clock) : failure;
-            resolve(outcomeOf(received, told, judging));
+            const explainedFailure = isUnanswered ? explained(failure, route, options.clock) : failure;
+            resolve(outcomeOf(received, explainedFailure, judging));
           },
           connection: null,
           isRepeated: false,

@@ -1,7 +1,7 @@
 import type { ClientCredentials } from '../egress/record.ts';
+import type { EgressRoute } from './egress-routes.ts';
 import { type AttemptError, isOfProxy, MEANINGS, NOTHING, type Outcome } from './outcome.ts';
 import type { Sender } from './send.ts';
-import type { Way } from './ways.ts';
 
 /** An access token, or the outcome of an attempt that gets none. */
 type Grant = { readonly token: string } | { readonly failure: Outcome };
@@ -11,7 +11,7 @@ interface TokenRequest {
   /** Tokens are kept for this object: the endpoint's, until anything of it changes. */
   readonly credentials: ClientCredentials;
   /** How the request leaves, which is how deliveries do. */
-  readonly way: Way | undefined;
+  readonly route: EgressRoute | undefined;
   /** A token that the receiver did not take: it is not given again. */
   readonly refused?: string | undefined;
   /** Milliseconds for the token endpoint. */
@@ -47,9 +47,9 @@ const ERROR_NAME = /^[a-z_]{1,64}$/;
 export function createTokens(sender: Sender): GetToken {
   const kept = new WeakMap<ClientCredentials, Kept>();
 
-  async function ask({ credentials, way, limitMs }: TokenRequest): Promise<Grant> {
+  async function ask({ credentials, route, limitMs }: TokenRequest): Promise<Grant> {
     const startedAt = performance.now();
-    const answer = readAnswer(await sender.send({ ...requestOf(credentials), way, limitMs }));
+    const answer = readAnswer(await sender.send({ ...requestOf(credentials), route, limitMs }));
     if ('failure' in answer) {
       kept.delete(credentials);
       return answer;

@@ -15,7 +15,7 @@ import { createDispatch } from './dispatch.ts';
 import { noteClaim } from './idle.ts';
 import { createLeasing } from './leasing.ts';
 import { createPermits } from './permits.ts';
-import { createPump, type Look } from './pump.ts';
+import { createPump, type PumpControl } from './pump.ts';
 import { startRecovering } from './recover.ts';
 import { register } from './registry.ts';
 import { createSettler } from './settler.ts';
@@ -54,7 +54,7 @@ const BATCH_BYTES = 64 * 1024 * 1024;
 /** Correctness rests on this poll; waking only makes it faster. */
 const POLL_MS = 500;
 const SWEEP_MS = 5000;
-const CLAIMS_TOLD_MS = 10_000;
+const CLAIM_REPORTS_MS = 10_000;
 const TIMEOUTS_PER_LEASE = 2;
 /** However short attempts are: a busy machine must get from a claim to a request in half of it. */
 const SHORTEST_LEASE_MS = 4000;
@@ -96,7 +96,7 @@ export function createWorker(options: WorkerOptions): Worker {
     settle: settler.add,
     onUnsent: (delivery) => leasing.end([delivery]),
   });
-  const tellOfClaim = createTelling(db);
+  const reportClaim = createClaimReports(db);
   let cursor: Cursor | null = null;
   let isClosing = false;
   const leasing = createLeasing({
@@ -109,16 +109,16 @@ export function createWorker(options: WorkerOptions): Worker {
     isOpen: () => !isClosing && dispatch.restMs() <= 0,
     start(deliveries, lease) {
       dispatch.start(deliveries, lease);
-      if (deliveries.length > 0) tellOfClaim();
+      if (deliveries.length > 0) reportClaim();
     },
     startBatch(batch, lease) {
       dispatch.startBatch(batch, lease);
-      tellOfClaim();
+      reportClaim();
     },
   });
 
   /** Claims until nothing is due or nothing more fits; returns the milliseconds until it is worth looking again. */
-  async function look({ begin, isOver }: Look): Promise<number> {
+  async function look({ begin, isOver }: PumpControl): Promise<number> {
     if (!registration.isReady()) return POLL_MS;
     let pauseMs = POLL_MS;
     leasing.beginLook();
@@ -165,14 +165,14 @@ export function createWorker(options: WorkerOptions): Worker {
   };
 }
 
-/** Notes now and then that something was claimed, for `/readyz` of all servers. */
-function createTelling(db: Database): () => void {
-  let toldAt = Number.NEGATIVE_INFINITY;
+/** Reports at intervals that deliveries were claimed, for `/readyz` of all servers. */
+function createClaimReports(db: Database): () => void {
+  let reportedAt = Number.NEGATIVE_INFINITY;
   return () => {
-    if (performance.now() - toldAt < CLAIMS_TOLD_MS) return;
-    toldAt = performance.now();
+    if (performance.now() - reportedAt < CLAIM_REPORTS_MS) return;
+    reportedAt = performance.now();
     db.engine(noteClaim).catch(() => {
-      toldAt = Number.NEGATIVE_INFINITY;
+      reportedAt = Number.NEGATIVE_INFINITY;
     });
   };
 }

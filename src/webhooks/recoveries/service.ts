@@ -20,13 +20,13 @@ import {
   lockTarget,
   markCancelled,
   openRecovery,
-  type Place,
+  type RecoveryKey,
   readRecovery,
 } from './store.ts';
 
 const missing = () => fail('resource_missing', 'no such recovery of this webhook endpoint');
 
-function placeOf(ids: { id: string; recovery_id: string }): Place {
+function keyOf(ids: { id: string; recovery_id: string }): RecoveryKey {
   const [endpoint, recovery] = [uuidOf('we', ids.id), uuidOf('rec', ids.recovery_id)];
   if (endpoint === null || recovery === null) throw missing();
   return { endpoint, recovery };
@@ -38,7 +38,7 @@ export async function getRecovery(
   account: AccountId,
   ids: { id: string; recovery_id: string },
 ): Promise<Json<WebhookRecovery>> {
-  const json = await readRecovery(db, account, placeOf(ids));
+  const json = await readRecovery(db, account, keyOf(ids));
   if (json === null) throw missing();
   return json;
 }
@@ -92,7 +92,7 @@ export async function cancelRecovery(
   account: AccountId,
   ids: { id: string; recovery_id: string },
 ): Promise<void> {
-  const place = placeOf(ids);
+  const place = keyOf(ids);
   if (await markCancelled(tx, account, place)) return;
   if ((await readRecovery(tx, account, place)) === null) throw missing();
   throw fail('recovery_ended', `recovery ${ids.recovery_id} is already completed or cancelled`);

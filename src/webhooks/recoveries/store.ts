@@ -41,7 +41,7 @@ export function listRecoveries(
 }
 
 /** A recovery and its endpoint, by their UUIDs. */
-export interface Place {
+export interface RecoveryKey {
   readonly endpoint: EndpointId;
   readonly recovery: RecoveryId;
 }
@@ -50,7 +50,7 @@ export interface Place {
 export function readRecovery(
   db: Reader,
   account: AccountId,
-  { endpoint, recovery }: Place,
+  { endpoint, recovery }: RecoveryKey,
 ): Promise<Json<WebhookRecovery> | null> {
   return maybeRecord(
     db,
@@ -119,7 +119,7 @@ export async function insertRecovery(
 export async function markCancelled(
   tx: Tx,
   account: AccountId,
-  { endpoint, recovery }: Place,
+  { endpoint, recovery }: RecoveryKey,
 ): Promise<boolean> {
   const done = await maybeRow(
     tx,

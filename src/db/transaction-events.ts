@@ -1,5 +1,5 @@
-/** The end of a transaction, as its listeners are told. */
-export function createTelling(announced: (ageMs: number) => void) {
+/** Collects what a transaction announces; `end` runs its listeners. `announced` gets the age of a committed one, in milliseconds. */
+export function createTransactionEvents(announced: (ageMs: number) => void) {
   const begunAt = performance.now();
   const listeners: ((isCommitted: boolean) => void)[] = [];
   let hasAnnounced = false;

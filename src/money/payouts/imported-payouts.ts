@@ -11,14 +11,14 @@ import { noteSeries } from '../ledger/series.ts';
  * for each day in the account's zone, and another where an affiliate was paid twice on a day under two references. No
  * event is published, because this is history. The caller has locked the books. Returns the number of payouts created.
  */
-export async function takePastPayouts(
+export async function createImportedPayouts(
   tx: Tx,
   account: AccountId,
   { importId, actor, zone }: { importId: ImportId; actor: string; zone: string },
 ): Promise<number> {
   await rows(
     tx,
-    sql`create temporary table past on commit drop as
+    sql`create temporary table paid_elsewhere on commit drop as
         select c.id as commission_id, c.affiliate_id, c.currency, c.amount, s.payment_reference,
                date_trunc('day', s.paid_at at time zone ${zone}) at time zone ${zone} as paid_at,
                dense_rank() over (
@@ -32,12 +32,15 @@ export async function takePastPayouts(
   // an id carries its time of creation: here the time of payment
   await rows(
     tx,
-    sql`create temporary table past_payouts on commit drop as
+    sql`create temporary table imported_payouts on commit drop as
         select (substr(id_floor(paid_at)::text, 1, 13) || substr(new_id()::text, 14))::uuid as id, paid_at, part,
                row_number() over (order by paid_at, part) as place
-        from past group by paid_at, part`,
+        from paid_elsewhere group by paid_at, part`,
   );
-  const { count } = await oneRow<{ count: number }>(tx, sql`select count(*)::int as count from past_payouts`);
+  const { count } = await oneRow<{ count: number }>(
+    tx,
+    sql`select count(*)::int as count from imported_payouts`,
+  );
   if (count > 0) await writePayouts(tx, account, importId, actor);
   return count;
 }
@@ -46,12 +49,12 @@ async function writePayouts(tx: Tx, account: AccountId, importId: ImportId, acto
   await rows(
     tx,
     sql`with book as (
-          update payout_books set next_number = next_number + (select count(*) from past_payouts)
+          update payout_books set next_number = next_number + (select count(*) from imported_payouts)
           where account_id = ${account}
-          returning next_number - (select count(*) from past_payouts) as first)
+          returning next_number - (select count(*) from imported_payouts) as first)
         insert into payouts (account_id, id, number, status, as_of, created_by, paid_by, paid_at, import_id)
         select ${account}, id, book.first + place - 1, 'paid', paid_at, ${actor}, ${actor}, paid_at, ${importId}
-        from past_payouts, book order by place`,
+        from imported_payouts, book order by place`,
   );
   await rows(
     tx,
@@ -59,39 +62,39 @@ async function writePayouts(tx: Tx, account: AccountId, importId: ImportId, acto
           payout_method, legal_type, is_ready_for_payout)
         select distinct ${account}::uuid, p.id, a.id, a.name_first, a.name_last, a.email, a.paypal_email, a.payout_method,
           a.legal_type, a.is_ready_for_payout
-        from past join past_payouts p using (paid_at, part)
-        join affiliates a on a.account_id = ${account} and a.id = past.affiliate_id`,
+        from paid_elsewhere join imported_payouts p using (paid_at, part)
+        join affiliates a on a.account_id = ${account} and a.id = paid_elsewhere.affiliate_id`,
   );
   await rows(
     tx,
     sql`insert into payout_line_totals (account_id, payout_id, affiliate_id, currency, amount, commission_count, is_paid,
           payment_reference)
-        select ${account}, p.id, past.affiliate_id, past.currency, sum(past.amount), count(*), true,
-          max(past.payment_reference)
-        from past join past_payouts p using (paid_at, part) group by 2, 3, 4`,
+        select ${account}, p.id, paid_elsewhere.affiliate_id, paid_elsewhere.currency, sum(paid_elsewhere.amount), count(*), true,
+          max(paid_elsewhere.payment_reference)
+        from paid_elsewhere join imported_payouts p using (paid_at, part) group by 2, 3, 4`,
   );
   await rows(
     tx,
     sql`with claimed as (
           update commissions c set payout_id = p.id, updated_at = clock_timestamp()
-          from past join past_payouts p using (paid_at, part)
-          where c.account_id = ${account} and c.id = past.commission_id
+          from paid_elsewhere join imported_payouts p using (paid_at, part)
+          where c.account_id = ${account} and c.id = paid_elsewhere.commission_id
           returning c.affiliate_id, c.currency, c.available_at, c.amount),
         balanced as (${noteClaimed(account)})
         select 1`,
   );
-  await rows(tx, notePaid(account, sql`select affiliate_id, currency, amount, paid_at from past`));
-  const happened = sql`select 'paid' as kind, null::int8 as program_id, currency, paid_at as at, amount, 1 as count from past`;
+  await rows(tx, notePaid(account, sql`select affiliate_id, currency, amount, paid_at from paid_elsewhere`));
+  const happened = sql`select 'paid' as kind, null::int8 as program_id, currency, paid_at as at, amount, 1 as count from paid_elsewhere`;
   await rows(tx, noteSeries(account, happened));
-  const made = await rows<{ id: PayoutId }>(tx, sql`select id from past_payouts order by place`);
+  const made = await rows<{ id: PayoutId }>(tx, sql`select id from imported_payouts order by place`);
   for (const { id } of made) await refreshTotals(tx, account, id);
 }
 
-/** Deletes the past payouts of an import, whose commissions have left them. The caller has locked the books. */
-export async function takeBackPastPayouts(tx: Tx, account: AccountId, importId: ImportId): Promise<void> {
+/** Deletes the payouts that an import created; their commissions are no longer in them. The caller has locked the books. */
+export async function deleteImportedPayouts(tx: Tx, account: AccountId, importId: ImportId): Promise<void> {
   await rows(
     tx,
-    sql`create temporary table past_lines on commit drop as
+    sql`create temporary table imported_lines on commit drop as
         select t.payout_id, t.affiliate_id, t.currency, t.amount, t.commission_count, p.paid_at
         from payouts p join payout_line_totals t on t.account_id = p.account_id and t.payout_id = p.id
         where p.account_id = ${account} and p.import_id = ${importId}`,
@@ -100,7 +103,7 @@ export async function takeBackPastPayouts(tx: Tx, account: AccountId, importId: 
     tx,
     notePaid(
       account,
-      sql`select affiliate_id, currency, -amount as amount, null::timestamptz as paid_at from past_lines`,
+      sql`select affiliate_id, currency, -amount as amount, null::timestamptz as paid_at from imported_lines`,
     ),
   );
   await rows(
@@ -109,9 +112,9 @@ export async function takeBackPastPayouts(tx: Tx, account: AccountId, importId: 
       account,
       sql`select 'paid' as kind, null::int8 as program_id, currency, paid_at as at, -amount as amount,
                  -commission_count as count
-          from past_lines`,
+          from imported_lines`,
     ),
   );
   await rows(tx, sql`delete from payouts where account_id = ${account} and import_id = ${importId}`);
-  await findLastPaid(tx, account, sql`select affiliate_id from past_lines`);
+  await findLastPaid(tx, account, sql`select affiliate_id from imported_lines`);
 }

@@ -8,8 +8,8 @@ import { branchOf, type Connections } from './connections.ts';
 import type { Dialing } from './dial.ts';
 import type { Failure } from './outcome.ts';
 
-/** How requests leave for an endpoint that wants more than the usual way. */
-export interface Way {
+/** How requests to an endpoint leave, where its settings differ from the server's. */
+export interface EgressRoute {
   /** The same for endpoints that may share connections, and for no others. */
   readonly key: string;
   /** The endpoint's own; null = that of the server, if any. */
@@ -19,8 +19,8 @@ export interface Way {
   readonly certificateEndsMs: number | undefined;
 }
 
-/** The way of an endpoint, from what was sealed; undefined = the usual one. */
-export function wayOf({ proxy, certificate }: Egress): Way | undefined {
+/** The route of an endpoint, from its unsealed settings; undefined = that of the server. */
+export function egressRouteOf({ proxy, certificate }: Egress): EgressRoute | undefined {
   if (proxy === undefined && certificate === undefined) return undefined;
   const key = createHash('sha256')
     .update(JSON.stringify([proxy, certificate]))
@@ -34,8 +34,8 @@ export function wayOf({ proxy, certificate }: Egress): Way | undefined {
 }
 
 /** A failure without an answer, and that the client certificate has ended where this may be why; `clock` as of a sender. */
-export function explained(failure: Failure, way: Way | undefined, clock?: () => number): Failure {
-  const ends = way?.certificateEndsMs;
+export function explained(failure: Failure, route: EgressRoute | undefined, clock?: () => number): Failure {
+  const ends = route?.certificateEndsMs;
   const mayBeWhy = ['connection_reset', 'tls_error', 'certificate_refused'].includes(failure.code);
   if (!mayBeWhy || !clock || ends === undefined || ends > clock()) return failure;
   return {
@@ -66,36 +66,36 @@ export function serverProxy({ proxyUrl, noProxy }: DeliveryConfig): ServerProxy 
   return proxy && { proxy, except: noProxy };
 }
 
-/** Ways whose connections are remembered when there is none at the moment: mostly sessions of TLS. */
+/** Routes remembered without an open connection, mostly for their TLS sessions. */
 const KEPT = 1000;
 const ANYWHERE: AddressRules = { allows: () => true };
 
-/** Finds the connections for a way to a host; undefined = the usual way. */
-export type FindConnections = (way: Way | undefined, hostname: string) => Connections;
+/** Finds the connections of a route to a host; undefined = the route of the server. */
+export type FindConnections = (route: EgressRoute | undefined, hostname: string) => Connections;
 
 /** Creates what finds connections among those of one sender. */
-export function createWays(
+export function createEgressRoutes(
   main: Connections,
   dialing: Dialing,
   { ofServer, addresses, limitMs }: ProxyOptions,
 ): FindConnections {
   const branches = new Map<string, Connections>();
 
-  function proxyFor(way: Way | undefined, hostname: string): Dialing['through'] {
-    if (way?.proxy) return { proxy: way.proxy, addresses, limitMs };
+  function proxyFor(route: EgressRoute | undefined, hostname: string): Dialing['through'] {
+    if (route?.proxy) return { proxy: route.proxy, addresses, limitMs };
     if (ofServer === null || isBelow(hostname, ofServer.except)) return undefined;
     return { proxy: ofServer.proxy, addresses: ANYWHERE, limitMs };
   }
 
-  return (way, hostname) => {
-    if (way === undefined && ofServer === null) return main;
-    const through = proxyFor(way, hostname);
-    if (way === undefined && through === undefined) return main;
-    const key = `${way?.key ?? ''} ${through?.addresses === ANYWHERE ? 'by the proxy of the server' : ''}`;
+  return (route, hostname) => {
+    if (route === undefined && ofServer === null) return main;
+    const through = proxyFor(route, hostname);
+    if (route === undefined && through === undefined) return main;
+    const key = `${route?.key ?? ''} ${through?.addresses === ANYWHERE ? 'by the proxy of the server' : ''}`;
     const known = branches.get(key);
     if (known) return known;
     if (branches.size >= KEPT) forgetUnused(branches);
-    const made = branchOf(main, { ...dialing, certificate: way?.certificate, through });
+    const made = branchOf(main, { ...dialing, certificate: route?.certificate, through });
     branches.set(key, made);
     return made;
   };

@@ -11,7 +11,7 @@ const PARTIAL = /^\.payhook-\d{4}-\d\d-\d\dT\d{6}Z\.payhook\.\d+\.part$/;
 const ABANDONED_MS = 24 * 3_600_000;
 
 /** A file being written under a temporary name. */
-export interface Place {
+export interface BackupFile {
   /** Absolute. */
   readonly file: string;
   /** Writes the bytes to the disk; returns how many there were. */
@@ -28,7 +28,7 @@ export interface Place {
  * The place of a backup. In: a file that does not exist, or a folder, in which it is called by the time; what ends with a slash must be a folder. Throws
  * BackupError when it cannot be there.
  */
-export async function placeFor(target: string, nowMs: number): Promise<Place> {
+export async function prepareBackupFile(target: string, nowMs: number): Promise<BackupFile> {
   const path = resolve(target);
   const there = await stat(path).catch(() => null);
   if (/[\\/]$/.test(target) && !there?.isDirectory()) throw noFolder(path);

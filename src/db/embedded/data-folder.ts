@@ -26,7 +26,7 @@ const SOCKET_FOLDER = /^payhook-\w{6}$/;
 const STAGE = /^payhook-postgres-\w{6}$/;
 
 /** The folders and files of one data folder. */
-export interface Place {
+export interface DataFolder {
   readonly dataDir: string;
   readonly pgdata: string;
   readonly runDir: string;
@@ -38,7 +38,7 @@ export interface Place {
  * In: the data folder, relative or absolute. Out: its places, absolute and without symbolic links.
  * Errors: EmbeddedDatabaseError when it cannot be made or written, or when `requireTrusted` refuses it.
  */
-export function openPlace(dataDir: string): Place {
+export function openDataFolder(dataDir: string): DataFolder {
   requireTrusted(dataDir);
   try {
     mkdirSync(dataDir, { recursive: true, mode: 0o700 });
@@ -75,20 +75,20 @@ export interface Outside {
  * Removes what an earlier launch left outside DATA_DIR, and the note about it. Only folders with the names that we give
  * them are removed, and only while they belong to us, or the folder of a socket to nobody, whom it was given to.
  */
-export function removeOutside(place: Place, { uid }: Host): void {
-  const { socketDir, stage } = readJson(noteOf(place)) ?? {};
+export function removeOutside(folder: DataFolder, { uid }: Host): void {
+  const { socketDir, stage } = readJson(noteOf(folder)) ?? {};
   if (isMade(stage, STAGE, [uid])) rmSync(stage, { recursive: true, force: true });
   if (isSocketFolder(socketDir, uid)) removeSocketFolder(socketDir);
-  rmSync(noteOf(place), { force: true });
+  rmSync(noteOf(folder), { force: true });
 }
 
 /** The folders in which sockets of a data folder may be, also one outside of it. */
-export function socketDirs(place: Place, { uid }: Host): string[] {
-  const outside = readJson(noteOf(place))?.socketDir;
-  return [place.runDir, place.pgdata, ...(isSocketFolder(outside, uid) ? [outside] : [])];
+export function socketDirs(folder: DataFolder, { uid }: Host): string[] {
+  const outside = readJson(noteOf(folder))?.socketDir;
+  return [folder.runDir, folder.pgdata, ...(isSocketFolder(outside, uid) ? [outside] : [])];
 }
 
-const noteOf = ({ runDir }: Place) => join(runDir, 'outside.json');
+const noteOf = ({ runDir }: DataFolder) => join(runDir, 'outside.json');
 
 const isSocketFolder = (path: unknown, uid: number | null): path is string =>
   isMade(path, SOCKET_FOLDER, uid === 0 ? [uid, NOBODY] : [uid]);
@@ -111,8 +111,8 @@ function removeSocketFolder(folder: string): void {
 }
 
 /** Notes what lies outside DATA_DIR, before it is used. */
-export function noteOutside(place: Place, outside: Outside): void {
-  if (outside.socketDir || outside.stage) writeJson(noteOf(place), outside);
+export function noteOutside(folder: DataFolder, outside: Outside): void {
+  if (outside.socketDir || outside.stage) writeJson(noteOf(folder), outside);
 }
 
 /**

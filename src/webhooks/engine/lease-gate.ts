@@ -3,38 +3,38 @@
  * committed, and a publish by what the process knows, so a claim must neither begin nor end while a publish is under way.
  * Publishes go side by side: each leaves room for what the others may lease.
  */
-export interface Turns {
+export interface LeaseGate {
   /**
-   * Takes a turn, waiting at most `patienceMs`, or not at all if 0. Returns whether it did. Nobody overtakes who waits
-   * for a turn of the other kind.
+   * Enters, waiting at most `patienceMs`, or not at all if 0. Returns whether it did. A waiting caller of
+   * the other kind is not overtaken.
    */
-  take(kind: Turn, patienceMs: number): Promise<boolean> | boolean;
-  /** Gives a turn back. */
-  give(): void;
+  enter(kind: LeaseKind, patienceMs: number): Promise<boolean> | boolean;
+  /** Leaves; waiting callers enter in their order. */
+  leave(): void;
 }
 
-export type Turn = 'claim' | 'publish';
+export type LeaseKind = 'claim' | 'publish';
 
 interface Waiting {
-  readonly kind: Turn;
+  readonly kind: LeaseKind;
   readonly go: () => void;
 }
 
-/** Creates turns; nobody has one. */
-export function createTurns(): Turns {
-  let kindNow: Turn = 'publish';
-  let taken = 0;
+/** Creates an empty gate. */
+export function createLeaseGate(): LeaseGate {
+  let kindInside: LeaseKind = 'publish';
+  let inside = 0;
   const waiting = new Set<Waiting>();
 
-  const isFree = (kind: Turn) => taken === 0 || (kind === 'publish' && kindNow === 'publish');
+  const isFree = (kind: LeaseKind) => inside === 0 || (kind === 'publish' && kindInside === 'publish');
 
-  function begin(kind: Turn): void {
-    kindNow = kind;
-    taken += 1;
+  function begin(kind: LeaseKind): void {
+    kindInside = kind;
+    inside += 1;
   }
 
   return {
-    take(kind, patienceMs) {
+    enter(kind, patienceMs) {
       if (isFree(kind) && waiting.size === 0) {
         begin(kind);
         return true;
@@ -55,8 +55,8 @@ export function createTurns(): Turns {
         waiting.add(mine);
       });
     },
-    give() {
-      taken -= 1;
+    leave() {
+      inside -= 1;
       for (const next of waiting) {
         if (!isFree(next.kind)) return;
         waiting.delete(next);

@@ -22,8 +22,8 @@ const LONGEST_LEASE = sql`interval '3 minutes'`;
  * for the first time was due when it was written. A row of the schedule is wrong if the attempt before it lies in
  * the future; it keeps its pause. A lease is cut to the longest one allowed.
  */
-export async function mendQueue(tx: Tx): Promise<number> {
-  const mended = await rows(
+export async function repairQueueTimes(tx: Tx): Promise<number> {
+  const repaired = await rows(
     tx,
     sql`with wrong as materialized (
           select q.account_id, q.endpoint_id, q.event_id, q.lease_token is not null as is_leased,
@@ -50,8 +50,8 @@ export async function mendQueue(tx: Tx): Promise<number> {
             and d.status = 'pending' and d.next_attempt_at > now() + ${TOLERANCE} and not w.is_leased)
         select 1 from wrong`,
   );
-  if (mended.length > 0) tx.announce();
-  return mended.length;
+  if (repaired.length > 0) tx.announce();
+  return repaired.length;
 }
 
 /**
@@ -59,8 +59,8 @@ export async function mendQueue(tx: Tx): Promise<number> {
  * because it is not known which of them that clock wrote. A receiver that still wants a pause will ask again.
  * Returns how many.
  */
-export async function mendEndpoints(tx: Tx, wasSetBack: boolean): Promise<number> {
-  const mended = await rows(
+export async function repairEndpointTimes(tx: Tx, wasSetBack: boolean): Promise<number> {
+  const repaired = await rows(
     tx,
     sql`update endpoint_state
         set may_start_at = case when may_start_at > now() + ${wasSetBack ? TOLERANCE : LONGEST_WAIT} then now()
@@ -80,6 +80,6 @@ export async function mendEndpoints(tx: Tx, wasSetBack: boolean): Promise<number
     sql`update webhook_endpoints set previous_secret_until = now_ms() + ${LONGEST_SECOND}
         where previous_secret_until > now() + ${LONGEST_SECOND} + ${TOLERANCE} returning 1`,
   );
-  if (mended.length > 0) tx.announce();
-  return Math.max(mended.length, secrets.length);
+  if (repaired.length > 0) tx.announce();
+  return Math.max(repaired.length, secrets.length);
 }
