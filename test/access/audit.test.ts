@@ -324,7 +324,7 @@ describe.each(KINDS)('what a %s does', (kind) => {
     const actor = actors[kind];
     const before = await countOfEntries();
     const { done, expected } = await liveAs(actor);
-    // a new write that is not a streamed upload must be called here
+    // a new audited write must be called here
     const open = WRITES.filter((operation) => actor.may(operation)).map(({ operationId }) => operationId);
     expect([...new Set(done)].toSorted()).toEqual(open.toSorted());
     const found = await entriesAfter(before);
@@ -368,7 +368,7 @@ describe.each(KINDS)('what a %s does', (kind) => {
   });
 });
 
-test('of all writes only streamed uploads, previews and the trial of a filter leave no entry', () => {
+test('of all writes only new commissions and events, previews and the trial of a filter leave no entry', () => {
   const out = WRITES.map(({ operationId }) => operationId).filter(isUnaudited);
   expect(out.toSorted()).toEqual([
     'createCommission',

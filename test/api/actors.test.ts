@@ -20,7 +20,7 @@ const actorsOf = async (ids: readonly string[], asked: Pick<Api, 'get'> = api) =
 };
 const byId = (left: { id: string }, right: { id: string }) => (left.id < right.id ? -1 : 1);
 
-/** Somebody of every kind who can do something in an account, with the application of `host`. */
+/** One actor of each kind that can act in an account, with the application of `host`. */
 async function everybody(at: Api, host: Api) {
   const { body: key } = await at.post('/v2/api-keys', { name: 'the shop' });
   const { body: user } = await at.post('/v2/users', {
@@ -42,7 +42,7 @@ async function everybody(at: Api, host: Api) {
   ].sort(byId);
 }
 
-test('people, keys, portals and applications that were let in are named, in any order and once', async () => {
+test('people, keys, portals and granted applications are named, in any order and once', async () => {
   const all = await everybody(api, other);
   const ids = all.map(({ id }) => id);
   expect(await actorsOf([...ids].reverse())).toEqual(all);
@@ -62,7 +62,7 @@ test('a removed person and a revoked key keep their names', async () => {
   expect(names.sort()).toEqual(['Max', 'the old shop']);
 });
 
-test('nobody of another account is named, nor an application that was not let in', async () => {
+test('nobody of another account is named, nor an application without a grant', async () => {
   const stranger = await world.otherAccount();
   const theirs = (await everybody(other, other)).map(({ id }) => id);
   expect(await actorsOf(theirs)).toEqual([]);
@@ -70,13 +70,13 @@ test('nobody of another account is named, nor an application that was not let in
   expect(await actorsOf(theirs, other)).toHaveLength(4);
 });
 
-test('an id of nobody, of another kind or of no shape is left out', async () => {
+test('an unknown id, one of another kind and an ill-formed one are omitted', async () => {
   const { body: key } = await api.post('/v2/api-keys', { name: 'one' });
   const ids = ['operator', 'usr_none', `usr_${key.id.slice(4)}`, 'po_1', '%27', key.id];
   expect(await actorsOf(ids)).toEqual([{ kind: 'key', id: key.id, name: 'one' }]);
 });
 
-test('a hundred ids may be asked for, not more, and not none', async () => {
+test('one to a hundred ids may be requested', async () => {
   const many = Array.from({ length: 101 }, (_, index) => `usr_${index}`);
   expect(await actorsOf(many.slice(1))).toEqual([]);
   expectRefusal(await api.get(`/v2/actors?ids=${many.join()}`), 400, 'invalid_query', 'ids', '100');

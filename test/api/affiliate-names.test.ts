@@ -34,7 +34,7 @@ test.each([
   expect(await newestEvent(world, api, 'commission.created')).toEqual(made.body);
 });
 
-test('the same commission is the same by whichever name; for another affiliate it is another', async () => {
+test('a commission is the same under any name of its affiliate, and another one for another affiliate', async () => {
   const made = await send({ affiliate_id: zoe.id });
   for (const who of [{ affiliate_external_id: 'partner-7' }, { affiliate_email: 'zoë@example.com' }]) {
     const again = await send(who);
@@ -48,7 +48,7 @@ test('the same commission is the same by whichever name; for another affiliate i
   for (const who of others) expectRefusal(await send(who), 409, 'duplicate_external_id');
 });
 
-test('exactly one name is taken, and it is one of the account', async () => {
+test('exactly one name is accepted, and it must be in the account', async () => {
   const other = await world.otherAccount();
   await makeAffiliate(other, { external_id: 'theirs', email: 'theirs@example.com' });
   const rule = 'exactly one of affiliate_id, affiliate_email, affiliate_external_id names the affiliate';
@@ -73,7 +73,7 @@ test('exactly one name is taken, and it is one of the account', async () => {
   });
 });
 
-test('a batch names affiliates in any of the ways, each item by itself', async () => {
+test('each item of a batch names its affiliate in any of these ways', async () => {
   const items = [
     { affiliate_external_id: 'partner-7' },
     { affiliate_email: 'BOB@example.com' },
@@ -95,7 +95,7 @@ test('a batch names affiliates in any of the ways, each item by itself', async (
   expect(told).toEqual([zoe.id, bob.id, zoe.id, bob.id, 'unknown_affiliate', 'invalid_body', 'invalid_body']);
 });
 
-test('a file finds them by the same rules', async () => {
+test('a file finds affiliates by the same rules', async () => {
   const file = 'external_id,affiliate_email,amount,currency\nf-1,ZOE\u0308@example.com,1.00,usd\n';
   const answer = await api.upload(`${COMMISSIONS}/import`, file);
   expect(answer.body).toMatchObject({ created: 1 });

@@ -20,8 +20,8 @@ const api = useAccount(world);
 const at = (externalId: string) => `${AFFILIATES}/by-external-id/${encodeURIComponent(externalId)}`;
 const typesOf = async (account: Api) => (await eventsOf(world, account)).map(({ type }) => type);
 
-describe('PUT by an id of your own', () => {
-  test('makes the affiliate that is not there, with all that a POST takes', async () => {
+describe('PUT by your own id', () => {
+  test('creates a missing affiliate, with every field of POST', async () => {
     const fields = {
       email: 'Ada@Example.com',
       name_first: 'Ada',
@@ -45,7 +45,7 @@ describe('PUT by an id of your own', () => {
     ]);
   });
 
-  test('changes the named fields of the existing one, and leaves the rest', async () => {
+  test('changes the named fields of the existing one, and keeps the rest', async () => {
     const made = (await api.put(at('crm-7'), { email: 'ada@example.com', name_first: 'Ada', slug: 'ada' }))
       .body;
     const changed = await api.put(at('crm-7'), { name_first: 'Augusta', slug: null });
@@ -56,7 +56,7 @@ describe('PUT by an id of your own', () => {
     expect(await typesOf(api)).toEqual(['affiliate.created', 'affiliate.updated']);
   });
 
-  test('to the same values is no change and publishes nothing', async () => {
+  test('with the same values changes nothing and publishes nothing', async () => {
     const fields = { email: 'ada@example.com', metadata: { a: '1', b: '2' }, minimum_payout: { usd: 1 } };
     const made = await api.put(at('crm-7'), fields);
     const again = await onlyAudited(world, () => api.put(at('crm-7'), fields));
@@ -73,7 +73,7 @@ describe('PUT by an id of your own', () => {
     expect([body.revision, body.affiliates[0].paypal_email]).toEqual([2, 'new@example.com']);
   });
 
-  test('needs an e-mail address for a new one that no other affiliate has', async () => {
+  test('needs an unused e-mail address for a new affiliate', async () => {
     const bob = await makeAffiliate(api, { email: 'bob@example.com' });
     const ada = await makeAffiliate(api, { external_id: 'crm-7' });
     await nothingChanges(world, async () => {
@@ -104,7 +104,7 @@ describe('PUT by an id of your own', () => {
     });
   });
 
-  test('changes one whose external_id would be refused today', async () => {
+  test('changes an affiliate whose external_id would be refused today', async () => {
     const { id } = await makeAffiliate(api, { external_id: 'old' });
     await world.query(`update affiliates set external_id = ' old' where id = $1`, [id]);
     expect((await api.put(at(' old'), { name_first: 'Ada' })).body).toMatchObject({ id, name_first: 'Ada' });
@@ -119,7 +119,7 @@ describe('PUT by an id of your own', () => {
     });
   });
 
-  test('with an Idempotency-Key gives its first answer again', async () => {
+  test('with an Idempotency-Key gives its first response again', async () => {
     const key = { 'idempotency-key': 'signed up' };
     const made = await api.put(at('crm-7'), { email: 'ada@example.com' }, key);
     await api.put(at('crm-7'), { name_first: 'Ada' });
@@ -129,7 +129,7 @@ describe('PUT by an id of your own', () => {
   });
 });
 
-test('GET by an id of your own is the affiliate with its balance', async () => {
+test('GET by your own id is the affiliate with its balance', async () => {
   const { id } = await makeAffiliate(api, { external_id: 'a/b?c' });
   await makeCommission(api, id);
   const [own, plain] = [await api.get(at('a/b?c')), await api.get(`${AFFILIATES}/${id}`)];

@@ -20,7 +20,7 @@ const world = useWorld();
 const api = useAccount(world);
 
 const upload = (file: string | Uint8Array, query = '') => api.upload(`${AFFILIATES}/import${query}`, file);
-/** Affiliates as events have them: a list tells what each is owed besides. */
+/** Affiliates as events show them: a list adds the owed amounts. */
 const plain = (people: readonly Json[]) =>
   people.map(
     ({ balance: _, last_paid_at: __, destination_type: ___, paid_through: ____, ...affiliate }) => affiliate,
@@ -32,7 +32,7 @@ async function refused(file: string | Uint8Array, reason: string, ...parts: stri
 }
 
 describe('a file of affiliates', () => {
-  test('says what they are by law and where, and changes neither where it has no such column', async () => {
+  test('sets legal type and country, and keeps both where it has no such column', async () => {
     const header = 'email,legal_type,country';
     const rows = ['ada@example.com,business,ie', 'bob@example.com,person,', 'cyd@example.com,,DE'];
     expect((await upload(csv(header, ...rows))).body).toMatchObject({ created: 3 });
@@ -54,7 +54,7 @@ describe('a file of affiliates', () => {
     );
   });
 
-  test('makes who is not there yet, with every column and an event for each', async () => {
+  test('creates missing affiliates, with every column and an event for each', async () => {
     const answer = await upload(
       csv(
         'external_id,email,name_first,name_last,slug,paypal_email,payout_method,is_ready_for_payout,status',
@@ -98,7 +98,7 @@ describe('a file of affiliates', () => {
     expect(told.map(({ payload }) => payload.data)).toEqual([ada, bob, cyd]);
   });
 
-  test('changes who is there: by external_id, else by e-mail in any case', async () => {
+  test('changes existing affiliates, found by external_id, else by e-mail in any case', async () => {
     const byId = await makeAffiliate(api, { external_id: 'a', email: 'ada@example.com', name_first: 'Old' });
     const byMail = await makeAffiliate(api, { email: 'bob@example.com', name_first: 'Old' });
     const answer = await upload(
@@ -120,7 +120,7 @@ describe('a file of affiliates', () => {
     );
   });
 
-  test('gives an external_id to who had none', async () => {
+  test('gives an external_id to an affiliate without one', async () => {
     const bob = await makeAffiliate(api, { email: 'bob@example.com' });
     expect((await upload(csv('external_id,email', 'b,bob@example.com'))).body).toMatchObject({
       updated: 1,
@@ -129,7 +129,7 @@ describe('a file of affiliates', () => {
     expect(await stored()).toMatchObject([{ id: bob.id, external_id: 'b' }]);
   });
 
-  test('clears with an empty cell and leaves what has no column', async () => {
+  test('clears a field with an empty cell and keeps fields without a column', async () => {
     const ada = await makeAffiliate(api, {
       external_id: 'a',
       email: 'ada@example.com',
@@ -145,7 +145,7 @@ describe('a file of affiliates', () => {
     expect(after).toEqual({ ...ada, name_first: null, paypal_email: null, updated_at: after?.updated_at });
   });
 
-  test('that says nothing new writes nothing', async () => {
+  test('without changes writes nothing', async () => {
     const file = csv('external_id,email,name_first', 'a,ada@example.com,Ada', ',bob@example.com,');
     await upload(file);
     await onlyAudited(world, async () =>
@@ -170,7 +170,7 @@ describe('a file of affiliates', () => {
     expect(await eventsOf(world, api, 'payout.updated')).toHaveLength(1);
   });
 
-  test('leaves other accounts alone', async () => {
+  test('does not change other accounts', async () => {
     const other = await world.otherAccount();
     const theirs = await makeAffiliate(other, { external_id: 'a', email: 'ada@example.com' });
     expect((await upload(csv('external_id,email,name_first', 'a,ada@example.com,Mine'))).body.created).toBe(
@@ -180,7 +180,7 @@ describe('a file of affiliates', () => {
   });
 });
 
-describe('lines that clash are named, and nothing is written:', () => {
+describe('conflicting lines are named, and nothing is written:', () => {
   const header = 'external_id,email,name_first';
 
   beforeEach(async () => {
@@ -210,7 +210,7 @@ describe('lines that clash are named, and nothing is written:', () => {
     [`x,${'x'.repeat(320)}@example.com,`, 'email'],
     [`${'x'.repeat(256)},x@example.com,`, 'external_id'],
     [`x,x@example.com,${'x'.repeat(201)}`, 'name_first'],
-  ])('%s breaks the rule of %s', async (line, column) => {
+  ])('%s violates the rule of %s', async (line, column) => {
     await refused(
       csv(header, 'fine,fine@example.com,', line),
       'invalid_lines',
@@ -235,14 +235,14 @@ describe('lines that clash are named, and nothing is written:', () => {
     );
   });
 
-  test('two who would change addresses with each other', async () => {
+  test('two affiliates cannot swap addresses', async () => {
     await nothingChanges(world, async () => {
       const answer = await upload(csv(header, 'a,bob@example.com,', 'b,ada@example.com,'));
       expectRefusal(answer, 400, 'invalid_lines', 'line 2', 'line 3');
     });
   });
 
-  test('with partial the others are taken', async () => {
+  test('with partial the other lines are imported', async () => {
     const file = csv(
       header,
       'a,bob@example.com,New',
@@ -259,7 +259,7 @@ describe('lines that clash are named, and nothing is written:', () => {
     expect((await stored()).find(({ external_id }) => external_id === 'a')?.email).toBe('ada@example.com');
   });
 
-  test('fifteen hundred: the first thousand are told and all are counted', async () => {
+  test('fifteen hundred bad lines: the first thousand are reported and all are counted', async () => {
     const file = csv('email', ...Array.from({ length: 1500 }, (_, index) => `nobody${index}`));
     const dry = await nothingChanges(world, () => upload(file, '?dry_run=true'));
     expect(dry.body).toMatchObject({ lines: 1500, failed: 1500 });
@@ -283,7 +283,7 @@ describe('a file as a whole is refused for', () => {
     await refused(file, 'invalid_file', ...parts);
   });
 
-  test('nothing when it is a header alone', async () => {
+  test('nothing when it has only a header', async () => {
     await onlyAudited(world, async () =>
       expect((await upload('email\n')).body).toMatchObject({ lines: 0, created: 0, updated: 0 }),
     );

@@ -5,7 +5,7 @@ import { useWorld } from '../support/world.ts';
 import { AFFILIATES, PROGRAMS } from './fixtures.ts';
 
 const world = useWorld();
-/** More than are sorted at once, and pages that are nearer to either end. */
+/** More affiliates than are sorted at once, and pages close to either end. */
 const MANY = 6000;
 const UNPAID = `coalesce((select sum(amount) from commissions c
   where c.account_id = a.account_id and c.affiliate_id = a.id and c.currency = 'usd' and c.payout_id is null
@@ -15,10 +15,10 @@ const IN_PROGRAM = (program: number) => `exists (select from commissions c
 
 let account: string;
 let [large, small]: number[] = [];
-/** Balances that the planner knew of after they were folded. */
+/** Balances that the planner has statistics of after they were folded. */
 let known = 0;
 
-/** Commissions for every so-manieth affiliate, with the notes that the API leaves beside them. */
+/** Commissions for every n-th affiliate, with the notes that the API writes for them. */
 const earn = (every: number, program: number | undefined, available = "now() - interval '1 day'") =>
   world.query(
     `with made as (
@@ -59,7 +59,7 @@ beforeAll(async () => {
   await world.query('analyze affiliates, affiliate_balances, commissions');
 });
 
-test('once many balances are folded, the planner knows how many there are', () => {
+test('once many balances are folded, the planner knows their number', () => {
   expect(known).toBeGreaterThan(MANY / 2);
 });
 
@@ -78,7 +78,7 @@ const FILTERS: readonly (readonly [query: string, condition: () => string])[] = 
 ];
 
 test.each(FILTERS)(
-  'affiliates (%s) sorted by what is unpaid are those of a plain query, on every page',
+  'affiliates (%s) sorted by unpaid amount match a plain query on every page',
   async (query, condition) => {
     const given = query.replace('LARGE', String(large)).replace('SMALL', String(small));
     for (const sort of ['unpaid', '-unpaid', '-id']) {

@@ -38,7 +38,7 @@ const FULL = {
 };
 
 describe('an affiliate', () => {
-  test('shows exactly the fields of the record; what is read adds the balance', async () => {
+  test('shows exactly the fields of the record; reading it adds the balance', async () => {
     const made = await api.post(AFFILIATES, FULL);
     expect(made.status).toBe(201);
     expect(made.body).toEqual({
@@ -60,7 +60,7 @@ describe('an affiliate', () => {
     expect(await newestEvent(world, api, 'affiliate.created')).toEqual(made.body);
   });
 
-  test('needs an e-mail address only', async () => {
+  test('needs only an e-mail address', async () => {
     expect(await makeAffiliate(api, { email: 'a@b.example' })).toMatchObject({
       external_id: null,
       name_first: null,
@@ -77,7 +77,7 @@ describe('an affiliate', () => {
     });
   });
 
-  test('has an e-mail address and an external_id that no other of the account has, in any case', async () => {
+  test('has an e-mail address and an external_id that no other affiliate of the account has, in any case', async () => {
     await makeAffiliate(api, { email: 'ada@example.com', external_id: 'x' });
     const bob = await makeAffiliate(api, { email: 'bob@example.com', external_id: 'y' });
     await nothingChanges(world, async () => {
@@ -106,7 +106,7 @@ describe('an affiliate', () => {
     expect((await makeAffiliate(other, { email: 'ada@example.com', external_id: 'x' })).id).not.toBe(bob.id);
   });
 
-  test('that exists already is named by its id, on create and on change', async () => {
+  test('that already exists is named by its id, on create and on change', async () => {
     const ada = await makeAffiliate(api, { email: 'ada@example.com', external_id: 'x' });
     const bob = await makeAffiliate(api, { email: 'bob@example.com' });
     const other = await world.otherAccount();
@@ -114,7 +114,7 @@ describe('an affiliate', () => {
     const told = [
       [await api.post(AFFILIATES, { email: 'ADA@example.com' }), ada, 'email'],
       [await api.post(AFFILIATES, { email: 'new@example.com', external_id: 'x' }), ada, 'external_id'],
-      // both are taken: the id that a program goes by is told
+      // both are taken: the error names the affiliate with this external_id
       [await api.post(AFFILIATES, { email: 'bob@example.com', external_id: 'x' }), ada, 'external_id'],
       [await api.patch(`${AFFILIATES}/${bob.id}`, { email: 'ada@example.com' }), ada, 'email'],
       [await api.patch(`${AFFILIATES}/${bob.id}`, { external_id: 'x' }), ada, 'external_id'],
@@ -123,7 +123,7 @@ describe('an affiliate', () => {
       expectRefusal(answer, 409, `duplicate_${field}`, `${field}: affiliate ${id} of the account`);
       expect(answer.headers.get('location')).toBe(`${AFFILIATES}/${id}`);
     }
-    // one of another account is none
+    // an affiliate of another account does not count
     expect((await api.post(AFFILIATES, { email: 'cyd@example.com', external_id: 'z' })).status).toBe(201);
   });
 
@@ -146,7 +146,7 @@ describe('an affiliate', () => {
     ['a minimum as text', { minimum_payout: { usd: '5' } }, 'minimum_payout'],
     ['a minimum twice', { minimum_payout: { usd: 1, USD: 2 } }, 'minimum_payout'],
     ['a list of minimums', { minimum_payout: [5] }, 'minimum_payout'],
-  ])('with %s is refused by name, new and changed', async (_, fields, name) => {
+  ])('with %s is refused by name, on create and on change', async (_, fields, name) => {
     const { id } = await makeAffiliate(api);
     await nothingChanges(world, async () => {
       expectRefusal(
@@ -166,7 +166,7 @@ describe('an affiliate', () => {
 });
 
 describe('changing an affiliate', () => {
-  test('sets what is named, clears what is null and leaves what is absent', async () => {
+  test('sets named fields, clears null ones and keeps absent ones', async () => {
     const made = (await api.post(AFFILIATES, FULL)).body;
     const one = `${AFFILIATES}/${made.id}`;
     const changed = await api.patch(one, {
@@ -205,7 +205,7 @@ describe('changing an affiliate', () => {
     expect(answer.body).toEqual(made);
   });
 
-  test('to the same values changes nothing and publishes nothing, whatever the order of keys', async () => {
+  test('with the same values changes nothing and publishes nothing, whatever the order of keys', async () => {
     const { created_at, updated_at, object, id, ...same } = (await api.post(AFFILIATES, FULL)).body;
     await makeCommission(api, id);
     const answer = await onlyAudited(world, () =>
@@ -218,7 +218,7 @@ describe('changing an affiliate', () => {
     expect(answer.body).toEqual({ ...same, created_at, updated_at, object, id });
   });
 
-  test('to the same values does not raise the revision of a payout', async () => {
+  test('with the same values does not raise the revision of a payout', async () => {
     const { id } = await makeAffiliate(api, { paypal_email: 'pay@example.com' });
     await makeCommission(api, id);
     await makePayout(api);
@@ -247,7 +247,7 @@ describe('changing an affiliate', () => {
 });
 
 describe('the balance of an affiliate', () => {
-  test('tells per currency what is pending, unpaid, in the payout and paid, and sums to all that came in', async () => {
+  test('shows pending, unpaid, in payout and paid per currency, which sum to all commissions', async () => {
     const { id } = await makeAffiliate(api);
     const other = await makeAffiliate(api);
     const sell = (amount: number, fields: object = {}) => makeCommission(api, id, { amount, ...fields });
@@ -275,7 +275,7 @@ describe('the balance of an affiliate', () => {
 });
 
 describe('an inactive affiliate', () => {
-  test('still takes commissions in, and is paid once active again', async () => {
+  test('still gets commissions, which are paid once the affiliate is active again', async () => {
     const { id } = await makeAffiliate(api, { status: 'inactive' });
     await makeCommission(api, id);
     expectRefusal(await api.post(PAYOUTS), 409, 'nothing_to_pay', 'affiliate_inactive');
@@ -309,7 +309,7 @@ describe('search of affiliates', () => {
   });
 });
 
-test('what came in for an affiliate stays with them: the record of a commission follows no change', async () => {
+test("stored fields of an affiliate's commission never change with the affiliate", async () => {
   const { id } = await makeAffiliate(api);
   const commission = await makeCommission(api, id);
   await api.patch(`${AFFILIATES}/${id}`, { email: 'else@example.com', status: 'inactive' });

@@ -34,7 +34,7 @@ const seriesOf = async (query: string): Promise<Json> => {
   expect(answer.status, answer.text).toBe(200);
   return answer.body;
 };
-/** What of the buckets is not zero, by the first day. */
+/** The values of the buckets that are not zero, by the first day. */
 const told = (buckets: Json[]) =>
   Object.fromEntries(
     buckets
@@ -46,7 +46,7 @@ const told = (buckets: Json[]) =>
   );
 
 describe('commissions over time', () => {
-  test('are told by day of the account, folded or not, across a change of the clocks', async () => {
+  test('are counted by day of the account, folded or not, across a clock change', async () => {
     await api.patch('/v2/account', { time_zone: 'Asia/Kolkata' });
     const { id } = await makeAffiliate(api);
     // midnight there is 18:30 UTC
@@ -83,14 +83,14 @@ describe('commissions over time', () => {
       });
       await keepHouse(world, 'commission series');
     }
-    // an hour more in the last week of October
+    // one hour more in the last week of October
     await api.patch('/v2/account', { time_zone: 'Europe/Berlin' });
     await makeCommission(api, id, { amount: 9, occurred_at: '2026-10-25T22:59:00Z' });
     const { series } = await seriesOf('interval=day&from=2026-10-25&to=2026-10-26&currency=usd');
     expect(told(series[0].buckets)).toEqual({ '2026-10-25': { earned_amount: 9, earned_count: 1 } });
   });
 
-  test('tell of refunds, voids, adjustments, payments and what came back; by program of no payment', async () => {
+  test('include refunds, voids, adjustments, payments and returned money; filtered by program, no payments', async () => {
     const { id } = await makeAffiliate(api);
     const program = (await api.post(PROGRAMS, { name: 'Spring' })).body;
     const first = await makeCommission(api, id, { amount: 1000, program_id: program.id });
@@ -149,7 +149,7 @@ describe('deliveries over time', () => {
     return answer.body;
   };
 
-  test('have zeros where nothing happened, and an ETag; the log of a deleted endpoint is told of too', async () => {
+  test('have zeros where nothing happened, and an ETag; the log of a deleted endpoint counts too', async () => {
     const [endpoint, quiet] = [await makeEndpoint(api), await makeEndpoint(api)];
     const account = uuidOf((await api.get('/v2/account')).body.id);
     const at = Date.parse(new Date(Date.now() - 86_400_000).toISOString().slice(0, 10)) + 90 * 60_000;
@@ -194,7 +194,7 @@ describe('deliveries over time', () => {
     expect((await world.api.get(path)).body.totals).toEqual(NOTHING);
   });
 
-  test('end now where nothing else is said', async () => {
+  test('end now by default', async () => {
     for (const [interval, buckets] of [
       ['minute', 60],
       ['hour', 24],

@@ -53,7 +53,7 @@ const create = async (way: SendRequest): Promise<Json> => {
   return made.body;
 };
 
-/** What is owed: an affiliate with a bank account and three commissions, one of them refunded in part. */
+/** Owed: an affiliate with a bank account and three commissions, one of them partly refunded. */
 interface Owed {
   readonly affiliate: Json;
   readonly commissions: readonly Json[];
@@ -108,7 +108,7 @@ const CHANGES: Readonly<Record<Change, Readonly<Record<string, Request>>>> = {
   },
 };
 
-/** What lets somebody in: the one who comes of it. `before` is a user who was there before the payout. */
+/** How a user gets access: the invited user. `before` is a user from before the payout. */
 const LET_IN: Readonly<Record<AccessChange, (way: SendRequest, before: Somebody) => Promise<Somebody>>> = {
   invited: (way) => invite(world, way),
   promoted: async (way, before) => {
@@ -122,14 +122,14 @@ const LET_IN: Readonly<Record<AccessChange, (way: SendRequest, before: Somebody)
     return follow(world, before.id, made.body.reset_url);
   },
 };
-/** The first request of an event, sent in this way. */
+/** The first request of an event, sent by this actor. */
 const change = (way: SendRequest, event: Change, owed: Owed) => {
   const [request] = Object.values(CHANGES[event]) as [Request];
   return way(...request(owed));
 };
 const ACCESS = Object.keys(LET_IN) as AccessChange[];
 
-/** Expects what a rule says of a payout: `about` is the person it bars, the others had no hand in it. */
+/** Expects a rule for a payout: `about` is the person it bars, the others took no part in it. */
 async function expectEffect(
   { effect, reason, you, they, because }: ApprovalRule,
   payout: Json,
@@ -186,8 +186,8 @@ async function expectBarredFromTwo(
   expect((await approve(other, payout)).body.approval.status).toBe('approved');
 }
 
-describe('whoever created a payout', () => {
-  test('cannot approve it, in whichever way they did', async () => {
+describe('the creator of a payout', () => {
+  test('cannot approve it, however they created it', async () => {
     await setApproval('second_person');
     const [ann, bob, carol] = [await owner(), await owner(), await owner()];
     for (const [name, way] of Object.entries(await waysOf(world, api, ann))) {
@@ -200,7 +200,7 @@ describe('whoever created a payout', () => {
     }
   });
 
-  test('needs two people to approve it when nobody knows who it was', async () => {
+  test('needs two people to approve it when the creator is unknown', async () => {
     await setApproval('second_person');
     const [ann, bob, carol] = [await owner(), await owner(), await owner()];
     await withOperator(world, api, async (operator) => {
@@ -213,13 +213,13 @@ describe('whoever created a payout', () => {
   });
 });
 
-describe.each(Object.keys(CHANGES) as Change[])('a payout that was %s since', (event) => {
-  test('cannot be approved by whoever changed it, in whichever way they did', async () => {
+describe.each(Object.keys(CHANGES) as Change[])('a payout that was %s later', (event) => {
+  test('cannot be approved by the person who changed it, however they did', async () => {
     await setApproval('second_person');
     const [ann, bob, carol, dave] = [await owner(), await owner(), await owner(), await owner()];
     const ways = await waysOf(world, api, ann);
     const [first, ...further] = Object.values(CHANGES[event]) as [Request, ...Request[]];
-    // every way with one request, and every request signed in
+    // every way with one request, and every request from a signed-in user
     const cases = [
       ...Object.values(ways).map((way) => [way, first] as const),
       ...further.map((request) => [ways['signed in'], request] as const),
@@ -238,7 +238,7 @@ describe.each(Object.keys(CHANGES) as Change[])('a payout that was %s since', (e
     }
   });
 
-  test('by a program of nobody is approved by as many people as the rule says', async () => {
+  test("by an unknown person's program needs as many approvals as the rule says", async () => {
     await setApproval('second_person');
     const [ann, bob, carol, dave] = [await owner(), await owner(), await owner(), await owner()];
     await withOperator(world, api, async (operator) => {
@@ -262,7 +262,7 @@ describe.each(ACCESS)('a user who was %s since the payout was created', (event) 
     return { ann, bob, carol, dave, eve: await somebody(world, api, 'member') };
   };
 
-  test('by its creator, by whoever changed it, or by somebody they let in, cannot approve it', async () => {
+  test('by its creator, by someone who changed it, or by someone they gave access, cannot approve it', async () => {
     const { ann, bob, carol, dave, eve } = await people();
     const payout = await create(ann.way);
     const rule = ruleOf(event, 'author');
@@ -291,7 +291,7 @@ describe.each(ACCESS)('a user who was %s since the payout was created', (event) 
     });
   });
 
-  test('by a key before approval was asked for, cannot approve it', async () => {
+  test('by a key before approval was required, cannot approve it', async () => {
     const { ann, bob, carol, dave, eve } = await people();
     await setApproval('none', ann.way);
     const payout = await create(bob.way);
@@ -301,14 +301,14 @@ describe.each(ACCESS)('a user who was %s since the payout was created', (event) 
     await expectEffect(ruleOf(event, 'key'), payout, { about, others: [carol, dave] });
   });
 
-  test('by anybody, cannot approve it while two people must, because each of them may have created it', async () => {
+  test('by anyone, cannot approve it while two people must, because each of them may have created it', async () => {
     const { carol, dave, eve } = await people();
     const payout = await create(api.request);
     const about = await LET_IN[event](carol.way, eve);
     await expectBarredFromTwo(ruleOf(event, 'anybody'), payout, { about, others: [carol, dave] });
   });
 
-  test('by an owner who had no hand in it, or on the command line, can approve it', async () => {
+  test('by an owner who took no part in it, or on the command line, can approve it', async () => {
     const { ann, carol, dave, eve } = await people();
     const of = { others: [carol, dave] as const };
     const payout = await create(ann.way);
@@ -323,7 +323,7 @@ describe.each(ACCESS)('a user who was %s since the payout was created', (event) 
   });
 });
 
-test('every rule is tried above', () => {
+test('every rule is tested above', () => {
   const tried = [
     ...['created', ...Object.keys(CHANGES)].flatMap((event) => [`${event} person`, `${event} program`]),
     ...ACCESS.flatMap((event) =>
@@ -333,7 +333,7 @@ test('every rule is tried above', () => {
   expect(APPROVAL_RULES.map(({ event, by }) => `${event} ${by}`).sort()).toEqual(tried.sort());
 });
 
-test('a new name, a lower role and an approval that was given before bar nobody', async () => {
+test('a new name, a lower role and an earlier approval bar nobody', async () => {
   await setApproval('second_person');
   await owe();
   const [ann, bob] = [await owner(), await owner()];
@@ -397,7 +397,7 @@ test('a revision that a server of an earlier version raised needs two people', a
   expect((await approve(carol, payout)).body.approval.status).toBe('approved');
 });
 
-test('an account that wants no approval is told who changed the payout, and asks nobody', async () => {
+test('an account without approval shows who changed the payout, and asks nobody', async () => {
   await owe();
   const payout = await create(api.request);
   expect(await approvalOf('current')).toMatchObject({
@@ -408,7 +408,7 @@ test('an account that wants no approval is told who changed the payout, and asks
 });
 
 describe.each(ARENAS)('$name', (arena) => {
-  test('two approvals at once are both counted, and whoever changes a payout meanwhile does not approve it', () =>
+  test('two concurrent approvals both count, and a person who changes the payout meanwhile does not approve it', () =>
     inArena(arena, async ({ world: place, racer, race }) => {
       for (const gap of [0, 30, 70]) {
         const shop = await place.otherAccount(`gap ${gap}`);

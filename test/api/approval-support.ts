@@ -25,20 +25,20 @@ export interface Somebody extends Person {
   readonly way: SendRequest;
 }
 
-/** Makes a user without an invitation, signed in. */
+/** Creates a signed-in user without an invitation. */
 export async function somebody(world: World, api: Api, role: Role = 'owner'): Promise<Somebody> {
   const made = await signedIn(world, { role, api });
   return { ...made, way: as(made, world) };
 }
 
-/** A key that somebody makes. */
+/** A key that an actor creates. */
 async function keyBy(way: SendRequest, name: string): Promise<string> {
   const made = await way('POST', '/v2/api-keys', { body: { name } });
   if (made.status !== 201) throw new Error(made.text);
   return made.body.key;
 }
 
-/** Every way in which a person acts, by name. */
+/** Every way in which a known person acts, by name. */
 export async function waysOf(world: World, api: Api, { way, ...person }: Somebody) {
   const own = await keyBy(way, unique('own'));
   const further = await keyBy(apiOf(world.url, own).request, unique('made with own'));
@@ -51,7 +51,7 @@ export async function waysOf(world: World, api: Api, { way, ...person }: Somebod
   } satisfies Record<string, SendRequest>;
 }
 
-/** Every way in which nobody that is known acts, by name. */
+/** Every way in which an unknown person acts, by name. */
 export async function nobodysWays(world: World, api: Api, operator: SendRequest) {
   const further = await keyBy(api.request, 'made with a key');
   return {
@@ -61,7 +61,7 @@ export async function nobodysWays(world: World, api: Api, operator: SendRequest)
   } satisfies Record<string, SendRequest>;
 }
 
-/** Runs `work` with the command line of the server's machine, as it calls the API of an account. */
+/** Runs `work` with the command line of the server's machine, which calls the API of an account. */
 export async function withOperator<Result>(
   world: World,
   api: Api,
@@ -81,7 +81,7 @@ export async function withOperator<Result>(
   }
 }
 
-/** Follows a link to set a password; who is signed in then. */
+/** Follows a link to set a password; returns the signed-in user. */
 export async function follow(world: World, id: string, url: string): Promise<Somebody> {
   const browser = browserAt(world.url);
   const answer = await browser.submit('/password', {
@@ -95,7 +95,7 @@ export async function follow(world: World, id: string, url: string): Promise<Som
 }
 
 let invited = 0;
-/** Invites somebody, who joins. */
+/** Invites a user, who accepts. */
 export async function invite(world: World, way: SendRequest, role: Role = 'member'): Promise<Somebody> {
   const email = `invited-${++invited}@example.com`;
   const made = await way('POST', '/v2/users', { body: { email, name: 'Eve', role } });

@@ -33,7 +33,7 @@ const complete = ({ id, affiliates: [line] }: Json) =>
   api.put(`${PAYOUTS}/${id}`, { commissions: [{ affiliate_id: line.affiliate_id, is_paid: true }] });
 const summaryFile = ({ id }: Json) => api.get(`${PAYOUTS}/${id}/payment-files/summary`);
 
-/** An account that wants a second person, with an unpaid payout of two commissions that a person created. */
+/** An account that requires a second person, with an unpaid payout of two commissions that a person created. */
 async function waiting(): Promise<{ payout: Json; commission: Json }> {
   expect((await api.patch('/v2/account', { approval: 'second_person' })).status).toBe(200);
   const { id } = await makeAffiliate(api);
@@ -44,7 +44,7 @@ async function waiting(): Promise<{ payout: Json; commission: Json }> {
   return { payout: made.body, commission };
 }
 
-describe('an account that wants a second person', () => {
+describe('an account that requires a second person', () => {
   test('pays nothing, and gives no payment file, before one has approved', async () => {
     const { payout } = await waiting();
     expect(payout.approval).toEqual({ status: 'waiting', decided_by: null, decided_at: null, note: null });
@@ -65,7 +65,7 @@ describe('an account that wants a second person', () => {
     expect((await summaryFile(payout)).status).toBe(200);
   });
 
-  test('shows and lists everything of a payout that waits', async () => {
+  test('shows and lists everything of a waiting payout', async () => {
     const { payout } = await waiting();
     for (const part of ['', '/affiliates', '/commissions', '/excluded', '/download', '/payment-files']) {
       expect((await api.get(`${PAYOUTS}/${payout.id}${part}`)).status, part).toBe(200);
@@ -88,7 +88,7 @@ describe('an account that wants a second person', () => {
     expect((await payoutOf(payout.id)).approval.status).toBe('waiting');
   });
 
-  test('tells of a decision once, and lets a later one replace it', async () => {
+  test('reports a decision once, and a later one replaces it', async () => {
     const { payout } = await waiting();
     const [one, other] = [await person(), await person('owner')];
     await decide(one, 'approve', payout);
@@ -128,7 +128,7 @@ describe('an approval is refused', () => {
     });
   });
 
-  test('to whoever created the payout: by hand, by a key, by a key that a key made, or by an application', async () => {
+  test('to the creator of the payout: by hand, by a key, by a key that a key created, or by an application', async () => {
     await api.patch('/v2/account', { approval: 'second_person' });
     const { id: affiliate } = await makeAffiliate(api);
     await makeCommission(api, affiliate);
@@ -153,7 +153,7 @@ describe('an approval is refused', () => {
     }
   });
 
-  test('to the creator who was removed and invited again', async () => {
+  test('to a creator who was removed and invited again', async () => {
     await api.patch('/v2/account', { approval: 'second_person' });
     await makeCommission(api, (await makeAffiliate(api)).id);
     const creator = await person();
@@ -168,7 +168,7 @@ describe('an approval is refused', () => {
     expectRefusal(await decide(again, 'approve', payout), 403, 'approver_is_creator');
   });
 
-  test('in words for another revision, `current`, an unknown payout, and where nobody asks for it', async () => {
+  test('with a reason for another revision, `current`, an unknown payout, and an account without approval', async () => {
     const { payout } = await waiting();
     const member = await person();
     const stranger = await signedIn(world, { api: await world.otherAccount('another shop') });
@@ -196,7 +196,7 @@ describe('an approval is refused', () => {
   });
 });
 
-test('an approval counts only while whoever gave it may approve', async () => {
+test('an approval counts only while its user may approve', async () => {
   const { payout } = await waiting();
   const member = await person();
   await decide(member, 'approve', payout);
@@ -211,7 +211,7 @@ test('an approval counts only while whoever gave it may approve', async () => {
   await completePayout(api, payout);
 });
 
-test('only an owner who is signed in takes the second person away, and the audit log says so', async () => {
+test('only a signed-in owner turns off the second person, and the audit log records it', async () => {
   await api.patch('/v2/account', { approval: 'second_person' });
   const lowered = { body: { approval: 'none' } };
   expectRefusal(await api.patch('/v2/account', lowered.body), 403, 'owner_required', 'approval');
@@ -225,7 +225,7 @@ test('only an owner who is signed in takes the second person away, and the audit
 });
 
 describe.each(ARENAS)('$name', (arena) => {
-  test('whatever happens at once, what is paid is what was approved', () =>
+  test('of any concurrent requests, only an approved revision is paid', () =>
     inArena(arena, async ({ world: place, racer, race }) => {
       for (const gap of [0, 30, 70]) {
         const shop = await place.otherAccount(`gap ${gap}`);

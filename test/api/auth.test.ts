@@ -10,7 +10,7 @@ const world = useWorld();
 describe.each(OPERATIONS)('$method $path', ({ method, path }) => {
   const at = fill(path);
 
-  test('is refused without a key, and with an unknown one, whatever else is wrong with it', async () => {
+  test('is refused without a key and with an unknown one, before any other error', async () => {
     await nothingChanges(world, async () => {
       const wrong = { body: '{"nonsense', headers: { 'content-type': 'application/json' } };
       const options = method === 'GET' ? {} : wrong;
@@ -41,7 +41,7 @@ describe('an Authorization header', () => {
     ['a text that is no key', 'Bearer nonsense', 'invalid_credentials'],
     ['a key that nobody made', `Bearer ${newSecret('ph_')}`, 'invalid_credentials'],
     ['a token of 8 kB', `Bearer ${'x'.repeat(8000)}`, 'invalid_credentials'],
-  ])('with %s is refused and told which scheme to use', async (_, header, reason) => {
+  ])('with %s is refused, and the response names the scheme', async (_, header, reason) => {
     const answer = await send(header);
     expectRefusal(answer, 401, reason);
     expect(answer.headers.get('www-authenticate')).toMatch(/^Bearer/);
@@ -71,10 +71,10 @@ describe('an Authorization header', () => {
   });
 });
 
-test('a caller without a key is answered before the body is read', async () => {
+test('a caller without a key gets a response before the body is read', async () => {
   const { port } = new URL(world.url);
   const socket = connect(Number(port), '127.0.0.1');
-  // a million bytes are promised, none is sent
+  // a million bytes are announced, none is sent
   socket.write(
     `POST ${AFFILIATES} HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ncontent-length: 1000000\r\n\r\n`,
   );
@@ -92,11 +92,11 @@ test('a caller without a key learns nothing about a body that is too large', asy
   const answer = await apiOf(world.url, '')
     .request('POST', AFFILIATES, { body, headers: { 'content-type': 'application/json' } })
     .catch((error: Error) => error);
-  // the server may close the connection while the body is still on its way
+  // the server may close the connection during the upload of the body
   if (!(answer instanceof Error)) expectRefusal(answer, 401, 'missing_credentials');
 });
 
-test('health needs no key and says nothing of the data', async () => {
+test('health needs no key and shows nothing of the data', async () => {
   const anyone = apiOf(world.url, '');
   for (const [path, body] of [
     ['/healthz', { status: 'ok' }],

@@ -21,7 +21,7 @@ const world = useWorld();
 const api = useAccount(world);
 
 const MOST = Number.MAX_SAFE_INTEGER;
-/** The most of one commission. */
+/** The maximum of one commission. */
 const LARGE = 1_000_000_000_000;
 
 const fold = () => keepHouse(world, 'affiliate balances');
@@ -32,7 +32,7 @@ const adjust = (id: number, fields: object) =>
 const upload = (lines: readonly string[], query = '') =>
   api.upload(`${COMMISSIONS}/import${query}`, csv('external_id,affiliate_id,currency,amount', ...lines));
 
-/** An affiliate who is owed this much, in rows that the API would not take. */
+/** An affiliate who is owed this much, in rows that the API would not accept. */
 async function owing(amount: number): Promise<number> {
   const { id } = await makeAffiliate(api);
   await bookDebt(world, id, amount);
@@ -55,7 +55,7 @@ describe('a balance reaches 2^53 - 1 minor units and no more', () => {
       'amount_too_large',
       '9007199254740992',
     );
-    // what was taken before, another currency and another affiliate are not concerned
+    // existing commissions, another currency and another affiliate are unaffected
     expect((await create(last)).status).toBe(200);
     expect((await create({ affiliate_id: id, amount: LARGE, currency: 'eur' })).status).toBe(201);
     const other = await makeAffiliate(api);
@@ -90,7 +90,7 @@ describe('a balance reaches 2^53 - 1 minor units and no more', () => {
     expect((await adjust(poor, { amount: 1 })).status).toBe(201);
   });
 
-  test('whatever became of what was owed: held, in the unpaid payout, paid', async () => {
+  test('whatever the state of the owed amount: held, in the unpaid payout, paid', async () => {
     const id = await owing(MOST - 1000);
     const { id: held } = await makeCommission(api, id, { amount: 500 });
     await api.post(`${COMMISSIONS}/${held}/hold`);
@@ -158,7 +158,7 @@ describe('a balance reaches 2^53 - 1 minor units and no more', () => {
     expect(await balanceOf(rich)).toMatchObject([{ unpaid: MOST }]);
   });
 
-  test('a batch that passes the limit by itself', async () => {
+  test('a batch that exceeds the limit by itself', async () => {
     const { id } = await makeAffiliate(api);
     const full = Array.from({ length: 1000 }, () => LARGE);
     const send = (amounts: readonly number[]) =>
@@ -172,7 +172,7 @@ describe('a balance reaches 2^53 - 1 minor units and no more', () => {
     expect((await send(full.slice(0, 7))).status).toBe(200);
   });
 
-  test('a line of a file, which a dry run names too', async () => {
+  test('a line of a file, which a dry run reports too', async () => {
     const [rich, other] = [await owing(MOST - 1000), (await makeAffiliate(api)).id];
     const lines = [`a,${rich},usd,9.00`, `b,${other},usd,5.00`, `c,${rich},usd,1.01`, `d,${rich},eur,5.00`];
     for (const query of ['?dry_run=true', '?partial=true', '?partial=true']) {
@@ -190,7 +190,7 @@ describe('a balance reaches 2^53 - 1 minor units and no more', () => {
     expect(await balanceOf(rich)).toMatchObject([{ unpaid: 500 }, { unpaid: MOST - 100 }]);
   });
 
-  test('money that came back is owed again, and counts once', async () => {
+  test('returned money is owed again, and counts once', async () => {
     const id = await owing(MOST);
     const payout = await completePayout(api, await makePayout(api));
     const back = await api.post(`${PAYOUTS}/${payout.id}/affiliates/${id}/returned`, {

@@ -28,8 +28,8 @@ const idsOf = async (query: string): Promise<number[]> => {
 };
 const balanceOf = async (id: number) => (await api.get(`${AFFILIATES}/${id}`)).body.balance;
 
-describe('what is owed in all', () => {
-  test('of an account without commissions is nothing', async () => {
+describe('the total owed', () => {
+  test('of an account without commissions is zero', async () => {
     await makeAffiliate(api);
     const { body } = await api.get(`${AFFILIATES}/balances`);
     expect(body).toEqual({
@@ -39,7 +39,7 @@ describe('what is owed in all', () => {
     });
   });
 
-  test('is told by currency and state, as a payout without filters would see it, folded or not', async () => {
+  test('is grouped by currency and state, as a payout without filters sees it, folded or not', async () => {
     const paypal = { paypal_email: 'pay@example.com' };
     const [good, blank, low, off, gone, debtor, waiting, back] = await Promise.all([
       makeAffiliate(api, paypal),
@@ -51,7 +51,7 @@ describe('what is owed in all', () => {
       makeAffiliate(api),
       makeAffiliate(api, { ...paypal, minimum_payout: { usd: 5000 } }),
     ]);
-    // money that came back is exempt from the minimum
+    // returned money is exempt from the minimum
     await makeCommission(api, back.id, { amount: 6000 });
     const first = await completePayout(api, await makePayout(api));
     await api.post(`${PAYOUTS}/${first.id}/affiliates/${back.id}/returned`, {
@@ -105,7 +105,7 @@ describe('what is owed in all', () => {
 });
 
 describe('the list of affiliates', () => {
-  test('begins with whom most is unpaid, in the currency asked for', async () => {
+  test('begins with the largest unpaid amount in the requested currency', async () => {
     const [a, b, c, d] = [
       await makeAffiliate(api),
       await makeAffiliate(api),
@@ -126,7 +126,7 @@ describe('the list of affiliates', () => {
       expect(await idsOf(`sort=-unpaid&email=${encodeURIComponent(a.email)}`), when).toEqual([a.id]);
       await fold();
     }
-    // a sum that is folded and what came in since are one
+    // a folded sum and later commissions are added up
     await makeCommission(api, a.id, { amount: 201 });
     expect(await idsOf('sort=-unpaid')).toEqual([a.id, b.id, c.id, d.id]);
     await api.patch('/v2/account', { default_currency: 'eur' });
@@ -134,7 +134,7 @@ describe('the list of affiliates', () => {
     expectRefusal(await api.get(`${AFFILIATES}?sort=-unpaid&balance_currency=dollars`), 400, 'invalid_query');
   });
 
-  test('is narrowed by method, switch, destination and program', async () => {
+  test('is filtered by payment method, activity, destination and program', async () => {
     const paypal = await makeAffiliate(api, { payout_method: 'paypal', paypal_email: 'p@example.com' });
     const lost = await makeAffiliate(api, { payout_method: 'paypal', is_ready_for_payout: false });
     const wise = await makeAffiliate(api, { payout_method: 'wise', name_last: 'Wise' });
@@ -164,7 +164,7 @@ describe('the list of affiliates', () => {
     expect(await idsOf(`program_id=${program.id + 1}`)).toEqual([]);
   });
 
-  test('tells when each was last paid', async () => {
+  test('shows when each was last paid', async () => {
     const [paid, owed] = [await makeAffiliate(api), await makeAffiliate(api)];
     await makeCommission(api, paid.id);
     await makeCommission(api, owed.id);
@@ -182,11 +182,11 @@ describe('the list of affiliates', () => {
   });
 });
 
-describe('what is on hold', () => {
+describe('an amount on hold', () => {
   test('becomes unpaid by itself, whether the sums were folded before or after', async () => {
     await api.patch('/v2/account', { hold_days: 30 });
     const { id } = await makeAffiliate(api);
-    // available in a moment that only the database's clock decides: the sale is thirty days and a little old
+    // available at a moment that only the database's clock decides: the sale is slightly older than thirty days
     const soon = async (amount: number) => {
       const [{ at }] = (await world.query<{ at: string }>(
         `select to_char((clock_timestamp() - interval '30 days' + interval '300 milliseconds') at time zone 'UTC',

@@ -42,13 +42,13 @@ const setDebtor = async (fields: object = {}) => {
   return changed.body.debtor;
 };
 
-/** Somebody with a bank account who has earned this much in euros. */
+/** An affiliate with a bank account who has earned this much in euros. */
 function earner(amount = 1000, fields: object = {}): Promise<Json> {
   const account = { type: 'sepa', account_holder: 'Zoë Okafor', iban: IBANS[0], ...fields };
   return makePayee(api, account, { commission: { amount, currency: 'eur' } });
 }
 
-test('the debtor is stored as banks take it, with what was left out', async () => {
+test('the debtor is stored as banks accept it, and the response lists what was dropped', async () => {
   expect((await api.get('/v2/account')).body).toMatchObject({ debtor: null });
   expect(await setDebtor()).toEqual({
     name: 'Müller & Söhne',
@@ -115,7 +115,7 @@ test('a SEPA file, to the byte', async () => {
   if (missing === null) validatorOf(ISO_03)(old);
 });
 
-test('parts have about the same number of payments, and ids of their own', async () => {
+test('parts have about the same number of payments, and their own ids', async () => {
   await setDebtor({ rows_per_file: 3 });
   for (const amount of [100, 200, 300, 400]) await earner(amount);
   const { id } = await makePayout(api);
@@ -137,7 +137,7 @@ test('without a debtor there is no file, and the refusal says what to set', asyn
   await nothingChanges(world, async () => expectRefusal(await ask(id), 409, 'no_payer', 'debtor', 'PATCH'));
 });
 
-test('whom SEPA cannot pay is told with the reason, and is in no file', async () => {
+test('affiliates whom SEPA cannot pay are listed with the reason, and are in no file', async () => {
   await setDebtor();
   const paid = await earner();
   const rich = await earner(100_000_000_000);

@@ -70,7 +70,7 @@ describe('a batch', () => {
     ]);
   });
 
-  test('that is known already changes nothing and publishes nothing', async () => {
+  test('that is already stored changes nothing and publishes nothing', async () => {
     await batch([item('a'), item('b')]);
     await nothingChanges(world, async () =>
       expect(brief(await batch([item('b'), item('a')]))).toEqual([
@@ -107,7 +107,7 @@ describe('a batch', () => {
         'commissions[4]',
         'commissions[5]',
       );
-      // what is wrong by itself hides nothing of what contradicts the books
+      // an invalid item does not hide a conflict with stored records
       expectRefusal(
         await batch([item('good'), item('known', { amount: 7 })]),
         400,
@@ -148,7 +148,7 @@ describe('a batch', () => {
     expect((await newestEvent(world, api, 'commissions.imported')).created).toBe(1);
   });
 
-  test('may have 1,000 items, not one more and not none', async () => {
+  test('may have 1 to 1,000 items', async () => {
     const many = Array.from({ length: 1000 }, () => item(unique('many')));
     const answer = await batch(many);
     expect(answer.body.items).toHaveLength(1000);

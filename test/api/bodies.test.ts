@@ -15,7 +15,7 @@ import {
   sampleBody,
 } from './fixtures.ts';
 
-// Driven by the description: whoever adds a field to a body has it tested here.
+// Driven by the description: a new field of a body is tested here.
 
 const world = useWorld();
 let ids: Record<string, string | number>;
@@ -65,7 +65,7 @@ interface BodyField {
   with(value: unknown): Json;
 }
 
-/** Every field of a body, also of the objects in its lists. */
+/** Every field of a body, including those of objects in its lists. */
 function bodyFields(schema: Json, body: Json): BodyField[] {
   return Object.entries<Json>(schema.properties ?? {}).flatMap(([name, property]) => {
     const inner = property.type === 'array' && property.items.properties;
@@ -102,7 +102,7 @@ describe('a field of the wrong type is refused by its name', () => {
 
   test.each(CASES)('$title', async ({ operation, place }) => {
     const types = typesOf(place.schema);
-    // filters have rules and reasons of their own: payout-filters.test.ts
+    // filters have their own rules and reasons: payout-filters.test.ts
     if (types === null || place.name === 'filters') return;
     const path = fill(operation.path, ids);
     for (const [type, values] of Object.entries(WRONG)) {
@@ -123,18 +123,18 @@ describe('a field of the wrong type is refused by its name', () => {
     }
   });
 
-  test('and nothing changed by any of that', async () => {
+  test('none of these requests changed anything', async () => {
     expect(await dump(world)).toEqual(before);
   });
 });
 
-describe('a field that is required', () => {
+describe('a required field', () => {
   test.each(
     CASES.filter(({ operation, place }) => {
       const schema = operation.requestBody?.content['application/json']?.schema;
       return schema.required?.includes(place.name);
     }),
-  )('$title is missed by its name', async ({ operation, place }) => {
+  )('$title is named when it is missing', async ({ operation, place }) => {
     const answer = await requestOf(operation)(operation.method, fill(operation.path, ids), {
       body: place.with(undefined),
     });
@@ -142,10 +142,10 @@ describe('a field that is required', () => {
   });
 });
 
-test('every operation that takes JSON is asked here', () => {
+test('every operation with a JSON body is tested here', () => {
   const asked = new Set(CASES.map(({ operation }) => `${operation.method} ${operation.path}`));
   const all = OPERATIONS.filter(({ requestBody }) => requestBody?.content['application/json']);
-  // only bodies without any field have nothing to get wrong
+  // only bodies without any field cannot be wrong
   for (const { method, path, requestBody } of all) {
     const schema: Json = requestBody?.content['application/json']?.schema;
     if (Object.keys(schema.properties).length > 0) expect(asked).toContain(`${method} ${path}`);

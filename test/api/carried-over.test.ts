@@ -5,7 +5,7 @@ import { useWorld, type World } from '../support/world.ts';
 
 const world = useWorld();
 
-// number, whose line, currency, amount, of a payout; a paid one released what is not paid
+// number, affiliate of the line, currency, amount, of a payout; a paid one released what is not paid
 const LINES = [
   [1, 'returned', 'usd', 1000, true],
   [1, 'voided', 'usd', 500, true],
@@ -34,7 +34,7 @@ const totalOf = (currency: string, line: readonly number[]) => {
   };
 };
 
-/** What a server of before would have stored: a paid payout with money that came back, and an unpaid one. */
+/** What an earlier version would have stored: a paid payout with returned money, and an unpaid one. */
 async function fill({ query }: World): Promise<void> {
   await query(`insert into accounts (name) values ('Shop')`);
   await query(`insert into payout_books (account_id, next_number) select id, 3 from accounts`);
@@ -86,7 +86,7 @@ async function fill({ query }: World): Promise<void> {
   );
 }
 
-/** Money of a line that came back; its adjustments were voided by hand, or not. */
+/** Returned money of a line; its adjustments were voided by hand, or not. */
 async function bookReturn({ query }: World, email: string, at: string, voidedAt: string | null) {
   await query(
     `update payout_lines set returned_at = $2, return_reason = 'closed', return_reference = 'bank ' || $1
@@ -104,7 +104,7 @@ async function bookReturn({ query }: World, email: string, at: string, voidedAt:
   );
 }
 
-test('payouts and returns of before say the same by line, and the books balance', async () => {
+test('payouts and returns of an earlier version show the same by line, and the books balance', async () => {
   await before(world, '0009_lines.sql', async (migrate) => {
     await fill(world);
     await migrate('all');
@@ -127,7 +127,7 @@ test('payouts and returns of before say the same by line, and the books balance'
       paid('1 returned usd', 'returned', 1000),
       paid('1 two kwd', 'two', 0),
       paid('1 two usd', 'two', 0),
-      // the void said that nothing came back
+      // the void meant that nothing was returned
       paid('1 voided usd', 'voided', 0),
       { line: '2 released usd', is_paid: null, reference: null, returned: 0 },
       { line: '2 returned usd', is_paid: null, reference: null, returned: 0 },
@@ -155,7 +155,7 @@ test('payouts and returns of before say the same by line, and the books balance'
   });
 });
 
-test('payouts of before name the schedule whose last run made them', async () => {
+test('payouts of an earlier version name the schedule whose last run created them', async () => {
   const { query } = world;
   await before(world, '0049_payout_schedule.sql', async (migrate) => {
     await query(`insert into accounts (name) values ('Shop'), ('Other')`);

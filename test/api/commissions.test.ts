@@ -29,7 +29,7 @@ const send = (fields: object = {}) =>
   api.post(COMMISSIONS, { external_id: 'order-1', affiliate_id: affiliate, amount: 1000, ...fields });
 const DAY_MS = 86_400_000;
 
-describe('a commission that comes in', () => {
+describe('a new commission', () => {
   test('has exactly the fields of the record, with the values of the input', async () => {
     const program = (await api.post(PROGRAMS, { name: 'P' })).body;
     const given = {
@@ -89,7 +89,7 @@ describe('a commission that comes in', () => {
       rate_bps: null,
       metadata: null,
     });
-    // a second for the clock of the database
+    // a second, because the database has its own clock
     expect(Date.parse(body.occurred_at)).toBeGreaterThanOrEqual(before - 1000);
     expect(Date.parse(body.occurred_at)).toBeLessThanOrEqual(after + 1000);
   });
@@ -117,7 +117,7 @@ describe('a commission that comes in', () => {
     },
   );
 
-  test('keeps the amount it is given beside a sale', async () => {
+  test('keeps the given amount next to a sale', async () => {
     expect((await send({ sale_amount: 1, rate_bps: 1 })).body).toMatchObject({
       amount: 1000,
       sale_amount: 1,
@@ -129,7 +129,7 @@ describe('a commission that comes in', () => {
     ['a sale so small that nothing is left', { sale_amount: 1, rate_bps: 1 }],
     ['a sale of nothing', { sale_amount: 0, rate_bps: 10_000 }],
     ['a rate of nothing', { sale_amount: 100, rate_bps: 0 }],
-  ])('is of nothing when its amount comes from %s', async (_, fields) => {
+  ])('has amount zero when it is computed from %s', async (_, fields) => {
     const input = { external_id: unique('small'), affiliate_id: affiliate, ...fields };
     expect((await api.post(COMMISSIONS, input)).body).toMatchObject({ amount: 0, status: 'unpaid' });
   });
@@ -138,7 +138,7 @@ describe('a commission that comes in', () => {
     ['nothing', {}],
     ['a sale without a rate', { sale_amount: 100 }],
     ['a rate without a sale', { rate_bps: 100 }],
-  ])('is refused when its amount would come from %s', async (_, fields) => {
+  ])('is refused when its amount would be computed from %s', async (_, fields) => {
     await nothingChanges(world, async () =>
       expectRefusal(
         await api.post(COMMISSIONS, { external_id: 'x', affiliate_id: affiliate, ...fields }),
@@ -149,7 +149,7 @@ describe('a commission that comes in', () => {
     );
   });
 
-  test.each(['usd', 'USD', 'uSd', 'JPY', 'kwd'])('takes the currency %s in any case', async (currency) => {
+  test.each(['usd', 'USD', 'uSd', 'JPY', 'kwd'])('accepts the currency %s in any case', async (currency) => {
     expect((await send({ currency })).body.currency).toBe(currency.toLowerCase());
   });
 
@@ -188,7 +188,7 @@ describe('a commission that comes in', () => {
     await nothingChanges(world, async () => expectRefusal(await send(fields), 400, 'invalid_body', field));
   });
 
-  test('of somebody who does not exist is refused, also when another account has that affiliate', async () => {
+  test('of an unknown affiliate is refused, even when another account has that affiliate', async () => {
     const other = await world.otherAccount();
     const foreign = await makeAffiliate(other);
     const program = (await other.post(PROGRAMS, { name: 'P' })).body;
@@ -202,7 +202,7 @@ describe('a commission that comes in', () => {
 });
 
 describe('an external_id', () => {
-  test('that is sent again with the same input returns the stored record and publishes nothing', async () => {
+  test('sent again with the same input returns the stored record and publishes nothing', async () => {
     const input = {
       currency: 'USD',
       occurred_at: '2025-07-01T00:00:00Z',
@@ -224,7 +224,7 @@ describe('an external_id', () => {
     });
   });
 
-  test('without a time may come again at any time', async () => {
+  test('without a time may be sent again at any time', async () => {
     const first = await send();
     const again = await send();
     expect([again.status, again.text]).toEqual([200, first.text]);
@@ -246,7 +246,7 @@ describe('an external_id', () => {
     [{ occurred_at: '2025-07-01T00:00:00.001Z' }],
     [{ metadata: { a: '2' } }],
     [{ metadata: null }],
-  ])('that comes again with %j is refused, the record stays', async (change) => {
+  ])('sent again with %j is refused, and the record stays', async (change) => {
     const input = {
       currency: 'usd',
       order_id: 'o',
@@ -268,7 +268,7 @@ describe('an external_id', () => {
     expect([again.status, again.body.id, again.body.status]).toEqual([200, first.body.id, 'paid']);
   });
 
-  test("is one account's own, and exact: case and spaces count", async () => {
+  test('belongs to one account, and is exact: case and spaces count', async () => {
     const other = await world.otherAccount();
     await makeCommission(other, (await makeAffiliate(other)).id, { external_id: 'order-1' });
     for (const external_id of ['order-1', 'ORDER-1', 'order -1', 'ördèr-1'])
@@ -280,7 +280,7 @@ describe('a hold', () => {
   const held = (commission: Json) =>
     (Date.parse(commission.available_at) - Date.parse(commission.occurred_at)) / DAY_MS;
 
-  test("is the program's, else the account's, and a change of it concerns new commissions only", async () => {
+  test("is the program's, else the account's, and its change affects only new commissions", async () => {
     await api.patch('/v2/account', { hold_days: 30 });
     const program = async (name: string, hold_days: number | null) =>
       (await api.post(PROGRAMS, { name, hold_days })).body.id;
@@ -300,7 +300,7 @@ describe('a hold', () => {
     expect([await make(null), await make(week)].map(held)).toEqual([0, 0]);
   });
 
-  test('counts from when it occurred: what is old enough can be paid at once', async () => {
+  test('counts from when the sale occurred: an old commission can be paid at once', async () => {
     await api.patch('/v2/account', { hold_days: 30 });
     const old = await makeCommission(api, affiliate, { occurred_at: '2020-01-01T00:00:00Z' });
     expect([held(old), old.status]).toEqual([30, 'unpaid']);

@@ -15,7 +15,7 @@ interface Raw {
   readonly bytes: Buffer;
 }
 
-/** A response as it is on the wire: `fetch` would decompress it. */
+/** A response as sent: `fetch` would decompress it. */
 const ask = (path: string, headers: Readonly<Record<string, string>> = {}, method = 'GET') =>
   new Promise<Raw>((resolve, reject) => {
     const { url, key } = world.api;
@@ -76,13 +76,13 @@ test.each([
   if (coding !== undefined) expect(answer.bytes.length).toBeLessThan(whole.bytes.length / 2);
 });
 
-test('what is shorter than 1 kB is sent as it is', async () => {
+test('a response shorter than 1 kB is not compressed', async () => {
   const answer = await ask(`${AFFILIATES}?per_page=1`, accepting('br'));
   expect(answer).toMatchObject({ status: 200, coding: undefined, vary: 'Accept-Encoding' });
   expect(answer.bytes.length).toBeLessThan(1024);
 });
 
-test('each coding has an ETag of its own, and each of them is known again', async () => {
+test('each coding has its own ETag, which If-None-Match accepts', async () => {
   const answers = await Promise.all(['identity', 'gzip', 'br'].map((coding) => ask(LIST, accepting(coding))));
   const etags = answers.map(({ etag }) => etag ?? '');
   expect(new Set(etags).size).toBe(3);
@@ -98,7 +98,7 @@ test('each coding has an ETag of its own, and each of them is known again', asyn
   }
 });
 
-test('a file is compressed as it comes, and its ETag is the revision in every coding', async () => {
+test('a file is compressed as a stream, and its ETag is the revision in every coding', async () => {
   const path = `${PAYOUTS}/${payout.id}/download`;
   const [whole, br, gzip] = await Promise.all(
     ['identity', 'br', 'gzip'].map((coding) => ask(path, accepting(coding))),

@@ -30,7 +30,7 @@ async function moveTo(time_zone: string): Promise<Json> {
 const idsIn = async (path: string) =>
   ((await api.get(path)).body.data as Json[]).map((record) => record.external_id).toSorted();
 
-/** Commissions at these instants, each under its instant. */
+/** Commissions at these instants, each named after its instant. */
 async function soldAt(...instants: string[]): Promise<number> {
   const { id } = await makeAffiliate(api);
   for (const at of instants) await makeCommission(api, id, { external_id: at, occurred_at: at });
@@ -38,7 +38,7 @@ async function soldAt(...instants: string[]): Promise<number> {
 }
 
 describe('the time zone of an account', () => {
-  test('is UTC until another one is chosen, by its IANA name in any case', async () => {
+  test('is UTC until another one is set, by its IANA name in any case', async () => {
     expect((await api.get('/v2/account')).body.time_zone).toBe('UTC');
     expect((await moveTo('asia/kolkata')).time_zone).toBe('Asia/Kolkata');
     expect((await api.get('/v2/account')).body.time_zone).toBe('Asia/Kolkata');
@@ -56,7 +56,7 @@ describe('the time zone of an account', () => {
 });
 
 describe('a day', () => {
-  // around the days of that zone on which its clocks change: 23 hours, and 25
+  // around the clock changes of that zone: days of 23 and 25 hours
   const spring = [
     '2026-03-08T07:59:59.999Z',
     '2026-03-08T08:00:00.000Z',
@@ -86,7 +86,7 @@ describe('a day', () => {
     expect(await list('lt')).toEqual([]);
   });
 
-  test('in a list is one of the account that asks; an instant is an instant anywhere', async () => {
+  test('in a list is one of the calling account; an instant is the same in all accounts', async () => {
     const instants = ['2026-01-31T09:59:59.999Z', '2026-01-31T10:00:00.000Z', '2026-02-01T00:00:00.000Z'];
     await soldAt(...instants);
     await moveTo(KIRITIMATI);
@@ -96,14 +96,14 @@ describe('a day', () => {
     expect((await other.get(`${COMMISSIONS}?occurred_at[gte]=2026-02-01`)).body.data).toEqual([]);
   });
 
-  test('in the log of events finds by counts what it finds by rows', async () => {
+  test('in the log of events finds the same by counts as by rows', async () => {
     const made = await api.post(ENDPOINTS, { url: 'https://example.com/hook' });
     expect(made.status, made.text).toBe(201);
     await soldAt('2026-01-01T00:00:00Z');
     const [{ created_at }] = (await api.get('/v2/webhook-events/')).body.data;
     for (const zone of [KIRITIMATI, LOS_ANGELES]) {
       await moveTo(zone);
-      // as people there read the clock
+      // as local clocks show it
       const day = new Intl.DateTimeFormat('sv-SE', { timeZone: zone }).format(new Date(created_at));
       const total = async (query: string) =>
         (await api.get(`/v2/webhook-events/?${query}`)).body.pagination.total;
@@ -138,7 +138,7 @@ describe('a day', () => {
     ]);
   });
 
-  test('of a hold is counted in the account’s time zone; no hold is no wait', async () => {
+  test('of a hold is counted in the account’s time zone; a hold of zero is immediate', async () => {
     await moveTo(LOS_ANGELES);
     const { id } = await makeAffiliate(api);
     const held = async (hold_days: number, occurred_at: string) => {

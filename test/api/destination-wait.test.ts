@@ -33,14 +33,14 @@ const ask = (payout: string, format: string, query = '') =>
 const complete = (payout: Json, entries: object[]) =>
   api.put(`${PAYOUTS}/${payout.id}`, { commissions: entries });
 
-/** Whom the files leave out, and why. */
+/** The affiliates that the files leave out, and why. */
 async function skipped(): Promise<Record<number, string>> {
   const { files } = (await api.get(`${PAYOUTS}/current/payment-files`)).body;
   const all = files.flatMap((file: Json) => file.skipped);
   return Object.fromEntries(all.map(({ affiliate_id, reason }: Json) => [affiliate_id, reason]));
 }
 
-/** As if so many hours had passed since anything of these affiliates changed. */
+/** Moves every change of these affiliates this many hours back. */
 async function pass(hours: number, ...affiliates: number[]): Promise<void> {
   for (const [table, id, columns] of [
     ['affiliate_destinations', 'affiliate_id', ['created_at', 'replaced_at']],
@@ -57,7 +57,7 @@ async function earner(fields: object = {}): Promise<Json> {
   return affiliate;
 }
 
-test('a changed bank account is left out of the file and of Complete until the time has passed', async () => {
+test('a changed bank account is left out of the file and of Complete until the waiting period is over', async () => {
   const [ada, bob] = [await earner(), await earner()];
   for (const { id } of [ada, bob]) await api.put(at(id), SEPA);
   await pass(48, ada.id, bob.id);
@@ -97,7 +97,7 @@ test('a changed bank account is left out of the file and of Complete until the t
   expect((await complete(payout, both)).status).toBe(200);
 });
 
-test('whoever waits can be completed as not paid, and is owed it again', async () => {
+test('waiting affiliates can be completed as not paid, and are owed again', async () => {
   const [ada, bob] = [await earner(), await earner()];
   const payout = await makePayout(api);
   await api.put(at(ada.id), SEPA);
@@ -127,7 +127,7 @@ test('a removed destination counts as changed, and a destination for another cur
   expect(await skipped()).toEqual({});
 });
 
-test('an address of PayPal counts, an e-mail address only where Wise pays to it, a name never', async () => {
+test('a PayPal address counts, an e-mail address only where Wise pays to it, a name never', async () => {
   const paypal = await earner({ paypal_email: 'a@example.com' });
   const wise = await earner({ payout_method: 'wise', name_first: 'Wise', email: 'w@example.com' });
   const record = await earner({ name_first: 'Record', paypal_email: 'r@example.com' });
@@ -148,7 +148,7 @@ test('an address of PayPal counts, an e-mail address only where Wise pays to it,
   expect(Object.keys(await skipped()).map(Number)).toEqual([paypal.id, wise.id, record.id]);
 });
 
-test('a file that changes an address counts too', async () => {
+test('a change of an address by a file counts too', async () => {
   const { id } = await earner({ email: 'i@example.com', paypal_email: 'a@example.com' });
   await makePayout(api);
   const csv = 'email,paypal_email\ni@example.com,b@example.com\n';
@@ -167,7 +167,7 @@ test('the file of a paid payout stays as it was', async () => {
   expect((await ask(payout.id, 'sepa')).text).toContain('Ada Lovelace');
 });
 
-test('a key can make the wait longer, and only an owner or the operator shorter', async () => {
+test('a key can extend the wait, and only an owner or the operator can shorten it', async () => {
   await nothingChanges(world, async () => {
     for (const hours of [0, 47]) {
       const refused = await api.patch('/v2/account', { destination_wait_hours: hours });

@@ -35,7 +35,7 @@ const put = (affiliate: number, body: object) => api.put(at(affiliate), body);
 const current = async (affiliate: number): Promise<Json[]> =>
   (await api.get(at(affiliate))).body.destinations;
 
-test('a bank account is shown by its end; IBANs come in any case, with or without blanks', async () => {
+test('a bank account is shown by its end; IBANs are accepted in any case, with or without blanks', async () => {
   const { id } = await makeAffiliate(api);
   expect((await api.get(at(id))).body).toEqual({
     object: 'affiliate_destinations',
@@ -64,7 +64,7 @@ test('a bank account is shown by its end; IBANs come in any case, with or withou
   expect(await current(id)).toEqual([made.body]);
 });
 
-test('one for all currencies and others for single ones; each is replaced and removed by itself', async () => {
+test('a default and destinations for single currencies are replaced and removed separately', async () => {
   const { id } = await makeAffiliate(api);
   await put(id, { type: 'other' });
   await put(id, { ...SEPA, currency: 'EUR' });
@@ -82,7 +82,7 @@ test('one for all currencies and others for single ones; each is replaced and re
   expectRefusal(await api.delete(`${at(id)}?currency=xyz`), 400, 'invalid_query', 'currency');
 });
 
-describe('what breaks a rule is refused by its field, and the number is not repeated', () => {
+describe('a value that violates a rule is refused by its field, and the error omits the number', () => {
   const sepa = (fields: object) => ({ ...SEPA, ...fields });
   const ach = (fields: object) => ({ ...ACH, ...fields });
   test.each<[title: string, body: object, field: string, rule: string]>([
@@ -126,7 +126,7 @@ describe('what breaks a rule is refused by its field, and the number is not repe
   });
 });
 
-test('the holder as banks write it is shown beside what was sent', async () => {
+test('the holder as banks write it is shown next to the sent name', async () => {
   const { id } = await makeAffiliate(api);
   const written = async (account_holder: string) =>
     (await put(id, { ...SEPA, account_holder })).body.holder_in_files;
@@ -147,7 +147,7 @@ test('two affiliates with one IBAN are shown to each other, within the account o
   expect((await current(one.id))[0].shared_with).toEqual([]);
 });
 
-test('a change raises the revision of the unpaid payout that has the affiliate, the same again does not', async () => {
+test('a change raises the revision of the unpaid payout with the affiliate, an unchanged value does not', async () => {
   const [one, two] = [await makeAffiliate(api), await makeAffiliate(api)];
   await makeCommission(api, one.id, { currency: 'eur' });
   const payout = await makePayout(api);
@@ -165,7 +165,7 @@ test('a change raises the revision of the unpaid payout that has the affiliate, 
   expect(log.map(({ target }: Json) => target)).toContain(String(one.id));
 });
 
-test('who has a destination is not without one', async () => {
+test('an affiliate with a destination does not count as without one', async () => {
   const { id } = await makeAffiliate(api);
   await makeCommission(api, id, { currency: 'eur', amount: 700 });
   await makeCommission(api, id, { currency: 'usd', amount: 300 });
@@ -203,7 +203,7 @@ describe('a line of a payout shows the destination of its currency', () => {
     expect(shownIn((await api.get(`${PAYOUTS}/${payout.id}/affiliates`)).body.data)).toEqual(expected);
   });
 
-  test('a paid one goes on showing where it was paid', async () => {
+  test('a paid line keeps showing where it was paid', async () => {
     const { id } = await makeAffiliate(api);
     await put(id, { ...SEPA, currency: 'eur' });
     for (const currency of ['eur', 'usd']) await makeCommission(api, id, { currency });

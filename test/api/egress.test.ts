@@ -16,7 +16,7 @@ async function create(fields: object = {}): Promise<Json> {
   return made.body;
 }
 
-/** Sees that none of the texts is in the database, in any spelling, nor in what was logged. */
+/** Checks that none of the texts is in the database or the log, in any spelling. */
 async function expectSealed(...texts: readonly string[]): Promise<void> {
   const all = [...(await dump(world)), JSON.stringify(world.log)];
   for (const text of texts) {
@@ -32,7 +32,7 @@ describe('a client certificate', () => {
   const one = certificateFor('payhook');
   const given = { certificate: one.cert, key: one.key };
 
-  test('is shown as whom it names and until when, and its key nowhere', async () => {
+  test('is shown by its subject and expiry, and its key nowhere', async () => {
     const { id, client_certificate } = await create({ client_certificate: given });
     expect(client_certificate).toEqual({
       subject: 'CN=payhook',
@@ -43,7 +43,7 @@ describe('a client certificate', () => {
     const path = `${ENDPOINTS}/${id}`;
     expect((await api.get(path)).body.client_certificate).toEqual(client_certificate);
     expect((await api.get(ENDPOINTS)).body.data[0].client_certificate).toEqual(client_certificate);
-    // other fields leave it alone
+    // other fields do not change it
     const described = await api.patch(path, { description: 'the shop', url: 'https://other.example.com/' });
     expect(described.body.client_certificate).toEqual(client_certificate);
     await expectSealed(bodyOf(one.key));
@@ -54,7 +54,7 @@ describe('a client certificate', () => {
     expect(row).toEqual({ egress: null, egress_sealed: null });
   });
 
-  test('is replaced by the next one, and goes with its endpoint', async () => {
+  test('is replaced by the next one, and deleted with its endpoint', async () => {
     const { id } = await create({ client_certificate: given });
     const next = certificateFor('next');
     const changed = await api.patch(`${ENDPOINTS}/${id}`, {
@@ -100,7 +100,7 @@ describe('a client certificate', () => {
   });
 });
 
-test('how requests leave is for the account: a portal neither sees nor sets it', async () => {
+test('only the account sets how requests leave: a portal neither sees nor sets it', async () => {
   const one = certificateFor('payhook');
   const client_certificate = { certificate: one.cert, key: one.key };
   const { id } = await create({ owner: 'shop-7', client_certificate });
@@ -111,7 +111,7 @@ test('how requests leave is for the account: a portal neither sees nor sets it',
     expectRefusal(await portal.patch(path, { client_certificate: change }), 403, 'not_in_portal');
   }
   expectRefusal(await portal.post(ENDPOINTS, { url: URL, client_certificate }), 403, 'not_in_portal');
-  // what it may change leaves it alone
+  // changes by the portal keep it
   expect((await portal.patch(path, { description: 'ours' })).status).toBe(200);
   expect((await api.get(path)).body.client_certificate.subject).toBe('CN=payhook');
 });
@@ -120,11 +120,11 @@ describe('a proxy', () => {
   const proxy = 'http://payhook:proxy%20password@proxy.example.com:3128';
   const shown = 'http://payhook@proxy.example.com:3128';
 
-  test('is shown without its password, which is nowhere in the clear', async () => {
+  test('is shown without its password, which is stored encrypted', async () => {
     const { id, ...made } = await create({ proxy });
     expect(made.proxy).toBe(shown);
     const path = `${ENDPOINTS}/${id}`;
-    // sent back as it is shown it stays what it is
+    // a proxy sent back as shown stays the same
     const same = await api.patch(path, { proxy: shown, description: 'the shop' });
     expect(same.body.proxy).toBe(shown);
     await expectSealed('proxy%20password', 'proxy password', 'payhook:proxy password');
@@ -137,7 +137,7 @@ describe('a proxy', () => {
     });
   });
 
-  test('that could read along takes the header values away, unless they are given again', async () => {
+  test('that could read the requests drops the header values, unless they are given again', async () => {
     const plain = await create({
       url: 'http://shop.example.com/',
       headers: { 'x-key': 'one', 'x-shop': '7' },
@@ -194,11 +194,11 @@ describe('client credentials', () => {
   const { client_secret: _, ...asShown } = { ...given, audience: null, authentication: 'basic' };
   const dropped = (answer: { headers: Headers }) => answer.headers.get('payhook-dropped-headers');
 
-  test('are shown without their secret, which is nowhere in the clear and stays while they do', async () => {
+  test('are shown without their secret, which is encrypted and kept while they stay the same', async () => {
     const { id, client_credentials } = await create({ client_credentials: given });
     expect(client_credentials).toEqual(asShown);
     const path = `${ENDPOINTS}/${id}`;
-    // sent back as they are shown, and with another scope, they keep their secret
+    // sent back as shown, with another scope, they keep their secret
     const scoped = { ...asShown, scope: null, audience: 'https://shop.example.com/', authentication: 'body' };
     for (const change of [asShown, scoped]) {
       const answer = await api.patch(path, { client_credentials: change, description: 'the shop' });
@@ -235,7 +235,7 @@ describe('client credentials', () => {
     }
   });
 
-  test('do not go with a URL to another origin, nor where a proxy could read along', async () => {
+  test('do not move with a URL to another origin, nor to where a proxy could read them', async () => {
     const url = 'https://other.example.com/';
     const proxy = 'http://proxy.example.com:3128';
     const http = { ...given, token_url: 'http://id.example.com/token' };
@@ -265,7 +265,7 @@ describe('client credentials', () => {
     expect([again.body.client_credentials, dropped(again)]).toEqual([asShown, null]);
   });
 
-  test('leave the header Authorization to the token', async () => {
+  test('exclude a header Authorization of the endpoint', async () => {
     const headers = { Authorization: 'Bearer mine' };
     const signing = {
       signing: 'custom',
@@ -313,7 +313,7 @@ describe('client credentials', () => {
     });
   });
 
-  test('are for the account: a portal neither sees nor sets them, and loses them with the origin', async () => {
+  test('are set by the account: a portal neither sees nor sets them, and loses them with the origin', async () => {
     const { id } = await create({ owner: 'shop-7', client_credentials: given });
     const portal = await portalAt(api, id);
     const path = `${ENDPOINTS}/${id}`;

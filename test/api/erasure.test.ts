@@ -29,7 +29,7 @@ const PERSON = {
   external_id: 'partner/ada',
   metadata: { note: 'likes engines' },
 };
-/** What no row and no answer may have once the person is erased, in lower case. */
+/** Texts that no row and no response may contain once the person is erased, in lower case. */
 const TRACES = [
   'ada.byron@example.com',
   'countess@pay',
@@ -40,7 +40,7 @@ const TRACES = [
   'engines',
 ];
 
-/** What others are called. */
+/** The names of others. */
 const OTHERS = /nada\.byron@example\.com|augustana|xcountess@pay\.example, and augusta/g;
 
 const tracesIn = (text: string) => {
@@ -54,7 +54,7 @@ async function done(answer: ReturnType<Api['get']>): Promise<Json> {
   return body;
 }
 
-/** Puts traces of the person into everything that takes a text. Returns their affiliate id and that of a payout. */
+/** Puts traces of the person into every text field. Returns their affiliate id and that of a payout. */
 async function leaveTraces(of: Api): Promise<{ id: number; payout: string; endpoint: string }> {
   const endpoint = await makeEndpoint(of);
   const csv = 'email,name_first,name_last\nada.byron@example.com,Ada,Byron\n';
@@ -136,7 +136,7 @@ const amounts = (rows: string[]) =>
         .join(),
     );
 
-test('the traces of a person go from every table and every answer; amounts and other accounts stay', async () => {
+test('the traces of a person disappear from every table and response; amounts and other accounts stay', async () => {
   const other = await world.otherAccount();
   await leaveTraces(other);
   const { id, payout, endpoint } = await leaveTraces(api);
@@ -196,7 +196,7 @@ test('the traces of a person go from every table and every answer; amounts and o
   expect(again.body.id).not.toBe(id);
 });
 
-test('whoever is in the unpaid payout stays, and nobody erases the affiliate of another account', async () => {
+test('an affiliate in the unpaid payout stays, and nobody erases the affiliate of another account', async () => {
   const { id } = await makeAffiliate(api, { name_first: 'Grace' });
   await makeCommission(api, id);
   const payout = await makePayout(api);

@@ -41,7 +41,7 @@ beforeAll(async () => {
 const JSON_TYPE = { 'content-type': 'application/json' };
 const raw = (method: string, path: string, body: string | Uint8Array, headers: object = JSON_TYPE) =>
   world.api.request(method, path, { body, headers: { ...headers } });
-/** The same, as whoever may use the operation. */
+/** The same as a caller who may use the operation. */
 const sendTo = (
   { method, path: pattern, isForPeople }: Operation,
   body: string | Uint8Array,
@@ -56,7 +56,7 @@ const WITH_JSON = WRITES.filter(({ requestBody }) => requestBody?.content['appli
 const WITHOUT_BODY = WRITES.filter(({ requestBody }) => !requestBody);
 const UPLOADS = WRITES.filter(({ requestBody }) => requestBody?.content['text/csv']);
 
-describe('the first thing that is wrong decides, in the order credentials, shape, existence, state, content', () => {
+describe('the first error decides, in the order credentials, shape, existence, state, content', () => {
   const anyone = () => apiOf(world.url, '');
   const twice = () => ({
     commissions: [
@@ -182,7 +182,7 @@ describe('a body', () => {
           ['{"colour":"red"}', 'unknown_field'],
           ['[[[[', 'invalid_json'],
           ['['.repeat(4_000), 'invalid_json'],
-          // where few members are allowed, that is noticed first
+          // where few members are allowed, this limit is checked first
           ['['.repeat(200_000), expect.stringMatching(/^invalid_(json|body)$/)],
           ['['.repeat(200_000) + ']'.repeat(200_000), 'invalid_body'],
         ] as const) {
@@ -209,12 +209,12 @@ describe('a body', () => {
 
   test.each(WITH_JSON)('of $method $path may be no larger than the limit', async (operation) => {
     const answer = await sendTo(operation, Buffer.alloc((16 << 20) + 1, 0x20)).catch((error: Error) => error);
-    // the connection may be closed while the body is still on its way
+    // the server may close the connection during the upload of the body
     if (!(answer instanceof Error)) expectRefusal(answer, 400, 'body_too_large');
   });
 
   test.each(UPLOADS)('of $method $path must be a CSV file by its type', async ({ method, path: bare }) => {
-    const path = bare.startsWith('/v2/imports') ? `${bare}?kind=affiliates` : bare; // what the query requires
+    const path = bare.startsWith('/v2/imports') ? `${bare}?kind=affiliates` : bare; // the required query
     await nothingChanges(world, async () => {
       for (const type of ['application/json', 'text/plain', 'multipart/form-data; boundary=x'])
         expectRefusal(
@@ -227,12 +227,12 @@ describe('a body', () => {
   });
 
   test.each(WITHOUT_BODY)(
-    'is refused where $method $path takes none, zero bytes and {} are none',
+    'is refused where $method $path takes none; zero bytes and {} count as none',
     async (operation) => {
       const { method } = operation;
       const path = fill(operation.path);
       for (const nothing of ['', '{}', ' {} ']) {
-        // with nothing wrong but the id, or but a key where a person is meant, the request goes as far as that
+        // with no error but the id, or but a key where a person is required, the request gets that far
         const answer = await raw(method, path, nothing);
         if (path.endsWith('/us-tax/export')) expect(answer.status, answer.text).toBe(200);
         else expectRefusal(answer, 404);
@@ -243,7 +243,7 @@ describe('a body', () => {
     },
   );
 
-  test('of zero bytes with a JSON type is no body: payout create accepts it, others say what is missing', async () => {
+  test('of zero bytes with a JSON type is no body: payout create accepts it, others name the missing field', async () => {
     expectRefusal(await raw('POST', PAYOUTS, ''), 409, 'current_payout_exists');
     expect((await raw('POST', `${PAYOUTS}/preview`, '')).status).toBe(200);
     expect((await world.api.post(`${PAYOUTS}/preview`)).status).toBe(200);
@@ -306,7 +306,7 @@ describe('a body', () => {
     });
   });
 
-  test('nested a hundred thousand deep where anything may stand is refused, not a crash', async () => {
+  test('nested a hundred thousand deep where any value is allowed is refused, not a crash', async () => {
     const deep = '['.repeat(100_000) + ']'.repeat(100_000);
     for (const body of [
       `{"filters":${deep}}`,
@@ -384,7 +384,7 @@ describe('a request that is not HTTP gets the error body too', () => {
     expect(['bad_request', 'unauthorized', 'not_found']).toContain(parsed.error.code);
   });
 
-  test('a client that leaves in the middle of a body does no harm', async () => {
+  test('a client that disconnects in the middle of a body does no harm', async () => {
     const socket = connect(Number(new URL(world.url).port), '127.0.0.1');
     const head = `POST ${AFFILIATES} HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${world.api.key}\r\n`;
     await new Promise<void>((resolve) =>

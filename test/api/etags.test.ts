@@ -19,10 +19,10 @@ type Described = Record<string, Record<string, { responses: Record<string, { con
 const isJson = ({ path, method }: Operation) =>
   'application/json' in
   ((inlinePaths() as Described)[path]?.[method.toLowerCase()]?.responses['200']?.content ?? {});
-/** Answers that show a secret of the caller. */
+/** Responses that show a secret of the caller. */
 const SECRET = ['getWebhookEndpointSecret', 'getMe'];
 const READS = OPERATIONS.filter((each) => each.method === 'GET');
-/** What a key is not told without the name of somebody. */
+/** What a key sees only with the name of a person. */
 const OF_SOMEBODY = ['getAlertSettings'];
 const KEPT = READS.filter((each) => isJson(each) && ![...SECRET, ...OF_SOMEBODY].includes(each.operationId));
 
@@ -36,7 +36,7 @@ test('most reads are tested here', () => {
 
 test.each(KEPT)('$operationId is not sent again to a client that has it', async (operation) => {
   const path = pathOf(operation, ids);
-  // when a credential was last used is noted beside the first request of its minute
+  // the last use of a credential is stored with the first request of its minute
   await api.get(path);
   const first = await api.get(path);
   expect(first.status, first.text).toBe(200);
@@ -57,10 +57,10 @@ test.each(KEPT)('$operationId is not sent again to a client that has it', async 
   expect((await look(path, etag, 'HEAD')).status).toBe(304);
 });
 
-test.each(KEPT)('what we have of $operationId says nothing about another account', async (operation) => {
+test.each(KEPT)('the ETag of our $operationId matches nothing of another account', async (operation) => {
   const [mine, foreign] = [await api.get(pathOf(operation, ids)), await other.get(pathOf(operation, theirs))];
   const asked = await look(pathOf(operation, theirs), tagOf(mine), 'GET', other);
-  // the catalogue of types is the same for everybody; they have nobody by our own id
+  // the catalogue of types is the same for everyone; nobody there has our own id
   expect(asked.status).toBe(mine.text === foreign.text ? 304 : foreign.status);
   const missing = await look(pathOf(operation, theirs), tagOf(foreign));
   if (operation.pathParameters.length > 0) expect(missing.status).toBe(404);
@@ -79,13 +79,13 @@ test('responses with a secret, files and refusals must not be cached', async () 
   for (const answer of [...answers.slice(0, 2), ...answers.slice(3)]) expect(tagOf(answer)).toBe('');
 });
 
-test('whatever changes in a record or a list gives it another ETag', async () => {
+test('every change of a record or a list changes its ETag', async () => {
   const [one, list] = [`/v2/affiliates/${ids.affiliate_id}`, '/v2/affiliates'];
   const before = [tagOf(await api.get(one)), tagOf(await api.get(list))] as const;
   await api.patch(one, { name_first: 'Grace' });
   expect((await look(one, before[0])).body.name_first).toBe('Grace');
   expect((await look(list, before[1])).status).toBe(200);
-  // a page further on is not the one before it
+  // the next page is another response than the first
   const first = tagOf(await api.get(`${list}?per_page=1`));
   expect((await look(`${list}?per_page=1&page=2`, first)).status).toBe(200);
 });
@@ -93,12 +93,12 @@ test('whatever changes in a record or a list gives it another ETag', async () =>
 describe('of a payout', () => {
   const path = () => `/v2/affiliates/payouts/${ids.payout_id}`;
 
-  test('If-Match takes it as it takes the revision alone, and refuses that of an older revision', async () => {
+  test('If-Match accepts it like the bare revision, and refuses that of an older revision', async () => {
     const commissions = [{ affiliate_id: ids.affiliate_id, is_paid: true }];
     const complete = (tag: string) => api.put(path(), { commissions }, { 'if-match': tag });
     const old = await api.get(path());
     expect(tagOf(old)).toMatch(new RegExp(`^"${old.body.revision}-`));
-    // where the money goes is another name
+    // the destination is another name
     await api.patch(`/v2/affiliates/${ids.affiliate_id}`, { name_first: 'Maria' });
     const now = await api.get(path());
     expect(now.body.revision).toBeGreaterThan(old.body.revision);

@@ -14,19 +14,19 @@ const VERSION_7 = /^[a-z]+_([0-9a-f]{12})7[0-9a-f]{3}[89ab][0-9a-f]{15}$/;
 const world = useWorld();
 
 describe('the list of event types', () => {
-  test('has every type of the catalogue once, in the order of the names', async () => {
+  test('has every type of the catalogue once, ordered by name', async () => {
     const { body } = await world.api.get(PATH);
     expect(body.data.map(({ type }: Json) => type)).toEqual(TYPES.toSorted());
     expect(body.pagination).toMatchObject({ page: 1, limit: 50, total: TYPES.length, pages: 1 });
   });
 
-  test('says of each when it happens, its schema and an example', async () => {
+  test('gives the meaning, schema and example of each', async () => {
     for (const item of await allOf(world.api, PATH)) {
       const type = item.type as EventType;
       expect(Object.keys(item)).toEqual(['object', 'type', 'description', 'schema', 'example']);
       expect(item).toMatchObject({ object: 'event_type', description: EVENT_TYPES[type] });
       expect(item.example).toEqual(exampleEvent(type));
-      // as a receiver would: the schema as it came, by a validator of its own
+      // as a receiver would: the published schema, with another validator
       const ajv = new Ajv2020({ strict: false });
       addFormats.default(ajv);
       const validate = ajv.compile(item.schema);
@@ -36,7 +36,7 @@ describe('the list of event types', () => {
     }
   });
 
-  test('has pages, and turns round', async () => {
+  test('has pages, in both directions', async () => {
     const names = TYPES.toSorted().toReversed();
     const { body, headers } = await world.api.get(`${PATH}?sort=-type&per_page=5&page=2`);
     expect(body.data.map(({ type }: Json) => type)).toEqual(names.slice(5, 10));
@@ -51,7 +51,7 @@ describe('the list of event types', () => {
     ]);
   });
 
-  test('knows no filter and no other order', async () => {
+  test('supports no filter and no other order', async () => {
     expectRefusal(await world.api.get(`${PATH}?type=payout.paid`), 400, 'unknown_query_parameter', 'type');
     expectRefusal(await world.api.get(`${PATH}?sort=created_at`), 400, 'invalid_query', 'sort', 'type');
   });
@@ -65,7 +65,7 @@ describe.each(TYPES)('the example of %s', (type) => {
     expect(() => checkAgainstCatalogue(JSON.stringify({ ...event, data: {} }))).toThrow('breaks its schema');
   });
 
-  test('has ids that carry the time of creation, as real ones do', () => {
+  test('has ids that contain the time of creation, as real ones do', () => {
     const { id, created_at: createdAt } = event.data as { id?: unknown; created_at?: string };
     const made = typeof id === 'string' ? [[id, createdAt] as const] : [];
     for (const [own, at] of [...made, [event.id, event.timestamp] as const]) {

@@ -25,7 +25,7 @@ test('an unexpected error is a 500 with the request id and no internals, and not
   await world.close();
 });
 
-test('a database that cannot be reached is a 500 that says when to try again, until it can', async () => {
+test('an unreachable database is a 500 that says when to retry, until it is back', async () => {
   const world = await startWorld({ databaseLatencyMs: 0 });
   const proxy = world.latency!;
   world.expectErrors();

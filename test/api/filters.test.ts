@@ -22,7 +22,7 @@ const DATA = {
 const tried = (id: string, filter: object, payload: object = { type: 'order.created', data: DATA }) =>
   api.post(`${ENDPOINTS}/${id}/test-filter`, { filter, payload });
 
-test('a filter matches what its operators say; what is missing or of another type never does', async () => {
+test('a filter matches what its operators say; a missing value or one of another type never matches', async () => {
   const id = await makeEndpoint(api);
   const cases: [object, boolean][] = [
     [{ type: 'order.created' }, true],
@@ -74,7 +74,7 @@ test('a filter matches what its operators say; what is missing or of another typ
   }
 });
 
-test('trying a filter says of each condition what it found, and why it does not hold', async () => {
+test('a trial of a filter shows what each condition found, and why it does not hold', async () => {
   const id = await makeEndpoint(api, { filter: { 'data.amount': { $gte: 100 } } });
   const filter = {
     'data.amount': { $gte: 100, $lt: 200 },
@@ -120,7 +120,7 @@ test('trying a filter says of each condition what it found, and why it does not 
   expectRefusal(huge, 400, 'invalid_body', 'payload.data.n must have at most 131072 digits');
 });
 
-/** Publishes an event; returns it as it was stored. */
+/** Publishes an event; returns its stored form. */
 async function publish(data: object, type = 'order.created'): Promise<Json> {
   const { status, text, body } = await api.post(EVENTS, { type, data });
   expect(status, text).toBe(201);
@@ -129,7 +129,7 @@ async function publish(data: object, type = 'order.created'): Promise<Json> {
 const sentTo = ({ sent_to }: Json) =>
   sent_to.map((each: { webhook_endpoint_id: string }) => each.webhook_endpoint_id);
 
-test('publishing leaves out the endpoints whose filter does not match, and the event says so for good', async () => {
+test('publishing skips the endpoints whose filter does not match, and the event keeps the reason', async () => {
   const all = await makeEndpoint(api);
   const large = await makeEndpoint(api, { filter: { 'data.amount': { $gte: 100 } } });
   const euros = await makeEndpoint(api, { filter: { 'data.currency': 'eur' }, status: 'disabled' });
@@ -147,7 +147,7 @@ test('publishing leaves out the endpoints whose filter does not match, and the e
   expect(sentTo(await publish({ amount: 100, currency: 'usd' }))).toEqual([all, large].toSorted());
   const ill = await publish({ amount: '100', currency: { eur: true } });
   expect([sentTo(ill), ill.deliveries.filtered]).toEqual([[all], 2]);
-  // judged once: what the filter says later makes no difference, and nothing of it is in the log
+  // evaluated once: a later filter changes nothing, and the log shows nothing of it
   await api.patch(`${ENDPOINTS}/${large}`, { filter: null });
   expect((await api.get(`${EVENTS}/${small.id}`)).body).toEqual(small);
   expect(await allOf(api, `${ENDPOINTS}/${large}/events`)).toHaveLength(1);
@@ -157,7 +157,7 @@ test('publishing leaves out the endpoints whose filter does not match, and the e
   expectRefusal(retried, 404, 'resource_missing');
 });
 
-test('filters judge events of our own and events in a batch too, and never a test of the endpoint', async () => {
+test('filters apply to our own events and to batches, and never to a test of the endpoint', async () => {
   const filter = { 'data.email': { $startsWith: 'a' } };
   const id = await makeEndpoint(api, { filter });
   for (const email of ['a@example.com', 'b@example.com']) await api.post('/v2/affiliates', { email });
@@ -177,7 +177,7 @@ const nested = (depth: number): object =>
 const many = (count: number, operator: string, value: unknown) =>
   Object.fromEntries(Array.from({ length: count }, (_, index) => [`data.k${index}`, { [operator]: value }]));
 
-test('a filter that is none is refused, naming the place and the rule', async () => {
+test('an invalid filter is refused, naming the place and the rule', async () => {
   const id = await makeEndpoint(api);
   const refusals: [unknown, string, string][] = [
     ['data.amount', 'invalid_body', 'filter must be a JSON object'],
@@ -225,7 +225,7 @@ test('a filter that is none is refused, naming the place and the rule', async ()
   expectRefusal(await tried('we_0', { type: 'a' }), 404, 'resource_missing');
 });
 
-test('$contains finds long texts and hostile ones, also in a filter that a version before this one wrote', async () => {
+test('$contains finds long and hostile texts, also in a filter stored by an earlier version', async () => {
   const words = `${'ä'.repeat(40)} "line"\n${'b'.repeat(40)}`;
   const hostile = `${'a'.repeat(100)}c`;
   const cases: [Json, Json, boolean][] = [

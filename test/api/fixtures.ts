@@ -12,7 +12,7 @@ export const ENDPOINTS = '/v2/webhook-endpoints';
 export const EVENT_LOG = '/v2/webhook-events/';
 export const EVENTS = '/v2/events';
 
-/** A parsed JSON record; tests look into records of every shape. */
+/** A parsed JSON record; tests read records of every shape. */
 // biome-ignore lint/suspicious/noExplicitAny: see above
 export type Json = any;
 
@@ -20,14 +20,14 @@ let serial = 0;
 /** A text that no other record of the file has. */
 export const unique = (prefix: string) => `${prefix}-${++serial}`;
 
-/** Makes an affiliate; returns its record. */
+/** Creates an affiliate; returns its record. */
 export async function makeAffiliate(api: Api, fields: object = {}): Promise<Json> {
   const made = await api.post(AFFILIATES, { email: `${unique('affiliate')}@example.com`, ...fields });
   expect(made.status, made.text).toBe(201);
   return made.body;
 }
 
-/** Takes a commission of 10.00 USD in, or what `fields` say; returns its record. */
+/** Creates a commission of 10.00 USD, or one with these `fields`; returns its record. */
 export async function makeCommission(api: Api, affiliateId: number, fields: object = {}): Promise<Json> {
   const made = await api.post(COMMISSIONS, {
     external_id: unique('order'),
@@ -40,7 +40,7 @@ export async function makeCommission(api: Api, affiliateId: number, fields: obje
   return made.body;
 }
 
-/** Makes an affiliate with a destination who has earned a commission; returns the affiliate. */
+/** Creates an affiliate with a destination and a commission; returns the affiliate. */
 export async function makePayee(
   api: Api,
   destination: object,
@@ -56,14 +56,14 @@ export async function makePayee(
 /** The text of a file with these lines. */
 export const csv = (...lines: readonly string[]): string => [...lines, ''].join('\n');
 
-/** Makes the unpaid payout; returns its record. */
+/** Creates the unpaid payout; returns its record. */
 export async function makePayout(api: Api, body?: object): Promise<Json> {
   const made = await api.post(PAYOUTS, body);
   expect(made.status, made.text).toBe(201);
   return made.body;
 }
 
-/** Completes a payout with every line paid, or with the entries given; returns its record. */
+/** Completes a payout with every line paid, or with the given entries; returns its record. */
 export async function completePayout(api: Api, payout: Json, entries?: object[]): Promise<Json> {
   const commissions =
     entries ?? payout.affiliates.map((line: Json) => ({ affiliate_id: line.affiliate_id, is_paid: true }));
@@ -94,7 +94,7 @@ export function expectRefusal(answer: Answer, status: number, reason?: string, .
   for (const part of parts) expect(answer.body.error.message).toContain(part);
 }
 
-/** Patterns of the tables that hold sums of others; chores fold into them when they please. */
+/** Patterns of the tables that hold sums of others; chores fold into them at any time. */
 const SUMS = '{delivery\\_count%,attempt\\_counts,affiliate\\_balance%,commission\\_series%}';
 
 const dumps = new WeakMap<Pick<World, 'query'>, string>();
@@ -116,8 +116,8 @@ async function dumpQuery(world: Pick<World, 'query'>): Promise<string> {
 }
 
 /**
- * Every stored row, as text, besides when keys and sessions were last used, and how the log's counts are added up: that
- * is noted beside the request.
+ * Every stored row as text, except when keys and sessions were last used, and the folding of the log's counts: those
+ * change besides the request.
  */
 export async function dump(world: Pick<World, 'query'>): Promise<string[]> {
   const query = dumps.get(world) ?? (await dumpQuery(world));
@@ -125,7 +125,7 @@ export async function dump(world: Pick<World, 'query'>): Promise<string[]> {
   return (await world.query<{ row: string }>(query)).map(({ row }) => row).sort();
 }
 
-/** Runs `work` and sees that no stored row changed. */
+/** Runs `work` and checks that no stored row changed. */
 export async function nothingChanges<Result>(world: World, work: () => Promise<Result>): Promise<Result> {
   const before = await dump(world);
   const result = await work();
@@ -133,7 +133,7 @@ export async function nothingChanges<Result>(world: World, work: () => Promise<R
   return result;
 }
 
-/** Runs `work`, which is not refused, and sees that no stored row changed: only the audit log has that it was done. */
+/** Runs `work`, which succeeds, and checks that no stored row changed except in the audit log. */
 export async function onlyAudited<Result>(world: World, work: () => Promise<Result>): Promise<Result> {
   const others = (all: string[]) => all.filter((row) => !/^(audit_log|imports) /.test(row));
   const before = await dump(world);
@@ -149,7 +149,7 @@ export interface StoredEvent {
   readonly payload: Json;
 }
 
-/** The stored events of an account, of one type or all, the oldest first, each checked for its envelope. */
+/** The stored events of an account, of one type or all, oldest first, each with a checked envelope. */
 export async function eventsOf(world: World, api: Api, type?: string): Promise<StoredEvent[]> {
   const account = (await api.get('/v2/account')).body.id;
   const found = await world.query<{ id: string; type: string; payload: string }>(
@@ -182,7 +182,7 @@ export function withoutLists({ affiliates, excluded, ...rest }: Json): Json {
   return rest;
 }
 
-/** Books a debt of an affiliate, as a refund of what was paid long ago would. */
+/** Books a debt of an affiliate, as a refund of an old payment would. */
 export async function bookDebt(
   world: World,
   affiliateId: number,
@@ -224,10 +224,10 @@ export interface Operation {
   readonly method: string;
   readonly path: string;
   readonly parameters: readonly { name: string; in: string; required?: boolean; schema: Json }[];
-  /** What it cannot do without, as `?name=value`; empty for most. */
+  /** The required query, as `?name=value`; empty for most. */
   readonly query: string;
   readonly requestBody: { content: Record<string, { schema: Json }> } | undefined;
-  /** Only somebody who is signed in may use it. */
+  /** Only a signed-in user may call it. */
   readonly isForPeople: boolean;
 }
 
@@ -258,7 +258,7 @@ export function fill(path: string, ids: Readonly<Record<string, string | number>
   );
 }
 
-/** Parameters that name no record: each is one of a few words. */
+/** Parameters that name no record: each is an enumerated word. */
 const WORDS: Readonly<Record<string, string>> = { format: 'summary' };
 
 /** Well-formed ids that no record has. */
@@ -284,7 +284,7 @@ export const MISSING: Readonly<Record<string, string>> = {
   external_id: `crm_${'0'.repeat(32)}`,
 };
 
-/** Rows of a CSV text with RFC 4180 quoting, as a reader of its own would see them. */
+/** Rows of a CSV text with RFC 4180 quoting, read by an independent reader. */
 export function parseCsv(text: string): string[][] {
   const table: string[][] = [];
   let row: string[] = [];
@@ -313,11 +313,11 @@ export function parseCsv(text: string): string[][] {
   return table;
 }
 
-/** What is required and no schema says: an affiliate has three names, and one of them is needed. */
+/** A requirement that no schema states: an affiliate has three names, and one of them is needed. */
 const unsaid = (schema: Json): string[] =>
   'affiliate_external_id' in (schema.properties ?? {}) ? ['affiliate_id'] : [];
 
-/** The smallest value a schema of the description takes. */
+/** The smallest value that a schema of the description accepts. */
 export function sample(schema: Json): Json {
   if (schema.const !== undefined) return schema.const;
   if (schema.enum) return schema.enum[0];
@@ -345,13 +345,13 @@ export function sample(schema: Json): Json {
   }
 }
 
-/** A body right in shape, where the operation needs one. */
+/** A well-formed body, where the operation needs one. */
 export function sampleBody(operation: Operation): Json {
   const content = operation.requestBody?.content['application/json'];
   return content ? sample(content.schema) : undefined;
 }
 
-/** Rows for `test.each` with a short title of the value each begins with. */
+/** Rows for `test.each`, titled with the short value each begins with. */
 export const labelled = <Rest extends readonly unknown[]>(
   table: readonly (readonly [unknown, ...Rest])[],
 ): [label: string, value: Json, ...rest: Rest][] =>

@@ -24,7 +24,7 @@ const { api } = world;
 const keyed = (key: string) => ({ 'idempotency-key': key });
 const isReplay = (answer: Answer) => answer.headers.get('idempotent-replayed') === 'true';
 
-/** The answer, without what differs from request to request. */
+/** The response, without the parts that differ between requests. */
 function shown(answer: Answer) {
   const headers = Object.fromEntries(answer.headers);
   for (const name of ['date', 'payhook-request-id', 'idempotent-replayed', 'connection', 'keep-alive'])
@@ -123,7 +123,7 @@ describe('a request sent again with its Idempotency-Key', () => {
     expect(stored.headers.get('etag')).toBe(first.headers.get('etag'));
   });
 
-  test('gets the stored answer although the world has moved on', async () => {
+  test('gets the stored response although the records have changed since', async () => {
     const affiliate = await api.post(AFFILIATES, { email: 'then@example.com' }, keyed('moved-on'));
     await api.patch(`${AFFILIATES}/${affiliate.body.id}`, { email: 'now@example.com' });
     const again = await api.post(AFFILIATES, { email: 'then@example.com' }, keyed('moved-on'));
@@ -154,7 +154,7 @@ describe('a request sent again with its Idempotency-Key', () => {
     expect(isReplay(again)).toBe(true);
   });
 
-  test('is done again when the first was refused: only success is stored', async () => {
+  test('runs again when the first was refused: only success is stored', async () => {
     const { id } = await makeAffiliate(api, { email: 'taken@example.com' });
     const send = () => api.post(AFFILIATES, { email: 'taken@example.com' }, keyed('refused'));
     await nothingChanges(world, async () => {
@@ -173,7 +173,7 @@ describe('a request sent again with its Idempotency-Key', () => {
     expect(isReplay(await send())).toBe(true);
   });
 
-  test('belongs to one credential: another key of the account, another account may use the same word', async () => {
+  test('belongs to one credential: another key of the account, or another account, may use the same word', async () => {
     const other = await world.otherAccount();
     const second = await api.post('/v2/api-keys', { name: 'second' });
     const colleague = { ...keyed('mine'), authorization: `Bearer ${second.body.key}` };
@@ -189,7 +189,7 @@ describe('a request sent again with its Idempotency-Key', () => {
     expectRefusal(await other.post(PROGRAMS, { name: 'A' }, keyed('mine')), 409, 'idempotency_key_reused');
   });
 
-  test('is forgotten after 24 hours, and not a minute before', async () => {
+  test('is deleted after 24 hours, and not a minute before', async () => {
     const send = (name: string) => api.post(PROGRAMS, { name }, keyed('old'));
     const age = (span: string) =>
       world.query(`update idempotency_keys set created_at = now() - $1::interval where key = 'old'`, [span]);
@@ -203,7 +203,7 @@ describe('a request sent again with its Idempotency-Key', () => {
     expect((await send('New')).text).toBe(made.text);
   });
 
-  test('works for a payout that was completed meanwhile: the answer is that of the create', async () => {
+  test('works for a payout that was completed meanwhile: the response is that of the create', async () => {
     await makeCommission(api, (await makeAffiliate(api)).id);
     const made = await api.post(PAYOUTS, {}, keyed('payout'));
     await completePayout(api, made.body);
@@ -213,8 +213,8 @@ describe('a request sent again with its Idempotency-Key', () => {
   });
 });
 
-describe('a key in the answer', () => {
-  test('is shown once: the replay shows null there, and nothing that is stored holds it', async () => {
+describe('an API key in the response', () => {
+  test('is shown once: the replay shows null there, and no stored row contains it', async () => {
     const first = await api.post('/v2/api-keys', { name: 'secret' }, keyed('secret'));
     const again = await api.post('/v2/api-keys', { name: 'secret' }, keyed('secret'));
     expect(first.body.key).toMatch(/^ph_[0-9A-Za-z]{49}$/);
@@ -223,7 +223,7 @@ describe('a key in the answer', () => {
     const everything = JSON.stringify(await dump(world)) + JSON.stringify(world.log);
     expect(everything).not.toContain(first.body.key);
     expect(everything).not.toContain(first.body.key.slice(6, -4));
-    // and not as bytes either
+    // nor as bytes
     const hex = Buffer.from(first.body.key).toString('hex');
     expect(everything).not.toContain(hex);
   });
@@ -257,7 +257,7 @@ describe('an Idempotency-Key', () => {
     },
   );
 
-  test('means nothing on GET and DELETE', async () => {
+  test('has no effect on GET and DELETE', async () => {
     const { id } = await makeAffiliate(api);
     for (const at of [`${AFFILIATES}/${id}`, AFFILIATES]) {
       const answer = await api.get(at, { headers: keyed('read') });
@@ -270,7 +270,7 @@ describe('an Idempotency-Key', () => {
   });
 });
 
-describe('two at once with the same key', () => {
+describe('two concurrent requests with the same key', () => {
   let slow: World;
   beforeAll(async () => {
     slow = await startWorld({ databaseLatencyMs: 25 });
@@ -279,7 +279,7 @@ describe('two at once with the same key', () => {
 
   const twice = (send: () => Promise<Answer>) => Promise.all([send(), send()]);
 
-  test('a payout is made once, both get its answer, one of them as a replay', async () => {
+  test('create one payout, both get its response, one of them as a replay', async () => {
     const { id } = await makeAffiliate(slow.api);
     await makeCommission(slow.api, id);
     const answers = await twice(() => slow.api.post(PAYOUTS, {}, keyed('twin')));
@@ -290,7 +290,7 @@ describe('two at once with the same key', () => {
     expect(await slow.query(`select 1 from events where type = 'payout.created'`)).toHaveLength(1);
   });
 
-  test('a file is imported once, on two servers too', async () => {
+  test('import a file once, on two servers too', async () => {
     const { id } = await makeAffiliate(slow.api);
     const second = await slow.secondServer();
     const csv = `external_id,affiliate_id,amount\ntwin,${id},1.00\n`;
@@ -303,7 +303,7 @@ describe('two at once with the same key', () => {
     expect(await slow.query(`select 1 from events where type = 'commissions.imported'`)).toHaveLength(1);
   });
 
-  test('the second does the work when the first is refused', async () => {
+  test('let the second do the work when the first is refused', async () => {
     const answers = await twice(() =>
       slow.api.post(AFFILIATES, { email: 'twin@example.com', name_first: '' }, keyed('no')),
     );
@@ -313,7 +313,7 @@ describe('two at once with the same key', () => {
     expect(await slow.query(`select 1 from idempotency_keys where key in ('no', 'none')`)).toHaveLength(0);
   });
 
-  test('with different bodies one wins and the other is refused', async () => {
+  test('with different bodies one succeeds and the other is refused', async () => {
     const answers = await Promise.all(
       ['X', 'Y'].map((name) => slow.api.post(PROGRAMS, { name }, keyed('different'))),
     );
@@ -324,7 +324,7 @@ describe('two at once with the same key', () => {
   });
 });
 
-test('making a payout twice at once without a key makes one', async () => {
+test('without a key two concurrent creates still make one payout', async () => {
   await world.query(`delete from idempotency_keys`);
   await makeCommission(api, (await makeAffiliate(api)).id);
   const answers = await Promise.all([api.post(PAYOUTS), api.post(PAYOUTS), api.post(PAYOUTS)]);

@@ -27,7 +27,7 @@ const PEOPLE = 'external_id,email,name_first,status\n';
 const sales = (file: string | Uint8Array, query = '') => api.upload(`${COMMISSIONS}/import${query}`, file);
 const people = (file: string | Uint8Array, query = '') => api.upload(`${AFFILIATES}/import${query}`, file);
 
-/** The file is refused as a whole, also with --dry-run and --partial, and every row stays as it was. */
+/** The file is refused as a whole, also with --dry-run and --partial, and every row stays. */
 async function refusedWhole(upload: typeof sales, file: string | Uint8Array, message: string): Promise<void> {
   await nothingChanges(world, async () => {
     for (const query of ['', '?dry_run=true', '?partial=true']) {
@@ -141,7 +141,7 @@ describe('a file of commissions is refused, by line and column, with', () => {
     await refusedWhole(sales, file, message);
   });
 
-  test('a byte that is not UTF-8 far down, whatever was read before it', async () => {
+  test('a byte that is not UTF-8 far down, whatever precedes it', async () => {
     const lines = Array.from(
       { length: 60_000 },
       (_, index) => `c${index},ada,1,"é🎉\n${'ü'.repeat(index % 3)}"\n`,
@@ -215,7 +215,7 @@ describe('a line of a file of commissions is refused, by line, column, value and
     await refusedLine(sales, `${SALES}c0,ada,1,\nc1,ada,1,"a\nb"\nc1,ada,2,\n`, 5, message);
   });
 
-  test('an external_id that is stored, and an affiliate who is not', async () => {
+  test('a stored external_id, and an unknown affiliate', async () => {
     const { id } = await makeAffiliate(api);
     await makeCommission(api, id, { external_id: 'stored' });
     const exists = 'external_id "stored" exists with other content';
@@ -276,19 +276,19 @@ describe('a file of affiliates is refused, by line and column, with', () => {
     await refusedLine(people, `${PEOPLE}${lines}\n`, line, message);
   });
 
-  test('the address of somebody else', async () => {
+  test('the address of another affiliate', async () => {
     const bob = await makeAffiliate(api, { email: 'bob@example.com' });
     const message = `email "Bob@example.com" belongs to affiliate ${bob.id}`;
     await refusedLine(people, `${PEOPLE}ada,Bob@example.com,,\n`, 2, message);
   });
 
-  test('nothing, when the last line has no line end but ends in a word of a list', async () => {
+  test('nothing, when the last line has no line end but ends in an enumerated word', async () => {
     const file = `${PEOPLE}a,zoe@example.com,Zoë,active`;
     expect((await people(file)).body).toMatchObject({ lines: 1, created: 1, failed: 0 });
   });
 });
 
-test('a file of ours comes back in as it was, but for cells that its guard changed: those are refused', async () => {
+test('an exported file is imported unchanged, except for guarded cells, which are refused', async () => {
   const texts = ['plain', '=1', '＋1', '\n@x', '\u00a0-1', ' ＝1', ' blank', '—x', "'t Hooft", 'a=1'];
   const { id } = await makeAffiliate(api);
   const names = texts.map((_, index) => `guard-${index}`);
@@ -315,7 +315,7 @@ test('a file of ours comes back in as it was, but for cells that its guard chang
   }
 });
 
-test('what our own files guard against formulas does not come back in as something else', async () => {
+test('cells that our own files guard against formulas are not imported as other values', async () => {
   const { id } = await makeAffiliate(api, { external_id: '@eve' });
   await makeCommission(api, id, { external_id: '-5', amount: 3190 });
   const payout = await makePayout(api);
@@ -329,7 +329,7 @@ test('what our own files guard against formulas does not come back in as somethi
   expect(again.body).toMatchObject({ created: 0, unchanged: 1 });
 });
 
-test('a commission is never taken in with a part of its amount, wherever its file is cut off', async () => {
+test('a truncated file never imports a commission with a part of its amount', async () => {
   const file = 'external_id,affiliate_external_id,amount\nc1,ada,31.90\nc2,ada,100\n';
   const amounts: Record<string, number> = { c1: 3190, c2: 10_000 };
   const bytes = Buffer.from(file);

@@ -56,12 +56,12 @@ describe('a bad line', () => {
     await refused(file, 'invalid_lines', '1 of 2', `line 3: ${column}`);
   });
 
-  test('has the number it has in the file, whatever lines the cells before it hold', async () => {
+  test('has its number in the file, even when earlier cells contain line ends', async () => {
     const file = csv('external_id,affiliate_id,amount,description', `a,${ada},1,"x\ny\nz"`, `b,${ada},x,`);
     await refused(file, 'invalid_lines', 'line 5: amount');
   });
 
-  test('that contradicts what is stored, or an earlier line, is named', async () => {
+  test('that contradicts a stored record or an earlier line is named', async () => {
     await makeCommission(api, ada, { external_id: 'known', amount: 500 });
     await refused(simple(`known,${ada},5.01`, `a,${ada},1`), 'invalid_lines', 'line 2', 'known');
     await refused(simple(`a,${ada},1`, `b,${ada},1`, `a,${ada},2`), 'invalid_lines', 'line 4', '"a"');
@@ -69,7 +69,7 @@ describe('a bad line', () => {
     expect(same.body).toMatchObject({ lines: 3, created: 1, unchanged: 2 });
   });
 
-  test('of fifteen hundred: the first thousand are told and all are counted', async () => {
+  test('one of fifteen hundred: the first thousand are reported and all are counted', async () => {
     const many = simple(...Array.from({ length: 1500 }, (_, index) => `${index},${ada},x`), `good,${ada},1`);
     await refused(many, 'invalid_lines', '1500 of 1501', 'line 2:', 'line 21:', 'and 1480 more');
     const dry = await nothingChanges(world, () => upload(many, '?dry_run=true'));
@@ -78,14 +78,14 @@ describe('a bad line', () => {
     expect(dry.body.errors.map((error: Json) => error.line)).toEqual(
       Array.from({ length: 1000 }, (_, index) => index + 2),
     );
-    // lines found bad in the database count the same
+    // lines that the database rejects count too
     const unknown = simple(...Array.from({ length: 1500 }, (_, index) => `${index},999999,1`));
     expect((await upload(unknown, '?dry_run=true')).body).toMatchObject({ failed: 1500, totals: [] });
   });
 });
 
 describe('a dry run', () => {
-  test('says what would happen, and nothing happens', async () => {
+  test('reports what would happen, and nothing happens', async () => {
     await makeCommission(api, ada, { external_id: 'known', amount: 100 });
     const file = csv(
       'external_id,affiliate_id,amount,currency',
@@ -127,7 +127,7 @@ describe('a dry run', () => {
   });
 
   test.each(['dry_run=1', 'dry_run=yes', 'dry_run=', 'partial=TRUE', 'dry_run'])(
-    '%s is no answer to yes or no',
+    '%s is neither yes nor no',
     async (query) => {
       await nothingChanges(world, async () =>
         expectRefusal(

@@ -27,7 +27,7 @@ const IBAN = 'DE89370400440532013000';
 const OTHER_IBAN = 'GB29NWBK60161331926819';
 const example = readFileSync(new URL('../../examples/imports/bank-and-tax.csv', import.meta.url));
 
-/** A file of our own shape, or of another's, by the door for it. */
+/** A file in our own format, or another product's, through the endpoint for it. */
 const plain = (file: string, query = '', to: Api = api) => to.upload(`${AFFILIATES}/import${query}`, file);
 const send = (path: string, file: string | Uint8Array, query: Record<string, string> = {}) =>
   api.upload(`${path}?${new URLSearchParams({ kind: 'affiliates', ...query })}`, file);
@@ -56,7 +56,7 @@ const taxLine = (email: string, fields: Partial<Record<'id' | 'idType' | 'name',
   `${fields.idType ?? 'us_ssn'},w9,2026-01-15,drawer 7`;
 
 describe('a file sets where affiliates are paid', () => {
-  test('of those it creates and those there are; who has no cell of it keeps what there is', async () => {
+  test('for new and existing affiliates; an empty cell keeps the existing destination', async () => {
     const bob = await makeAffiliate(api, { email: 'bob@example.com' });
     const cyd = await makeAffiliate(api, { email: 'cyd@example.com' });
     await api.put(`${AFFILIATES}/${cyd.id}/destination`, {
@@ -105,7 +105,7 @@ describe('a file sets where affiliates are paid', () => {
     expect((await plain(file)).body).toMatchObject({ unchanged: 2 });
   });
 
-  test('opened again by the payment file, it is the number of the file', async () => {
+  test('the payment file contains the imported number', async () => {
     await api.patch('/v2/account', { debtor: { name: 'Shop', iban: 'DE02 1203 0000 0000 2020 51' } });
     await plain(csv(SEPA_HEADER, `ada@example.com,Ada Lovelace,${IBAN},`));
     const [ada] = await people();
@@ -115,7 +115,7 @@ describe('a file sets where affiliates are paid', () => {
     expect(file.text).toContain(`<IBAN>${IBAN}</IBAN>`);
   });
 
-  test('without a column for it the BIC of the same account stays', async () => {
+  test('without a BIC column the BIC of the same account stays', async () => {
     await plain(csv(SEPA_HEADER, `ada@example.com,Ada,${IBAN},COBADEFFXXX`));
     const [ada] = await people();
     const rest = (holder: string) => csv('email,account_holder,iban', `ada@example.com,${holder},${IBAN}`);
@@ -126,7 +126,7 @@ describe('a file sets where affiliates are paid', () => {
     expect(await destinations(ada?.id)).toMatchObject([{ bic: null }]);
   });
 
-  test('a name that banks cannot take refuses its line: the account there was stays, and other lines come in', async () => {
+  test('a name that banks reject refuses its line: the existing account stays, and other lines are imported', async () => {
     const ada = await makeAffiliate(api, { email: 'ada@example.com' });
     const before = { type: 'sepa', account_holder: 'Ada', iban: OTHER_IBAN };
     expect((await api.put(`${AFFILIATES}/${ada.id}/destination`, before)).status).toBe(200);
@@ -148,7 +148,7 @@ describe('a file sets where affiliates are paid', () => {
     expect(await destinations(ada.id)).toMatchObject([{ account_holder: 'Ada', holder_in_files: 'Ada' }]);
   });
 
-  test('every mistake of a line is told by column, in the words of the API and without the number', async () => {
+  test("every mistake of a line is reported by column, with the API's message and without the number", async () => {
     const wrong = 'DE89370400440532013001';
     const long = '1'.repeat(61);
     const file = csv(
@@ -191,7 +191,7 @@ describe('a file sets where affiliates are paid', () => {
     }
   });
 
-  test('what changes raises the revision of the unpaid payout once and waits, also through an undo', async () => {
+  test('a change raises the revision of the unpaid payout once and starts the waiting period, also through an undo', async () => {
     await plain(csv(SEPA_HEADER, `ada@example.com,Ada,${IBAN},`));
     const [ada] = await people();
     await world.query(`update affiliate_destinations set created_at = created_at - interval '3 days'`);
@@ -224,7 +224,7 @@ describe('a file sets where affiliates are paid', () => {
 });
 
 describe('a file sets the tax profile', () => {
-  test('and keeps what it has no column or no cell for', async () => {
+  test('and keeps the fields without a column or a value', async () => {
     expect((await plain(csv(TAX_HEADER, taxLine('ada@example.com')))).body).toMatchObject({ created: 1 });
     const [ada] = await people();
     const profile = (await taxProfile(ada?.id)).body;
@@ -258,7 +258,7 @@ describe('a file sets the tax profile', () => {
     });
   });
 
-  test('of whom it is: by every rule of the API, and of the form that was signed', async () => {
+  test('of each affiliate: by every rule of the API, and of the signed form', async () => {
     const file = csv(
       TAX_HEADER,
       'ada@example.com,,,xx,,,,,123,us_ssn,w9,,',
@@ -310,7 +310,7 @@ describe('a file sets the tax profile', () => {
 });
 
 describe('a file of another product', () => {
-  test('is guessed by its columns, all of it reported; the example goes in', async () => {
+  test('is mapped by guesses, all of them reported; the example file is imported', async () => {
     const { body } = await nothingChanges(world, () => send(`${IMPORTS}/preview`, example));
     expect(body.guessed).toEqual(
       expect.arrayContaining([
@@ -343,14 +343,14 @@ describe('a file of another product', () => {
     expect(await imported(example)).toMatchObject({ created: 0, updated: 0, unchanged: 3 });
   });
 
-  test('with addresses and account numbers of something else is read as before', async () => {
+  test('with unrelated addresses and account numbers is read as before', async () => {
     const file = csv('Email,Address,City,Account number,SWIFT', 'ada@example.com,1 Main St,Boston,A-77,x');
     const { body } = await send(`${IMPORTS}/preview`, file);
     expect(body.guessed).toContain('ignored: "Address", "City", "Account number", "SWIFT"');
     expect(body.report).toMatchObject({ created: 1, failed: 0 });
   });
 
-  test('with a tax id of no kind is asked about; a constant answers it', async () => {
+  test('with a tax id of an unknown type raises a question; a constant answers it', async () => {
     const file = csv(
       'email,legal_type,legal_name,tax_country,address_line1,address_city,VAT ID',
       'ada@example.com,business,Ada GmbH,DE,Hauptstr. 1,Berlin,DE136695976',
@@ -361,7 +361,7 @@ describe('a file of another product', () => {
     expect(await imported(file, { mapping })).toMatchObject({ created: 2, failed: 0 });
   });
 
-  test('never has a number as a constant, nor a first line of data', async () => {
+  test('never has a number as a constant, nor data as its first line', async () => {
     const people = csv('email', 'ada@example.com');
     const mapping = JSON.stringify({ iban: { constant: IBAN } });
     const constant = await post(people, { mapping });
@@ -373,7 +373,7 @@ describe('a file of another product', () => {
     expect(constant.text + data.text + own.text.toUpperCase()).not.toContain(IBAN);
   });
 
-  test('gives its bad lines back as they were sent', async () => {
+  test('returns its bad lines unchanged', async () => {
     const file = csv('Email,Kontoinhaber,IBAN', 'ada@example.com,Ada,DE1', `bob@example.com,Bob,${IBAN}`);
     const { text } = await send(`${IMPORTS}/bad-lines`, file);
     expect(text).toContain('ada@example.com,Ada,DE1');
@@ -382,7 +382,7 @@ describe('a file of another product', () => {
   });
 });
 
-test('no row, event or message of the log has a number in the clear', async () => {
+test('no row, event or log message contains a number in the clear', async () => {
   const numbers = [IBAN, 'DE89 3704 0044 0532 0130 00', '1234567890123', '536904399', '536-90-4399'];
   const file = csv(
     `${TAX_HEADER},account_holder,iban,routing_number,account_number,account_type`,
@@ -432,7 +432,7 @@ describe('an undone import', () => {
     return ada;
   }
 
-  test('puts back what it replaced and removes what it made', async () => {
+  test('restores what it replaced and removes what it created', async () => {
     const ada = await known();
     const was = { profile: (await taxProfile(ada.id)).body, destinations: await destinations(ada.id) };
     const { import_id } = await imported(file);
@@ -448,7 +448,7 @@ describe('an undone import', () => {
   test.each([
     ['destination', 'has had another destination set or removed since'],
     ['tax-profile', 'has had their tax profile changed since'],
-  ])('is refused once the %s was changed, and changes nothing then', async (path, words) => {
+  ])('is refused once the %s has changed, and changes nothing then', async (path, words) => {
     const ada = await known();
     const { import_id } = await imported(file);
     await api.delete(`${AFFILIATES}/${ada.id}/${path}`);
@@ -465,7 +465,7 @@ describe('an undone import', () => {
     );
   });
 
-  test('brings no tax id back that is sealed under a key of before', async () => {
+  test('does not restore a tax id sealed under an earlier key', async () => {
     await known();
     const { import_id } = await imported(file);
     await world.query(
@@ -486,7 +486,7 @@ describe('an undone import', () => {
   });
 });
 
-test('another account with the same file and people has its own', async () => {
+test('another account with the same file and people has its own records', async () => {
   const other = await world.otherAccount();
   await plain(csv(SEPA_HEADER, `ada@example.com,Ada,${IBAN},`), '', other);
   const [theirs] = await allOf(other, AFFILIATES);

@@ -17,7 +17,7 @@ const progressOf = async (key: string, asked = api): Promise<Json> => {
 const fileOf = (lines: number) =>
   ['email', ...Array.from({ length: lines }, (_, line) => `a${line}@example.com`), ''].join('\n');
 
-/** Sends a file while a table is locked, and looks at the request meanwhile; then it goes on. */
+/** Sends a file while a table is locked, reads the progress of the request, and then releases the lock. */
 async function whileLocked(table: string, path: string, look: (key: string) => Promise<void>): Promise<void> {
   const key = randomUUID();
   await world.query('begin');
@@ -43,11 +43,11 @@ test.each([
   ['looking', 'import_mappings', '/v2/imports/bad-lines?kind=affiliates&'],
   ['writing', 'payout_books', '/v2/imports?kind=affiliates&dry_run=true&'],
   ['writing', 'payout_books', '/v2/affiliates/import?'],
-])('%s is told of a request that waits for %s: %s', (stage, table, path) =>
+])('%s can read the progress of a request that waits for %s: %s', (stage, table, path) =>
   whileLocked(table, path, reaches(stage)),
 );
 
-test('the lines that were read are counted while they are read', async () => {
+test('lines are counted while they are read', async () => {
   const key = randomUUID();
   let isDone = false;
   const sent = api
@@ -67,7 +67,7 @@ test('the lines that were read are counted while they are read', async () => {
   expect(seen).toEqual([...seen].sort((left, right) => left - right));
 });
 
-test('another account learns nothing with the key, and neither does another key', async () => {
+test('another account or another key learns nothing with the progress key', async () => {
   const other = await world.otherAccount();
   await whileLocked('payout_books', '/v2/affiliates/import?', async (key) => {
     await reaches('writing')(key);

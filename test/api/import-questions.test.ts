@@ -69,7 +69,7 @@ describe('a file without a known date', () => {
     const { about, message, choices } = await question(file, COMMISSION);
     expect(about).toBe('mapping');
     expect(message).toContain('"Locking Date", "Modified" have dates');
-    // what is asked is not called a guess
+    // a question is not called a guess
     expect((await preview(file, COMMISSION)).guessed.join()).not.toContain('time of the import');
     expect(choices.map(({ query }: Json) => query.mapping)).toEqual([
       { 'Locking Date': 'occurred_at' },
@@ -80,7 +80,7 @@ describe('a file without a known date', () => {
     expect(await commissions()).toMatchObject([{ occurred_at: '2026-01-31T10:00:00.000Z' }]);
   });
 
-  test('takes the time of the import when that is said, and says so', async () => {
+  test('uses the time of the import when told to, and reports it', async () => {
     const file = dated('Locking Date', '2026-01-31');
     const mapping = { 'Locking Date': 'ignore' };
     const { questions, guessed } = await preview(file, { ...COMMISSION, mapping });
@@ -98,7 +98,7 @@ describe('a file without a known date', () => {
   });
 
   test.each(['Action Date', 'Event Date', 'Created', 'Date Inserted', 'Datum', 'Fecha', 'Transaction Date'])(
-    'is not one with the column %s',
+    'has a date with the column %s',
     async (name) => {
       const file = dated(`${name},Locking Date`, '2026-01-31', '2026-02-28');
       const { questions, guessed } = await preview(file, COMMISSION);
@@ -109,7 +109,7 @@ describe('a file without a known date', () => {
     },
   );
 
-  test('is one when two columns may have it', async () => {
+  test('is ambiguous when two columns may have it', async () => {
     const file = dated('Action Date,Event Date', '2026-01-31', '2026-01-30');
     const { message, choices } = await question(file, COMMISSION);
     expect(message).toContain('"Action Date" and "Event Date" could each be the date');
@@ -117,7 +117,7 @@ describe('a file without a known date', () => {
     expect(await commissions()).toMatchObject([{ occurred_at: '2026-01-30T00:00:00.000Z' }]);
   });
 
-  test('in our own shape needs no date', async () => {
+  test('in our own format needs no date', async () => {
     const file = csv('external_id,affiliate_email,amount', '1,ada@example.com,5.00');
     expect(await preview(file, COMMISSION)).toMatchObject({ questions: [], guessed: [] });
   });
@@ -132,7 +132,7 @@ describe('the words of a column', () => {
     'd@example.com,ruhend,Schweden',
   );
 
-  test('are listed with their lines and what they mean, unknown ones first', async () => {
+  test('are listed with their lines and meaning, unknown ones first', async () => {
     const { values, guessed } = await preview(partners, AFFILIATE);
     expect(values[0]).toEqual({
       column: 'Status',
@@ -156,7 +156,7 @@ describe('the words of a column', () => {
     expect(guessed).toContain('in "Status" "aktiv" is active, "Aktiv" is active, "gesperrt" is inactive');
   });
 
-  test('that nobody knows are a question, and the answer is used', async () => {
+  test('that are unknown are a question, and the answer is used', async () => {
     const { about, message, choices } = await question(partners, AFFILIATE);
     expect([about, message]).toEqual([
       'values',
@@ -177,7 +177,7 @@ describe('the words of a column', () => {
     ]);
   });
 
-  test('are saved with the mapping, and can be said otherwise', async () => {
+  test('are saved with the mapping, and can be overridden', async () => {
     const values = { status: { ruhend: 'inactive', aktiv: 'inactive' }, country: { Schweden: 'fi' } };
     await imported(partners, { ...AFFILIATE, values, save_as: 'crm' });
     const next = csv('Email,Status,Land', 'e@example.com,RUHEND,Schweden');
@@ -188,7 +188,7 @@ describe('the words of a column', () => {
     expect((await people()).at(-1)).toMatchObject({ status: 'active', country: 'FI' });
   });
 
-  test('of a country that is not known needs its two letters', async () => {
+  test('of an unknown country need its two letters', async () => {
     const file = csv('Email,Country', 'a@example.com,Ruritania');
     const { message, choices } = await question(file, AFFILIATE);
     expect(message).toContain('"Ruritania" in "Country" (1 line) is no country that is known');
@@ -219,7 +219,7 @@ describe('the words of a column', () => {
   });
 });
 
-describe('a column of status that is left out', () => {
+describe('an ignored column of status', () => {
   const partners = csv('Email,Status', 'a@example.com,active', 'b@example.com,blocked');
 
   test('of affiliates is a question', async () => {
@@ -244,7 +244,7 @@ describe('a column of status that is left out', () => {
     expect(message).toContain('"State" may say what is not owed');
   });
 
-  test('is none when it is empty or another column says it', async () => {
+  test('is no question when it is empty or another column has the status', async () => {
     const empty = csv('Email,Status', 'a@example.com,');
     const other = csv('Email,Status,State', 'a@example.com,active,Ohio');
     for (const file of [empty, other])
@@ -262,7 +262,7 @@ describe('a line of totals', () => {
     csv('id,affiliate_email,amount,Date', '1,ada@example.com,5.00,2026-01-31', ...last);
 
   test.each(['Total,,5.00,', ',,5.00,', 'Summe:,,5.00,', ',Gesamt,5.00,', 'Grand total,,"5,00",'])(
-    'is pointed out, and left out once that is said: %s',
+    'is reported, and skipped after confirmation: %s',
     async (line) => {
       const file = summed(line);
       const query = { ...COMMISSION, decimal: 'point' };
@@ -289,14 +289,14 @@ describe('a line of totals', () => {
     ]);
   });
 
-  test('is not what names an order or somebody', async () => {
+  test('is not a line that names an order or an affiliate', async () => {
     const file = csv('Email,Name', 'total@example.com,Total Recall', 'ada@example.com,Summe');
     expect(await preview(file, AFFILIATE)).toMatchObject({ questions: [], report: { failed: 0 } });
   });
 });
 
-describe('a file made to be slow', () => {
-  test('is read at once, whatever its cells are', async () => {
+describe('a file built to be slow', () => {
+  test('is read at once, whatever its cells contain', async () => {
     await makeAffiliate(api, { email: 'ada@example.com' });
     const blanks = ' '.repeat(30_000);
     for (const cell of [
@@ -326,7 +326,7 @@ describe('a file made to be slow', () => {
   });
 });
 
-test('who gets a PayPal address and no method is paid by PayPal, and the import says so', async () => {
+test('an affiliate with a PayPal address and no method is paid by PayPal, and the import says so', async () => {
   await makeAffiliate(api, { email: 'wise@example.com', payout_method: 'wise', name_first: 'Wi' });
   await makeAffiliate(api, { email: 'old@example.com' });
   const file = csv(

@@ -15,9 +15,9 @@ export interface ImportWorld {
   /** The id of the account's one affiliate: Ada, external id `ada`. */
   ada(): number;
   upload(file: string | Uint8Array, query?: string): Promise<Answer>;
-  /** External id, amount and currency of each commission, the oldest first. */
+  /** External id, amount and currency of each commission, oldest first. */
   stored(): Promise<Json[]>;
-  /** The file is refused as a whole and every row stays as it was. */
+  /** The file is refused as a whole and every row stays. */
   refused(file: string | Uint8Array, reason: string, ...parts: string[]): Promise<void>;
 }
 

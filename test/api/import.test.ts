@@ -18,7 +18,7 @@ beforeEach(() => {
 });
 
 describe('a file of commissions', () => {
-  test('comes in as a whole, with every column, its sums and one event', async () => {
+  test('is imported as a whole, with every column, its sums and one event', async () => {
     const program = (await api.post(PROGRAMS, { name: 'P' })).body;
     const file = csv(
       'external_id,affiliate_id,program_id,amount,currency,occurred_at,order_id,product_id,product_name,sale_amount,rate_bps,type,description,customer_email',
@@ -105,7 +105,7 @@ describe('a file of commissions', () => {
     ]);
   });
 
-  test('may hold line ends, quotes and anything else in quotes, and texts come in as they are', async () => {
+  test('may contain line ends, quotes and anything else in quotes, and texts are stored unchanged', async () => {
     const texts = [
       'two\nlines',
       'two\r\nlines',
@@ -136,7 +136,7 @@ describe('a file of commissions', () => {
     ['affiliate_id', () => String(ada)],
     ['affiliate_email', () => 'ADA@Example.com'],
     ['affiliate_external_id', () => 'ada'],
-  ])('may name the affiliate by %s, and an unknown one by its line', async (column, value) => {
+  ])('may name the affiliate by %s, and an unknown one is reported with its line', async (column, value) => {
     const other = await world.otherAccount();
     const foreign = await makeAffiliate(other, { email: 'foreign@example.com', external_id: 'foreign' });
     const unknown = column === 'affiliate_id' ? '999999' : `nobody@example.com`;
@@ -239,7 +239,7 @@ describe('a file as a whole is refused for', () => {
     expect(written).toHaveLength(0);
   });
 
-  test('nothing when it is a header alone: there is nothing to do', async () => {
+  test('nothing when it has only a header', async () => {
     await onlyAudited(world, async () =>
       expect((await upload(simple())).body).toMatchObject({
         lines: 0,

@@ -66,7 +66,7 @@ async function makePeople(ids = ['7', '9']): Promise<void> {
   await makeAffiliate(api, { external_id: ids[1], email: 'charles@example.com' });
 }
 
-describe('how a file is written', () => {
+describe('the format of a file', () => {
   const header = 'email,name_first';
   const rows = csv(header, 'ada@example.com,Zoë €');
   const utf16 = (text: string, mark = '\uFEFF') => Buffer.from(mark + text, 'utf16le');
@@ -109,7 +109,7 @@ describe('how a file is written', () => {
       { last_line: 'open' },
       ['the file is whole, although its last line has no line end'],
     ],
-  ])('is seen: %s', async (_, file, dialect, guessed) => {
+  ])('is detected: %s', async (_, file, dialect, guessed) => {
     const { body } = await preview(file, AFFILIATE);
     expect(body).toMatchObject({ dialect, guessed, questions: [], report: { created: 1, errors: [] } });
     expect(body.rows[0].fields).toEqual({ email: 'ada@example.com', name_first: 'Zoë €' });
@@ -132,7 +132,7 @@ describe('how a file is written', () => {
     expect(await people()).toMatchObject([{ name_first: 'Zoë €' }]);
   });
 
-  test('is taken as it is said', async () => {
+  test('is the given one', async () => {
     const file = Buffer.from(csv('email;name_first', 'ada@example.com;Zo\xeb'), 'latin1');
     const said = { ...AFFILIATE, encoding: 'windows-1252', separator: 'semicolon', accept_guesses: false };
     expect(await imported(file, said)).toMatchObject({ created: 1, guessed: [] });
@@ -157,8 +157,8 @@ describe('how a file is written', () => {
   });
 });
 
-describe('what columns are', () => {
-  test('is guessed by their names, all at once, and told', async () => {
+describe('the meaning of columns', () => {
+  test('is guessed by their names, all at once, and reported', async () => {
     const file = csv(
       'Affiliate ID,E-Mail,First name,Payment method,Status,Notes,Country',
       '7,ada@example.com,Ada,PayPal,Approved,met her,Ireland',
@@ -198,7 +198,7 @@ describe('what columns are', () => {
     ]);
   });
 
-  test('is what the mapping says: a field, ignored, or the same in every line', async () => {
+  test('follows the mapping: a field, ignored, or the same in every line', async () => {
     const file = csv('Who,What,email', 'x@example.com,Ada,ada@example.com');
     const mapping = { who: 'ignore', What: 'name_first', EMAIL: 'email', country: { constant: 'de' } };
     const report = await imported(file, { ...AFFILIATE, mapping, accept_guesses: false });
@@ -206,7 +206,7 @@ describe('what columns are', () => {
     expect(await people()).toMatchObject([{ email: 'ada@example.com', name_first: 'Ada', country: 'DE' }]);
   });
 
-  test('may show by values: the one column of e-mail addresses', async () => {
+  test('may follow from values: the one column of e-mail addresses', async () => {
     const { body } = await preview(csv('Kontakt,Stadt', 'ada@example.com,London'), AFFILIATE);
     expect(body.columns[0]).toMatchObject({ field: 'email', source: 'values' });
     const { body: none } = await preview(csv('Stadt', 'London'), AFFILIATE);
@@ -226,7 +226,7 @@ describe('what columns are', () => {
     await refused(file, { ...AFFILIATE, mapping }, 'invalid_mapping', part);
   });
 
-  test('is kept under a name, and used for the next file with the header, in any order', async () => {
+  test('is stored under a name, and used for the next file with this header, in any order', async () => {
     const mapping = { Kontakt: 'email', Rufname: 'name_first', Rest: 'ignore' };
     await imported(csv('Kontakt,Rufname,Rest', 'ada@example.com,Ada,1'), {
       ...AFFILIATE,
@@ -247,7 +247,7 @@ describe('what columns are', () => {
     expect((await other.get(`${IMPORTS}/mappings`)).body.data).toEqual([]);
   });
 
-  test('whose ids name affiliates is known by whom the account has, else asked', async () => {
+  test("whose ids name affiliates is decided by the account's affiliates, else asked", async () => {
     await makePeople();
     const file = (id: number | string) => csv('id,affiliate_id,amount,note', `c${id},${id},5.00,x`);
     expect((await preview(file(7), COMMISSION)).body.columns[1].field).toBe('affiliate_external_id');
@@ -266,7 +266,7 @@ describe('what columns are', () => {
     expect((await commissions())[0]?.affiliate_id).not.toBe(ada?.id);
   });
 
-  test('a file of commissions is not taken for one of affiliates', async () => {
+  test('a file of commissions is not mistaken for one of affiliates', async () => {
     const file = csv('Email,Name,Order,Commission', 'ada@example.com,Ada,1042,5.00');
     await refused(
       file,
@@ -283,7 +283,7 @@ describe('what columns are', () => {
     expect((await imported(file, { ...AFFILIATE, ...choice.query })).created).toBe(1);
   });
 
-  test('two columns that could both be the commission are asked about', async () => {
+  test('two possible commission columns raise a question', async () => {
     await makePeople();
     const file = csv('id,affiliate_email,amount,Commission', 'a,ada@example.com,100.00,5.00');
     await refused(
@@ -298,7 +298,7 @@ describe('what columns are', () => {
   });
 });
 
-describe('what values are', () => {
+describe('the meaning of values', () => {
   const money = (...amounts: string[]) =>
     csv(
       'id;affiliate_email;amount',
@@ -321,7 +321,7 @@ describe('what values are', () => {
     expect((await commissions()).map(({ amount }) => amount)).toEqual(amounts);
   });
 
-  test('an amount that could be two numbers is asked about, and never guessed', async () => {
+  test('an ambiguous amount raises a question, and is never guessed', async () => {
     const file = money('1.234', '7');
     await refused(
       file,
@@ -337,7 +337,7 @@ describe('what values are', () => {
     expect((await commissions())[0]?.amount).toBe(123_400);
   });
 
-  test('amounts of both kinds are asked about; what contradicts the answer is a bad line', async () => {
+  test('amounts of both formats raise a question; a line that contradicts the answer is bad', async () => {
     const file = money('31.90', '31,90');
     await refused(
       file,
@@ -397,7 +397,7 @@ describe('what values are', () => {
     expect((await commissions()).map(({ occurred_at }) => occurred_at)).toEqual(instants);
   });
 
-  test('a date that could be two days is asked about, and never guessed', async () => {
+  test('an ambiguous date raises a question, and is never guessed', async () => {
     const file = days('01/09/2026', '02/09/2026');
     await refused(file, COMMISSION, 'import_unclear', '"01/09/2026" has the day first or the month first');
     await imported(file, { ...COMMISSION, dates: 'dmy' });
@@ -412,7 +412,7 @@ describe('what values are', () => {
     await refused(days('30/02/2026'), { ...COMMISSION, dates: 'dmy' }, 'invalid_lines', 'occurred_at');
   });
 
-  test('the proof may stand far down in the file', async () => {
+  test('the deciding value may be far down in the file', async () => {
     const many = Array.from({ length: 3000 }, () => '01/09/2026');
     const { body } = await preview(days(...many, '25/09/2026'), COMMISSION);
     expect(body).toMatchObject({ questions: [], dialect: { dates: 'dmy' } });
@@ -421,13 +421,13 @@ describe('what values are', () => {
 
 describe('bad lines', () => {
   const bad = csv('Email,Status,Country', 'nobody,gone,Nowhere', 'ada@example.com,active,ie', ',,');
-  /** Nobody knows the words, and that is said. */
+  /** Nobody knows the words, and the message says so. */
   const REFUSED = {
     ...AFFILIATE,
     values: { status: { gone: 'refuse' }, country: { Nowhere: 'refuse' } },
   };
 
-  test('are told with everything that is wrong, by the column of the file', async () => {
+  test('are reported with every mistake, by the column of the file', async () => {
     const report = await imported(bad, { ...REFUSED, partial: true });
     expect(report).toMatchObject({ lines: 2, created: 1, failed: 1 });
     expect(report.errors.map(({ line, column }: Json) => [line, column])).toEqual([
@@ -437,7 +437,7 @@ describe('bad lines', () => {
     expect(report.errors[1].message).toContain('country must be two letters');
   });
 
-  test('stop the import unless partial, and are given as a file', async () => {
+  test('stop the import unless it is partial, and are returned as a file', async () => {
     await refused(bad, REFUSED, 'invalid_lines', '1 of 2', 'status must be one of', 'country must be');
     const answer = await nothingChanges(world, () => send(`${IMPORTS}/bad-lines`, bad, REFUSED));
     expect(answer.headers.get('content-type')).toBe('text/csv; charset=utf-8');
@@ -446,7 +446,7 @@ describe('bad lines', () => {
     expect(line).toMatch(/^2,"status must be .*; country must be .*",nobody,gone,Nowhere$/);
   });
 
-  test('of many the first thousand are told, all are counted and given as a file', async () => {
+  test('beyond a thousand: the first thousand are reported, all are counted and returned as a file', async () => {
     const many = csv('Email', ...Array.from({ length: 1200 }, (_, index) => `nobody${index}`));
     await refused(many, AFFILIATE, 'invalid_lines', '1200 of 1200');
     const dry = await post(many, { ...AFFILIATE, dry_run: true });
@@ -456,7 +456,7 @@ describe('bad lines', () => {
     expect(file.text.split('\r\n')).toHaveLength(1202);
   });
 
-  test('do not hide what stays of a file with a key', async () => {
+  test('do not hide what is stored of a file with a key', async () => {
     const key = { 'idempotency-key': 'bad-1' };
     const query = `kind=affiliates&values=${encodeURIComponent(JSON.stringify(REFUSED.values))}`;
     const answer = await api.upload(`${IMPORTS}/bad-lines?${query}`, bad, key);
@@ -464,7 +464,7 @@ describe('bad lines', () => {
   });
 });
 
-describe('what was paid before', () => {
+describe('an earlier payment', () => {
   const header = 'id,affiliate_email,amount,currency,occurred_at,paid_at,payment_reference';
   const file = csv(
     header,
@@ -483,7 +483,7 @@ describe('what was paid before', () => {
       row.paid_amount,
     ]);
 
-  test('comes in as paid, by day and reference, and the report of its year counts it', async () => {
+  test('is imported as paid, by day and reference, and the report of its year counts it', async () => {
     const report = await imported(file, COMMISSION);
     expect(report).toMatchObject({ created: 6, payouts: 3, failed: 0 });
     const payouts = (await allOf(api, `${PAYOUTS}?sort=created_at`)).filter(
@@ -509,7 +509,7 @@ describe('what was paid before', () => {
     expect((await paidOn('2026-01-01', '2026-12-31')).map((row: Json) => row.slice(1))).toEqual([
       ['usd', 600],
     ]);
-    // nobody hears of what happened long ago
+    // no event about payments of long ago
     expect(await eventsOf(world, api, 'payout.paid')).toEqual([]);
     const line = (await api.get(`${PAYOUTS}/${payouts[0]?.id}`)).body.affiliates[0];
     expect(line.totals).toMatchObject([
@@ -519,7 +519,7 @@ describe('what was paid before', () => {
     expect([next.amount, next.number]).toEqual([800, 4]);
   });
 
-  test('is the same again, and clawed back by a refund', async () => {
+  test('sent again changes nothing, and a refund claws it back', async () => {
     await imported(file, COMMISSION);
     expect(await imported(file, COMMISSION)).toMatchObject({ created: 0, unchanged: 6, payouts: 0 });
     const [first] = await commissions();
@@ -529,7 +529,7 @@ describe('what was paid before', () => {
     expect(all.find(({ type }) => type === 'clawback')).toMatchObject({ amount: -3000, status: 'unpaid' });
   });
 
-  /** Everything that sums are told in, but for what was ever noted beside commissions. */
+  /** Every table that sums are computed from, except notes about commissions. */
   async function toldOf() {
     const affiliates = await people();
     const paths = [
@@ -544,7 +544,7 @@ describe('what was paid before', () => {
     return [affiliates.map(({ balance, last_paid_at }) => ({ balance, last_paid_at })), ...told];
   }
 
-  test.each(['folded', 'not folded'])('goes again whole when the import is undone, %s', async (when) => {
+  test.each(['folded', 'not folded'])('is removed whole when the import is undone, %s', async (when) => {
     // Ada was paid here before, and is owed something
     const [ada, charles] = await people();
     await makeCommission(api, ada?.id, { amount: 700 });
@@ -562,7 +562,7 @@ describe('what was paid before', () => {
   });
 
   test.each(['folded', 'not folded'])(
-    'goes again whole after a return of it was undone, %s',
+    'is removed whole after a return of it was undone, %s',
     async (when) => {
       const before = await toldOf();
       const { import_id } = await imported(file, COMMISSION);
@@ -582,7 +582,7 @@ describe('what was paid before', () => {
     },
   );
 
-  test('stays whole when something of it is in use, and every line of that is named with why', async () => {
+  test('stays whole when any part of it is in use, and each such line is named with the reason', async () => {
     const { import_id } = await imported(file, COMMISSION);
     const rows = await commissions();
     await api.post(`${COMMISSIONS}/${rows[0]?.id}/refund`, { external_id: 'r', amount: 50 });
@@ -601,7 +601,7 @@ describe('what was paid before', () => {
     });
   });
 
-  test('is refused of the future, and where the commission is here and not paid', async () => {
+  test('is refused for a future date, and where the commission is here and not paid', async () => {
     await refused(
       csv(header, 'a,ada@example.com,1.00,usd,,2999-01-01,'),
       COMMISSION,
@@ -614,7 +614,7 @@ describe('what was paid before', () => {
     await refused(again, COMMISSION, 'invalid_lines', 'here already and not paid');
   });
 
-  test('twice in a file at two times is a bad line, and paid once', async () => {
+  test('twice in a file with two times is a bad line, and paid once', async () => {
     const lines = [1, 2, 3].map((day) => `a,ada@example.com,1.00,2025-11-20,2025-12-0${Math.min(day, 2)}`);
     const twice = csv('id,affiliate_email,amount,date,paid_at', ...lines);
     await refused(
@@ -632,7 +632,7 @@ describe('what was paid before', () => {
     expect((await allOf(api, PAYOUTS)).map(({ amount }) => amount)).toEqual([100]);
   });
 
-  test('statuses say what is owed, held, left out or paid', async () => {
+  test('statuses decide what is owed, held, ignored or paid', async () => {
     const lines = csv(
       'id,affiliate_email,amount,Status,Paid at',
       'a,ada@example.com,1.00,Unpaid,',
@@ -669,7 +669,7 @@ describe('what was paid before', () => {
 });
 
 describe('an import', () => {
-  test('is a record, of a plain file too, and only of its account', async () => {
+  test('is a record, also for our own format, and only of its account', async () => {
     const file = csv('email', 'ada@example.com');
     await api.upload(`${AFFILIATES}/import`, file);
     await imported(csv('E-mail', 'bob@example.com'), { ...AFFILIATE, file_name: 'bob.csv' });
@@ -708,7 +708,7 @@ describe('an import', () => {
     expect(await imported(file, COMMISSION)).toMatchObject({ created: 2 });
   });
 
-  test('is not undone once something of it was paid, refunded or put into a payout', async () => {
+  test('is not undone once any of it was paid, refunded or put into a payout', async () => {
     await makePeople();
     const line = (id: string) => csv('id,affiliate_email,amount', `${id},ada@example.com,1.00`);
     const refusedUndo = (id: string, part: string) =>
@@ -727,7 +727,7 @@ describe('an import', () => {
     await refusedUndo(second.import_id, '"b" was refunded');
   });
 
-  test('of affiliates can be undone: who was made goes, who was changed is as before', async () => {
+  test('of affiliates can be undone: created ones are deleted, changed ones are restored', async () => {
     const before = await makeAffiliate(api, { email: 'ada@example.com', name_first: 'Ada', country: 'IE' });
     const file = csv('email,name_first', 'ada@example.com,Augusta', 'bob@example.com,Bob');
     const { import_id } = await imported(file, AFFILIATE);
@@ -761,7 +761,7 @@ describe('an import', () => {
     expect(ada?.id).toBeLessThan(bob?.id);
   });
 
-  test('in a dry run is no record, and takes nothing', async () => {
+  test('in a dry run is no record, and stores nothing', async () => {
     await makePeople();
     const file = csv('id,affiliate_email,amount,paid_at', 'a,ada@example.com,1.00,2025-12-01');
     const dry = await nothingChanges(world, () => post(file, { ...COMMISSION, dry_run: true, save_as: 'x' }));
@@ -769,7 +769,7 @@ describe('an import', () => {
   });
 });
 
-describe('the files of other products go in with at most one question', () => {
+describe('files of other products need at most one question', () => {
   const cases: [string, Query, Json][] = [
     ['affiliatewp-affiliates.csv', AFFILIATE, { created: 3 }],
     ['firstpromoter-promoters.csv', AFFILIATE, { created: 3 }],

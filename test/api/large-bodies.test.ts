@@ -17,7 +17,7 @@ const { api } = world;
 const ENDPOINTS = '/v2/webhook-endpoints';
 const MOST = 5000;
 
-/** An object with so many members. */
+/** An object with this many members. */
 const members = (count: number) =>
   Object.fromEntries(Array.from({ length: count }, (_, index) => [`key_${index}`, index]));
 
@@ -30,7 +30,7 @@ const makeEndpoint = async (): Promise<string> => {
   return String(made.body.id);
 };
 
-test('a body of more than 5,000 members and items is refused with the limit, and one of 5,000 is judged', async () => {
+test('a body of more than 5,000 members and items is refused with the limit, and one of 5,000 is read', async () => {
   await nothingChanges(world, async () => {
     const over = await api.post(COMMISSIONS, members(MOST + 1));
     expectRefusal(
@@ -47,7 +47,7 @@ test('a body of more than 5,000 members and items is refused with the limit, and
   });
 });
 
-test('a text is counted as one, whatever is in it, and the body may end within one', async () => {
+test('a text counts as one, whatever it contains, and the body may end within one', async () => {
   await nothingChanges(world, async () => {
     const text = '[{,'.repeat(MOST);
     expectRefusal(await api.post(COMMISSIONS, { no_such: text }), 400, 'unknown_field', 'no_such');
@@ -59,7 +59,7 @@ test('a text is counted as one, whatever is in it, and the body may end within o
   });
 });
 
-test('the message about a list names the first bad items of it by their places', async () => {
+test('the message about a list names its first bad items by index', async () => {
   const affiliate = await makeAffiliate(api);
   const items = (wrong: (index: number) => Json) =>
     Array.from({ length: 1000 }, (_, index) => ({
@@ -81,7 +81,7 @@ test('the message about a list names the first bad items of it by their places',
   });
 });
 
-test('what the contract allows is not too much: a full batch with all metadata, and an event of nothing but numbers', async () => {
+test("the limit permits the contract's maximum: a full batch with all metadata, and an event of nothing but numbers", async () => {
   const affiliate = await makeAffiliate(api);
   const metadata = Object.fromEntries(Array.from({ length: 50 }, (_, index) => [`m${index}`, 'x']));
   const commissions = Array.from({ length: 1000 }, () => ({
@@ -100,7 +100,7 @@ test('what the contract allows is not too much: a full batch with all metadata, 
   expect(event.body.data.numbers).toHaveLength(100_000);
 });
 
-test('a portal takes 1,000 members and items, and 64 KiB', async () => {
+test('a portal may send 1,000 members and items, and 64 KiB', async () => {
   const id = await makeEndpoint();
   const portal = await portalAt(api, id);
   const path = `${ENDPOINTS}/${id}`;

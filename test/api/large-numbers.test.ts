@@ -4,8 +4,8 @@ import { useAccount, useWorld } from '../support/world.ts';
 import { ENDPOINTS, EVENTS, expectRefusal, nothingChanges } from './fixtures.ts';
 
 /*
- * Filters read a payload as jsonb, whose numbers have limits. An event with a number beyond them would reach no endpoint that
- * has a filter.
+ * Filters read a payload as jsonb, whose numbers have limits. An event with a number beyond them would reach no
+ * endpoint that has a filter.
  */
 
 const world = useWorld();
@@ -49,7 +49,7 @@ const NUMBERS = [
   '1e-99999999999999999999',
 ];
 
-test('an event is refused exactly when it has a number that PostgreSQL cannot hold; any other reaches endpoints with a filter', async () => {
+test('an event is refused exactly when PostgreSQL cannot hold one of its numbers; any other reaches endpoints with a filter', async () => {
   const endpoint = await makeEndpoint(api, { filter: { 'data.is': 'wanted' } });
   const published: string[] = [];
   let refused = 0;
@@ -78,7 +78,7 @@ test('an event is refused exactly when it has a number that PostgreSQL cannot ho
   expect([published.length, refused]).toEqual([11, 14]);
 });
 
-test('so is one of a batch, a test event and a payload that a filter is tried on, each by its path', async () => {
+test('so is one in a batch, in a test event and in the payload of a filter trial, each by its path', async () => {
   const endpoint = await makeEndpoint(api);
   const [fine, bad] = ['{"n":1e131071}', '{"n":1e131072}'];
   const ways: [string, (data: string) => string, string][] = [

@@ -40,7 +40,7 @@ async function refused(commissions: readonly object[], reason: string, ...parts:
   await nothingChanges(world, async () => expectRefusal(await put(commissions), 400, reason, ...parts));
 }
 
-/** What a payout owes now, by affiliate and currency. */
+/** The owed amounts after a payout, by affiliate and currency. */
 async function owed(): Promise<Json[]> {
   const preview = (await api.post(`${PAYOUTS}/preview`)).body;
   return preview.affiliates.flatMap((line: Json) =>
@@ -73,7 +73,7 @@ describe('an entry with a currency', () => {
     expect(rows.map((row) => row.currency)).toEqual(['usd', 'usd', 'usd']);
   });
 
-  test('may say of each line something else', async () => {
+  test('may differ for each line', async () => {
     const done = await put([
       { affiliate_id: a, currency: 'usd', is_paid: false, payment_reference: 'stopped' },
       paid(a, { currency: 'kwd' }),
@@ -88,7 +88,7 @@ describe('an entry with a currency', () => {
     ]);
   });
 
-  test('is found in the lists by whether all was paid, and by the reference of any line', async () => {
+  test('is listed by whether all was paid, and by the reference of any line', async () => {
     await put([
       paid(a, { currency: 'usd', payment_reference: 'PP-1' }),
       paid(b, { payment_reference: 'PP-2' }),
@@ -103,7 +103,7 @@ describe('an entry with a currency', () => {
 });
 
 describe('entries are refused, and nothing changes, when', () => {
-  test('a line is named twice, or once as its own and once with all of the affiliate', async () => {
+  test('a line is named twice, or once by itself and once with all of the affiliate', async () => {
     const usd = paid(a, { currency: 'usd' });
     await refused(
       [usd, paid(b), { ...usd, currency: 'USD', is_paid: false }],
@@ -131,7 +131,7 @@ describe('entries are refused, and nothing changes, when', () => {
     await refused([paid(a, fields)], 'invalid_body', field);
   });
 
-  test('the amount is more than the line is worth', async () => {
+  test('the amount exceeds the line', async () => {
     await refused(
       [paid(a, { currency: 'usd', amount: 1001 }), paid(b, { currency: 'usd', amount: 2051 })],
       'invalid_amount',
@@ -151,7 +151,7 @@ describe('entries are refused, and nothing changes, when', () => {
 });
 
 describe('an entry with an amount', () => {
-  test('pays a part; the rest is owed again whatever the minimum, and every sum says so', async () => {
+  test('pays a part; the rest is owed again whatever the minimum, and every sum includes it', async () => {
     await api.patch('/v2/account', { minimum_payout: { usd: 5000 } });
     const done = await put([paid(b, { currency: 'usd', amount: 2000, payment_reference: 'PP-9' })]);
     expect(done.status, done.text).toBe(200);
@@ -195,13 +195,13 @@ describe('an entry with an amount', () => {
     expect((await api.get(`${AFFILIATES}/${b}`)).body.balance[0]).toMatchObject({ unpaid: 0, paid: 2050 });
   });
 
-  test('of the whole line carries nothing', async () => {
+  test('of the whole line carries nothing over', async () => {
     const done = await put([paid(b, { currency: 'usd', amount: 2050 })]);
     expect(totalOf(done.body, 'usd')).toMatchObject({ paid_amount: 2050, carried_amount: 0 });
     expect(await allOf(api, `${COMMISSIONS}?type=adjustment`)).toEqual([]);
   });
 
-  test('is what files and the report say was paid', async () => {
+  test('is the paid amount in files and the report', async () => {
     await api.patch(`${AFFILIATES}/${b}`, { paypal_email: 'b@example.com' });
     await put([paid(b, { currency: 'usd', amount: 2000 })]);
     const rows = parseCsv((await api.get(`${path}/download`)).text);
@@ -216,7 +216,7 @@ describe('an entry with an amount', () => {
     expect(report.slice(1).map((row) => row.slice(-6, -2))).toEqual([['1', '20.00', '0.00', '20.00']]);
   });
 
-  test('leaves a rest that no void takes away', async () => {
+  test('leaves a rest that no void removes', async () => {
     await put([paid(b, { currency: 'usd', amount: 2000 })]);
     const rest = (await allOf(api, `${COMMISSIONS}?type=adjustment`))[0] as Json;
     await nothingChanges(world, async () =>
@@ -224,7 +224,7 @@ describe('an entry with an amount', () => {
     );
   });
 
-  test('counts for a refund as paid whole: the rest is owed beside the clawback', async () => {
+  test('counts for a refund as paid whole: the rest is owed next to the clawback', async () => {
     const [sale] = await allOf(api, `${COMMISSIONS}?affiliate_id=${b}`);
     await put([paid(b, { currency: 'usd', amount: 2000 })]);
     const refund = await api.post(`${COMMISSIONS}/${sale?.id}/refund`, { external_id: 'r1' });
@@ -236,8 +236,8 @@ describe('an entry with an amount', () => {
   });
 });
 
-describe('the rest of a line that was paid in part', () => {
-  test('takes no refund; one of a sale beside it is reversed until a payout was paid less because of it', async () => {
+describe('the rest of a partly paid line', () => {
+  test('takes no refund; a refund of a sale next to it can be reversed until a payout was reduced by it', async () => {
     const REFUNDS = '/v2/affiliates/refunds';
     const [sale] = await allOf(api, `${COMMISSIONS}?affiliate_id=${b}`);
     await put([paid(b, { currency: 'usd', amount: 2000 })]);
@@ -266,7 +266,7 @@ describe('the rest of a line that was paid in part', () => {
     expect(await balance()).toMatchObject({ unpaid: 5, paid: 2015 });
   });
 
-  test('leaves the unpaid payout with a reversal in it as it should be', async () => {
+  test('leaves the unpaid payout correct when a refund in it is reversed', async () => {
     await put([paid(b, { currency: 'usd', amount: 2000 })]);
     const [sale] = await allOf(api, `${COMMISSIONS}?affiliate_id=${b}&type=sale`);
     await api.post(`${COMMISSIONS}/${sale?.id}/refund`, { external_id: 'r1', amount: 30 });
@@ -288,7 +288,7 @@ describe('the PayPal file with whole_units=down', () => {
   });
   const file = (query: string) => api.get(`${path}/payment-files/paypal?${query}`);
 
-  test('pays the whole part, and completing with it owes the rest; the file stays as it was', async () => {
+  test('pays whole units, and completing with it owes the rest; the file stays the same', async () => {
     expectRefusal(
       await file(''),
       400,
@@ -316,7 +316,7 @@ describe('the PayPal file with whole_units=down', () => {
     expect((await file('')).text).toBe(before.text);
   });
 
-  test('is refused where it means nothing', async () => {
+  test('is refused where it has no meaning', async () => {
     expectRefusal(await file('whole_units=up'), 400, 'invalid_query', 'whole_units');
     expectRefusal(
       await api.get(`${path}/payment-files/wise?whole_units=down`),

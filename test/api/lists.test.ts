@@ -24,17 +24,17 @@ import {
   unique,
 } from './fixtures.ts';
 
-// Driven by the description: whoever adds a list, a sort field or a filter has it tested here.
+// Driven by the description: a new list, sort field or filter is tested here.
 
 const world = useWorld();
 const { api } = world;
 let ids: Record<string, string>;
 
-/** An account with something in every list, and in every state. */
+/** An account with a record in every list, and in every state. */
 beforeAll(async () => {
   await fillAccount(await world.otherAccount());
   ids = await fillAccount(api);
-  // noted beside any request, once a minute: not within the next hour
+  // stored besides the request, once a minute: not within the next hour
   for (const table of ['api_keys', 'oauth_grants'])
     await world.query(
       `update ${table} set last_used_at = now() + interval '1 hour' where last_used_at is not null`,
@@ -108,7 +108,7 @@ async function fillAccount(client: Api): Promise<Record<string, string>> {
   return { payout_id: first.id, affiliate_id: String(people[0]), id: endpoints.all };
 }
 
-/** Issues invoices for what a payout paid to two who agreed to it. */
+/** Issues invoices for a payout's payments to two affiliates who agreed to it. */
 async function fillInvoices(client: Api, payout: Json, [one = 0, other = 0]: number[]): Promise<void> {
   const address = { line1: 'Hauptstr. 1', city: 'Berlin', postal_code: '10115' };
   const self_billing = { agreed_on: '2020-01-01', agreed_by: 'Ada' };
@@ -129,7 +129,7 @@ async function fillInvoices(client: Api, payout: Json, [one = 0, other = 0]: num
   expect(body.issued).toBeGreaterThan(1);
 }
 
-/** Gives the delivery log something in every state. */
+/** Fills the delivery log with every state. */
 async function fillLog(client: Api, endpoints: Record<'all' | 'off' | 'gone', string>): Promise<void> {
   await client.post('/v2/events', { type: 'order.created', data: {} });
   await client.post('/v2/events', { type: 'order.created', data: {}, external_id: 'order-7-created' });
@@ -142,13 +142,13 @@ async function fillLog(client: Api, endpoints: Record<'all' | 'off' | 'gone', st
   await client.delete(`${ENDPOINTS}/${endpoints.gone}`);
 }
 
-/** Users, sessions, applications, and grants that are used, unused and revoked; the log has what they did. */
+/** Users, sessions, applications, and grants that are used, unused and revoked; the log has their actions. */
 async function fillAccess(client: Api): Promise<void> {
   for (const role of ['owner', 'member', 'viewer', 'viewer'])
     await client.post('/v2/users', { email: `${unique(role)}@example.com`, name: `The ${role}`, role });
   const first = await makeGrant(world, client);
   await apiOf(world.url, first.access_token).post(PROGRAMS, { name: unique('By an application') });
-  // noted beside the request
+  // stored besides the request
   await until('the use of the grant', async () => {
     return (await client.get(`/v2/oauth-grants/${first.grant_id}`)).body.last_used_at;
   });
@@ -173,7 +173,7 @@ interface List {
   readonly mayStopCounting: boolean;
 }
 
-// those of a preview are asked for by POST, and tested beside it
+// those of a preview are requested by POST, and tested next to it
 const LISTS: readonly List[] = OPERATIONS.filter(
   ({ method, parameters }) => method === 'GET' && parameters.some(({ name }) => name === 'page'),
 ).flatMap(({ path, parameters }) => {
@@ -189,7 +189,7 @@ const LISTS: readonly List[] = OPERATIONS.filter(
     mayStopCounting: parameters.some(({ name }) => name === 'max_total'),
   });
   if (!path.includes('{payout_id}')) return [made(path, () => fill(path, ids))];
-  // the lists of a payout: of one that is paid and of the unpaid one
+  // the lists of a payout: of a paid one and of the unpaid one
   return [
     made(`${path} of a paid payout`, () => fill(path, ids)),
     made(`${path} of the unpaid payout`, () => fill(path, { ...ids, payout_id: 'current' })),
@@ -207,7 +207,7 @@ function linksOf(answer: Answer): Record<string, URL> {
 const query = (path: string, parameters: Record<string, string>) =>
   api.get(`${path}?${new URLSearchParams(parameters)}`);
 
-/** The rows of a list by its cursors, and what each page says of itself. */
+/** The rows of a list by its cursors, and what each page says about itself. */
 async function walkBy(
   path: string,
   parameters: Record<string, string>,
@@ -227,7 +227,7 @@ async function walkBy(
   return [rows, pages];
 }
 
-test('the description has the lists that are known', () => {
+test('the description has the known lists', () => {
   expect(LISTS.length).toBeGreaterThanOrEqual(9);
 });
 
@@ -249,13 +249,13 @@ describe.each(LISTS)('the list $title', ({ path, sortFields, filters, mayStopCou
   );
 
   test.each(['colour', '', '-', '--id', 'id desc', 'ID', 'id,created_at', 'toString'])(
-    'refuses sort=%j and lists what it knows',
+    'refuses sort=%j and lists the known fields',
     async (sort) => {
       expectRefusal(await query(path(), { sort }), 400, 'invalid_query', 'sort', ...sortFields);
     },
   );
 
-  test('says how many there are, 50 to a page, and where the other pages are', async () => {
+  test('shows the total, 50 to a page, and links to the other pages', async () => {
     const rows = await all();
     const first = await api.get(path());
     const pages = Math.ceil(rows.length / 50);
@@ -300,7 +300,7 @@ describe.each(LISTS)('the list $title', ({ path, sortFields, filters, mayStopCou
     }
   });
 
-  test.each(sortFields)('can be sorted by %s both ways, no row twice and none left out', async (field) => {
+  test.each(sortFields)('can be sorted by %s both ways, every row once', async (field) => {
     const everything = await all();
     const walk = async (sort: string) => {
       const rows: Json[] = [];
@@ -325,7 +325,7 @@ describe.each(LISTS)('the list $title', ({ path, sortFields, filters, mayStopCou
         expect(rank(values[index]) >= rank(values[index - 1])).toBe(true);
   });
 
-  test.each(sortFields)('can be walked by cursors in the order of %s, both ways', async (field) => {
+  test.each(sortFields)('can be read by cursors in the order of %s, both ways', async (field) => {
     for (const sort of [field, `-${field}`]) {
       const expected = await allOf(api, `${path()}?sort=${sort}`);
       const [rows, pages] = await walkBy(path(), { sort, per_page: '2' });
@@ -384,11 +384,11 @@ describe.each(LISTS)('the list $title', ({ path, sortFields, filters, mayStopCou
     );
     expect((await query(path(), { after: next, sort, per_page: '1' })).status).toBe(200);
     const answer = await query(path(), { after: forged(list, order, page, nothing) });
-    // a text may be any text; a number, an id or a time may not
+    // a text accepts any text; a number, an id and a time do not
     if (answer.status !== 200) expectRefusal(answer, 400, 'invalid_query', 'after');
   });
 
-  test('stops counting at max_total if it may, and gives the same rows', async () => {
+  test('stops counting at max_total where it may, and gives the same rows', async () => {
     if (!mayStopCounting) {
       const answer = await query(path(), { max_total: '5' });
       return expectRefusal(answer, 400, 'unknown_query_parameter', 'max_total');
@@ -421,7 +421,7 @@ describe.each(LISTS)('the list $title', ({ path, sortFields, filters, mayStopCou
       expectRefusal(await query(path(), { [name]: value }), 400, 'invalid_query', name);
   });
 
-  test.each(filters)('can be narrowed by $name, exactly', async ({ name, schema }) => {
+  test.each(filters)('is filtered by $name, exactly', async ({ name, schema }) => {
     const rows = await all();
     const cases = await goodValues(name, schema, rows);
     const [some] = cases.filter(([, found]) => rows.filter(found).length > 1);
@@ -435,7 +435,7 @@ describe.each(LISTS)('the list $title', ({ path, sortFields, filters, mayStopCou
       expect([value, answer.body.data]).toEqual([value, expected]);
       expect(answer.body.pagination.total).toBe(expected.length);
     }
-    // the same in another order, in which another plan may find it
+    // the same in another order, for which the planner may choose another plan
     const [value, matches] = cases.find(([, found]) => rows.some(found)) ?? cases[0]!;
     const order = sortFields.includes('id') ? 'id' : (sortFields[0] ?? '');
     const sorted = await allOf(api, `${path()}?${new URLSearchParams({ [name]: value, sort: order })}`);
@@ -472,10 +472,10 @@ function badValues(name: string, schema: Json): string[] {
   return schema.minLength === 1 ? ['', '\0'] : ['\0'];
 }
 
-/** The prefixes of ids that filters take. */
+/** The id prefixes that filters accept. */
 const OPAQUE: Readonly<Record<string, string>> = { user_id: 'usr', application_id: 'app', event_id: 'evt' };
 
-/** Filters that look into a field within a field. */
+/** Filters on a nested field. */
 const INSIDE: Readonly<Record<string, (row: Json) => Json>> = {
   actor_kind: (row) => row.actor.kind,
   actor_id: (row) => row.actor.id,
@@ -501,7 +501,7 @@ const distinct = (rows: readonly Json[], field: string): string[] => [
 
 const EMPTY_HAYSTACK: Case = ['nothing has this in it', () => false];
 
-/** Values to filter by, each with what it must find, told from the rows alone. */
+/** Values to filter by, each with its expected rows, computed from the rows alone. */
 async function goodValues(name: string, schema: Json, rows: readonly Json[]): Promise<Case[]> {
   const span = SPAN.exec(name);
   if (span) return spanCases(String(span[1]), RELATIONS[String(span[2])]!, rows);
@@ -570,7 +570,7 @@ async function goodValues(name: string, schema: Json, rows: readonly Json[]): Pr
   if (name === 'currency')
     cases.push([String(found[0] ?? 'usd').toUpperCase(), (row) => row.currency === (found[0] ?? 'usd')]);
   if (name === 'payout_id') cases.push([`po_${'0'.repeat(32)}`, () => false]);
-  // a commission need not be in a payout
+  // not every commission is in a payout
   if (name === 'payout_id' && first.object === 'affiliate_commission')
     cases.push(['none', (row) => row.payout_id === null]);
   if (name === 'commission_id') return [...cases, [`com_${'0'.repeat(32)}`, () => false]];
@@ -587,7 +587,7 @@ async function goodValues(name: string, schema: Json, rows: readonly Json[]): Pr
   return cases;
 }
 
-/** Filters of the delivery log by fields that are called otherwise there. */
+/** Filters of the delivery log by fields that have another name there. */
 async function logCases(name: string): Promise<Case[] | null> {
   if (name === 'external_id') {
     const published = await world.query<{ external_id: string; id: string }>(
@@ -627,7 +627,7 @@ const hasDestination = ({ payout_method, paypal_email, name_first, name_last }: 
     ? (name_first ?? name_last) !== null
     : payout_method === 'other' || paypal_email !== null;
 
-/** Programs with the affiliates who earned in them, told from commissions. */
+/** Programs with the affiliates who earned in them, computed from commissions. */
 async function affiliatesOfPrograms(): Promise<Case[]> {
   const sold = await allOf(api, COMMISSIONS);
   const programs = distinct(sold, 'program_id');
@@ -658,7 +658,7 @@ function spanCases(
   return cases;
 }
 
-/** What the states of a commission mean, said again in another way. */
+/** The states of a commission, defined a second time. */
 async function commissionStatuses(): Promise<Case[]> {
   const rows = await world.query<{ external_id: string; status: string }>(
     `select c.external_id, case
@@ -685,7 +685,7 @@ async function payoutsOfAffiliates(): Promise<Case[]> {
   ]);
 }
 
-test('every state of a commission is among what the lists were tried with', async () => {
+test('the lists were tested with every state of a commission', async () => {
   for (const status of ['pending', 'unpaid', 'paid', 'voided'])
     expect((await query(COMMISSIONS, { status })).body.pagination.total, status).toBeGreaterThan(0);
   const { excluded } = (await api.get(`${PAYOUTS}/current`)).body;
@@ -697,7 +697,7 @@ test('every state of a commission is among what the lists were tried with', asyn
   ]);
 });
 
-test('filters by answers hold beside a status, and in the log of one endpoint', async () => {
+test('filters by response combine with a status, and work in the log of one endpoint', async () => {
   const rows = await allOf(api, EVENT_LOG);
   const failing = rows.filter(({ last_error_code: code }) => code !== null);
   expect(failing.length).toBeGreaterThan(2);
@@ -710,12 +710,12 @@ test('filters by answers hold beside a status, and in the log of one endpoint', 
   }
 });
 
-test('every state of a delivery is among what the lists were tried with', async () => {
+test('the lists were tested with every state of a delivery', async () => {
   for (const status of ['pending', 'held', 'delivered', 'failed'])
     expect((await query(EVENT_LOG, { status })).body.pagination.total, status).toBeGreaterThan(0);
 });
 
-test('rows that come in or leave meanwhile neither repeat nor hide others', async () => {
+test('rows that appear or disappear meanwhile neither repeat nor hide others', async () => {
   const status = { status: 'unpaid', per_page: '2' };
   const before = (await allOf(api, `${COMMISSIONS}?status=unpaid`)).map(({ id }) => id);
   expect(before.length).toBeGreaterThan(5);
@@ -733,7 +733,7 @@ test('rows that come in or leave meanwhile neither repeat nor hide others', asyn
   expect(seen).toEqual(before);
 });
 
-test('filters hold together: each narrows what the others leave', async () => {
+test('filters combine: each narrows the result of the others', async () => {
   const rows = (await allOf(api, COMMISSIONS)).filter(
     (row) => row.status === 'paid' && row.currency === 'usd' && row.occurred_at > '2025-01-01T00:00:00.000Z',
   );

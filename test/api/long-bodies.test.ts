@@ -27,7 +27,7 @@ const batchOf = (most: number, wrong: Readonly<Record<number, string>> = {}) =>
 const send = (body: string, headers: Record<string, string> = {}) =>
   api.request('POST', `${EVENTS}/batch`, { body, headers: { ...JSON_TYPE, ...headers } });
 
-test('each event of a long batch keeps its bytes, and a repeat of the request gets the same answer', async () => {
+test('each event of a long batch keeps its bytes, and a repeated request gets the same response', async () => {
   const key = { 'idempotency-key': randomUUID() };
   const first = await send(
     batchOf(1000, { 999: '{"type":"order.created","data":{"n":12345678901234567890.10}}' }),
@@ -36,7 +36,7 @@ test('each event of a long batch keeps its bytes, and a repeat of the request ge
   expect(first.status, first.text.slice(0, 300)).toBe(200);
   expect(first.text).toContain('{"n":7.50,');
   expect(first.text).toContain('{"n":12345678901234567890.10}');
-  // equal by value: the digest is of the numbers and the order of keys makes no difference
+  // equal by value: the digest covers the numbers and ignores the order of keys
   const again = batchOf(1000, { 999: '{"data":{"n":123456789012345678901e-1},"type":"order.created"}' });
   const repeated = await send(again, key);
   expect([repeated.headers.get('idempotent-replayed'), repeated.text]).toEqual(['true', first.text]);
@@ -69,7 +69,7 @@ test.each([
     'events[500].data.n',
   ],
 ])(
-  'a long batch of which one event %s is refused by its place, and nothing is stored',
+  'a long batch with an event that %s is refused by its index, and nothing is stored',
   async (_, event, reason, message) => {
     await nothingChanges(world, async () => {
       expectRefusal(await send(batchOf(1000, { 500: event })), 400, reason as 'invalid_json', message);
@@ -82,7 +82,7 @@ test.each([
   ['behind the body', `${batchOf(1000)} x`, 'invalid_json'],
   ['in place of its end', batchOf(1000).slice(0, -2), 'invalid_json'],
   ['in front of the list', `{"no":1,${batchOf(1000).slice(1)}`, 'unknown_field'],
-])('what is wrong %s is found', async (_, body, reason) => {
+])('an error %s is found', async (_, body, reason) => {
   await nothingChanges(world, async () => {
     expectRefusal(await send(body), 400, reason as 'invalid_json');
   });

@@ -7,7 +7,7 @@ import { AFFILIATES, expectRefusal, makeAffiliate } from './fixtures.ts';
 const world = useWorld();
 const api = useAccount(world);
 
-test('every pool has a time limit for statements, and a transaction that takes long has one of its own', async () => {
+test('every pool has a time limit for statements, and a long transaction has its own', async () => {
   const { db } = world.platform;
   const limit = sql`select current_setting('statement_timeout') as limit`;
   const of = ([row]: { limit: string }[]) => row?.limit;
@@ -21,7 +21,7 @@ test('every pool has a time limit for statements, and a transaction that takes l
   }
 });
 
-test('a statement that is ended because it takes too long is refused with a reason, and nothing is written', async () => {
+test('a statement that exceeds its time limit is refused with a reason, and nothing is written', async () => {
   const { id } = await makeAffiliate(api, { name_first: 'Ada' });
   const { db } = world.platform;
   let answer: ReturnType<typeof api.patch> | undefined;

@@ -30,7 +30,7 @@ const KINDS = {
 describe.each(Object.entries(KINDS))('the metadata of a %s', (_, { path, needed }) => {
   const make = (fields: object = {}) => api.post(path, { ...needed(), ...fields });
 
-  test('are an object of texts, empty at first; a change replaces all of them or leaves them', async () => {
+  test('are an object of texts, empty at first; a change replaces all of them or none', async () => {
     const made = await make();
     expect([made.status, made.body.metadata]).toEqual([201, {}]);
     const one = `${path}/${made.body.id}`;
@@ -72,7 +72,7 @@ describe.each(Object.entries(KINDS))('the metadata of a %s', (_, { path, needed 
   });
 });
 
-test('the metadata of an affiliate are in its events, and the same again are no change', async () => {
+test('the metadata of an affiliate are in its events, and unchanged ones publish nothing', async () => {
   const { id } = await makeAffiliate(api, { metadata: { a: '1', b: '2' } });
   const one = `${AFFILIATES}/${id}`;
   await onlyAudited(world, () => api.patch(one, { metadata: { b: '2', a: '1' } }));
@@ -80,7 +80,7 @@ test('the metadata of an affiliate are in its events, and the same again are no 
   expect((await newestEvent(world, api, 'affiliate.updated')).metadata).toEqual({ a: '2' });
 });
 
-test('a file of affiliates leaves their metadata', async () => {
+test('a file of affiliates keeps their metadata', async () => {
   const { id, email } = await makeAffiliate(api, { metadata: { a: '1' } });
   await api.upload(`${AFFILIATES}/import`, `email,name_first\n${email},Ada\nnew@example.com,New\n`);
   expect((await api.get(`${AFFILIATES}/${id}`)).body).toMatchObject({
@@ -107,7 +107,7 @@ describe('the metadata of a payout', () => {
   });
   const metadataOf = ({ body }: Answer) => body.metadata;
 
-  test('are given when it is made, shown everywhere, and previewed', async () => {
+  test('are set when it is created, shown everywhere, and previewed', async () => {
     const metadata = { run: 'november' };
     expect(metadataOf(await api.post(`${PAYOUTS}/preview`, { metadata }))).toEqual(metadata);
     expect(metadataOf(await api.post(`${PAYOUTS}/preview`))).toEqual({});
@@ -141,7 +141,7 @@ describe('the metadata of a payout', () => {
   });
 });
 
-test('records of before have none, which is an empty object', async () => {
+test('records of an earlier version have none, shown as an empty object', async () => {
   await before(world, '0018_metadata.sql', async (migrate) => {
     const add = (sql: string) => world.query(`${sql} from accounts`);
     await world.query(`insert into accounts (name) values ('One')`);

@@ -49,12 +49,12 @@ const setOriginator = async (fields: object = {}) => {
   return changed.body.originator;
 };
 
-/** Somebody with an account in the United States who has earned this much in dollars. */
+/** An affiliate with an account in the United States who has earned this much in dollars. */
 function earner(amount = 1000, fields: object = {}, affiliate: object = {}): Promise<Json> {
   return makePayee(api, { ...ACCOUNT, ...fields }, { commission: { amount, currency: 'usd' }, affiliate });
 }
 
-test('the originator is stored as its bank writes it, with what was left out', async () => {
+test('the originator is stored as its bank writes it, and the response lists what was dropped', async () => {
   expect((await api.get('/v2/account')).body).toMatchObject({ originator: null });
   expect(await setOriginator()).toEqual({
     ...ORIGINATOR,
@@ -74,7 +74,7 @@ test('the originator is stored as its bank writes it, with what was left out', a
   expect((await api.patch('/v2/account', { originator: null })).body.originator).toBeNull();
 });
 
-describe('an originator that no bank takes is refused by its field', () => {
+describe('an originator that no bank accepts is refused by its field', () => {
   test.each<[field: string, value: unknown, rule: string]>([
     ['immediate_destination', '021000022', 'check digit'],
     ['immediate_destination', '02100002', 'nine digits'],
@@ -136,7 +136,7 @@ test('a NACHA file, to the byte: persons by PPD, then businesses by CCD', async 
   ]);
 });
 
-test('parts have their own letter, and trace numbers go on from one to the next', async () => {
+test('parts have their own letter, and trace numbers continue from one to the next', async () => {
   await setOriginator({ rows_per_file: 2 });
   for (const amount of [100, 200, 300]) await earner(amount);
   const { id } = await makePayout(api);
@@ -153,11 +153,11 @@ test('parts have their own letter, and trace numbers go on from one to the next'
   ]);
 });
 
-test('a reference may have fifteen characters; with more there is no payment, and the reason says so', async () => {
+test('a reference may have fifteen characters; a longer one is not paid, with a reason', async () => {
   await setOriginator();
   const { id: affiliate } = await earner();
   const { id: account } = (await api.get('/v2/account')).body;
-  /** A payout whose reference for the affiliate has so many characters. */
+  /** A payout whose reference for the affiliate has this many characters. */
   const payoutWith = async (characters: number): Promise<Json> => {
     const number = 10 ** (characters - `P-A${affiliate}`.length - 1);
     await world.query('update payout_books set next_number = $2 where account_id = $1', [
@@ -195,7 +195,7 @@ test('without an originator there is no file, and the refusal says what to set',
   );
 });
 
-test('a day on which no bank settles is refused with the next one; by default it is the next banking day', async () => {
+test('a day without settlement is refused with the next possible one; the default is the next banking day', async () => {
   await setOriginator();
   await earner();
   const { id } = await makePayout(api);
@@ -213,7 +213,7 @@ test('a day on which no bank settles is refused with the next one; by default it
   expect(Number(batch.slice(69, 75))).toBeGreaterThan(Number(today));
 });
 
-test('whom ACH cannot pay is told with the reason, and is in no file', async () => {
+test('affiliates whom ACH cannot pay are listed with the reason, and are in no file', async () => {
   await setOriginator();
   const paid = await earner();
   const rich = await earner(10_000_000_000);
@@ -238,10 +238,10 @@ test('whom ACH cannot pay is told with the reason, and is in no file', async () 
   ]);
 });
 
-test('a file whose totals have no room for its sum is refused', async () => {
+test('a file whose sum exceeds its total field is refused', async () => {
   await setOriginator();
   const [one] = [await earner(9_999_999_999), await earner(9_999_999_999)];
-  // a hundred and one of them are too many, made here without asking for each
+  // a hundred and one of them are too many, inserted here without the API
   await world.query(
     `with made as (
        insert into affiliates (account_id, email)
@@ -260,7 +260,7 @@ test('a file whose totals have no room for its sum is refused', async () => {
   expectRefusal(await ask(id), 409, 'amount_too_large', '10099999998.99', 'rows_per_file');
 });
 
-test('a paid payout keeps the account that was paid, and other accounts do not see the file', async () => {
+test('a paid payout keeps the paid account, and other accounts do not see the file', async () => {
   await setOriginator();
   const { id } = await earner();
   const payout = await makePayout(api);

@@ -34,10 +34,10 @@ afterAll(async () => {
 });
 
 const get = async (path: string): Promise<Json> => (await api.get(path)).body;
-/** Somebody decides about a payout; the account asks for it only meanwhile. */
+/** A person decides about a payout; the account requires it only meanwhile. */
 async function decided(word: 'approve' | 'reject'): Promise<() => Promise<Json[]>> {
   await makeCommission(api, (await makeAffiliate(api)).id);
-  // a payout made by a key that belongs to nobody needs two people, who were invited before it was made
+  // a payout by an ownerless key needs two people, who were invited before it was created
   const people = [await memberOf(api, 'member'), await memberOf(api, 'member')];
   const { id, revision } = await makePayout(api);
   return async () => {
@@ -60,7 +60,7 @@ const ok = async (answer: Promise<Json>): Promise<Json> => {
   return body;
 };
 
-/** What was paid long ago, as far as this test is concerned. */
+/** Payments old enough for this test. */
 async function paidCommission(): Promise<Json> {
   const { id } = await makeAffiliate(api);
   const sale = await makeCommission(api, id);
@@ -68,7 +68,7 @@ async function paidCommission(): Promise<Json> {
   return sale;
 }
 
-/** An affiliate that came with a file. */
+/** An affiliate that a file created. */
 async function importOne(): Promise<{ made: Json; affiliate: Json }> {
   const email = `${unique('file')}@example.com`;
   const made = await ok(api.upload('/v2/imports?kind=affiliates', `email\n${email}\n`));
@@ -77,7 +77,7 @@ async function importOne(): Promise<{ made: Json; affiliate: Json }> {
   return { made, affiliate };
 }
 
-/** A type of event, what is there before it, what makes it happen and the data it must tell of. */
+/** A type of event, its preconditions, its cause and its expected data. */
 const HAPPENINGS: Record<string, () => Promise<() => Promise<Json[]>>> = {
   'affiliate.created': async () => async () => [await makeAffiliate(api, { name_first: 'Zoë' })],
   'affiliate.updated': async () => {
@@ -204,7 +204,7 @@ const HAPPENINGS: Record<string, () => Promise<() => Promise<Json[]>>> = {
 
 describe('each type of event that we publish', () => {
   test.each(Object.keys(HAPPENINGS))(
-    '%s reaches those who want it, with the record as GET shows it',
+    '%s reaches its subscribers, with the record as GET shows it',
     async (type) => {
       const happen = await HAPPENINGS[type]?.();
       const prefix = `${type.split('.')[0]}.*`;
@@ -233,13 +233,13 @@ describe('each type of event that we publish', () => {
     },
   );
 
-  test('is among them: the catalogue has no more, but the test of an endpoint', () => {
+  test('is tested here: the catalogue has no more, except the endpoint test', () => {
     expect([...Object.keys(HAPPENINGS), 'webhook_endpoint.test'].toSorted()).toEqual(
       Object.keys(CATALOGUE).toSorted(),
     );
   });
 
-  test('is not published by what is refused', async () => {
+  test('is not published by a refused request', async () => {
     const endpoint = await makeEndpoint(api);
     const { id } = await makeAffiliate(api);
     const log = `${ENDPOINTS}/${endpoint}/events`;

@@ -35,8 +35,8 @@ const giveBack = (payout: Json) =>
   api.post(`${PAYOUTS}/${payout.id}/affiliates/${who}/returned`, { reason: 'closed' });
 const newest = async () => (await allOf(api, `${COMMISSIONS}?sort=-id`))[0] as Json;
 
-describe('a commission named as Payhook once named its own', () => {
-  test('does not stand in the way of money that came back', async () => {
+describe("a commission named like one of Payhook's own earlier names", () => {
+  test('does not block returned money', async () => {
     const { payout } = await paidPayout();
     await makeCommission(api, who, { external_id: `returned:${payout.id}:${who}:usd` });
     expect((await giveBack(payout)).status).toBe(200);
@@ -44,7 +44,7 @@ describe('a commission named as Payhook once named its own', () => {
     expect(external_id).toBe(`payhook:returned:${payout.id}:${id}`);
   });
 
-  test('does not stand in the way of a refund', async () => {
+  test('does not block a refund', async () => {
     const { commission } = await paidPayout();
     await makeCommission(api, who, { external_id: `clawback:r1:${commission.id}` });
     const { status, body } = await refund(commission);
@@ -52,7 +52,7 @@ describe('a commission named as Payhook once named its own', () => {
   });
 });
 
-describe('the names of what Payhook makes itself', () => {
+describe('the names that Payhook uses for its own commissions', () => {
   const name = 'payhook:returned:po_1';
   const rule = 'external_id must not begin with payhook:';
 
@@ -89,13 +89,13 @@ describe('the names of what Payhook makes itself', () => {
     );
   });
 
-  test('are free for others that only look like them', async () => {
+  test('are allowed where they only look similar', async () => {
     for (const external_id of ['payhook', 'payhook-1', 'Payhook:1']) {
       expect((await makeCommission(api, who, { external_id })).external_id).toBe(external_id);
     }
   });
 
-  test('were free once: a row that was stored then is in nobody’s way', async () => {
+  test('were allowed once: a row stored then blocks nothing', async () => {
     const { payout, commission } = await paidPayout();
     for (const prefix of [`payhook:returned:${payout.id}`, `payhook:clawback:r1:${commission.id}`]) {
       const { id } = await makeCommission(api, who);

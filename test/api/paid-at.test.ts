@@ -29,7 +29,7 @@ const at = (instant: string, ms: number) => new Date(Date.parse(instant) + ms).t
 const dayOf = (instant: string, zone: string) =>
   new Intl.DateTimeFormat('sv-SE', { timeZone: zone }).format(new Date(instant));
 
-/** An unpaid payout, made so many days ago: its id says when. */
+/** An unpaid payout, created this many days ago: its id contains the time. */
 async function payoutOf(daysAgo: number): Promise<Json> {
   await makeCommission(api, affiliate);
   const { id, created_at } = await makePayout(api);
@@ -64,8 +64,8 @@ async function paidAt(payout: Json, paid_at: string): Promise<string> {
   return done.body.paid_at;
 }
 
-describe('when a payout was paid', () => {
-  test('is when it was completed, unless Complete says another instant, to the millisecond', async () => {
+describe('the time of payment of a payout', () => {
+  test('is that of its completion, unless Complete gives another instant, to the millisecond', async () => {
     const first = await payoutOf(0);
     const done = await complete(first);
     expect(Date.parse(done.body.paid_at)).toBeGreaterThanOrEqual(Date.parse(first.created_at));
@@ -74,7 +74,7 @@ describe('when a payout was paid', () => {
     expect(await paidAt(second, instant)).toBe(instant);
   });
 
-  test('may be said in another offset, and be the very moment the payout was made', async () => {
+  test('may have another offset, and equal the moment of creation', async () => {
     const payout = await payoutOf(2);
     const made = Date.parse(payout.created_at);
     const local = `${new Date(made + 5.5 * 3_600_000).toISOString().slice(0, -1)}+05:30`;
@@ -82,7 +82,7 @@ describe('when a payout was paid', () => {
   });
 
   test.each(['UTC', 'Pacific/Kiritimati', 'America/Los_Angeles'])(
-    'may be a day, which means its midnight in %s, or when the payout was made on that day',
+    'may be a day, which means its midnight in %s, or the moment of creation on that day',
     async (time_zone) => {
       await api.patch('/v2/account', { time_zone });
       const payout = await payoutOf(10);
@@ -112,7 +112,7 @@ describe('when a payout was paid', () => {
     },
   );
 
-  test('is not before the payout was made, and not in the future', async () => {
+  test('is not before the creation, and not in the future', async () => {
     const zone = 'Pacific/Kiritimati';
     await api.patch('/v2/account', { time_zone: zone });
     const payout = await payoutOf(5);
@@ -134,7 +134,7 @@ describe('when a payout was paid', () => {
     expect(await paidAt(payout, made)).toBe(made);
   });
 
-  test('is judged after the state and the revision, and belongs to the request an Idempotency-Key names', async () => {
+  test('is checked after the state and the revision, and belongs to the request of an Idempotency-Key', async () => {
     const payout = await payoutOf(3);
     const early = { paid_at: at(payout.created_at, -DAY_MS) };
     expectRefusal(await complete(payout, early, { 'if-match': '"9"' }), 409, 'payout_changed');
@@ -148,7 +148,7 @@ describe('when a payout was paid', () => {
     expectRefusal(await complete(payout, early), 409, 'payout_is_paid');
   });
 
-  test('stands in lists, events, files and reports; what is paid later has its own', async () => {
+  test('appears in lists, events, files and reports; later payments have their own', async () => {
     const endpoint = (await api.post(ENDPOINTS, { url: 'https://example.com/hook' })).body;
     const payout = await payoutOf(10);
     const when = at(payout.created_at, 2 * DAY_MS);

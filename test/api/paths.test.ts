@@ -81,7 +81,7 @@ beforeAll(async () => {
   };
 });
 
-/** Sends with the account's key, or as somebody who is signed in, where a key is nobody. */
+/** Sends with the account's key, or as a signed-in user, where a key cannot act. */
 function callerOf(api: Api, { isForPeople, path }: Operation): Api['request'] {
   const member = members.get(api);
   return member ? askerOf(api, member, isForPeople || path.startsWith('/v2/alerts')) : api.request;
@@ -101,7 +101,7 @@ const requestOf = (operation: Operation): RequestOptions =>
     ? { body: 'reference\nP1-A1\n', headers: { 'content-type': FILE } }
     : { body: BODIES[`${operation.method} ${operation.path}`] ?? sampleBody(operation) };
 
-// what a PUT by an id of the merchant's own does not find, it makes
+// a PUT by the merchant's own id creates what it does not find
 const WITH_ID = OPERATIONS.filter(
   ({ path, method }) => path.includes('{') && !(method === 'PUT' && path.endsWith('{external_id}')),
 );
@@ -116,7 +116,7 @@ function ask(api: Api, operation: Operation, at: string) {
 describe.each(WITH_ID)('$method $path', (operation) => {
   const opaque = (name: string) => !/^(affiliate|program)_id$/.test(name);
 
-  test('answers 404 to an ill-formed id, in the very bytes of a missing one', async () => {
+  test('answers 404 to an ill-formed id, with exactly the bytes of a missing one', async () => {
     for (const name of paramsOf(operation.path)) {
       const missing = await ask(
         world.api,
@@ -169,7 +169,7 @@ describe.each(WITH_ID)('$method $path', (operation) => {
     }
   });
 
-  test("answers another account's id as a missing one, byte for byte, and changes nothing", async () => {
+  test("answers another account's id like a missing one, byte for byte, and changes nothing", async () => {
     await nothingChanges(world, async () => {
       const foreign = await ask(other, operation, fill(operation.path, ids));
       const missing = await ask(other, operation, fill(operation.path));
@@ -184,7 +184,7 @@ describe.each(WITH_ID)('$method $path', (operation) => {
 
 describe('a method that a path does not have', () => {
   const paths = [...new Set(OPERATIONS.map(({ path }) => path))];
-  /** Of the paths that fit, the one with a literal where the others have a parameter. */
+  /** Of the matching paths, the one with a literal where the others have a parameter. */
   const methodsOf = (at: string) => {
     const fitting = paths.filter((path) => new RegExp(`^${path.replaceAll(/\{\w+\}/g, '[^/]+')}$`).test(at));
     const path = fitting.find((each) => each === at) ?? fitting[0];
@@ -238,10 +238,10 @@ describe('a path that does not exist', () => {
 });
 
 describe('a trailing slash', () => {
-  // as an id that nobody has is refused after everything else, both ways must come to the same end
+  // an unknown id is refused after everything else, so both ways must give the same result
   test.each(OPERATIONS)('$method $path answers the same with it', async (operation) => {
     const { method, path } = operation;
-    // the interface gives one path with a slash: both are right there too
+    // the interface gives one path with a slash: both work there too
     const at = fill(path, method === 'GET' ? ids : {}).replace(/\/$/, '');
     const options = { body: method === 'GET' ? undefined : { nonsense: true } };
     const request = callerOf(world.api, operation);
@@ -288,7 +288,7 @@ describe('a query parameter', () => {
     },
   );
 
-  test('with a NUL character is refused, bytes that are no UTF-8 match nothing', async () => {
+  test('with a NUL character is refused, bytes that are not UTF-8 match nothing', async () => {
     expectRefusal(await world.api.get(`${AFFILIATES}?search=a%00b`), 400, 'invalid_query', 'search');
     expectRefusal(await world.api.get(`${COMMISSIONS}?order_id=%00`), 400, 'invalid_query', 'order_id');
     const answer = await world.api.get(`${COMMISSIONS}?order_id=%ff`);
@@ -296,7 +296,7 @@ describe('a query parameter', () => {
   });
 });
 
-test('every answer has a request id of its own, and a failed one is found by it in the log', async () => {
+test('every response has its own request id, by which the log has a failed one', async () => {
   const answers = [
     await world.api.get(PAYOUTS),
     await world.api.get('/v2/nothing'),

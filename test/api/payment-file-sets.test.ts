@@ -55,14 +55,14 @@ const warned = ({ headers }: Answer) => headers.get('payhook-affiliates-in-other
 const setDebtor = (fields: object = {}, by: Api = api) =>
   by.patch('/v2/account', { debtor: { ...DEBTOR, ...fields } });
 
-test('a file is the same to the byte at each download, also when the payout changes elsewhere', async () => {
+test('a file is the same to the byte at each download, even when the payout changes elsewhere', async () => {
   await setDebtor();
   await payee();
   const other = await makeAffiliate(api, { paypal_email: 'pay@example.com' });
   await makeCommission(api, other.id);
   const payout = await makePayout(api);
   const first = await get(payout, 'sepa?currency=eur&allow_skipped=true');
-  // the file says when it was first made, which is in its id: here it was made long ago
+  // the file contains the time of its first download, which is in its id: here it was long ago
   await world.query(
     `update payment_files set id = '0192f8e5-c7a7-7b3e-9d01-92f8e5c7a7b3' where public_id('pfs', set_id) = $1`,
     [setOf(first)],
@@ -77,7 +77,7 @@ test('a file is the same to the byte at each download, also when the payout chan
   expect(in_several_files_count).toBe(0);
 });
 
-test('other rows per file make another set that names the one it replaces, and warn of everybody in both', async () => {
+test('another number of rows per file makes a new set that names the one it replaces, and warns about everyone in both', async () => {
   await setDebtor();
   const people: Json[] = [];
   for (let index = 0; index < 5; index += 1) people.push(await payee(SEPA, 100 + index));
@@ -116,7 +116,7 @@ test('other rows per file make another set that names the one it replaces, and w
       { format: 'sepa', file_set_id: setOf(after), part: 1, revision: 1, is_current: true },
     ],
   });
-  // the lines of the new set that was downloaded are in a file, and no others
+  // exactly the lines of the downloaded new set are in a file
   const lines = (await api.get(`${PAYOUTS}/${payout.id}`)).body.affiliates;
   expect(lines.map(({ totals }: Json) => totals[0].is_in_file)).toEqual([true, true, false, false, false]);
   expectRefusal(
@@ -129,7 +129,7 @@ test('other rows per file make another set that names the one it replaces, and w
   expectRefusal(paypal, 400, 'invalid_query', 'at most 5000');
 });
 
-test('another debtor, day, message or row makes another id; the former choice finds its file again', async () => {
+test('another debtor, day, message or row makes another id; the earlier choice finds its file again', async () => {
   await setDebtor();
   const { id } = await payee();
   await payee();
@@ -172,7 +172,7 @@ test('two accounts with one debtor have different ids for the same payments', as
   expect(ids[0]).not.toBe(ids[1]);
 });
 
-test('who moves from one way of payment to another is in two files, and is reported', async () => {
+test('an affiliate who changes the payment method is in two files, and is reported', async () => {
   await setDebtor();
   const { id } = await makeAffiliate(api, { paypal_email: 'pay@example.com', name_first: 'Ada' });
   await makeCommission(api, id, { currency: 'eur' });
@@ -202,7 +202,7 @@ test('a paid payout has the file that was paid, and HEAD makes none', async () =
   expect((await get(payout)).text).toBe(file.text);
 });
 
-test('a file of a day that has passed is made again for another day, with another id', async () => {
+test('a file of a past day is made again for another day, with another id', async () => {
   await setDebtor();
   await payee();
   const payout = await makePayout(api);
@@ -216,7 +216,7 @@ test('a file of a day that has passed is made again for another day, with anothe
   expect(warned(later)).toBe('1');
 });
 
-test('NACHA files of one day have a letter of their own each, and trace numbers that continue', async () => {
+test('NACHA files of one day have their own letters, and trace numbers that continue', async () => {
   await api.patch('/v2/account', { originator: ORIGINATOR });
   for (const amount of [100, 200]) await payee(ACH, amount);
   const first = await makePayout(api);
@@ -243,7 +243,7 @@ test('NACHA files of one day have a letter of their own each, and trace numbers 
   expect((await get(await makePayout(other), 'nacha', other)).text[33]).toBe('A');
 });
 
-test('after 36 NACHA files of a day the next one is refused, and those that were made stay', async () => {
+test('after 36 NACHA files of a day the next one is refused, and the existing ones stay', async () => {
   await api.patch('/v2/account', { originator: ORIGINATOR });
   const { id } = await payee(ACH);
   const payout = await makePayout(api);
@@ -261,7 +261,7 @@ test('after 36 NACHA files of a day the next one is refused, and those that were
   expectRefusal(refused, 409, 'too_many_files_today', '36', 'tomorrow');
 });
 
-test('a viewer gets no payment file, and sees which there are', async () => {
+test('a viewer gets no payment file, and sees the list of them', async () => {
   await setDebtor();
   await payee();
   const payout = await makePayout(api);
@@ -291,11 +291,11 @@ test('a page of another site cannot make a browser download a payment file', asy
     expect([refused.status, refused.headers.get('payhook-reason')]).toEqual([403, 'cross_site_request']);
   });
   for (const site of ['same-origin', 'none']) expect((await send(site)).status).toBe(200);
-  // a key is no cookie: whoever has it means it
+  // a key is no cookie: its holder acts on purpose
   expect((await ask('cross-site', {})).status).toBe(200);
 });
 
-test('a file of a payout that changed through a refund is another one, and its line is reported', async () => {
+test('a file of a payout that a refund changed is a new one, and its line is reported', async () => {
   await setDebtor();
   const { id } = await payee();
   const sale = await makeCommission(api, id, { amount: 500, currency: 'eur' });
@@ -313,7 +313,7 @@ test.each([
   [{ ...SEPA, account_holder: '山田太郎' }, 'account_holder', '山田太郎'],
   [{ ...SEPA, account_holder: '😀' }, 'account_holder', 'no letter'],
   [{ ...SEPA, account_holder: '4711' }, 'account_holder', 'no letter'],
-])('a destination that no bank takes is refused by its field: %o', async (to, field, rule) => {
+])('a destination that no bank accepts is refused by its field: %o', async (to, field, rule) => {
   const { id } = await makeAffiliate(api);
   await nothingChanges(world, async () =>
     expectRefusal(await api.put(`${AFFILIATES}/${id}/destination`, to), 400, 'invalid_body', field, rule),

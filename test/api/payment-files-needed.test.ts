@@ -42,7 +42,7 @@ async function earn(fields: Json, amounts: Readonly<Record<string, number>>): Pr
 const paypal = { payout_method: 'paypal', paypal_email: 'pay@example.com' };
 const wise = { payout_method: 'wise', name_first: 'Zoë' };
 
-test('which names a bank file writes in other letters', async () => {
+test('the names that a bank file writes in other letters', async () => {
   await api.patch('/v2/account', { debtor: { name: 'Shop', iban: 'DE02120300000000202051' } });
   const holders = ['Zoë Łukasz', 'Ada King', 'Мария Иванова'];
   const people: { id: number; written: string }[] = [];
@@ -67,7 +67,7 @@ test('which names a bank file writes in other letters', async () => {
   for (const { written } of people) expect(text).toContain(`<Nm>${written}</Nm>`);
 });
 
-test('a file for each way and currency, whom it pays and whom it leaves out, and who is paid by hand', async () => {
+test('a file for each method and currency, whom it pays and leaves out, and who is paid by hand', async () => {
   await earn(paypal, { usd: 1000, eur: 250 });
   await earn({ paypal_email: 'unset@example.com' }, { usd: 34 });
   const lost = await earn({ payout_method: 'paypal', name_first: 'Ada', name_last: 'King' }, { usd: 500 });
@@ -134,13 +134,13 @@ test('a file for each way and currency, whom it pays and whom it leaves out, and
     in_several_files_count: 0,
     in_several_files: [],
   });
-  // nobody is in two of them, and nobody is in none
+  // everyone is in exactly one of them
   const told = [...body.files, ...body.by_hand];
   for (const { currency, amount } of (await api.get(`${PAYOUTS}/${payout.id}`)).body.totals) {
     const parts = told.filter((each) => each.currency === currency);
     expect(parts.reduce((sum, each) => sum + each.amount + (each.skipped_amount ?? 0), 0)).toBe(amount);
   }
-  // and each has what the file has that is downloaded
+  // and each equals the downloaded file
   for (const { format, currency, affiliate_count, amount } of body.files) {
     if (affiliate_count === 0) continue;
     const rows = parseCsv(
@@ -152,7 +152,7 @@ test('a file for each way and currency, whom it pays and whom it leaves out, and
   }
 });
 
-test('each download is noted with who made it and at which revision, until the payout has another one', async () => {
+test('each download is recorded with its user and revision, until the payout has another one', async () => {
   const id = await earn(paypal, { usd: 1000 });
   const payout = await makePayout(api);
   const { browser, id: user } = await makeUser(api, 'member');
@@ -194,13 +194,13 @@ test('each download is noted with who made it and at which revision, until the p
       [1, true],
     ],
   ]);
-  // once it is paid the files are what they were
+  // once it is paid the files are final
   await completePayout(api, payout, [{ affiliate_id: id, is_paid: true }]);
   const paid = await needed(payout.id);
   expect(paid.files[0].downloads.some((each: Json) => each.is_outdated)).toBe(false);
 });
 
-test('of an outdated file it is told whom it pays otherwise than the payout does now, for the last of each part', async () => {
+test('an outdated file lists whom it pays otherwise than the payout does now, for the last of each part', async () => {
   const [less, same, gone] = [
     await earn(paypal, {}),
     await earn(paypal, { usd: 2000 }),
@@ -229,7 +229,7 @@ test('of an outdated file it is told whom it pays otherwise than the payout does
     { affiliate_id: gone, name: 'Zoë King', amount_then: 700, amount_now: null },
   ];
   expect(await told()).toEqual([
-    [[null, []]], // the file of the euros is what it was
+    [[null, []]], // the file of the euros has not changed
     [
       [2, changes],
       [null, []],
@@ -238,7 +238,7 @@ test('of an outdated file it is told whom it pays otherwise than the payout does
   ]);
   await download(payout.id, 'paypal', '?currency=usd');
   expect((await told())[1]).toEqual(Array(3).fill([null, []]));
-  // what can be paid no longer is not in the file now
+  // a line that can no longer be paid is not in the file now
   await api.patch(`${AFFILIATES}/${same}`, { is_ready_for_payout: false });
   await api.post(`${COMMISSIONS}/${sale.id}/refund`, { external_id: 'again', amount: 1 });
   expect((await told())[1]?.[0]).toEqual([
@@ -250,7 +250,7 @@ test('of an outdated file it is told whom it pays otherwise than the payout does
   ]);
 });
 
-test('a file whose download cannot be noted is not sent', async () => {
+test('a file whose download cannot be recorded is not sent', async () => {
   await earn(paypal, { usd: 1000 });
   const payout = await makePayout(api);
   world.expectErrors();
@@ -265,7 +265,7 @@ test('a file whose download cannot be noted is not sent', async () => {
   expect((await needed(payout.id)).files[0].downloads).toHaveLength(1);
 });
 
-test('of a payout that is deleted nothing is left; of one that is not there nothing is told', async () => {
+test('a deleted payout leaves nothing, and an unknown one shows nothing', async () => {
   await earn(paypal, { usd: 1000 });
   const payout = await makePayout(api);
   await download(payout.id, 'paypal');

@@ -33,7 +33,7 @@ const WISE_HEADER =
 const ask = (payout: string, format: string, query = '') =>
   api.get(`${PAYOUTS}/${payout}/payment-files/${format}${query && `?${query}`}`);
 
-/** A file that must come. */
+/** A download that must succeed. */
 async function get(payout: string, format: string, query = ''): Promise<Answer> {
   const answer = await ask(payout, format, query);
   expect(answer.status, answer.text).toBe(200);
@@ -45,14 +45,14 @@ const nameOf = ({ headers }: Answer) =>
   /^attachment; filename="([^"]+)"$/.exec(headers.get('content-disposition') ?? '')?.[1];
 const skippedIn = ({ headers }: Answer) => headers.get('payhook-skipped-affiliates');
 
-/** Someone PayPal can pay. */
+/** An affiliate PayPal can pay. */
 const makePayPal = (fields: object = {}) =>
   makeAffiliate(api, { paypal_email: 'pay@example.com', ...fields });
-/** Someone Wise can pay. */
+/** An affiliate Wise can pay. */
 const makeWise = (fields: object = {}) =>
   makeAffiliate(api, { payout_method: 'wise', name_first: 'Zoë', name_last: 'Okafor', ...fields });
 
-/** Makes this many affiliates, each with one commission of 1.00, past the API. */
+/** Inserts this many affiliates, each with one commission of 1.00, without the API. */
 async function seed(count: number, fields: Readonly<Record<string, string>>): Promise<void> {
   const account = (await api.get('/v2/account')).body.id.slice(4);
   const names = Object.keys(fields);
@@ -74,7 +74,7 @@ describe('each format, to the byte', () => {
   test('PayPal: no header, recipient, amount, currency, reference, note and wallet', async () => {
     const ada = await makePayPal({ paypal_email: 'ada@pay.example', payout_method: 'paypal' });
     const bob = await makePayPal({ paypal_email: 'bob@pay.example', payout_method: null });
-    // as it could be stored once
+    // a name that was allowed once
     await world.query('update affiliates set paypal_email = $1 where id = $2', [
       'bob,"b"@pay.example',
       bob.id,
@@ -96,7 +96,7 @@ describe('each format, to the byte', () => {
     expect(skippedIn(file)).toBe('0');
   });
 
-  test('Wise: its template, the target amount fixed, paid from the same currency or the one that is named', async () => {
+  test('Wise: its template, the target amount fixed, paid from the same currency or the named one', async () => {
     const zoe = await makeWise({ email: 'zoe@example.com' });
     const bob = await makeWise({ email: 'bob@example.com', name_first: null, name_last: 'Bob "B", Ltd' });
     await makeCommission(api, zoe.id, { amount: 3190, currency: 'eur' });
@@ -159,7 +159,7 @@ describe('each format, to the byte', () => {
     expect([nameOf(after), after.headers.get('etag')]).toEqual([`payout-1-r2-${day}-summary.csv`, '"2"']);
   });
 
-  test('amounts have the digits of their currency; PayPal gets whole amounts where it takes no others', async () => {
+  test('amounts have the digits of their currency; PayPal gets whole amounts where it accepts no others', async () => {
     const someone = await makePayPal();
     const other = await makeWise({ email: 'w@example.com' });
     for (const [currency, amount] of [
@@ -196,7 +196,7 @@ describe('each format, to the byte', () => {
   });
 });
 
-describe('who is in which file', () => {
+describe('which file an affiliate is in', () => {
   // destination: method, paypal_email and name -> the file the affiliate is in, and why not in the others
   const PAYPAL = { paypal_email: 'pay@example.com' };
   const NAME = { name_first: 'Zoë' };
@@ -250,7 +250,7 @@ describe('who is in which file', () => {
     '\u3000＝',
     ' \n-',
   ])(
-    'no address or name that begins with %j is in one: it is not altered, its owner is left out',
+    'no file has an address or name that begins with %j: it is not altered, its affiliate is left out',
     async (sign) => {
       const inMail = /^[=+-]$/.test(sign) ? sign : '=';
       const address = `${inMail}1@example.com`;
@@ -286,7 +286,7 @@ describe('who is in which file', () => {
     },
   );
 
-  test('whom Wise does not pay in is named with its rule', async () => {
+  test('affiliates whom Wise cannot pay are listed with the rule', async () => {
     const zoe = await makeWise();
     await makeCommission(api, zoe.id, { amount: 1005, currency: 'kwd' });
     await makeCommission(api, zoe.id, { amount: 100, currency: 'usd' });
@@ -297,7 +297,7 @@ describe('who is in which file', () => {
     expect((await get(payout.id, 'wise', 'currency=usd')).text).toContain(`P1-A${zoe.id}`);
   });
 
-  test('a receiver of Wise is a person unless it is a business, and stays what it was when it was paid', async () => {
+  test('a receiver of Wise is a person unless it is a business, and stays as it was paid', async () => {
     const people = [
       await makeWise({ legal_type: 'business' }),
       await makeWise({ legal_type: 'person' }),
@@ -322,7 +322,7 @@ describe('who is in which file', () => {
     expect((await get(payout.id, 'wise')).text).toBe(paid);
   });
 
-  test('what is above the limit of PayPal is in the file, and counted over all that is in it', async () => {
+  test('an amount above the limit of PayPal is in the file, and counted over the whole file', async () => {
     const aboveIn = ({ headers }: Answer) => headers.get('payhook-affiliates-above-limit');
     const someone = [await makePayPal(), await makePayPal(), await makePayPal({ payout_method: 'other' })];
     for (const [index, amount] of [2_000_000, 2_000_001, 2_000_001].entries())
@@ -346,7 +346,7 @@ describe('who is in which file', () => {
     expectRefusal(await api.patch('/v2/account', bad), 400, 'invalid_body', 'paypal_payment_limit');
   });
 
-  test('whom PayPal would refuse is named with its rule: currencies it does not pay in, fractions it does not take', async () => {
+  test('affiliates whom PayPal would refuse are listed with the rule: unsupported currencies and fractions', async () => {
     const [a, b] = [await makePayPal(), await makePayPal()];
     for (const [affiliate, currency, amount] of [
       [a, 'kwd', 1000],
@@ -376,7 +376,7 @@ describe('who is in which file', () => {
     expectRefusal(await ask(id, 'paypal', 'currency=twd'), 400, 'empty_payment_file', 'no fractions of TWD');
   });
 
-  test('those left out are named, the first 20 and how many more, and counted in the chosen currency only', async () => {
+  test('the first 20 affiliates left out are named, the rest counted, in the chosen currency only', async () => {
     const good = await makePayPal();
     await makeCommission(api, good.id);
     await makeCommission(api, good.id, { currency: 'eur' });
@@ -402,7 +402,7 @@ describe('who is in which file', () => {
   });
 });
 
-describe('what is chosen of a file', () => {
+describe('the options of a file', () => {
   test('the currency, where there are several: the refusal lists them', async () => {
     const { id: affiliate } = await makePayPal();
     for (const currency of ['usd', 'jpy', 'eur']) await makeCommission(api, affiliate, { currency });
@@ -445,14 +445,14 @@ describe('what is chosen of a file', () => {
     ['wise', 'format=paypal', 'unknown_query_parameter', 'format'],
     ['paypal', 'part=2', 'no_such_part', 'part'],
     ['paypal', 'part=999999999999999', 'no_such_part', 'part'],
-  ])('strictly: of %s, %s is refused by name', async (format, query, reason, name) => {
+  ])('are strict: of %s, %s is refused by name', async (format, query, reason, name) => {
     const { id } = await makePayPal();
     await makeCommission(api, id);
     await makePayout(api);
     expectRefusal(await ask('current', format, query), 400, reason, name);
   });
 
-  test('part=1 of a file that is whole is the file, and its name says of no part', async () => {
+  test('part=1 of a whole file is the file, and its name has no part', async () => {
     const { id } = await makePayPal();
     await makeCommission(api, id);
     await makePayout(api);
@@ -465,7 +465,7 @@ describe('what is chosen of a file', () => {
     ['paypal', 5000, { payout_method: 'paypal', paypal_email: 'pay@example.com' }],
     ['wise', 1000, { payout_method: 'wise', name_first: 'Ada' }],
   ])(
-    'the part, where %s takes no more than %i rows: together the parts have each once',
+    'the part, where %s takes no more than %i rows: the parts have each row once',
     async (format, limit, fields) => {
       await seed(limit, fields);
       const exact = await makePayout(api);
@@ -476,7 +476,7 @@ describe('what is chosen of a file', () => {
       const last = await makeAffiliate(api, { email: 'last@example.com', ...fields });
       for (const { id } of [others, last]) await makeCommission(api, id, { amount: 100 });
       const payout = await makePayout(api);
-      // who is left out is in no part, and does not count
+      // affiliates left out are in no part, and do not count
       const asked = 'allow_skipped=true';
       const total = (limit + 1).toString();
       expectRefusal(await ask(payout.id, format, asked), 400, 'several_parts', total, '2 parts', '1 to 2');
@@ -500,14 +500,14 @@ describe('what is chosen of a file', () => {
       const numbers = paid.map((reference) => Number(reference?.slice('P2-A'.length)));
       expect(numbers).toEqual(numbers.toSorted((a, b) => a - b));
       for (const reference of paid) expect(reference).toMatch(/^\S{1,30}$/);
-      // the list for people has no limit
+      // the summary has no limit
       expect(parseCsv((await get(payout.id, 'summary')).text)).toHaveLength(limit + 3);
     },
   );
 });
 
-describe('a payout without anybody to pay', () => {
-  test('makes no file for PayPal or Wise, which take no empty one; its summary is the header', async () => {
+describe('a payout with nobody to pay', () => {
+  test('makes no file for PayPal or Wise, which refuse empty ones; its summary has only a header', async () => {
     const { id } = await makePayPal();
     await makeCommission(api, id);
     const payout = await makePayout(api);
@@ -522,9 +522,9 @@ describe('a payout without anybody to pay', () => {
   });
 });
 
-describe('a format or payout that does not exist', () => {
+describe('an unknown format or payout', () => {
   test.each(['csv', 'PayPal', 'paypal.csv', 'toString', '__proto__', '%00', '%zz', 'x'.repeat(99)])(
-    'the format %s answers 404 and names the three there are',
+    'the format %s answers 404 and names the three formats',
     async (format) => {
       const { id } = await makePayPal();
       await makeCommission(api, id);
@@ -534,7 +534,7 @@ describe('a format or payout that does not exist', () => {
     },
   );
 
-  test("an ill-formed payout, and another account's, are missing ones", async () => {
+  test("an ill-formed payout id, and another account's, are not found", async () => {
     const { id } = await makePayPal();
     await makeCommission(api, id);
     const payout = await makePayout(api);
@@ -552,7 +552,7 @@ describe('a format or payout that does not exist', () => {
 });
 
 describe('between two files', () => {
-  test('a refund raises the revision in name and ETag, and the amount is the new one', async () => {
+  test('a refund raises the revision in name and ETag, and changes the amount', async () => {
     const { id } = await makePayPal();
     const sale = await makeCommission(api, id, { amount: 1000 });
     const payout = await makePayout(api);
@@ -565,7 +565,7 @@ describe('between two files', () => {
       [`payout-1-r1-${day}-paypal-usd.csv`, '"1"', '10.00'],
       [`payout-1-r2-${day}-paypal-usd.csv`, '"2"', '7.00'],
     ]);
-    // what the first file says cannot be completed by mistake
+    // an outdated file cannot complete the payout by mistake
     const commissions = [{ affiliate_id: id, is_paid: true }];
     const etag = before.headers.get('etag') ?? '';
     expectRefusal(await api.put(`${PAYOUTS}/${payout.id}`, { commissions }, { 'if-match': etag }), 409);
@@ -583,7 +583,7 @@ describe('between two files', () => {
     expectRefusal(await ask('current', 'paypal'), 400, 'empty_payment_file', 'payout_method is wise');
   });
 
-  test('of a paid payout never changes: the same bytes, name and ETag, whatever else changes', async () => {
+  test('those of a paid payout never change: the same bytes, name and ETag, whatever else changes', async () => {
     const [ada, bob] = [await makePayPal({ external_id: 'ada' }), await makeWise({ external_id: 'bob' })];
     const released = await makePayPal();
     const sale = await makeCommission(api, ada.id, { amount: 5000 });
@@ -645,7 +645,7 @@ describe('between two files', () => {
     expect(await files()).toEqual(first);
   });
 
-  test('reading them changes nothing, but that it is noted', async () => {
+  test('reading them changes nothing except the record of the download', async () => {
     const { id } = await makePayPal();
     await makeCommission(api, id);
     const payout = await makePayout(api);
@@ -662,7 +662,7 @@ describe('between two files', () => {
   });
 });
 
-test('a file that fails is a 500, or cuts the connection midway: none that ends short looks whole', async () => {
+test('a failed file is a 500, or cuts the connection midway: a truncated one never looks complete', async () => {
   const own = await startWorld();
   own.expectErrors();
   const { id } = (await own.api.post(AFFILIATES, { email: 'a@example.com', paypal_email: 'p@example.com' }))
@@ -678,7 +678,7 @@ test('a file that fails is a 500, or cuts the connection midway: none that ends 
   await own.close();
 });
 
-/** An affiliate of a random payout, and what is owed. */
+/** An affiliate of a random payout, with the owed amounts. */
 interface Someone {
   readonly method: 'paypal' | 'wise' | 'other' | null;
   readonly address: 'none' | 'good' | 'formula';
@@ -699,7 +699,7 @@ const someone: fc.Arbitrary<Someone> = fc.record({
   isPaid: fc.boolean(),
 });
 
-/** The rule of destinations, said a second time. */
+/** The rule of destinations, stated a second time. */
 function fileOf({ method, address, name }: Someone, currency: string, amount: number): string {
   if (method === 'other') return 'neither';
   // neither provider pays dinars
@@ -713,7 +713,7 @@ const DIGITS: Readonly<Record<string, number>> = { usd: 2, jpy: 0, huf: 2, kwd: 
 const minor = (decimal: string, currency: string) =>
   Math.round(Number(decimal) * 10 ** (DIGITS[currency] ?? Number.NaN));
 
-test('whatever a payout is made of, every payment is in one file or among the skipped, and they add up to it', async () => {
+test('in any payout, every payment is in one file or among the skipped, and they add up to it', async () => {
   const run = async (people: readonly Someone[], completes: boolean) => {
     api = await world.otherAccount();
     const ids: number[] = [];

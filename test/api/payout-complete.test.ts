@@ -39,7 +39,7 @@ const paid = (affiliate_id: unknown, is_paid: unknown = true) => ({ affiliate_id
 const put = (commissions: unknown, rest: object = {}, headers: Record<string, string> = {}) =>
   api.put(path, { commissions, ...rest }, headers);
 
-/** A refusal that leaves every row as it was. */
+/** A refusal that leaves every row unchanged. */
 async function refused(
   send: () => ReturnType<typeof put>,
   status: number,
@@ -50,7 +50,7 @@ async function refused(
 }
 
 describe('completing', () => {
-  test('marks who is paid, releases who is not or is not listed, and freezes the sums', async () => {
+  test('marks affiliates as paid, releases unpaid and unlisted ones, and freezes the sums', async () => {
     const key = payout.created_by;
     const done = await put([{ ...paid(a), payment_reference: 'PP-1' }, paid(b, false)]);
     expect(done.status).toBe(200);
@@ -104,7 +104,7 @@ describe('completing', () => {
     expect(one).toEqual(same);
   });
 
-  test('keeps the lines of who was not paid, but not their commissions', async () => {
+  test('keeps the lines of unpaid affiliates, but not their commissions', async () => {
     await completePayout(api, payout, [paid(a), paid(b, false)]);
     const lines = await allOf(api, `${path}/affiliates`);
     expect(lines.map((line) => [line.affiliate_id, line.is_paid, line.commission_count])).toEqual([
@@ -121,7 +121,7 @@ describe('completing', () => {
     );
   });
 
-  test('makes what was released owed again, and what was paid never again', async () => {
+  test('makes released commissions owed again, and paid ones never again', async () => {
     await completePayout(api, payout, [paid(b)]);
     const next = await makePayout(api);
     expect(next.affiliates.map((line: Json) => line.affiliate_id)).toEqual([a, c]);
@@ -129,7 +129,7 @@ describe('completing', () => {
     expectRefusal(await api.post(PAYOUTS), 409, 'nothing_to_pay');
   });
 
-  test('with everybody unpaid is a paid payout of nothing', async () => {
+  test('with everyone unpaid gives a paid payout of zero', async () => {
     const done = await completePayout(api, payout, [paid(a, false), paid(b, false), paid(c, false)]);
     expect(done).toMatchObject({ status: 'paid', unlisted_affiliate_count: 0 });
     expect(done.totals.map((t: Json) => [t.paid_amount, t.paid_count, t.released_amount])).toEqual([
@@ -147,13 +147,13 @@ describe('completing', () => {
     ]);
   });
 
-  test('takes 7.0 as 7', async () => {
+  test('accepts 7.0 as 7', async () => {
     const body = `{"commissions":[{"affiliate_id":${a}.0,"is_paid":true},{"affiliate_id":${b}e0,"is_paid":true}]}`;
     const done = await api.put(path, body, { 'content-type': 'application/json' });
     expect(done.body.affiliates.map((line: Json) => line.is_paid)).toEqual([true, true, false]);
   });
 
-  test('is done once', async () => {
+  test('happens once', async () => {
     await completePayout(api, payout);
     await refused(() => put([paid(a)]), 409, 'payout_is_paid');
     await refused(() => put([paid(a, false)]), 409, 'payout_is_paid');
@@ -227,7 +227,7 @@ describe('completing is refused, and nothing changes, when', () => {
     await refused(() => put([paid(foreign.id)]), 400, 'affiliate_not_in_payout', String(foreign.id));
   });
 
-  test('require_all is set and somebody is missing', async () => {
+  test('require_all is set and an affiliate is missing', async () => {
     await refused(() => put([paid(a), paid(b)], { require_all: true }), 400, 'affiliates_missing', String(c));
     const done = await put([paid(a), paid(b, false), paid(c)], { require_all: true });
     expect([done.status, done.body.unlisted_affiliate_count]).toEqual([200, 0]);
@@ -238,7 +238,7 @@ describe('If-Match', () => {
   const stale = { 'if-match': '"1"' };
   const change = () => api.patch(`${AFFILIATES}/${a}`, { paypal_email: 'elsewhere@example.com' });
 
-  test('with the revision seen, or any, lets the change through', async () => {
+  test('with the revision seen, or any, allows the change', async () => {
     const done = await put([paid(a)], {}, { 'if-match': '"1"' });
     expect([done.status, done.headers.get('etag')]).toEqual([200, '"2"']);
     await makePayout(api);
@@ -246,7 +246,7 @@ describe('If-Match', () => {
     expect((await api.delete(`${PAYOUTS}/${current.id}`, { 'if-match': '*' })).status).toBe(204);
   });
 
-  test('with an older revision is refused, telling the one it has now and its totals', async () => {
+  test('with an older revision is refused, with the current revision and its totals', async () => {
     await change();
     for (const send of [() => put([paid(a)], {}, stale), () => api.delete(path, stale)]) {
       await refused(send, 409, 'payout_changed', 'revision 2', '60.00 USD to ');
@@ -260,7 +260,7 @@ describe('If-Match', () => {
     await refused(() => api.delete(path, { 'if-match': value }), 400, 'invalid_if_match', 'If-Match');
   });
 
-  test('raises with every change of a destination that is inside, and with no other', async () => {
+  test('changes with every destination in the payout, and with no other', async () => {
     const outside = await makeAffiliate(api);
     const revision = async () => (await api.get(path)).body.revision;
     await api.patch(`${AFFILIATES}/${outside.id}`, { paypal_email: 'x@example.com' });
@@ -291,7 +291,7 @@ describe('If-Match', () => {
   });
 });
 
-test('what is paid never changes: names and destinations stay as they were at that moment', async () => {
+test('paid data never changes: names and destinations stay as they were at that moment', async () => {
   await completePayout(api, payout, [paid(a), paid(b)]);
   const parts = ['', '/affiliates', '/commissions', '/excluded', '/download'];
   const read = () => Promise.all(parts.map(async (part) => (await api.get(path + part)).text));
@@ -311,7 +311,7 @@ test('what is paid never changes: names and destinations stay as they were at th
   expect(await read()).toEqual(before);
 });
 
-test('a payout of more than a thousand affiliates leaves the list to its own address', async () => {
+test('a payout of more than a thousand affiliates has its list at a separate address', async () => {
   const account = await world.otherAccount();
   const numbers = Array.from({ length: 1001 }, (_, index) => index);
   const people = csv('external_id,email', ...numbers.map((n) => `p${n},p${n}@example.com`));

@@ -23,7 +23,7 @@ const COLUMNS =
   'email,paypal_email,program_id,order_id,product_id,product_name,customer_email,sale_amount,amount,currency,description,' +
   'paid_at,order_line_id';
 
-/** The file's rows as records, its header checked. */
+/** The file's rows as records, with a checked header. */
 async function download(id: string): Promise<Record<string, string>[]> {
   const answer = await api.get(`${PAYOUTS}/${id}/download`);
   expect(answer.status).toBe(200);
@@ -50,7 +50,7 @@ const totalsOf = (payout: Json, field: string) =>
   Object.fromEntries(payout.totals.map((total: Json) => [total.currency, BigInt(total[field])]));
 
 describe('the file of a payout', () => {
-  test('is CSV with a header, named after number, revision and day, and no copy of it is kept', async () => {
+  test('is CSV with a header, named after number, revision and day, and must not be cached', async () => {
     const { id } = await makeAffiliate(api);
     await makeCommission(api, id);
     const payout = await makePayout(api);
@@ -165,7 +165,7 @@ describe('the file of a payout', () => {
     expect(await download(payout.id)).toEqual(expected.map((row) => ({ ...row, ...done })));
   });
 
-  test('adds up to the payout, and to what was paid once it is paid, in every currency', async () => {
+  test('adds up to the payout, and to its paid amount once paid, in every currency', async () => {
     const people = [await makeAffiliate(api), await makeAffiliate(api), await makeAffiliate(api)];
     for (const [index, { id }] of people.entries()) {
       for (const [currency, amount] of [
@@ -192,7 +192,7 @@ describe('the file of a payout', () => {
     expect(new Set(after.map((row) => row.affiliate_id))).toEqual(new Set([String(people[0]?.id)]));
   });
 
-  test('of a payout in which nobody was paid is the header alone', async () => {
+  test('of a payout in which nobody was paid has only a header', async () => {
     const { id } = await makeAffiliate(api);
     await makeCommission(api, id);
     const payout = await makePayout(api);
@@ -235,7 +235,7 @@ describe('text in a file', () => {
     ' padded ',
   ];
 
-  test('comes out as it went in, whatever it is', async () => {
+  test('comes out unchanged, whatever it is', async () => {
     const { id } = await makeAffiliate(api, { name_first: 'Zoë', name_last: '山田, "T"' });
     for (const [index, text] of TRICKY.entries())
       await makeCommission(api, id, {
@@ -262,7 +262,7 @@ describe('text in a file', () => {
         paypal_email: '=pay@example.com',
       });
       await makeCommission(api, id, {
-        // an id holds no blank or control character at its begin
+        // an id has no blank or control character at its start
         external_id: text.trim(),
         order_id: text.trim(),
         product_id: text.trim(),
@@ -282,7 +282,7 @@ describe('text in a file', () => {
       if (!address.startsWith('@')) expect(row?.email).toBe(`'${address}`);
       expect(row?.amount).toBe('10.00');
       expect(debt?.amount).toBe('-3.00');
-      // only the file is guarded: the record is as it came
+      // only the file is guarded: the record has the original text
       const stored = (await api.get(`/v2/affiliates/commissions/${row?.commission_id}`)).body;
       expect(stored.description).toBe(text);
     },

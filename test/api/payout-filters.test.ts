@@ -26,13 +26,13 @@ const ids: Record<'ada' | 'bob' | 'cyd' | 'dan' | 'eve' | 'p1' | 'p2' | 'foreign
   foreign: 0,
 };
 
-/** Who a preview by a payment method takes, and how each is paid. */
+/** The affiliates that a preview by a payment method takes, and how each is paid. */
 const takenBy = async (other: typeof api, filter: object) => {
   const { body } = await other.post(`${PAYOUTS}/preview`, { filters: { payout_method: filter } });
   return body.affiliates.map(({ email, totals }: Json) => [email, totals[0].paid_through]);
 };
 
-test('payout_method takes who is paid so: by destination, method, or a PayPal address alone', async () => {
+test('payout_method selects affiliates by how they are paid: by destination, method, or a PayPal address alone', async () => {
   const other = await world.otherAccount();
   const make = async (email: string, fields: object) => {
     const { id } = await makeAffiliate(other, { email, ...fields });
@@ -123,7 +123,7 @@ beforeAll(async () => {
   await sell('e1', ids.eve, { amount: 700, occurred_at: '2025-03-01T00:00:00.000Z' });
 });
 
-/** Makes a payout, says what it took, and takes it back. Sees that preview promised the same. */
+/** Creates a payout, returns its content, and deletes it. Checks that the preview promised the same. */
 async function take(body: object): Promise<{ taken: string[]; payout: Json }> {
   const preview = await api.post(`${PAYOUTS}/preview`, body);
   expect(preview.status, preview.text).toBe(200);
@@ -141,7 +141,7 @@ async function take(body: object): Promise<{ taken: string[]; payout: Json }> {
   return { taken: rows.map((row) => row.external_id), payout: made.body };
 }
 
-/** `@ada` stands for the id of ada. */
+/** `@ada` is replaced by the id of ada. */
 function withIds(value: unknown): unknown {
   if (typeof value === 'string' && value.startsWith('@')) return ids[value.slice(1) as keyof typeof ids];
   if (Array.isArray(value)) return value.map(withIds);
@@ -284,7 +284,7 @@ describe('search takes', () => {
     expect(payout.search).toBe(shown);
   });
 
-  test('and filters: both must hold', async () => {
+  test('and filters: both must match', async () => {
     expect((await take({ search: 'example', filters: { product_id: 'x' } })).taken).toEqual(['a1', 'b1']);
   });
 });
@@ -385,7 +385,7 @@ describe('refused by name, and nothing is written:', () => {
     await refused({ filters }, reason, part.replace('1000', ''));
   });
 
-  test('ids that the account does not have, in every operator, the first twenty by name', async () => {
+  test('unknown ids in every operator, the first twenty by name', async () => {
     for (const operator of ['eq', 'ne']) {
       await refused({ filters: { affiliate_id: { [operator]: 999_999 } } }, 'unknown_affiliate', '999999');
       await refused({ filters: { program_id: { [operator]: 999_999 } } }, 'unknown_program', '999999');
@@ -423,7 +423,7 @@ describe('refused by name, and nothing is written:', () => {
     await refused(body, reason, part);
   });
 
-  test('a thousand values in fifty conditions are not too many', async () => {
+  test('a thousand values in fifty conditions are accepted', async () => {
     const filters = { order_id: big.slice(0, 500), product_id: { nin: big.slice(0, 500) } };
     expect((await api.post(`${PAYOUTS}/preview`, { filters })).status).toBe(200);
     expect(

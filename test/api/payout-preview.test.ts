@@ -36,7 +36,7 @@ describe('an affiliate who is not ready for payout', () => {
   const sum = { currency: 'usd', amount: 1000, commission_count: 1, affiliate_count: 1 };
   const leftOut = [{ reason: 'not_ready', affiliate_count: 1, totals: [sum] }];
 
-  test('is left out of a payout with the reason, and paid when switched on again', async () => {
+  test('is left out of a payout with the reason, and paid when ready again', async () => {
     const [off, on] = [await makeAffiliate(api, { is_ready_for_payout: false }), await makeAffiliate(api)];
     for (const { id } of [off, on]) await makeCommission(api, id);
     expect((await api.post(`${PAYOUTS}/preview`)).body.excluded).toEqual(leftOut);
@@ -58,7 +58,7 @@ describe('an affiliate who is not ready for payout', () => {
     expectRefusal(await api.post(PAYOUTS), 409, 'nothing_to_pay', 'not_ready: 1 affiliates');
   });
 
-  test.each([true, false])('is judged by the filters when they name the switch as %s', async (ready) => {
+  test.each([true, false])('is selected by a filter on readiness: %s', async (ready) => {
     const [off, on] = [await makeAffiliate(api, { is_ready_for_payout: false }), await makeAffiliate(api)];
     for (const { id } of [off, on]) await makeCommission(api, id);
     const payout = await makePayout(api, { filters: { is_ready_for_payout: ready } });
@@ -67,7 +67,7 @@ describe('an affiliate who is not ready for payout', () => {
   });
 
   test.each(['paypal', 'wise'])(
-    'inside a payout is in no %s file of it, unless its filters named the switch',
+    'inside a payout is in no %s file of it, unless its filters named the readiness',
     async (format) => {
       const fields = {
         payout_method: format,
@@ -91,7 +91,7 @@ describe('an affiliate who is not ready for payout', () => {
 });
 
 describe('the lists of a preview', () => {
-  test('name everybody above 1,000 affiliates, with exact totals, and are what create makes', async () => {
+  test('name everyone above 1,000 affiliates, with exact totals, and equal what create makes', async () => {
     const [first = 0] = await makeAffiliates(api, 1, 'one');
     await world.query(
       `insert into affiliates (account_id, email, name_first)
@@ -115,7 +115,7 @@ describe('the lists of a preview', () => {
     expect(kept).toEqual(await allOf(api, `${PAYOUTS}/${payout.id}/excluded`));
   });
 
-  test('say what would have to change for each affiliate who is left out', async () => {
+  test('say what would have to change for each affiliate left out', async () => {
     await api.patch('/v2/account', { minimum_payout: { usd: 5000, eur: 70 } });
     const low = await makeAffiliate(api, {
       name_first: 'Ada',
@@ -168,7 +168,7 @@ describe('the lists of a preview', () => {
     ]);
   });
 
-  test('take the body of create and the query of a list, and refuse what those refuse', async () => {
+  test('take the body of create and the query of a list, with the same refusals', async () => {
     const [a, b, c] = await makeAffiliates(api, 3, 'three');
     await takeIn(api, salesFor([a ?? 0, b ?? 0, c ?? 0, a ?? 0], 4));
     const path = `${PAYOUTS}/preview/affiliates`;

@@ -25,7 +25,7 @@ describe('minimums', () => {
       totals.map((t: Json) => [t.currency, t.amount]),
     ]);
 
-  test('are those of the affiliate, else of the account, and what reaches them exactly is paid', async () => {
+  test('are those of the affiliate, else of the account, and an amount equal to them is paid', async () => {
     await api.patch('/v2/account', { minimum_payout: { USD: 5000, jpy: 100 } });
     const own = await makeAffiliate(api, { minimum_payout: { usd: 2000 } });
     const ownOther = await makeAffiliate(api, { minimum_payout: { eur: 1 } });
@@ -63,7 +63,7 @@ describe('minimums', () => {
     ]);
   });
 
-  test('are ignored on wish', async () => {
+  test('are ignored on request', async () => {
     const { id } = await makeAffiliate(api, { minimum_payout: { usd: 5000 } });
     await makeCommission(api, id);
     expectRefusal(await api.post(PAYOUTS, { ignore_minimum: false }), 409, 'nothing_to_pay');
@@ -73,7 +73,7 @@ describe('minimums', () => {
 });
 
 describe('debts', () => {
-  test('are netted, carried whole when nothing is left, and each currency stands alone', async () => {
+  test('are netted, carried over whole when nothing is left, and separate for each currency', async () => {
     const some = await makeAffiliate(api);
     const even = await makeAffiliate(api);
     await makeCommission(api, some.id, { amount: 1000 });
@@ -90,7 +90,7 @@ describe('debts', () => {
     expect(payout.excluded).toEqual([]);
   });
 
-  test('are not shut out by a filter of product, order, type or time', async () => {
+  test('are not excluded by a filter of product, order, type or time', async () => {
     const { id } = await makeAffiliate(api);
     await makeCommission(api, id, { product_id: 'p', order_id: 'o', type: 'bonus' });
     await bookDebt(world, id, -300);
@@ -105,7 +105,7 @@ describe('debts', () => {
     }
   });
 
-  test('are bound by program and currency', async () => {
+  test('are limited to program and currency', async () => {
     const { id } = await makeAffiliate(api);
     const program = (await api.post('/v2/affiliates/programs', { name: 'P' })).body;
     await makeCommission(api, id, { program_id: program.id });
@@ -119,7 +119,7 @@ describe('debts', () => {
     expect(await amountOf({ affiliate_id: id })).toEqual([600]);
   });
 
-  test('do not make a payout by themselves, nor count someone the filters did not choose', async () => {
+  test('make no payout alone, and do not count affiliates that the filters exclude', async () => {
     const [a, b] = [await makeAffiliate(api), await makeAffiliate(api)];
     await makeCommission(api, a.id, { product_id: 'p' });
     await bookDebt(world, b.id, -300);
@@ -128,7 +128,7 @@ describe('debts', () => {
   });
 });
 
-test('total is judged before the minimum: who it does not choose is not counted as left out', async () => {
+test('total applies before the minimum: an excluded affiliate is not counted as left out', async () => {
   const [poor, rich] = [
     await makeAffiliate(api, { minimum_payout: { usd: 1000 } }),
     await makeAffiliate(api),
@@ -144,7 +144,7 @@ test('total is judged before the minimum: who it does not choose is not counted 
 describe('a sum that JSON cannot carry exactly', () => {
   const most = Number.MAX_SAFE_INTEGER;
 
-  /** Many commissions in a few rows: larger ones than the API takes. */
+  /** Many commissions in a few rows: larger ones than the API accepts. */
   async function owe(affiliateId: number, ...amounts: number[]): Promise<void> {
     await world.query(
       `with made as (
@@ -170,7 +170,7 @@ describe('a sum that JSON cannot carry exactly', () => {
     expect(csv.text).toContain(',90071992547399.91,USD,');
   });
 
-  test('is refused for what was left out, too', async () => {
+  test('is refused for amounts left out, too', async () => {
     const rich = await makeAffiliate(api, { status: 'inactive' });
     await owe(rich.id, most, 1);
     await makeCommission(api, (await makeAffiliate(api)).id);

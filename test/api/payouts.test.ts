@@ -130,7 +130,7 @@ describe('a new payout', () => {
     ['filters that say what create does anyway', { filters: { status: 'unpaid' } }],
     ['an empty search', { search: '  ' }],
     ['ignore_minimum false', { ignore_minimum: false }],
-  ])('with %s takes all that is eligible', async (_, body) => {
+  ])('with %s takes all eligible commissions', async (_, body) => {
     const { id } = await makeAffiliate(api);
     await makeCommission(api, id);
     const made = await makePayout(api, body);
@@ -153,7 +153,7 @@ describe('a new payout', () => {
     expect(payout.number).toBe(2);
   });
 
-  test('leaves an inactive affiliate out, unless the filters speak of the status', async () => {
+  test('leaves an inactive affiliate out, unless the filters name the status', async () => {
     const { id } = await makeAffiliate(api, { status: 'inactive' });
     await makeCommission(api, id);
     const active = await makeAffiliate(api);
@@ -190,7 +190,7 @@ describe('a new payout', () => {
     expect(preview.body).toMatchObject({ commission_count: 1, current_payout_id: current.id });
   });
 
-  test('is refused when there is nothing to pay, counting what was left out and why', async () => {
+  test('is refused when there is nothing to pay, counting the affiliates left out by reason', async () => {
     expectRefusal(await api.post(PAYOUTS), 409, 'nothing_to_pay');
     const [poor, idle, late, owing] = [
       await makeAffiliate(api, { minimum_payout: { usd: 5000 } }),
@@ -218,7 +218,7 @@ describe('a new payout', () => {
 const currentOf = async (client: Api) => (await client.get(`${PAYOUTS}/current`)).body;
 
 describe('preview', () => {
-  test('says exactly what create then does, and writes nothing', async () => {
+  test('shows exactly what create then does, and writes nothing', async () => {
     const [ada, bob] = [
       await makeAffiliate(api, { name_first: 'Ada' }),
       await makeAffiliate(api, { minimum_payout: { usd: 9999 } }),
@@ -244,7 +244,7 @@ describe('preview', () => {
     expect(Object.keys(same).toSorted()).toEqual(Object.keys(payout).toSorted());
   });
 
-  test('with nothing to pay is an empty answer, not a refusal', async () => {
+  test('with nothing to pay is an empty response, not a refusal', async () => {
     const preview = await api.post(`${PAYOUTS}/preview`);
     expect(preview.body).toMatchObject({
       totals: [],
@@ -277,7 +277,7 @@ describe('current', () => {
       expectRefusal(await api.get(`${PAYOUTS}/current${suffix}`), 404, 'no_current_payout');
   });
 
-  test('changes nothing: PUT and DELETE want the id', async () => {
+  test('changes nothing: PUT and DELETE need the id', async () => {
     const { id } = await makeAffiliate(api);
     await makeCommission(api, id);
     await makePayout(api);
@@ -322,7 +322,7 @@ describe('deleting', () => {
   });
 });
 
-test('every change of a payout is told in one event that shows it as GET does', async () => {
+test('every change of a payout publishes one event that shows it as GET does', async () => {
   const { id } = await makeAffiliate(api);
   await makeCommission(api, id);
   const payout = await makePayout(api);

@@ -28,7 +28,7 @@ const statuses = ({ body }: Json) => body.items.map((item: Json) => item.status)
 const ids = ({ body }: Json): string[] => body.items.map((item: Json) => item.event.id);
 
 describe('a batch of events', () => {
-  test('publishes each as it would be published alone, and answers in the order of the list', async () => {
+  test('publishes each as if it were published alone, and answers in the order of the list', async () => {
     const endpoint = await makeEndpoint(api, { event_types: ['order.*'] });
     const answer = await batch([
       event({ data: { n: 0 } }),
@@ -54,7 +54,7 @@ describe('a batch of events', () => {
     expect(whole).toMatchObject({ external_id: 'a', ordering_key: 'order:7', deliveries: { pending: 1 } });
   });
 
-  test('lists events of one kind in the order of the batch', async () => {
+  test('lists events of one type in the order of the batch', async () => {
     const many = ['c', 'b', 'a', 'e', 'd'];
     const answer = await batch(many.map((external_id) => event({ external_id })));
     expect(ids(answer).toSorted()).toEqual(ids(answer));
@@ -62,7 +62,7 @@ describe('a batch of events', () => {
     expect(ids(plain).toSorted()).toEqual(ids(plain));
   });
 
-  test('keeps to the filter of each endpoint', async () => {
+  test('applies the filter of each endpoint', async () => {
     const endpoint = await makeEndpoint(api, { filter: { 'data.n': { $gte: 2 } } });
     const answer = await batch([1, 2, 3].map((n) => event({ data: { n } })));
     const { body } = await api.get(`${ENDPOINTS}/${endpoint}/events`);
@@ -70,7 +70,7 @@ describe('a batch of events', () => {
     expect((await api.get(`${EVENTS}/${ids(answer)[0]}`)).body.deliveries.filtered).toBe(1);
   });
 
-  test('passes the data of each event on byte for byte, and its numbers unrounded', async () => {
+  test('forwards the data of each event byte for byte, with its numbers unrounded', async () => {
     const texts = [
       '{"n":12345678901234567890.10}',
       '{ "a" :\t[ 1e400 ,\n -0 ] }',
@@ -90,7 +90,7 @@ describe('a batch of events', () => {
       [ids(answer)[0]?.slice(4)],
     );
     expect(stored.map(({ payload }) => payload.slice(payload.indexOf('"data":') + 7, -1))).toEqual(texts);
-    // the digits tell the content apart, as when it is published alone
+    // the digits distinguish the content, as when it is published alone
     await nothingChanges(world, async () => {
       expect((await raw(body)).body.items.map((item: Json) => item.status)).toEqual([
         200, 200, 200, 200, 200,
@@ -109,7 +109,7 @@ describe('a batch of events', () => {
     });
   });
 
-  test('may have 1,000 events, not one more and not none', async () => {
+  test('may have 1 to 1,000 events', async () => {
     await makeEndpoint(api);
     const many = Array.from({ length: 1000 }, (_, n) => event({ data: { n }, external_id: `many-${n}` }));
     const answer = await batch(many);
@@ -129,7 +129,7 @@ describe('a batch of events', () => {
 });
 
 describe('an external_id in a batch', () => {
-  test('gives what was published before, alone or in a batch, and publishes only the rest', async () => {
+  test('returns what was published before, alone or in a batch, and publishes only the rest', async () => {
     const alone = await api.post(EVENTS, event({ external_id: 'alone' }));
     const first = await batch([event({ external_id: 'a' }), event({ external_id: 'alone' })]);
     expect(statuses(first)).toEqual([201, 200]);
@@ -144,7 +144,7 @@ describe('an external_id in a batch', () => {
     expect(await eventsOf(world, api)).toHaveLength(4);
   });
 
-  test('that stands twice with the same content is one event', async () => {
+  test('that occurs twice with the same content is one event', async () => {
     const answer = await batch([event({ external_id: 'a' }), event(), event({ external_id: 'a' })]);
     expect(statuses(answer)).toEqual([201, 201, 200]);
     expect(answer.body.items[2].event).toEqual(answer.body.items[0].event);
@@ -173,7 +173,7 @@ describe('an external_id in a batch', () => {
           `events[${index}].external_id: ${id} was published with different content`,
         );
     });
-    // and what was refused is free
+    // and the refused ids are free
     expect(statuses(await batch([event({ external_id: 'fresh', data: { n: 3 } })]))).toEqual([201]);
   });
 
@@ -193,7 +193,7 @@ describe('an external_id in a batch', () => {
     expect(ids(await batch(list))).toEqual(ids(again).slice(0, 3));
   });
 
-  test('is free in another account, and what is published there is not seen', async () => {
+  test('is free in another account, and the events there stay invisible', async () => {
     const other = await world.otherAccount();
     const endpoint = await makeEndpoint(other, { event_types: null });
     const [ours, theirs] = [
@@ -298,7 +298,7 @@ describe('one bad event refuses the batch, and nothing is stored:', () => {
 });
 
 describe('the body', () => {
-  /** Events of 200 KB each that make a body of about so many bytes. */
+  /** Events of 200 KB each that make a body of about this many bytes. */
   const bodyOf = (bytes: number) =>
     JSON.stringify({
       events: Array.from({ length: Math.floor(bytes / 200_000) }, () =>
@@ -315,14 +315,14 @@ describe('the body', () => {
   test('of 20 MB is refused with the rule, and nothing is stored', async () => {
     await nothingChanges(world, async () => {
       const answer = await raw(bodyOf(20_000_000)).catch((error: Error) => error);
-      // the connection may be closed while the body is still on its way
+      // the server may close the connection during the upload of the body
       if (!(answer instanceof Error)) expectRefusal(answer, 400, 'body_too_large', String(BODY_LIMIT));
     });
   });
 });
 
 describe('an Idempotency-Key', () => {
-  test('brings the answer back to the byte, and is free after a refusal', async () => {
+  test('returns the same response to the byte, and is free after a refusal', async () => {
     const key = { 'idempotency-key': 'batch' };
     const body =
       '{"events":[{"type":"a.b","data":{"n":12345678901234567890,"m":0.1000}},{"type":"a.b","data":{}}]}';

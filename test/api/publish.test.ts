@@ -41,7 +41,7 @@ describe('an event of the platform', () => {
     expect(await storedPayload(published.body.id)).toBe(published.text);
   });
 
-  test('goes to the endpoints that want its type, and to no other', async () => {
+  test('goes to the endpoints subscribed to its type, and to no other', async () => {
     const [all, exact, wide, wider, other, off] = [
       await makeEndpoint(api),
       await makeEndpoint(api, { event_types: ['shop.order.created'] }),
@@ -61,14 +61,14 @@ describe('an event of the platform', () => {
       await api.delete(`${ENDPOINTS}/${endpoint}`);
   });
 
-  test('that no endpoint subscribes to is still stored, and nothing waits', async () => {
+  test('without a subscribed endpoint is still stored, and nothing waits', async () => {
     const { body } = await api.post(EVENTS, { type: 'nobody.listens', data: {} });
     expect(await storedPayload(body.id)).toContain('"type":"nobody.listens"');
     expect(await world.query(`select 1 from deliveries where type = 'nobody.listens'`)).toEqual([]);
   });
 });
 
-describe('data is passed on byte for byte:', () => {
+describe('data is forwarded byte for byte:', () => {
   test.each([
     ['integers beyond 2^53', '{"n":12345678901234567890}'],
     ['numbers beyond a double', '{"n":1e400,"m":-1E+400}'],
@@ -87,7 +87,7 @@ describe('data is passed on byte for byte:', () => {
     expect(await storedPayload(published.body.id)).toBe(published.text);
   });
 
-  test('wherever in the body it stands, however its name is spelled', async () => {
+  test('wherever in the body it is, however its name is spelled', async () => {
     for (const body of [
       '{"data":{"n":1.0},"external_id":"place-1","type":"order.created"}',
       '{"d\\u0061ta":{"n":1.0},"type":"order.created"}',
@@ -104,14 +104,14 @@ describe('an external_id', () => {
   const publish = (client: Api, external_id: string, data: object = { n: 1 }, type = 'order.created') =>
     client.post(EVENTS, { type, data, external_id });
 
-  test('gives the same content the event that was stored, and nothing is stored or sent again', async () => {
+  test('with the same content returns the stored event, and nothing is stored or sent again', async () => {
     const endpoint = await makeEndpoint(api);
     const first = await publish(api, 'same', { n: 1, deep: { b: [1, { y: 1, x: 2 }], a: 2 } });
     expect(first.status).toBe(201);
     await nothingChanges(world, async () => {
       const again = await publish(api, 'same', { n: 1, deep: { b: [1, { y: 1, x: 2 }], a: 2 } });
       expect([again.status, again.text]).toEqual([200, first.text]);
-      // objects have no order, and space means nothing
+      // keys of objects have no order, and whitespace has no meaning
       const turned =
         '{"data": {"deep":{"a":2,"b":[1,{"x":2,"y":1}]}, "n":1}, "external_id":"same","type":"order.created"}';
       const other = await raw(turned);
@@ -147,7 +147,7 @@ describe('an external_id', () => {
     expect((await publish(other, 'shared', { n: 2 })).text).toBe(theirs.text);
   });
 
-  test('is taken case by case, letter by letter: what differs in anything is another', async () => {
+  test('is compared character by character: any difference makes another id', async () => {
     for (const id of ['Letter', 'letter', 'let ter', 'lettér', '0', 'x'.repeat(255)])
       expect((await publish(api, id)).status, id).toBe(201);
   });
@@ -159,7 +159,7 @@ describe('an external_id', () => {
     });
   });
 
-  test('that was refused with its event is free', async () => {
+  test('of a refused event is free', async () => {
     const id = unique('refused');
     expectRefusal(await publish(api, id, { text: 'x'.repeat(LIMIT) }), 400, 'payload_too_large');
     expect((await publish(api, id, { text: 'x' })).status).toBe(201);
@@ -178,10 +178,10 @@ describe('the type', () => {
     'webhook_endpoint.test',
     'PAYOUT.paid',
     'Commission.Created',
-  ])('%s is ours alone: nobody else signs under our names', async (type) => {
+  ])('%s is reserved: nobody else publishes under our names', async (type) => {
     await nothingChanges(world, async () => {
       const answer = await api.post(EVENTS, { type, data: {} });
-      // a name that ends in a dot is none in the first place
+      // a name that ends in a dot is invalid anyway
       const reason = type.endsWith('.') ? 'invalid_event_type' : 'reserved_event_type';
       expectRefusal(answer, 400, reason, 'type');
     });
@@ -209,7 +209,7 @@ describe('the type', () => {
     'order/created.x',
     'order.created"',
     "order.x'; drop table events--",
-  ])('%j is no name of a type', async (type) => {
+  ])('%j is not the name of a type', async (type) => {
     await nothingChanges(world, async () =>
       expectRefusal(await api.post(EVENTS, { type, data: {} }), 400, 'invalid_event_type', 'type'),
     );
@@ -222,7 +222,7 @@ describe('the type', () => {
   });
 });
 
-describe('what is no event is refused by name, and nothing is stored:', () => {
+describe('an invalid event is refused by name, and nothing is stored:', () => {
   test.each([
     ['no type', '{"data":{}}', 'invalid_body', 'type'],
     ['no data', '{"type":"order.created"}', 'invalid_body', 'data'],
@@ -271,15 +271,15 @@ describe('what is no event is refused by name, and nothing is stored:', () => {
 });
 
 describe('a payload', () => {
-  /** Text that brings the payload to exactly so many bytes. */
+  /** Text that makes the payload exactly this many bytes. */
   async function textFor(bytes: number): Promise<string> {
     const { text } = await publishData('{"text":""}');
     const room = bytes - Buffer.byteLength(text);
-    // of several bytes a character, so that characters are not what is counted
+    // of several bytes a character, so that bytes and not characters are counted
     return 'é'.repeat(Math.floor(room / 2)) + 'x'.repeat(room % 2);
   }
 
-  test('of 256 KiB is taken, and one byte more is refused with both sizes, storing nothing', async () => {
+  test('of 256 KiB is accepted, and one byte more is refused with both sizes, storing nothing', async () => {
     const endpoint = await makeEndpoint(api);
     const text = await textFor(LIMIT);
     const largest = await publishData(`{"text":"${text}"}`);
@@ -296,17 +296,17 @@ describe('a payload', () => {
     await api.delete(`${ENDPOINTS}/${endpoint}`);
   });
 
-  test('cannot be reached by a body beyond 512 KiB', async () => {
+  test('is not parsed from a body beyond 512 KiB', async () => {
     await nothingChanges(world, async () => {
       const answer = await publishData(`{"text":"${'x'.repeat(2 * LIMIT)}"}`).catch((error: Error) => error);
-      // the connection may be closed while the body is still on its way
+      // the server may close the connection during the upload of the body
       if (!(answer instanceof Error)) expectRefusal(answer, 400, 'body_too_large');
     });
   });
 });
 
 describe('an Idempotency-Key', () => {
-  test('brings the stored answer back to the byte: the numbers in it too', async () => {
+  test('returns the stored response to the byte, including its numbers', async () => {
     const body = '{"type":"order.created","data":{"n":12345678901234567890,"m":0.1000}}';
     const first = await raw(body, { 'idempotency-key': 'bytes' });
     await nothingChanges(world, async () => {
@@ -321,7 +321,7 @@ describe('an Idempotency-Key', () => {
   });
 });
 
-describe('at once', () => {
+describe('concurrently', () => {
   let slow: World;
   beforeAll(async () => {
     slow = await startWorld({ databaseLatencyMs: 10, poolSize: 30 });
@@ -341,7 +341,7 @@ describe('at once', () => {
     expect(await slow.query(`select 1 from queue`)).toHaveLength(1);
   });
 
-  test('twenty with one external_id and content of their own: one wins, the others are refused', async () => {
+  test('twenty with one external_id and different content: one succeeds, the others are refused', async () => {
     const answers = await Promise.all(
       Array.from({ length: 20 }, (_, n) =>
         slow.api.post(EVENTS, { type: 'race.other', data: { n }, external_id: 'race-other' }),

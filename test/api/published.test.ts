@@ -15,8 +15,8 @@ const get = async (id: string) => (await api.get(`${EVENTS}/${id}`)).body;
 const reasons = (event: { not_sent_to: { webhook_endpoint_id: string; reason: string }[] }) =>
   Object.fromEntries(event.not_sent_to.map((each) => [each.webhook_endpoint_id, each.reason]));
 
-describe('what was published', () => {
-  test('is listed once each, whether it went to endpoints or nowhere, the newest first', async () => {
+describe('a published event', () => {
+  test('is listed once, with or without endpoints, newest first', async () => {
     const nowhere = await publish('order.created', { external_id: 'order-1' });
     await makeEndpoint(api);
     await makeEndpoint(api, { status: 'disabled' });
@@ -57,7 +57,7 @@ describe('what was published', () => {
       ).toEqual(found);
   });
 
-  test('counts what became of it as the log does, whatever happens to the endpoints', async () => {
+  test('counts its deliveries as the log does, whatever happens to the endpoints', async () => {
     const ids: string[] = [];
     for (let index = 0; index < 4; index += 1) ids.push(await makeEndpoint(api));
     const { id } = await publish('order.created');
@@ -77,7 +77,7 @@ describe('what was published', () => {
     expect(event.not_sent_to).toEqual([]);
   });
 
-  test('tells the payload as it was sent, numbers and all', async () => {
+  test('shows the payload as it was sent, including its numbers', async () => {
     const body = '{"type":"order.created","data":{"big":12345678901234567890,"text":"é"}}';
     const made = await api.request('POST', EVENTS, {
       body,
@@ -88,8 +88,8 @@ describe('what was published', () => {
   });
 });
 
-describe('why an event did not go to an endpoint', () => {
-  test('is given for each endpoint: made later, not subscribed, subscribed later', async () => {
+describe('the reason why an event did not go to an endpoint', () => {
+  test('is given for each endpoint: created later, not subscribed, subscribed later', async () => {
     const all = await makeEndpoint(api);
     const orders = await makeEndpoint(api, { event_types: ['order.*'] });
     const payouts = await makeEndpoint(api, { event_types: ['payout.*', 'orders.created'] });
@@ -110,7 +110,7 @@ describe('why an event did not go to an endpoint', () => {
     });
   });
 
-  test('a test event goes to one endpoint only, and an endpoint is not told of its own disabling', async () => {
+  test('a test event goes to one endpoint only, and an endpoint gets no event about its own disabling', async () => {
     const tested = await makeEndpoint(api);
     const other = await makeEndpoint(api);
     await api.post(`${ENDPOINTS}/${tested}/test`);
@@ -133,7 +133,7 @@ test('a token without the scope affiliates reads its own events, and none of pay
   expect((await token.get(EVENTS)).body.pagination.total).toBe(2);
 });
 
-test('nothing of a week that retention has given up is shown', async () => {
+test('nothing of a week deleted by retention is shown', async () => {
   const { id } = await publish('order.created', { external_id: 'old' });
   await world.query(
     `insert into dropped_weeks (starts_at) select date_trunc('week', now() at time zone 'UTC') at time zone 'UTC'`,

@@ -4,11 +4,11 @@ import { apiOf } from '../support/api.ts';
 import { useWorld } from '../support/world.ts';
 import { expectRefusal } from './fixtures.ts';
 
-// slower than any test: a request takes less than the ten seconds after which there is another one
+// slower than any test: a request takes less than the ten seconds until the next one is allowed
 const world = useWorld({ settings: { RATE_LIMIT_KEY: '6', RATE_LIMIT_ACCOUNT: '60' } });
 const AT_ONCE = 40;
 
-test('a key that sends too much is refused with 429 and when to come back; other keys and accounts are not', async () => {
+test('a key above its limit is refused with 429 and the time to retry; other keys and accounts are not', async () => {
   const { api } = world;
   const made = await api.post('/v2/api-keys', { name: 'second' });
   const answers = await Promise.all(Array.from({ length: AT_ONCE }, () => api.get('/v2/me')));
@@ -44,7 +44,7 @@ test('a refused request changes nothing', async () => {
   expect(count).toBe(created);
 });
 
-test('what an application asks for in one account is not counted in another that let it in', async () => {
+test("an application's requests in one account do not count in another account that granted it access", async () => {
   const [here, there] = [await world.otherAccount(), await world.otherAccount()];
   const application = await register(here);
   const tokenIn = async (api: typeof here) =>

@@ -26,7 +26,7 @@ const at = (recovery: Json) => `${listOf(recovery.webhook_endpoint_id)}/${recove
 const ask = (id: string, body: unknown = { since: SINCE }, headers?: Record<string, string>) =>
   api.post(`${ENDPOINTS}/${id}/recover`, body, headers);
 
-/** Makes a recovery at an endpoint that has none, and cancels it; its record as it was made. */
+/** Creates a recovery at an endpoint without one, and cancels it; returns its record as created. */
 async function made(fields: object = {}, id = endpoint): Promise<Json> {
   const answer = await ask(id, { since: SINCE, ...fields });
   expect(answer.status, answer.text).toBe(201);
@@ -38,7 +38,7 @@ const now = async (): Promise<string> =>
   (await world.query<{ now: string }>('select iso(now_ms()) as now'))[0]?.now ?? '';
 
 describe('a recovery', () => {
-  test('needs nothing but when to begin: what has failed since then, up to now', async () => {
+  test('needs only a start: it takes what has failed since then, up to now', async () => {
     const id = await makeEndpoint(api);
     const before = await now();
     const { status, body } = await ask(id);
@@ -62,7 +62,7 @@ describe('a recovery', () => {
     expect([before <= until, until <= (await now())]).toEqual([true, true]);
     expect((await api.get(at(body))).body).toEqual(body);
     expect((await api.get(listOf(id))).body.data).toEqual([body]);
-    // it stays what it is: the end of its span does not move
+    // it never changes: the end of its span does not move
     expect((await api.get(at(body))).body.filters.until).toBe(until);
   });
 
@@ -82,7 +82,7 @@ describe('a recovery', () => {
     ['several', { status: ['pending', 'failed', 'pending'] }, { status: ['pending', 'failed'] }],
     ['types', { types: ['payout.paid', 'order.*', 'payout.paid'] }, { types: ['payout.paid', 'order.*'] }],
     ['all types', { types: null }, { types: null }],
-  ])('takes %s', async (_, fields, filters) => {
+  ])('accepts %s', async (_, fields, filters) => {
     expect((await made(fields)).filters).toMatchObject(filters);
   });
 
@@ -117,11 +117,11 @@ describe('a recovery', () => {
       [{ since: SINCE, types: ['order'] }, 'invalid_event_type', 'types[0]'],
       [{ since: SINCE, event_types: ['order.*'] }, 'unknown_field', 'event_types'],
     ]),
-  )('with %s is refused by name and makes nothing', async (_, body, reason, part) => {
+  )('with %s is refused by name and creates nothing', async (_, body, reason, part) => {
     await nothingChanges(world, async () => expectRefusal(await ask(endpoint, body), 400, reason, part));
   });
 
-  test('is one at a time: a second is refused and told which is open; one that is over does not count', async () => {
+  test('is the only one: a second is refused with the id of the open one; a finished one does not count', async () => {
     const id = await makeEndpoint(api);
     const { body: first } = await ask(id);
     const refused = await nothingChanges(world, () => ask(id, { since: 'nonsense' }));
@@ -138,7 +138,7 @@ describe('a recovery', () => {
     expect((await ask(id)).status).toBe(201);
   });
 
-  test('with an Idempotency-Key is made once and answered again', async () => {
+  test('with an Idempotency-Key is created once and answered again', async () => {
     const id = await makeEndpoint(api);
     const headers = { 'idempotency-key': 'recover' };
     const first = await ask(id, { since: SINCE }, headers);
@@ -148,13 +148,13 @@ describe('a recovery', () => {
     expectRefusal(await ask(id, { since: '2021-01-01' }, headers), 409, 'idempotency_key_reused');
   });
 
-  test('at an endpoint that is missing, disabled or deleted is refused; what was made there stays readable', async () => {
+  test('at an endpoint that is missing, disabled or deleted is refused; existing ones stay readable', async () => {
     expectRefusal(await ask(String(MISSING.id)), 404, 'resource_missing');
     const id = await makeEndpoint(api);
     const { body: recovery } = await ask(id);
     await api.patch(`${ENDPOINTS}/${id}`, { status: 'disabled' });
     expect((await api.get(at(recovery))).body).toEqual({ ...recovery, status: 'paused' });
-    // the state is judged before what the body says
+    // the state is checked before the body
     const bad = { since: 'nonsense' };
     await nothingChanges(world, async () =>
       expectRefusal(await ask(id, bad), 409, 'endpoint_disabled', 'enable'),
@@ -185,7 +185,7 @@ describe('cancelling', () => {
     );
   });
 
-  test('refuses one that is completed, and finds none but by its own endpoint', async () => {
+  test('refuses a completed one, and finds none of another endpoint', async () => {
     const id = await makeEndpoint(api);
     const { body: recovery } = await ask(id);
     const missing = await api.delete(`${listOf(id)}/${MISSING.recovery_id}`);
@@ -207,7 +207,7 @@ describe('cancelling', () => {
 });
 
 describe('the recoveries of an endpoint', () => {
-  test('are listed in either order, page by page and cut by time, and those of no other endpoint', async () => {
+  test('are listed in either order, page by page and filtered by time, without those of other endpoints', async () => {
     const id = await makeEndpoint(api);
     const all: string[] = [];
     for (let index = 0; index < 5; index += 1) all.push((await made({}, id)).id);
@@ -262,7 +262,7 @@ describe('a token without the scope affiliates', () => {
   });
 
   test.each(labelled([[null], [['payout.paid']]]))(
-    'sends to no other address what is being recovered: types %s',
+    'cannot move the destination of events being recovered: types %s',
     async (_, types) => {
       const id = await makeEndpoint(api, { event_types: ['order.*'] });
       const move = () => token.patch(`${ENDPOINTS}/${id}`, { url: 'http://127.0.0.1:9/elsewhere' });
@@ -275,7 +275,7 @@ describe('a token without the scope affiliates', () => {
   );
 });
 
-describe('at the same time', () => {
+describe('concurrently', () => {
   let slow: World;
   beforeAll(async () => {
     slow = await startWorld({ databaseLatencyMs: 25, poolSize: 20 });
@@ -283,7 +283,7 @@ describe('at the same time', () => {
   afterAll(() => slow.close());
   const post = (id: string) => slow.api.post(`${ENDPOINTS}/${id}/recover`, { since: SINCE });
 
-  test('twenty make one recovery', async () => {
+  test('twenty requests create one recovery', async () => {
     const id = await makeEndpoint(slow.api);
     const answers = await Promise.all(Array.from({ length: 20 }, () => post(id)));
     const good = answers.filter(({ status }) => status === 201);
@@ -294,7 +294,7 @@ describe('at the same time', () => {
   });
 
   test.each(['deleted', 'disabled'])(
-    'one that is made while its endpoint is %s is over or paused',
+    'a recovery created while its endpoint is %s is over or paused',
     async (how) => {
       const ids = await Promise.all(Array.from({ length: 8 }, () => makeEndpoint(slow.api)));
       const path = (id: string) => `${ENDPOINTS}/${id}`;

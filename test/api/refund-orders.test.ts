@@ -42,7 +42,7 @@ const taken = ({ refunds }: Json) =>
 const payAll = async () => completePayout(api, await makePayout(api));
 
 describe('a refund of an order of several sales', () => {
-  test('is refused with a part of the sale, and the lines are listed', async () => {
+  test('is refused with a part of the sale, and the refusal lists the lines', async () => {
     await sale(ada, { external_id: 'c-1', order_line_id: 'mug', sale_amount: 7500 });
     await sale(bob, { external_id: 'c-2', sale_amount: 7500 });
     await sale(ada, { external_id: 'c-3', currency: 'jpy', sale_amount: 7500 });
@@ -58,7 +58,7 @@ describe('a refund of an order of several sales', () => {
     expectRefusal(await refund({ amount: 10 }), 400, 'invalid_amount', 'mug');
   });
 
-  test('takes the lines that are named and no other: by line with all its shares, or by commission', async () => {
+  test('takes only the named lines: by line with all its shares, or by commission', async () => {
     const mug = [
       await sale(ada, { order_line_id: 'mug', amount: 1000 }),
       await sale(bob, { order_line_id: 'mug', amount: 500 }),
@@ -96,7 +96,7 @@ describe('a refund of an order of several sales', () => {
   });
 });
 
-test('a part of the sale is taken of all shares of the one sale of an order', async () => {
+test('a part of the sale is taken from all shares of the one sale of an order', async () => {
   const [first, second] = [
     await sale(ada, { order_line_id: 'mug', amount: 1000 }),
     await sale(bob, { order_line_id: 'mug', amount: 500 }),
@@ -111,7 +111,7 @@ test('a part of the sale is taken of all shares of the one sale of an order', as
   );
 });
 
-test('lines that say nothing, or the same twice, are refused', async () => {
+test('empty or repeated lines are refused', async () => {
   await sale(ada, { external_id: 'c-1', order_line_id: 'mug' });
   await makeCommission(api, ada, { external_id: 'other', order_id: 'p' });
   const bad = (lines: object[], rest: object = {}) => nothingChanges(world, () => refund({ lines, ...rest }));
@@ -134,7 +134,7 @@ describe('refunds of a sale in parts', () => {
     ['two halves of an odd commission', 299, 1990, [995, 995], [150, 149]],
     ['thirds', 1000, 10_000, [3333, 3333, 3334], [333, 334, 333]],
     ['parts too small to take anything alone', 3, 1000, [100, 100, 100, 100, 600], [0, 1, 0, 0, 2]],
-  ])('take the whole commission in all: %s', async (_, amount, sale_amount, parts, expected) => {
+  ])('add up to the whole commission: %s', async (_, amount, sale_amount, parts, expected) => {
     const { id } = await sale(ada, { amount, sale_amount });
     const found: number[] = [];
     for (const part of parts) found.push((await made({ sale_amount: part })).refunds[0].amount);
@@ -161,7 +161,7 @@ describe('refunds of a sale in parts', () => {
     expect((await refundOf(paid.id, { sale_amount: 1 })).body).toMatchObject({ amount: 0, clawback: null });
   });
 
-  test('add what was asked for as commission on top', async () => {
+  test('include a part given as a commission amount', async () => {
     const { id } = await sale(ada, { amount: 1000 });
     await refundOf(id, { amount: 300 });
     expect((await refundOf(id, { sale_amount: 5000 })).body.amount).toBe(500);
@@ -198,7 +198,7 @@ describe('a refund before its commission', () => {
     ['alone', single],
     ['in a batch', batch],
     ['in a file', file],
-  ])('waits and is applied when it comes %s', async (_, takeIn) => {
+  ])('waits and is applied when the commission is created %s', async (_, takeIn) => {
     const waiting = await made({ sale_amount: 2500, reason: 'sent back' });
     expect(waiting).toMatchObject({ status: 'waiting', refunds: [], lines: [{ status: 'waiting' }] });
     expect(await takeIn({ order_id: 'o', sale_amount: 10_000 })).toMatchObject({
@@ -220,7 +220,7 @@ describe('a refund before its commission', () => {
     await takeIn({ order_id: 'q' });
   });
 
-  test('is one event of what came in: born voided or reduced', async () => {
+  test('makes one event of the new commission: created voided or reduced', async () => {
     await made({});
     await single({ order_id: 'o', external_id: 'late' });
     const [event, ...others] = await eventsOf(world, api, 'commission.created');
@@ -228,7 +228,7 @@ describe('a refund before its commission', () => {
     expect(event?.payload.data).toMatchObject({ external_id: 'late', status: 'voided' });
   });
 
-  test('takes by line what it names, whichever comes first, and several add up', async () => {
+  test('takes its named lines, in any order of arrival, and several add up', async () => {
     await made({ lines: [{ order_line_id: 'mug', sale_amount: 995 }] });
     await made({ lines: [{ order_line_id: 'mug', sale_amount: 995 }, { order_line_id: 'plate' }] });
     const mug = await single({ order_id: 'o', order_line_id: 'mug', amount: 299, sale_amount: 1990 });
@@ -243,7 +243,7 @@ describe('a refund before its commission', () => {
     expect((await api.get(`${REFUNDS}?status=waiting`)).body.data).toEqual([]);
   });
 
-  test('takes a commission once where one line names it and another its sale: as the one that names it says', async () => {
+  test('takes a commission once when one line names it and another names its sale: the line that names it decides', async () => {
     const named = unique('late');
     const { id } = await made({
       lines: [
@@ -263,7 +263,7 @@ describe('a refund before its commission', () => {
     });
   });
 
-  test('of the whole order takes lines that come later, of a part of its one sale only later shares', async () => {
+  test('of the whole order takes later lines, of a part of its one sale only later shares', async () => {
     await single({ order_id: 'o' });
     await made({});
     expect(await single({ order_id: 'o' })).toMatchObject({ status: 'voided' });
@@ -274,7 +274,7 @@ describe('a refund before its commission', () => {
     expect(await single({ ...share, order_line_id: 'pot' })).toMatchObject({ amount: 500 });
   });
 
-  test('that could be of several sales which came in at once is in doubt and takes nothing', async () => {
+  test('that could belong to several sales created at once is ambiguous and takes nothing', async () => {
     const { id } = await made({ sale_amount: 5000 });
     const item = (order_line_id: string) => ({
       ...{
@@ -318,7 +318,7 @@ describe('a refund before its commission', () => {
     expectRefusal(await api.post(`${REFUNDS}/nope/reverse`), 404, 'resource_missing');
   });
 
-  test('that is tried out in a file is tried out too', async () => {
+  test('is included in the dry run of a file', async () => {
     const { id } = await made({});
     const csv = `external_id,affiliate_id,amount,order_id\r\nx,${ada},10.00,o\r\n`;
     expect((await api.upload(`${COMMISSIONS}/import?dry_run=true`, csv)).status).toBe(200);
@@ -329,7 +329,7 @@ describe('a refund before its commission', () => {
 describe('reversing a refund', () => {
   const reverse = (refunded: Json) => api.post(`${REFUNDS}/${refunded.id}/reverse`);
 
-  test('owes again what was reduced or voided, in the unpaid payout too', async () => {
+  test('owes the reduced or voided amount again, in the unpaid payout too', async () => {
     const part = await sale(ada, {});
     const whole = await sale(bob, { order_id: 'p' });
     await makeCommission(api, bob, { amount: 50 });
@@ -347,7 +347,7 @@ describe('reversing a refund', () => {
     expect((await refundOf(part.id, { amount: 1000 })).status).toBe(201);
   });
 
-  test('holds again what was held, and leaves voided what was voided by hand', async () => {
+  test('holds held commissions again, and keeps commissions voided that were voided by hand', async () => {
     const held = await sale(ada, {});
     await api.post(`${COMMISSIONS}/${held.id}/hold`);
     await reverse((await refundOf(held.id, {})).body);
@@ -363,7 +363,7 @@ describe('reversing a refund', () => {
     });
   });
 
-  test('voids a clawback that is not settled, in the unpaid payout too, and tells of it', async () => {
+  test('voids a clawback that is not settled, in the unpaid payout too, and publishes an event', async () => {
     const paid = await sale(ada, {});
     await payAll();
     const { body } = await refundOf(paid.id, { sale_amount: 4000 });
@@ -386,7 +386,7 @@ describe('reversing a refund', () => {
     });
   });
 
-  test('is refused once a payout was paid less because of it, and says the way', async () => {
+  test('is refused once a payout was reduced by it, and the refusal names an alternative', async () => {
     const first = await sale(ada, {});
     const reduced = (await refundOf(first.id, { amount: 100 })).body;
     const payout = await payAll();
@@ -420,7 +420,7 @@ describe('lists of refunds', () => {
   });
 });
 
-test('a commission too small for one minor unit is taken, paid with the others, and refunded', async () => {
+test('a commission below one minor unit is accepted, paid with the others, and refunded', async () => {
   const small = await sale(ada, { amount: undefined, sale_amount: 4, rate_bps: 1000 });
   expect(small).toMatchObject({ amount: 0, status: 'unpaid' });
   expect((await refundOf(small.id, {})).body).toMatchObject({ amount: 0, capped: false });

@@ -83,7 +83,7 @@ test('a refund is idempotent by its external_id, and another one with that id is
   expect(await read(id)).toMatchObject({ amount: 700 });
 });
 
-test('more than the rest is refused and changes nothing', async () => {
+test('a refund of more than the rest is refused and changes nothing', async () => {
   const id = await commission(await affiliate());
   await refund(id, { external_id: 'r1', amount: 900 });
   const before = await read(id);
@@ -112,7 +112,7 @@ test('a refund in the unpaid payout changes its sums and raises its revision', a
   expect(stale.body.error.message).toContain('pays 11.00 USD to 1 affiliate');
 });
 
-test('a group that a refund brings to zero or below leaves the payout whole and is noted as excluded', async () => {
+test('a group that a refund reduces to zero or below leaves the payout whole and is listed as excluded', async () => {
   const [ada, bob] = [await affiliate(), await affiliate()];
   await commission(bob);
   const id = await commission(ada);
@@ -137,7 +137,7 @@ test('a group that a refund brings to zero or below leaves the payout whole and 
   expect(await read(other)).toMatchObject({ payout_id: null, status: 'unpaid' });
 });
 
-test('a payout that a refund empties is removed, and told of', async () => {
+test('a payout that a refund empties is deleted, with an event', async () => {
   const id = await commission(await affiliate());
   const payout = (await world.api.post('/v2/affiliates/payouts')).body;
   await refund(id, { external_id: 'r' });
@@ -145,7 +145,7 @@ test('a payout that a refund empties is removed, and told of', async () => {
   expect(await eventTypes()).toContain('payout.deleted');
 });
 
-test('a refund after payment leaves what was paid and owes a clawback that the next payout settles', async () => {
+test('a refund after payment keeps what was paid and creates a clawback that the next payout settles', async () => {
   const ada = await affiliate();
   const id = await commission(ada);
   const paid = await payAll();
@@ -168,13 +168,13 @@ test('a refund after payment leaves what was paid and owes a clawback that the n
   const next = await world.api.post('/v2/affiliates/payouts', {
     filters: { occurred_at: { lt: '2026-02-01' } },
   });
-  expect(next.body, 'a date filter does not shut the debt out').toMatchObject({
+  expect(next.body, 'a date filter does not exclude the debt').toMatchObject({
     amount: 50,
     commission_count: 2,
   });
 });
 
-test('who owes more than they earned is carried forward, in that currency only', async () => {
+test('an affiliate who owes more than they earned is carried over, in that currency only', async () => {
   const ada = await affiliate();
   const id = await commission(ada);
   await payAll();
@@ -189,7 +189,7 @@ test('who owes more than they earned is carried forward, in that currency only',
   });
 });
 
-test('a refund by order takes every commission of it, and refuses an amount that could be of several', async () => {
+test('a refund by order takes every commission of it, and refuses an amount that could belong to several', async () => {
   const [ada, bob] = [await affiliate(), await affiliate()];
   const first = await commission(ada, { order_id: 'o1', order_line_id: 'l', sale_amount: 5000 });
   const second = await commission(bob, {
@@ -238,7 +238,7 @@ test('a refund by order of two commissions of one group in the unpaid payout emp
   expect((await world.api.get('/v2/affiliates/payouts/current')).status).toBe(404);
 });
 
-test('a void takes a commission out, of the unpaid payout too; a paid one is refused', async () => {
+test('a void removes a commission, even from the unpaid payout; that of a paid one is refused', async () => {
   const ada = await affiliate();
   const id = await commission(ada);
   await commission(ada, { amount: 250 });
@@ -259,7 +259,7 @@ test('a void takes a commission out, of the unpaid payout too; a paid one is ref
   expect((await world.api.post(`/v2/affiliates/commissions/${paid}/void`)).reason).toBe('commission_is_paid');
 });
 
-test('a held commission is pending, leaves the unpaid payout, and comes back with unhold', async () => {
+test('a held commission is pending, leaves the unpaid payout, and returns with unhold', async () => {
   const ada = await affiliate();
   const id = await commission(ada);
   await commission(ada, { amount: 250 });
@@ -281,7 +281,7 @@ test('a held commission is pending, leaves the unpaid payout, and comes back wit
   );
 });
 
-test('money that came back is owed again whatever the minimum, once, and nets the balance', async () => {
+test('returned money is owed again once, whatever the minimum, and the balance includes it', async () => {
   const ada = await affiliate();
   await commission(ada);
   const paid = await payAll();
@@ -301,7 +301,7 @@ test('money that came back is owed again whatever the minimum, once, and nets th
   });
 });
 
-test('returned money is refused for a line that was not paid and for a stranger', async () => {
+test('returned money is refused for an unpaid line and for an affiliate outside the payout', async () => {
   const [ada, bob] = [await affiliate(), await affiliate()];
   await commission(ada);
   await commission(bob);

@@ -30,10 +30,10 @@ async function report(year: number | string, client = api): Promise<string> {
   return answer.text.slice(HEADER.length);
 }
 
-/** Rows of people without a way of payment and a country. */
+/** Rows of affiliates without a payment method and a country. */
 const lines = (...rows: string[]) => rows.map((row) => `${row},,\r\n`).join('');
 
-/** Pays what is owed, each to all or to some, at an instant. */
+/** Pays the owed amounts, to all or to some, at an instant. */
 async function payAt(instant: string, whom?: readonly number[]): Promise<Json> {
   const payout = await makePayout(api);
   const entries = whom?.map((affiliate_id) => ({ affiliate_id, is_paid: true }));
@@ -42,7 +42,7 @@ async function payAt(instant: string, whom?: readonly number[]): Promise<Json> {
   return payout;
 }
 
-/** Books what a payout paid an affiliate as returned, at an instant. */
+/** Books a payout's payment to an affiliate as returned, at an instant. */
 async function returnAt(instant: string, payout: Json, affiliate: number): Promise<void> {
   const back = await api.post(`${PAYOUTS}/${payout.id}/affiliates/${affiliate}/returned`, {
     reason: 'closed',
@@ -54,8 +54,8 @@ async function returnAt(instant: string, payout: Json, affiliate: number): Promi
   );
 }
 
-describe('what was paid in a year', () => {
-  test('is a row per affiliate and currency, in decimals, ordered by both', async () => {
+describe('the payments of a year', () => {
+  test('are a row per affiliate and currency, in decimals, ordered by both', async () => {
     const ada = await makeAffiliate(api, {
       email: '+ada@example.com',
       external_id: '=ada',
@@ -84,7 +84,7 @@ describe('what was paid in a year', () => {
     expect(answer.headers.get('content-disposition')).toBe('attachment; filename="paid-2026.csv"');
   });
 
-  test('belongs to the year in which its payout was completed, to the millisecond', async () => {
+  test('belong to the year in which their payout was completed, to the millisecond', async () => {
     const { id } = await makeAffiliate(api, { email: 'a@example.com' });
     const at = [
       '2025-12-31T23:59:59.999Z',
@@ -104,7 +104,7 @@ describe('what was paid in a year', () => {
     expect(await report(2020)).toBe('');
   });
 
-  test('subtracts what came back that year, whenever it was paid; the year before is unchanged', async () => {
+  test('subtract what was returned that year, whenever it was paid; the year before is unchanged', async () => {
     const { id } = await makeAffiliate(api, { email: 'a@example.com' });
     const row = (year: number, cells: string) => lines(`${year},${id},,,,a@example.com,,USD,${cells}`);
     await makeCommission(api, id, { amount: 5000 });
@@ -112,7 +112,7 @@ describe('what was paid in a year', () => {
     expect(await report(2025)).toBe(row(2025, '1,1,50.00,0.00,50.00'));
     await returnAt('2026-01-05T00:00:00Z', first, id);
     expect(await report(2025)).toBe(row(2025, '1,1,50.00,0.00,50.00'));
-    // nothing was paid in 2026 so far, but money came back
+    // nothing was paid in 2026 so far, but money was returned
     expect(await report(2026)).toBe(row(2026, '0,0,0.00,50.00,-50.00'));
     await makeCommission(api, id, { amount: 700 });
     const second = await payAt('2026-02-01T00:00:00Z');
@@ -123,7 +123,7 @@ describe('what was paid in a year', () => {
     expect(await report(2025)).toBe(row(2025, '1,1,50.00,0.00,50.00'));
   });
 
-  test('has only money that left: the paid lines of completed payouts, less debts', async () => {
+  test('include only money that left: the paid lines of completed payouts, less debts', async () => {
     const [a, b] = [
       await makeAffiliate(api, { email: 'a@example.com' }),
       await makeAffiliate(api, { email: 'b@example.com' }),
@@ -133,7 +133,7 @@ describe('what was paid in a year', () => {
     await payAt('2026-01-10T00:00:00Z', [a.id]);
     const refund = { external_id: 'r', amount: 300 };
     expect((await api.post(`${COMMISSIONS}/${sale.id}/refund`, refund)).body.clawback.amount).toBe(-300);
-    // a refund does not count as money that came back: the next payout takes it
+    // a refund does not count as returned money: the next payout subtracts it
     expect(await report(2026)).toBe(lines(`2026,${a.id},,,,a@example.com,,USD,1,1,10.00,0.00,10.00`));
     await makeCommission(api, a.id, { amount: 500 });
     await payAt('2026-02-10T00:00:00Z', [a.id]);
@@ -142,7 +142,7 @@ describe('what was paid in a year', () => {
     expect(await report(2026)).toBe(lines(`2026,${a.id},,,,a@example.com,,USD,2,3,12.00,0.00,12.00`));
   });
 
-  test('shows people as they are today: a new name changes no sum', async () => {
+  test('show people as they are today: a new name changes no sum', async () => {
     const { id } = await makeAffiliate(api, { email: 'a@example.com' });
     await makeCommission(api, id);
     await payAt('2026-01-10T00:00:00Z');
@@ -151,7 +151,7 @@ describe('what was paid in a year', () => {
     expect(await report(2026)).toBe(lines(`2026,${id},x-1,,New,new@example.com,,USD,1,1,10.00,0.00,10.00`));
   });
 
-  test('has nothing of another account', async () => {
+  test('include nothing of another account', async () => {
     const { id } = await makeAffiliate(api, { email: 'a@example.com' });
     await makeCommission(api, id);
     const payout = await payAt('2026-01-10T00:00:00Z');
@@ -161,7 +161,7 @@ describe('what was paid in a year', () => {
     expect(await report(2026)).toContain('a@example.com');
   });
 
-  test('adds up to the most that an affiliate may be paid, exactly', async () => {
+  test('add up exactly, to the most that an affiliate may be paid', async () => {
     const { id } = await makeAffiliate(api, { email: 'a@example.com' });
     const each = 1_000_000_000_000;
     const amounts = [...Array.from({ length: 9007 }, () => each), Number.MAX_SAFE_INTEGER - 9007 * each];
@@ -180,7 +180,7 @@ describe('what was paid in a year', () => {
     expect(await report(2026)).toBe(lines(`2026,${id},,,,a@example.com,,USD,1,9008,${sum},0.00,${sum}`));
   });
 
-  test('of a year without payments is the header alone, and asking changes nothing', async () => {
+  test('are only the header in a year without any, and the report changes nothing', async () => {
     await nothingChanges(world, async () => {
       for (const year of [1970, 2026, 2999]) expect(await report(year)).toBe('');
     });
@@ -202,7 +202,7 @@ describe('what was paid in a year', () => {
     ['year=2026&year=2026', 'invalid_query'],
     ['year=2026&month=1', 'unknown_query_parameter'],
     ['year=2026&from=2026-01-01', 'invalid_query'],
-  ])('is asked for by a year of four digits: ?%s is refused by name', async (query, reason) => {
+  ])('need a year of four digits: ?%s is refused by name', async (query, reason) => {
     const name = reason === 'invalid_query' ? 'year' : 'month';
     expectRefusal(await api.get(`${REPORT}?${query}`), 400, reason, name);
   });
@@ -215,7 +215,7 @@ describe('the same as JSON', () => {
     return answer.body.data;
   };
 
-  test('is a list in minor units, a page at a time, by the way each was paid', async () => {
+  test('is a list in minor units, a page at a time, by payment method', async () => {
     const ada = await makeAffiliate(api, {
       email: 'ada@example.com',
       external_id: 'ada',
@@ -288,7 +288,7 @@ describe('the same as JSON', () => {
     expect(await rows('year=2026', await world.otherAccount())).toEqual([]);
   });
 
-  test('and as CSV, of any days: the last is in it', async () => {
+  test('and as CSV covers any days, including the last', async () => {
     const { id } = await makeAffiliate(api, { email: 'a@example.com' });
     for (const [at, amount] of [
       ['2026-03-31T23:59:59.999Z', 100],
@@ -304,7 +304,7 @@ describe('the same as JSON', () => {
     const name = 'paid-from-2026-04-01-to-2026-06-30.csv';
     expect(answer.headers.get('content-disposition')).toBe(`attachment; filename="${name}"`);
     expect(await rows('from=2026-07-01&to=2026-07-01')).toMatchObject([{ paid_amount: 800 }]);
-    // an end that is left out is open
+    // an omitted end is open
     for (const [query, amount, file] of [
       ['from=2026-04-01', 1400, 'paid-from-2026-04-01.csv'],
       ['to=2026-06-30', 700, 'paid-to-2026-06-30.csv'],
@@ -337,7 +337,7 @@ describe('the same as JSON', () => {
     ['from=2026-01-01&to=2026-01-01T00:00:00Z', 'to must be a day'],
     ['year=2026&to=2026-03-01', 'not both'],
     ['year=26', 'year must be four digits'],
-  ])('both are asked for by a year, or a first and a last day: ?%s is refused', async (query, message) => {
+  ])('and as CSV needs a year, or a first and a last day: ?%s is refused', async (query, message) => {
     for (const path of [REPORT, `${REPORT}/rows`])
       expectRefusal(await api.get(`${path}?${query}`), 400, 'invalid_query', message);
   });

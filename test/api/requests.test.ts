@@ -26,7 +26,7 @@ beforeAll(async () => {
   payout = (await makePayout(api)).id;
 });
 
-/** Sends bytes and gives what comes back until the server ends the connection. */
+/** Sends bytes and returns the response up to the end of the connection. */
 function exchange(lines: readonly string[]): Promise<string> {
   const { hostname, port } = new URL(world.url);
   return new Promise((resolve, reject) => {
@@ -92,7 +92,7 @@ describe('Allow names the methods of a path', () => {
     }
   });
 
-  test('to TRACE too, and an unknown HTTP method is refused as such', async () => {
+  test('is sent to TRACE too, and an unknown HTTP method is refused as such', async () => {
     const host = `Host: ${new URL(world.url).host}`;
     const traced = await exchange(['TRACE /v2/affiliates HTTP/1.1', host, 'Connection: close']);
     expect(traced).toMatch(/^HTTP\/1\.1 405 [\s\S]*allow: GET, HEAD, POST, OPTIONS/);
@@ -100,7 +100,7 @@ describe('Allow names the methods of a path', () => {
     expect(made).toContain('the method is none of HTTP');
   });
 
-  test('nowhere for a path that does not exist', async () => {
+  test('is missing for a path that does not exist', async () => {
     for (const method of ['OPTIONS', 'HEAD', 'PROPFIND']) {
       const answer = await api.request(method, '/v2/nothing');
       expect([answer.status, answer.headers.get('allow')]).toEqual([404, null]);
@@ -108,10 +108,10 @@ describe('Allow names the methods of a path', () => {
   });
 });
 
-describe('each mistake gets its own reason:', () => {
+describe('each mistake has its own reason:', () => {
   const json = { 'content-type': 'application/json' };
 
-  test('no bytes are no body, whatever type they have', async () => {
+  test('zero bytes are no body, whatever their type', async () => {
     const form = { 'content-type': 'application/x-www-form-urlencoded' };
     const answer = await api.request('POST', `${PAYOUTS}/preview`, { body: '', headers: form });
     expect([answer.status, answer.text]).toEqual([200, expect.stringContaining('affiliate_payout')]);
@@ -150,7 +150,7 @@ describe('each mistake gets its own reason:', () => {
     }
   });
 
-  test('instants outside of the years that are taken', async () => {
+  test('instants outside the supported years', async () => {
     const { id } = await makeAffiliate(api);
     const send = (occurred_at: string) =>
       api.post(COMMISSIONS, { external_id: `at ${occurred_at}`, affiliate_id: id, amount: 1, occurred_at });
@@ -183,7 +183,7 @@ describe('each mistake gets its own reason:', () => {
   });
 });
 
-test('Link names the public address, whatever host the request names', async () => {
+test('Link has the public address, whatever host the request names', async () => {
   const key = `Authorization: Bearer ${api.key}`;
   for (const [line, host] of [
     ['GET /v2/affiliates?per_page=1 HTTP/1.1', 'evil.example'],
@@ -197,7 +197,7 @@ test('Link names the public address, whatever host the request names', async () 
 });
 
 describe('a filter of a list', () => {
-  test('by type takes what subscriptions take', async () => {
+  test('by type accepts the patterns of subscriptions', async () => {
     for (const type of ['shop.order.created', 'shop.order.paid', 'shop_order.x'])
       await api.post(EVENTS, { type, data: {} });
     const typesOf = async (type: string, status = '') =>
@@ -230,7 +230,7 @@ describe('a filter of a list', () => {
 });
 
 describe('the description of a server', () => {
-  test('names its own addresses', async () => {
+  test('has its own addresses', async () => {
     const { body } = await api.get('/v2/openapi.json');
     expect(body.servers).toEqual([{ url: world.url }]);
     const { authorizationUrl, tokenUrl } = body.components.securitySchemes.oauth2.flows.authorizationCode;

@@ -71,7 +71,7 @@ const send = (file: string | Buffer, query = '') =>
 
 const OUTCOMES = ['paid', 'rejected', 'returned', 'pending'];
 
-/** What was made of a case: its line and the problems about it. */
+/** The result of a case: its line and its problems. */
 function judged(
   proposal: Json,
   affiliate: number,
@@ -121,7 +121,7 @@ describe.each(SHEETS.map((sheet): [string, Sheet] => [sheet.name, sheet]))(
       proposal = answer.body;
     });
 
-    test('is read as what it is, and every problem names its place', () => {
+    test('gives its expected outcome, and every problem names its place', () => {
       expect(proposal.kind).toBe(kind);
       for (const { message } of proposal.problems) expect(message).toMatch(/^(line|entry|transaction) \d+/);
       expect(proposal.counts.unanswered).toBe(most - proposal.lines.length);
@@ -142,7 +142,7 @@ test.each(REFUSED)('%s is refused by name', async (_, file, message) => {
   });
 });
 
-test.each(LISTS)('a list with %s says that somebody was paid', async (_, file, query) => {
+test.each(LISTS)('a list with %s marks an affiliate as paid', async (_, file, query) => {
   const answer = await send(filled(file, ids[0] ?? 0, 0), query);
   expect(answer.status, answer.text).toBe(201);
   expect(answer.body.kind).toBe('paid_list');
@@ -151,7 +151,7 @@ test.each(LISTS)('a list with %s says that somebody was paid', async (_, file, q
   ).toEqual([[ids[0], 'paid', AMOUNT]]);
 });
 
-test('every column that is not known is named at once', async () => {
+test('all unknown columns are named at once', async () => {
   const file = 'reference,internal note,Ergebnis,who\n{ref},-,abgelehnt,Ada\n';
   const message =
     'line 1, columns 2, 3, 4: there are no columns "internal note", "Ergebnis", "who": without is_paid everybody in a list was paid';
@@ -161,7 +161,7 @@ test('every column that is not known is named at once', async () => {
 test.each([
   ['in another script', 'reference,σχόλιο,αποτέλεσμα\n{ref},-,απορρίφθηκε\n', 'σχόλιο', '"αποτέλεσμα"'],
   ['with a number', 'reference,note,note 2\n{ref},-,not paid\n', 'note', '"note 2"'],
-])('a column %s that is left aside leaves no other aside', async (_, file, column, message) => {
+])('ignoring a column %s ignores no other', async (_, file, column, message) => {
   const query = `?ignore_columns=${encodeURIComponent(column)}`;
   expectRefusal(await send(filled(file, ids[0] ?? 0, 0), query), 400, 'invalid_file', message);
 });
@@ -175,7 +175,7 @@ test.each([
     'Status',
     'list of your own',
   ],
-])('ignore_columns does not take %s', async (_, file, column, message) => {
+])('ignore_columns does not accept %s', async (_, file, column, message) => {
   const answer = await send(filled(file, ids[0] ?? 0, 0), `?ignore_columns=${column}`);
   expectRefusal(answer, 400, 'invalid_file', message);
 });

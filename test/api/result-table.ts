@@ -1,10 +1,10 @@
 /*
- * What files of banks and providers say of a payment of 50.00 EUR, and the only outcome that may be made of it. A case is what
- * one file has about one payment: `{ref}` stands for its reference, `{id}` for a transaction id of its own. The layouts are
- * those of docs/results.md.
+ * What files of banks and providers report about a payment of 50.00 EUR, and its only correct outcome. A case is what
+ * one file reports about one payment: `{ref}` is its reference, `{id}` its own transaction id. The layouts are those of
+ * docs/results.md.
  */
 
-/** The only thing that may be made of a case: an outcome, or a problem that names it. */
+/** The only correct result of a case: an outcome, or a problem that names it. */
 export type Verdict =
   | 'paid'
   | 'rejected'
@@ -15,9 +15,9 @@ export type Verdict =
   | 'other_currency'
   | 'duplicate'
   | 'contradiction'
-  /** A problem that only mentions it, so its line may still be answered. */
+  /** A problem that only mentions it, so its line may still have a result. */
   | 'mentioned'
-  /** Not a word. */
+  /** No mention at all. */
   | 'nothing';
 
 export interface Case {
@@ -27,11 +27,11 @@ export interface Case {
   readonly verdict: Verdict;
 }
 
-/** Cases that can stand in one file. */
+/** Cases that fit into one file. */
 export interface Sheet {
   readonly name: string;
   readonly kind: string;
-  /** The file with these lines in it. */
+  /** The file with these lines. */
   readonly file: (lines: readonly string[]) => string | Buffer;
   readonly cases: readonly Case[];
 }
@@ -640,7 +640,7 @@ const painSheet: Sheet = {
   ],
 };
 
-/* A list of one's own */
+/* Your own list */
 
 const listSheet: Sheet = {
   name: 'a list of one’s own',
@@ -672,7 +672,7 @@ export const SHEETS: readonly Sheet[] = [
   listSheet,
 ];
 
-/** Files that are refused whole: their header or first line, a line of somebody who was not paid, and what the message says. */
+/** Files that are refused whole: their header or first line, a line of an unpaid affiliate, and the message. */
 export const REFUSED: readonly (readonly [name: string, file: string, message: string])[] = [
   [
     'an Activity report without a status',
@@ -738,7 +738,7 @@ export const REFUSED: readonly (readonly [name: string, file: string, message: s
   ['a list with a column without a name', 'reference,\n{ref},failed\n', 'no such column'],
 ];
 
-/** Lists of one's own that say that somebody was paid. */
+/** Your own lists that mark an affiliate as paid. */
 export const LISTS: readonly (readonly [name: string, file: string, query: string])[] = [
   ['references alone', 'reference\n{ref}\n', ''],
   ['ids alone', 'affiliate_id\n{affiliate}\n', ''],

@@ -60,7 +60,7 @@ const outcomes = ({ lines }: Json) =>
 const money = (cents: number) => (cents / 100).toFixed(2);
 const lines = (...all: readonly string[]) => [...all, ''].join('\n');
 
-/** Files of every kind that say that each of these payments left, or was carried out. */
+/** Files of every kind that report each of these payments as sent, or as carried out. */
 const FILES: Readonly<Record<string, (of: Sent) => string>> = {
   camt: ({ references, amounts }) =>
     camt(references.map((reference, index) => ({ reference, amount: amounts[index] ?? 0 }))),
@@ -102,7 +102,7 @@ const FILES: Readonly<Record<string, (of: Sent) => string>> = {
     ),
 };
 
-test('a file of last year is about another payout, whatever kind it is, though people and amounts are the same', async () => {
+test('a file of last year is about another payout, in every format, although people and amounts are the same', async () => {
   const then = await sent([1000, 2000]);
   await completePayout(api, then.payout);
   for (const [index, id] of then.ids.entries())
@@ -116,7 +116,7 @@ test('a file of last year is about another payout, whatever kind it is, though p
       expect(answer.body.error.message, kind).toContain(`payout ${then.payout.number}`);
     }
   });
-  // a statement of both years answers for this one alone
+  // a statement of both years gives results for this one only
   const both = camt([
     { reference: then.references[0] ?? '', amount: 1000 },
     { reference: now.references[1] ?? '', amount: 2000 },
@@ -132,7 +132,7 @@ test('a file of last year is about another payout, whatever kind it is, though p
     ]);
 });
 
-test('a file about the payout of another account with the same number and amounts answers nothing here', async () => {
+test('a file about the payout of another account with the same number and amounts gives no result here', async () => {
   const own = await sent([1000, 2000]);
   const theirs = await sent([1000, 2000], await shop());
   expect(theirs.payout.number).toBe(own.payout.number);
@@ -142,12 +142,12 @@ test('a file about the payout of another account with the same number and amount
     expect([kind, answer.body.lines, answer.body.counts.unanswered]).toEqual([kind, [], 2]);
     expect(answer.body.problems.length, kind).toBeGreaterThan(0);
   }
-  // nor does their message about payments of ours
+  // nor does their message about our payments
   const mixed = await propose(own.payout, FILES['pain.002']?.({ ...own, message: theirs.message }) ?? '');
   expect([mixed.lines, mixed.problems.map(({ kind }: Json) => kind)]).toEqual([[], ['unknown_file']]);
 });
 
-test('a file that is cut off anywhere is refused, or says nothing that the whole file does not say', async () => {
+test('a file cut off anywhere is refused, or reports nothing that the whole file does not', async () => {
   const own = await sent([1000, 2000, 3000]);
   for (const [kind, fileOf] of Object.entries(FILES)) {
     const whole = Buffer.from(fileOf(own));
@@ -164,7 +164,7 @@ test('a file that is cut off anywhere is refused, or says nothing that the whole
       expect(answer.status, answer.text).toBe(201);
       const said = outcomes(answer.body).map(String);
       expect(said.filter((each: string) => !expected.includes(each))).toEqual([]);
-      // a message is whole then; a table was cut off behind a line, and knows nothing of those after it
+      // a message is whole then; a table was cut off after a line, and has no result for later ones
       if (String(whole).startsWith('<')) expect(String(whole.subarray(at)).trim(), kind).toBe('');
       else expect(whole[at - 1], kind).toBe(10);
       expect(answer.body.counts.unanswered, kind).toBe(3 - said.length);
@@ -172,7 +172,7 @@ test('a file that is cut off anywhere is refused, or says nothing that the whole
   }
 });
 
-test('amounts are read with any separators, and one that could be two is a problem', async () => {
+test('amounts are read with any separators, and an ambiguous one is a problem', async () => {
   const own = await sent([123_456_789, 123_450, 100]);
   const [large, middle, small] = own.references;
   const gross = (amount: string, reference = large) =>

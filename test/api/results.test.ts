@@ -21,7 +21,7 @@ beforeEach(async () => {
   expect((await api.patch('/v2/account', { debtor })).status).toBe(200);
 });
 
-/** Somebody with a bank account who has earned this much. */
+/** An affiliate with a bank account who has earned this much. */
 function earner(amount: number, currency = 'eur'): Promise<Json> {
   const account = { type: 'sepa', account_holder: 'Zoe Okafor', iban: 'DE89370400440532013000' };
   return makePayee(api, account, { commission: { amount, currency } });
@@ -43,7 +43,7 @@ const outcomes = ({ lines }: Json) =>
   lines.map(({ affiliate_id, outcome, amount }: Json) => [affiliate_id, outcome, amount]);
 const problems = (proposal: Json) => proposal.problems.map(({ kind }: Json) => kind);
 
-/** A payout of three, whose SEPA file was downloaded; their references. */
+/** A payout of three, whose SEPA file was downloaded; returns their references. */
 async function threeSent() {
   const people = [await earner(1000), await earner(2000), await earner(3000)];
   const payout = await makePayout(api);
@@ -54,7 +54,7 @@ async function threeSent() {
   return { payout, ids, references: ids.map((id) => `P${payout.number}-A${id}`), file, messageId };
 }
 
-test('a statement says who was paid, and what came back with the reason', async () => {
+test('a statement shows who was paid, and what was returned with the reason', async () => {
   for (const version of [
     'camt.053.001.02',
     'camt.053.001.06',
@@ -99,7 +99,7 @@ test('a statement says who was paid, and what came back with the reason', async 
   }
 });
 
-test('a status report says what was refused, by payment and by file, and the rest stays open', async () => {
+test('a status report shows what was refused, by payment and by file, and the rest stays open', async () => {
   const { messageId, payout, ids, references } = await threeSent();
   const [one = '', two = ''] = references;
   const file = messageId;
@@ -121,7 +121,7 @@ test('a status report says what was refused, by payment and by file, and the res
   expect(waiting.counts).toMatchObject({ pending: 3, paid: 0, unanswered: 0 });
 });
 
-test('a file that was booked in one sum pays everybody in it, if the sum is that of a download', async () => {
+test('a file booked in one sum pays everyone in it, if the sum is that of a download', async () => {
   const { messageId, payout, ids, references } = await threeSent();
   const file = messageId;
   const back = { reference: references[2] ?? '', amount: 3000, returned: 'AC06' };
@@ -140,7 +140,7 @@ test('a file that was booked in one sum pays everybody in it, if the sum is that
   expect(problems(strange)).toEqual(['unknown_file']);
 });
 
-test('whatever leaves a doubt is told, and its line has no answer', async () => {
+test('every doubt is reported, and its line has no result', async () => {
   const { messageId, payout, ids, references } = await threeSent();
   const [one = '', two = '', three = ''] = references;
   const found = await propose(
@@ -178,7 +178,7 @@ test('whatever leaves a doubt is told, and its line has no answer', async () => 
   expect(problems(both)).toEqual(['contradiction']);
 });
 
-test('a payment that came back and was sent again is paid', async () => {
+test('a payment that was returned and sent again is paid', async () => {
   const { payout, ids, references } = await threeSent();
   const [reference = ''] = references;
   const found = await propose(
@@ -192,7 +192,7 @@ test('a payment that came back and was sent again is paid', async () => {
   expect(outcomes(found)).toEqual([[ids[0], 'paid', 1000]]);
 });
 
-test('files of PayPal, of Wise and lists are told by their header, in any dialect', async () => {
+test('files of PayPal and Wise and lists are recognized by their header, in any dialect', async () => {
   const { payout, ids, references } = await threeSent();
   const [one = '', two = '', three = ''] = references;
   const paypal = await propose(
@@ -285,13 +285,13 @@ test.each([
   );
 });
 
-test('a reference and the id of the same affiliate may stand side by side', async () => {
+test('a reference and the id of the same affiliate may both be in a line', async () => {
   const { payout, ids, references } = await threeSent();
   const found = await propose(payout.id, `reference,affiliate_id,name\n${references[0]},${ids[0]},Ada\n`);
   expect(outcomes(found)).toEqual([[ids[0], 'paid', 1000]]);
 });
 
-test('what is booked on an account that the payout is not paid from is no answer', async () => {
+test("a booking on another account than the payout's is no result", async () => {
   const { payout, ids, references } = await threeSent();
   const bookings = references.map((reference, index) => ({ reference, amount: 1000 * (index + 1) }));
   const own = camt(bookings);
@@ -314,12 +314,12 @@ test('what is booked on an account that the payout is not paid from is no answer
   expect(outcomes(await propose(payout.id, both))).toEqual(
     ids.map((id, index) => [id, 'paid', 1000 * (index + 1)]),
   );
-  // money that went out with PayPal or Wise is on no account with a number
+  // money sent with PayPal or Wise is on no account with a number
   await api.patch('/v2/account', { debtor: null });
   expect((await propose(payout.id, theirs)).counts).toMatchObject({ paid: 3, problems: 0 });
 });
 
-test('a file of another payout, cut off, of no known kind or with a document type is refused', async () => {
+test('a file of another payout, a truncated one, an unknown format and a document type are refused', async () => {
   const { payout, references } = await threeSent();
   const [reference = ''] = references;
   const good = camt([{ reference, amount: 1000 }]);
@@ -359,7 +359,7 @@ test('a file of another payout, cut off, of no known kind or with a document typ
   expectRefusal(await other.get(`${PAYOUTS}/${payout.id}/results`), 404, 'resource_missing');
 });
 
-test('each file is recorded with who sent it, and the same file twice is told', async () => {
+test('each file is recorded with its sender, and a repeated file is reported', async () => {
   const { payout, references } = await threeSent();
   const file = camt([{ reference: references[0] ?? '', amount: 1000 }]);
   const first = await propose(payout.id, file, 'application/xml');
@@ -375,7 +375,7 @@ test('each file is recorded with who sent it, and the same file twice is told', 
   expect((await api.get(`${PAYOUTS}/${payout.id}/results?kind=wise`)).body.data).toEqual([]);
 });
 
-test('a downloaded file is recorded with its format, part, revision, digest and by whom', async () => {
+test('a downloaded file is recorded with its format, part, revision, digest and user', async () => {
   const { payout } = await threeSent();
   const { files } = (await api.get(`${PAYOUTS}/${payout.id}/payment-files`)).body;
   const [{ format, downloads }] = files;
@@ -390,7 +390,7 @@ test('a downloaded file is recorded with its format, part, revision, digest and 
   ]);
 });
 
-test('a file that answers an older revision says so, and what left the payout meanwhile is told', async () => {
+test('a file of an older revision says so, and lines that left the payout since are reported', async () => {
   const { messageId, payout, ids, references } = await threeSent();
   const commissions = (await api.get(`${PAYOUTS}/${payout.id}/commissions`)).body.data;
   const gone = commissions.find(({ affiliate_id }: Json) => affiliate_id === ids[2]);
@@ -406,7 +406,7 @@ test('a file that answers an older revision says so, and what left the payout me
   expect(problems(found)).toEqual(['unknown_reference']);
 });
 
-test('after completion a file says what is left to book', async () => {
+test('after completion a file shows what is left to book', async () => {
   const { payout, ids, references } = await threeSent();
   const [one = '', two = '', three = ''] = references;
   await completePayout(api, payout, [
@@ -464,7 +464,7 @@ test('a status report about a message that was not downloaded here is a problem 
       expect(answer.body.problems[0].message).toContain(message);
     }
   }
-  // the same of a part of a report that is about a file of ours
+  // the same for the part of a report about one of our files
   const mixed = pain002(own, null, statuses).replace(`<OrgnlPmtInfId>${own}`, '<OrgnlPmtInfId>OTHER');
   const found = await propose(payout.id, mixed);
   expect([found.lines, problems(found)]).toEqual([[], ['unknown_file']]);
@@ -472,7 +472,7 @@ test('a status report about a message that was not downloaded here is a problem 
   expect(outcomes(right)).toEqual([[ids[0], 'paid', 1000]]);
 });
 
-test('a whole file that is refused as a duplicate may be paid already, and one that comes in needs a reason', async () => {
+test('a whole file refused as a duplicate may be paid already, and a returned one needs a reason', async () => {
   const { messageId: own, payout } = await threeSent();
   const refused = pain002(own, 'RJCT').replace(
     '</OrgnlMsgNmId>',
@@ -490,7 +490,7 @@ test('a whole file that is refused as a duplicate may be paid already, and one t
   expect([many.lines, problems(many)]).toEqual([[], ['duplicate']]);
 });
 
-test('files in other encodings, with both orders of dates, say the same', async () => {
+test('files in other encodings, with both orders of dates, give the same results', async () => {
   const { payout, ids, references } = await threeSent();
   const lines = ['09/30/2026', '10/01/2026', '10/02/2026'].map(
     (date, index) =>
@@ -528,7 +528,7 @@ test('files in other encodings, with both orders of dates, say the same', async 
   expect(unclear.lines.map(({ booked_on }: Json) => booked_on)).toEqual([null, null]);
 });
 
-test('the line of an erased affiliate has an answer, and no name', async () => {
+test('the line of an erased affiliate has a result, and no name', async () => {
   const { payout, ids, references } = await threeSent();
   await completePayout(api, payout);
   const erased = await api.post(`${AFFILIATES}/${ids[1]}/erase`);
@@ -541,7 +541,7 @@ test('the line of an erased affiliate has an answer, and no name', async () => {
   expect(JSON.stringify(found)).not.toContain('Okafor');
 });
 
-test('large and hostile files are read in time that grows with their size', async () => {
+test('the time to read large and hostile files grows with their size', async () => {
   const { payout, references } = await threeSent();
   const [one = ''] = references;
   const bookings = (count: number) =>

@@ -59,8 +59,8 @@ async function refused(
   await nothingChanges(world, async () => expectRefusal(await send(), status, reason, ...parts));
 }
 
-describe('money that came back', () => {
-  test('comes in parts, of one currency, and never more in all than was paid', async () => {
+describe('returned money', () => {
+  test('is booked in parts, of one currency, and never more in total than was paid', async () => {
     const first = await giveBack(a, { currency: 'USD', amount: 300, reference: 'R-1' });
     expect(first.status, first.text).toBe(200);
     expect(first.body).toMatchObject({
@@ -133,14 +133,14 @@ describe('money that came back', () => {
     expect(await returnsOf(a)).toHaveLength(3);
   });
 
-  test('with an external_id is booked once, also by requests at the same time', async () => {
+  test('with an external_id is booked once, even by concurrent requests', async () => {
     const given = { external_id: 'at once', amount: 100 };
     const answers = await Promise.all(Array.from({ length: 5 }, () => giveBack(b, given)));
     expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 200, 200]);
     expect(await returnsOf(b)).toHaveLength(1);
   });
 
-  test('without a currency is all that did not come back yet, in all of them', async () => {
+  test('without a currency is everything not yet returned, in all currencies', async () => {
     await giveBack(a, { currency: 'usd', amount: 300 });
     const all = await giveBack(a);
     expect(all.body.totals.map((each: Json) => each.returned_amount)).toEqual([7000, 1000]);
@@ -152,7 +152,7 @@ describe('money that came back', () => {
     await refused(() => giveBack(a), 409, 'already_returned');
   });
 
-  test('needs a currency beside an amount only where several were paid', async () => {
+  test('needs a currency next to an amount only where several were paid', async () => {
     await refused(() => giveBack(a, { amount: 5 }), 400, 'invalid_body', 'currency', 'kwd, usd');
     expect((await giveBack(b, { amount: 5 })).body).toMatchObject({ returned_amount: 5 });
   });
@@ -168,7 +168,7 @@ describe('money that came back', () => {
     await refused(() => giveBack(b, fields), 400, 'invalid_body', field);
   });
 
-  test('is refused for lines that are not there or were not paid', async () => {
+  test('is refused for missing and unpaid lines', async () => {
     await refused(() => giveBack(b, { currency: 'kwd' }), 404, 'resource_missing', 'kwd');
     await refused(() => giveBack(c), 409, 'line_not_paid');
     for (const path of [pathOf(999_999), `${PAYOUTS}/${payout.id}/affiliates/x/returned`]) {
@@ -178,7 +178,7 @@ describe('money that came back', () => {
     expect(await returnsOf(c)).toEqual([]);
   });
 
-  test('is never more than was paid of a line that was paid in part', async () => {
+  test('is never more than was paid of a partly paid line', async () => {
     const next = await makePayout(api);
     await completePayout(api, next, [{ affiliate_id: c, currency: 'usd', is_paid: true, amount: 2500 }]);
     const path = `${PAYOUTS}/${next.id}/affiliates/${c}/returned`;
@@ -192,7 +192,7 @@ describe('a return that was booked by mistake', () => {
   const undo = (who: number, id: string) => api.delete(`${pathOf(who)}/${id}`);
   const onlyReturn = async (who: number) => (await returnsOf(who))[0] as Json;
 
-  test('is undone: the line is paid again, nothing is owed, and the list still tells of it', async () => {
+  test('is undone: the line is paid again, nothing is owed, and the list still shows it', async () => {
     await giveBack(b, { amount: 500 });
     await giveBack(b, { amount: 700 });
     const wrong = (await returnsOf(b)).find(({ amount }) => amount === 500) as Json;
@@ -209,11 +209,11 @@ describe('a return that was booked by mistake', () => {
     const told = await eventsOf(world, api, 'commission.voided');
     expect(told.map(({ payload }) => payload.data.id)).toEqual([wrong.commission_id]);
     await refused(() => undo(b, wrong.id), 409, 'return_is_undone');
-    // what was free again may come back after all
+    // an amount that was undone can be returned after all
     expect((await giveBack(b, { amount: 1300 })).body).toMatchObject({ returned_amount: 2000 });
   });
 
-  test('leaves the unpaid payout that has its money, which goes when that was all', async () => {
+  test('leaves the unpaid payout with its money, which is deleted when that was all', async () => {
     await giveBack(b, { amount: 500 });
     await giveBack(a, { currency: 'usd' });
     const next = await makePayout(api, { filters: { affiliate_id: [a, b] } });
@@ -233,7 +233,7 @@ describe('a return that was booked by mistake', () => {
     await refused(() => undo(b, back.id), 409, 'return_paid_again', next.id);
   });
 
-  test('is not found where it is not', async () => {
+  test('is not found elsewhere', async () => {
     await giveBack(b);
     const { id } = await onlyReturn(b);
     await refused(() => undo(a, id), 404, 'resource_missing');
@@ -252,7 +252,7 @@ describe('a return that was booked by mistake', () => {
     expectRefusal(await foreign.get(pathOf(b)), 404, 'resource_missing');
   });
 
-  test('cannot be taken back by voiding its adjustment, which would leave the payout telling another story', async () => {
+  test('cannot be undone by voiding its adjustment, which would make the payout inconsistent', async () => {
     await giveBack(b);
     const { id, commission_id } = await onlyReturn(b);
     await refused(
@@ -263,7 +263,7 @@ describe('a return that was booked by mistake', () => {
     );
   });
 
-  test('in another year takes nothing from the report of the old one', async () => {
+  test('in another year does not change the report of the old one', async () => {
     await giveBack(b, { amount: 500 });
     const { id } = await onlyReturn(b);
     await undo(b, id);

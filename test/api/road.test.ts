@@ -3,7 +3,7 @@ import { useWorld } from '../support/world.ts';
 
 const world = useWorld();
 
-test('a payout is made, downloaded, completed, and then cannot be deleted', async () => {
+test('a payout is created, downloaded, completed, and then cannot be deleted', async () => {
   const { api } = world;
   const { body: affiliate } = await api.post('/v2/affiliates', {
     email: 'ada@example.com',

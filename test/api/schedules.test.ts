@@ -35,7 +35,7 @@ const owe = async (fields: object = {}) => {
   return makeCommission(api, affiliate.id, { currency: 'usd', amount: 700, ...fields });
 };
 
-/** Makes a schedule due some days ago. */
+/** Creates a schedule that was due some days ago. */
 const dueSince = (id: string, days: number) =>
   world.query(
     `update payout_schedules set next_on = current_date - $2::int where public_id('psc', id) = $1`,
@@ -43,7 +43,7 @@ const dueSince = (id: string, days: number) =>
   );
 const run = () => keepHouse(world, 'payout schedules');
 
-test('a schedule is made, shown, changed, switched off and deleted', async () => {
+test('a schedule is created, shown, changed, switched off and deleted', async () => {
   const schedule = await made({ filters: { currency: 'usd' } });
   expect(schedule).toEqual({
     id: expect.stringMatching(/^psc_[0-9a-f]{32}$/),
@@ -79,7 +79,7 @@ test.each<[string, object, string, string]>([
   ['an invisible name', { name: '\u200b' }, 'invalid_body', 'name'],
   ['an unknown filter', { filters: { colour: 'red' } }, 'unknown_filter', 'colour'],
   ['an affiliate that is not there', { filters: { affiliate_id: 999_999 } }, 'unknown_affiliate', '999999'],
-])('%s is refused, when it is made and when it is changed', async (_, fields, reason, word) => {
+])('%s is refused, on create and on change', async (_, fields, reason, word) => {
   const { id } = await made();
   await nothingChanges(world, async () => {
     expectRefusal(await api.post(PATH, { ...MONTHLY, ...fields }), 400, reason, word);
@@ -89,7 +89,7 @@ test.each<[string, object, string, string]>([
   });
 });
 
-test('another account sees, changes and deletes nothing of it', async () => {
+test('another account cannot see, change or delete it', async () => {
   const { id } = await made();
   const other = await world.otherAccount();
   await nothingChanges(world, async () => {
@@ -100,8 +100,8 @@ test('another account sees, changes and deletes nothing of it', async () => {
   });
 });
 
-describe('on its day', () => {
-  test('it creates the payout that its maker would, once, with its events and in the audit log', async () => {
+describe('a due schedule', () => {
+  test('creates the payout that its creator would, once, with its events and in the audit log', async () => {
     await owe();
     await owe({ currency: 'eur' });
     const schedule = await made({ filters: { currency: 'usd' } });
@@ -126,7 +126,7 @@ describe('on its day', () => {
     expect(data).toMatchObject([{ target: payout?.id, actor: { kind: 'key', id: schedule.made_by } }]);
   });
 
-  test('its payouts name it, also after its next run and when it was deleted; those of people name none', async () => {
+  test('is named by its payouts, also after its next run and its deletion; payouts of people name none', async () => {
     await owe();
     const { id } = await made();
     await dueSince(id, 0);
@@ -149,7 +149,7 @@ describe('on its day', () => {
     expect(await makePayout(api)).toMatchObject({ schedule_id: null });
   });
 
-  test('days that were missed are made up for once', async () => {
+  test('runs once for all missed days', async () => {
     await owe();
     const { id } = await made({ every: 'week', day: 3 });
     await dueSince(id, 70);
@@ -158,7 +158,7 @@ describe('on its day', () => {
     expect(Date.parse((await get(id)).next_on)).toBeGreaterThan(Date.now() - 86_400_000);
   });
 
-  test('with nothing to pay it makes no payout, and says so', async () => {
+  test('with nothing to pay creates no payout, and says so', async () => {
     const { id } = await made();
     await dueSince(id, 0);
     await run();
@@ -170,7 +170,7 @@ describe('on its day', () => {
     });
   });
 
-  test('while another payout is unpaid it makes none, keeps the reason, and goes on at its next day', async () => {
+  test('creates none while another payout is unpaid, keeps the reason, and continues on its next day', async () => {
     await owe();
     const before = await makePayout(api);
     await owe();
@@ -190,7 +190,7 @@ describe('on its day', () => {
     expect(await payouts()).toHaveLength(1);
   });
 
-  test('an affiliate in its filters who is gone by then is a refusal, and no other schedule waits for it', async () => {
+  test('with a deleted affiliate in its filters is refused, and no other schedule waits for it', async () => {
     await owe();
     const broken = await made({ name: 'broken' });
     const good = await made({ name: 'good' });
@@ -205,7 +205,7 @@ describe('on its day', () => {
     expect((await get(good.id)).last_run).toMatchObject({ outcome: 'created' });
   });
 
-  test('switched off it does nothing, and switched on it makes up for nothing', async () => {
+  test('does nothing while switched off, and once on it skips the missed days', async () => {
     await owe();
     const { id } = await made({ is_active: false });
     await dueSince(id, 5);
@@ -215,7 +215,7 @@ describe('on its day', () => {
     expect(await payouts()).toEqual([]);
   });
 
-  test('several servers at once make one payout', async () => {
+  test('creates one payout on several servers', async () => {
     await owe();
     const { id } = await made();
     await dueSince(id, 0);
@@ -226,7 +226,7 @@ describe('on its day', () => {
   });
 });
 
-test('whoever changed the schedule last cannot approve its payouts; another person can', async () => {
+test('the last person who changed the schedule cannot approve its payouts; another person can', async () => {
   await owe();
   const [ada, bob] = [await memberOf(api, 'owner'), await memberOf(api, 'owner')];
   expect((await api.patch('/v2/account', { approval: 'second_person' })).status).toBe(200);
@@ -245,7 +245,7 @@ test('whoever changed the schedule last cannot approve its payouts; another pers
   expect((await approve(ada)).status).toBe(200);
 });
 
-test('people hear of a payout that was prepared, of none, and of one that waits for approval, each once', async () => {
+test('people are notified of a prepared payout, of none, and of one that waits for approval, each once', async () => {
   const told = { name: 'ops', format: 'slack', url: 'http://127.0.0.1:9/alerts', kinds: [] };
   const kinds = ['payout_prepared', 'schedule_skipped', 'approval_waiting'];
   const channel = await api.post('/v2/alert-channels', { ...told, kinds });

@@ -35,7 +35,7 @@ describe('a program', () => {
     expect((await api.post(PROGRAMS, { name: 'Plain' })).body.hold_days).toBeNull();
   });
 
-  test('is changed by what is named; null gives the hold back to the account', async () => {
+  test("is changed in the named fields; null sets the hold back to the account's", async () => {
     const { body: made } = await api.post(PROGRAMS, { name: 'Partners', hold_days: 14 });
     const one = `${PROGRAMS}/${made.id}`;
     expect((await api.patch(one, { name: 'Friends' })).body).toMatchObject({
@@ -49,7 +49,7 @@ describe('a program', () => {
     await onlyAudited(world, async () => expect((await api.patch(one, {})).body.name).toBe('Friends'));
   });
 
-  test('has a name that no other of the account has, in any case', async () => {
+  test('has a name that no other program of the account has, in any case', async () => {
     const { body: made } = await api.post(PROGRAMS, { name: 'Partners' });
     const second = (await api.post(PROGRAMS, { name: 'Friends' })).body;
     await nothingChanges(world, async () => {
@@ -105,7 +105,7 @@ describe('the account', () => {
     });
   });
 
-  test('changes what is named, and keeps the rest', async () => {
+  test('changes the named fields, and keeps the rest', async () => {
     const before = await get();
     const changed = await api.patch('/v2/account', {
       default_currency: 'EUR',
@@ -172,7 +172,7 @@ describe('the account', () => {
     });
   });
 
-  test('keeps origins of portals as browsers write them, each once', async () => {
+  test('stores origins of portals as browsers write them, each once', async () => {
     const portal_origins = [
       'HTTPS://Shop.Example.com:443/',
       'https://shop.example.com',
@@ -195,7 +195,7 @@ describe('the account', () => {
     );
   });
 
-  test('with new settings leaves the other accounts as they are', async () => {
+  test('with new settings does not change other accounts', async () => {
     const other = await world.otherAccount();
     const before = (await other.get('/v2/account')).text;
     await api.patch('/v2/account', { hold_days: 9, minimum_payout: { usd: 1 } });
@@ -241,18 +241,18 @@ describe('API keys', () => {
     expect((await make('ci')).id).not.toBe(first.id);
   });
 
-  test('tell when they were last used', async () => {
+  test('show when they were last used', async () => {
     const made = await make('used');
     expect((await apiOf(world.url, made.key).get('/v2/account')).status).toBe(200);
     const used = async () => {
       const { data } = (await api.get('/v2/api-keys?sort=-created_at')).body;
       return data.find(({ id }: { id: string }) => id === made.id).last_used_at;
     };
-    // it is noted beside the request, so a moment after it
+    // stored besides the request, so a moment later
     await expect.poll(used).toMatch(TIMESTAMP);
   });
 
-  test('are revoked once; what they did stays explained', async () => {
+  test('are revoked once; their past actions stay attributed', async () => {
     const made = await make('gone');
     const one = `/v2/api-keys/${made.id}`;
     const removed = await api.delete(one);

@@ -19,7 +19,7 @@ const api = useAccount(world);
 const pathOf = (id: number, format: string, more = '') =>
   `/v2/affiliates/${id}/statement/download?format=${format}${more}`;
 
-/** What a PDF says, and its properties. */
+/** The text of a PDF, and its properties. */
 function readPdf(bytes: Buffer): { text: string; info: string } {
   const [text, info] = [
     spawnSync('pdftotext', ['-layout', '-', '-'], { input: bytes, encoding: 'utf8' }),
@@ -29,7 +29,7 @@ function readPdf(bytes: Buffer): { text: string; info: string } {
   return { text: text.stdout, info: info.stdout };
 }
 
-/** Where a word ends on its line, in points, each time it occurs. */
+/** Where a word ends on its line, in points, for each occurrence. */
 function rightEdges(bytes: Buffer, word: string): number[] {
   const { stdout } = spawnSync('pdftotext', ['-bbox', '-', '-'], { input: bytes, encoding: 'utf8' });
   return [...stdout.matchAll(/xMax="([\d.]+)"[^>]*>([^<]*)</g)]
@@ -90,7 +90,7 @@ describe('the statement of an affiliate as a page to print', () => {
     expect(page.text).toContain('<bdi>-10,000,000,000.00</bdi>');
   });
 
-  test('runs nothing: what people wrote is text, and its policy lets no script in', async () => {
+  test('runs no script: user text is escaped, and its policy allows no script', async () => {
     const { id } = await makeAffiliate(api, { name_first: '<script>alert(1)</script>' });
     await makeCommission(api, id, { external_id: '"><img src=x onerror=alert(1)>' });
     const page = await api.get(pathOf(id, 'html'));
@@ -103,7 +103,7 @@ describe('the statement of an affiliate as a page to print', () => {
 });
 
 describe('the statement of an affiliate as a PDF', () => {
-  test('is a tagged document with a language, whole', async () => {
+  test('is a complete tagged document with a language', async () => {
     const bytes = await pdfOf((await makeAffiliate(api)).id, '&year=2026');
     expect(bytes.subarray(0, 8).toString('latin1')).toBe('%PDF-1.7');
     const source = bytes.toString('latin1');
@@ -126,7 +126,7 @@ describe('the statement of an affiliate as a PDF', () => {
   });
 
   test.skipIf(!hasPdfReader)(
-    'writes names of many scripts as they are, and says when it cannot (skipped without pdftotext)',
+    'writes names of many scripts unchanged, and says when it cannot (skipped without pdftotext)',
     async () => {
       const names = [
         'Đặng Ánh',
@@ -159,7 +159,7 @@ describe('the statement of an affiliate as a PDF', () => {
   );
 
   test.skipIf(!hasPdfReader)(
-    'goes on over pages, with the head of its table on each (skipped without pdftotext)',
+    'continues over pages, with its table head on each (skipped without pdftotext)',
     async () => {
       const { id } = await makeAffiliate(api, { external_id: 'many' });
       await importSales('many', 120);
@@ -178,7 +178,7 @@ describe('the statement of an affiliate as a PDF', () => {
   );
 });
 
-/** Makes sales of one dollar and a few cents from a file: `c-0`, `c-1`, … */
+/** Creates sales of one dollar and a few cents from a file: `c-0`, `c-1`, … */
 async function importSales(externalId: string, count: number, day = ''): Promise<void> {
   const rows = Array.from(
     { length: count },
@@ -201,7 +201,7 @@ test('a document has at most 5,000 entries, and a period with more is refused in
   });
 });
 
-test('a form there is not, and an affiliate of another account, are refused', async () => {
+test('an unknown format, and an affiliate of another account, are refused', async () => {
   const { id } = await makeAffiliate(api);
   const other = await makeAffiliate(await world.otherAccount('another shop'));
   await nothingChanges(world, async () => {

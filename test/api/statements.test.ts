@@ -40,7 +40,7 @@ const entriesOf = async (id: number, query = '') => {
   return rows;
 };
 
-/** Earns 100 in January and 50 in February, is paid 90 of it in March, of which 20 comes back in April. */
+/** Earns 100 in January and 50 in February, is paid 90 of it in March, of which 20 is returned in April. */
 async function aYear(): Promise<{ id: number; payout: Json }> {
   const { id } = await makeAffiliate(api, { name_first: 'Ada', name_last: 'Lovelace' });
   const sale = (external_id: string, amount: number, day: string) =>
@@ -76,7 +76,7 @@ async function aYear(): Promise<{ id: number; payout: Json }> {
 }
 
 describe('the statement of an affiliate', () => {
-  test('has what was owed before, what changed it, and what is owed after', async () => {
+  test('shows the amount owed before, the changes, and the amount owed after', async () => {
     const { id } = await aYear();
     const whole = await statementOf(id);
     expect(whole).toMatchObject({
@@ -128,7 +128,7 @@ describe('the statement of an affiliate', () => {
     ]);
   });
 
-  test('has voided commissions, credits, and refunds of what was paid, but for reversed ones', async () => {
+  test('includes voided commissions, credits, and refunds of paid commissions, except reversed ones', async () => {
     const { id } = await makeAffiliate(api);
     const voided = await makeCommission(api, id, { amount: 300 });
     await api.post(`${COMMISSIONS}/${voided.id}/void`);
@@ -147,7 +147,7 @@ describe('the statement of an affiliate', () => {
     await expectStatement(api, id);
   });
 
-  test('refuses what is no period, and affiliates that are nobody or of another account', async () => {
+  test('refuses an invalid period, and unknown affiliates or those of another account', async () => {
     const { id } = await makeAffiliate(api);
     const other = await makeAffiliate(await world.otherAccount('another shop'));
     await nothingChanges(world, async () => {

@@ -33,7 +33,7 @@ const raw = (method: string, path: string, body: string, headers: Record<string,
 
 const WITH_JSON = OPERATIONS.filter(({ requestBody }) => requestBody?.content['application/json']);
 
-describe('a key that stands twice in an object', () => {
+describe('a repeated key of an object', () => {
   test.each(WITH_JSON)('is refused by its name: $method $path', async (operation) => {
     const good = JSON.stringify(sampleBody(operation));
     const twice = good === '{}' ? '{"a":1,"a":1}' : good.replace(/^\{("[^"]+"):/, '{$1:null,$1:');
@@ -51,7 +51,7 @@ describe('a key that stands twice in an object', () => {
     );
   });
 
-  test('never makes a payout of everybody', async () => {
+  test('never makes a payout of everyone', async () => {
     await nothingChanges(world, async () => {
       const filters = `"filters":{"affiliate_id":${affiliate.id + 1}}`;
       for (const body of [`{${filters},"filters":null}`, `{"filters":null,${filters}}`])
@@ -73,7 +73,7 @@ describe('a key that stands twice in an object', () => {
   });
 });
 
-describe('a number is judged as it was written:', () => {
+describe('a number is read exactly as written:', () => {
   const commission = (amount: string) =>
     `{"external_id":"${unique('n')}","affiliate_id":${affiliate.id},"currency":"usd","amount":${amount}}`;
 
@@ -126,7 +126,7 @@ describe('a number is judged as it was written:', () => {
     });
   });
 
-  test('the numbers of an event are its own: they are passed on, and tell its content apart', async () => {
+  test('the numbers of an event are forwarded unchanged, and distinguish its content', async () => {
     const publish = (n: string, id = 'digits') =>
       raw('POST', EVENTS, `{"type":"order.created","data":{"n":${n}},"external_id":"${id}"}`);
     const first = await publish('1.00000000000000000001');
@@ -139,8 +139,8 @@ describe('a number is judged as it was written:', () => {
   });
 });
 
-describe('an Idempotency-Key belongs to what a body says, not to its bytes:', () => {
-  test('order, space, escapes and the spelling of numbers make no difference', async () => {
+describe('an Idempotency-Key belongs to the content of a body, not to its bytes:', () => {
+  test('order, whitespace, escapes and the spelling of numbers make no difference', async () => {
     const key = { 'idempotency-key': unique('said') };
     const id = affiliate.id;
     const first = await raw(
@@ -169,7 +169,7 @@ describe('an Idempotency-Key belongs to what a body says, not to its bytes:', ()
     expectRefusal(await publish('12345678901234567891'), 409, 'idempotency_key_reused');
   });
 
-  test('a PATCH under a key is done once', async () => {
+  test('a PATCH with a key happens once', async () => {
     const key = { 'idempotency-key': unique('patch') };
     const one = `${AFFILIATES}/${affiliate.id}`;
     const first = await api.patch(one, { name_first: 'One' }, key);

@@ -36,7 +36,7 @@ const made = async (affiliate: number, body: object): Promise<Json> => {
   return answer.body;
 };
 
-test('what an affiliate signed is kept; the tax id is shown by its end', async () => {
+test('the signed form is kept; the tax id is shown by its end', async () => {
   const { id } = await makeAffiliate(api);
   expectRefusal(await api.get(at(id)), 404, 'resource_missing', 'tax profile');
   const profile = await made(id, PERSON);
@@ -67,7 +67,7 @@ test('what an affiliate signed is kept; the tax id is shown by its end', async (
   expectRefusal(await api.get(at(id)), 404, 'resource_missing');
 });
 
-test('a tax id that is left out stays, and null removes it', async () => {
+test('an omitted tax id stays, and null removes it', async () => {
   const { id } = await makeAffiliate(api);
   const { tax_id: _, ...rest } = PERSON;
   expect((await made(id, rest)).tax_id).toBeNull();
@@ -76,7 +76,7 @@ test('a tax id that is left out stays, and null removes it', async () => {
   expect((await made(id, { ...rest, tax_id: null })).tax_id).toBeNull();
 });
 
-test('the shop may say another country; what was signed stays', async () => {
+test('the shop may name another country; the signed one stays', async () => {
   const { id } = await makeAffiliate(api);
   await made(id, PERSON);
   expect((await api.patch(`${AFFILIATES}/${id}`, { country: 'FR', legal_type: 'business' })).status).toBe(
@@ -92,12 +92,12 @@ test('two affiliates with one tax id are shown to each other, within the account
   expect((await made(one.id, PERSON)).tax_id.shared_with).toEqual([]);
   expect((await made(two.id, PERSON)).tax_id.shared_with).toEqual([one.id]);
   expect((await api.get(at(one.id))).body.tax_id.shared_with).toEqual([two.id]);
-  // the same digits as another kind of number are another number
+  // the same digits as another type of number are another number
   await made(two.id, { ...PERSON, tax_id: { type: 'us_ein', number: '536904399' } });
   expect((await api.get(at(one.id))).body.tax_id.shared_with).toEqual([]);
 });
 
-test('changes at once leave a tax id that can be opened', async () => {
+test('concurrent changes leave a tax id that can be opened', async () => {
   const { id } = await makeAffiliate(api);
   await Promise.all(Array.from({ length: 6 }, () => made(id, PERSON)));
   const { vault } = world.platform;
@@ -110,7 +110,7 @@ test('changes at once leave a tax id that can be opened', async () => {
   expect(vault.open(row.number, { account: row.account, place })).toBe('536904399');
 });
 
-describe('what breaks a rule is refused by its field, and the tax id is not repeated', () => {
+describe('a value that violates a rule is refused by its field, and the error omits the tax id', () => {
   const person = (fields: object) => ({ ...PERSON, ...fields });
   const form = (type: string, signed_on = '2026-01-15') => ({ form: { type, signed_on } });
   const id = (type: string, number: string) => ({ tax_id: { type, number } });
@@ -156,7 +156,7 @@ test('another account cannot see, set or remove it', async () => {
   });
 });
 
-test('erasing the person takes the tax profile along, and searches for the name that was signed', async () => {
+test('erasing the person deletes the tax profile, and searches for the signed name', async () => {
   const { id } = await makeAffiliate(api, { email: 'ada@person.example' });
   await made(id, { ...PERSON, legal_name: 'Augusta Byron' });
   expect((await api.post(`${AFFILIATES}/${id}/erase`)).status).toBeLessThan(300);
@@ -167,7 +167,7 @@ test('erasing the person takes the tax profile along, and searches for the name 
   expect(names).toContain('Augusta Byron');
 });
 
-test('the merchant says who it is on invoices and reports', async () => {
+test('the merchant sets its own details for invoices and reports', async () => {
   const mine = {
     legal_name: 'Shop Ltd',
     country: 'de',

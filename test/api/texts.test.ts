@@ -15,7 +15,7 @@ import {
 const world = useWorld();
 const { api } = world;
 
-// é as one character, and as e with an accent after it
+// é as one character, and as e with a combining accent
 const COMPOSED = '\u00E9';
 const DECOMPOSED = 'e\u0301';
 
@@ -50,7 +50,7 @@ describe('texts that look the same are the same', () => {
     }
   });
 
-  test('after an upgrade too, but for addresses that two affiliates would have', async () => {
+  test('also after an upgrade, except addresses that two affiliates would share', async () => {
     const { query } = world;
     const folder = new URL('../../migrations/', import.meta.url);
     const textOf = (name: string) => readFileSync(new URL(name, folder), 'utf8');
@@ -134,7 +134,7 @@ describe('a text that is not an e-mail address', () => {
     );
   });
 
-  test('but was taken before works on, and need not be changed', async () => {
+  test('works on where it was accepted earlier, and need not be changed', async () => {
     const odd = 'b..c@x.org';
     const { id } = await makeAffiliate(api, { external_id: unique('kept') });
     await setStored(id, 'email', odd);
@@ -160,7 +160,7 @@ describe('a text that is not an e-mail address', () => {
 describe('an id of the merchant', () => {
   const odd = [' a', 'a ', 'a\tb', 'a\u0000b', 'a\u200Bb', '\u00A0a'];
 
-  test.each(odd)('%j is refused wherever one is made', async (id) => {
+  test.each(odd)('%j is refused wherever one is created', async (id) => {
     const affiliate = (await makeAffiliate(api)).id;
     const sale = { external_id: unique('sale'), affiliate_id: affiliate, amount: 1 };
     const { id: commission } = await makeCommission(api, affiliate);
@@ -177,7 +177,7 @@ describe('an id of the merchant', () => {
       [EVENTS, { type: 'shop.paid', data: {}, external_id: id }, 'external_id'],
     ] as const) {
       const answer = await api.post(path, body);
-      // PostgreSQL takes no NUL, and bodies with one are refused as a whole
+      // PostgreSQL accepts no NUL, and bodies with one are refused as a whole
       expectRefusal(
         answer,
         400,
@@ -198,7 +198,7 @@ describe('an id of the merchant', () => {
     }
   });
 
-  test('that was taken before is found, refunded and kept', async () => {
+  test('accepted earlier is found, refunded and kept', async () => {
     const { id } = await makeAffiliate(api);
     await setStored(id, 'external_id', ' old ');
     expect((await api.patch(`${AFFILIATES}/${id}`, { external_id: ' old ', slug: 's' })).status).toBe(200);

@@ -31,7 +31,7 @@ const sign = async (affiliate: number, fields: object) => {
   expect(answer.status, answer.text).toBe(200);
 };
 
-/** Pays everything that is owed, at an instant. */
+/** Pays all owed amounts at an instant. */
 async function payAt(instant: string): Promise<Json> {
   const payout = await makePayout(api);
   await completePayout(api, payout);
@@ -39,7 +39,7 @@ async function payAt(instant: string): Promise<Json> {
   return payout;
 }
 
-/** An affiliate who was paid an amount of cents by a way in 2026. */
+/** An affiliate who was paid an amount of cents by a payment method in 2026. */
 async function paid(amount: number, method: string, fields: object = {}): Promise<number> {
   const { id } = await makeAffiliate(api, { payout_method: method, name_first: 'Ada', ...fields });
   await makeCommission(api, id, { amount, currency: 'usd' });
@@ -58,7 +58,7 @@ const rows = async (query = 'year=2026'): Promise<Json[]> => {
 };
 const exported = async (year = 2026) => (await api.post(`${REPORT}/export?year=${year}`)).text.split('\r\n');
 
-test('the threshold is 600 dollars until 2025 and 2,000 in 2026; of later years it is not known yet', async () => {
+test('the threshold is 600 dollars until 2025 and 2,000 in 2026; for later years it is unknown', async () => {
   const known = async (year: number) => {
     const { threshold_amount, is_threshold_known } = await get(`year=${year}`);
     return [threshold_amount, is_threshold_known];
@@ -77,7 +77,7 @@ test('the threshold is 600 dollars until 2025 and 2,000 in 2026; of later years 
   expectRefusal(await api.get(`${REPORT}/rows?year=2019`), 400, 'invalid_query', 'year');
 });
 
-test('exactly the threshold is reported, a cent less is not, and PayPal stands apart', async () => {
+test('exactly the threshold is reported, a cent less is not, and PayPal is separate', async () => {
   const at = await paid(200_000, 'wise', { country: 'US' });
   const below = await paid(199_999, 'other', { country: 'US' });
   const byPayPal = await paid(900_000, 'paypal', { country: 'US', paypal_email: 'p@example.com' });
@@ -107,7 +107,7 @@ test('exactly the threshold is reported, a cent less is not, and PayPal stands a
   expect((await rows('year=2026&is_reportable=true')).map(({ affiliate_id }) => affiliate_id)).toEqual([at]);
 });
 
-test('the year is one of the account, and what came back in it counts', async () => {
+test('the year is one of the account, and returns in it count', async () => {
   await api.patch('/v2/account', { time_zone: 'America/New_York' });
   const ada = await paid(300_000, 'other', { country: 'US' });
   // in New York it is still 2025
@@ -129,7 +129,7 @@ test('the year is one of the account, and what came back in it counts', async ()
   ]);
 });
 
-test('what is missing of whom: by the form that was signed, else by the country', async () => {
+test('missing forms are named: by the signed form, else by the country', async () => {
   const people: [
     form: string | null,
     fields: object,
@@ -170,7 +170,7 @@ test('what is missing of whom: by the form that was signed, else by the country'
   );
 });
 
-test('the way is that of the destination a line was paid to, whatever is set afterwards', async () => {
+test('the method is that of the destination a line was paid to, whatever is set afterwards', async () => {
   const id = await paid(250_000, 'paypal', { country: 'US', paypal_email: 'p@example.com' });
   await api.put(`${AFFILIATES}/${id}/destination`, { type: 'other' });
   await makeCommission(api, id, { amount: 700, currency: 'eur' });
@@ -190,7 +190,7 @@ test('the way is that of the destination a line was paid to, whatever is set aft
 });
 
 describe('the export', () => {
-  test('has whole tax ids of who must be reported, and nobody else', async () => {
+  test('has whole tax ids of the reportable affiliates, and nobody else', async () => {
     const ada = await paid(250_000, 'other', { email: 'ada@example.com' });
     await sign(ada, { tax_id: SSN, form: W9, legal_name: '=Ada, "A"' });
     const bob = await paid(300_000, 'other', { email: 'bob@example.com', country: 'US' });
@@ -212,7 +212,7 @@ describe('the export', () => {
       expect(text).not.toMatch(/536904399|912701234/);
   });
 
-  test('is in the audit log, and no stored answer has it', async () => {
+  test('is in the audit log, and no stored response contains it', async () => {
     const ada = await paid(250_000, 'other');
     await sign(ada, { tax_id: SSN, form: W9 });
     await payAt('2026-06-01T00:00:00Z');
@@ -302,7 +302,7 @@ test('sums equal the books: the paid report of the same year, by affiliate and c
   }
 });
 
-test('asking for a list changes nothing', () =>
+test('requesting a list changes nothing', () =>
   nothingChanges(world, async () => {
     await get();
     await rows();

@@ -45,7 +45,7 @@ const publish = (type = 'order.created') => api.post(EVENTS, { type, data: {} })
 const logOf = (id: string) => allOf(api, `${one(id)}/events`);
 const secretOf = async (id: string): Promise<string> => (await api.get(`${one(id)}/secret`)).body.secret;
 
-/** What stands in the database of an endpoint, and whether a text stands in it in any spelling. */
+/** The stored row of an endpoint, and whether a text is in it in any spelling. */
 async function isStored(text: string): Promise<boolean> {
   const rows = await dump(world);
   const spellings = [text, Buffer.from(text).toString('hex'), Buffer.from(text).toString('base64')];
@@ -53,7 +53,7 @@ async function isStored(text: string): Promise<boolean> {
 }
 
 describe('an endpoint', () => {
-  test('needs nothing but a URL: it hears of everything from now on, and says so', async () => {
+  test('needs only a URL: it gets every event from now on, and says so', async () => {
     const made = await api.post(ENDPOINTS, { url: URL });
     expect(made.status).toBe(201);
     const { created_at } = made.body;
@@ -93,7 +93,7 @@ describe('an endpoint', () => {
     expect((await logOf(made.body.id)).map(({ id }) => id)).toEqual([event.id]);
   });
 
-  test('keeps every field it was given, and shows it again without the secret', async () => {
+  test('keeps every given field, and shows it again without the secret', async () => {
     const fields = {
       url: 'http://[2606:4700::1111]:8443/in?shop=7&x=%20',
       description: 'bookkeeping – Zoë',
@@ -123,7 +123,7 @@ describe('an endpoint', () => {
     expect(await logOf(listener.id)).toEqual([]);
   });
 
-  test('changes in the fields that are named and in no other', async () => {
+  test('changes only in the named fields', async () => {
     const before = await create({
       description: 'first',
       event_types: ['order.*'],
@@ -190,7 +190,7 @@ describe('an endpoint', () => {
     ['NUL in metadata', { metadata: { k: '\0' } }, 'metadata.k'],
     ['another status', { status: 'paused' }, 'status'],
     ['a status that is null', { status: null }, 'status'],
-  ])('is not made or changed with %s', async (_, fields, name) => {
+  ])('is not created or changed with %s', async (_, fields, name) => {
     const { id } = await create();
     await nothingChanges(world, async () => {
       expectRefusal(await api.post(ENDPOINTS, { url: URL, ...fields }), 400, 'invalid_body', name);
@@ -210,7 +210,7 @@ describe('an endpoint', () => {
     },
   );
 
-  test('takes the bounds of its rules', async () => {
+  test('accepts the bounds of its rules', async () => {
     const fields = {
       url: `https://a.example/${'x'.repeat(2030)}`,
       description: 'x'.repeat(500),
@@ -222,7 +222,7 @@ describe('an endpoint', () => {
     expect(await create({ rate_limit: 10_000 })).toMatchObject({ rate_limit: 10_000 });
   });
 
-  test('is listed by status, the newest first', async () => {
+  test('is listed by status, newest first', async () => {
     const [first, second, third] = [await create(), await create({ status: 'disabled' }), await create()];
     const ids = async (query: string) => (await allOf(api, `${ENDPOINTS}?${query}`)).map(({ id }) => id);
     expect((await ids('sort=-id')).slice(0, 3)).toEqual([third.id, second.id, first.id]);
@@ -286,7 +286,7 @@ describe('the secret', () => {
     expect(await isStored(first.body.secret.slice(6))).toBe(false);
   });
 
-  test('is a new one after a rotation; the old one signs too for a day, or as long as was asked', async () => {
+  test('is a new one after a rotation; the old one also signs for a day, or as long as requested', async () => {
     const { id, secret, ...before } = await create();
     const ageOf = async (body?: object) => {
       const rotated = await api.post(`${one(id)}/rotate-secret`, body);
@@ -328,10 +328,10 @@ describe('the secret', () => {
   );
 });
 
-describe('headers of its own', () => {
+describe('custom headers', () => {
   const namesOf = async (id: string) => (await api.get(one(id))).body.headers.toSorted();
 
-  test('show their names in lower case, never their values, which the database does not hold in clear', async () => {
+  test('show their names in lower case, never their values, which the database stores encrypted', async () => {
     const made = await create({ headers: { Authorization: 'Bearer s3cr3t-of-the-shop', 'X-Tenant': 'ten' } });
     expect(made.headers).toEqual(['authorization', 'x-tenant']);
     const changed = await change(made.id, { headers: { 'X-Tenant': 'an0ther-s3cr3t' } });
@@ -342,13 +342,13 @@ describe('headers of its own', () => {
     }
   });
 
-  test('change where a change names them, in any case; null takes one away, the others stay', async () => {
+  test('change where a change names them, in any case; null removes one, the others stay', async () => {
     const { id } = await create({ headers: { 'X-A': '1', 'X-B': '2' } });
     expect((await change(id, { headers: { 'x-c': '3' } })).headers).toEqual(['x-a', 'x-b', 'x-c']);
     expect((await change(id, { headers: { 'X-a': null, 'X-B': 'new' } })).headers).toEqual(['x-b', 'x-c']);
     expect((await change(id, { headers: {} })).headers).toEqual(['x-b', 'x-c']);
     expect((await change(id, { description: 'x' })).headers).toEqual(['x-b', 'x-c']);
-    // one that is not there is taken away already
+    // an unknown one is removed already
     expect((await change(id, { headers: { 'x-d': null } })).headers).toEqual(['x-b', 'x-c']);
     expect((await change(id, { headers: { 'x-b': null, 'x-c': null } })).headers).toEqual([]);
     expect((await create({ headers: { 'X-A': null, 'X-B': '1' } })).headers).toEqual(['x-b']);
@@ -385,7 +385,7 @@ describe('headers of its own', () => {
     'Webhook-Signature',
     'webhook-timestamp',
     'webhook-anything',
-  ])('cannot be %s, which is ours to say', async (name) => {
+  ])('cannot be %s, which only the server sets', async (name) => {
     const { id } = await create({ headers: { 'x-a': '1' } });
     await nothingChanges(world, async () => {
       for (const answer of [
@@ -483,7 +483,7 @@ describe('event_types', () => {
     expect(made.event_types).toEqual(event_types);
   });
 
-  test('that stand there twice are kept once, in their order', async () => {
+  test('that are repeated are kept once, in their order', async () => {
     const made = await create({ event_types: ['b.b', 'a.a', 'b.b', 'a.*', 'a.a'] });
     expect(made.event_types).toEqual(['b.b', 'a.a', 'a.*']);
     expect((await change(made.id, { event_types: ['c.c', 'c.c'] })).event_types).toEqual(['c.c']);
@@ -509,7 +509,7 @@ describe('event_types', () => {
     'a b.c',
     'é.b',
     'order.created ',
-  ])('cannot name %s: the message says which entry', async (bad) => {
+  ])('cannot name %s: the message gives the index', async (bad) => {
     const { id } = await create({ event_types: ['order.created'] });
     await nothingChanges(world, async () => {
       for (const answer of [
@@ -520,12 +520,12 @@ describe('event_types', () => {
     });
   });
 
-  test('say under our prefixes what there is', async () => {
+  test('under our prefixes must exist', async () => {
     const answer = await api.post(ENDPOINTS, { url: URL, event_types: ['affiliate.removed'] });
     expectRefusal(answer, 400, 'invalid_event_type', 'affiliate.removed', 'affiliate.created', 'affiliate.*');
   });
 
-  test('decide from the change on: what was sent before stays, what follows goes by the new ones', async () => {
+  test('apply from the change on: earlier deliveries stay, later events follow the new ones', async () => {
     const { id } = await create({ event_types: ['first.*'] });
     await publish('first.one');
     await publish('second.one');
@@ -621,12 +621,12 @@ describe('a URL', () => {
     'http://bücher.example/',
     'https://shop.example.com./x',
     'https://notlocalhost/',
-  ])('%s is taken as it stands', async (url) => {
+  ])('%s is accepted unchanged', async (url) => {
     const made = await strict.api.post(ENDPOINTS, { url });
     expect([made.status, made.body.url]).toEqual([201, url]);
   });
 
-  test('at an address that the platform allows is taken, its neighbours are not', async () => {
+  test('at an address that the platform allows is accepted, its neighbours are not', async () => {
     expect((await api.post(ENDPOINTS, { url: 'http://127.0.0.1:9/' })).status).toBe(201);
     expect((await api.post(ENDPOINTS, { url: 'http://localhost:9/' })).status).toBe(201);
     expectRefusal(await api.post(ENDPOINTS, { url: 'http://10.0.0.1/' }), 400, 'invalid_url');
@@ -635,7 +635,7 @@ describe('a URL', () => {
 });
 
 describe('disabling', () => {
-  test('holds what happens from then on and rewrites nothing; enabling sends it all', async () => {
+  test('holds later events and rewrites nothing; enabling sends them all', async () => {
     const { id } = await create();
     const { body: early } = await publish();
     const [waiting] = await logOf(id);
@@ -682,14 +682,14 @@ describe('disabling', () => {
     }
     expect(await newestEvent(world, api, 'webhook_endpoint.disabled')).toEqual(record);
     expect([...(await told({ id })), ...(await told(elsewhere))]).toEqual([]);
-    // again, enabled, enabled again: nothing to tell
+    // again, enabled, enabled again: no event
     for (const status of ['disabled', 'enabled', 'enabled']) await change(id, { status });
     expect(await told(all)).toHaveLength(1);
     const other = await world.otherAccount();
     expect(await allOf(other, EVENT_LOG)).toEqual([]);
   });
 
-  test('again changes nothing: not when, not why', async () => {
+  test('again changes neither time nor reason', async () => {
     const { id } = await create({ status: 'disabled' });
     await onlyAudited(world, () => change(id, { status: 'disabled' }));
     await world.query(
@@ -700,7 +700,7 @@ describe('disabling', () => {
     expect(kept.disabled_reason).toBe('gone');
   });
 
-  test('enabling forgives what went wrong before', async () => {
+  test('enabling resets earlier failures', async () => {
     const { id } = await create({ status: 'disabled' });
     await world.query(
       `update endpoint_state set failing_since = '2026-01-02T03:04:05.678Z', failures = 25, lane = 1,
@@ -755,8 +755,8 @@ describe('a test', () => {
     });
   });
 
-  test('has any type and data one gives it, digit for digit, and says that it is a test', async () => {
-    // an account of its own: an event names a hundred endpoints it did not go to, and this file makes more
+  test('has any given type and data, digit for digit, and is marked as a test', async () => {
+    // an account of its own: an event names a hundred skipped endpoints, and this file creates more
     const api = await world.otherAccount();
     const id = await makeEndpoint(api, { event_types: ['order.created'] });
     const other = await makeEndpoint(api);
@@ -789,7 +789,7 @@ describe('a test', () => {
     );
   });
 
-  test('of what a credential may not know is refused to it', async () => {
+  test('of data that a credential may not read is refused', async () => {
     const [{ id }, { id: all }] = [await create({ event_types: ['order.created'] }), await create()];
     const { access_token } = await makeGrant(world, api, { scopes: ['webhooks'] });
     const token = apiOf(world.url, access_token);
@@ -859,7 +859,7 @@ describe('a deleted endpoint', () => {
     });
   });
 
-  test('hears of nothing any more, and keeps neither secrets nor headers', async () => {
+  test('gets no events any more, and keeps neither secrets nor headers', async () => {
     const { id } = await create({ headers: { 'X-Shop': 'value' } });
     await api.post(`${one(id)}/rotate-secret`);
     await api.delete(one(id));
@@ -881,7 +881,7 @@ describe('a deleted endpoint', () => {
     expectRefusal(retried, 409, 'endpoint_deleted');
   });
 
-  test('ends what still waited there as failed, without an attempt', async () => {
+  test('fails its waiting deliveries without an attempt', async () => {
     const busy = await startWorld();
     try {
       const [deleted, kept] = [
@@ -912,7 +912,7 @@ describe('a deleted endpoint', () => {
   });
 });
 
-describe('the first thing that is wrong decides', () => {
+describe('the first error decides', () => {
   test.each<[string, () => Promise<Json>, number, string]>([
     ['a bad shape and an unknown id', () => api.patch(NOBODY, { rate_limit: 0 }), 400, 'invalid_body'],
     ['an unknown id and a bad URL', () => api.patch(NOBODY, { url: 'ftp://x' }), 404, 'resource_missing'],

@@ -24,7 +24,7 @@ const retry = (row: Json, headers?: Record<string, string>) =>
   api.post(`${at(row)}/retry`, undefined, headers);
 const uuidOf = (id: string) => id.replace(/^[a-z]+_/, '');
 
-/** An event at an endpoint of its own; its log record. */
+/** An event at an endpoint of its own; returns its log record. */
 async function deliver(
   type = 'order.created',
   data: object = {},
@@ -57,7 +57,7 @@ async function queuedOf(row: Json): Promise<Queued | undefined> {
 }
 
 describe('a delivery', () => {
-  test('that waits says when it is due', async () => {
+  test('that waits shows when it is due', async () => {
     const row = await deliver();
     expect(row).toEqual({
       id: expect.stringMatching(/^evt_[0-9a-f]{32}$/),
@@ -89,7 +89,7 @@ describe('a delivery', () => {
     expect(shown.text).toContain(`"payload":${published.text},"attempts"`);
   });
 
-  test('shows every attempt in order: what was sent and what came back', async () => {
+  test('shows every attempt in order: the request and the response', async () => {
     const row = await deliver();
     await seedAttempts(world, row, [
       { status: null },
@@ -157,7 +157,7 @@ describe('a delivery', () => {
     ]);
   });
 
-  test('that failed for good says with what', async () => {
+  test('that failed permanently shows the error', async () => {
     const row = await deliver();
     await seedAttempts(world, row, [{ status: 500 }, { status: 404 }]);
     expect((await api.get(at(row))).body).toMatchObject({
@@ -170,7 +170,7 @@ describe('a delivery', () => {
     });
   });
 
-  test('is found by its event and its endpoint together only', async () => {
+  test('is found only by its event together with its endpoint', async () => {
     const [one, other] = [await deliver(), await deliver('other.created')];
     const missing = await api.get(`${logOf(String(MISSING.id))}/${MISSING.event_id}`);
     expectRefusal(missing, 404, 'resource_missing');
@@ -232,7 +232,7 @@ describe('the log', () => {
   const key = (row: Json) => `${row.id} ${row.webhook_endpoint_id}`;
 
   test('has a row for each endpoint an event goes to, in the order of events, then of endpoints', async () => {
-    // an event of each type goes to three, four and one; a disabled endpoint is told of to the first one
+    // an event of each type goes to three, four and one; the first one is notified of a disabled endpoint
     expect(everything).toHaveLength(10 * 3 + 10 * 4 + 10 * 1 + 1);
     const keys = everything.map(key);
     expect(keys).toEqual(keys.toSorted());
@@ -247,7 +247,7 @@ describe('the log', () => {
     expect(answers[0]?.text).toBe(answers[1]?.text);
   });
 
-  test('has the states that are asked for, and only these, with their exact number', async () => {
+  test('has exactly the requested states, with their exact number', async () => {
     const found: Record<string, number> = {};
     for (const status of ['pending', 'held', 'delivered', 'failed']) {
       for (const sort of ['id', '-created_at']) {
@@ -262,7 +262,7 @@ describe('the log', () => {
     expect(Object.values(found).reduce((sum, count) => sum + count)).toBe(everything.length);
   });
 
-  test('takes every filter with every other: each narrows what the others leave', async () => {
+  test('combines every filter with every other: each narrows the result of the others', async () => {
     const { first, second, off, gone } = endpoints;
     for (const endpoint of [first, second, off, gone]) {
       for (const status of ['pending', 'held', 'delivered', 'failed', undefined]) {
@@ -284,7 +284,7 @@ describe('the log', () => {
     }
   });
 
-  test('can be cut by time, both ends', async () => {
+  test('is filtered by time, at both ends', async () => {
     const [from, to] = [everything[20].created_at, everything[60].created_at];
     const { data } = await ask({ 'created_at[gte]': from, 'created_at[lt]': to, sort: 'id' });
     expect(data).toEqual(everything.filter((row) => row.created_at >= from && row.created_at < to));
@@ -295,7 +295,7 @@ describe('the log', () => {
   });
 
   test.each(['', '?status=pending', '?status=held', '?status=failed', '?type=order.paid'])(
-    'with %j goes page by page without a gap, and is empty past its end',
+    'with %j is paged without a gap, and is empty past its end',
     async (query) => {
       const path = `${EVENT_LOG}${query}`;
       const whole = await allOf(client, path);
@@ -319,7 +319,7 @@ describe('the log', () => {
     },
   );
 
-  test('of an endpoint does not take a filter by endpoint', async () => {
+  test('of an endpoint does not accept a filter by endpoint', async () => {
     const answer = await client.get(`${logOf(endpoints.first)}?webhook_endpoint_id=${endpoints.first}`);
     expectRefusal(answer, 400, 'unknown_query_parameter', 'webhook_endpoint_id');
   });
@@ -343,20 +343,17 @@ describe('a retry', () => {
   test.each([
     ['delivered', [{ status: 200 }]],
     ['failed', [{ status: 500 }]],
-  ] as const)(
-    'of what was %s puts it to work now; the log waits for what comes of it',
-    async (_, attempts) => {
-      const row = await deliver();
-      await seedAttempts(world, row, attempts);
-      expect(await queuedOf(row)).toBeUndefined();
-      const before = await api.get(at(row));
-      expectDone(await retry(row));
-      expect(await queuedOf(row)).toEqual({ trigger: 'manual', is_due: true, is_leased: false });
-      expect((await api.get(at(row))).text).toBe(before.text);
-      // one that is due already is that attempt
-      await onlyAudited(world, async () => expectDone(await retry(row)));
-    },
-  );
+  ] as const)('of what was %s queues it now; the log waits for the result', async (_, attempts) => {
+    const row = await deliver();
+    await seedAttempts(world, row, attempts);
+    expect(await queuedOf(row)).toBeUndefined();
+    const before = await api.get(at(row));
+    expectDone(await retry(row));
+    expect(await queuedOf(row)).toEqual({ trigger: 'manual', is_due: true, is_leased: false });
+    expect((await api.get(at(row))).text).toBe(before.text);
+    // a due one is that attempt
+    await onlyAudited(world, async () => expectDone(await retry(row)));
+  });
 
   test('of what waits for its next attempt makes it now; the schedule stays', async () => {
     const row = await deliver();
@@ -377,7 +374,7 @@ describe('a retry', () => {
     expect(step).toBe(3);
   });
 
-  test('of an event that is due already or in flight changes nothing: that is the attempt', async () => {
+  test('of an event that is due or in flight changes nothing: that is the attempt', async () => {
     const row = await deliver();
     await onlyAudited(world, async () => expectDone(await retry(row)));
     const lease = (token: string, due: string) =>
@@ -389,7 +386,7 @@ describe('a retry', () => {
     await lease('null', 'now()');
   });
 
-  test('lifts what the endpoint asked to wait, and no rate limit', async () => {
+  test('ends a wait that the endpoint requested, and keeps rate limits', async () => {
     const row = await deliver();
     const waits = async (interval: string) => {
       const endpoint = [uuidOf(row.webhook_endpoint_id)];
@@ -420,7 +417,7 @@ describe('a retry', () => {
     expectDone(await retry(row));
   });
 
-  test('with an Idempotency-Key is made once and answered again', async () => {
+  test('with an Idempotency-Key happens once and is answered again', async () => {
     const row = await deliver();
     await seedAttempts(world, row, [{ status: 500 }]);
     const headers = { 'idempotency-key': 'retry' };
@@ -434,7 +431,7 @@ describe('a retry', () => {
     expectRefusal(await retry(other, headers), 409, 'idempotency_key_reused');
   });
 
-  test('takes no body but an empty one', async () => {
+  test('accepts only an empty body', async () => {
     const row = await deliver();
     const send = (body: string) =>
       api.request('POST', `${at(row)}/retry`, { body, headers: { 'content-type': 'application/json' } });
