@@ -5,10 +5,10 @@ import { builtProgram } from './test/support/built.ts';
 import { TEST_PATIENCE_MS } from './test/support/patience.ts';
 import { SlowestFiles } from './test/support/report.ts';
 
-/** Tests of these rooms start servers, commands and browsers, so a file of theirs takes longest. */
+/** Tests of these rooms start servers, commands and browsers, so their files take longest. */
 const SLOW_ROOMS = /\/test\/(first-hour|faults|cli|browser|operations)\//;
 
-/** Begins with the slow files, so that no worker is left with one of them at the end. */
+/** Begins with the slow files, so that no worker has one of them left at the end. */
 class SlowFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const sorted = await super.sort(files);
@@ -26,7 +26,7 @@ export default defineConfig({
     testTimeout: TEST_PATIENCE_MS,
     hookTimeout: TEST_PATIENCE_MS,
     pool: 'forks',
-    // the program is read, compiled and warm once a process, not once a file: no module keeps what a test did
+    // the program is read, compiled and warm once per process, not once per file: no module keeps state of a test
     isolate: false,
     // a test waits for PostgreSQL and for processes more than it computes
     maxWorkers: 3 * availableParallelism(),

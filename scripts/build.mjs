@@ -1,5 +1,5 @@
-// Builds dist/ from nothing, so that a renamed file leaves no stale twin behind: the program, the dashboard beside it, and
-// the package of the client. A build that fails leaves the last one as it was.
+// Builds dist/ from scratch, so that a renamed file leaves no stale output: the program, the dashboard next to it, and
+// the client package. A failed build keeps the previous output.
 import { chmodSync, mkdirSync, renameSync, rmSync, symlinkSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { buildDashboard, run } from './dashboard.mjs';
@@ -21,8 +21,8 @@ for (const output of outputs) {
   rmSync(output, { recursive: true, force: true });
   renameSync(`${output}.next`, output);
 }
-// `npx payhook` runs this. With a `bin` in package.json, npx would install the whole repository a second time, into a cache
-// of its own, so the package gets its `bin` when it is packed.
+// `npx payhook` runs this. With a `bin` in package.json, npx would install the whole repository again, into its own
+// cache, so the package gets its `bin` when it is packed.
 const command = `${root}node_modules/.bin/payhook`;
 mkdirSync(`${root}node_modules/.bin`, { recursive: true });
 rmSync(command, { force: true });

@@ -1,5 +1,5 @@
-// `node scripts/check-release.mjs TAG` refuses a release unless `npm run test:long` passed on it: the record in the tagged
-// commit names that commit, or one from which it differs in the record alone.
+// `node scripts/check-release.mjs TAG` refuses a release unless `npm run test:long` passed on it: the record in the
+// tagged commit names that commit, or one that differs only in the record.
 import { changedBetween, git, RECORD, recordAt } from './long-run.mjs';
 
 const tag = process.argv[2] ?? 'HEAD';

@@ -1,4 +1,4 @@
-// Makes docs/cli.md, the page of all commands, from the commands themselves.
+// Generates docs/cli.md, the page of all commands, from the commands themselves.
 import type { Argument, Command, Option } from 'commander';
 import { takes } from '../src/cli/command/option-rules.ts';
 import { buildProgram } from '../src/cli/program.ts';
@@ -118,7 +118,7 @@ ${index.join('\n')}
 ${sections.join('\n')}`;
 }
 
-/** The commands at or below one that do something. */
+/** The commands at or below one that have an action. */
 function leavesOf(command: Command): Command[] {
   return command.commands.length === 0 ? [command] : command.commands.flatMap(leavesOf);
 }
@@ -159,7 +159,7 @@ ${coded(command.options.find(isJson)?.description ?? '')
 `;
 }
 
-const RECORD = /\b[A-Z]\w+/g; // as openapi.json names it
+const RECORD = /\b[A-Z]\w+/g; // the name in openapi.json
 
 function termOf(argument: Argument): string {
   const name = argument.name() + (argument.variadic ? '...' : '');
@@ -193,7 +193,7 @@ function addedHelp(command: Command): { prose: string; examples: string } {
   return { prose: prose.trim(), examples: examples.replaceAll(/^ {2}/gm, '').trim() };
 }
 
-/** Help text as Markdown: what is typed becomes code, lines to type a block. */
+/** Help text as Markdown: typed text becomes code, lines to type a block. */
 function marked(text: string): string {
   const paragraphs = text.split(/\n{2,}/).map((paragraph) => {
     const [first = '', ...lines] = paragraph.split('\n');
@@ -207,7 +207,7 @@ function marked(text: string): string {
 
 const inTable = (text: string) => coded(text).replaceAll('|', '\\|');
 
-// Objects, options, and what has a character that Markdown would take for markup.
+// Objects, options, and text with a character that Markdown would treat as markup.
 const CODE = /\{[^}]*\}|(?<![\w-])--?[a-z][\w-]*|[^\s(),;:]*[_*<>[\]|"$](?:[^\s(),;:]*[^\s(),;:.])?/g;
 
 function coded(text: string): string {

@@ -1,5 +1,5 @@
-// Makes src/client/api.ts of the OpenAPI description: a type for every named component, body and query, and the table of
-// operations that the client's methods are made of.
+// Generates src/client/api.ts from the OpenAPI description: a type for every named component, body and query, and the
+// table of operations from which the client builds its methods.
 import { spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 
@@ -100,7 +100,7 @@ export function clientTypes(described: object): string {
   );
 }
 
-/** The paths with the envelopes of lists where they are used: the client has one type for all of them. */
+/** The paths with the list envelopes inlined: the client has one type for all of them. */
 function withLists(
   paths: Described['paths'],
   schemas: Described['components']['schemas'],
@@ -171,7 +171,7 @@ function field(name: string, type: string, about: { optional: boolean; doc?: str
   return `${comment(about.doc)}readonly ${key}${about.optional ? '?' : ''}: ${type}${missing};`;
 }
 
-/** What a schema says of itself beyond its type. */
+/** The constraints of a schema beyond its type. */
 function describing(schema: Schema): string | undefined {
   if (schema.format === 'date-time' && schema.description?.startsWith('RFC 3339')) return undefined;
   return schema.description ?? schema.anyOf?.map(describing).find((text) => text !== undefined);
@@ -202,7 +202,7 @@ const bodyOf = ({ requestBody }: Operation): Schema | 'file' | undefined => {
   return requestBody.content['application/json']?.schema ?? 'file';
 };
 
-/** What an operation gives: the schema of its JSON, a file, or nothing. */
+/** The result of an operation: the schema of its JSON, a file, or nothing. */
 function resultOf({ operationId, responses }: Operation): Schema | 'file' | 'nothing' {
   const contents = Object.entries(responses)
     .filter(([status]) => status.startsWith('2'))
@@ -218,14 +218,14 @@ function resultOf({ operationId, responses }: Operation): Schema | 'file' | 'not
   return first;
 }
 
-/** The record a list is of; undefined when it is no list. */
+/** The record type of a list; undefined when it is no list. */
 function itemOf(schema: Schema | 'file' | 'nothing'): Schema | undefined {
   return typeof schema === 'object' && schema.properties?.pagination
     ? schema.properties.data?.items
     : undefined;
 }
 
-/** The named types of what an operation is given, where the description has no name for it. */
+/** The named types of an operation's input, where the description has no name for it. */
 function inputs(operation: Operation): string[] {
   const name = capital(operation.operationId);
   const body = bodyOf(operation);
@@ -248,7 +248,7 @@ function queryType(name: string, parameters: readonly Parameter[]): string {
   return `export interface ${name} ${isList ? 'extends PageQuery ' : ''}{\n${fields.join('\n')}\n}`;
 }
 
-/** What a parameter means, where its type does not say it all. */
+/** The meaning of a parameter, where its type does not fully express it. */
 function rule({ description, schema }: Parameter): string | undefined {
   const known = schema.enum && schema.default === undefined;
   const standard = schema.default === undefined ? '' : `; default \`${schema.default}\``;
@@ -295,7 +295,7 @@ function resultType(result: Schema | 'file' | 'nothing'): string {
   return result === 'file' ? 'Download' : typeOf(result);
 }
 
-/** How an operation is asked for, as data. */
+/** The request of an operation, as data. */
 function route(method: string, path: string, operation: Operation): string {
   const body = bodyOf(operation);
   const result = resultOf(operation);

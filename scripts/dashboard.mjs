@@ -1,5 +1,5 @@
-// The build of the dashboard, for build.mjs. Run by itself it says how much script its first screen loads, and fails above
-// the budget.
+// The build of the dashboard, for build.mjs. As a program it prints how much script the first screen loads, and fails
+// above the budget.
 import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { cpSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -21,7 +21,7 @@ export function run(program, args) {
   return new Promise((done, failed) => child.once('error', failed).once('exit', (code) => done(code === 0)));
 }
 
-/** What the dashboard is made of, as a hash. */
+/** A hash of the dashboard's sources. */
 function digest() {
   const hash = createHash('sha256').update(readFileSync(`${root}package-lock.json`));
   for (const folder of FOLDERS) {
@@ -33,7 +33,10 @@ function digest() {
   return hash.digest('hex');
 }
 
-/** Puts the built dashboard into a folder: the last build while nothing it is made of has changed. Resolves to whether it could. */
+/**
+ * Puts the built dashboard into a folder: the last build while its sources have not changed. Resolves to whether it
+ * succeeded.
+ */
 export async function buildDashboard(to) {
   const made = digest();
   if (existsSync(`${last}/.made-of`) && readFileSync(`${last}/.made-of`, 'utf8') === made) {
@@ -46,7 +49,10 @@ export async function buildDashboard(to) {
   return isBuilt;
 }
 
-/** Bytes of script, in gzip, that the first screen of a page needs: what the page names, and the largest of what a screen adds. */
+/**
+ * Bytes of script, in gzip, that the first screen of a page needs: the files that the page names, and the largest that
+ * a screen adds.
+ */
 function firstLoad(folder, html) {
   const page = readFileSync(`${folder}/${html}`, 'utf8');
   const named = [...page.matchAll(/(?:src|href)="\/(assets\/[^"]+\.js)"/g)].map(([, name]) => name);

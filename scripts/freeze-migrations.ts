@@ -1,5 +1,5 @@
-// Adds the checksums of migrations that are about to be released to migrations/checksums.json. What stands there
-// already is never touched: it fails when such a file has changed.
+// Adds the checksums of migrations that are about to be released to migrations/checksums.json. Existing entries never
+// change: the script fails when such a file has changed.
 import { writeFileSync } from 'node:fs';
 import { frozenChecksums, readMigrations } from '../src/db/migration-files.ts';
 

@@ -1,6 +1,6 @@
-// Writes the files that are made from code: docs/openapi.json, docs/errors.md, docs/events.md, docs/configuration.md,
-// docs/cli.md, docs/sizes.md, src/client/api.ts, and the tables of docs/payouts.md that stand between marks.
-// With --check it writes nothing and fails when one of them is not what the code says.
+// Writes the generated files: docs/openapi.json, docs/errors.md, docs/events.md, docs/configuration.md, docs/cli.md,
+// docs/sizes.md, src/client/api.ts, and the marked tables of docs/payouts.md. With --check it writes nothing and fails
+// when one of them is out of date.
 import { readFileSync, writeFileSync } from 'node:fs';
 import type { TSchema } from 'typebox';
 import { CATALOGUE, exampleEvent } from '../src/catalogue/catalogue.ts';
@@ -70,7 +70,7 @@ interface FieldSchema {
   readonly required?: readonly string[];
 }
 
-/** What a field holds, in words. */
+/** The type of a field, in words. */
 function valueText(schema: FieldSchema): string {
   if (schema.anyOf) return schema.anyOf.map(valueText).join(' or ');
   if (schema.enum) return schema.enum.map((word) => `\`${word}\``).join(', ');
@@ -167,7 +167,7 @@ same event again under the same \`external_id\` does not send it twice: the resp
 ${[...groups].map(([data, group]) => eventGroup(data, group)).join('\n')}`;
 }
 
-/** The guide to payouts as it is, with the tables that are made from code between `<!-- name -->` and `<!-- /name -->`. */
+/** The guide to payouts, with the generated tables between `<!-- name -->` and `<!-- /name -->`. */
 function payoutsPage(): string {
   const page = readFileSync(new URL('../docs/payouts.md', import.meta.url), 'utf8');
   const tables = { 'approval rules': approvalTable(), 'protected actions': protectedTable() };

@@ -1,16 +1,16 @@
-// The record of `npm run test:long`: which commit it last passed on. Run as a program it prints that.
+// The record of `npm run test:long`: the last commit that passed. As a program it prints that.
 import { execFileSync } from 'node:child_process';
 import { pathToFileURL } from 'node:url';
 
-/** Where the record is, in the repository. */
+/** The path of the record in the repository. */
 export const RECORD = 'test/long-run.json';
 
-/** What git prints, without the end of its last line. Throws when git fails. */
+/** The output of git, without the last line end. Throws when git fails. */
 export function git(...args) {
   return execFileSync('git', args, { encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] }).trimEnd();
 }
 
-/** The record as a revision has it, or null. */
+/** The record in a revision, or null. */
 export function recordAt(revision) {
   const has = git('ls-tree', '--name-only', revision, RECORD) !== '';
   return has ? JSON.parse(git('show', `${revision}:${RECORD}`)) : null;

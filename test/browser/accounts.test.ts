@@ -7,7 +7,7 @@ import { inChromium, openAccount } from './support.ts';
 inChromium('somebody who is invited to a second account', (chromium) => {
   const world = useWorld();
 
-  test('joins with the password they have, and chooses the account an application is let into', async () => {
+  test('joins with the existing password, and chooses the account that an application gets access to', async () => {
     const { email } = await signedIn(world, 'owner');
     const agency = await world.otherAccount('Northwind Traders');
     const invited = await agency.post('/v2/users', { email, name: 'Bea', role: 'owner' });

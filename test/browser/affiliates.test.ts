@@ -18,7 +18,7 @@ inChromium('affiliates and commissions in the dashboard', (chromium) => {
     await world.api.patch('/v2/account', { hold_days: 0 });
   });
 
-  test('a commission is found by its order; its refund is told in numbers and makes the unpaid payout smaller', async () => {
+  test('a commission is found by its order; its refund is shown in numbers and reduces the unpaid payout', async () => {
     const ada = await makeAffiliate(world.api, { name_first: 'Ada', name_last: 'Lovelace' });
     const sale = await makeCommission(world.api, ada.id, { order_id: 'order-77', sale_amount: 10_000 });
     await makeCommission(world.api, ada.id, { order_id: 'order-78', type: 'bonus' });
@@ -73,7 +73,7 @@ inChromium('affiliates and commissions in the dashboard', (chromium) => {
     await page.keyboard.press('Escape');
     await drawer.waitFor({ state: 'detached' });
     expect(new URL(page.url()).search).toBe('');
-    // filters fold on a phone
+    // on a phone the filters are collapsed
     const status = page.getByRole('combobox', { name: 'Status' });
     expect(await status.isVisible()).toBe(false);
     await page.getByRole('button', { name: 'Filters', exact: true }).click();
@@ -83,7 +83,7 @@ inChromium('affiliates and commissions in the dashboard', (chromium) => {
     expectQuiet(visitor);
   });
 
-  test('many commissions are held at once, with their sums; one that is refused is told by name, and the rest is done', async () => {
+  test('many commissions are held at once, with their sums; a refused one is named, and the rest is done', async () => {
     const { id } = await makeAffiliate(world.api);
     const orders = ['bulk-1', 'bulk-2', 'bulk-3'];
     const made = [];
@@ -112,7 +112,7 @@ inChromium('affiliates and commissions in the dashboard', (chromium) => {
     expectQuiet(visitor);
   });
 
-  test('an affiliate is found, mended and adjusted; only what was changed is sent', async () => {
+  test('an affiliate is found, corrected and adjusted; only changed fields are sent', async () => {
     const { id, email } = await makeAffiliate(world.api, { name_first: '<b>Grace</b>', name_last: 'عباس' });
     await makeCommission(world.api, id);
     const visitor = await atDashboard(chromium, world, { path: '/affiliates' });
@@ -156,7 +156,7 @@ inChromium('affiliates and commissions in the dashboard', (chromium) => {
     expectQuiet(visitor);
   });
 
-  test('one timeline tells all that happened to an affiliate, by kind when one asks, older on demand', async () => {
+  test('one timeline shows everything about an affiliate, filtered by kind, older entries on demand', async () => {
     const { id } = await makeAffiliate(world.api, { paypal_email: 'time@example.com' });
     for (let number = 1; number <= 25; number += 1) {
       await makeCommission(world.api, id, { order_id: `time-${number}`, amount: 100 });
@@ -197,7 +197,7 @@ inChromium('affiliates and commissions in the dashboard', (chromium) => {
     expectQuiet(visitor);
   });
 
-  test('a viewer sees it all, and no button that would be refused', async () => {
+  test('a viewer sees everything, and no button that would be refused', async () => {
     const { id } = await makeAffiliate(world.api);
     const commission = await makeCommission(world.api, id);
     const visitor = await atDashboard(chromium, world, {

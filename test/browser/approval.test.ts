@@ -13,7 +13,7 @@ inChromium('a payout that a second person must approve', (chromium) => {
     ['wide', WIDE],
     ['on a phone', PHONE],
   ])(
-    'is asked for in the settings, shown on the home screen, approved with a note, and then paid, %s',
+    'is enabled in the settings, shown on the home screen, approved with a note, and then paid, %s',
     async (_, viewport) => {
       const owner = await atDashboard(chromium, world, { api, path: '/settings/account', viewport });
       const member = await signedIn(world, 'member', api);
@@ -43,7 +43,7 @@ inChromium('a payout that a second person must approve', (chromium) => {
     },
   );
 
-  test('tells its creator to ask somebody else, and does not let them approve', async () => {
+  test('asks its creator to find another person, and does not let them approve', async () => {
     await makeCommission(api, (await makeAffiliate(api)).id);
     const creator = await atDashboard(chromium, world, { api, path: '/payouts/new' });
     await api.patch('/v2/account', { approval: 'second_person' });
@@ -64,7 +64,7 @@ inChromium('a payout that a second person must approve', (chromium) => {
     ['wide', WIDE],
     ['on a phone', PHONE],
   ])(
-    'of a key that belongs to nobody takes two people, and says who cannot approve it and why, %s',
+    'of an ownerless key needs two people, and says who cannot approve it and why, %s',
     async (_, viewport) => {
       const [bob, eve] = [await signedIn(world, 'owner', api), await signedIn(world, 'member', api)];
       const owner = await atDashboard(chromium, world, { api, viewport });

@@ -19,7 +19,7 @@ import {
   type Visitor,
 } from './support.ts';
 
-/** What a proxy does not pass on as it came. */
+/** Headers that a proxy does not forward unchanged. */
 const DROPPED = ['host', 'connection', 'content-length', 'accept-encoding'];
 const WHERE = [['neighbour'], ['stranger']] as const;
 
@@ -46,7 +46,7 @@ inChromium('against somebody who is signed in', (chromium) => {
   const request = (of = application, uri = `${site.stranger}/callback`) =>
     world.url + authorizePath(of, { redirect_uri: uri, scope: 'affiliates', state: 'st4te' });
 
-  /** Somebody who signed in, and whose browser runs every script of the attacker. */
+  /** A signed-in user whose browser runs every script of the attacker. */
   async function victim(): Promise<Visitor> {
     const made = await chromium.visitor({ scripts: true, storageState: cookies });
     await made.page.goto(`${world.url}/account`);
@@ -58,7 +58,7 @@ inChromium('against somebody who is signed in', (chromium) => {
     return new URL(page.url()).pathname === '/account';
   };
 
-  /** A page that sends a form as soon as it is opened. */
+  /** A page that submits a form as soon as it is opened. */
   function form(action: string, fields: Record<string, string>, more = ''): string {
     const inputs = Object.entries(fields).map(([name, value]) => {
       const quoted = value.replaceAll('&', '&amp;').replaceAll('"', '&quot;');
@@ -71,13 +71,13 @@ inChromium('against somebody who is signed in', (chromium) => {
     );
   }
 
-  /** Lets somebody open a page of the attacker in a new tab; how the form that it sends is answered. */
+  /** A user opens a page of the attacker in a new tab; returns the response to the form that it submits. */
   async function spring({ context }: Visitor, where: 'neighbour' | 'stranger', trap: string) {
     traps['/trap'] = () => trap;
     const tab = await context.newPage();
     const [answer] = await Promise.all([
       tab.waitForResponse((response) => response.request().method() === 'POST'),
-      // the form goes before the page is complete
+      // the form is submitted before the page is complete
       tab.goto(`${site[where]}/trap`, { waitUntil: 'commit' }).catch(() => null),
     ]);
     await tab.waitForURL((url) => url.pathname !== '/trap');
@@ -101,14 +101,14 @@ inChromium('against somebody who is signed in', (chromium) => {
       ['gives the API a JSON', '/v2/oauth-applications', { '{"name":"': '","kind":"public"}' }],
     ];
 
-    test.each(FORMS)('that sends a form %s: nothing', async (_, action, fields) => {
+    test.each(FORMS)('that submits a form %s: nothing', async (_, action, fields) => {
       await world.api.post('/v2/users', { email: 'mallory@example.com', name: 'M', role: 'viewer' });
       const who = await victim();
       const cookie = String(await sessionOf(who));
       const before = await everything(world);
       for (const more of ['', 'enctype="text/plain"', 'data-unnamed']) {
         const answer = await spring(who, where, form(action, fields, more));
-        // browsers send the cookie along with what a neighbour sends
+        // browsers send the cookie with requests of a neighbouring origin
         expect(answer.sent.cookie?.includes(cookie) ?? false).toBe(where === 'neighbour');
         expect(answer.headers['set-cookie']).toBeUndefined();
         expect(await everything(world)).toBe(before);
@@ -117,7 +117,7 @@ inChromium('against somebody who is signed in', (chromium) => {
       expect(await isSignedIn(who.page)).toBe(true);
     });
 
-    test('that allows what it asks for: no code, no grant', async () => {
+    test('that approves its own authorization request: no code, no grant', async () => {
       const who = await victim();
       const asked = Object.fromEntries(new URL(request()).searchParams);
       for (const csrf of [{}, { csrf: '' }, { csrf: 'x'.repeat(43) }]) {
@@ -184,7 +184,7 @@ inChromium('against somebody who is signed in', (chromium) => {
           expect(await sessionOf(nobody)).toBeUndefined();
         }
       }
-      // a frame without an origin says nothing of where it is
+      // a frame without an origin reveals nothing of its page
       const inside = form('/sign-in', { email: mallory.email, password: PASSWORD });
       const quoted = inside.replaceAll('&', '&amp;').replaceAll('"', '&quot;');
       const frame = `<iframe sandbox="allow-scripts allow-forms allow-top-navigation" srcdoc="${quoted}"></iframe>`;
@@ -196,7 +196,7 @@ inChromium('against somebody who is signed in', (chromium) => {
       );
       expect(line.status).toBe(403);
       expect(await sessionOf(nobody)).toBeUndefined();
-      // what the attacker sends would have done it
+      // the attacker's request would have worked otherwise
       expect((await signInAs(world.url, mallory.email)).answer.status).toBe(303);
     });
 
@@ -212,7 +212,7 @@ inChromium('against somebody who is signed in', (chromium) => {
         [page, `${world.url}/account`, 'Password'],
         [nobody.page, `${world.url}/sign-in`, 'Sign in'],
       ] as const) {
-        // without the trap it is there to be clicked
+        // without the trap the button is there to be clicked
         await tab.goto(path);
         expect(await tab.content()).toContain(shown);
         traps['/trap'] = () => `<${tag} ${attribute}="${path.replaceAll('&', '&amp;')}"></${tag}>`;
@@ -238,7 +238,7 @@ inChromium('against somebody who is signed in', (chromium) => {
     for (const uri of sly) expect(await policyOf(uri)).toBe(plain.replace(' https://plain.example', ''));
   });
 
-  test('a session planted before sign-in is not the one after it', async () => {
+  test('a session planted before sign-in is not the session after it', async () => {
     const mallory = await signedIn(world, 'viewer');
     const plant = async (who: Visitor, value: string) =>
       who.context.addCookies([{ name: 'payhook_session', value, url: world.url }]);
@@ -253,7 +253,7 @@ inChromium('against somebody who is signed in', (chromium) => {
     expect(own).toMatch(/^phi_/);
     expect(own).not.toBe(made);
 
-    // one that is good, planted while the form is open
+    // a valid one, planted while the form is open
     const second = await chromium.visitor();
     await second.page.goto(`${world.url}/sign-in`);
     const theirs = mallory.browser.cookie() ?? '';
@@ -263,19 +263,19 @@ inChromium('against somebody who is signed in', (chromium) => {
     expect(await second.page.getByRole('main').textContent()).toContain(email);
     expect(await sessionOf(second)).not.toBe(theirs);
     expect((await mallory.browser.get('/account')).text).not.toContain(email);
-    // nor does the attacker keep a copy of the one before
+    // nor does the attacker keep a copy of the earlier session
     await second.page.context().clearCookies();
     await plant(second, made);
     expect(await isSignedIn(second.page)).toBe(false);
   });
 
-  test('the cookie is out of reach of scripts, of other sites, and of whoever listens', async () => {
+  test('scripts, other sites and eavesdroppers cannot get the cookie', async () => {
     const who = await victim();
     const kept = (await who.context.cookies()).filter(({ name }) => name === 'payhook_session');
     expect(kept).toMatchObject([{ httpOnly: true, sameSite: 'Lax', secure: false, path: '/' }]);
     expect(await who.page.evaluate('document.cookie')).toBe('');
 
-    // behind a proxy that ends TLS, as most are
+    // behind a proxy that ends TLS, as is usual
     let inner = '';
     const proxy = createServer(certificateFor('localhost'), async (asked, response) => {
       const chunks: Buffer[] = [];
@@ -286,7 +286,7 @@ inChromium('against somebody who is signed in', (chromium) => {
       ]);
       const answer = await fetch(inner + asked.url, {
         method: asked.method ?? 'GET',
-        // the body is passed on as it was read, so it must not come compressed
+        // the body is forwarded unchanged, so it must not be compressed
         headers: [...headers.filter(([name]) => !DROPPED.includes(name)), ['accept-encoding', 'identity']],
         redirect: 'manual',
         ...(chunks.length > 0 ? { body: Buffer.concat(chunks) } : {}),
@@ -317,7 +317,7 @@ inChromium('against somebody who is signed in', (chromium) => {
   });
 
   test.each([[true], [false]])(
-    'after signing out, going back shows nothing of it (scripts: %s)',
+    'after signing out, going back shows nothing of the account (scripts: %s)',
     async (scripts) => {
       const { page } = await chromium.visitor({ scripts });
       await page.goto(`${world.url}/sign-in`);
@@ -337,7 +337,7 @@ inChromium('against somebody who is signed in', (chromium) => {
     },
   );
 
-  test('`next` leads nowhere but to pages of this server', async () => {
+  test('`next` leads only to pages of this server', async () => {
     const evil = () => new URL(site.neighbour).host;
     const before = site.requests.length;
     const { page, context } = await chromium.visitor({ scripts: true });
@@ -356,7 +356,7 @@ inChromium('against somebody who is signed in', (chromium) => {
       await signInOn(page, email);
       await page.waitForURL((url) => url.pathname !== '/sign-in', { waitUntil: 'commit' });
       expect([next, new URL(page.url()).origin]).toEqual([next, world.url]);
-      // and who is signed in already
+      // also for a user who is already signed in
       const again = `${world.url}/sign-in?next=${encodeURIComponent(next)}`;
       await page.goto(again, { waitUntil: 'commit' });
       expect([next, new URL(page.url()).origin]).toEqual([next, world.url]);
@@ -377,7 +377,7 @@ inChromium('against somebody who is signed in', (chromium) => {
     const { page } = await chromium.visitor({ scripts: true });
     const first = site.requests.length;
     await page.goto(invited.invitation_url);
-    // a page of ours that somebody leaves for another site
+    // a page of ours that a user leaves for another site
     await page.evaluate(`location.href = ${JSON.stringify(`${site.stranger}/left`)}`);
     await page.waitForURL(`${site.stranger}/left`);
     await page.goto(invited.invitation_url);
@@ -385,7 +385,7 @@ inChromium('against somebody who is signed in', (chromium) => {
     await page.getByLabel('Password again').fill(PASSWORD);
     await page.getByRole('button', { name: 'Join', exact: true }).click();
     await openAccount(page, world.url);
-    // a mistake that goes back through the sign-in form, and a consent
+    // a mistake that returns through the sign-in form, and a consent
     await page.context().clearCookies();
     await page.goto(`${request(app, onward)}&code_challenge_method=plain`);
     await signInOn(page, 'invited@example.com');
@@ -401,7 +401,7 @@ inChromium('against somebody who is signed in', (chromium) => {
       '/onward',
       '/welcome',
     ]);
-    // a page with a form says to other sites on which server it was, and nothing else; the others say nothing
+    // a page with a form sends other sites its origin and nothing else; other pages send nothing
     expect(told.map(({ headers }) => headers.referer)).toEqual([
       `${world.url}/`,
       ...told.slice(1).map(() => undefined),

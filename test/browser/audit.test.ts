@@ -6,7 +6,7 @@ import { inChromium } from './support.ts';
 inChromium('the audit of a page', (chromium) => {
   const world = useWorld();
 
-  test('finds a field without a label, and a text that is too faint in the dark alone', async () => {
+  test('finds a field without a label, and a text that is too faint only in dark mode', async () => {
     const { page } = await atDashboard(chromium, world, { path: '/payouts' });
     await page.getByRole('combobox', { name: 'Status' }).waitFor();
     await expectAccessible(page);

@@ -35,7 +35,7 @@ inChromium('bad input', (chromium) => {
     });
     expect(done.status, done.text).toBe(201);
   };
-  /** Drops a file somewhere on the page; false when the page has taken it, so that the browser does not open it. */
+  /** Drops a file somewhere on the page; false when the page handled it, so that the browser does not open it. */
   const drop = (page: Page, name: string, content: string): Promise<boolean> =>
     page.evaluate(`(() => {
       const data = new DataTransfer();
@@ -44,14 +44,14 @@ inChromium('bad input', (chromium) => {
         new DragEvent('drop', { dataTransfer: data, bubbles: true, cancelable: true }));
     })()`);
 
-  test('a session that ends while a form is filled: the form stays, and what it says is done once', async () => {
+  test('a session that ends while a form is filled: the form stays, and is submitted once', async () => {
     const { id } = await makeAffiliate(world.api);
     const ada = await atDashboard(chromium, world, { path: `/affiliates/${id}?open=adjust` });
     const { page } = ada;
     const form = page.getByRole('dialog', { name: /^Adjust/ });
     await form.getByLabel('Amount').fill('12.34');
     await form.getByLabel(/^What for/).fill('a prize');
-    // a page that reads by itself would learn of the end before the button is pressed
+    // a page that polls would notice the end before the button is pressed
     await holdReads(page);
     await letPass(world, '60 days');
     await form.getByRole('button', { name: 'Add 12.34 USD' }).click();
@@ -66,7 +66,7 @@ inChromium('bad input', (chromium) => {
     expectQuiet(ada);
   });
 
-  test('somebody else who signs in there begins anew: what was filled in is not done in their account', async () => {
+  test('another user who signs in there starts over: the form is not submitted in their account', async () => {
     const shop = await world.otherAccount('The other shop');
     const { email } = await signedIn(world, 'owner', shop);
     const ada = await atDashboard(chromium, world, { path: '/settings/account' });
@@ -97,7 +97,7 @@ inChromium('bad input', (chromium) => {
     expectQuiet(ada);
   });
 
-  test('a clock that is three days fast, at the other end of the world, changes neither ages nor days', async () => {
+  test('a clock three days fast, at the other end of the world, changes neither ages nor days', async () => {
     await world.api.patch('/v2/account', { time_zone: 'America/New_York' });
     const { id } = await makeAffiliate(world.api);
     // the evening of 31 May in New York, the afternoon of 1 June on Kiritimati
@@ -126,7 +126,7 @@ inChromium('bad input', (chromium) => {
     expectQuiet(ada);
   });
 
-  test('what was refunded in a month leads to the refunds, and each to its commission', async () => {
+  test('the refunds of a month link to the list of refunds, and each to its commission', async () => {
     const { id } = await makeAffiliate(world.api);
     const sale = await makeCommission(world.api, id, { order_id: 'sent-back' });
     await refund(sale, 250);
@@ -170,7 +170,7 @@ inChromium('bad input', (chromium) => {
       '/import?kind=commissions',
       `/webhooks/${endpoint.body.id}?view=settings`,
       '/events?open=publish',
-      // not alerts: what viewers are told themselves is theirs to choose
+      // except alerts: viewers choose their own notifications
       ...['account', 'people', 'keys', 'applications', 'audit', 'system'].map((part) => `/settings/${part}`),
     ]) {
       await page.goto(world.url + path);
@@ -194,7 +194,7 @@ inChromium('bad input', (chromium) => {
     ['wide', WIDE],
     ['on a phone', PHONE],
   ])(
-    'an outdated file that is dropped: what changed since is told by affiliate; a file of another payout ticks nothing, %s',
+    'an outdated file that is dropped: changes since then are shown by affiliate; a file of another payout ticks nothing, %s',
     async (_, viewport) => {
       await clearPayout();
       const ada = await makeAffiliate(world.api, { name_first: 'Ada', paypal_email: 'ada.pays@example.com' });
@@ -218,11 +218,11 @@ inChromium('bad input', (chromium) => {
       await page.getByText('Paid (0 affiliates)').waitFor();
       expect(await drop(page, 'paypal.csv', outdated)).toBe(false);
       await page.getByText('Ticked 1 line from the file').waitFor();
-      // the page was opened after the refund: only the server knows what the file says
+      // the page was opened after the refund: only the server knows the file's content
       await page.getByText('The file is outdated').waitFor();
       await page.getByText('Ada: 100.00 USD → 60.00 USD').waitFor();
       await expectAccessible(page);
-      // where no file is taken, the page stays
+      // where no file is accepted, the page stays
       await page.goto(`${world.url}/affiliates`);
       await page.getByRole('heading', { level: 1 }).waitFor();
       expect(await drop(page, 'paypal.csv', outdated)).toBe(false);

@@ -18,7 +18,7 @@ inChromium('paying to bank accounts', (chromium) => {
   const world = useWorld();
   let people: Json[];
   beforeEach(async () => {
-    // what the test before left is paid
+    // the unpaid payout of the previous test is paid
     const rest = await world.api.post(PAYOUTS);
     if (rest.status === 201) await completePayout(world.api, rest.body);
     await world.api.patch('/v2/account', {
@@ -49,7 +49,7 @@ inChromium('paying to bank accounts', (chromium) => {
   test.each([
     ['wide', WIDE],
     ['on a phone', PHONE],
-  ] as const)('from the destination to the completion by the answer of the bank, %s', async (_, viewport) => {
+  ] as const)("from the destination to the completion by the bank's response, %s", async (_, viewport) => {
     const [ada, ben, cleo] = people;
     const finance = await atDashboard(chromium, world, {
       role: 'owner',
@@ -129,7 +129,7 @@ inChromium('paying to bank accounts', (chromium) => {
       [cleo.id, false, null, 0],
     ]);
 
-    // days later more comes back
+    // days later more money is returned
     await page.getByRole('button', { name: 'Read what came back from a file' }).waitFor();
     await choose(page, camt([{ reference: reference(ada), amount: 10_000, returned: 'MD07' }]));
     const record = page.getByRole('dialog', { name: 'Record returned money' });
@@ -145,7 +145,7 @@ inChromium('paying to bank accounts', (chromium) => {
   test.each([
     ['wide', WIDE],
     ['on a phone', PHONE],
-  ] as const)('who is in two files that differ is named, with the files, %s', async (_, viewport) => {
+  ] as const)('an affiliate in two files that differ is named, with the files, %s', async (_, viewport) => {
     await world.api.patch('/v2/account', {
       debtor: { name: 'Müller & Söhne', iban: 'DE02120300000000202051' },
     });
@@ -185,7 +185,7 @@ inChromium('paying to bank accounts', (chromium) => {
     ['wide', WIDE],
     ['on a phone', PHONE],
   ] as const)(
-    'a list with columns that are not known is read once somebody names those that say nothing, %s',
+    'a list with unknown columns is read once the user marks those to ignore, %s',
     async (_, viewport) => {
       const [, ben, cleo] = people;
       const payout = await world.api.post(PAYOUTS, { filters: { affiliate_id: [ben?.id, cleo?.id] } });

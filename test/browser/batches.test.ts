@@ -13,7 +13,7 @@ inChromium('batches of events', (chromium) => {
   });
   afterAll(() => receiver.close());
 
-  test('are set in the settings of an endpoint; the log says that an event was sent with others', async () => {
+  test('are set in the settings of an endpoint; the log shows that an event was sent with others', async () => {
     const { body: made } = await world.api.post(ENDPOINTS, { url: receiver.url });
     const ada = await atDashboard(chromium, world, { path: `/webhooks/${made.id}?view=settings` });
     const { page } = ada;

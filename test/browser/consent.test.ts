@@ -52,7 +52,7 @@ inChromium('people at a browser without scripts', (chromium) => {
   const request = (params: Record<string, string | undefined> = {}, of = application) =>
     world.url + authorizePath(of, { redirect_uri: callback(), state: 'a b&c=d', ...params });
 
-  /** Somebody who is signed in, at what the application asks for. */
+  /** A signed-in user at the consent page of an application. */
   async function atConsent(...asked: Parameters<typeof request>): Promise<Visitor> {
     const made = await visitor();
     await takeSession(made, world.url, session);
@@ -63,13 +63,13 @@ inChromium('people at a browser without scripts', (chromium) => {
   const box = (page: Page, scope: string) => page.locator(`input[name=granted][value=${scope}]`);
   const press = (page: Page, name: string) => page.getByRole('button', { name }).click();
 
-  /** The parameters that came to the application. */
+  /** The parameters that the application received. */
   async function arrivalAt(page: Page, address: string): Promise<Record<string, string>> {
     await page.waitForURL((url) => url.href.startsWith(address));
     return Object.fromEntries(new URL(page.url()).searchParams);
   }
 
-  test('the set-up link makes the first owner, who sees their account, signs out and comes back', async () => {
+  test('the set-up link creates the first owner, who sees their account, signs out and signs in again', async () => {
     const fresh = await startWorld();
     const [account] = await fresh.platform.accounts.list();
     const link = new URL((await fresh.platform.accounts.setUpLink(account?.uuid ?? nil())) ?? '');
@@ -115,7 +115,7 @@ inChromium('people at a browser without scripts', (chromium) => {
     await fresh.close();
   });
 
-  test('a wrong password keeps the e-mail address and the destination; the right one leads there', async () => {
+  test('a wrong password keeps the e-mail address and the target page; the right one leads there', async () => {
     const { page } = await visitor();
     await page.goto(request());
     expect(new URL(page.url()).pathname).toBe('/sign-in');
@@ -128,7 +128,7 @@ inChromium('people at a browser without scripts', (chromium) => {
     expect(new URL(page.url()).pathname).toBe('/oauth/authorize');
   });
 
-  test('the page says which application asks for what, and where it leads', async () => {
+  test('the page shows the application, the requested scopes, and where it leads', async () => {
     const every = await register(world.api, { redirect_uris: [callback()], scopes: [...ALL_SCOPES] });
     const { page } = await visitor();
     await page.goto(world.url + authorizePath(every, { redirect_uri: callback() }));
@@ -137,7 +137,7 @@ inChromium('people at a browser without scripts', (chromium) => {
       const name = new RegExp(`^${may}\\s?${more}$`);
       expect([may, await page.getByRole('checkbox', { name, checked: true }).count()]).toEqual([may, 1]);
     }
-    // what opens nothing is not offered
+    // scopes without any access are not offered
     expect(await page.getByRole('group', { name: 'It may' }).getByRole('checkbox').count()).toBe(
       OPENING_SCOPES.size,
     );
@@ -154,7 +154,7 @@ inChromium('people at a browser without scripts', (chromium) => {
     expect([answer.status, answer.body.scope]).toEqual([200, 'affiliates account']);
   });
 
-  test('an application may send people on to another site of its own', async () => {
+  test('an application may redirect to another site of its own', async () => {
     const { page } = await atConsent({ redirect_uri: `${site.neighbour}/onward?till=7` });
     await press(page, 'Allow');
     await page.waitForURL(`${site.stranger}/welcome`);
@@ -179,7 +179,7 @@ inChromium('people at a browser without scripts', (chromium) => {
     expect((await answered).headers().location).toMatch(/^com\.example\.pocket:\/callback\?code=phc_/);
   });
 
-  test('Deny tells the application so, and grants nothing', async () => {
+  test('Deny informs the application, and grants nothing', async () => {
     const grants = () => world.query('select 1 from oauth_grants');
     const before = (await grants()).length;
     const { page } = await atConsent();
@@ -193,7 +193,7 @@ inChromium('people at a browser without scripts', (chromium) => {
     expect((await grants()).length).toBe(before);
   });
 
-  test('nothing ticked is asked again, and then goes through', async () => {
+  test('with nothing ticked the page asks again, and then succeeds', async () => {
     const { page } = await atConsent();
     for (const scope of ['affiliates', 'webhooks', 'account']) await box(page, scope).uncheck();
     await press(page, 'Allow');
@@ -212,7 +212,7 @@ inChromium('people at a browser without scripts', (chromium) => {
   ])('a mistake of the application, %s, reaches it after the sign-in form', async (_, uri) => {
     const { page } = await visitor();
     await page.goto(request({ redirect_uri: uri(), scope: 'everything' }));
-    // a refused attempt shows the form anew
+    // a refused attempt shows the form again
     await signInOn(page, email, 'not the password');
     await page.getByRole('alert').waitFor();
     await signInOn(page, email);
@@ -223,7 +223,7 @@ inChromium('people at a browser without scripts', (chromium) => {
     expect(asked?.url.searchParams.get('iss')).toBe(world.url);
   });
 
-  test('a session that ends while one thinks: sign-in, the question again, and the answer arrives', async () => {
+  test('a session that ends on the consent page: sign-in, the page again, and the response arrives', async () => {
     const { page } = await atConsent();
     await world.query('delete from sessions');
     await press(page, 'Allow');
@@ -232,7 +232,7 @@ inChromium('people at a browser without scripts', (chromium) => {
     expect(await arrivalAt(page, callback())).toMatchObject({ state: 'a b&c=d', iss: world.url });
   });
 
-  test('the keyboard alone signs in, unticks one and allows, and one sees where one is', async () => {
+  test('the keyboard alone signs in, unticks one and allows, with a visible focus', async () => {
     const { page } = await visitor();
     const { keyboard } = page;
     const tabTo = async (wanted: string) => {
@@ -261,10 +261,10 @@ inChromium('people at a browser without scripts', (chromium) => {
     expect(answer.body.scope).toBe('affiliates account');
   });
 
-  describe('somebody with a screen reader', () => {
+  describe('with a screen reader', () => {
     const CONTROLS = ['textbox', 'checkbox', 'button', 'link', 'combobox', 'radio'];
 
-    /** One heading of the first rank, a language, a title, and a name for everything one can use; no script. */
+    /** One first-level heading, a language, a title, and a name for every control; no script. */
     async function isSound(who: Visitor): Promise<void> {
       const { title, controls, ids, ...rest } = await factsOf(who.page);
       expect(rest).toEqual({ lang: 'en', h1: 1, main: 1, scripts: 0, handlers: 0 });
@@ -275,7 +275,7 @@ inChromium('people at a browser without scripts', (chromium) => {
       expect(heard.filter(({ name }) => name.trim() === '')).toEqual([]);
     }
 
-    test('is told what each page is, what everything on it is called, and what is wrong', async () => {
+    test('each page, its controls and its errors have accessible names', async () => {
       const who = await visitor();
       const { page } = who;
       const control = async (name: string) => (await accessibleTree(who)).find((each) => each.name === name);

@@ -10,14 +10,14 @@ export const WIDE = { width: 1280, height: 800 };
 
 interface Arrival {
   readonly role?: Role;
-  /** A client of their account; the world's first unless it says otherwise. */
+  /** A client of their account; by default the world's first. */
   readonly api?: Api;
   readonly path?: string;
   readonly viewport?: typeof PHONE;
   readonly timezoneId?: string;
 }
 
-/** Somebody of a role at the dashboard, signed in, at a path. */
+/** A signed-in user with a role at the dashboard, on a path. */
 export async function atDashboard(
   chromium: Chromium,
   world: Pick<World, 'api' | 'platform' | 'url'>,
@@ -31,7 +31,7 @@ export async function atDashboard(
   return { ...visitor, email };
 }
 
-/** Lets the reads of a page wait until it writes, so that it does not see by itself what changed meanwhile. */
+/** Holds back the reads of a page until it writes, so that it does not notice changes by itself. */
 export async function holdReads(page: Page): Promise<void> {
   let goOn = () => {};
   const written = new Promise<void>((resolve) => {
@@ -44,27 +44,27 @@ export async function holdReads(page: Page): Promise<void> {
   });
 }
 
-/** Fails when a script failed or the browser refused something that the policy of the page forbids. */
+/** Fails when a script failed or the page's policy blocked something. */
 export function expectQuiet({ errors, refusals }: Visitor): void {
   expect({ errors, refusals }).toEqual({ errors: [], refusals: [] });
 }
 
-/** What axe found: a rule, and the elements that break it with its messages. */
+/** A finding of axe: a rule, and the elements that violate it with its messages. */
 type Violation = readonly [rule: string, elements: readonly (readonly [html: string, messages: string[]])[]];
 
-// the smaller of the two files it comes in
+// the smaller of its two builds
 const axe: typeof import('axe-core') = createRequire(import.meta.url)('axe-core/axe.min.js');
-// Of the rules of axe, these look at colours. Everything else is the same in the light and in the dark.
+// The axe rules about colours. Everything else is the same in light and dark mode.
 const COLOR_RULES = ['color-contrast', 'link-in-text-block'];
 
-/** What axe finds on the page, or what the given rules alone find. The page gets axe once. */
+/** The axe findings of the page, for all rules or the given ones. axe is loaded once per page. */
 async function audit(page: Page, rules?: readonly string[]): Promise<readonly Violation[]> {
   const hasAxe = await page.evaluate<boolean>("typeof axe === 'object'");
-  // the protocol may do what the policy of the page forbids to the page
+  // the protocol may do what the page's policy forbids to the page
   if (!hasAxe) await page.evaluate(axe.source);
   const options = {
     ...(rules && { runOnly: rules }),
-    // what passed is not described, and no selectors are made up
+    // skips descriptions of passed rules and generated selectors
     resultTypes: ['violations'],
     selectors: false,
   };
@@ -72,7 +72,7 @@ async function audit(page: Page, rules?: readonly string[]): Promise<readonly Vi
     violations.map(({ id, nodes }) => [id, nodes.map(({ html, any }) => [html, any.map(({ message }) => message)])]))`);
 }
 
-/** Fails when axe finds something on the page, in the light or in the dark, that WCAG 2.2 AA or good practice forbids. */
+/** Fails when axe finds a violation of WCAG 2.2 AA or of good practice on the page, in light or dark mode. */
 export async function expectAccessible(page: Page): Promise<void> {
   await page.emulateMedia({ colorScheme: 'light', reducedMotion: 'reduce' });
   expect(await audit(page), `light ${page.url()}`).toEqual([]);

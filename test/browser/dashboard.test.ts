@@ -11,14 +11,14 @@ inChromium('the dashboard', (chromium) => {
     await world.api.patch('/v2/account', { hold_days: 0 });
   });
 
-  test('an empty account is told what a payout is, and how to begin', async () => {
+  test('an empty account explains what a payout is, and how to begin', async () => {
     const ada = await atDashboard(chromium, world, { path: '/payouts' });
     await ada.page.getByRole('heading', { name: 'No payouts yet' }).waitFor();
     await expectAccessible(ada.page);
     expectQuiet(ada);
   });
 
-  test('keys lead everywhere: to rows, to the search of everything, to the help', async () => {
+  test('keyboard shortcuts lead everywhere: to rows, to the global search, to the help', async () => {
     const affiliate = await makeAffiliate(world.api);
     await makeCommission(world.api, affiliate.id);
     const payout = await makePayout(world.api);
@@ -67,7 +67,7 @@ inChromium('the dashboard', (chromium) => {
     expectQuiet(ada);
   });
 
-  test('on a phone the way around is a button away, and nothing is wider than the screen', async () => {
+  test('on a phone the navigation is a button away, and nothing is wider than the screen', async () => {
     const ada = await atDashboard(chromium, world, { path: '/payouts', viewport: PHONE });
     await ada.page.getByRole('button', { name: 'Menu', exact: true }).click();
     await ada.page.getByRole('link', { name: 'Payouts', exact: true }).waitFor();
@@ -76,7 +76,7 @@ inChromium('the dashboard', (chromium) => {
     expectQuiet(ada);
   });
 
-  test('a theme and the zone of times are kept for the next visit; signing out ends the session', async () => {
+  test('a theme and the time zone are kept for the next visit; signing out ends the session', async () => {
     const ada = await atDashboard(chromium, world, { path: '/payouts' });
     const { page } = ada;
     const choose = async (role: 'menuitem' | 'menuitemradio', name: string) => {
@@ -98,7 +98,7 @@ inChromium('the dashboard', (chromium) => {
     expectQuiet(ada);
   });
 
-  test('a session that ends is begun again over the screen, which then goes on', async () => {
+  test('an ended session is renewed in a dialog over the screen, which then continues', async () => {
     const ada = await atDashboard(chromium, world, { path: '/payouts' });
     const { page } = ada;
     await letPass(world, '60 days');
@@ -117,7 +117,7 @@ inChromium('the dashboard', (chromium) => {
     expectQuiet(ada);
   });
 
-  test('a server that cannot be reached is reported, and the screen recovers by itself', async () => {
+  test('an unreachable server is reported, and the screen recovers by itself', async () => {
     const ada = await atDashboard(chromium, world, { path: '/payouts' });
     const { page, context } = ada;
     await context.setOffline(true);
@@ -125,7 +125,7 @@ inChromium('the dashboard', (chromium) => {
     const bar = page.getByText('The server does not answer.');
     await bar.waitFor();
     await expectAccessible(page);
-    // no worker runs, so the server is not ready; it answers all the same
+    // no worker runs, so the server is not ready, but it still answers
     const { body: endpoint } = await world.api.post(ENDPOINTS, { url: 'https://shop.example.com/late' });
     await world.api.post('/v2/events', { type: 'order.paid', data: {} });
     await world.query(`update queue set due_at = due_at - interval '1 minute'`);

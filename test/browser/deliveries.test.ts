@@ -9,7 +9,7 @@ import { useWorld } from '../support/world.ts';
 import { atDashboard, expectAccessible, expectQuiet } from './dashboard-support.ts';
 import { inChromium, type Page } from './support.ts';
 
-// what JSON.parse would round, rewrite or put elsewhere, and a sign that is drawn as nothing
+// values that JSON.parse would round, rewrite or reorder, and an invisible character
 const DATA =
   '{"b":1e3,"10":1.0,"2":{"payload":-0},"big":12345678901234567890.10,"who":"\u{1f469}\u200d\u{1f4bb}"}';
 
@@ -39,7 +39,7 @@ inChromium('deliveries', (chromium) => {
     return readFileSync(await file.path(), 'utf8');
   };
 
-  test('a payload is shown, downloaded and tried to the byte as it was sent', async () => {
+  test('a payload is shown, downloaded and used for trials exactly as sent', async () => {
     const body = `{"type":"order.paid","external_id":"payload","data":${DATA}}`;
     const made = await world.api.post('/v2/events', body, { 'content-type': 'application/json' });
     expect(made.status, made.text).toBe(201);
@@ -53,7 +53,7 @@ inChromium('deliveries', (chromium) => {
     const shown = drawer.getByRole('region', { name: 'Body' });
     await shown.getByText('"b": 1e3,').waitFor();
     await drawer.getByRole('button', { name: 'Raw' }).click();
-    // a sign that is drawn as nothing is named
+    // an invisible character is named
     expect(await shown.textContent()).toBe(sent?.body.replace('\u200d', '\\u200d'));
     expect(await saved(page)).toBe(sent?.body);
     await expectAccessible(page);
@@ -73,7 +73,7 @@ inChromium('deliveries', (chromium) => {
     expectQuiet(ada);
   });
 
-  test('a recovery is cancelled before it has sent anything, and then sends nothing', async () => {
+  test('a recovery cancelled before it has sent anything sends nothing', async () => {
     for (let number = 0; number < 3; number += 1) {
       await world.api.post('/v2/events', { type: 'order.lost', data: { number } });
     }
@@ -98,7 +98,7 @@ inChromium('deliveries', (chromium) => {
     const { body } = await world.api.get(`${ENDPOINTS}/${endpoint.id}/recoveries`);
     expect(body.data).toMatchObject([{ status: 'cancelled', queued_count: 0 }]);
 
-    // a worker that delivers what comes later has had the time to run it
+    // a worker that delivers later events has had the time to run it
     const last = await world.api.post('/v2/events', { type: 'order.last', data: {} });
     await deliverAll(5);
     const later = receiver.received.slice(before).map(({ headers }) => headers['webhook-id']);
@@ -106,7 +106,7 @@ inChromium('deliveries', (chromium) => {
     expectQuiet(ada);
   });
 
-  test('a log that takes long to count shows its rows at once, then how many there are', async () => {
+  test('a log that is slow to count shows its rows at once, then their number', async () => {
     const account = uuidOf((await world.api.get('/v2/account')).body.id);
     const add = (count: number) =>
       putIn(

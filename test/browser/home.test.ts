@@ -7,7 +7,7 @@ import { inChromium } from './support.ts';
 inChromium('the start of the dashboard', (chromium) => {
   const world = useWorld();
 
-  test('from an empty account to what is owed: steps tick themselves, sums lead to their rows', async () => {
+  test('from an empty account to the owed amount: steps tick themselves, sums lead to their rows', async () => {
     const visitor = await atDashboard(chromium, world, { path: '/', viewport: PHONE });
     const { page } = visitor;
     await page.getByText('Add affiliates (to do)').waitFor();
@@ -28,7 +28,7 @@ inChromium('the start of the dashboard', (chromium) => {
     await page.getByText('1 affiliate with money and no destination').waitFor();
     await expectAccessible(page);
     expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(PHONE.width);
-    // a chart is read with the keys, and is a table when one asks
+    // a chart is read with the keys, and is a table on demand
     const chart = page.getByRole('slider', { name: 'Commissions by month in USD' });
     await chart.focus();
     const reading = await chart.getAttribute('aria-valuetext');

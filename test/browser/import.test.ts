@@ -25,14 +25,14 @@ inChromium('the import', (chromium) => {
       .locator('input[type=file]')
       .setInputFiles({ name, mimeType: 'text/csv', buffer: Buffer.from(content) });
 
-  test('a messy file end to end: looked at, asked about, mapped, imported without its bad line, undone', async () => {
+  test('a messy file end to end: previewed, asked about, mapped, imported without its bad line, undone', async () => {
     const [ada] = [
       await makeAffiliate(world.api, { email: 'ada@example.com' }),
       await makeAffiliate(world.api, { email: 'charles@example.com' }),
     ];
     const mia = await atDashboard(chromium, world, { role: 'member', path: '/import?kind=commissions' });
     const { page } = mia;
-    // as Excel saves it in German, with days that could be months and a line of nobody
+    // as a German Excel saves it, with ambiguous days and a line of an unknown affiliate
     const file = Buffer.concat([
       Buffer.from(EXCEL.toString('latin1').replaceAll('.09.2026', '/09/2026'), 'latin1'),
       Buffer.from('9999;nobody@example.com;5,00;9,00;EUR;04/09/2026;\r\n'),
@@ -74,7 +74,7 @@ inChromium('the import', (chromium) => {
       { amount: 3190, type: 'bonus', description: 'Größe M – Müller' },
     ]);
 
-    // the next file of that shape needs no answer
+    // the next file of this format needs no answer
     await choose(page, 'next.csv', file);
     await page.getByText('Nothing in the file is new.').waitFor();
     expect(await page.getByLabel('Saved mapping').inputValue()).toBe('Monthly export');
@@ -93,7 +93,7 @@ inChromium('the import', (chromium) => {
     expectQuiet(mia);
   });
 
-  test('a file without a known date, with foreign words and a column of status that is left out', async () => {
+  test('a file without a known date, with foreign words and an ignored column of status', async () => {
     const ada = await atDashboard(chromium, world, { path: '/import?kind=affiliates' });
     const { page } = ada;
     const people =
@@ -129,7 +129,7 @@ inChromium('the import', (chromium) => {
     expectQuiet(ada);
   });
 
-  test('one sees how much of a file was sent, that its lines are written, and then the result', async () => {
+  test('the page shows the upload, the writing of lines, and then the result', async () => {
     const ada = await atDashboard(chromium, world, { path: '/import', viewport: PHONE });
     const { page } = ada;
     const line = (index: number) => `progress-${index}@example.com,${'x'.repeat(150)}\n`;
@@ -165,7 +165,7 @@ inChromium('the import', (chromium) => {
     expectQuiet(ada);
   });
 
-  test('affiliates on a phone, and what was paid before is confirmed by what it does', async () => {
+  test('affiliates on a phone, and the import of earlier payments is confirmed by its effects', async () => {
     const ada = await atDashboard(chromium, world, { path: '/affiliates?search=nobody', viewport: PHONE });
     const { page } = ada;
     await page.getByRole('link', { name: 'Import a file' }).click();
@@ -204,7 +204,7 @@ inChromium('the import', (chromium) => {
     expectQuiet(ada);
   });
 
-  test('bank accounts and tax ids come in with affiliates: shown by their ends, given by columns only', async () => {
+  test('bank accounts and tax ids are imported with affiliates: shown by their ends, mapped by columns only', async () => {
     const ada = await atDashboard(chromium, world, { path: '/import', viewport: PHONE });
     const { page } = ada;
     await choose(page, 'bank.csv', BANK.replaceAll('@example.com', '@bank.example'));
@@ -229,7 +229,7 @@ inChromium('the import', (chromium) => {
     expect(constants).toContain('BIC');
     for (const label of ['IBAN', 'Account number', 'Tax id']) expect(constants).not.toContain(label);
 
-    // a number with a typing error: the page tells where, and not what
+    // a mistyped number: the page shows where, and not the number
     await choose(
       page,
       'typo.csv',
@@ -247,7 +247,7 @@ inChromium('the import', (chromium) => {
     expectQuiet(ada);
   });
 
-  test('while an import runs it says how long it may take, and the browser asks before the page is closed', async () => {
+  test('during an import the page shows how long it may take, and the browser asks before the page is closed', async () => {
     const mia = await atDashboard(chromium, world, { role: 'member', path: '/import' });
     const { page } = mia;
     await choose(page, 'slow.csv', 'email\nslow@example.com\n');
@@ -278,7 +278,7 @@ inChromium('the import', (chromium) => {
     expectQuiet(mia);
   });
 
-  test('a wrong file is told clearly, dropped or chosen, and what is dropped never leaves the page', async () => {
+  test('a wrong file is explained, dropped or chosen, and a dropped file never leaves the page', async () => {
     const ada = await atDashboard(chromium, world, { path: '/import' });
     const { page } = ada;
     const drop = (names: readonly string[], content: string) =>
@@ -315,7 +315,7 @@ inChromium('the import', (chromium) => {
     expectQuiet(ada);
   });
 
-  test('a viewer sees what was imported, and no form', async () => {
+  test('a viewer sees the imports, and no form', async () => {
     await world.api.upload('/v2/imports?kind=affiliates&file_name=seen.csv', 'email\nvera@example.com\n');
     const vera = await atDashboard(chromium, world, { role: 'viewer', path: '/import' });
     const { page } = vera;

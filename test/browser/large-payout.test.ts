@@ -6,12 +6,12 @@ import { inChromium, type Page } from './support.ts';
 
 const [FEW, MANY] = [100, 10_000];
 /**
- * How much more script an action may run on 10,000 lines than on 100, where most take 5 to 20 ms; two to four times is usual.
- * A step that grows with the square of the lines, or that shows all of them, is far above.
+ * How much more script an action may run on 10,000 lines than on 100, where most take 5 to 20 ms; two to four times is
+ * usual. A step that grows with the square of the lines, or that shows all of them, is far above.
  */
 const MOST_TIMES = 10;
 const SAMPLE_MICROS = 200;
-// what is longer between two samples is time in which a busy machine ran something else
+// a longer gap between two samples is time in which a busy machine ran something else
 const LONGEST_MICROS = 5 * SAMPLE_MICROS;
 // below it a figure is mostly noise
 const LEAST_SECONDS = 0.01;
@@ -68,7 +68,7 @@ interface Profile {
   readonly timeDeltas?: readonly number[];
 }
 
-/** Seconds in scripts of the dashboard and what they call. What looks for texts on the page for this test is left out. */
+/** Seconds in scripts of the dashboard and the functions they call, without the text queries of this test. */
 function ownSeconds({ nodes, samples = [], timeDeltas = [] }: Profile): number {
   const own = new Set<number>();
   // a node comes before its children
@@ -80,7 +80,10 @@ function ownSeconds({ nodes, samples = [], timeDeltas = [] }: Profile): number {
   return micros.reduce((sum, each) => sum + each, 0) / 1e6;
 }
 
-/** Ticks all but one line of a payout, after searching, and completes it. Resolves to the seconds of script of each action. */
+/**
+ * Ticks all but one line of a payout, after searching, and completes it. Resolves to the seconds of script of each
+ * action.
+ */
 async function completeAll(page: Page, url: string, payout: string, lines: number) {
   const whole = lines.toLocaleString('en-GB');
   await page.goto(`${url}/payouts/${payout}?step=complete`);

@@ -14,7 +14,7 @@ import { useWorld } from '../support/world.ts';
 import { atDashboard, expectAccessible, expectQuiet, holdReads, PHONE, WIDE } from './dashboard-support.ts';
 import { inChromium, type Page } from './support.ts';
 
-/** An account where Ada and Ben are owed a commission each, and that of Cleo is held. */
+/** An account in which Ada and Ben are owed a commission each, and that of Cleo is held. */
 async function owedIn(api: Api): Promise<{ ada: Json; ben: Json; sale: Json }> {
   await api.patch('/v2/account', { hold_days: 0 });
   const ada = await makeAffiliate(api, {
@@ -39,7 +39,7 @@ inChromium("the month's end", (chromium) => {
     ({ ben } = await owedIn(world.api));
   });
 
-  /** An unpaid payout with a commission of Ben, and nothing left of another. */
+  /** An unpaid payout with a commission of Ben, and nothing left of an earlier test. */
   const freshPayout = async (): Promise<Json> => {
     const { body: current } = await world.api.get(`${PAYOUTS}/current`);
     await world.api.delete(`${PAYOUTS}/${current.id}`);
@@ -64,7 +64,7 @@ inChromium("the month's end", (chromium) => {
       await page.getByText('Ada <b>Byron').waitFor();
       await expectAccessible(page);
 
-      // who is left out, and what would let them in
+      // the affiliates left out, and how to include them
       await page.getByRole('link', { name: 'Left out (1)' }).click();
       await page.getByText('Held for review until somebody releases it').waitFor();
       await page.getByRole('combobox', { name: 'paid by' }).selectOption('PayPal');
@@ -121,7 +121,7 @@ inChromium("the month's end", (chromium) => {
       await expectAccessible(page);
       await page.getByRole('button', { name: 'Continue with the new amounts' }).click();
 
-      // what was entered is still there; Ben's transfer has not left
+      // the entered values are still there; Ben's transfer has not left
       expect(await page.getByLabel('Payment reference').inputValue()).toBe('BATCH-7');
       await page.getByRole('checkbox', { name: 'Select Ben Wise' }).uncheck();
       await page.getByRole('button', { name: /^Complete payout #/ }).click();
@@ -141,7 +141,7 @@ inChromium("the month's end", (chromium) => {
         { affiliate_id: ben.id, is_paid: false },
       ]);
 
-      // PayPal sends a part of it back
+      // PayPal returns a part of it
       await page.getByRole('button', { name: 'Record returned money' }).click();
       const form = page.getByRole('dialog', { name: 'Record returned money' });
       await form.getByLabel('Amount in USD').fill('12.5');
@@ -160,7 +160,7 @@ inChromium("the month's end", (chromium) => {
     ['wide', WIDE],
     ['on phones', PHONE],
   ])(
-    'two people complete the same payout, one with a part of a line: the other is told, and nobody is paid twice, %s',
+    'two people complete the same payout, one with a partly paid line: the other sees it, and nobody is paid twice, %s',
     async (_, viewport) => {
       const api = await world.otherAccount();
       const { ben } = await owedIn(api);
@@ -171,7 +171,7 @@ inChromium("the month's end", (chromium) => {
         await atDashboard(chromium, world, there),
         await atDashboard(chromium, world, there),
       ];
-      // a line is an affiliate in a currency: of one a part left, the other is released
+      // a line is an affiliate in a currency: one is paid in part, the other is released
       await one.page.getByRole('button', { name: 'Only a part left: Ben Wise, EUR' }).click();
       const part = one.page.getByRole('dialog', { name: 'Payment to Ben Wise' });
       await part.getByLabel('Amount that left').fill('25.51');
@@ -216,7 +216,7 @@ inChromium("the month's end", (chromium) => {
     ['wide', WIDE],
     ['on a phone', PHONE],
   ])(
-    'lines in no payment file are ticked by a checkbox of their own, and the question has their sum, %s',
+    'lines in no payment file are ticked by a separate checkbox, and the question has their sum, %s',
     async (_, viewport) => {
       const api = await world.otherAccount();
       await owedIn(api);
@@ -320,7 +320,7 @@ inChromium("the month's end", (chromium) => {
     expectQuiet(viewer);
   });
 
-  test('deleting a payout says what is owed again, and a payout that is gone says so', async () => {
+  test('deleting a payout says what is owed again, and a deleted payout says so', async () => {
     const payout = await freshPayout();
     const owner = await atDashboard(chromium, world, { path: `/payouts/${payout.id}` });
     const { page } = owner;

@@ -5,7 +5,7 @@ import { atDashboard, expectAccessible, expectQuiet, PHONE, WIDE } from './dashb
 import { inChromium, type Page } from './support.ts';
 
 const MARKUP = '<img src=x onerror="window.harmed=1"></script><b>';
-// markup, a turned line that is never turned back, and no place to break; then 200 characters from right to left
+// markup, an unclosed right-to-left override, and no place to break; then 200 right-to-left characters
 const FIRST = `${MARKUP}\u202e\u2067`.padEnd(200, 'W');
 const LAST = 'عباس שלום '.repeat(20);
 /** Together 15 digits: 149,999,999,999,850 minor units of each. */
@@ -44,7 +44,7 @@ inChromium('a hostile name and sums of 15 digits', (chromium) => {
     expect(done.status, done.text).toBe(200);
   });
 
-  /** What is wider than its place, or was run. */
+  /** Elements that overflow, or markup that was executed. */
   const broken = (page: Page): Promise<string[]> =>
     page.evaluate(`(() => {
       const places = [document.documentElement, ...document.querySelectorAll(
@@ -71,11 +71,11 @@ inChromium('a hostile name and sums of 15 digits', (chromium) => {
   };
 
   for (const [size, viewport] of Object.entries({ wide: WIDE, 'a phone': PHONE })) {
-    test(`is text that stays in its place on every screen where it is shown, on ${size}`, async () => {
+    test(`is text that fits everywhere it is shown, on ${size}`, async () => {
       const ada = await atDashboard(chromium, world, { path: '/', viewport });
       const { page } = ada;
       const { id } = affiliate;
-      // the other size may have left one: what is in it is not in a preview
+      // the other size may have left a payout, whose commissions are not in a preview
       if (payout) await world.api.delete(`${PAYOUTS}/${payout.id}`);
       await see(page, '/affiliates', FIRST);
       for (const sum of SUMS) await page.getByText(sum).first().waitFor();

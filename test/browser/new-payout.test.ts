@@ -5,7 +5,7 @@ import { useWorld } from '../support/world.ts';
 import { atDashboard, expectAccessible, expectQuiet, PHONE, WIDE } from './dashboard-support.ts';
 import { inChromium } from './support.ts';
 
-/** An affiliate of that name who is owed something that was earned at an instant, or now. */
+/** An affiliate of that name with an owed amount earned at an instant, or now. */
 async function owed(api: Api, name: string, amount: number, earned?: string): Promise<Json> {
   const affiliate = await makeAffiliate(api, { name_first: name, paypal_email: 'paid@example.com' });
   await makeCommission(api, affiliate.id, { amount, ...(earned ? { occurred_at: earned } : {}) });
@@ -21,7 +21,7 @@ inChromium('a new payout', (chromium) => {
   };
 
   for (const [size, viewport] of Object.entries({ wide: WIDE, 'on a phone': PHONE })) {
-    test(`leaves out whom one chooses, and takes them back in, ${size}`, async () => {
+    test(`leaves out chosen affiliates, and includes them again, ${size}`, async () => {
       const api = await shop();
       const ada = await owed(api, 'Ada', 10_000);
       const ben = await owed(api, 'Ben', 2550);
@@ -36,7 +36,7 @@ inChromium('a new payout', (chromium) => {
       await page.getByText('1 affiliate less and 100.00 USD less').waitFor();
       await page.getByRole('link', { name: 'Leave out Ben' }).click();
       await create(1).waitFor();
-      // the URL has it: what one sends to a colleague shows the same
+      // the URL contains the choice: a colleague who opens it sees the same
       expect(new URL(page.url()).searchParams.get('without')).toBe(`${ada.id},${ben.id}`);
       await page.reload();
       await create(1).waitFor();
@@ -52,7 +52,7 @@ inChromium('a new payout', (chromium) => {
     });
   }
 
-  test('says that others are left out than with the filters before, though the same are paid', async () => {
+  test('reports when filters leave out other affiliates than before, though the same are paid', async () => {
     const api = await shop();
     await owed(api, 'Ada', 10_000);
     const ben = await makeAffiliate(api, { name_first: 'Ben', payout_method: 'wise' });
@@ -70,7 +70,7 @@ inChromium('a new payout', (chromium) => {
     expectQuiet(owner);
   });
 
-  test('names nobody of another account, and says that no such affiliate is there', async () => {
+  test('names nobody of another account, and says that there is no such affiliate', async () => {
     const api = await shop();
     await owed(api, 'Ada', 10_000);
     const foreign = await owed(await shop(), 'Somebody else', 10_000);
@@ -85,7 +85,7 @@ inChromium('a new payout', (chromium) => {
 
   test("pays until the end of last month, until yesterday or until today in the account's time zone", async () => {
     const api = await shop();
-    // where the account is, it is another day than in UTC and than where the reader is, at any hour
+    // the account's date always differs from UTC and from the reader's date
     const ends = ['Pacific/Kiritimati', 'Pacific/Pago_Pago'];
     const [zone, readers] = new Date().getUTCHours() < 11 ? ends.reverse() : ends;
     await api.patch('/v2/account', { time_zone: zone });

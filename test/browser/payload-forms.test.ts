@@ -13,7 +13,7 @@ inChromium('the form of payloads', (chromium) => {
   });
   afterAll(() => receiver.close());
 
-  test('is chosen in the settings of an endpoint; the log shows the body that was sent, and copies it as curl', async () => {
+  test('is chosen in the settings of an endpoint; the log shows the sent body, and copies it as curl', async () => {
     const { body: made } = await world.api.post(ENDPOINTS, { url: receiver.url });
     const ada = await atDashboard(chromium, world, { path: `/webhooks/${made.id}?view=settings` });
     const { page } = ada;

@@ -79,7 +79,7 @@ inChromium('a portal', (chromium) => {
     const shown = portal.getByRole('dialog', { name: 'The new secret' });
     const secret = await shown.getByLabel('Secret').inputValue();
     expect((await world.api.get(`${ENDPOINTS}/${endpoint}/secret`)).body.secret).toBe(secret);
-    // neither the shop nor a log has what opens it
+    // neither the shop nor a log has the secret of the link
     expect(await page.evaluate('document.querySelector("iframe").contentDocument')).toBe(null);
     const { secret: opener } = partsOf(framed);
     expect(JSON.stringify(site.requests.map(({ url, headers }) => [url.href, headers]))).not.toContain(
@@ -109,14 +109,14 @@ inChromium('a portal', (chromium) => {
     }
   });
 
-  test('of an owner it lists and makes their endpoints, by itself in a tab, with no cookie of somebody signed in', async () => {
+  test('of an owner lists and creates their endpoints, in its own tab, without the cookie of a signed-in user', async () => {
     const ada = await atDashboard(chromium, world);
     const { page } = ada;
     const headers: Promise<Record<string, string>>[] = [];
     await page.goto(await link({ all_of_owner: true }));
     await page.getByRole('heading', { name: 'Webhooks', level: 1 }).waitFor();
     page.on('request', (request) => {
-      // `headers()` is without what the browser adds, such as cookies
+      // `headers()` lacks what the browser adds, such as cookies
       if (request.url().includes('/v2/')) headers.push(request.allHeaders());
     });
     expect(page.url()).not.toContain('#');
@@ -142,7 +142,7 @@ inChromium('a portal', (chromium) => {
     expectQuiet(ada);
   });
 
-  test('in the dashboard an owner makes a link, sees that it was opened, and revokes it, which ends its portal', async () => {
+  test('in the dashboard an owner creates a link, sees that it was opened, and revokes it, which ends its portal', async () => {
     const olga = await atDashboard(chromium, world, { path: `/webhooks/${endpoint}?view=portals` });
     const { page } = olga;
     await page.getByText(`These pages may show a portal in a frame: ${site.stranger}`).waitFor();
@@ -155,7 +155,7 @@ inChromium('a portal', (chromium) => {
     const url = await shown.getByLabel('Link').inputValue();
     await shown.getByRole('button', { name: 'I have saved it' }).click();
     const links = page.getByRole('region', { name: 'Portal links' });
-    // links of the tests before are in the list too
+    // links of earlier tests are in the list too
     const first = links.getByRole('row').nth(1);
     await first.getByText('Not opened yet').waitFor();
     expect(await first.innerText()).toContain('All endpoints of Ada');
@@ -181,7 +181,7 @@ inChromium('a portal', (chromium) => {
     expectQuiet(customer);
   });
 
-  test('a member of the account is told that owners make the links, and a portal has no list of them', async () => {
+  test('a member of the account reads that owners create the links, and a portal has no list of them', async () => {
     const path = `/webhooks/${endpoint}?view=portals`;
     const member = await atDashboard(chromium, world, { path, role: 'member' });
     await member.page.getByText('Only owners of the account can see and make portal links.').waitFor();
@@ -195,7 +195,7 @@ inChromium('a portal', (chromium) => {
     expectQuiet(customer);
   });
 
-  test('one for reading only has no button that would be refused', async () => {
+  test('read-only has no button that would be refused', async () => {
     const visitor = await visit({ viewport: PHONE });
     const { page } = visitor;
     await page.goto(await link({ read_only: true }));
@@ -220,7 +220,7 @@ inChromium('a portal', (chromium) => {
     expectQuiet(second);
   });
 
-  test('a link that is too old or revoked, and a secret with the id of another link, say so and show nothing', async () => {
+  test('an expired or revoked link, and a secret with the id of another link, say so and show nothing', async () => {
     const [late, revoked, one, other] = [await link(), await link(), await link(), await link()];
     await world.query('update portal_links set expires_at = now() where id = $1', [
       partsOf(late).id.slice(3),
@@ -251,7 +251,7 @@ inChromium('a portal', (chromium) => {
     const settings = page.getByRole('link', { name: 'Settings' });
     await settings.waitFor();
     await world.query('update portal_links set ends_at = now() where id = $1', [partsOf(url).id.slice(3)]);
-    // by itself the page asks now and then: if it does so first, the link is gone
+    // the page polls now and then: if it does so first, the link is gone
     await settings.evaluateAll((links) =>
       links.map((each) => (each as unknown as { click(): void }).click()),
     );

@@ -4,7 +4,7 @@ import { signedIn } from '../people/support.ts';
 import { startWorld, type World } from '../support/world.ts';
 import { inChromium, type Page, type Site, startSite, takeSession } from './support.ts';
 
-/** What a script of a page could read of an answer; null when the browser kept all of it from the script. */
+/** What a script of a page could read of a response; null when the browser blocked all of it. */
 interface Read {
   readonly status: number;
   readonly reason: string | null;
@@ -48,7 +48,7 @@ inChromium('the page of a public application', (chromium) => {
     body: new URLSearchParams({ client_id: application.id, ...fields }).toString(),
   });
 
-  /** The page after its user has allowed all that it asked for, and how its code is exchanged. */
+  /** The page after its user has allowed everything it requested, and how its code is exchanged. */
   async function allowed() {
     const visitor = await chromium.visitor({ scripts: true });
     await takeSession(visitor, world.url, session);
@@ -82,7 +82,7 @@ inChromium('the page of a public application', (chromium) => {
       body: JSON.stringify({ email: 'affiliate@example.com' }),
     });
     expect(made).toMatchObject({ status: 201, body: { email: 'affiliate@example.com' } });
-    // refusals are there to be read too
+    // scripts must be able to read refusals too
     const refused = await call(page, `${world.url}/v2/api-keys`, { headers: { authorization } });
     expect(refused).toMatchObject({ status: 403, reason: 'full_access_required' });
 
@@ -93,7 +93,7 @@ inChromium('the page of a public application', (chromium) => {
     expect(after).toMatchObject({ status: 401, reason: 'invalid_credentials' });
   });
 
-  test('on an origin that is not registered, reads neither tokens nor answers', async () => {
+  test('on an unregistered origin reads neither tokens nor responses', async () => {
     const { page, exchange } = await allowed();
     const tokens = await call(page, `${world.url}/oauth/token`, exchange);
     const authorization = `Bearer ${tokens?.body.access_token}`;
@@ -109,10 +109,10 @@ inChromium('the page of a public application', (chromium) => {
       headers: { authorization, 'content-type': 'application/json' },
       body: JSON.stringify({ email: 'elsewhere@example.com' }),
     };
-    // what must be asked for first is not even sent
+    // a request that needs a preflight is not even sent
     expect(await call(page, `${world.url}/v2/affiliates`, write)).toBeNull();
     expect((await world.api.get('/v2/affiliates?email=elsewhere@example.com')).body.data).toEqual([]);
-    // the metadata is anybody's
+    // the metadata is public
     const metadata = await call(page, `${world.url}/.well-known/oauth-authorization-server`);
     expect(metadata?.body.issuer).toBe(world.url);
   });

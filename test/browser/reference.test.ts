@@ -5,11 +5,11 @@ import { inChromium, type Page, type Visitor } from './support.ts';
 
 const world = useWorld();
 
-/** Unfolds everything, so that what is folded is judged too. */
+/** Unfolds everything, so that folded content is checked too. */
 const unfold = (page: Page) =>
   page.evaluate('for (const each of document.querySelectorAll("details")) each.open = true');
 
-/** How far the page goes beyond the right edge, and what sticks out. */
+/** How far the page exceeds the right edge, and which elements do. */
 const overflowOf = (page: Page): Promise<{ pixels: number; culprits: string[] }> =>
   page.evaluate(`(() => {
     const width = document.documentElement.clientWidth;
@@ -26,7 +26,7 @@ const overflowOf = (page: Page): Promise<{ pixels: number; culprits: string[] }>
     };
   })()`);
 
-/** Texts whose contrast with what is behind them is below WCAG 2.2 AA: 4.5, or 3 for large ones. */
+/** Texts whose contrast with their background is below WCAG 2.2 AA: 4.5, or 3 for large ones. */
 const faintTexts = (page: Page): Promise<string[]> =>
   page.evaluate(`(() => {
     const parse = (color) => (color.match(/[\\d.]+/g) ?? []).map(Number);
@@ -59,7 +59,7 @@ const faintTexts = (page: Page): Promise<string[]> =>
     return [...faint].map(([colors, example]) => colors + ': ' + example);
   })()`);
 
-/** What a page is made of, as assistive technology goes through it. */
+/** The structure of a page, as assistive technology reads it. */
 const outlineOf = (
   page: Page,
 ): Promise<{
@@ -84,7 +84,7 @@ const outlineOf = (
   })()`);
 
 inChromium('the reference in a browser', (chromium) => {
-  // a page is laid out in a second or more, so it is opened once, and all is asked of it
+  // the layout of a page takes a second or more, so it is opened once for all checks
   describe.each([...ADDRESSES, '/docs/unknown'])('%s', (address) => {
     const said: string[] = [];
     let visitor: Visitor;
@@ -101,12 +101,12 @@ inChromium('the reference in a browser', (chromium) => {
       expect(await overflowOf(visitor.page)).toEqual({ pixels: 0, culprits: [] });
     });
 
-    test.each(['light', 'dark'] as const)('can be read by weak eyes, in %s', async (colorScheme) => {
+    test.each(['light', 'dark'] as const)('has enough contrast, in %s', async (colorScheme) => {
       await visitor.page.emulateMedia({ colorScheme });
       expect(await faintTexts(visitor.page)).toEqual([]);
     });
 
-    test('has headings in order, landmarks with names, tables with headers and no id twice', async () => {
+    test('has headings in order, named landmarks, tables with headers and no duplicate id', async () => {
       const { headings, ...rest } = await outlineOf(visitor.page);
       expect(rest).toEqual({
         doubled: [],
@@ -119,14 +119,14 @@ inChromium('the reference in a browser', (chromium) => {
       expect(skipped, String(headings)).toEqual([]);
     });
 
-    test('says nothing in the console: the policy lets all of it through', () => {
-      // the browser reports that the page nobody has is not there
+    test('logs nothing to the console: the policy allows all of it', () => {
+      // the browser reports the missing page
       const wrong = said.filter((text) => !text.startsWith('Failed to load resource'));
       expect([wrong, visitor.refusals, visitor.errors]).toEqual([[], [], []]);
     });
   });
 
-  test('is gone through with the keyboard: past the contents, and where one is can be seen', async () => {
+  test('works with the keyboard: past the contents, with a visible focus', async () => {
     const { page } = await chromium.visitor();
     await page.setViewportSize({ width: 1440, height: 900 });
     await page.goto(`${world.url}/docs/payouts`);
@@ -145,7 +145,7 @@ inChromium('the reference in a browser', (chromium) => {
     expect([next.isSeen, next.ring]).toEqual([true, 'solid']);
   });
 
-  test('leads on a phone from the contents to an operation, and its example scrolls inside itself', async () => {
+  test('leads on a phone from the contents to an operation, whose example scrolls by itself', async () => {
     const { page } = await chromium.visitor();
     await page.setViewportSize({ width: 360, height: 740 });
     await page.goto(`${world.url}/docs`);

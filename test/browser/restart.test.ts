@@ -14,7 +14,7 @@ inChromium('a server that is killed under an open page', (chromium) => {
   });
   afterAll(() => machine.close());
 
-  test('the page says so, keeps what was typed, and does it once when the server is back', async () => {
+  test('is reported on the page, which keeps the typed text and submits it once when the server is back', async () => {
     const serve = async (port = '0') =>
       startServer(machine, { env: { ...(await settingsOf(world)), PORT: port } });
     const first = await serve();

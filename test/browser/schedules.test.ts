@@ -10,7 +10,7 @@ const SCHEDULES = '/v2/affiliates/payout-schedules';
 inChromium('schedules of payouts', (chromium) => {
   const world = useWorld();
   beforeEach(async () => {
-    // what the test before left is paid, and its schedules are gone
+    // the payout of the previous test is paid, and its schedules are deleted
     for (const ask of [() => world.api.get(`${PAYOUTS}/current`), () => world.api.post(PAYOUTS)]) {
       const { status, body } = await ask();
       if (status < 300) await completePayout(world.api, body);
@@ -22,7 +22,7 @@ inChromium('schedules of payouts', (chromium) => {
     const { id } = await makeAffiliate(world.api, { paypal_email: 'p@example.com', payout_method: 'paypal' });
     await makeCommission(world.api, id, { amount, currency });
   };
-  /** Its day comes, and a server notices. */
+  /** Makes it due, and waits until a server notices. */
   const comesDue = async (id: string) => {
     await world.query(`update payout_schedules set next_on = current_date where public_id('psc', id) = $1`, [
       id,
@@ -33,59 +33,56 @@ inChromium('schedules of payouts', (chromium) => {
   test.each([
     ['a wide screen', WIDE],
     ['a phone', PHONE],
-  ])(
-    'on %s one is made, shows what it would prepare, and its payout is found from it',
-    async (_, viewport) => {
-      await owe(152_584, 'usd');
-      await owe(7500, 'eur');
-      const visitor = await atDashboard(chromium, world, { path: '/payouts', viewport });
-      const { page } = visitor;
-      await page.getByRole('link', { name: 'Schedules' }).click();
-      await page.getByRole('heading', { name: 'No schedules yet' }).waitFor();
-      await expectAccessible(page);
-      await page.getByRole('link', { name: 'New schedule' }).first().click();
-      const form = page.getByRole('dialog', { name: 'New schedule' });
-      expect(await form.getByRole('button', { name: 'Create schedule' }).isDisabled()).toBe(true);
-      await form.getByLabel('Name').fill('dollars');
-      await form.getByLabel('Day of the month').selectOption('31, or the last day');
-      await form.getByLabel('Paid by').selectOption('PayPal');
-      await form.getByLabel('Currency').selectOption('USD');
-      await expectAccessible(page);
-      await form.getByRole('button', { name: 'Create schedule' }).click();
-      await form.waitFor({ state: 'detached' });
-      await page.getByRole('link', { name: 'dollars' }).click();
-      const drawer = page.getByRole('dialog', { name: 'dollars' });
-      await drawer.getByText('On day 31 of each month, or its last').waitFor();
-      await drawer.getByText('Everybody who is owed, paid by PayPal, in USD').waitFor();
-      const now = drawer.getByRole('region', { name: 'If it ran now' });
-      await now.getByText('1 affiliate would be paid:').waitFor();
-      await now.getByText('1,525.84').waitFor();
-      expect(await now.getByText('EUR').count()).toBe(0);
-      await expectAccessible(page);
-      const [schedule] = (await world.api.get(SCHEDULES)).body.data;
-      expect(schedule).toMatchObject({
-        ...{ name: 'dollars', every: 'month', day: 31, ignore_minimum: false },
-        filters: { payout_method: 'paypal', currency: 'usd' },
-      });
-      await comesDue(schedule.id);
-      await page.reload();
-      await drawer.getByText('Payout prepared').waitFor();
-      await now.getByText('A payout is unpaid.').waitFor();
-      expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(viewport.width);
-      await drawer.getByRole('link', { name: 'Open the payout' }).click();
-      await page.getByRole('heading', { level: 1, name: /^Payout #/ }).waitFor();
-      await page.getByText('Prepared by schedule').waitFor();
-      await page.getByRole('link', { name: 'dollars' }).waitFor();
-      await expectAccessible(page);
-      await world.api.delete(`${SCHEDULES}/${schedule.id}`);
-      await page.reload();
-      await page.getByText('one that was deleted').waitFor();
-      await expectAccessible(page);
-      expectQuiet(visitor);
-    },
-  );
+  ])('on %s one is created, shows what it would prepare, and links to its payout', async (_, viewport) => {
+    await owe(152_584, 'usd');
+    await owe(7500, 'eur');
+    const visitor = await atDashboard(chromium, world, { path: '/payouts', viewport });
+    const { page } = visitor;
+    await page.getByRole('link', { name: 'Schedules' }).click();
+    await page.getByRole('heading', { name: 'No schedules yet' }).waitFor();
+    await expectAccessible(page);
+    await page.getByRole('link', { name: 'New schedule' }).first().click();
+    const form = page.getByRole('dialog', { name: 'New schedule' });
+    expect(await form.getByRole('button', { name: 'Create schedule' }).isDisabled()).toBe(true);
+    await form.getByLabel('Name').fill('dollars');
+    await form.getByLabel('Day of the month').selectOption('31, or the last day');
+    await form.getByLabel('Paid by').selectOption('PayPal');
+    await form.getByLabel('Currency').selectOption('USD');
+    await expectAccessible(page);
+    await form.getByRole('button', { name: 'Create schedule' }).click();
+    await form.waitFor({ state: 'detached' });
+    await page.getByRole('link', { name: 'dollars' }).click();
+    const drawer = page.getByRole('dialog', { name: 'dollars' });
+    await drawer.getByText('On day 31 of each month, or its last').waitFor();
+    await drawer.getByText('Everybody who is owed, paid by PayPal, in USD').waitFor();
+    const now = drawer.getByRole('region', { name: 'If it ran now' });
+    await now.getByText('1 affiliate would be paid:').waitFor();
+    await now.getByText('1,525.84').waitFor();
+    expect(await now.getByText('EUR').count()).toBe(0);
+    await expectAccessible(page);
+    const [schedule] = (await world.api.get(SCHEDULES)).body.data;
+    expect(schedule).toMatchObject({
+      ...{ name: 'dollars', every: 'month', day: 31, ignore_minimum: false },
+      filters: { payout_method: 'paypal', currency: 'usd' },
+    });
+    await comesDue(schedule.id);
+    await page.reload();
+    await drawer.getByText('Payout prepared').waitFor();
+    await now.getByText('A payout is unpaid.').waitFor();
+    expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(viewport.width);
+    await drawer.getByRole('link', { name: 'Open the payout' }).click();
+    await page.getByRole('heading', { level: 1, name: /^Payout #/ }).waitFor();
+    await page.getByText('Prepared by schedule').waitFor();
+    await page.getByRole('link', { name: 'dollars' }).waitFor();
+    await expectAccessible(page);
+    await world.api.delete(`${SCHEDULES}/${schedule.id}`);
+    await page.reload();
+    await page.getByText('one that was deleted').waitFor();
+    await expectAccessible(page);
+    expectQuiet(visitor);
+  });
 
-  test('a change keeps filters that have no field; pausing and resuming tell the day; deleting says what stays', async () => {
+  test('a change keeps filters without a field; pausing and resuming show the day; deleting says what stays', async () => {
     // as the command line writes them
     const given = { currency: { eq: 'eur' }, total: { gte: 1000 } };
     const filters = { ...given, currency: 'eur' };
@@ -125,7 +122,7 @@ inChromium('schedules of payouts', (chromium) => {
     expectQuiet(visitor);
   });
 
-  test('what the server refuses is told in the form, and a viewer has no form', async () => {
+  test('a refusal of the server is shown in the form, and a viewer has no form', async () => {
     const made = await world.api.post(SCHEDULES, { name: '<b>big</b>', every: 'month', day: 1 });
     const owner = await atDashboard(chromium, world, { path: '/payouts/schedules?open=new' });
     const form = owner.page.getByRole('dialog', { name: 'New schedule' });

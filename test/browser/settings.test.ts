@@ -25,7 +25,7 @@ inChromium('the settings', (chromium) => {
     expectQuiet(ada);
   });
 
-  test('whom NACHA files are from is filled in beside the debtor, and a wrong number is named', async () => {
+  test('the originator of NACHA files is entered next to the debtor, and a wrong number is named', async () => {
     const ada = await atDashboard(chromium, world, { path: '/settings/account' });
     const { page } = ada;
     for (const [label, value] of [
@@ -56,7 +56,7 @@ inChromium('the settings', (chromium) => {
     });
   });
 
-  test('a key is shown once, works, and is revoked in words of consequence', async () => {
+  test('a key is shown once, works, and is revoked after a warning', async () => {
     const ada = await atDashboard(chromium, world, { path: '/settings/keys' });
     const { page } = ada;
     await page.getByRole('button', { name: 'Create a key' }).click();
@@ -85,7 +85,7 @@ inChromium('the settings', (chromium) => {
     expectQuiet(ada);
   });
 
-  test('somebody is invited, becomes a viewer, and is removed', async () => {
+  test('a user is invited, becomes a viewer, and is removed', async () => {
     const ada = await atDashboard(chromium, world, { path: '/settings/people' });
     const { page } = ada;
     await page.getByRole('button', { name: 'Invite somebody' }).click();
@@ -109,7 +109,7 @@ inChromium('the settings', (chromium) => {
     expectQuiet(ada);
   });
 
-  test('a person chooses their alerts, and an owner adds a channel whose secret is shown once', async () => {
+  test('a user chooses their alerts, and an owner adds a channel whose secret is shown once', async () => {
     const ada = await atDashboard(chromium, world, { path: '/settings/alerts' });
     const { page } = ada;
     await page.getByText('This server sends no e-mail yet').waitFor();
@@ -162,7 +162,7 @@ inChromium('the settings', (chromium) => {
     expectQuiet(ada);
   });
 
-  test('the audit log is filtered in its address; on a phone nothing is wider than the screen', async () => {
+  test('the URL contains the filters of the audit log; on a phone nothing is wider than the screen', async () => {
     await world.api.patch('/v2/account', { name: 'Acme' });
     const path = '/settings/audit?action=changeAccount&kind=key';
     const ada = await atDashboard(chromium, world, { path, viewport: PHONE });
@@ -176,7 +176,7 @@ inChromium('the settings', (chromium) => {
     expectQuiet(ada);
   });
 
-  test('the state of the installation is told to an owner, what is not well with its remedy, and not to a member', async () => {
+  test('an owner sees the state of the installation, each problem with its remedy, and a member does not', async () => {
     const ada = await atDashboard(chromium, world, { path: '/settings/system' });
     const { page } = ada;
     await page.getByText('No process delivers webhooks.').waitFor();
@@ -190,7 +190,7 @@ inChromium('the settings', (chromium) => {
     expectQuiet(max);
   });
 
-  test('the state of the installation has the replica: read from or not, why, and how far it is behind', async () => {
+  test('the state of the installation includes the replica: whether it is read, why not, and how far it is behind', async () => {
     const ada = await atDashboard(chromium, world, { path: '/settings/system' });
     const { page } = ada;
     await page.getByText('Disk space').waitFor();
@@ -220,7 +220,7 @@ inChromium('the settings', (chromium) => {
     expectQuiet(ada);
   });
 
-  test('a viewer is told who may change these, and is offered nothing that would be refused', async () => {
+  test('a viewer reads who may change these, and gets no button that would be refused', async () => {
     const vera = await atDashboard(chromium, world, { role: 'viewer', path: '/settings/keys' });
     const { page } = vera;
     await page.getByText('Only owners of the account can see this.').waitFor();

@@ -33,7 +33,7 @@ inChromium('the statement of an affiliate in the dashboard', (chromium) => {
     expectQuiet(visitor);
   });
 
-  test('the page to print is readable on a phone and in the dark', async () => {
+  test('the page to print is readable on a phone and in dark mode', async () => {
     const { id } = await makeAffiliate(world.api, { name_first: 'محمد', name_last: 'علي' });
     await makeCommission(world.api, id, { amount: 5_000_000, external_id: 'a-long-id-of-a-sale-'.repeat(5) });
     const visitor = await atDashboard(chromium, world, { viewport: PHONE });

@@ -12,7 +12,7 @@ export type Page = Awaited<ReturnType<Context['newPage']>>;
 /** The cookies of a browser, as they were set. */
 export type Cookies = Awaited<ReturnType<Context['storageState']>>;
 
-/** The one without windows comes first: it needs half the processor time. */
+/** The headless one comes first: it needs half the processor time. */
 const PLACES = [
   '/usr/bin/chromium-headless-shell',
   '/usr/bin/chromium',
@@ -22,8 +22,8 @@ const PLACES = [
 const executablePath = [process.env.CHROMIUM ?? '', ...PLACES].find((path) => existsSync(path));
 
 /**
- * What no page of ours can see, and what costs as much as our pages do: each window of Chromium opens pages of its own
- * for the suggestions of the address bar, and each visit starts a process for the next one.
+ * Features that no page of ours can see, and that cost as much as our pages: each window of Chromium opens its own
+ * pages for the suggestions of the address bar, and each visit starts a process for the next one.
  */
 const UNSEEN = [
   'WebUIOmniboxPopup',
@@ -51,42 +51,42 @@ const ARGS = [
   `--disable-features=${[...OFF_BY_DEFAULT, ...UNSEEN].join(',')}`,
 ];
 
-/** A person at a browser of their own, with one tab open. */
+/** A user with a separate browser, with one tab open. */
 export interface Visitor {
   readonly page: Page;
   readonly context: Context;
-  /** What the browser refused because of a Content-Security-Policy. */
+  /** Resources that the browser blocked because of a Content-Security-Policy. */
   readonly refusals: string[];
-  /** Errors on the console and exceptions of scripts, but for answers that are refusals. */
+  /** Errors on the console and exceptions of scripts, except for refused requests. */
   readonly errors: string[];
 }
 
 export interface Chromium {
-  /** Somebody new; pages run no scripts unless `scripts` says so. */
+  /** A new visitor; pages run no scripts unless `scripts` is true. */
   visitor(options?: VisitorOptions): Promise<Visitor>;
 }
 
 interface VisitorOptions {
   readonly scripts?: boolean;
-  /** The room for the page, in pixels; a desktop's unless it says otherwise. */
+  /** The viewport in pixels; by default a desktop's. */
   readonly viewport?: { readonly width: number; readonly height: number };
   readonly colorScheme?: 'light' | 'dark';
-  /** The zone of the machine that the browser runs on. */
+  /** The time zone of the browser's machine. */
   readonly timezoneId?: string;
-  /** The cookies of a visitor before, who is signed in. */
+  /** The cookies of an earlier, signed-in visitor. */
   readonly storageState?: Cookies;
-  /** The test closes the context itself: several tests look at one page. */
+  /** The test closes the context itself: several tests share one page. */
   readonly kept?: boolean;
 }
 
-/** The one of this process, which its files share: launched at the first use, and again if it has crashed. */
+/** The browser of this process, which its files share: launched at the first use, and again if it has crashed. */
 let launched: Promise<Instance> | undefined;
 
 async function launch(executablePath: string): Promise<Instance> {
   const instance = await playwright.launch({
     executablePath,
     args: ARGS,
-    // people's browsers keep the pages they go back to
+    // real browsers keep the pages that users go back to
     ignoreDefaultArgs: ['--disable-back-forward-cache'],
     handleSIGTERM: false,
   });
@@ -109,7 +109,7 @@ function running(executablePath: string): Promise<Instance> {
 // the signal ends a worker of the tests; playwright ends the browser and removes its profile when the process exits
 process.once('SIGTERM', () => process.exit());
 
-/** A `describe` whose tests have a Chromium; where there is none they are skipped, and the title says why. */
+/** A `describe` whose tests have a Chromium; without one they are skipped, and the title says why. */
 export function inChromium(title: string, body: (chromium: Chromium) => void): void {
   if (executablePath === undefined) {
     describe.skip(`${title} (no Chromium found: install it, or name it in CHROMIUM)`, () =>
@@ -147,18 +147,18 @@ export function inChromium(title: string, body: (chromium: Chromium) => void): v
   });
 }
 
-/** A web site of somebody else. */
+/** A web site of a third party. */
 export interface Site {
   /** Another origin than the world, but the same site: browsers send `SameSite=Lax` cookies along. */
   readonly neighbour: string;
-  /** The same pages on another site altogether. */
+  /** The same pages on a different site. */
   readonly stranger: string;
-  /** What was asked of it. */
+  /** The requests it received. */
   readonly requests: { readonly url: URL; readonly headers: IncomingHttpHeaders }[];
   close(): Promise<void>;
 }
 
-/** Serves pages by their path: HTML, or where to go on to. Everything else is a page that says `Here`. */
+/** Serves pages by their path: HTML, or a redirect target. Everything else is a page that says `Here`. */
 export async function startSite(
   pages: Readonly<Record<string, () => string | { readonly to: string }>> = {},
 ): Promise<Site> {
@@ -184,19 +184,19 @@ export async function startSite(
   };
 }
 
-/** Fills the sign-in form that is on the page, and sends it. */
+/** Fills the sign-in form on the page, and submits it. */
 export async function signInOn(page: Page, email: string, password = PASSWORD): Promise<void> {
   await page.getByLabel('E-mail address').fill(email);
   await page.getByLabel('Password').fill(password);
   await page.getByRole('button', { name: 'Sign in' }).click();
 }
 
-/** Gives a browser the session of somebody who signed in elsewhere. */
+/** Gives a browser the session of a user who signed in elsewhere. */
 export async function takeSession({ context }: Visitor, url: string, value: string): Promise<void> {
   await context.addCookies([{ name: 'payhook_session', value, url, httpOnly: true, sameSite: 'Lax' }]);
 }
 
-/** Waits for the dashboard, where a sign-in leads to, and goes on to the page of the own account. */
+/** Waits for the dashboard, where a sign-in leads, and opens the user's own account page. */
 export async function openAccount(page: Page, url: string): Promise<void> {
   await page.waitForURL((at) => ['/', '/payouts'].includes(at.pathname));
   await page.goto(`${url}/account`);
@@ -207,7 +207,7 @@ export async function sessionOf({ context }: Visitor): Promise<string | undefine
   return (await context.cookies()).find(({ name }) => /^(__Host-)?payhook_session$/.test(name))?.value;
 }
 
-/** What assistive technology is told of one thing on the page. */
+/** The accessible description of one element on the page. */
 export interface Accessible {
   readonly role: string;
   readonly name: string;
@@ -230,7 +230,7 @@ export async function accessibleTree({ context, page }: Visitor): Promise<Access
     }));
 }
 
-/** What has the focus, by the value of a choice or the name of a field, and whether one sees a ring around it. */
+/** The focused element, by the value of a choice or the name of a field, and whether its focus ring is visible. */
 export function focusOf(page: Page): Promise<{ name: string; isSeen: boolean }> {
   return page.evaluate(`(() => {
     const at = document.activeElement;
@@ -243,22 +243,22 @@ export function focusOf(page: Page): Promise<{ name: string; isSeen: boolean }> 
   })()`);
 }
 
-/** What the page is made of. */
+/** The structure of the page. */
 export interface PageFacts {
   readonly lang: string;
   readonly title: string;
-  /** How many there are. */
+  /** The number of them. */
   readonly h1: number;
   readonly main: number;
   readonly scripts: number;
   /** Attributes with a script in them. */
   readonly handlers: number;
-  /** Links, buttons and fields one can see. */
+  /** Visible links, buttons and fields. */
   readonly controls: number;
   readonly ids: readonly string[];
 }
 
-/** Counts what the page is made of. */
+/** Counts the elements of the page. */
 export function factsOf(page: Page): Promise<PageFacts> {
   return page.evaluate(`(() => {
     const all = (selector) => [...document.querySelectorAll(selector)];

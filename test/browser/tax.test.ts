@@ -19,7 +19,7 @@ inChromium('tax profiles', (chromium) => {
     ['a wide screen', WIDE],
     ['a phone', PHONE],
   ])(
-    'on %s a signed form is noted; the tax id is sent once and then known by its end',
+    'on %s a signed form is stored; the tax id is sent once and then shown by its end',
     async (_, viewport) => {
       const { id } = await makeAffiliate(world.api, {
         name_first: 'Ada',
@@ -106,7 +106,7 @@ inChromium('tax profiles', (chromium) => {
     expectQuiet(visitor);
   });
 
-  test('the tax details of the account are set, refused by field, and taken away', async () => {
+  test('the tax details of the account are set, refused by field, and removed', async () => {
     const visitor = await atDashboard(chromium, world, { path: '/settings/account', viewport: PHONE });
     const { page } = visitor;
     await page.getByLabel('Legal name of your company').fill('Shop GmbH');

@@ -43,7 +43,7 @@ inChromium('the lists for US tax forms', (chromium) => {
   test.each([
     ['a wide screen', WIDE],
     ['a phone', PHONE],
-  ])('on %s missing forms come first, and every sum is told with whose form has it', async (_, viewport) => {
+  ])("on %s missing forms come first, and every sum has the affiliate's form", async (_, viewport) => {
     const visitor = await atDashboard(chromium, world, { path: '/reports', viewport });
     const { page } = visitor;
     await page.getByRole('combobox', { name: 'Year' }).selectOption('2026');
@@ -71,7 +71,7 @@ inChromium('the lists for US tax forms', (chromium) => {
     expectQuiet(visitor);
   });
 
-  test('an owner downloads the file with whole tax ids after a question that says so', async () => {
+  test('an owner downloads the file with whole tax ids after a confirmation that says so', async () => {
     const visitor = await atDashboard(chromium, world, { path: '/reports/us-tax?year=2026' });
     const { page } = visitor;
     await page.getByRole('button', { name: 'File for a filing service (CSV)' }).click();

@@ -6,7 +6,7 @@ import { useWorld } from '../support/world.ts';
 import { atDashboard, expectAccessible, expectQuiet, PHONE } from './dashboard-support.ts';
 import { inChromium } from './support.ts';
 
-// what a receiver may answer: markup, escapes of a terminal, a turned line, bytes that are no text, lists without end
+// possible receiver responses: markup, terminal escapes, a right-to-left override, bytes that are not text, long lists
 const TEXT = '<img src=x onerror="window.harmed=1">\u001b]0;taken\u0007\u202eexe.txt';
 const HOSTILE = Buffer.concat([Buffer.from(TEXT), Buffer.from([0x00, 0xff, 0xfe])]);
 const NESTED = '['.repeat(8000) + ']'.repeat(8000);
@@ -44,7 +44,7 @@ inChromium('webhooks', (chromium) => {
     expectQuiet(ada);
   });
 
-  test('what failed is found, its answer is text that does nothing, and it is sent again', async () => {
+  test('a failure is found, its response is harmless text, and it is sent again', async () => {
     await makeAffiliate(world.api);
     await receiver.until(1);
     const ada = await atDashboard(chromium, world, { path: '/webhooks/log?answer=5xx' });
@@ -68,7 +68,7 @@ inChromium('webhooks', (chromium) => {
     expectQuiet(ada);
   });
 
-  test('all that match are sent again as a recovery, after a number was confirmed', async () => {
+  test('all matching deliveries are sent again as a recovery, after their number was confirmed', async () => {
     const path = `/webhooks/${endpoint.id}?status=delivered`;
     const ada = await atDashboard(chromium, world, { path });
     const { page } = ada;
@@ -83,7 +83,7 @@ inChromium('webhooks', (chromium) => {
     expectQuiet(ada);
   });
 
-  test('a secret is rotated with its overlap told; a test event arrives', async () => {
+  test('a secret is rotated, with its overlap shown; a test event arrives', async () => {
     const ada = await atDashboard(chromium, world, { path: `/webhooks/${endpoint.id}?view=settings` });
     const { page } = ada;
     await page.getByLabel(/^Your own types/).fill('order.*');
@@ -120,7 +120,7 @@ inChromium('webhooks', (chromium) => {
     await expectAccessible(page);
     await signing.getByRole('button', { name: 'Change it' }).click();
     await page.getByText('A second signature (GitHub) is also sent until').waitFor();
-    // that secret is none of Standard Webhooks, so the way back makes one
+    // not a Standard Webhooks secret, so the way back creates one
     await page.getByRole('button', { name: 'Change how it signs' }).click();
     await signing.getByLabel('Signed as').selectOption('Standard Webhooks');
     await signing.getByRole('button', { name: 'Change it' }).click();
@@ -161,7 +161,7 @@ inChromium('webhooks', (chromium) => {
     expectQuiet(ada);
   });
 
-  test('an event is published by hand once, with what a browser can show of 256 kB and of lists without end', async () => {
+  test('an event is published by hand once, with a payload of 256 kB shown in part', async () => {
     const vera = await atDashboard(chromium, world, {
       role: 'viewer',
       path: '/events/types',
@@ -217,7 +217,7 @@ inChromium('webhooks', (chromium) => {
     expectQuiet(ada);
   });
 
-  test('a log that grows by hundreds does not move what one reads; a button shows what is new', async () => {
+  test('a log that grows by hundreds keeps its scroll position; a button shows the new rows', async () => {
     receiver.respond(200);
     const publish = (many: number) =>
       Promise.all(
@@ -239,7 +239,7 @@ inChromium('webhooks', (chromium) => {
     const seen = () =>
       rows.getByRole('link').evaluateAll((all) => all.map((each) => each.getAttribute('href')));
     const before = await seen();
-    // a row that is added or taken away would be seen here, a status that changed is none
+    // this sees a row that is added or removed; a changed status is neither
     await page.evaluate(`
       window.moved = 0;
       new MutationObserver((all) => { window.moved += all.filter(({ target }) => target.tagName === 'TBODY').length })
@@ -266,7 +266,7 @@ inChromium('webhooks', (chromium) => {
     expectQuiet(ada);
   });
 
-  test('an event tells to whom it went and why not to others, to a viewer too, on a phone too', async () => {
+  test('an event shows where it went and why not elsewhere, also to a viewer and on a phone', async () => {
     const other = await world.api.post(ENDPOINTS, { url: receiver.url.replace('/hook', '/other') });
     expect(other.status).toBe(201);
     const path = '/events?type=affiliate.*';
@@ -283,7 +283,7 @@ inChromium('webhooks', (chromium) => {
     expectQuiet(vera);
   });
 
-  test('on a phone: who fails and why is found, mended, all of it sent again, and it drains', async () => {
+  test('on a phone: a failing endpoint and its reason are found, the URL is corrected, everything is sent again, and the queue drains', async () => {
     const url = `${receiver.url}/shop`;
     receiver.respond(({ path }, response) =>
       response.writeHead(path.endsWith('/shop') ? 500 : 200).end('the database is away'),
@@ -339,7 +339,7 @@ inChromium('webhooks', (chromium) => {
     expectQuiet(ada);
   });
 
-  test('a filter is tried and saved; what it leaves out and what it lets through is told, and it is removed', async () => {
+  test('a filter is tried, saved and removed; the page shows what it skips and what it lets through', async () => {
     receiver.respond(200);
     const url = `${receiver.url}/large`;
     const { body: large } = await world.api.post(ENDPOINTS, { url, event_types: ['sale.*'] });

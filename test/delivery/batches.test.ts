@@ -6,7 +6,7 @@ import { until } from '../support/wire.ts';
 import { type Endpoint, holding, metering, onStage, type Stage } from './support.ts';
 
 const settings = { DELIVERY_SCHEDULE: '0s,1h,1h' };
-/** Nothing goes because of the time it waited. */
+/** No batch is sent because of its waiting time. */
 const PATIENT = { max_wait_ms: 60_000 };
 const HASTY = { max_wait_ms: 0 };
 
@@ -30,15 +30,15 @@ const numbered = (count: number, fields: object = {}) =>
 const untilEmpty = (stage: Stage, endpoint: Endpoint) =>
   until('nothing waits', async () => (await stage.queue(endpoint)).length === 0);
 
-/** What the log says of every delivery of an endpoint. */
+/** The log records of every delivery of an endpoint. */
 const outcomes = ({ world }: Stage, { uuid }: Endpoint) =>
   world.query<{ status: string; attempt_count: number; count: number }>(
     'select status, attempt_count, count(*)::int from deliveries where endpoint_id = $1 group by 1, 2 order by 2, 1',
     [uuid],
   );
 
-describe.concurrent('an endpoint that takes batches', () => {
-  test('gets events in an array, in the order they were published in, under one signature', () =>
+describe.concurrent('an endpoint with batches', () => {
+  test('gets events in an array, in the order of publishing, under one signature', () =>
     onStage({ settings }, async (stage) => {
       const receiver = await stage.receiver();
       const endpoint = await stage.endpoint(receiver, { batch: { max_events: 10, ...PATIENT } });
@@ -71,14 +71,14 @@ describe.concurrent('an endpoint that takes batches', () => {
       expect(alone.status).toBe(200);
     }));
 
-  test('gets as many as it allows, and a rest when that has waited', () =>
+  test('gets as many as it allows, and the rest when that has waited', () =>
     onStage({ settings }, async (stage) => {
       const receiver = await stage.receiver();
       const endpoint = await stage.endpoint(receiver, { batch: { max_events: 8, ...PATIENT } });
       const ids = await publishAll(stage, numbered(20));
       await receiver.until(2);
       expect(sizes(receiver.received)).toEqual([8, 8]);
-      // the rest waits for company, unleased, and the log shows it as pending
+      // the rest waits for more events, unleased, and the log shows it as pending
       await until('four wait', async () => (await stage.queue(endpoint)).length === 4);
       expect((await stage.queue(endpoint)).some(({ leased }) => leased)).toBe(false);
       await stage.untilLog(endpoint, ids[19]!, { status: 'pending', attempt_count: 0 });
@@ -94,7 +94,7 @@ describe.concurrent('an endpoint that takes batches', () => {
       expect(await outcomes(stage, endpoint)).toEqual([{ status: 'delivered', attempt_count: 1, count: 20 }]);
     }));
 
-  test('waits as long as it says, and no longer', () =>
+  test('waits as long as configured, and no longer', () =>
     onStage({ settings }, async (stage) => {
       const receiver = await stage.receiver();
       const endpoint = await stage.endpoint(receiver, { batch: { max_events: 100, max_wait_ms: 700 } });
@@ -106,7 +106,7 @@ describe.concurrent('an endpoint that takes batches', () => {
       await stage.untilLog(endpoint, first!, { status: 'delivered' });
     }));
 
-  test('gets no body that is larger than it allows, and what is larger alone', () =>
+  test('gets no body larger than it allows, and a larger event alone', () =>
     onStage({ settings }, async (stage) => {
       const receiver = await stage.receiver();
       const LIMIT = 20_000;
@@ -161,7 +161,7 @@ describe.concurrent('an endpoint that takes batches', () => {
       }
     }));
 
-  test('gets what failed in company alone: one that it cannot take holds up no other', () =>
+  test('gets the events of a failed batch one by one: an event that it refuses delays no other', () =>
     onStage({ settings }, async (stage) => {
       const receiver = await stage.receiver();
       receiver.respond(({ body }, response) =>
@@ -171,7 +171,7 @@ describe.concurrent('an endpoint that takes batches', () => {
       const events = numbered(6);
       const ids = await publishAll(stage, [...events.slice(0, 5), { data: { text: 'poison' } }]);
       for (const id of ids) await stage.untilLog(endpoint, id, { status: 'pending', attempt_count: 1 });
-      // one request failed, whatever it carried
+      // one request failed, however many events it contained
       expect(await stage.state(endpoint)).toMatchObject({ failures: 1, lane: 2 });
       await stage.passTime(endpoint);
       await receiver.until(7);
@@ -185,7 +185,7 @@ describe.concurrent('an endpoint that takes batches', () => {
         expect(attempts[1]).toMatchObject({ batch: { event_count: 1 }, response_body: 'é'.repeat(5000) });
       }
       await stage.untilLog(endpoint, ids[5]!, { status: 'pending', attempt_count: 2 });
-      // what comes meanwhile goes in company
+      // later events are sent in a batch
       const later = await publishAll(stage, numbered(6));
       await receiver.until(come(12));
       expect(sizes(receiver.received).at(-1)).toBe(6);
@@ -225,13 +225,13 @@ describe.concurrent('an endpoint that takes batches', () => {
       await publishAll(stage, numbered(15));
       for (const requests of [1, 2, 3]) {
         await slow.until(requests);
-        // a request costs a second, whatever it carries
+        // a request counts one second, however many events it contains
         expect((await stage.state(limited)).waits).toBeLessThanOrEqual(1);
       }
       expect(sizes(slow.received)).toEqual([5, 5, 5]);
     }));
 
-  test('gets one event of an ordering key in a request, and the next of the key when that is over', () =>
+  test('gets one event of an ordering key in a request, and the next of the key after that', () =>
     onStage({ settings }, async (stage) => {
       const receiver = await stage.receiver();
       receiver.respond(({ body }, response) =>
@@ -244,7 +244,7 @@ describe.concurrent('an endpoint that takes batches', () => {
       const of = (key: string) =>
         Array.from({ length: 3 }, (_, number) => ({ ordering_key: key, data: { number, key } }));
       const all = [...of('a'), ...of('b'), ...of('c')];
-      // the first of a key fails alone as well: the keys of its neighbours go on
+      // the first of a key fails alone as well: the keys of its neighbours continue
       await publishAll(stage, all);
       const numbersOf = (key: string) =>
         receiver.received
@@ -293,7 +293,7 @@ describe.concurrent('an endpoint that takes batches', () => {
       expect(sizes(receiver.received.slice(sent))).toEqual([20, 20, 20]);
     }));
 
-  test('gets an event that waits for others at once and alone when it is retried by hand, and so a test event', () =>
+  test('gets a waiting event at once and alone when it is retried by hand, and a test event likewise', () =>
     onStage({ settings }, async (stage) => {
       const receiver = await stage.receiver();
       const endpoint = await stage.endpoint(receiver, { batch: { max_events: 20, ...PATIENT } });
@@ -306,7 +306,7 @@ describe.concurrent('an endpoint that takes batches', () => {
       const tested = await stage.untilLog(endpoint, body.id, { status: 'delivered' });
       expect(tested.attempts).toMatchObject([{ number: 1, trigger: 'scheduled' }]);
       expect(receiver.received.map(idsIn)).toEqual([[second], [body.id]]);
-      // the others still wait for company
+      // the others still wait for more
       await stage.change(endpoint, { batch: { max_events: 2, ...PATIENT } });
       for (const id of [first, third]) await stage.untilLog(endpoint, id, { status: 'delivered' });
       expect(idsIn(receiver.received[2]!)).toEqual([first, third]);
@@ -322,14 +322,14 @@ describe.concurrent('an endpoint that takes batches', () => {
       await stage.change(endpoint, { status: 'enabled' });
       const [request] = await receiver.until(1);
       expect(idsIn(request!)).toEqual(ids);
-      // a test event is one like the others
+      // a test event is like any other
       await stage.change(endpoint, { batch: { max_events: 100, ...HASTY } });
       expect((await stage.api.post(`${endpoint.path}/test`)).status).toBe(201);
       const [, tested] = await receiver.until(2);
       expect(JSON.parse(tested!.body)).toMatchObject([{ type: 'webhook_endpoint.test', is_test: true }]);
     }));
 
-  test('that is deleted gets nothing of what waits', () =>
+  test('that is deleted gets none of its waiting events', () =>
     onStage({ settings }, async (stage) => {
       const receiver = await stage.receiver();
       const endpoint = await stage.endpoint(receiver, { batch: { max_events: 100, ...PATIENT } });
@@ -340,7 +340,7 @@ describe.concurrent('an endpoint that takes batches', () => {
       expect(receiver.received).toHaveLength(0);
     }));
 
-  test('that stops taking them gets one event in a request again, as before', () =>
+  test('without batches again gets one event per request, as before', () =>
     onStage({ settings }, async (stage) => {
       const receiver = await stage.receiver();
       const endpoint = await stage.endpoint(receiver, { batch: { max_events: 100, ...PATIENT } });
@@ -355,7 +355,7 @@ describe.concurrent('an endpoint that takes batches', () => {
 });
 
 describe.concurrent('batches and workers', () => {
-  test('what a worker had under way when it died is sent again, in a batch, and nothing is lost', () =>
+  test('events in flight when their worker died are sent again, in a batch, and nothing is lost', () =>
     onStage({ delivers: false, settings }, async (stage) => {
       const receiver = await stage.receiver();
       const door = holding(receiver);
@@ -383,7 +383,7 @@ describe.concurrent('batches and workers', () => {
       expect(new Set(names).size).toBe(4);
     }));
 
-  test('two of them share a lane, and send each event once', () =>
+  test('two workers share a lane, and send each event once', () =>
     onStage({ delivers: false, settings, databaseLatencyMs: 10 }, async (stage) => {
       const receiver = await stage.receiver();
       const meter = metering(receiver, { answerMs: 30 });
@@ -401,7 +401,7 @@ describe.concurrent('batches and workers', () => {
       expect(meter.most).toBeLessThanOrEqual(16);
     }));
 
-  test('neighbours without batches are sent to as ever, whatever a batch waits for', () =>
+  test('neighbours without batches get their events as usual, whatever a batch waits for', () =>
     onStage({ settings }, async (stage) => {
       const [batching, plain] = [await stage.receiver(), await stage.receiver()];
       const door = holding(batching);
@@ -425,7 +425,7 @@ describe.concurrent('batches and workers', () => {
 });
 
 describe.concurrent('limits of batches', () => {
-  test('are checked, and what is left out has its default', () =>
+  test('are checked, and missing ones have their default', () =>
     onStage({ settings, delivers: false }, async (stage) => {
       const receiver = await stage.receiver();
       const endpoint = await stage.endpoint(receiver, { batch: {} });
@@ -453,7 +453,7 @@ describe.concurrent('limits of batches', () => {
       expect(await batchOf()).toEqual({ max_events: 1000, max_bytes: 4_194_304, max_wait_ms: 0 });
     }));
 
-  test('go with no scheme whose receivers read one event from a request', () =>
+  test('exclude schemes whose receivers read one event from a request', () =>
     onStage({ settings, delivers: false }, async (stage) => {
       const receiver = await stage.receiver();
       for (const signing of ['stripe', 'github', 'shopify', 'slack']) {

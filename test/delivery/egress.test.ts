@@ -34,7 +34,7 @@ function openSender(): Sender {
   return sender;
 }
 
-/** A receiver that takes only clients with one of these certificates, and says with which each request came. */
+/** A receiver that accepts only clients with one of these certificates, and records the certificate of each request. */
 async function openMutual(...clients: Certificate[]) {
   const ca = clients.map(({ cert }) => cert);
   const receiver = await startReceiver({
@@ -48,8 +48,8 @@ async function openMutual(...clients: Certificate[]) {
 const post = (sender: Sender, url: string, route?: EgressRoute): Promise<Outcome> =>
   sender.send({ url, headers: {}, body: '{}', route });
 
-describe('a receiver that asks for a client certificate', () => {
-  test('gets that of the endpoint, and refuses every other and none', async () => {
+describe('a receiver that requests a client certificate', () => {
+  test('gets that of the endpoint, and refuses any other and none', async () => {
     const [known, other] = [certificateFor('known'), certificateFor('other')];
     const receiver = await openMutual(known);
     const sender = openSender();
@@ -57,7 +57,7 @@ describe('a receiver that asks for a client certificate', () => {
       errorCode: null,
       responseBody: 'known',
     });
-    // Node closes the connection when it does not know the certificate, and says nothing
+    // Node closes the connection without an alert when it does not know the certificate
     expect((await post(sender, receiver.url, routeWith(other))).errorCode).toBe('connection_reset');
     expect(await post(sender, receiver.url)).toMatchObject({
       errorCode: 'certificate_refused',
@@ -81,7 +81,7 @@ describe('a receiver that asks for a client certificate', () => {
     expect(receiver.connections()).toBe(2);
   });
 
-  test('is sent one that has ended, and refuses it; the log says that it has ended', async () => {
+  test('refuses an expired one; the log says that it has expired', async () => {
     const ended = certificateFor('ended', { ends: '200102000000Z' });
     const receiver = await openMutual(ended);
     const why = '; the client certificate ended at 2020-01-02T00:00:00.000Z';
@@ -102,84 +102,87 @@ describe('a receiver that asks for a client certificate', () => {
       failure: { errorCode: 'token_unreachable', errorMessage: expect.stringContaining(why) },
     });
     expect(receiver.received).toHaveLength(0);
-    // one that lives is not to blame
+    // a valid one is not the cause
     const refused = await post(openSender(), receiver.url, routeWith(certificateFor('other')));
     expect(refused.errorMessage).not.toContain('ended');
   });
 });
 
-// the server of OpenSSL sends the alerts that those of nginx and Apache do
+// the server of OpenSSL sends the same alerts as nginx and Apache
 const hasOpenssl = spawnSync('openssl', ['version']).status === 0;
 
-describe.skipIf(!hasOpenssl)('what a receiver says of the client certificate is kept (needs openssl)', () => {
-  /** Starts a server of OpenSSL that trusts a certificate and asks for it. */
-  async function openVerifying(trusted: Certificate, version: string): Promise<string> {
-    const folder = mkdtempSync(join(tmpdir(), 'payhook-openssl-'));
-    const file = (name: string, text: string) => {
-      writeFileSync(join(folder, name), text);
-      return join(folder, name);
-    };
-    const own = ['-cert', file('server.pem', server.cert), '-key', file('server.key', server.key)];
-    const child = spawn('openssl', [
-      ...['s_server', '-accept', '127.0.0.1:0', ...own, version, '-Verify', '1', '-verify_return_error'],
-      ...['-CAfile', file('trusted.pem', trusted.cert)],
-    ]);
-    cleanups.push(async () => {
-      child.kill('SIGKILL');
-      await once(child, 'close');
-      rmSync(folder, { recursive: true, force: true });
-    });
-    let said = '';
-    child.stdout.on('data', (bytes) => {
-      said += bytes;
-    });
-    await until('openssl to listen', () => /ACCEPT .*:(\d+)/.test(said));
-    return `https://localhost:${/ACCEPT .*:(\d+)/.exec(said)?.[1]}/`;
-  }
+describe.skipIf(!hasOpenssl)(
+  "the receiver's alert about the client certificate is stored (needs openssl)",
+  () => {
+    /** Starts a server of OpenSSL that trusts a certificate and requests it. */
+    async function openVerifying(trusted: Certificate, version: string): Promise<string> {
+      const folder = mkdtempSync(join(tmpdir(), 'payhook-openssl-'));
+      const file = (name: string, text: string) => {
+        writeFileSync(join(folder, name), text);
+        return join(folder, name);
+      };
+      const own = ['-cert', file('server.pem', server.cert), '-key', file('server.key', server.key)];
+      const child = spawn('openssl', [
+        ...['s_server', '-accept', '127.0.0.1:0', ...own, version, '-Verify', '1', '-verify_return_error'],
+        ...['-CAfile', file('trusted.pem', trusted.cert)],
+      ]);
+      cleanups.push(async () => {
+        child.kill('SIGKILL');
+        await once(child, 'close');
+        rmSync(folder, { recursive: true, force: true });
+      });
+      let said = '';
+      child.stdout.on('data', (bytes) => {
+        said += bytes;
+      });
+      await until('openssl to listen', () => /ACCEPT .*:(\d+)/.test(said));
+      return `https://localhost:${/ACCEPT .*:(\d+)/.exec(said)?.[1]}/`;
+    }
 
-  const trusted = certificateFor('trusted');
-  const ended = certificateFor('ended', { ends: '200102000000Z' });
-  const early = certificateFor('early', { begins: '480101000000Z' });
-  const cases: [string, Certificate, Certificate, RegExp][] = [
-    [
-      'one of an unknown authority',
-      trusted,
-      certificateFor('other'),
-      /^the receiver does not know the authority/,
-    ],
-    [
-      'one that has ended',
-      ended,
-      ended,
-      /^the receiver says that .* has expired \(.*\); the client certificate ended at/,
-    ],
-    ['one that is not valid yet', early, early, /^the receiver refused the client certificate \(/],
-  ];
-  const versions = ['-tls1_3', '-tls1_2'];
+    const trusted = certificateFor('trusted');
+    const ended = certificateFor('ended', { ends: '200102000000Z' });
+    const early = certificateFor('early', { begins: '480101000000Z' });
+    const cases: [string, Certificate, Certificate, RegExp][] = [
+      [
+        'one of an unknown authority',
+        trusted,
+        certificateFor('other'),
+        /^the receiver does not know the authority/,
+      ],
+      [
+        'one that has ended',
+        ended,
+        ended,
+        /^the receiver says that .* has expired \(.*\); the client certificate ended at/,
+      ],
+      ['one that is not valid yet', early, early, /^the receiver refused the client certificate \(/],
+    ];
+    const versions = ['-tls1_3', '-tls1_2'];
 
-  test.each(cases.flatMap((each) => versions.map((version) => [...each, version] as const)))(
-    '%s',
-    async (_, known, shown, message, version) => {
-      const url = await openVerifying(known, version);
+    test.each(cases.flatMap((each) => versions.map((version) => [...each, version] as const)))(
+      '%s',
+      async (_, known, shown, message, version) => {
+        const url = await openVerifying(known, version);
+        const sender = openSender();
+        // a large body is still being sent when the response arrives
+        for (const body of ['{}', `{"text":"${'x'.repeat(200_000)}"}`]) {
+          const outcome = await sender.send({ url, headers: {}, body, route: routeWith(shown) });
+          expect(outcome).toMatchObject({
+            responseStatus: null,
+            errorCode: 'certificate_refused',
+            errorMessage: expect.stringMatching(message),
+          });
+        }
+      },
+    );
+
+    test('none, with TLS 1.3; TLS 1.2 has no alert for that', async () => {
       const sender = openSender();
-      // a large body is still being sent when the answer comes
-      for (const body of ['{}', `{"text":"${'x'.repeat(200_000)}"}`]) {
-        const outcome = await sender.send({ url, headers: {}, body, route: routeWith(shown) });
-        expect(outcome).toMatchObject({
-          responseStatus: null,
-          errorCode: 'certificate_refused',
-          errorMessage: expect.stringMatching(message),
-        });
-      }
-    },
-  );
-
-  test('none, with TLS 1.3; TLS 1.2 has no alert for that', async () => {
-    const sender = openSender();
-    expect(await post(sender, await openVerifying(trusted, '-tls1_3'))).toMatchObject({
-      errorCode: 'certificate_refused',
-      errorMessage: expect.stringContaining('the receiver asks for a client certificate'),
+      expect(await post(sender, await openVerifying(trusted, '-tls1_3'))).toMatchObject({
+        errorCode: 'certificate_refused',
+        errorMessage: expect.stringContaining('the receiver asks for a client certificate'),
+      });
+      expect((await post(sender, await openVerifying(trusted, '-tls1_2'))).errorCode).toBe('tls_error');
     });
-    expect((await post(sender, await openVerifying(trusted, '-tls1_2'))).errorCode).toBe('tls_error');
-  });
-});
+  },
+);

@@ -7,14 +7,14 @@ const settings = { DELIVERY_SCHEDULE: '0s,1h' };
 
 const statusOf = async ({ api }: Stage, { path }: Endpoint) => (await api.get(path)).body.status;
 
-/** Returns when a worker has claimed after what came before: it delivers to another endpoint. */
+/** Returns when a worker has claimed after the earlier events: it delivers to another endpoint. */
 async function untilClaimedSince(stage: Stage): Promise<void> {
   const other = await stage.endpoint(await stage.receiver(), { event_types: ['later.*'] });
   await stage.untilLog(other, await stage.publish('later.created'), { status: 'delivered' });
 }
 
 describe.concurrent('after a 410', () => {
-  test('the next event of an ordering key is not sent, and goes when somebody enables the endpoint', () =>
+  test('the next event of an ordering key is not sent until someone enables the endpoint', () =>
     onStage({ settings }, async (stage) => {
       const receiver = await stage.receiver();
       const door = holding(receiver);
@@ -42,8 +42,8 @@ describe.concurrent('after a 410', () => {
       const door = holding(receiver);
       const endpoint = await stage.endpoint(receiver, { batch: { max_events: 2, max_wait_ms: 60_000 } });
       await stage.publishMany(12);
-      await door.until(4); // as many as the lane takes
-      // whoever disables the endpoint waits for this
+      await door.until(4); // as many as the lane allows
+      // the request that disables the endpoint waits for this
       const client = await stage.world.connect();
       try {
         await client.query('begin');
@@ -67,13 +67,13 @@ describe.concurrent('after a 410', () => {
       expect(await stage.queue(endpoint)).toHaveLength(4);
     }));
 
-  test('what the worker holds already is given back, such as an event that waits for an access token', () =>
+  test('events that the worker already holds are released, such as one that waits for an access token', () =>
     onStage({ settings }, async (stage) => {
       const [receiver, tokens] = [await stage.receiver(), await stage.receiver()];
       const door = holding(receiver);
       const token = JSON.stringify({ access_token: 'token', token_type: 'Bearer', expires_in: 1 });
       let give = () => {};
-      // each is asked for, because the one before has ended
+      // each is requested, because the previous one has expired
       tokens.respond((_request, response, count) => {
         const answer = () => response.writeHead(200, { 'content-type': 'application/json' }).end(token);
         if (count === 1) answer();

@@ -2,16 +2,16 @@ import { describe, expect, test } from 'vitest';
 import { until } from '../support/wire.ts';
 import { type Endpoint, holding, idsOf, metering, notOnce, onStage, type Stage } from './support.ts';
 
-/** Workers that registered and hold their sign of life. */
+/** Workers that registered and hold their lock of life. */
 const workersOf = ({ world }: Stage) => world.query<{ number: number }>('select number from workers');
 
 const registered = (stage: Stage, count: number) =>
   until(`${count} workers to be registered`, async () => (await workersOf(stage)).length === count);
 
-/** Keeps claims away from an endpoint until `end` is called: they pass by what somebody else has locked. */
+/** Prevents claims at an endpoint until `end` is called: claims skip what others have locked. */
 async function withoutClaims(stage: Stage, endpoint: Endpoint) {
   const client = await stage.world.connect();
-  client.on('error', () => undefined); // a test that failed closes its world, and this connection with it
+  client.on('error', () => undefined); // a failed test closes its world, and this connection with it
   await client.query('begin');
   await client.query('select from endpoint_state where endpoint_id = $1 for update', [endpoint.uuid]);
   return {
@@ -22,14 +22,14 @@ async function withoutClaims(stage: Stage, endpoint: Endpoint) {
   };
 }
 
-/** The worker that each lease of an endpoint carries. */
+/** The worker named in each lease of an endpoint. */
 const leasedBy = (stage: Stage, { uuid }: Endpoint) =>
   stage.world.query<{ worker: number | null }>(
     'select lease_worker(lease_token) as worker from queue where endpoint_id = $1 order by event_id',
     [uuid],
   );
 
-describe.concurrent('an event that is published in the process that delivers', () => {
+describe.concurrent('an event published in the process that delivers', () => {
   test('begins leased to it, and is sent without a claim', () =>
     onStage({}, async (stage) => {
       const receiver = await stage.receiver();
@@ -59,7 +59,7 @@ describe.concurrent('an event that is published in the process that delivers', (
       await until('nothing waits', async () => (await stage.queue(endpoint)).length === 0);
     }));
 
-  test('waits for a claim while another worker is there, and again begins leased when that one is gone', () =>
+  test('waits for a claim while another worker exists, and begins leased again when that one is gone', () =>
     onStage({}, async (stage) => {
       const receiver = await stage.receiver();
       const endpoint = await stage.endpoint(receiver);
@@ -86,7 +86,7 @@ describe.concurrent('an event that is published in the process that delivers', (
       });
     }));
 
-  test('never takes more places than the lane has, however much is published at once', () =>
+  test('never takes more places than the lane has, however many are published at once', () =>
     onStage({}, async (stage) => {
       const receiver = await stage.receiver();
       const door = holding(receiver);
@@ -101,7 +101,7 @@ describe.concurrent('an event that is published in the process that delivers', (
       for (const event of events) await stage.untilLog(endpoint, event, { status: 'delivered' });
     }));
 
-  test('comes in a batch: the lane is filled at once, and the rest follows', () =>
+  test('in a batch: the lane is filled at once, and the rest follows', () =>
     onStage({}, async (stage) => {
       const receiver = await stage.receiver();
       const door = holding(receiver);
@@ -164,7 +164,7 @@ describe.concurrent('an event that is published in the process that delivers', (
         return { looks: row?.looks ?? 0, entries: row?.entries ?? 0 };
       };
       let published = 0;
-      // 3,000 a look if they were walked. Entries of rows that have moved are cleared away once no snapshot needs them.
+      // 3,000 per look if they were read. Entries of moved rows are removed once no snapshot needs them.
       await until('a look to walk few of them', async () => {
         const before = await walked();
         for (let count = 1; count <= 5; count += 1) await stage.publish();
@@ -211,7 +211,7 @@ describe.concurrent('an event that is published in the process that delivers', (
       await client.query('select from endpoint_state where endpoint_id = $1 for update', [endpoint.uuid]);
       await client.query('commit; begin');
       await client.query('select from endpoint_state where endpoint_id = $1 for update', [endpoint.uuid]);
-      // what waits is due only now: between the two transactions a claim would have taken it
+      // the waiting deliveries become due only now: between the two transactions a claim would have taken them
       await client.query('select pg_sleep(1.1)');
       await stage.publish();
       expect((await leasedBy(stage, endpoint)).map(({ worker }) => worker)).not.toContain(
@@ -226,7 +226,7 @@ describe.concurrent('an event that is published in the process that delivers', (
     }),
   );
 
-  test('is sent once to each of many endpoints, with headers, secrets and URL of their own', () =>
+  test('is sent once to each of many endpoints, with their own headers, secrets and URL', () =>
     onStage({}, async (stage) => {
       const receivers = await Promise.all(Array.from({ length: 12 }, () => stage.receiver()));
       const endpoints = await Promise.all(
@@ -247,8 +247,8 @@ describe.concurrent('an event that is published in the process that delivers', (
     }));
 });
 
-describe('lanes over three processes that publish and deliver', () => {
-  test('hold while workers come and go', () =>
+describe('lanes of three processes that publish and deliver', () => {
+  test('hold while workers start and stop', () =>
     onStage({ databaseLatencyMs: 5 }, async (stage) => {
       const receiver = await stage.receiver();
       const meter = metering(receiver, { answerMs: 40, status: 500 }); // a lane that narrows to one

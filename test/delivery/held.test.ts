@@ -8,7 +8,7 @@ const DAY_S = 24 * 3600;
 /** Two attempts at once, then one a day. */
 const settings = { DELIVERY_SCHEDULE: '0s 1h 24h 24h' };
 
-/** Waits until the workers have looked at everything that was due before. */
+/** Waits until the workers have looked at everything due earlier. */
 async function haveLooked(stage: Stage): Promise<void> {
   const receiver = await stage.receiver();
   await stage.endpoint(receiver, { event_types: ['looked.*'] });
@@ -38,7 +38,7 @@ const attemptsOf = (received: readonly Received[], event: string) =>
   received.filter(({ headers }) => headers['webhook-id'] === event);
 
 describe.concurrent('a disabled endpoint', () => {
-  test('holds its events, and not one stored row is rewritten for it', () =>
+  test('holds its events, and rewrites none of the stored rows', () =>
     onStage({ settings }, async (stage) => {
       const receiver = await stage.receiver();
       receiver.respond(500);
@@ -60,7 +60,7 @@ describe.concurrent('a disabled endpoint', () => {
       expect(receiver.received).toHaveLength(10);
     }));
 
-  test('enabled again is sent all that it held at once, though it was due tomorrow, each exactly once', () =>
+  test('gets all held events at once when enabled, each exactly once, though they were due tomorrow', () =>
     onStage({ settings }, async (stage) => {
       const receiver = await stage.receiver();
       receiver.respond(500);
@@ -118,7 +118,7 @@ describe.concurrent('a disabled endpoint', () => {
     }),
   );
 
-  test('enabled during an attempt waits for it: no event is ever sent twice at the same time', () =>
+  test('enabled during an attempt waits for it: no event is sent twice at the same time', () =>
     onStage({ settings }, async (stage) => {
       const receiver = await stage.receiver();
       const door = holding(receiver);
@@ -144,7 +144,7 @@ describe.concurrent('a disabled endpoint', () => {
 });
 
 describe.concurrent('a deleted endpoint', () => {
-  test('is sent nothing more: what waits there ends as failed, what is under way may succeed, the log stays', () =>
+  test('gets nothing more: waiting deliveries fail, those in flight may succeed, the log stays', () =>
     onStage({ settings }, async (stage) => {
       const receiver = await stage.receiver();
       receiver.respond(500);
@@ -173,7 +173,7 @@ describe.concurrent('a deleted endpoint', () => {
       expect([refused.status, refused.reason]).toEqual([409, 'endpoint_deleted']);
     }));
 
-  test('with thousands of events that wait is done with all of them at the next look', () =>
+  test('with thousands of waiting events fails all of them at the next look', () =>
     onStage({}, async (stage) => {
       const endpoint = await stage.endpoint(await stage.receiver(), { status: 'disabled' });
       await stage.backlog(2500);
@@ -181,7 +181,7 @@ describe.concurrent('a deleted endpoint', () => {
       const total = async (status: string) =>
         (await stage.api.get(`${endpoint.path}/events?status=${status}&per_page=1`)).body.pagination.total;
       expect(await total('held')).toBe(0);
-      // a thousand with the answer, the rest by a worker that looks every 5 s
+      // a thousand with the response, the rest by a worker that looks every 5 s
       await until('all have ended', async () => (await total('failed')) === 2500, 9000);
     }));
 });
@@ -196,7 +196,7 @@ describe.concurrent('a change', () => {
     }
   };
 
-  test('of the URL and of headers holds from the next attempt on, for events that were refused before too', () =>
+  test('of the URL and of headers applies from the next attempt on, also to events refused before', () =>
     onStage({ settings }, async (stage) => {
       const [old, other] = [await stage.receiver(), await stage.receiver()];
       old.respond(500);
@@ -212,7 +212,7 @@ describe.concurrent('a change', () => {
       expect(other.received[0]?.headers['x-two']).toBeUndefined();
     }));
 
-  test('of the secret holds at the next attempt: both verify during the overlap, afterwards only the new one', () =>
+  test('of the secret applies at the next attempt: both verify during the overlap, afterwards only the new one', () =>
     onStage({ settings }, async (stage) => {
       const receiver = await stage.receiver();
       const endpoint = await stage.endpoint(receiver);

@@ -8,8 +8,8 @@ const FIRST_LANE = 4;
 const WIDEST_LANE = 64;
 
 /**
- * Makes the moment in which a claim has its snapshot and not yet its locks long enough for two workers to meet in it,
- * again and again.
+ * Extends the moment in which a claim has its snapshot and not yet its locks, so that two workers overlap in it again
+ * and again.
  */
 async function slowClaims(stage: Stage): Promise<void> {
   await stage.world.query(`alter function new_id() rename to quick_id`);
@@ -19,7 +19,7 @@ async function slowClaims(stage: Stage): Promise<void> {
   );
 }
 
-/** Endpoints that share a receiver, each on a path of its own. */
+/** Endpoints that share a receiver, each with its own path. */
 async function endpointsOf(stage: Stage, receiver: Receiver, count: number): Promise<Endpoint[]> {
   const endpoints: Endpoint[] = [];
   for (let index = 0; index < count; index++) {
@@ -37,9 +37,9 @@ function countByPath(requests: readonly Received[]): number[] {
 const waitingAt = async (stage: Stage, endpoint: Endpoint) => (await stage.queue(endpoint)).length;
 
 describe.concurrent('over two workers', () => {
-  test('an endpoint with a rate limit of 10 is not sent more than that in any second, but for a small burst', () =>
+  test('an endpoint with a rate limit of 10 gets no more than that in any second, except for a small burst', () =>
     onStage(
-      // its own: a trigger notes the leases
+      // its own world: a trigger records the leases
       { delivers: false, own: true, settings: { DELIVERY_TIMEOUT_MS: String(LEASE_TIMEOUT_MS) } },
       async (stage) => {
         await stage.world.query(NOTE_LEASES);
@@ -53,8 +53,8 @@ describe.concurrent('over two workers', () => {
       },
     ));
 
-  test('an endpoint that hangs has no more than its lane of four under way', () =>
-    // its own: claims are made slow by a function of the database
+  test('a hanging endpoint has no more than its lane of four in flight', () =>
+    // its own world: a function of the database slows claims
     onStage({ delivers: false, own: true }, async (stage) => {
       const [hanging, healthy] = [await stage.receiver(), await stage.receiver()];
       const door = holding(hanging);
@@ -64,7 +64,7 @@ describe.concurrent('over two workers', () => {
       await Promise.all([stage.world.startWorker(), stage.world.startWorker()]);
       await stage.backlog(20);
       await door.until(endpoints.length * FIRST_LANE);
-      // whoever claims has seen the others' backlogs again when these arrive
+      // by their arrival each claimer has seen the others' backlogs again
       for (const round of [1, 2, 3, 4, 5]) {
         await stage.publish('looked.around');
         await healthy.until(round);
@@ -88,7 +88,7 @@ describe.concurrent('over two workers', () => {
       expect(receiver.received).toHaveLength(1500);
     }));
 
-  test('an endpoint that fails gets a narrow lane: one at a time', () =>
+  test('a failing endpoint gets a narrow lane: one at a time', () =>
     onStage({ delivers: false }, async (stage) => {
       const receiver = await stage.receiver();
       receiver.respond(500);
@@ -96,7 +96,7 @@ describe.concurrent('over two workers', () => {
       await stage.backlog(200);
       await Promise.all([stage.world.startWorker(), stage.world.startWorker()]);
       await until('the lane is narrow', async () => (await stage.state(endpoint)).lane === 1);
-      // what was claimed before is over when the next thirty have come
+      // earlier claims are over when the next thirty have arrived
       await receiver.until(receiver.received.length + 30);
       const meter = metering(receiver, { status: 500 });
       await receiver.until(receiver.received.length + FIRST_LANE);
@@ -115,14 +115,14 @@ describe.concurrent('isolation', () => {
       for (const length of [100, 200, 300, 400]) {
         const counts = countByPath(receiver.received.slice(0, length));
         expect(counts, `after ${length}`).toHaveLength(20);
-        // the last one of a round may have the places that are left over
+        // the last one of a round may get the remaining places
         expect(Math.max(...counts), `after ${length}: ${counts}`).toBeLessThanOrEqual(
           1.5 * Math.min(...counts) + 4,
         );
       }
     }));
 
-  test('more endpoints that have work and must wait than one claim looks at keep none from being served', () =>
+  test('more waiting endpoints than one claim reads all get served', () =>
     onStage({ delivers: false }, async (stage) => {
       const receiver = await stage.receiver();
       // more than one account may have
@@ -146,7 +146,7 @@ describe.concurrent('isolation', () => {
       expect(countByPath(receiver.received)).toEqual(Array(511).fill(2));
     }));
 
-  test('full lanes and a deep backlog do not hold up the endpoints behind them', () =>
+  test('full lanes and a deep backlog do not delay the endpoints behind them', () =>
     onStage({ delivers: false }, async (stage) => {
       const [hanging, receiver] = [await stage.receiver(), await stage.receiver()];
       holding(hanging);
@@ -172,7 +172,7 @@ describe.concurrent('isolation', () => {
     }));
 
   test.each(['hangs', 'refuses connections'])(
-    'an endpoint that %s, with a backlog of 2,000, keeps no other from being served',
+    'an endpoint that %s, with a backlog of 2,000, does not block others',
     (how) =>
       onStage({ delivers: false, settings: { DELIVERY_CONCURRENCY: '16' } }, async (stage) => {
         const [dead, healthy] = [await stage.receiver(), await stage.receiver()];
@@ -207,7 +207,7 @@ describe.concurrent('isolation', () => {
         await until('all is delivered there', async () => (await waitingAt(stage, endpoint)) === 0);
       }
       expect(healthy.received).toHaveLength(9 * events.length);
-      // not one of its attempts has ended, and the most that may be under way are
+      // none of its attempts has ended, and the maximum is in flight
       const attempts = await stage.world.query('select 1 from attempts where endpoint_id = $1', [tenth.uuid]);
       expect(attempts).toEqual([]);
       expect(door.held).toHaveLength(FIRST_LANE);

@@ -33,7 +33,7 @@ async function changed(api: Api, id: string, fields: object): Promise<Answer> {
   return answer;
 }
 
-/** Publishes an event; returns what came of its first attempt at an endpoint. */
+/** Publishes an event; returns the result of its first attempt at an endpoint. */
 async function attempted(api: Api, endpoint: string): Promise<{ status: string; last_error_code: string }> {
   const { status, text, body } = await api.post('/v2/events', { type: 'order.created', data: { number: 1 } });
   expect(status, text).toBe(201);
@@ -50,7 +50,7 @@ function firstAttempt(api: Api, endpoint: string, event: string) {
 const DELIVERED = { status: 'delivered', last_error_code: null, attempt_count: 1 };
 const BLOCKED = { status: 'pending', last_error_code: 'address_blocked', last_response_status: null };
 
-/** Endpoints that stand in the database as the operator's choice. */
+/** Endpoints stored as created by the operator. */
 const chosen = () =>
   world.query<{ url: string }>('select url from webhook_endpoints where local_url is not null');
 
@@ -63,7 +63,7 @@ const spelled = (host: string) => receiver.url.replace('127.0.0.1', host);
 
 describe('an endpoint on the loopback', () => {
   beforeEach(async () => {
-    // as it is installed: no network besides the public ones
+    // as installed: public networks only
     world = await startWorld({ delivers: true, settings: { DELIVERY_ALLOW_CIDRS: '' } });
     receiver = await startReceiver();
     const [account] = await world.platform.accounts.list();
@@ -80,7 +80,7 @@ describe('an endpoint on the loopback', () => {
     await world.close();
   });
 
-  test('is for the operator to make: it receives with the settings of a new installation', async () => {
+  test('can only be created by the operator: it receives with the settings of a new installation', async () => {
     const id = await made(operator, receiver.url);
     expect(await attempted(world.api, id)).toMatchObject(DELIVERED);
     expect(receiver.received).toHaveLength(1);
@@ -132,7 +132,7 @@ describe('an endpoint on the loopback', () => {
     expect(receiver.received[0]?.headers['x-shop']).toBe('7');
   });
 
-  test('cannot be moved to another port by an API key, and is unharmed by the attempt', async () => {
+  test('cannot be moved to another port by an API key, and survives the attempt', async () => {
     const id = await made(operator, receiver.url);
     for (const url of ['http://127.0.0.1:1/', `${receiver.url}?other`, spelled('localhost')]) {
       refused(await world.api.patch(`${ENDPOINTS}/${id}`, { url }));
@@ -140,7 +140,7 @@ describe('an endpoint on the loopback', () => {
     expect(await attempted(world.api, id)).toMatchObject(DELIVERED);
   });
 
-  test('ends when an API key points it to a public address: there is no way back but through the operator', async () => {
+  test('ends when an API key sets a public address: only the operator can go back', async () => {
     const id = await made(operator, receiver.url);
     await changed(world.api, id, { url: PUBLIC });
     expect(await chosen()).toEqual([]);
@@ -149,7 +149,7 @@ describe('an endpoint on the loopback', () => {
     expect(await attempted(world.api, id)).toMatchObject(DELIVERED);
   });
 
-  test('holds for the URL that was allowed: whatever else changes it, the usual rules are back', async () => {
+  test('is allowed for its URL only: any change of it restores the usual rules', async () => {
     const id = await made(operator, receiver.url);
     await world.query('update webhook_endpoints set url = $2 where id = $1', [
       uuidOf(id),
@@ -164,15 +164,15 @@ describe('an endpoint on the loopback', () => {
     await world.query(`update webhook_endpoints set local_machine = 'another' where id = $1`, [uuidOf(id)]);
     expect(await attempted(world.api, id)).toMatchObject(BLOCKED);
     expect(receiver.connections()).toBe(0);
-    // made again, it is this machine's
+    // created again, it belongs to this machine
     await changed(operator, id, { url: receiver.url });
     expect(await attempted(world.api, id)).toMatchObject(DELIVERED);
   });
 
-  test("opens nothing to a neighbour's endpoint at the same origin, while a connection there is kept open", async () => {
+  test("gives a neighbour's endpoint at the same origin no access, while a connection there is kept open", async () => {
     const neighbour = await world.otherAccount();
     const theirs = await made(neighbour, PUBLIC);
-    // as it would stand there from a time when the settings allowed it
+    // as stored when the settings allowed it
     await world.query('update webhook_endpoints set url = $2 where id = $1', [uuidOf(theirs), receiver.url]);
     const id = await made(operator, receiver.url);
     expect(await attempted(world.api, id)).toMatchObject(DELIVERED);
@@ -195,7 +195,7 @@ test.each<[string, readonly LookupAddress[]]>([
   ['the network of the office', [{ address: '10.0.0.1', family: 4 }]],
   ['the metadata of a cloud', [{ address: '169.254.169.254', family: 4 }]],
   ['a neighbour by IPv6', [{ address: 'fd00::1', family: 6 }]],
-])('localhost that the hosts file points to %s is blocked when it is dialled', async (_where, found) => {
+])('localhost that the hosts file maps to %s is blocked when dialled', async (_where, found) => {
   const sender = createSender({
     addresses: addressRules(LOOPBACK),
     timeoutMs: 1000,

@@ -16,7 +16,7 @@ interface PageRequest {
   readonly page: number;
 }
 
-/** Asks for a page; throws when it does not agree with its total. Returns the total. */
+/** Requests a page; throws when it does not agree with its total. Returns the total. */
 async function agreeing({ api }: Stage, path: string, { status, sort, page }: PageRequest): Promise<number> {
   const perPage = 20;
   const query = new URLSearchParams({ sort, page: String(page), per_page: String(perPage) });
@@ -35,8 +35,8 @@ async function agreeing({ api }: Stage, path: string, { status, sort, page }: Pa
   return total;
 }
 
-describe('while events are published, delivered, retried and deleted, and the counts are added up all the time', () => {
-  test('every answer agrees with its own total, and in the end every total is right', () =>
+describe('while events are published, delivered, retried and deleted, and the counts are added up continuously', () => {
+  test('every response agrees with its own total, and finally every total is right', () =>
     onStage(
       { databaseLatencyMs: 2, poolSize: 12, settings: { DELIVERY_SCHEDULE: '0s 1s' } },
       async (stage) => {
@@ -102,7 +102,7 @@ describe('while events are published, delivered, retried and deleted, and the co
 });
 
 describe('the counts', () => {
-  test('added up by several at once are added up once, and nothing is left to add', () =>
+  test('added up by several processes at once are added up once, completely', () =>
     onStage({ delivers: false }, async (stage) => {
       const { db } = stage.world.platform;
       const endpoint = await stage.endpoint('http://127.0.0.1:9/');
@@ -134,7 +134,7 @@ describe('the counts', () => {
       ]);
     }));
 
-  test('of a log of weeks hold one row a minute, not one an event', () =>
+  test('of a log of weeks have one row a minute, not one an event', () =>
     onStage({ delivers: false }, async (stage) => {
       const endpoint = await stage.endpoint('http://127.0.0.1:9/');
       const { body } = await stage.api.get('/v2/account');

@@ -11,7 +11,7 @@ import { until } from '../support/wire.ts';
 import { type Endpoint, onStage, type Stage } from './support.ts';
 
 const DEAD = 5000;
-/** What a look may read that begins at positions, whatever is dead. */
+/** What a look that begins at positions may read, however many rows are dead. */
 const FEW_ENTRIES = 100;
 const LEASE_MS = 30_000;
 const quiet = { delivers: false, own: true } as const;
@@ -32,7 +32,7 @@ async function holdSnapshot({ world }: Stage) {
   };
 }
 
-/** Leaves rows as deliveries do that were published, leased and settled: each step is a transaction. */
+/** Leaves dead rows of deliveries that were published, leased and settled: each step is a transaction. */
 async function leaveDead({ world }: Stage, ...endpoints: Endpoint[]) {
   const those = endpoints.map(({ uuid }) => uuid);
   const off = `update webhook_endpoints set disabled_at = $2, disabled_reason = $3 where id = any($1)`;
@@ -51,7 +51,7 @@ async function leaveDead({ world }: Stage, ...endpoints: Endpoint[]) {
   await world.query(off, [those, null, null]);
 }
 
-/** A worker that looks when it is told to. */
+/** A worker that looks when the test calls it. */
 function lookerOf({ world }: Stage, worker: number) {
   const { db } = world.platform;
   const positions = startPositioning(db);
@@ -90,7 +90,7 @@ const registerWorkers = ({ world }: Stage, count: number) =>
 const settleAll = ({ world }: Stage, { uuid }: Endpoint) =>
   world.query('delete from queue where endpoint_id = $1 and lease_token is not null', [uuid]);
 
-/** An endpoint before whose deliveries lie dead rows that an old snapshot keeps. */
+/** An endpoint with dead rows before its deliveries that an old snapshot keeps. */
 const behindDeadRows = (work: (stage: Stage, endpoint: Endpoint) => Promise<void>) =>
   onStage(quiet, async (stage) => {
     const endpoint = await stage.endpoint('http://127.0.0.1:9/');
@@ -101,7 +101,7 @@ const behindDeadRows = (work: (stage: Stage, endpoint: Endpoint) => Promise<void
   });
 
 describe.concurrent('while an old snapshot keeps dead rows in the queue', () => {
-  test('the first look reads them, and later ones a few entries, also of an endpoint for which nothing more comes', () =>
+  test('the first look reads them, and later ones read a few entries, also at an endpoint without new events', () =>
     onStage(quiet, async (stage) => {
       const busy = await stage.endpoint('http://127.0.0.1:9/busy');
       const gone = await stage.endpoint('http://127.0.0.1:9/gone', { event_types: ['other.*'] });
@@ -111,7 +111,7 @@ describe.concurrent('while an old snapshot keeps dead rows in the queue', () => 
       const { look, positions } = lookerOf(stage, 1);
       expect((await look()).read).toBeGreaterThanOrEqual(2 * DEAD);
       expect(JSON.parse(positions.json())).toHaveLength(2);
-      // where the leases of an endpoint begin is found when something is taken there
+      // the position of an endpoint's leases is set when something is claimed there
       await stage.publish();
       expect((await look()).taken).toBe(1);
       await settleAll(stage, busy);
@@ -125,7 +125,7 @@ describe.concurrent('while an old snapshot keeps dead rows in the queue', () => 
       await snapshot.end();
     }));
 
-  test('what was held is taken when its endpoint is enabled, and what is retried by hand', () =>
+  test('held deliveries are claimed when their endpoint is enabled, and failed ones when retried by hand', () =>
     behindDeadRows(async (stage, endpoint) => {
       const { look } = lookerOf(stage, 1);
       await look();
@@ -150,7 +150,7 @@ describe.concurrent('while an old snapshot keeps dead rows in the queue', () => 
       await stage.change(endpoint, { status: 'disabled' });
       await stage.change(endpoint, { status: 'enabled' });
       expect((await look()).taken).toBe(0);
-      // as a settle does that begins now
+      // like a settle that begins now
       await stage.world.query(
         `update queue set lease_token = null, due_at = now() + interval '5 seconds', step = 1 where endpoint_id = $1`,
         [endpoint.uuid],
@@ -159,7 +159,7 @@ describe.concurrent('while an old snapshot keeps dead rows in the queue', () => 
       await settleAll(stage, endpoint);
     }));
 
-  test('a lane holds across workers: what another one has leased is counted', () =>
+  test('a lane holds across workers: leases of another worker count', () =>
     behindDeadRows(async (stage, endpoint) => {
       await registerWorkers(stage, 2);
       const [one, two] = [lookerOf(stage, 1), lookerOf(stage, 2)];
@@ -180,7 +180,7 @@ describe.concurrent('while an old snapshot keeps dead rows in the queue', () => 
       expect((await one.look()).taken).toBe(0);
     }));
 
-  test('a transaction that began earlier and commits now is found once it has said how long it lasted', () =>
+  test('a transaction that began earlier and commits now is found once it has announced how long it lasted', () =>
     behindDeadRows(async (stage, endpoint) => {
       const { look, positions } = lookerOf(stage, 1);
       await look();
@@ -201,7 +201,7 @@ describe.concurrent('while an old snapshot keeps dead rows in the queue', () => 
       expect((await look()).taken).toBe(0);
     }));
 
-  test('a worker delivers what such a transaction published', () =>
+  test('a worker delivers the events of such a transaction', () =>
     onStage({ own: true }, async (stage) => {
       const receiver = await stage.receiver();
       const endpoint = await stage.endpoint(receiver);
@@ -217,14 +217,14 @@ describe.concurrent('while an old snapshot keeps dead rows in the queue', () => 
         await onSignal(stage.world, 'claimed', 'looks', () => looks >= 4);
         unsubscribe('payhook.claimed', listener);
       });
-      // not only when the position is found again, a minute later
+      // at once, and not a minute later when the position is recomputed
       const [request] = await receiver.until(1);
       expect(JSON.parse(request?.body ?? '{}').type).toBe('order.late');
       await snapshot.end();
     }));
 });
 
-/** Publishes in a transaction that does something else before; that gets the time of its beginning. */
+/** Publishes in a transaction that did something else before; its events get its start time. */
 async function publishLate({ world }: Stage, before: (begunAt: number) => Promise<void>) {
   const [{ uuid: account } = { uuid: '' as never }] = await world.platform.accounts.list();
   await world.platform.db.transaction(async (tx) => {

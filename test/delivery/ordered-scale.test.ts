@@ -9,8 +9,8 @@ import type { WorldOptions } from '../support/world.ts';
 import { type Endpoint, onStage, type Stage } from './support.ts';
 
 /*
- * Many keys wait, each with a delivery in front that is not due and one behind it. What the engine does every few
- * milliseconds or seconds must not read them all. PostgreSQL counts the rows and index entries that a transaction reads.
+ * Many keys wait, each with a delivery in front that is not due and one behind it. The engine's frequent steps must not
+ * read them all. PostgreSQL counts the rows and index entries that a transaction reads.
  */
 const KEYS = 20_000;
 
@@ -23,7 +23,7 @@ const readSoFar = (tx: Tx) =>
         where coalesce(i.indrelid, c.oid) in ('queue'::regclass, 'queue_keys'::regclass)`,
   );
 
-/** How many `work` reads after `prepare`, on a connection of the engine or of requests. What both change is undone. */
+/** How many `work` reads after `prepare`, on a connection of the engine or of requests. Both are rolled back. */
 async function readBy(
   { world }: Stage,
   work: (tx: Tx) => Promise<unknown>,
@@ -44,8 +44,8 @@ async function readBy(
 }
 
 /**
- * Fills the queue: of each key one delivery whose next attempt is due in an hour, and one behind it. A first attempt that
- * far ahead is taken for one that a wrong clock wrote, and corrected.
+ * Fills the queue: each key has one delivery whose next attempt is due in an hour, and one behind it. A first attempt
+ * that far ahead would be treated as written by a wrong clock, and corrected.
  */
 async function fill({ world }: Stage, { uuid }: Endpoint): Promise<void> {
   await world.query(
@@ -60,7 +60,7 @@ async function fill({ world }: Stage, { uuid }: Endpoint): Promise<void> {
   );
 }
 
-/** Runs a test on a stage whose filled queue is emptied at the end: counting what is left of so many takes minutes. */
+/** Runs a test on a stage whose filled queue is emptied at the end: checking what is left of so much takes minutes. */
 const onLongQueue = (options: WorldOptions, work: (stage: Stage) => Promise<void>) =>
   onStage(options, (stage) =>
     work(stage).finally(async () => {
@@ -75,7 +75,7 @@ const keysOf = ({ uuid }: Endpoint, count: number): Key[] =>
     orderingKey: `order:${1 + index * 7}`,
   }));
 
-/** Ends what is in front of keys, as a settle does. */
+/** Ends the deliveries in front of keys, as a settle does. */
 const endFront = (tx: Tx, keys: readonly Key[]) =>
   rows(
     tx,
@@ -83,7 +83,7 @@ const endFront = (tx: Tx, keys: readonly Key[]) =>
         and ordering_key = any(${keys.map(({ orderingKey }) => orderingKey)}::text[])`,
   );
 
-test('of many keys that wait, a claim reads none, and what lets the next deliveries go reads those', () =>
+test('a claim reads none of many waiting keys, and releasing the next deliveries reads only those', () =>
   onLongQueue({ delivers: false }, async (stage) => {
     const none = { event_types: ['other.*'], ordered: true };
     const waiting = await stage.endpoint('http://127.0.0.1:9/waiting', none);
@@ -114,7 +114,7 @@ test('of many keys that wait, a claim reads none, and what lets the next deliver
       (tx) => tendKeys(tx, null),
       (tx) => endFront(tx, keys),
     );
-    // a slice is a thousand keys
+    // a batch is a thousand keys
     expect(bySweep).toBeLessThan(10_000);
     let freed = 0;
     const byRelease = await readBy(stage, async (tx) => {
@@ -124,7 +124,7 @@ test('of many keys that wait, a claim reads none, and what lets the next deliver
     expect(byRelease).toBeLessThan(10_000);
   }));
 
-test('who publishes, and leases at once, reads nothing of what is due later or behind', () =>
+test('publishing with a lease at once reads nothing that is due later or behind', () =>
   onLongQueue({}, async (stage) => {
     const { world } = stage;
     const endpoint = await stage.endpoint('http://127.0.0.1:9/later', { event_types: ['order.*'] });

@@ -17,7 +17,7 @@ async function publishUnder(stage: Stage, key: string, fields: object = {}, of =
   return body.id;
 }
 
-/** Publishes so many under a key, one after the other. */
+/** Publishes this many under a key, one after the other. */
 async function several(stage: Stage, key: string, count: number): Promise<string[]> {
   const events: string[] = [];
   for (let each = 0; each < count; each += 1) events.push(await publishUnder(stage, key));
@@ -28,7 +28,7 @@ const delivered = async (stage: Stage, endpoint: Endpoint, events: readonly stri
   for (const event of events) await stage.untilLog(endpoint, event, { status: 'delivered' });
 };
 
-/** Runs `work` while somebody publishes under each busy key, and their transaction does not end. */
+/** Runs `work` while another transaction has published under each busy key, and stays open. */
 async function whileHanging({ world }: Stage, work: () => Promise<void>): Promise<void> {
   const client = await world.connect();
   try {
@@ -43,7 +43,7 @@ async function whileHanging({ world }: Stage, work: () => Promise<void>): Promis
 const busyKeys = ({ world }: Stage) => world.query('select ordering_key, last_place from queue_keys');
 
 describe.concurrent('an ordered endpoint', () => {
-  test('gets the events of a key one after the other, as they were published, and those of other keys meanwhile', () =>
+  test('gets the events of a key one after the other, in the order of publishing, and those of other keys meanwhile', () =>
     onStage({ settings }, async (stage) => {
       const receiver = await stage.receiver();
       const door = holding(receiver);
@@ -91,7 +91,7 @@ describe.concurrent('an ordered endpoint', () => {
       await until('no key is busy', async () => (await busyKeys(stage)).length === 0);
     }));
 
-  test('is held up in one key by an event that fails, until its last attempt; then the next goes', () =>
+  test('waits in one key for a failing event until its last attempt; then the next one is sent', () =>
     onStage({ settings }, async (stage) => {
       const receiver = await stage.receiver();
       receiver.respond(({ body }, response) => {
@@ -117,13 +117,13 @@ describe.concurrent('an ordered endpoint', () => {
       await stage.untilLog(endpoint, head, { attempt_count: 3, status: 'failed' });
       const log = await stage.untilLog(endpoint, next, { status: 'delivered' });
       expect(log).toMatchObject({ attempt_count: 1, waits_for: null });
-      // sent again later, it waits for nothing and holds nothing
+      // sent again later, it waits for nothing and blocks nothing
       expect(await stage.retry(endpoint, head)).toBe(200);
       await stage.untilLog(endpoint, head, { attempt_count: 4 });
       await until('no key is busy', async () => (await busyKeys(stage)).length === 0);
     }));
 
-  test('keeps the order of what was held while it was disabled', () =>
+  test('keeps the order of events held while it was disabled', () =>
     onStage({ settings }, async (stage) => {
       const receiver = await stage.receiver();
       const endpoint = await stage.endpoint(receiver, { ordered: true, status: 'disabled' });
@@ -135,7 +135,7 @@ describe.concurrent('an ordered endpoint', () => {
       expect(meter.most).toBe(1);
     }));
 
-  test('that is deleted ends what waits behind too, and what is switched off releases it', () =>
+  test('that is deleted fails the waiting events too, and switching off the order releases them', () =>
     onStage({ settings }, async (stage) => {
       const [leaving, staying] = [await stage.receiver(), await stage.receiver()];
       const doors = [holding(leaving), holding(staying)];
@@ -168,7 +168,7 @@ describe.concurrent('an ordered endpoint', () => {
       await until('no key is busy', async () => (await busyKeys(stage)).length === 0);
     }));
 
-  test('orders what is published after it was switched on, and nothing at an endpoint that is not ordered', () =>
+  test('orders events published after it was switched on, and an unordered endpoint orders nothing', () =>
     onStage({ settings }, async (stage) => {
       const receiver = await stage.receiver();
       const door = holding(receiver);
@@ -183,7 +183,7 @@ describe.concurrent('an ordered endpoint', () => {
       await delivered(stage, endpoint, [...before, ...after]);
     }));
 
-  test('goes on with what was published while somebody publishes under the same key, and waits for that only with the last', () =>
+  test('continues during another transaction under the same key, and waits for that only with its last event', () =>
     onStage({ settings }, async (stage) => {
       const receiver = await stage.receiver();
       const door = holding(receiver);
@@ -197,7 +197,7 @@ describe.concurrent('an ordered endpoint', () => {
         const other = await publishUnder(stage, 'order:2');
         await delivered(stage, endpoint, [other]);
         expect(idsOf(receiver.received)).toEqual([head, next, other]);
-        // an event may be on its way that has to come after it, and nothing is told before that is known
+        // an event that must come after it may be in progress, and the last one is held until that is known
         expect(await stage.log(endpoint, next)).toMatchObject({ status: 'pending', attempt_count: 0 });
       });
       await delivered(stage, endpoint, [next]);
@@ -205,7 +205,7 @@ describe.concurrent('an ordered endpoint', () => {
       await until('no key is busy', async () => (await busyKeys(stage)).length === 0);
     }));
 
-  test('gets what else is published while somebody who publishes under a key hangs, and others wait to publish under it', () =>
+  test('gets other events while a transaction under a key hangs, and others wait to publish under it', () =>
     onStage({ settings }, async (stage) => {
       const receiver = await stage.receiver();
       const door = holding(receiver);
@@ -264,7 +264,7 @@ describe.concurrent('an ordered endpoint', () => {
       ]);
     }));
 
-  test('starts a key again whose delivery in front left without the next being told', () =>
+  test('restarts a key whose front delivery left without releasing the next', () =>
     onStage({ settings }, async (stage) => {
       const receiver = await stage.receiver();
       receiver.respond(500);
@@ -280,7 +280,7 @@ describe.concurrent('an ordered endpoint', () => {
     }));
 });
 
-test('an ordering key has at most 255 characters, and is part of what an external_id stands for', () =>
+test('an ordering key has at most 255 characters, and is part of the content of an external_id', () =>
   onStage({ delivers: false }, async ({ api }) => {
     const event = { type: 'order.created', data: {}, external_id: 'e1' };
     for (const key of ['', 'x'.repeat(256), 'x'.repeat(10_000), 7]) {

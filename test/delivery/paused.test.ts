@@ -3,7 +3,7 @@ import { onStage } from './support.ts';
 
 const HOUR_MS = 3_600_000;
 
-test('an endpoint that was asked to wait says until when, and none of its events says an earlier next attempt', () =>
+test('an endpoint that requested a wait shows until when, and none of its events shows an earlier next attempt', () =>
   onStage({ settings: { DELIVERY_SCHEDULE: '0s 1s' } }, async (stage) => {
     const receiver = await stage.receiver();
     receiver.respond((_request, response) => response.writeHead(503, { 'retry-after': '3600' }).end());
@@ -31,7 +31,7 @@ test('an endpoint that was asked to wait says until when, and none of its events
     expect((await record()).next_attempt_at).toBe(until);
     expect(receiver.received).toHaveLength(1);
 
-    // what is disabled waits for nothing but to be enabled
+    // a disabled endpoint waits only to be enabled
     await stage.change(endpoint, { status: 'disabled' });
     expect(await record()).toMatchObject({ paused_until: null, next_attempt_at: null });
     await stage.change(endpoint, { status: 'enabled' });
@@ -42,7 +42,7 @@ test('an endpoint that was asked to wait says until when, and none of its events
     expect(await record()).toMatchObject({ paused_until: null, next_attempt_at: null });
   }));
 
-test('an endpoint says when the first of what waits for it is due', () =>
+test('an endpoint shows when its first waiting delivery is due', () =>
   onStage({ settings: { DELIVERY_SCHEDULE: '0s 2h 3h' } }, async (stage) => {
     const receiver = await stage.receiver();
     receiver.respond(500);

@@ -10,11 +10,11 @@ import { type Endpoint, onStage, type Stage, uuidOf } from './support.ts';
 
 const settings = { DELIVERY_SCHEDULE: '0s,1h,1h' };
 const FORMS = ['full', 'thin', 'cloudevents'] as const;
-// numbers that JavaScript would round or write otherwise, a key that looks like the envelope's, blanks
+// numbers that JavaScript would round or rewrite, a key that looks like the envelope's, blanks
 const DATA =
   '{"id": "order-7", "object":"order","data":{"type":"x"},"n":12345678901234567890.10,"e":1e3,",\\"data\\":":0}';
 
-/** Publishes an event with this JSON text as its data; returns the event as the answer has it. */
+/** Publishes an event with this JSON text as its data; returns the event as in the response. */
 async function publish({ api }: Stage, data = DATA, type = 'order.created') {
   const headers = { 'content-type': 'application/json' };
   const { status, text, body } = await api.post('/v2/events', `{"type":"${type}","data":${data}}`, headers);
@@ -33,7 +33,7 @@ const cloudEventOf = ({ id, timestamp, account }: Awaited<ReturnType<typeof publ
   `{"specversion":"1.0","id":"${id}","source":"urn:uuid:${uuidOf(account)}","type":"order.created","subject":"order-7",` +
   `"time":"${timestamp}","datacontenttype":"application/json","accountid":"${account}","apiversion":"2.0.0","data":${data}}`;
 
-/** The event that a request carries, as the SDK of CloudEvents reads and validates it. */
+/** The event in a request, as the SDK of CloudEvents reads and validates it. */
 function readBySdk({ headers, body }: Received) {
   const event = HTTP.toEvent({ headers, body });
   if (!(event instanceof CloudEvent)) throw new Error('it is not one event');
@@ -41,7 +41,7 @@ function readBySdk({ headers, body }: Received) {
   return event;
 }
 
-test('an endpoint gets the whole event, a thin one, or a CloudEvent, by either way to a lease', () =>
+test('an endpoint gets the whole event, a thin one, or a CloudEvent, leased at once or by a claim', () =>
   onStage({ settings }, async (stage) => {
     const receivers = await Promise.all(FORMS.map(() => stage.receiver()));
     const endpoints: Endpoint[] = [];
@@ -74,7 +74,7 @@ test('an endpoint gets the whole event, a thin one, or a CloudEvent, by either w
     }
   }));
 
-test('a CloudEvent is one to the SDK of CloudEvents, test events say that they are', () =>
+test('the SDK of CloudEvents accepts a CloudEvent, and test events are marked as tests', () =>
   onStage({ settings }, async (stage) => {
     const receiver = await stage.receiver();
     const endpoint = await stage.endpoint(receiver, { payload: 'cloudevents' });
@@ -98,7 +98,7 @@ test('a CloudEvent is one to the SDK of CloudEvents, test events say that they a
     expect(tested).toMatchObject({ type: 'webhook_endpoint.test', istest: true });
   }));
 
-// what an id may be, as it stands in the data, and what names the event then
+// possible ids in the data, and the resulting name of the event
 const IDS: readonly (readonly [string, { thin: string; subject?: string }])[] = [
   ['{"id":7}', { thin: ',"related_object":{"id":7}', subject: '7' }],
   [
@@ -122,7 +122,7 @@ const IDS: readonly (readonly [string, { thin: string; subject?: string }])[] = 
   ],
 ];
 
-test('whatever data holds is sent, and an id that cannot name anything is left out', () =>
+test('any data is sent, and an id that cannot be a name is omitted', () =>
   onStage({ settings }, async (stage) => {
     const [thin, cloud] = [await stage.receiver(), await stage.receiver()];
     await stage.endpoint(thin, { payload: 'thin' });
@@ -138,7 +138,7 @@ test('whatever data holds is sent, and an id that cannot name anything is left o
     }
   }));
 
-test('what is signed is what is sent, by every scheme', () =>
+test('the signature covers the sent bytes, in every scheme', () =>
   onStage({ settings }, async (stage) => {
     const CUSTOM = { header: 'x-sign', content: '{body}', encoding: 'hex' };
     const holds: Record<string, (secret: string, request: Received) => unknown> = {
@@ -170,7 +170,7 @@ test('what is signed is what is sent, by every scheme', () =>
     }
   }));
 
-test('a form changed between attempts holds for the next one, and the log shows each as it was sent', () =>
+test('a form changed between attempts applies to the next one, and the log shows each as it was sent', () =>
   onStage({ settings }, async (stage) => {
     const receiver = await stage.receiver();
     receiver.respond(500);
@@ -210,11 +210,11 @@ test('a form changed between attempts holds for the next one, and the log shows 
     expect((await stage.log(endpoint, event.id)).payload).toEqual(JSON.parse(event.text));
   }));
 
-test('an endpoint from before there were forms gets whole events, also of the largest size in every form', () =>
+test('an endpoint from before forms existed gets whole events, also of the largest size in every form', () =>
   onStage({ settings }, async (stage) => {
     const receiver = await stage.receiver();
     const endpoint = await stage.endpoint(receiver);
-    // what a server of the version before writes
+    // written by a server of the previous version
     const [row] = await stage.world.query('select payload_form from webhook_endpoints where id = $1', [
       endpoint.uuid,
     ]);

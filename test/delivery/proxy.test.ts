@@ -39,7 +39,7 @@ const post = (sender: Sender, url: string, proxy?: string) =>
     route: proxy === undefined ? undefined : egressRouteOf({ proxy }),
   });
 
-/** A server of TCP that treats every connection alike; its URL as a proxy. */
+/** A TCP server that treats every connection alike; its URL as a proxy. */
 const openBroken = (treat: (socket: Socket) => void) => listen(createServer(treat));
 
 async function listen(server: Server): Promise<string> {
@@ -60,7 +60,7 @@ describe.skipIf(PROXIES.length === 0).each(PROXIES)('through %s', (name) => {
   });
   afterAll(() => proxy.close());
 
-  test('requests to http and https go by CONNECT to the address that was checked, on kept connections', async () => {
+  test('requests to http and https go by CONNECT to the checked address, on kept connections', async () => {
     const tls = certificateFor('localhost');
     const [plain, secure] = [await openReceiver(), await openReceiver({ tls })];
     const sender = openSender({ authorities: tls.cert });
@@ -73,11 +73,11 @@ describe.skipIf(PROXIES.length === 0).each(PROXIES)('through %s', (name) => {
         expect(proxy.log()).toContain(`CONNECT 127.0.0.1:${new URL(receiver.url).port}`);
     }
     expect(proxy.log()).not.toContain('localhost');
-    // TLS ends at the receiver: the proxy cannot pretend to be it
+    // TLS ends at the receiver: the proxy cannot impersonate it
     expect((await post(openSender(), secure.url, proxy.url)).errorCode).toBe('tls_error');
   });
 
-  test('a receiver at a private address is refused before the proxy hears of it', async () => {
+  test('a receiver at a private address is refused before the proxy sees it', async () => {
     const receiver = await openReceiver();
     const { port } = new URL(receiver.url);
     const before = proxy.log();
@@ -93,13 +93,13 @@ describe.skipIf(PROXIES.length === 0).each(PROXIES)('through %s', (name) => {
     expect(proxy.log()).toBe(before);
   });
 
-  test('a receiver that is down is what the proxy says it is, and not charged to the endpoint', async () => {
+  test('a receiver that is down is reported as refused by the proxy', async () => {
     const { errorCode, errorMessage } = await post(openSender(), 'http://127.0.0.1:9/', proxy.url);
     expect([errorCode, errorMessage]).toEqual(['proxy_refused', expect.stringMatching(/HTTP 50\d/)]);
   });
 });
 
-describe.skipIf(!hasProxy('squid'))('through squid that takes TLS alone', () => {
+describe.skipIf(!hasProxy('squid'))('through squid with TLS only', () => {
   const tls = certificateFor('localhost');
   let proxy: RunningProxy;
   beforeAll(async () => {
@@ -107,7 +107,7 @@ describe.skipIf(!hasProxy('squid'))('through squid that takes TLS alone', () => 
   });
   afterAll(() => proxy.close());
 
-  test('requests to http and https go on kept connections, with megabytes and a client certificate', async () => {
+  test('requests to http and https use kept connections, with megabytes and a client certificate', async () => {
     const client = certificateFor('payhook');
     const mutual = { ...tls, ca: [client.cert], requestCert: true, rejectUnauthorized: true };
     const sender = openSender({ authorities: tls.cert });
@@ -127,7 +127,7 @@ describe.skipIf(!hasProxy('squid'))('through squid that takes TLS alone', () => 
     }
   });
 
-  test('nothing goes to one that has another certificate, or is no proxy by TLS', async () => {
+  test('nothing is sent to a proxy with another certificate, or without TLS', async () => {
     const receiver = await openReceiver();
     const stranger = await post(openSender(), receiver.url, proxy.url);
     expect(stranger).toMatchObject({
@@ -148,7 +148,7 @@ describe.skipIf(!hasProxy('squid'))('through squid that takes TLS alone', () => 
   });
 });
 
-test('a proxy by TLS is told its own name, and never gets the client certificate', async () => {
+test('a TLS proxy sees its own name, and never gets the client certificate', async () => {
   const tls = certificateFor('proxy.example');
   const client = certificateFor('payhook');
   const seen: unknown[] = [];
@@ -188,14 +188,14 @@ describe('a proxy that', () => {
       'proxy_refused',
     ],
   };
-  test.each(Object.entries(broken))('%s is to blame itself', async (_, [treat, code]) => {
+  test.each(Object.entries(broken))('%s is itself reported as the cause', async (_, [treat, code]) => {
     const receiver = await openReceiver();
     const url = await openBroken(treat);
     expect((await post(openSender({ timeoutMs: 1000 }), receiver.url, url)).errorCode).toBe(code);
     expect(receiver.received).toHaveLength(0);
   });
 
-  test('is not there, or where proxies of endpoints may not be, is to blame itself', async () => {
+  test('is missing, or at an address forbidden to endpoint proxies, is itself reported as the cause', async () => {
     const receiver = await openReceiver();
     expect((await post(openSender(), receiver.url, 'http://127.0.0.1:9')).errorCode).toBe(
       'proxy_unreachable',
@@ -214,7 +214,7 @@ describe('a proxy that', () => {
     }
   });
 
-  test('is to blame leaves the endpoint without failures, and what it kept waits for its time', () =>
+  test('fails adds no failure to the endpoint, and its waiting deliveries keep their time', () =>
     onStage({ settings: { ...settings, DELIVERY_TIMEOUT_MS: '1000' } }, async (stage) => {
       const receiver = await stage.receiver();
       const endpoint = await stage.endpoint(receiver, { proxy: await openBroken(() => undefined) });
@@ -239,7 +239,7 @@ describe.skipIf(!hasProxy('tinyproxy'))('the proxy', () => {
   });
   afterAll(() => Promise.all([ofServer.close(), own.close()]));
 
-  test('of the server takes all but the hosts it is not for, and that of an endpoint goes before it', () =>
+  test('of the server carries all hosts but the excluded ones, and that of an endpoint replaces it', () =>
     onStage(
       { settings: { ...settings, DELIVERY_PROXY: ofServer.url, DELIVERY_NO_PROXY: 'localhost' } },
       async (stage) => {

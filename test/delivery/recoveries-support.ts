@@ -10,7 +10,7 @@ export const LONG_AGO = '2020-01-01T00:00:00.000Z';
 // biome-ignore lint/suspicious/noExplicitAny: tests look into answers of every shape
 export type Recovery = any;
 
-/** Starts a recovery of everything that failed, or of what the fields say; returns its record. */
+/** Starts a recovery of everything that failed, or with these fields; returns its record. */
 export async function recover(stage: Stage, endpoint: Endpoint, fields: object = {}): Promise<Recovery> {
   const { status, text, body } = await stage.api.post(`${endpoint.path}/recover`, {
     since: LONG_AGO,
@@ -29,12 +29,12 @@ export async function read(stage: Stage, recovery: Recovery): Promise<Recovery> 
   return body;
 }
 
-/** Cancels a recovery; the status of the answer. */
+/** Cancels a recovery; returns the status of the response. */
 export async function cancel(stage: Stage, recovery: Recovery): Promise<number> {
   return (await stage.api.delete(pathOf(recovery))).status;
 }
 
-/** Waits until the record of a recovery says this; returns it. */
+/** Waits until the record of a recovery has these values; returns it. */
 export async function untilRecovery(
   stage: Stage,
   recovery: Recovery,
@@ -51,14 +51,14 @@ export async function untilRecovery(
   return seen;
 }
 
-/** Waits until nothing stands in the queue of an endpoint. */
+/** Waits until the queue of an endpoint is empty. */
 export async function untilIdle(stage: Stage, endpoint: Endpoint): Promise<void> {
   const waiting = () =>
     stage.world.query('select 1 from queue where endpoint_id = $1 limit 1', [endpoint.uuid]);
   await until('nothing waits', async () => (await waiting()).length === 0);
 }
 
-/** Publishes so many events at one moment and waits until all are delivered; returns their ids, the oldest first. */
+/** Publishes this many events at one moment and waits until all are delivered; returns their ids, oldest first. */
 export async function delivered(stage: Stage, endpoint: Endpoint, count: number): Promise<string[]> {
   await stage.backlog(count);
   await untilIdle(stage, endpoint);

@@ -15,12 +15,12 @@ import { type Endpoint, holding, idsOf, type Log, notOnce, onStage, type Stage }
 
 const triggers = (log: Log) => log.attempts.map(({ trigger }: { trigger: string }) => trigger);
 const once = { DELIVERY_SCHEDULE: '0s' };
-/** What a lane takes in four rounds at its widest: the most that may stand in the queue of a recovery. */
+/** What a lane takes in four rounds at its widest: the most that a recovery may have in the queue. */
 const MOST_ROOM = 256;
 /** The same at its beginning. */
 const FIRST_ROOM = 16;
 
-/** How many rows of a recovery stand in the queue of an endpoint. */
+/** How many rows of a recovery are in the queue of an endpoint. */
 async function standing(stage: Stage, endpoint: Endpoint): Promise<number> {
   const found = await stage.world.query(
     `select 1 from queue where endpoint_id = $1 and trigger = 'recovery'`,
@@ -30,7 +30,7 @@ async function standing(stage: Stage, endpoint: Endpoint): Promise<number> {
 }
 
 describe.concurrent('a recovery', () => {
-  test('sends what failed once more, with the same ids and by its own trigger, and leaves everything else', () =>
+  test('sends failed events again, with the same ids and its own trigger, and changes nothing else', () =>
     onStage({ settings: once }, async (stage) => {
       const receiver = await stage.receiver();
       const endpoint = await stage.endpoint(receiver);
@@ -93,18 +93,18 @@ describe.concurrent('a recovery', () => {
       expect(triggers(log)).toEqual(['scheduled', 'recovery', 'recovery', 'scheduled']);
     }));
 
-  test('leaves alone what is in flight or due: that attempt counts', () =>
+  test('skips what is in flight or due: that attempt counts', () =>
     onStage({ settings: once }, async (stage) => {
       const receiver = await stage.receiver();
       receiver.respond(500);
       const endpoint = await stage.endpoint(receiver);
       const events = await stage.publishMany(12);
       for (const event of events) await stage.untilLog(endpoint, event, { status: 'failed' });
-      // one is under way, the others are due and wait for it
+      // one is in flight, the others are due and wait for it
       await stage.world.query('update endpoint_state set lane = 1 where endpoint_id = $1', [endpoint.uuid]);
       receiver.received.length = 0;
       const door = holding(receiver);
-      // the oldest: a recovery comes to them before what it queues itself fills its room
+      // the oldest: a recovery reaches them before its own deliveries fill its room
       const byHand = events.toSorted().slice(0, 5);
       for (const event of byHand) expect(await stage.retry(endpoint, event)).toBe(200);
       await door.until(1);
@@ -120,14 +120,14 @@ describe.concurrent('a recovery', () => {
       }
     }));
 
-  test('looks at the events of its span, its types and its statuses, and at no others', () =>
+  test('takes the events of its span, its types and its statuses, and no others', () =>
     onStage({ settings: once }, async (stage) => {
       const receiver = await stage.receiver();
       const endpoint = await stage.endpoint(receiver, { event_types: null });
       const other = await stage.endpoint(await stage.receiver(), { event_types: null });
       const events: string[] = [];
       for (const type of ['order.paid', 'order_.paid', 'orders.paid', 'order.paid', 'order.item.added']) {
-        // each in a millisecond of its own
+        // each in its own millisecond
         events.push(await stage.publish(type));
         await stage.untilLog(endpoint, events.at(-1) ?? '', { status: 'delivered' });
         await stage.untilLog(other, events.at(-1) ?? '', { status: 'delivered' });
@@ -174,7 +174,7 @@ describe.concurrent('a recovery', () => {
       expect(receiver.received).toHaveLength(5);
     }));
 
-  test('lets a new event wait for four rounds of the lane, however many events are still to come', () =>
+  test('delays a new event by four rounds of the lane, however many events remain', () =>
     onStage({}, async (stage) => {
       const receiver = await stage.receiver();
       const endpoint = await stage.endpoint(receiver);
@@ -210,7 +210,7 @@ describe.concurrent('a recovery', () => {
     }));
 });
 
-describe.concurrent('a recovery that is under way', () => {
+describe.concurrent('a recovery in progress', () => {
   /** One of 200 events whose first attempts are held. */
   async function underWay(stage: Stage) {
     const receiver = await stage.receiver();
@@ -225,7 +225,7 @@ describe.concurrent('a recovery that is under way', () => {
     return { receiver, endpoint, events, door, recovery };
   }
 
-  test('says how far it is: a time between since and until that only moves forward', () =>
+  test('shows its progress: a time between since and until that only moves forward', () =>
     onStage({}, async (stage) => {
       const { door, events, endpoint, recovery } = await underWay(stage);
       const running = await read(stage, recovery);
@@ -241,7 +241,7 @@ describe.concurrent('a recovery that is under way', () => {
       expect(processed_until > running.processed_until).toBe(true);
     }));
 
-  test('can be cancelled: what it has queued is sent, nothing more, and another may begin', () =>
+  test('can be cancelled: its queued deliveries are sent, nothing more, and another may begin', () =>
     onStage({}, async (stage) => {
       const { receiver, endpoint, events, door, recovery } = await underWay(stage);
       expect(await cancel(stage, recovery)).toBe(204);
@@ -263,7 +263,7 @@ describe.concurrent('a recovery that is under way', () => {
       expect(receiver.received).toHaveLength(FIRST_ROOM);
     }));
 
-  test('pauses while its endpoint is disabled and goes on when it is enabled; each event is sent once', () =>
+  test('pauses while its endpoint is disabled and continues when it is enabled; each event is sent once', () =>
     onStage({}, async (stage) => {
       const { receiver, endpoint, events, door, recovery } = await underWay(stage);
       await stage.change(endpoint, { status: 'disabled' });
@@ -307,7 +307,7 @@ describe.concurrent('a recovery that is under way', () => {
     }));
 });
 
-// one after the other: each takes all that the machine has
+// one after the other: each needs the whole machine
 describe('a long recovery', () => {
   test('of 5,000 events never has more of them in the queue than four rounds of the lane, and sends each once', () =>
     onStage({ delivers: false }, async (stage) => {

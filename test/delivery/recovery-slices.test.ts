@@ -12,7 +12,7 @@ import {
 } from './recoveries-support.ts';
 import { type Endpoint, notOnce, onStage, type Stage, uuidOf } from './support.ts';
 
-test('a recovery that cannot be carried on keeps no other from it, and goes on when it can', () =>
+test('a recovery that cannot continue blocks no other, and continues when it can', () =>
   onStage({ delivers: false }, async (stage) => {
     const receiver = await stage.receiver();
     const stuck = await recover(stage, await stage.endpoint(receiver));
@@ -27,11 +27,11 @@ test('a recovery that cannot be carried on keeps no other from it, and goes on w
     await untilRecovery(stage, stuck);
   }));
 
-describe.concurrent('a slice that is about to begin', () => {
+describe.concurrent('a slice about to begin', () => {
   test.each([
     ['cancelled', (stage: Stage, _: Endpoint, recovery: Recovery) => cancel(stage, recovery)],
     ['paused', (stage: Stage, endpoint: Endpoint) => stage.change(endpoint, { status: 'disabled' })],
-  ])('does not when the recovery is %s before', (status, end) =>
+  ])('does not begin when the recovery is %s first', (status, end) =>
     onStage({ delivers: false, databaseLatencyMs: 0 }, async (stage) => {
       const { latency } = stage.world;
       if (!latency) throw new Error('the world has latency');
@@ -61,11 +61,11 @@ describe.concurrent('a slice that is about to begin', () => {
   );
 });
 
-describe.concurrent('a slice that is broken off', () => {
+describe.concurrent('a slice that is aborted', () => {
   test.each([
     ['before its counts are written', 'cut'],
     ['right after it was committed', 'deaf'],
-  ])('%s is made once', (_, how) =>
+  ])('%s is repeated once', (_, how) =>
     onStage({ delivers: false, databaseLatencyMs: 0 }, async (stage) => {
       const { latency, log, query } = stage.world;
       if (!latency) throw new Error('the world has latency');

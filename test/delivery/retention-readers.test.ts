@@ -4,9 +4,7 @@ import { until } from '../support/wire.ts';
 import { ago, drop, LOG, leftOf, logged, NOTHING, past, setClock, weekOf } from './retention-support.ts';
 import { onStage, type Stage } from './support.ts';
 
-/*
- * Partitions are made and dropped while others read: nobody waits for either, however long somebody reads.
- */
+/* Partitions are created and dropped while others read: nobody waits for either, however long a reader takes. */
 
 const OLD = 120;
 const instant = (days: number) => new Date(ago(days)).toISOString();
@@ -20,7 +18,7 @@ async function expectNobodyWaits({ world }: Stage): Promise<void> {
   expect(waiting).toEqual([]);
 }
 
-/** Does what servers do with the log, and makes partitions, as at the turn of a week. */
+/** Does what servers do with the log, and creates partitions, as at the turn of a week. */
 async function workOn(stage: Stage, path: string, daysAgo: number): Promise<void> {
   const { api, world } = stage;
   await stage.publish();
@@ -31,7 +29,7 @@ async function workOn(stage: Stage, path: string, daysAgo: number): Promise<void
   await expectNobodyWaits(stage);
 }
 
-test('somebody who reads the log for as long as this test holds up no publishing, no list and no new week; an old week is dropped after that', () =>
+test('a reader of the log for this whole test delays no publishing, no list and no new week; an old week is dropped after that', () =>
   onStage({ delivers: false, own: true }, async (stage) => {
     const { world } = stage;
     const endpoint = await stage.endpoint('http://127.0.0.1:9/');
@@ -53,7 +51,7 @@ test('somebody who reads the log for as long as this test holds up no publishing
       return (await world.query('select 1 from pg_inherits where inhdetachpending')).length === 1;
     });
     await workOn(stage, path, 407);
-    // the reader is still there: it waited as long as it may, 10 s, and gave up
+    // the reader is still there: the drop waited its maximum of 10 s, and gave up
     expect(await first).toBe('55P03');
     await workOn(stage, path, 414);
 
@@ -82,7 +80,7 @@ test('a server that was off for six months finds tables for today when it starts
     const weeks = Array.from({ length: 13 }, (_, week) => 190 + 7 * week);
     const old = weeks.map((days) => ({ days, status: 'delivered' as const }));
     const [waiting = ''] = await past(stage, endpoint, [{ days: 200, status: 'pending' }, ...old]);
-    // no table was made in all that time
+    // no table was created in all that time
     const made = await world.query<{ name: string }>(
       `select inhrelid::regclass::text as name from pg_inherits
        where inhrelid::regclass::text ~ '_\\d{8}$' and to_date(right(inhrelid::regclass::text, 8), 'YYYYMMDD') > now() - interval '180 days'`,
@@ -98,7 +96,7 @@ test('a server that was off for six months finds tables for today when it starts
          and to_date(right(relname, 8), 'YYYYMMDD') > current_date`,
     );
     expect(weeksAhead).toHaveLength(4);
-    // at first nothing goes: for all it knows the clock was set ahead
+    // at first nothing is dropped: the clock may have been set ahead
     await drop(stage);
     expect((await logged(stage)).total).toBe(weeks.length + 2);
     await setClock(stage, 1 / 12, 60);

@@ -6,18 +6,18 @@ const DAY_MS = 86_400_000;
 
 export const LOG = '/v2/webhook-events/';
 
-/** The instant so many days ago, in milliseconds since 1970. */
+/** The instant this many days ago, in milliseconds since 1970. */
 export const ago = (days: number): number => Date.now() - days * DAY_MS;
 
 /** When the week of an instant begins: `2026-11-16T00:00:00.000Z`. */
 export const weekOf = (ms: number): string =>
   new Date(ms - ((ms - Date.parse('2001-01-01Z')) % (7 * DAY_MS))).toISOString();
 
-/** The name of the partition that a table has for the week of so many days ago. */
+/** The name of a table's partition for the week of this many days ago. */
 export const partitionOf = (table: string, days: number): string =>
   `${table}_${weekOf(ago(days)).slice(0, 10).replaceAll('-', '')}`;
 
-/** Drops what is older than so many days, as the housekeeping of any process does. */
+/** Drops what is older than this many days, as the housekeeping of any process does. */
 export const drop = ({ world }: Stage, days: number | null = 90): Promise<void> =>
   dropOldWeeks({ db: world.platform.db, log: world.platform.log, days });
 
@@ -26,7 +26,7 @@ export async function accountOf({ api }: Stage): Promise<string> {
   return uuidOf((await api.get('/v2/account')).body.id);
 }
 
-/** Puts events of so many days ago into the log of an endpoint; returns their ids. */
+/** Writes events of this many days ago into the log of an endpoint; returns their ids. */
 export async function past(
   stage: Stage,
   endpoint: Endpoint,
@@ -41,7 +41,7 @@ export async function past(
   return made.map(({ event }) => `evt_${event.replaceAll('-', '')}`);
 }
 
-/** The ids in the log, the oldest first, and their number as it is told. */
+/** The ids in the log, oldest first, and their reported number. */
 export async function logged(stage: Stage, path = LOG): Promise<{ ids: string[]; total: number }> {
   const { body } = await stage.api.get(`${path}?sort=id&per_page=100`);
   return { ids: body.data.map(({ id }: { id: string }) => id), total: body.pagination.total };
@@ -50,7 +50,7 @@ export async function logged(stage: Stage, path = LOG): Promise<{ ids: string[];
 const BY_ID = ['id_floor($1::timestamptz)', "id_floor($1::timestamptz + interval '7 days')"] as const;
 const BY_TIME = ['$1::timestamptz', "$1::timestamptz + interval '7 days'"] as const;
 
-/** How many rows each table has of the week of so many days ago, and how many tables the week itself. */
+/** The number of rows in each table for the week of this many days ago, and the number of tables of that week. */
 export async function leftOf({ world }: Stage, days: number): Promise<Record<string, number>> {
   const count = async (table: string, column: string, [from, to]: readonly [string, string]) => {
     const [row] = await world.query<{ n: number }>(
@@ -73,7 +73,7 @@ export async function leftOf({ world }: Stage, days: number): Promise<Record<str
   };
 }
 
-/** What is left of a week that was dropped. */
+/** The leftovers of a dropped week. */
 export const NOTHING = {
   tables: 0,
   events: 0,
@@ -84,7 +84,7 @@ export const NOTHING = {
   deltas: 0,
 };
 
-/** Sets the clock of retention so many days behind, as somebody left it who looked so many minutes ago. */
+/** Sets the clock of retention this many days behind, as last read this many minutes ago. */
 export const setClock = (stage: Stage, timeDays: number, lookedMinutes: number): Promise<unknown> =>
   stage.world.query(
     `insert into server_settings (key, value)

@@ -23,7 +23,7 @@ import { onStage, type Stage, uuidOf } from './support.ts';
 
 const quiet = { delivers: false } as const;
 
-describe.concurrent('a week that is older than the setting', () => {
+describe.concurrent('a week older than the setting', () => {
   test('is dropped with its keys and counts; newer weeks stay', () =>
     onStage(quiet, async (stage) => {
       const endpoint = await stage.endpoint('http://127.0.0.1:9/');
@@ -64,7 +64,7 @@ describe.concurrent('a week that is older than the setting', () => {
       expect([first.status, again.status, again.text]).toEqual([201, 200, first.text]);
     }));
 
-  test('whose keys are not yet deleted frees them anyway, for one of many requests at once', () =>
+  test('whose keys are not yet deleted frees them anyway, for one of many concurrent requests', () =>
     onStage({ ...quiet, databaseLatencyMs: 10 }, async (stage) => {
       await stage.world.query(
         `insert into event_keys (account_id, external_id, event_id, request_hash) values ($1, 'order-1', $2, '')`,
@@ -79,7 +79,7 @@ describe.concurrent('a week that is older than the setting', () => {
       expect(new Set(answers.map(({ text }) => text)).size).toBe(1);
     }));
 
-  test('is kept for ever when the setting says so', () =>
+  test('is kept forever when the setting says so', () =>
     onStage(quiet, async (stage) => {
       const endpoint = await stage.endpoint('http://127.0.0.1:9/');
       const ids = await past(stage, endpoint, [{ days: 200 }, { days: 2 }]);
@@ -88,13 +88,14 @@ describe.concurrent('a week that is older than the setting', () => {
     }));
 });
 
-describe.concurrent('what was not delivered', () => {
+describe.concurrent('an undelivered event', () => {
   test('is kept, but everything else in its week and later weeks is dropped', () =>
     onStage(quiet, async (stage) => {
       const endpoint = await stage.endpoint('http://127.0.0.1:9/');
       const other = await stage.endpoint('http://127.0.0.1:9/');
       const event = eventIdAt(ago(121));
-      // an event that one of two endpoints has, two that both have, one that no endpoint wanted, and the week after
+      // an event that one of two endpoints has, two that both have, one that no endpoint subscribed to, and the week
+      // after
       await putIn(stage.world, await accountOf(stage), [
         { event, endpoint: endpoint.uuid, status: 'pending' },
         { event, endpoint: other.uuid, status: 'delivered' },
@@ -118,7 +119,7 @@ describe.concurrent('what was not delivered', () => {
       expect(await logged(stage)).toMatchObject({ total: 1 });
     }));
 
-  test('is sent when its endpoint is enabled, however old it is; its week goes after that', () =>
+  test('is sent when its endpoint is enabled, however old it is; its week is dropped after that', () =>
     onStage({}, async (stage) => {
       const receiver = await stage.receiver();
       const endpoint = await stage.endpoint(receiver, { status: 'disabled' });
@@ -136,7 +137,7 @@ describe.concurrent('what was not delivered', () => {
       expect(await leftOf(stage, 300)).toEqual(NOTHING);
     }));
 
-  test('is given up once its endpoint has been disabled for as long; one that was disabled since keeps its own', () =>
+  test('is given up once its endpoint has been disabled for as long; an endpoint disabled later keeps its own', () =>
     onStage(quiet, async (stage) => {
       const abandoned = await stage.endpoint('http://127.0.0.1:9/', { status: 'disabled' });
       const late = await stage.endpoint('http://127.0.0.1:9/', { status: 'disabled' });
@@ -156,7 +157,7 @@ describe.concurrent('what was not delivered', () => {
       expect(await held()).toEqual([kept, young].sort());
       expect(await logged(stage)).toMatchObject({ total: 2 });
       expect(await leftOf(stage, 300)).toMatchObject({ tables: 3, events: 1, deliveries: 1 });
-      // nobody is left who may want it: the week goes, and the queue has nothing of it
+      // no endpoint is left that may need it: the week is dropped, and the queue has nothing of it
       await disable(late.uuid, 91);
       await drop(stage);
       expect(await leftOf(stage, 300)).toEqual(NOTHING);
@@ -180,7 +181,7 @@ describe.concurrent('what was not delivered', () => {
       expect(await stage.queue(endpoint)).toHaveLength(1);
     }));
 
-  test('is nothing that somebody retries while its week goes: that waits, and finds nothing', () =>
+  test('cannot be retried while its week is dropped: the retry waits, and finds nothing', () =>
     onStage({ ...quiet, databaseLatencyMs: 0 }, async (stage) => {
       const endpoint = await stage.endpoint('http://127.0.0.1:9/');
       const [old = ''] = await past(stage, endpoint, [{ days: 120, status: 'failed' }]);
@@ -197,10 +198,10 @@ describe.concurrent('what was not delivered', () => {
     }));
 });
 
-describe.concurrent('an end that was broken off', () => {
+describe.concurrent('an aborted drop', () => {
   const OLD = 120;
 
-  /** Makes a log with an old week; returns the path of an event of it. */
+  /** Creates a log with an old week; returns the path of an event of it. */
   async function beginning(stage: Stage): Promise<string> {
     const endpoint = await stage.endpoint('http://127.0.0.1:9/');
     const [old] = await past(stage, endpoint, [{ days: OLD }, { days: OLD, status: 'failed' }, { days: 1 }]);
@@ -211,7 +212,7 @@ describe.concurrent('an end that was broken off', () => {
     ['before its first partition goes', []],
     ['when one table is detached', ['detach']],
     ['when one table is dropped', ['detach', 'drop']],
-  ])('%s is ended by the next that comes; nobody sees the rest of the week meanwhile', (_, steps) =>
+  ])('%s is completed by the next process; nobody sees the rest of the week meanwhile', (_, steps) =>
     onStage(quiet, async (stage) => {
       const old = await beginning(stage);
       await stage.world.query('insert into dropped_weeks values ($1)', [weekOf(ago(OLD))]);
@@ -231,7 +232,7 @@ describe.concurrent('an end that was broken off', () => {
     }),
   );
 
-  test('while PostgreSQL detached a table is ended too, and events are published all the while', () =>
+  test('while PostgreSQL detached a table is completed too, and events are published all the while', () =>
     onStage(quiet, async (stage) => {
       await beginning(stage);
       const { db } = stage.world.platform;
@@ -239,7 +240,7 @@ describe.concurrent('an end that was broken off', () => {
       const reading = new Promise<void>((resolve) => {
         read = resolve;
       });
-      // somebody reads the log for long: detaching waits, and is cancelled as by a kill
+      // a long reader of the log: detaching waits, and is cancelled as by a kill
       const reader = db.transaction(async (tx) => {
         await tx.rows({ text: 'select 1 from attempts limit 1', values: [] } as never);
         await reading;
@@ -267,7 +268,7 @@ describe.concurrent('an end that was broken off', () => {
       expect(await logged(stage)).toMatchObject({ total: 2 });
     }));
 
-  test('by nobody: two at once do it once', () =>
+  test('is completed once by two processes at once', () =>
     onStage(quiet, async (stage) => {
       await beginning(stage);
       await Promise.all([drop(stage), drop(stage), drop(stage)]);
@@ -315,7 +316,7 @@ describe.concurrent('the clock of retention', () => {
 });
 
 describe.concurrent('payhook doctor', () => {
-  test('says how far the log goes back, and warns of a log that is too old and of a clock that ran ahead', () =>
+  test('shows how far the log goes back, and warns about a log that is too old and a clock that ran ahead', () =>
     onStage(quiet, async (stage) => {
       const env = { ...(await settingsOf(stage.world)), WEBHOOK_RETENTION_DAYS: '30' };
       const machine = startMachine();
@@ -345,7 +346,7 @@ describe.concurrent('payhook doctor', () => {
 });
 
 describe.concurrent('a recovery', () => {
-  test('is forgotten once it ended before everything left in the log', () =>
+  test('is deleted once it ended before everything left in the log', () =>
     onStage(quiet, async (stage) => {
       const endpoint = await stage.endpoint('http://127.0.0.1:9/');
       const recover = async (days: number): Promise<string> => {
@@ -366,7 +367,7 @@ describe.concurrent('a recovery', () => {
 });
 
 describe.concurrent('a deleted endpoint', () => {
-  test('is forgotten when nothing of its log is left, and not before', () =>
+  test('is removed when nothing of its log is left, and not before', () =>
     onStage(quiet, async (stage) => {
       const [old, logged_, late] = await Promise.all(
         [0, 1, 2].map(() => stage.endpoint('http://127.0.0.1:9/')),

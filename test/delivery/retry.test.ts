@@ -22,7 +22,7 @@ describe.concurrent('a retry by hand', () => {
       expect(await stage.queue(endpoint)).toEqual([]);
     }));
 
-  test('of a delivered event sends it again; whatever comes of it, it was delivered then', () =>
+  test('of a delivered event sends it again, and it stays delivered whatever the result', () =>
     onStage({}, async (stage) => {
       const receiver = await stage.receiver();
       const endpoint = await stage.endpoint(receiver);
@@ -43,7 +43,7 @@ describe.concurrent('a retry by hand', () => {
       expect(idsOf(receiver.received)).toEqual([event, event, event]);
     }));
 
-  test('of an event that waits for tomorrow sends it now; a failure moves nothing of its schedule', () =>
+  test('of an event that waits for tomorrow sends it now; a failure does not change its schedule', () =>
     onStage({ settings: { DELIVERY_SCHEDULE: '0s 24h 24h' } }, async (stage) => {
       const receiver = await stage.receiver();
       receiver.respond(500);
@@ -73,7 +73,7 @@ describe.concurrent('a retry by hand', () => {
       expect(await stage.queue(endpoint)).toEqual([]);
     }));
 
-  test('by 410 does not use up the schedule: the endpoint is gone and the event is held', () =>
+  test('answered by 410 does not use up the schedule: the endpoint is gone and the event is held', () =>
     onStage({ settings: { DELIVERY_SCHEDULE: '0s 24h 24h' } }, async (stage) => {
       const receiver = await stage.receiver();
       receiver.respond(500);
@@ -86,7 +86,7 @@ describe.concurrent('a retry by hand', () => {
       expect(await stage.queue(endpoint)).toMatchObject([{ step: 1, leased: false, trigger: 'scheduled' }]);
     }));
 
-  test('while an attempt is under way is that attempt', () =>
+  test('during an attempt is that attempt', () =>
     onStage({}, async (stage) => {
       const receiver = await stage.receiver();
       const door = holding(receiver);
@@ -94,7 +94,7 @@ describe.concurrent('a retry by hand', () => {
       const event = await stage.publish();
       await door.until(1);
       expect(await stage.retry(endpoint, event)).toBe(200);
-      // the workers have looked since: a later event came
+      // the workers have looked since: a later event arrived
       const other = await stage.publish();
       await door.until(2);
       door.release();
@@ -144,7 +144,7 @@ describe.concurrent('a retry by hand', () => {
     ),
   );
 
-  test('does not wait for what the receiver asked before: it lifts the slow-down', () =>
+  test('does not wait as the receiver requested: it ends the slow-down', () =>
     onStage({ settings: { DELIVERY_SCHEDULE: '0s 1s' } }, async (stage) => {
       const receiver = await stage.receiver();
       receiver.respond((_request, response) => response.writeHead(429, { 'retry-after': '3600' }).end());
@@ -158,7 +158,7 @@ describe.concurrent('a retry by hand', () => {
       expect(triggers(log)).toEqual(['scheduled', 'manual']);
     }));
 
-  test('at a disabled endpoint is refused and puts nothing into work', () =>
+  test('at a disabled endpoint is refused and queues nothing', () =>
     onStage({ settings: { DELIVERY_SCHEDULE: '0s' } }, async (stage) => {
       const receiver = await stage.receiver();
       receiver.respond(500);

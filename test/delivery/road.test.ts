@@ -18,7 +18,7 @@ afterEach(async () => {
 
 const ENDPOINTS = '/v2/webhook-endpoints';
 
-test('a payout completed arrives as payout.paid, verifies, and stands in the log with its attempt', async () => {
+test('a completed payout arrives as payout.paid, verifies, and is in the log with its attempt', async () => {
   const { api } = world;
   const made = await api.post(ENDPOINTS, { url: `${receiver.url}/hook`, event_types: ['payout.*'] });
   expect(made.status, made.text).toBe(201);

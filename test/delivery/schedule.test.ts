@@ -5,11 +5,11 @@ import { idsOf, onStage } from './support.ts';
 const HOUR_S = 3600;
 const secondsBetween = (from: string, to: string) => (Date.parse(to) - Date.parse(from)) / 1000;
 
-/** No second attempt comes between, however slow the machine is. */
+/** No second attempt comes in between, however slow the machine is. */
 const ONE_ATTEMPT_A_DAY = { DELIVERY_SCHEDULE: '0s 24h' };
 
 describe.concurrent('the schedule', () => {
-  test('decides when a failed event is sent again; each attempt is logged with what was sent and came back', () =>
+  test('decides when a failed event is sent again; each attempt is logged with its request and response', () =>
     onStage({ settings: { DELIVERY_SCHEDULE: '0s 1h 2h' } }, async (stage) => {
       const receiver = await stage.receiver();
       receiver.respond((_request, response, count) =>
@@ -66,7 +66,7 @@ describe.concurrent('the schedule', () => {
       }
     }));
 
-  test('runs by itself, and an event that is never taken ends as failed with its last attempt', () =>
+  test('runs by itself, and an event that is never accepted fails with its last attempt', () =>
     onStage({ settings: { DELIVERY_SCHEDULE: '0s 1s 1s' } }, async (stage) => {
       const receiver = await stage.receiver();
       receiver.respond(500);
@@ -101,13 +101,13 @@ describe.concurrent('the schedule', () => {
     }));
 });
 
-describe.concurrent('what a receiver asks for', () => {
+describe.concurrent("a receiver's request", () => {
   const httpDate = (seconds: number) => new Date(Date.now() + seconds * 1000).toUTCString();
   test.each([
     ['in seconds', () => '120', true],
     ['as a date', () => httpDate(121), true],
     ['as a date without telling its own time', () => httpDate(121), false],
-  ])('by Retry-After %s is never undercut, and holds for its other events too', (_, retryAfter, sendsDate) =>
+  ])('by Retry-After %s is a minimum, and applies to its other events too', (_, retryAfter, sendsDate) =>
     onStage({ settings: { DELIVERY_SCHEDULE: '0s 1s 1s' } }, async (stage) => {
       const [receiver, other] = [await stage.receiver(), await stage.receiver()];
       receiver.respond((_request, response) => {
@@ -121,7 +121,7 @@ describe.concurrent('what a receiver asks for', () => {
       expect(secondsBetween(log.last_attempt_at, log.next_attempt_at)).toBeGreaterThan(118);
       expect((await stage.state(endpoint)).waits).toBeGreaterThan(110);
 
-      // both are due; what is published later is delivered elsewhere, so the workers have looked
+      // both are due; a later event is delivered elsewhere, so the workers have looked
       receiver.respond(200);
       const second = await stage.publish();
       await stage.untilLog(elsewhere, second, { status: 'delivered' });
@@ -138,14 +138,14 @@ describe.concurrent('what a receiver asks for', () => {
     }),
   );
 
-  test('by 429, 502, 503 and 504 without Retry-After slows the endpoint down, a 500 does not', () =>
+  test('by 429, 502, 503 and 504 without Retry-After slows the endpoint down, by a 500 it does not', () =>
     onStage({}, async (stage) => {
       const waits: Record<number, boolean> = {};
       for (const status of [429, 500, 502, 503, 504]) {
         const receiver = await stage.receiver();
         receiver.respond(status);
         const endpoint = await stage.endpoint(receiver, { event_types: [`order.s${status}`] });
-        // the more failures in a row, the longer: long enough here to be seen
+        // more failures in a row wait longer: long enough here to be seen
         await stage.world.query(
           'update endpoint_state set failures = 6, failing_since = now() where endpoint_id = $1',
           [endpoint.uuid],
@@ -194,11 +194,11 @@ describe.concurrent('what a receiver asks for', () => {
     }));
 });
 
-describe.concurrent('an endpoint that fails', () => {
+describe.concurrent('a failing endpoint', () => {
   const fail = (hours: number, failures: number) => `update endpoint_state
     set failures = ${failures}, failing_since = now() - interval '${hours} hours' where endpoint_id = $1`;
 
-  test('at every attempt for 120 hours is disabled as failing, and another endpoint is told', () =>
+  test('at every attempt for 120 hours is disabled as failing, and another endpoint is notified', () =>
     onStage({ settings: ONE_ATTEMPT_A_DAY }, async (stage) => {
       const [receiver, other] = [await stage.receiver(), await stage.receiver()];
       receiver.respond(500);
@@ -226,7 +226,7 @@ describe.concurrent('an endpoint that fails', () => {
       receiver.respond(500);
       const endpoint = await stage.endpoint(receiver);
       await stage.world.query(fail(hours, failures), [endpoint.uuid]);
-      // what would disable it comes right after an attempt: a second attempt proves that the first did not
+      // the attempt is followed at once by what would disable it: a second attempt proves that the first did not
       for (const more of [1, 2]) {
         const event = await stage.publish();
         await stage.untilLog(endpoint, event, { status: 'pending', attempt_count: 1 });
@@ -236,7 +236,7 @@ describe.concurrent('an endpoint that fails', () => {
     }),
   );
 
-  test('is forgiven all of it by one success', () =>
+  test('recovers completely with one success', () =>
     onStage({}, async (stage) => {
       const receiver = await stage.receiver();
       const endpoint = await stage.endpoint(receiver);

@@ -45,7 +45,7 @@ async function shopify(secret: string, { body, headers }: Received): Promise<boo
   const rawRequest = { method: 'POST', url: '/hook', headers } as never;
   return (await library.webhooks.validate({ rawBody: body, rawRequest })).valid;
 }
-/** As Slack documents it; there is no library of it here. */
+/** As Slack documents it; Slack has no library here. */
 function slack(secret: string, { body, headers }: Received): boolean {
   const timestamp = String(headers['x-slack-request-timestamp']);
   if (!(Math.abs(Date.now() / 1000 - Number(timestamp)) < 300)) return false;
@@ -55,7 +55,7 @@ function slack(secret: string, { body, headers }: Received): boolean {
 const SCHEMES = { standard, stripe, github, shopify, slack };
 type Name = keyof typeof SCHEMES;
 
-/** Which schemes verify a request with a secret. */
+/** The schemes that verify a request with a secret. */
 async function verified(secret: string, request: Received | undefined): Promise<Name[]> {
   const found: Name[] = [];
   for (const [name, check] of Object.entries(SCHEMES)) {
@@ -75,7 +75,7 @@ const signatures = ({ headers }: Received) =>
     'x-slack-signature',
   ].filter((name) => headers[name] !== undefined);
 
-describe.concurrent('what is sent', () => {
+describe.concurrent('a request', () => {
   test('is verified by the library of the provider whose scheme the endpoint has, and by no other', () =>
     onStage({ settings }, async (stage) => {
       for (const signing of ['standard', 'stripe', 'github', 'shopify', 'slack'] as const) {
@@ -95,7 +95,7 @@ describe.concurrent('what is sent', () => {
       }
     }));
 
-  test('has the id and type where receivers of github and shopify look, unless own headers say another', () =>
+  test('has the id and type where receivers of github and shopify look, unless custom headers set another', () =>
     onStage({ settings }, async (stage) => {
       const [hub, shop] = [await stage.receiver(), await stage.receiver()];
       await stage.endpoint(hub, { signing: 'github' });
@@ -109,7 +109,7 @@ describe.concurrent('what is sent', () => {
       });
     }));
 
-  test('is signed as a scheme of your own says', () =>
+  test('is signed by a custom scheme', () =>
     onStage({ settings }, async (stage) => {
       const receiver = await stage.receiver();
       const endpoint = await stage.endpoint(receiver, {
@@ -133,7 +133,7 @@ describe.concurrent('what is sent', () => {
       expect(signatures(request!)).toEqual([]);
     }));
 
-  test('has the further headers of a scheme, which no header of the endpoint replaces, beside a second signature too', () =>
+  test('has the further headers of a scheme, which no header of the endpoint replaces, also with a second signature', () =>
     onStage({ settings }, async (stage) => {
       const receiver = await stage.receiver();
       const headers = { 'X-Time': '{timestamp}', 'x-which': 'event={id} at={timestamp}' };
@@ -154,7 +154,7 @@ describe.concurrent('what is sent', () => {
         400,
         'headers.x-time is the header of the signature',
       ]);
-      // to Slack, with the scheme before beside it for a day
+      // to Slack has the previous scheme's signature for a day
       await stage.change(endpoint, { signing: 'slack', secret: 'secret-of-slack-app' });
       const second = await stage.publish();
       const request = (await receiver.until(2))[1];
@@ -196,7 +196,7 @@ describe.concurrent('what is sent', () => {
       );
     }));
 
-  test('is signed with a secret that was imported, at once and after a rotation to another', () =>
+  test('is signed with an imported secret, at once and after a rotation to another', () =>
     onStage({ settings }, async (stage) => {
       const [receiver, svixReceiver] = [await stage.receiver(), await stage.receiver()];
       const secret = 'hub-secret-of-years-ago!';
@@ -218,7 +218,7 @@ describe.concurrent('what is sent', () => {
     }));
 });
 
-test('while a secret is rotated both sign where the header takes two, else the old one until its end', () =>
+test('is signed with both secrets during a rotation where the header takes two, else with the old one until it expires', () =>
   onStage({ settings }, async (stage) => {
     const takesTwo = { standard: true, stripe: true, github: false, shopify: false, slack: false };
     for (const [signing, isBoth] of Object.entries(takesTwo)) {
@@ -241,7 +241,7 @@ test('while a secret is rotated both sign where the header takes two, else the o
   }));
 
 describe.concurrent('a change of the scheme', () => {
-  test('sends the signature before beside the new one for a day, or as long as it says, or not at all', () =>
+  test('sends the previous signature next to the new one for a day, or as long as set, or not at all', () =>
     onStage({ settings }, async (stage) => {
       const receiver = await stage.receiver();
       const endpoint = await stage.endpoint(receiver);
@@ -273,7 +273,7 @@ describe.concurrent('a change of the scheme', () => {
       expect([same.signed, same.second]).toEqual([['webhook-signature'], null]);
     }));
 
-  test('keeps a secret that the new scheme can use, and makes and shows one where it cannot, of every pair', () =>
+  test('keeps a secret that the new scheme can use, and creates and shows one where it cannot, for every pair', () =>
     onStage({ settings }, async (stage) => {
       const names = ['standard', 'stripe', 'github', 'shopify', 'slack', 'custom'] as const;
       const schemeOf = (signing: (typeof names)[number]) =>
@@ -304,7 +304,7 @@ describe.concurrent('a change of the scheme', () => {
       }
     }));
 
-  test('that makes a secret shows it once: a repeat does not have it, and the signature before goes on for a day', () =>
+  test('that creates a secret shows it once: a replay does not have it, and the previous signature continues for a day', () =>
     onStage({ settings }, async (stage) => {
       const receiver = await stage.receiver();
       const endpoint = await stage.endpoint(receiver, { signing: 'stripe', secret: 'a-secret-of-stripe' });
@@ -327,7 +327,7 @@ describe.concurrent('a change of the scheme', () => {
       expect(named.text).not.toContain('"secret"');
     }));
 
-  test('is seen by what waits for its next attempt, and by what begins leased', () =>
+  test('applies to deliveries that wait for their next attempt, and to those that begin leased', () =>
     onStage({ settings }, async (stage) => {
       const receiver = await stage.receiver();
       const endpoint = await stage.endpoint(receiver);
@@ -351,7 +351,7 @@ describe.concurrent('a change of the scheme', () => {
 const custom = { header: 'x-sign', content: '{body}', encoding: 'hex' };
 const HOUR = () => new Date(Date.now() + 3_600_000).toISOString();
 
-test('what cannot be signed is refused, naming the field and the rule, and changes nothing', () =>
+test('a signature scheme that cannot work is refused, naming the field and the rule, and changes nothing', () =>
   onStage({ delivers: false }, async (stage) => {
     const { api } = stage;
     const endpoint = await stage.endpoint('https://shop.example.com/in', { headers: { 'x-own': '1' } });
@@ -455,7 +455,7 @@ test('what cannot be signed is refused, naming the field and the rule, and chang
       signing: 'shopify',
       secret: 'a-secret-of-a-shop',
     });
-    // a second signature is for a receiver that has its secret: none is made for it
+    // a second signature is for a receiver that has its secret: none is created for it
     const second = { signing: 'standard', expires_at: HOUR() };
     const back = await api.patch(imported.path, { signing: 'standard', second_signature: second });
     expect([back.status, back.body.error.message]).toEqual([

@@ -13,7 +13,7 @@ import type { World, WorldOptions } from '../support/world.ts';
 const ENDPOINTS = '/v2/webhook-endpoints';
 const CHANNEL = 'payhook_deliveries';
 
-/** A webhook endpoint that a test made. */
+/** A webhook endpoint that a test created. */
 export interface Endpoint {
   readonly id: string;
   readonly uuid: string;
@@ -26,7 +26,7 @@ export interface Endpoint {
 // biome-ignore lint/suspicious/noExplicitAny: tests look into answers of every shape
 export type Log = any;
 
-/** What the database holds of a queued delivery. */
+/** The stored row of a queued delivery. */
 export interface Queued {
   readonly event_id: string;
   readonly trigger: string;
@@ -34,31 +34,31 @@ export interface Queued {
   readonly generation: number;
   readonly due_in: number;
   readonly leased: boolean;
-  /** Another one after every write. */
+  /** A new one after every write. */
   readonly version: string;
 }
 
-/** A world with receivers, and the words the tests of delivery are told in. */
+/** A world with receivers, and the vocabulary of the delivery tests. */
 export interface Stage {
   readonly world: World;
   readonly api: Api;
   receiver(): Promise<Receiver>;
-  /** Makes an endpoint, in the account of the stage or in that of another client. */
+  /** Creates an endpoint, in the account of the stage or in that of another client. */
   endpoint(receiver: Receiver | string, fields?: object, of?: Api): Promise<Endpoint>;
   change(endpoint: Endpoint, fields: object): Promise<void>;
-  /** Publishes an event of the platform's own, `order.created` if nothing else is said; returns its id. */
+  /** Publishes an event of the platform's own, `order.created` by default; returns its id. */
   publish(type?: string): Promise<string>;
   publishMany(count: number, type?: string): Promise<string[]>;
-  /** Publishes so many in each account, in one transaction: a backlog is there at one moment. */
+  /** Publishes this many in each account, in one transaction: a backlog exists at one moment. */
   backlog(count: number, type?: string): Promise<void>;
   log(endpoint: Endpoint, event: string): Promise<Log>;
-  /** Waits until the log of an event says this; returns it. */
+  /** Waits until the log of an event has these values; returns it. */
   untilLog(endpoint: Endpoint, event: string, what: object): Promise<Log>;
   retry(endpoint: Endpoint, event: string): Promise<number>;
   queue(endpoint: Endpoint): Promise<Queued[]>;
-  /** Lets all that waits for its time be due, as if that time had passed. */
+  /** Makes everything that waits for its time due, as if that time had passed. */
   passTime(endpoint: Endpoint): Promise<void>;
-  /** Tells the workers to look for work. */
+  /** Wakes the workers to look for work. */
   nudge(): Promise<void>;
   // biome-ignore lint/suspicious/noExplicitAny: tests look into rows of every shape
   state(endpoint: Endpoint): Promise<any>;
@@ -77,7 +77,7 @@ export async function onStage(options: WorldOptions, work: (stage: Stage) => Pro
   } catch (error) {
     failure = error;
   }
-  // cuts what hangs, so that the worker has nothing to wait for
+  // cuts hanging requests, so that the worker has nothing to wait for
   await Promise.all(receivers.map((receiver) => receiver.close()));
   await world.close().catch((error: unknown) => {
     failure ??= error;
@@ -175,12 +175,12 @@ interface Held {
   readonly response: ServerResponse;
 }
 
-/** Lets a receiver answer only when it is told to. */
+/** Makes a receiver answer only when `release` is called. */
 export function holding(receiver: Receiver): {
   readonly held: Held[];
-  /** Waits until so many are held. */
+  /** Waits until this many are held. */
   until(count: number): Promise<Held[]>;
-  /** Answers all that are held, and those that come from now on. */
+  /** Answers all held requests, and later ones. */
   release(status?: number): void;
 } {
   const held: Held[] = [];
@@ -198,7 +198,7 @@ export function holding(receiver: Receiver): {
   };
 }
 
-/** Counts how many requests a receiver has at once, in all and of one event; each is answered after a while. */
+/** Counts how many requests a receiver has at once, in total and of one event; each is answered after a while. */
 export function metering(
   receiver: Receiver,
   { answerMs = 0, status = 200 } = {},
@@ -225,7 +225,7 @@ export function metering(
 export const idsOf = (received: readonly Received[]): string[] =>
   received.map(({ headers }) => String(headers['webhook-id']));
 
-/** How often each id came, as counts of those that did not come exactly once. */
+/** How often each id arrived, as counts of those that did not arrive exactly once. */
 export function notOnce(received: readonly Received[], expected: readonly string[]): Record<string, number> {
   const counts = new Map(expected.map((id) => [id, 0]));
   for (const id of idsOf(received)) counts.set(id, (counts.get(id) ?? 0) + 1);

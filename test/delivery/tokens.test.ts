@@ -32,7 +32,7 @@ async function openProvider(...options: Parameters<typeof startIdentityProvider>
   return provider;
 }
 
-/** Lets a receiver answer 401 to every token that the provider does not know. */
+/** Makes a receiver answer 401 to every token that the provider does not know. */
 function guard(receiver: Receiver, provider: IdentityProvider): void {
   receiver.respond(({ headers }, response) => {
     void provider
@@ -83,7 +83,7 @@ describe('an endpoint with client credentials', () => {
       const endpoint = await stage.endpoint(receiver, { client_credentials });
       const events = await stage.publishMany(10);
       for (const event of events) await stage.untilLog(endpoint, event, { status: 'delivered' });
-      // asked once for all of them
+      // requested once for all of them
       expect(provider.given).toEqual(['events:write']);
       expect(receiver.received).toHaveLength(10);
       const log = await stage.log(endpoint, events[0] ?? '');
@@ -94,7 +94,7 @@ describe('an endpoint with client credentials', () => {
     }),
   );
 
-  test('gets a new token once, in the same attempt, when the receiver refuses the one before', () =>
+  test('gets a new token once, in the same attempt, when the receiver refuses the previous one', () =>
     onStage({ settings }, async (stage) => {
       const provider = await openProvider();
       const receiver = await stage.receiver();
@@ -105,14 +105,14 @@ describe('an endpoint with client credentials', () => {
       const log = await stage.untilLog(endpoint, await stage.publish(), { status: 'delivered' });
       expect(log.attempt_count).toBe(1);
       expect([receiver.received.length, provider.given.length]).toEqual([3, 2]);
-      // a receiver that takes none is asked twice, and the attempt fails with its answer
+      // a receiver that refuses both is called twice, and the attempt fails with its response
       receiver.respond(401);
       const failed = await stage.untilLog(endpoint, await stage.publish(), { attempt_count: 1 });
       expect([failed.status, failed.last_response_status]).toEqual(['pending', 401]);
       expect([receiver.received.length, provider.given.length]).toEqual([5, 3]);
     }));
 
-  test('gets another token when the one before has ended, and none that has', () =>
+  test('gets a new token when the previous one has expired, and no expired one', () =>
     onStage({ settings }, async (stage) => {
       const provider = await openProvider('basic', 1);
       const receiver = await stage.receiver();
@@ -125,7 +125,7 @@ describe('an endpoint with client credentials', () => {
       expect([receiver.received.length, provider.given.length]).toEqual([2, 2]);
     }));
 
-  test('fails when no token is to be had, and what it kept is sent once there is one', () =>
+  test('fails without a token, and its waiting deliveries are sent once there is one', () =>
     onStage({ settings }, async (stage) => {
       const receiver = await stage.receiver();
       const tokens = await openReceiver();
@@ -146,7 +146,7 @@ describe('an endpoint with client credentials', () => {
       await stage.untilLog(endpoint, event, { status: 'delivered' });
     }));
 
-  test('whose token would come through a broken proxy has no failure', () =>
+  test('whose token request fails in a broken proxy has no failure', () =>
     onStage({ settings }, async (stage) => {
       const receiver = await stage.receiver();
       const none = await openReceiver();
@@ -183,7 +183,7 @@ describe('a token endpoint', () => {
     for (const secret of [SECRET, TOKEN]) expect(JSON.stringify(grant)).not.toContain(secret);
   });
 
-  test('that is down, or at an address where webhooks may not go, gives none', async () => {
+  test('that is down, or at an address forbidden to webhooks, gives none', async () => {
     const down = await openTokens()({ credentials: credentialsAt('http://127.0.0.1:9/'), route: undefined });
     expect(down).toMatchObject({ failure: { errorCode: 'token_unreachable' } });
     const tokens = await openReceiver();
@@ -202,14 +202,14 @@ describe('a token endpoint', () => {
     expect(tokens.received).toHaveLength(0);
   });
 
-  test('has no more time than the request says', async () => {
+  test('has no more time than the request', async () => {
     const getToken = openTokens({ timeoutMs: 3_600_000 });
     const credentials = credentialsAt(await openBroken(null, ''));
     const grant = await getToken({ credentials, route: undefined, limitMs: 300 });
     expect(grant).toMatchObject({ failure: { errorCode: 'token_timeout' } });
   });
 
-  test('that asks for a client certificate gets that of the endpoint', async () => {
+  test('that requests a client certificate gets that of the endpoint', async () => {
     const [server, client] = [certificateFor('localhost'), certificateFor('known')];
     const tls = { ...server, ca: [client.cert], requestCert: true, rejectUnauthorized: true };
     const tokens = await openReceiver({ tls });
@@ -223,8 +223,8 @@ describe('a token endpoint', () => {
     });
   });
 
-  test('is asked again for a token that was refused or has ended, and by one at a time', async () => {
-    // the second ends at once; the third does not say when
+  test('is called again for a refused or expired token, and only once at a time', async () => {
+    // the second expires at once; the third has no expiry
     const LIVES = ['3600', 0, null];
     const tokens = await openReceiver();
     tokens.respond((_request, response, count) =>

@@ -8,7 +8,7 @@ const told = (log: Log) =>
     error_code ?? 'ok',
   ]);
 
-/** The worker that has an attempt of this endpoint under way is held up for longer than its lease, as it seems. */
+/** The worker with an attempt of this endpoint in flight appears stalled for longer than its lease. */
 async function endLease(stage: Stage, endpoint: Endpoint): Promise<void> {
   await stage.world.query(
     `update queue set due_at = now() - interval '1 second' where endpoint_id = $1 and lease_token is not null`,
@@ -71,7 +71,7 @@ describe.concurrent('several workers', () => {
       expect(told(await stage.log(endpoint, event))).toEqual([[1, 'lost']]);
       if (isOver) await finish();
       first?.response.writeHead(500).end('first');
-      await stalled.close(); // writes what it has to write
+      await stalled.close(); // it writes its results
       if (!isOver) {
         const log = await stage.log(endpoint, event);
         expect([log.status, told(log)]).toEqual(['pending', [[1, 'lost']]]);
@@ -89,7 +89,7 @@ describe.concurrent('several workers', () => {
     }),
   );
 
-  test('the first lost attempt in a row uses up nothing of the schedule, those after it do', () =>
+  test('the first lost attempt in a row uses up nothing of the schedule, later ones do', () =>
     onStage({ delivers: false, settings: { DELIVERY_SCHEDULE: '0s 24h 24h' } }, async (stage) => {
       const receiver = await stage.receiver();
       const door = holding(receiver);
@@ -111,7 +111,7 @@ describe.concurrent('several workers', () => {
       expect((await stage.queue(endpoint))[0]?.due_in).toBeGreaterThan(20 * 3600);
       await stage.passTime(endpoint);
       await door.until(3);
-      door.held[2]?.response.writeHead(500).end(); // so what was lost before no longer counts
+      door.held[2]?.response.writeHead(500).end(); // so earlier losses no longer count
       await stage.untilLog(endpoint, event, { attempt_count: 3, status: 'pending' });
       await stage.passTime(endpoint);
       await lose(4);
@@ -174,7 +174,7 @@ describe.concurrent('a worker that is closed', () => {
     }));
 });
 
-describe.concurrent('without a dependable database', () => {
+describe.concurrent('with an unreliable database', () => {
   test.each([
     ['before the results are written', 'refusing'],
     ['right after they were committed', 'deaf'],
@@ -218,7 +218,7 @@ describe.concurrent('without a dependable database', () => {
         latency.refusing = false;
         const record = await stage.untilLog(endpoint, event, { status: 'delivered' });
         expect(told(record)).toEqual([[1, 'ok']]);
-        // it goes on working
+        // it continues working
         const next = await stage.publish();
         await stage.untilLog(endpoint, next, { status: 'delivered' });
         expect(idsOf(receiver.received)).toEqual([event, next]);
@@ -255,7 +255,7 @@ describe.concurrent('without a dependable database', () => {
     }));
 });
 
-describe.concurrent('a worker with nothing to do', () => {
+describe.concurrent('an idle worker', () => {
   test('looks for deliveries also between two looks for other workers', () =>
     onStage({ databaseLatencyMs: 0 }, async (stage) => {
       const { latency } = stage.world;
@@ -273,7 +273,7 @@ describe.concurrent('a worker with nothing to do', () => {
       await until('a look for other workers', () => seen.workers === 1);
       seen.claims = 0;
       await until('the next one', () => seen.workers === 2);
-      // how long it rests in between is proved in pump.test.ts
+      // pump.test.ts proves how long it rests in between
       expect(seen.claims).toBeGreaterThan(0);
     }));
 });

@@ -9,8 +9,8 @@ import { ROOT } from '../cli/support.ts';
 import { type Consumer, makeConsumer } from '../client/consumer.ts';
 import { useWorld } from '../support/world.ts';
 
-// The programs of the guide, run as a reader would: taken out of the page, compiled against the installed package, and
-// started one after the other against one server.
+// The programs of the guide, run as a reader would: extracted from the page, compiled against the installed package,
+// and started one after the other against one server.
 const PAGE = readFileSync(join(ROOT, 'docs/client.md'), 'utf8');
 const SECRET = `whsec_${Buffer.from('a secret of 32 bytes, for tests!').toString('base64')}`;
 
@@ -46,20 +46,20 @@ async function run(name: string, ...args: string[]): Promise<string> {
   return stdout;
 }
 
-test('every program of the page holds under the strict types of this repository', () => {
+test('every program of the page compiles under the strict types of this repository', () => {
   expect(consumer.compile()).toBe('');
 });
 
-test('the first call says whose account it is', async () => {
+test('the first call prints the name of the account', async () => {
   ran.add('payhook.ts'); // the others import it
   expect(await run('first-call.ts')).toBe('Default pays in usd\n');
 });
 
-test('without anything owed, making a payout is told so', async () => {
+test('without owed amounts, creating a payout prints that', async () => {
   expect(await run('errors.ts')).toBe('nobody is owed anything\n');
 });
 
-test('a file is imported after its trial; with a bad line nothing is', async () => {
+test('a file is imported after its dry run; with a bad line nothing is', async () => {
   await client.affiliates.import(
     'external_id,email,paypal_email\na1,ada@example.com,pay@example.com\na2,bob@example.com,\n',
   );
@@ -79,13 +79,13 @@ test('lists are counted and added up', async () => {
   expect(await run('lists.ts')).toBe('0 of 0 payouts\n{ usd: 4190 }\n');
 });
 
-test('what is held for review is released', async () => {
+test('held commissions are released after review', async () => {
   for await (const { id } of client.commissions.list()) await client.commissions.hold(id);
   expect(await run('release.ts')).toBe('2 released\n');
   expect(await run('release.ts')).toBe('0 released\n');
 });
 
-test('paying pays whom the bank could pay, and releases the rest', async () => {
+test('paying completes the lines that the bank could pay, and releases the rest', async () => {
   expect(await run('pay.ts')).toBe('3190 usd paid, 1000 owed again\n');
   const [payout] = (await client.payouts.list()).data;
   const lines = (await client.payouts.affiliates(payout?.id ?? '')).data;
@@ -101,7 +101,7 @@ test('the paid payout is exported to a whole file', async () => {
   expect(readdirSync(consumer.folder).filter((file) => file.endsWith('.part'))).toEqual([]);
 });
 
-test('the monthly payout is made once, however often the program runs; errors.ts finds it', async () => {
+test('the monthly payout is created once, however often the program runs; errors.ts finds it', async () => {
   const nextYear = `${new Date().getFullYear() + 1}-01`;
   const id = await run('monthly.ts', nextYear);
   expect(id).toMatch(/^po_\w+\n$/);
@@ -121,7 +121,7 @@ test('events are published, numbers unchanged', async () => {
   expect(stored.text).toContain('12345678901234567890');
 });
 
-test('many events are published at once, and known ones are told', async () => {
+test('many events are published at once, and known ones are reported', async () => {
   const first = await run('publish-many.ts');
   expect(first).toMatch(/^published evt_\w+\npublished evt_\w+\n$/);
   expect(await run('publish-many.ts')).toBe(first.replaceAll('published', 'known'));
@@ -136,7 +136,7 @@ async function freePort(): Promise<number> {
   return port;
 }
 
-test('the receiver takes what is signed, and nothing else', async () => {
+test('the receiver accepts signed requests, and nothing else', async () => {
   ran.add('receiver.ts');
   const port = await freePort();
   const compiled = join(consumer.folder, 'out/receiver.js');
@@ -167,7 +167,7 @@ test('the receiver takes what is signed, and nothing else', async () => {
   }
 });
 
-test('no program of the page is left out, and its table names every function there is', () => {
+test('no program of the page is omitted, and its table names every function', () => {
   expect([...ran].toSorted()).toEqual([...programs.keys()].toSorted());
   const named = [...PAGE.matchAll(/^\| `(\w+)` \| ((?:`\w+` ?)+)\|$/gm)].map(([, noun, verbs = '']) => [
     noun,

@@ -3,41 +3,44 @@ import { setTimeout as delay } from 'node:timers/promises';
 
 const DAY_MS = 86_400_000;
 const MINUTE_MS = 60_000;
-/** Pauses after which something happens: what the story waits for lies a whole number of one of these ahead. */
+/** Pauses after which something happens: the story waits a whole number of one of these. */
 const UNITS_MS = [DAY_MS, 5 * MINUTE_MS] as const;
-/** When the world was made, in the story's time; what is older, or has nothing to do with it, is told as it is. */
+/** When the world was created, in the story's time; older and unrelated instants stay as they are. */
 const BEFORE = Date.parse('2026-07-01T08:00:00.000Z');
 const OLDEST_WORLD_MS = DAY_MS / 2;
 const DURATION_MS = 84;
 const DURATIONS = /^(duration|p\d\d)_ms$/;
-/** The day of the story that stands for today. */
+/** The day of the story that replaces today. */
 const TODAY = Date.parse('2026-09-15T00:00:00.000Z');
 const YEAR = '2026';
 
-/** A step begins so long before what is done in it and behind the one before, because the clock of a virtual machine is corrected now and then. */
+/**
+ * A step begins this long before its actions and after the previous step, because the clock of a virtual machine is
+ * corrected now and then.
+ */
 const SLACK_MS = 10;
 
-/** A moment of the run and what it is called in the story, both in milliseconds since 1970. */
+/** A moment of the run and its replacement in the story, both in milliseconds since 1970. */
 interface Moment {
   readonly from: number;
   readonly story: number;
 }
 
-/** The two times of the story: the one it is told in and the one it really happens in. */
+/** The two times of the story: the time it shows and the time it really happens in. */
 export interface Clock {
   /** Begins a chapter at this instant of the story; its steps are a minute apart. */
   chapter(instant: string): void;
-  /** Begins the next step, a little behind the one before: what the server dates from now on belongs to it. */
+  /** Begins the next step, shortly after the previous one: the server's later dates belong to it. */
   step(): Promise<void>;
-  /** The real instant, for requests, of one the story speaks of; it must lie before the story's today. */
+  /** The real instant, for requests, of an instant of the story; it must be before the story's today. */
   real(instant: string): string;
-  /** The real day, `YYYY-MM-DD`, of one the story speaks of. */
+  /** The real day, `YYYY-MM-DD`, of a day of the story. */
   realDay(day: string): string;
-  /** Whether it really was this year when the story began, or is now. */
+  /** Whether this was really the year when the story began, or is now. */
   isRealYear(year: string): boolean;
-  /** The instant of the story, in milliseconds, that a real one stands for. */
+  /** The instant of the story, in milliseconds, that replaces a real one. */
   told(ms: number): number;
-  /** The day of the story that a real one stands for. */
+  /** The day of the story that replaces a real one. */
   toldDay(day: string): string;
 }
 
@@ -65,7 +68,7 @@ export function storyClock(): Clock {
     },
     isRealYear: (year) => [now, Date.now()].some((ms) => year === new Date(ms).toISOString().slice(0, 4)),
     realDay(day) {
-      // a day is answered as the instant it begins at
+      // the response has a day as the instant it begins at
       spoken.add(0);
       return new Date(Date.parse(day) + shift).toISOString().slice(0, 10);
     },
@@ -88,21 +91,21 @@ const digest = (seed: string) => createHash('sha256').update(seed).digest('hex')
 const hint = (secret: string) => `${secret.slice(0, 7)}…${secret.slice(-4)}`;
 const NOT_A_SECRET = 'NotASecret'.repeat(5);
 
-/** What is written instead of a secret or an id; `seed` tells one from another. */
+/** The replacement of a secret or an id; `seed` distinguishes them. */
 const STAND_INS = {
   secret: (prefix: string, seed: string) =>
     `${prefix}${NOT_A_SECRET.slice(0, 43)}${digest(seed).slice(0, 6)}`,
   signing: (seed: string) =>
     `whsec_${Buffer.from(`an example, no secret: ${digest(seed).slice(0, 9)}`).toString('base64')}`,
   request: (seed: string) => `req_${digest(seed).slice(0, 24)}`,
-  // ids carry the time of creation, so this one carries the story's
+  // ids contain the time of creation, so this one contains the story's
   id: (prefix: string, ms: number, seed: string) =>
     `${prefix}${ms.toString(16).padStart(12, '0')}7${digest(seed).slice(0, 3)}b${digest(seed).slice(3, 18)}`,
 };
 
 /**
- * What replaces all that differs from run to run in values of JSON: the same thing by the same, wherever it stands.
- * `addresses` are called otherwise; `place` names what is being told, and new things are called after it.
+ * Replaces everything that differs between runs in values of JSON: the same value always by the same. `addresses` have
+ * other names; `place` is the current position in the story, from which new values are named.
  */
 export function normaliser(
   clock: Clock,
@@ -167,7 +170,7 @@ export function normaliser(
       if (key === 'year' && typeof inner === 'number') return [key, Number(text(String(inner)))];
       // under a key of the run
       if (key === 'digest' && typeof inner === 'string') return [key, digestOnce(inner)];
-      // known of the story's year
+      // known in the story's year
       if (key === 'is_threshold_known') return [key, true];
       if (key === 'next_on') return [key, nextOfMonth(Number(Reflect.get(value, 'day')))];
       return [key, DURATIONS.test(key) ? DURATION_MS : walk(inner)];
@@ -181,7 +184,7 @@ export function normaliser(
   };
 }
 
-/** The day of the month after the story's today, as a monthly schedule has it: the real one moves with the calendar. */
+/** The day of the month after the story's today, as in a monthly schedule: the real one moves with the calendar. */
 function nextOfMonth(day: number): string {
   const [today, at] = [new Date(TODAY), new Date(TODAY)];
   at.setUTCDate(day);
@@ -189,7 +192,7 @@ function nextOfMonth(day: number): string {
   return at.toISOString().slice(0, 10);
 }
 
-/** An attempt with the second it started at as its signed timestamp, and a made-up signature of that; else as it is. */
+/** An attempt with its start second as its signed timestamp, and an invented signature; anything else unchanged. */
 function stamped(value: Record<string, unknown>): Record<string, unknown> {
   const { started_at: start, request_headers: headers } = value;
   if (typeof start !== 'string' || typeof headers !== 'object' || headers === null) return value;

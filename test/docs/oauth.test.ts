@@ -74,48 +74,51 @@ describe('the example', () => {
   test.each([
     { kind: 'confidential', flags: [], refreshed: 'the refresh token stays' },
     { kind: 'public', flags: ['--public'], refreshed: 'the refresh token is a new one' },
-  ])('walks the flow as a $kind application, twice with the same one', async ({ kind, flags, refreshed }) => {
-    const [first, second] = [
-      await run(...flags, owner.email, PASSWORD),
-      await run(...flags, owner.email, PASSWORD),
-    ];
-    for (const { code, stdout, stderr } of [first, second]) {
-      expect([code, stderr]).toEqual([0, '']);
-      const lines = stdout
-        .split('\n')
-        .map((line) => line.trim().replaceAll(/ {2,}/g, ' '))
-        .filter((line) => line !== '');
-      const [application, , , address, ...rest] = lines;
-      expect(application).toMatch(new RegExp(`^Application app_[0-9a-f]{32} \\(${kind}\\)$`));
-      expect(address).toContain(`${world.url}/oauth/authorize?`);
-      const noAccount = '403 GET /v2/account insufficient_scope: the token does not hold the scope account';
-      const noKeys =
-        '403 GET /v2/api-keys full_access_required: the operation takes an API key, or a signed-in owner';
-      expect(rest).toEqual([
-        `Came from ${world.url}`,
-        'Granted affiliates webhooks, for 3600 s',
-        '200 GET /v2/affiliates/payouts allowed',
-        '200 GET /v2/webhook-endpoints allowed',
-        noAccount,
-        noKeys,
-        `Refreshed affiliates webhooks; ${refreshed}`,
-        'Narrowed affiliates',
-        '200 GET /v2/affiliates/payouts allowed',
-        '403 GET /v2/webhook-endpoints insufficient_scope: the token does not hold the scope webhooks',
-        noAccount,
-        noKeys,
-        'Revoked',
-        '401 invalid_credentials',
-        '401 invalid_credentials',
-        '401 invalid_credentials',
-      ]);
-    }
-    expect(second.stdout.split('\n')[0]).toBe(first.stdout.split('\n')[0]);
-    const { body } = await world.api.get(`/v2/oauth-applications?kind=${kind}`);
-    expect(body.pagination.total).toBe(1);
-    const { body: grants } = await world.api.get('/v2/oauth-grants?status=active');
-    expect(grants.pagination.total).toBe(0);
-  });
+  ])(
+    'completes the flow as a $kind application, twice with the same one',
+    async ({ kind, flags, refreshed }) => {
+      const [first, second] = [
+        await run(...flags, owner.email, PASSWORD),
+        await run(...flags, owner.email, PASSWORD),
+      ];
+      for (const { code, stdout, stderr } of [first, second]) {
+        expect([code, stderr]).toEqual([0, '']);
+        const lines = stdout
+          .split('\n')
+          .map((line) => line.trim().replaceAll(/ {2,}/g, ' '))
+          .filter((line) => line !== '');
+        const [application, , , address, ...rest] = lines;
+        expect(application).toMatch(new RegExp(`^Application app_[0-9a-f]{32} \\(${kind}\\)$`));
+        expect(address).toContain(`${world.url}/oauth/authorize?`);
+        const noAccount = '403 GET /v2/account insufficient_scope: the token does not hold the scope account';
+        const noKeys =
+          '403 GET /v2/api-keys full_access_required: the operation takes an API key, or a signed-in owner';
+        expect(rest).toEqual([
+          `Came from ${world.url}`,
+          'Granted affiliates webhooks, for 3600 s',
+          '200 GET /v2/affiliates/payouts allowed',
+          '200 GET /v2/webhook-endpoints allowed',
+          noAccount,
+          noKeys,
+          `Refreshed affiliates webhooks; ${refreshed}`,
+          'Narrowed affiliates',
+          '200 GET /v2/affiliates/payouts allowed',
+          '403 GET /v2/webhook-endpoints insufficient_scope: the token does not hold the scope webhooks',
+          noAccount,
+          noKeys,
+          'Revoked',
+          '401 invalid_credentials',
+          '401 invalid_credentials',
+          '401 invalid_credentials',
+        ]);
+      }
+      expect(second.stdout.split('\n')[0]).toBe(first.stdout.split('\n')[0]);
+      const { body } = await world.api.get(`/v2/oauth-applications?kind=${kind}`);
+      expect(body.pagination.total).toBe(1);
+      const { body: grants } = await world.api.get('/v2/oauth-grants?status=active');
+      expect(grants.pagination.total).toBe(0);
+    },
+  );
 
   test.each([
     {
@@ -133,7 +136,7 @@ describe('the example', () => {
       args: () => ['--scope', 'nonsense', owner.email, PASSWORD],
       says: /^invalid_scope: /,
     },
-  ])('says what is wrong with $what', async ({ args, says }) => {
+  ])('explains the error in $what', async ({ args, says }) => {
     const { code, stdout, stderr } = await run(...args());
     expect(code).toBe(1);
     expect(stderr).toMatch(says);
@@ -144,7 +147,7 @@ describe('the example', () => {
 
 describe('the commands of docs/oauth.md', () => {
   let folder: string;
-  // ids and secrets by their prefix: a reader copies them from one answer into the next command
+  // ids and secrets by their prefix: a reader copies them from one response into the next command
   const seen = new Map<string, string>();
   beforeAll(() => {
     folder = mkdtempSync(join(tmpdir(), 'payhook-oauth-'));
@@ -247,7 +250,7 @@ describe('docs/oauth.md names', () => {
     const source = readdirSync(folder).map((name) => readFileSync(join(folder, name), 'utf8'));
     const thrown = [...source.join('\n').matchAll(/refuse\(\s*'(\w+)'/g)].map(([, word]) => word);
     const named = rows(PAGE, 'Errors').map(([, word]) => word);
-    // what every route may answer, whatever it is asked
+    // any route may answer with these
     const always = ['server_error', 'temporarily_unavailable'];
     expect([...new Set(named)].sort()).toEqual([...new Set([...thrown, ...always])].sort());
   });
@@ -257,7 +260,7 @@ describe.each([
   ['docs/oauth.md', PAGE],
   ['docs/security.md', SECURITY],
 ])('%s', (_, page) => {
-  test('names only addresses that there are', () => {
+  test('names only existing addresses', () => {
     const known = [...ROUTES, ...OAUTH_ROUTES, ...PAGE_ROUTES].map(({ path }) => path.replace(/\/$/, ''));
     const named =
       page.match(/(?<![\w.:])\/(v2|oauth|\.well-known|sign-in|set-up|password|account)\b[\w{}/-]*/g) ?? [];
@@ -279,7 +282,7 @@ describe.each([
   });
 });
 
-test('docs/security.md names only settings that there are', () => {
+test('docs/security.md names only existing settings', () => {
   const configuration = read('docs/configuration.md');
   const named = SECURITY.match(/\b[A-Z]+_[A-Z_]+\b/g) ?? [];
   const own = ['USER_ID'];

@@ -6,13 +6,13 @@ export const ADDRESSES = ['/docs', ...SECTIONS.map(({ slug }) => `/docs/${slug}`
 
 const ENTITIES: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>', quot: '"', '#39': "'" };
 
-/** What a piece of HTML reads as. */
+/** The text of a piece of HTML. */
 export const plain = (html: string) =>
   html
     .replaceAll(/<[^>]*>/g, '')
     .replaceAll(/&(amp|lt|gt|quot|#39);/g, (_, name: string) => ENTITIES[name] ?? '');
 
-/** An operation as a page shows it: the command, the file it sends, the answer. */
+/** An operation as a page shows it: the command, its file, the response. */
 export interface Shown {
   readonly id: string;
   readonly text: string;
@@ -42,7 +42,7 @@ export function shownOn(page: string): Shown[] {
   });
 }
 
-/** What a shell makes of a command that calls curl. */
+/** A command that calls curl, as a shell parses it. */
 export interface Call {
   readonly method: string;
   readonly url: string;
@@ -50,7 +50,7 @@ export interface Call {
   readonly body: string | undefined;
 }
 
-/** Lets a POSIX shell read a command, with a `curl` that only says how it was called. */
+/** Parses a command with a POSIX shell, whose `curl` only prints its arguments. */
 export function callOf(command: string): Call {
   const script = `curl() { printf '%s\\0' "$@"; }\n${command}\n`;
   const { stdout, stderr, status } = spawnSync('sh', ['-eu', '-c', script], {

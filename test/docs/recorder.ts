@@ -11,25 +11,25 @@ interface Call {
   readonly query?: Readonly<Record<string, string | number | boolean>>;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: unknown;
-  /** A session of somebody, where a key is not enough. */
+  /** A session of a user, where a key is not enough. */
   readonly as?: { readonly cookie: string; readonly csrf: string };
 }
 
-/** Tells the story: makes each request and remembers what was sent and what came back. */
+/** Runs the story: makes each request and records the request and the response. */
 export interface Recorder {
-  /** Begins a chapter at this instant, which its requests are dated from. */
+  /** Begins a chapter at this instant, from which its requests are dated. */
   chapter(instant: string): void;
   /** Makes the one request that the reference shows of an operation. Throws when it is refused. */
   show(operation: string, call?: Call): Promise<Answer['body']>;
-  /** Makes a request that is refused for this reason, which the reference shows besides. Throws when it is not. */
+  /** Makes a request that is refused for this reason, which the reference also shows. Throws when it is not. */
   refuse(operation: string, reason: ReasonName, call?: Call): Promise<void>;
-  /** Waits for what a request set going; called after each. */
+  /** Waits for the effects of a request; called after each. */
   readonly settled: () => Promise<unknown>;
-  /** The real instant of one the story speaks of. */
+  /** The real instant of an instant of the story. */
   at(instant: string): string;
-  /** The real day of one the story speaks of. */
+  /** The real day of a day of the story. */
   day(day: string): string;
-  /** Everything shown, by operation, with what differs from run to run replaced. */
+  /** Everything shown, by operation, with the differences between runs replaced. */
   examples(): Record<string, Example>;
 }
 
@@ -45,7 +45,7 @@ function texts<Name extends string>(name: Name, values: Readonly<Record<string, 
   };
 }
 
-/** A recorder at a world. `addresses` are URLs and hosts that the examples call otherwise. */
+/** A recorder at a world. `addresses` are URLs and hosts that have other names in the examples. */
 export function recorderAt(
   world: World,
   { settled, addresses }: { settled: () => Promise<unknown>; addresses: Readonly<Record<string, string>> },
@@ -114,7 +114,7 @@ export function addressOf(pattern: string, { path = {}, query = {} }: Example['r
   return search === '' ? address : `${address}?${search}`;
 }
 
-/** What an installation may be like; the real one is another in each run. */
+/** What a typical installation looks like; the real one differs in each run. */
 const SOME_SYSTEM = {
   schema_version: 20,
   database: { version: '18.4', size_bytes: 734_003_200, started_at: '2026-09-01T05:58:12.000Z' },
@@ -132,7 +132,7 @@ const SOME_SYSTEM = {
   disk: { free_bytes: 31_138_512_896, total_bytes: 53_687_091_200 },
 };
 
-/** A cursor of the example's: a real one has ids in it, which are others in each run. */
+/** A cursor of the example's own: a real one contains ids, which differ in each run. */
 function withoutKeys(body: Answer['body']): Answer['body'] {
   if (body?.object === 'system') return { ...body, ...SOME_SYSTEM };
   if (typeof body?.pagination?.next !== 'string') return body;
@@ -143,7 +143,7 @@ function withoutKeys(body: Answer['body']): Answer['body'] {
 function shownOf({ status, headers, body, text }: Answer, names: readonly string[]): ExampleAnswer {
   const shown = names.flatMap((name) => {
     const value = headers.get(name);
-    // a Link that leads nowhere else says nothing, and a digest is another one in each run
+    // a Link without another page says nothing, and a digest differs in each run
     const isPlain =
       name === 'Link' ? value?.includes('rel="next"') : name !== 'ETag' || /^"\d+"$/.test(value ?? '');
     return value !== null && isPlain ? [[name, value]] : [];

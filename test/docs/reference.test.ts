@@ -23,7 +23,7 @@ let world: World;
 let receiver: Receiver;
 let worker: { close(): Promise<void> };
 let told: Record<string, Example>;
-/** What is stored, and so shown: the same as what is told, says the first test. */
+/** The stored examples, and thus the shown ones: the first test proves that they equal the recorded ones. */
 const examples: Record<string, Example> = JSON.parse(
   readFileSync(join(ROOT, 'docs/examples.json'), { encoding: 'utf8', flag: 'a+' }) || '{}',
 );
@@ -32,7 +32,7 @@ beforeAll(async () => {
   receiver = await startReceiver();
   world = await startWorld();
   worker = await world.startWorker();
-  // numbers that tell an affiliate from a program
+  // numbers that distinguish an affiliate from a program
   await world.query('alter table affiliates alter column id restart with 1815');
   await world.query('alter table affiliate_programs alter column id restart with 3');
   await world.api.get('/v2/account');
@@ -44,14 +44,14 @@ afterAll(async () => {
   await world.close();
 });
 
-/** The first use of a credential is written down beside the request; it belongs to the step that is on. */
+/** The first use of a credential is stored besides the request; it belongs to the current step. */
 const noted = (table: 'api_keys' | 'oauth_grants') =>
   until('the use is written down', async () => {
     const [row] = await world.query(`select from ${table} where last_used_at is not null`);
     return row !== undefined;
   });
 
-/** Nothing is due and nothing under way: what was set going has come to its end. */
+/** Nothing is due or in flight: all effects have finished. */
 const settled = () =>
   until('quiet', async () => {
     const [row] = await world.query<{ busy: boolean }>(
@@ -99,7 +99,7 @@ const allPages = async () =>
     await Promise.all(ADDRESSES.map(async (address) => [address, (await page(address)).text] as const)),
   );
 
-/** An address and its query, whose order says nothing. */
+/** An address and its query, whose order has no meaning. */
 const addressParts = (url: string) => {
   const { origin, pathname, searchParams } = new URL(url);
   return { url: origin + pathname, query: Object.fromEntries(searchParams) };
@@ -108,16 +108,16 @@ const addressParts = (url: string) => {
 const linesOf = (file: unknown) => String(file).replaceAll('\r\n', '\n').trimEnd();
 
 describe('the examples', () => {
-  test('are what the server answers (`npx vitest run test/docs/reference.test.ts -u` writes them anew)', async () => {
+  test('are the responses of the server (`npx vitest run test/docs/reference.test.ts -u` rewrites them)', async () => {
     await expect(`${JSON.stringify(told, null, 2)}\n`).toMatchFileSnapshot('../../docs/examples.json');
   });
 
-  test('are there for every operation', () => {
+  test('exist for every operation', () => {
     const missing = ROUTES.map(({ operation }) => operation).filter((operation) => !(operation in told));
     expect(missing).toEqual([]);
   });
 
-  test('hold under the schemas that describe them', () => {
+  test('match the schemas that describe them', () => {
     for (const { operation, method, path } of ROUTES) {
       const {
         request,
@@ -136,14 +136,14 @@ describe('the examples', () => {
     }
   });
 
-  test('have no secret that could be one, and nothing of the machine that made them', () => {
+  test('have no real secret, and nothing of the machine that recorded them', () => {
     const text = JSON.stringify(told);
     expect(text.match(/\bph[a-z]{0,2}_(?!Not)\w+/g)).toBeNull();
     expect(text).not.toContain(new URL(world.url).host);
     expect(text).not.toContain(new URL(receiver.url).host);
   });
 
-  test('are in the OpenAPI description: of parameters, bodies and answers', async () => {
+  test('are in the OpenAPI description: of parameters, bodies and responses', async () => {
     const { body } = await world.api.get('/v2/openapi.json');
     const { put } = body.paths['/v2/affiliates/payouts/{payout_id}'];
     const { request, response, refusals } = examples.completePayout ?? { request: {}, response: {} };
@@ -156,7 +156,7 @@ describe('the examples', () => {
     expect(put.responses['409'].headers['Payhook-Reason'].schema.enum).toContain('payout_changed');
   });
 
-  test('are not needed to serve: without the file the description and the pages lack them, and no more', () => {
+  test('are optional at run time: without the file only the description and the pages lack them', () => {
     const folder = mkdtempSync(join(tmpdir(), 'payhook-docs-'));
     try {
       for (const name of ['src', 'package.json'])
@@ -189,14 +189,14 @@ describe('the examples', () => {
 });
 
 describe('the reference', () => {
-  test('tells every operation once, and each tag has its section', async () => {
+  test('shows every operation once, and each tag has its section', async () => {
     const shown = [...(await allPages()).entries()]
       .filter(([address]) => address !== '/docs')
       .flatMap(([, text]) => shownOn(text).map(({ id }) => id));
     expect([...shown].sort()).toEqual(ROUTES.map(({ operation }) => operation).sort());
   });
 
-  test('shows commands that a shell understands as exactly the requests that were made', async () => {
+  test('shows commands that a shell parses as exactly the recorded requests', async () => {
     for (const text of (await allPages()).values()) {
       for (const { id, command, file } of shownOn(text)) {
         const route = ROUTES.find(({ operation }) => operation === id);
@@ -221,7 +221,7 @@ describe('the reference', () => {
     }
   });
 
-  test('shows the answers that came: status, headers and body', async () => {
+  test('shows the recorded responses: status, headers and body', async () => {
     const here = (value: unknown) =>
       JSON.parse(JSON.stringify(value).replaceAll('https://payhook.example.com', world.url));
     for (const text of (await allPages()).values()) {
@@ -240,7 +240,7 @@ describe('the reference', () => {
     }
   });
 
-  test('names the parameters, fields, callers, answers and reasons of an operation', async () => {
+  test('names the parameters, fields, callers, responses and reasons of an operation', async () => {
     const { text } = await page('/docs/payouts');
     const shown = shownOn(text).find(({ id }) => id === 'completePayout')?.text ?? '';
     for (const words of [
@@ -258,7 +258,7 @@ describe('the reference', () => {
     expect(plain(text)).toContain('As Payout, and with:unlisted_affiliate_count');
   });
 
-  test('has no link that leads nowhere', async () => {
+  test('has no broken link', async () => {
     const pages = await allPages();
     const ids = new Map(
       [...pages].map(([address, text]) => [
@@ -280,7 +280,7 @@ describe('the reference', () => {
     expect(broken).toEqual([]);
   });
 
-  test('is public, small, without scripts and anything from elsewhere', async () => {
+  test('is public, small, without scripts and external resources', async () => {
     for (const address of ADDRESSES) {
       const { status, headers, text } = await page(address);
       expect([address, status, headers.get('content-type')]).toEqual([
@@ -296,7 +296,7 @@ describe('the reference', () => {
     }
   });
 
-  test('may be kept by anybody who asks again: the same page is a 304', async () => {
+  test('may be cached and revalidated: the same page is a 304', async () => {
     const first = await page('/docs/payouts');
     const etag = first.headers.get('etag') ?? '';
     expect(first.headers.get('cache-control')).toBe('public, max-age=0, must-revalidate');
@@ -309,7 +309,7 @@ describe('the reference', () => {
     expect((await page('/docs')).headers.get('etag')).not.toBe(etag);
   });
 
-  test('of an unknown section is a 404 that lists those there are, and nobody keeps it', async () => {
+  test('of an unknown section is a 404 that lists the existing ones, and is not cached', async () => {
     const { status, headers, text } = await page('/docs/payoutz');
     expect([status, headers.get('cache-control')]).toEqual([404, 'no-store']);
     for (const { title, slug } of SECTIONS) expect(text).toContain(`<a href="/docs/${slug}">${title}</a>`);

@@ -13,7 +13,7 @@ afterEach(() => {
   for (const folder of folders.splice(0)) rmSync(folder, { recursive: true, force: true });
 });
 
-/** A repository of its own with one commit. */
+/** A new repository with one commit. */
 function repository() {
   const cwd = mkdtempSync(join(tmpdir(), 'payhook-release-'));
   folders.push(cwd);
@@ -47,7 +47,7 @@ function repository() {
   };
 }
 
-test('a tag may be released whose commit differs in the record alone from that on which test:long passed', () => {
+test('a tag may be released when its commit differs only in the record from the one that test:long passed', () => {
   const { first, record, git, run } = repository();
   record(first);
   git('tag', 'v1.0.0');

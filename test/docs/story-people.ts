@@ -6,7 +6,7 @@ import type { Scene } from './story.ts';
 
 const BROWSER = 'Mozilla/5.0 (X11; Linux x86_64; rv:143.0) Gecko/20100101 Firefox/143.0';
 
-/** People are invited, come in and leave; somebody looks at what was done. Returns an owner who is signed in. */
+/** People are invited, join and leave; an owner reads the audit log. Returns a signed-in owner. */
 export async function people({ show, refuse, chapter }: Recorder, { world }: Scene): Promise<Person> {
   chapter('2026-09-23T09:00:00.000Z');
   const mary = await show('createUser', {
@@ -70,7 +70,9 @@ export async function people({ show, refuse, chapter }: Recorder, { world }: Sce
   return { cookie: second.cookie() ?? '', csrf: await second.token(), id: mary.id };
 }
 
-/** A payout that a key of nobody created, so that two people must approve it: an owner sends it back, then approves it. */
+/**
+ * A payout that an ownerless key created, so that two people must approve it: an owner rejects it, then approves it.
+ */
 export async function approving({ show, refuse, chapter }: Recorder, { world }: Scene, owner: Person) {
   chapter('2026-09-23T14:00:00.000Z');
   const { api } = world;
@@ -92,7 +94,7 @@ export async function approving({ show, refuse, chapter }: Recorder, { world }: 
   await world.query(`update accounts set approval = 'none'`);
 }
 
-/** An application of somebody else is registered, let in by an owner, used, and shut out again. */
+/** A third-party application is registered, granted access by an owner, used, and revoked again. */
 export async function applications(
   { show, chapter }: Recorder,
   { world }: Scene,

@@ -3,10 +3,10 @@ import { until } from '../support/wire.ts';
 import type { World } from '../support/world.ts';
 import type { Recorder } from './recorder.ts';
 
-/** What the payout pays its affiliates. */
+/** The payments of the payout to its affiliates. */
 const AMOUNTS = ['90.00', '165.50'];
 
-/** Where the story happens: a world that delivers, with a receiver. */
+/** The setting of the story: a world that delivers, with a receiver. */
 export interface Scene {
   readonly world: World;
   readonly receiver: Receiver;
@@ -14,13 +14,13 @@ export interface Scene {
   unworked<Result>(work: () => Promise<Result>): Promise<Result>;
 }
 
-/** The payout of September and who is in it. */
+/** The payout of September and its affiliates. */
 interface Frozen {
   readonly id: string;
   readonly affiliates: readonly number[];
 }
 
-/** The first day: the account, a key for the shop's program, the programme, and who promotes it. */
+/** The first day: the account, a key for the shop's program, the affiliate program, and its affiliates. */
 export async function settingUp({ show, refuse, chapter, day }: Recorder, { world }: Scene): Promise<void> {
   chapter('2026-07-01T09:00:00.000Z');
   await show('changeAccount', {
@@ -141,7 +141,7 @@ export async function settingUp({ show, refuse, chapter, day }: Recorder, { worl
   await show('getImportProgress', { query: { key: 'september-affiliates' } });
 }
 
-/** August: commissions come in one by one, in a batch and from a file; some are questioned or taken back. */
+/** August: commissions are created one by one, in a batch and from a file; some are held or refunded. */
 export async function earning({ show, refuse, chapter, at, day }: Recorder, { world }: Scene): Promise<void> {
   const { data: affiliates } = (await world.api.get('/v2/affiliates?sort=created_at')).body;
   const [ada] = affiliates.map(({ id }: { id: number }) => id);
@@ -231,7 +231,7 @@ export async function earning({ show, refuse, chapter, at, day }: Recorder, { wo
   });
 }
 
-/** Somebody listens: an endpoint, tried before anything depends on it. */
+/** An endpoint is created, and tried before anything depends on it. */
 export async function listening({ show, refuse, chapter }: Recorder, { receiver }: Scene): Promise<string> {
   chapter('2026-09-01T09:00:00.000Z');
   const { id } = await show('createWebhookEndpoint', {
@@ -258,7 +258,7 @@ export async function listening({ show, refuse, chapter }: Recorder, { receiver 
   return id;
 }
 
-/** September: what is owed is looked at and frozen, and the file goes to the bank. */
+/** September: the owed amounts are previewed and frozen, and the file goes to the bank. */
 export async function paying({ show, refuse, chapter }: Recorder): Promise<Frozen> {
   chapter('2026-09-15T08:30:00.000Z');
   const selection = { filters: { currency: 'usd' } };
@@ -289,7 +289,7 @@ export async function paying({ show, refuse, chapter }: Recorder): Promise<Froze
   return { id, affiliates: affiliates.map(({ affiliate_id }: { affiliate_id: number }) => affiliate_id) };
 }
 
-/** The money has left: the payout is ticked off, while the shop that should hear of it is down. */
+/** The money has left: the payout is completed, while the shop that should get the event is down. */
 export async function completing(
   recorder: Recorder,
   scene: Scene,
@@ -330,7 +330,7 @@ export async function completing(
   await receiver.until((all) => all.length > before);
   await settled();
   await show('getEventOfWebhookEndpoint', { path: one });
-  // the run is of one day, which stands for this one
+  // the run has one day, which this one replaces
   const today = recorder.day('2026-09-15');
   await show('getDeliveryAnalytics', {
     query: { from: today, to: today, interval: 'day', webhook_endpoint_id: endpoint },
@@ -340,7 +340,7 @@ export async function completing(
   await show('listPayouts', { query: { status: 'paid', per_page: 1 } });
 }
 
-/** The shop looks after its endpoint itself, by a link that is taken back later. */
+/** The shop manages its endpoint itself, by a link that is revoked later. */
 async function lettingIn({ show }: Recorder, endpoint: string): Promise<void> {
   const { id } = await show('createPortalLink', {
     path: { id: endpoint },
@@ -350,7 +350,7 @@ async function lettingIn({ show }: Recorder, endpoint: string): Promise<void> {
   await show('revokePortalLink', { path: { link_id: id } });
 }
 
-/** The shop has lost what came in: events are sent again, and what was meant by mistake is called off. */
+/** The shop has lost received events: they are sent again, and a mistaken recovery is cancelled. */
 async function recovering(
   { show, day }: Recorder,
   { world, unworked }: Scene,
@@ -375,7 +375,7 @@ async function recovering(
   });
 }
 
-/** The invoices of who was paid and agreed to them. */
+/** The invoices of the paid affiliates who agreed to them. */
 async function invoicing(
   { show, refuse, day }: Recorder,
   { world }: Scene,
@@ -397,7 +397,7 @@ async function invoicing(
   await show('downloadInvoice', { path: { invoice_id: data[0].id }, query: { format: 'xml' } });
 }
 
-/** What comes after: a payment bounces, an order is sent back, a payout is made too early. */
+/** Later: a payment is returned, an order is refunded, a payout is created too early. */
 export async function mending(recorder: Recorder, scene: Scene, { id, affiliates }: Frozen): Promise<void> {
   const { show, refuse, chapter, day } = recorder;
   const { world } = scene;
@@ -455,7 +455,7 @@ export async function mending(recorder: Recorder, scene: Scene, { id, affiliates
   await show('deletePayout', { path: { payout_id: early.id }, headers: { 'If-Match': '"2"' } });
 }
 
-/** The platform sends events of its own; the endpoint gets more, a new secret, and is given up. */
+/** The platform publishes its own events; the endpoint gets more, a new secret, and is deleted. */
 export async function publishing({ show, refuse, chapter }: Recorder, id: string): Promise<void> {
   chapter('2026-09-22T07:30:00.000Z');
   await show('publishEvent', {

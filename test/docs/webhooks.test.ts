@@ -11,11 +11,11 @@ import { Webhook } from 'standardwebhooks';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { checkAgainstCatalogue } from '../support/description.ts';
 
-// The programs of the guide, run as a reader would: taken out of the page, started, and sent requests.
+// The programs of the guide, run as a reader would: extracted from the page, started, and called with requests.
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const PAGE = readFileSync(join(ROOT, 'docs/webhooks.md'), 'utf8');
 
-/** The code blocks of a language under the heading that begins so; under any heading without one. */
+/** The code blocks of a language under the heading that begins with this text; under any heading without one. */
 function blocks(language: string, heading = ''): string[] {
   return PAGE.split(/^#{2,3} /m)
     .filter((section) => section.startsWith(heading))
@@ -24,7 +24,10 @@ function blocks(language: string, heading = ''): string[] {
     .map(([, , code = '']) => code);
 }
 
-/** As much of a Rack server as the receiver of the page needs: one request a connection, headers as Rack gives them. */
+/**
+ * The parts of a Rack server that the receiver of the page needs: one request a connection, headers as Rack passes
+ * them.
+ */
 const RACK = `
 require 'socket'
 require 'stringio'
@@ -50,12 +53,12 @@ interface Language {
   readonly heading: string;
   readonly fence: string;
   readonly file: string;
-  /** What tells that the language is on this machine. */
+  /** The command that shows that the language is on this machine. */
   readonly probe: readonly [string, ...string[]];
-  /** Compiles it, where the language wants that. */
+  /** Compiles it, where the language requires that. */
   readonly build?: readonly [string, ...string[]];
   readonly run: (port: number) => readonly [string, ...string[]];
-  /** Put in front of the page's code. */
+  /** Prepended to the page's code. */
   readonly before?: string;
 }
 
@@ -104,7 +107,7 @@ const LANGUAGES: readonly Language[] = [
 const SECRET = `whsec_${Buffer.from('a secret of 32 bytes, for tests!').toString('base64')}`;
 const OTHER_SECRET = `whsec_${Buffer.from('another secret of thirty-two byt').toString('base64')}`;
 const ID = 'evt_0199d2c4a7f07a3b9c5d1e2f30415263';
-// Bytes that are other ones once they are parsed and written again.
+// Bytes that change when they are parsed and written again.
 const BODY = `{"id":"${ID}", "object":"event", "type":"payout.paid", "data":{"name":"Zo\\u00eb – 漢字", "n":1.0}}`;
 const ENTRY = `${ID} payout.paid`;
 
@@ -128,7 +131,7 @@ function without(name: string): Headers {
   return rest;
 }
 
-/** What the key "" would sign: right wherever a missing secret is taken for an empty one. */
+/** The signature under the key "": valid wherever a missing secret is treated as an empty one. */
 function signedWithNothing(): Headers {
   const timestamp = now();
   const webhook = new Webhook(new Uint8Array([0]), { format: 'raw' }); // HMAC pads keys with zeros
@@ -236,7 +239,7 @@ const answers = (port: number) =>
     socket.once('connect', () => socket.end());
   });
 
-/** Sends the event to a receiver. Says the status, or null when the receiver hung up. */
+/** Sends the event to a receiver. Returns the status, or null when the receiver closed the connection. */
 function post(port: number, { headers: given, body = BODY }: { headers: Headers; body?: string }) {
   return new Promise<number | null>((resolve) => {
     const length = Buffer.byteLength(body);
@@ -315,7 +318,7 @@ describe.each(LANGUAGES)('the program under $heading', (language) => {
   const entries = () => receiver.output().split(ENTRY).length - 1;
 
   for (const { title, make } of ACCEPTED) {
-    test.skipIf(!isHere)(`takes ${title}${there}`, async () => {
+    test.skipIf(!isHere)(`accepts ${title}${there}`, async () => {
       const before = entries();
       expect(await post(receiver.port, make()), receiver.output()).toBe(204);
       await expect.poll(entries).toBe(before + 1);
@@ -330,21 +333,24 @@ describe.each(LANGUAGES)('the program under $heading', (language) => {
     });
   }
 
-  test.skipIf(!isHere)(`still takes a right signature after all that${there}`, async () => {
+  test.skipIf(!isHere)(`still accepts a valid signature after all that${there}`, async () => {
     expect(await post(receiver.port, { headers: headers() })).toBe(204);
     expect(receiver.child.exitCode).toBeNull();
   });
 
-  test.skipIf(!isHere)(`without a secret takes nothing, not even what no key signed${there}`, async () => {
-    for (const secret of [undefined, '', 'whsec_']) {
-      const { port, output } = await start(secret);
-      expect(await post(port, { headers: signedWithNothing() }), output()).not.toBe(204);
-      expect(output()).not.toContain(ENTRY);
-    }
-  });
+  test.skipIf(!isHere)(
+    `without a secret accepts nothing, not even a request signed with no key${there}`,
+    async () => {
+      for (const secret of [undefined, '', 'whsec_']) {
+        const { port, output } = await start(secret);
+        expect(await post(port, { headers: signedWithNothing() }), output()).not.toBe(204);
+        expect(output()).not.toContain(ENTRY);
+      }
+    },
+  );
 });
 
-test('the TypeScript of the page holds under the strict types of this repository', () => {
+test('the TypeScript of the page compiles under the strict types of this repository', () => {
   const folder = mkdtempSync(join(tmpdir(), 'payhook-docs-'));
   try {
     const found = blocks('ts');
@@ -379,7 +385,7 @@ test('the example of a body is an event of the catalogue', () => {
   checkAgainstCatalogue(body);
 });
 
-test('every command of the page is one the shell can read', () => {
+test('the shell can read every command of the page', () => {
   const commands = blocks('sh');
   expect(commands.length).toBeGreaterThan(4);
   for (const code of commands)

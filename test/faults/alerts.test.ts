@@ -44,7 +44,7 @@ test.each([
 
     await folder.start();
     expect(await noted()).toMatchObject({ tries: 1, sent: false });
-    // the lease of the process that died ends
+    // the lease of the dead process expires
     await folder.query('update notices set leased_until = now()');
     await until('it to be noted as sent', async () => (await noted())?.sent);
     expect(mail.mailTo('ada@example.com', 'You are invited')).toHaveLength(times);

@@ -33,12 +33,12 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 const place = (name: string) => join(folder, name);
 const save = (name: string, lock = {}) => {
-  // of a try that failed
+  // of a failed attempt
   rmSync(place(name), { force: true });
   return saveBackup({ db: world.platform.db, target: place(name), lock });
 };
 
-/** A file of these bytes; returns why it is refused. */
+/** Restores a file of these bytes; returns why it is refused. */
 async function refusalOf(bytes: Buffer, key = {}): Promise<string> {
   const file = place('altered.payhook');
   writeFileSync(file, bytes);
@@ -63,7 +63,7 @@ function entriesOf(bytes: Buffer): { name: string; begin: number; end: number }[
   return found;
 }
 
-test('a file that is cut off anywhere is refused, encrypted or not', async () => {
+test('a file cut off anywhere is refused, encrypted or not', async () => {
   await fill(world, api);
   const { file } = await save('whole.payhook');
   const whole = readFileSync(file);
@@ -104,7 +104,7 @@ test('a file with one bit flipped is refused, in every entry and in what is betw
   }
 });
 
-/** A file that was made by another program: whole, but with another manifest. */
+/** A file of another program: whole, but with another manifest. */
 async function madeBy(name: string, change: (manifest: Manifest) => unknown, format = 1): Promise<string> {
   const { manifest } = await save(`of-${name}`);
   const archive = createArchive({ format: format as 1, program: '9.0.0' });
@@ -148,7 +148,7 @@ test('a backup of a newer program, of another history or without its tables is r
   await own.drop();
 });
 
-test('a backup of an earlier schema is restored and brought to this one', async () => {
+test('a backup of an earlier schema is restored and migrated to this one', async () => {
   const { host, port, user, password } = inject('postgres');
   const [old, own] = [await emptyDatabase(), await emptyDatabase()];
   const database = new URL(old.url).pathname.slice(1);
@@ -195,7 +195,7 @@ test('a backup of an earlier schema is restored and brought to this one', async 
   await own.drop();
 });
 
-test('nothing is overwritten, and a place that cannot be written to is told', async () => {
+test('nothing is overwritten, and an unwritable target is reported', async () => {
   const env = await settingsOf(world);
   const file = machine.write('there.payhook', 'mine');
   const refused = async (target: string, from = machine) =>
@@ -220,14 +220,14 @@ test('a restore into a database that has anything is refused and changes nothing
       expect.stringContaining(`the database is not empty, it has ${what}`),
     ]);
   };
-  // a table of somebody else's is enough
+  // a table of another program is enough
   await client.query(`create table theirs as select 1 as kept`);
   await refusedFor('theirs');
   expect(await everything(client)).toEqual({ theirs: ['(1)'] });
   await client.query('drop table theirs');
   const restored = await machine.run(['restore', file], { env });
   expect(restored, restored.stderr).toMatchObject({ code: 0 });
-  // where no server runs: its chores would write meanwhile
+  // without a server, whose chores would write meanwhile
   const before = [await everything(client), await structure(client)];
   await refusedFor('accounts');
   expect([await everything(client), await structure(client)]).toEqual(before);
@@ -235,11 +235,11 @@ test('a restore into a database that has anything is refused and changes nothing
   await own.drop();
 });
 
-test('a disk that fills leaves no file, and says so', async () => {
+test('a full disk leaves no file, and is reported', async () => {
   const env = await settingsOf(world);
   const target = join(machine.folder, 'small');
   mkdirSync(target);
-  // a file may have 4 KB here: as on a full disk, writing fails in the middle
+  // files are limited to 4 KB here: as on a full disk, writing fails in the middle
   const ran = spawnSync(
     'bash',
     ['-c', `trap '' XFSZ; ulimit -f 4; exec ${machine.command} backup '${target}'`],
@@ -252,13 +252,13 @@ test('a disk that fills leaves no file, and says so', async () => {
   expect(readdirSync(target)).toEqual([]);
 });
 
-test('a backup that is killed leaves no file that looks whole; an interrupted one leaves none', async () => {
+test('a killed backup leaves no file that looks complete; an interrupted one leaves none', async () => {
   const env = await settingsOf(world);
   const target = join(machine.folder, 'killed');
   mkdirSync(target);
   const partial = /^\.payhook-.*\.part$/;
   for (const signal of ['SIGKILL', 'SIGTERM'] as const) {
-    // it waits here, behind the introduction of the file
+    // it waits here, after the header of the file
     const held = await world.connect();
     await held.query('begin; lock table refunds in access exclusive mode');
     const started = machine.start(['backup', target], { env });
@@ -276,12 +276,12 @@ test('a backup that is killed leaves no file that looks whole; an interrupted on
   expect(made, made.stderr).toMatchObject({ code: 0 });
 });
 
-test('a restore that is killed leaves an empty database, and the next one succeeds', async () => {
+test('a killed restore leaves an empty database, and the next one succeeds', async () => {
   await save('to-kill.payhook');
   const own = await emptyDatabase();
   const env = { DATABASE_URL: own.url, SECRET_KEY: inject('postgres').secretKey };
   const held = await own.connect();
-  // the lock of partitions: the tables are made, and their rows are about to come
+  // the lock of partitions: the tables exist, and their rows follow
   await held.query('begin; select pg_advisory_xact_lock(7246813906)');
   const started = machine.start(['restore', place('to-kill.payhook')], { env });
   await until('the restore to wait', async () => {

@@ -5,7 +5,7 @@ import { startWorld, type World } from '../support/world.ts';
 const OLD = 25_000;
 const YOUNG = 7;
 
-/** Fills a table of the account with old rows and a few young ones. */
+/** Fills a table of the account with old rows and a few recent ones. */
 const FILL = {
   idempotency_keys: `insert into idempotency_keys (account_id, credential, key, request_hash, created_at, status, headers)
     select id, 'key', $2::text || n, '', now() - $2::text::interval, 204, '{}' from accounts, generate_series(1, $1::int) n`,
@@ -36,7 +36,7 @@ async function counts(world: World): Promise<Record<string, number>> {
   return row?.counts ?? {};
 }
 
-test('one run deletes everything old, however much it is, and leaves the rest', async () => {
+test('one run deletes everything old, however much it is, and keeps the rest', async () => {
   const world = await startWorld();
   try {
     await world.query(
@@ -55,7 +55,7 @@ test('one run deletes everything old, however much it is, and leaves the rest', 
     ] as const) {
       for (const fill of Object.values(FILL)) await world.query(fill, [count, age]);
     }
-    // notes of what came in become one, and their sum stays
+    // notes of new commissions are merged into one, and their sum stays
     await world.query(
       'insert into commission_arrivals (account_id, count) select id, 1 from accounts, generate_series(1, $1::int)',
       [OLD],

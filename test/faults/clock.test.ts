@@ -92,7 +92,7 @@ describe.skipIf(!FAKETIME)('PostgreSQL whose clock jumps (needs libfaketime)', (
     return body.id;
   }
 
-  /** Publishes so many; a refusal is repeated, as a platform would. */
+  /** Publishes this many; a refused one is repeated, as a platform would. */
   async function publish(count: number): Promise<string[]> {
     const ids: string[] = [];
     await until(
@@ -132,7 +132,7 @@ describe.skipIf(!FAKETIME)('PostgreSQL whose clock jumps (needs libfaketime)', (
     const events = await publish(3);
     await steady.until((all) => all.length >= events.length);
 
-    // at rest, asked to wait, and waiting for the next attempt, all by the clock that is ahead
+    // idle, asked to wait, and waiting for the next attempt, all by the clock that is ahead
     busy.respond((_request, response) => response.writeHead(429, { 'retry-after': '3' }).end());
     failing.respond(500);
     setClock(offset);
@@ -170,7 +170,8 @@ describe.skipIf(!FAKETIME)('PostgreSQL whose clock jumps (needs libfaketime)', (
     ).catch((error: Error) => {
       throw new Error(`${error.message}; missing: ${JSON.stringify(missing())}`);
     });
-    // what the receiver refused waits for its schedule by the right clock: nothing is due later than any rule allows
+    // events that the receiver refused wait for their schedule by the right clock: nothing is due later than any rule
+    // allows
     await until(
       'no time to lie further ahead than its rule allows',
       async () => {
@@ -183,7 +184,7 @@ describe.skipIf(!FAKETIME)('PostgreSQL whose clock jumps (needs libfaketime)', (
       },
       PATIENCE_MS,
     );
-    // and new records tell the right time again
+    // and new records have the right time again
     const [latest] = await publish(1);
     const { body } = await api.get(`/v2/webhook-events/?sort=-created_at&per_page=100`);
     const record = body.data.find(({ id }: { id: string }) => id === latest);

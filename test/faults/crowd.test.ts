@@ -6,7 +6,7 @@ import { dataFolder } from './support-server.ts';
 const OPEN_FILES = 400;
 const CROWD = 450;
 
-test('at a low limit of open files, hundreds of slow bodies keep out neither callers nor deliveries', async () => {
+test('at a low limit of open files, hundreds of slow bodies block neither callers nor deliveries', async () => {
   const folder = dataFolder({
     openFiles: OPEN_FILES,
     settings: {
@@ -18,7 +18,7 @@ test('at a low limit of open files, hundreds of slow bodies keep out neither cal
     },
   });
   const receiver = await startReceiver();
-  // what is delivered while the crowd is there is a second attempt, over a connection of its own
+  // deliveries during the crowd are second attempts, over their own connections
   receiver.respond((_request, response, count) =>
     response.writeHead(count === 1 ? 500 : 200, { connection: 'close' }).end(),
   );
@@ -39,7 +39,7 @@ test('at a low limit of open files, hundreds of slow bodies keep out neither cal
     }, 500);
     const held = () => wires.filter(({ socket }) => !socket.destroyed).length;
     await receiver.until(2);
-    // as many as there is room for, and none of the rest
+    // as many as there is room for, and no others
     expect(held()).toBeGreaterThanOrEqual(OPEN_FILES / 4);
     expect(held()).toBeLessThan(OPEN_FILES);
     await until(

@@ -12,7 +12,7 @@ import { startWorld, type World } from '../support/world.ts';
 const PAYOUTS = '/v2/affiliates/payouts';
 const COMMISSIONS = '/v2/affiliates/commissions';
 
-/** Runs a test in a world of its own; its faults are logged on purpose. */
+/** Runs a test in its own world, where the faults it provokes may be logged. */
 async function inWorld(
   options: { poolSize?: number },
   work: (world: World & { latency: LatencyProxy }) => Promise<void>,
@@ -37,12 +37,12 @@ function expectUnavailable(answer: Answer): void {
   expect(Number(answer.headers.get('retry-after'))).toBeGreaterThan(0);
 }
 
-// the pools are named by the secret keys that the program holds; what listens and watches is not of a request, and a
-// statement may have workers beside its connection
+// the pools are named by the secret keys of the program; the listening and watching connections belong to no request,
+// and a statement may have parallel workers
 const OF_THE_PROGRAM = `datname = current_database() and application_name like 'payhook%'
   and application_name not in ('payhook listener', 'payhook watch') and backend_type = 'client backend'`;
 
-/** Connections of the program that are in the middle of something. */
+/** Connections of the program in the middle of a transaction or statement. */
 function busy(world: World): Promise<{ state: string; query: string }[]> {
   return world.query(
     `select state, query from pg_stat_activity
@@ -61,8 +61,8 @@ const rowsOf = async (world: World) =>
     )
   )[0]?.state;
 
-describe.concurrent('PostgreSQL out of reach', () => {
-  test('is a 500 that says so and when to try again; everything works again when it is back', () =>
+describe.concurrent('an unreachable PostgreSQL', () => {
+  test('is a 500 that says so and when to retry; everything works again when it is back', () =>
     inWorld({}, async ({ api, latency, url }) => {
       const [affiliate = 0] = await makeAffiliates(api, 1);
       const [sale] = salesFor([affiliate], 1);
@@ -82,7 +82,7 @@ describe.concurrent('PostgreSQL out of reach', () => {
       expect((await api.post(PAYOUTS)).status).toBe(201);
     }));
 
-  test('cut while connections are idle is not even noticed by the next request', () =>
+  test('that dropped idle connections is not noticed by the next request', () =>
     inWorld({}, async ({ api, latency, log }) => {
       await makeAffiliates(api, 2);
       latency.cut();
@@ -151,7 +151,7 @@ const STEPS: Step[] = [
 ];
 
 describe.concurrent.each(STEPS)('to $name with the connection cut', ({ prepare, send, status }) => {
-  test('before any of its statements changes nothing; the same request again has its one effect', () =>
+  test('before any of its statements changes nothing; the repeated request has its one effect', () =>
     inWorld({}, async (world) => {
       const { api, latency } = world;
       const made = await prepare(api);
@@ -185,7 +185,7 @@ describe.concurrent.each(STEPS)('to $name with the connection cut', ({ prepare, 
       expect(answer?.headers.get('idempotent-replayed')).toBeNull();
     }));
 
-  test('after its commit, before PostgreSQL could say so, has its effect; repeating the request returns the result', () =>
+  test('after its commit, before PostgreSQL could confirm it, has its effect; repeating the request returns the result', () =>
     inWorld({}, async (world) => {
       const { api, latency } = world;
       const made = await prepare(api);
@@ -202,7 +202,7 @@ describe.concurrent.each(STEPS)('to $name with the connection cut', ({ prepare, 
       expectUnavailable(await answer);
       const after = await rowsOf(world);
       const again = await send(api, made, key);
-      // DELETE takes no key: its second time finds what it wanted, gone
+      // DELETE takes no key: the repetition finds the record deleted
       const replays = status !== 204;
       expect(again.status).toBe(replays ? status : 404);
       expect(again.headers.get('idempotent-replayed')).toBe(replays ? 'true' : null);
@@ -245,7 +245,7 @@ const csvHeaders = (api: Api) => ({
   'content-type': 'text/csv',
   'transfer-encoding': 'chunked',
 });
-/** Unnamed upload files this process holds open. */
+/** Unnamed upload files that this process holds open. */
 const spooled = () =>
   readdirSync('/proc/self/fd').filter((fd) => {
     try {
@@ -255,7 +255,7 @@ const spooled = () =>
     }
   }).length;
 
-describe.concurrent('clients that are slow or leave', () => {
+describe.concurrent('clients that are slow or disconnect', () => {
   test('a slow upload holds no database connection, and is served when it is complete', () =>
     inWorld({ poolSize: 1 }, async (world) => {
       const { api, url } = world;
@@ -294,7 +294,7 @@ describe.concurrent('clients that are slow or leave', () => {
       expect((await wire.closed()).received).toContain(' 201 Created');
     }));
 
-  test('callers who leave during a write do not break it and leave no connection in use', () =>
+  test('callers who disconnect during a write do not break it and leave no connection in use', () =>
     inWorld({ poolSize: 2 }, async (world) => {
       const { api, latency, url } = world;
       const affiliates = await makeAffiliates(api, 2);
@@ -318,7 +318,7 @@ describe.concurrent('clients that are slow or leave', () => {
     }));
 });
 
-test('uploads that break off midway change nothing, leave no file behind and are not reported as a database error', () =>
+test('uploads that are interrupted change nothing, leave no file behind and are not reported as a database error', () =>
   inWorld({ poolSize: 2 }, async (world) => {
     const { api, url, log } = world;
     const sales = salesFor(await makeAffiliates(api, 1), 2000);
@@ -362,7 +362,7 @@ describe('a download', () => {
     return wire;
   };
 
-  test('whose reader leaves early releases its connection, so that later requests work', async () => {
+  test('whose reader disconnects early releases its connection, so that later requests work', async () => {
     for (let round = 0; round < rounds(3, 20); round++) {
       const wire = await start();
       expect((await busy(world)).length, 'the file is larger than what buffers hold').toBe(1);
@@ -381,7 +381,7 @@ describe('a download', () => {
   });
 
   test.each(['terminated by PostgreSQL', 'cut by the network'])(
-    'that is %s midway is a broken connection, not a short file that looks whole',
+    'that is %s midway is a broken connection, not a short file that looks complete',
     async (how) => {
       const wire = await start();
       if (how === 'cut by the network') world.latency.cut();

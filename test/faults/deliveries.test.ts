@@ -9,13 +9,13 @@ import { BATCH, expectBatches, idsIn } from './support-batches.ts';
 import { type DataFolder, dataFolder } from './support-server.ts';
 import { sharedDatabase } from './support-shared.ts';
 
-// leases of a second: what a killed worker had under way is due again soon
+// leases of a second: deliveries in flight at a killed worker are due again soon
 const settings = {
   DELIVERY_TIMEOUT_MS: '500',
   DELIVERY_SCHEDULE: ['0s', ...Array(50).fill('1s')].join(' '),
   DELIVERY_ALLOW_CIDRS: '127.0.0.0/8',
 };
-/** How many kills; what was accepted, taken and taken again is told as a note of the test. */
+/** The number of kills; the counts of accepted, delivered and repeated events are reported as a note of the test. */
 const ROUNDS = rounds(2, 50);
 const PATIENCE_MS = TEST_PATIENCE_MS * Math.max(1, ROUNDS / 6);
 const PUBLISHERS = 4;
@@ -52,15 +52,15 @@ function publishing() {
   };
 }
 
-/** Three endpoints, and what they took. */
+/** Three endpoints, and what they received. */
 interface Listeners {
-  /** One takes everything, one refuses every tenth request, and one does that with batches. */
+  /** One accepts everything, one refuses every tenth request, and one does that with batches. */
   readonly endpoints: readonly object[];
-  /** Of each endpoint, the bodies that came for an event, by its id. */
+  /** The bodies of each endpoint for an event, by its id. */
   readonly taken: readonly ReadonlyMap<string, ReadonlySet<string>>[];
-  /** What came to the one with batches, what it refused included. */
+  /** All requests to the one with batches, including refused ones. */
   readonly batches: readonly Received[];
-  /** How many events they took, those that came again included. */
+  /** How many events they accepted, including repeated ones. */
   count(): number;
 }
 
@@ -101,14 +101,16 @@ async function startListeners(): Promise<Listeners> {
 interface Load {
   readonly folder: DataFolder;
   readonly accepted: ReadonlySet<string>;
-  /** Where the publishers publish from now on; undefined = nowhere. */
+  /** The server that the publishers call from now on; undefined = none. */
   at(api: Api | undefined): void;
-  /** Makes the endpoints. */
+  /** Creates the endpoints. */
   listen(api: Api): Promise<void>;
-  /** Waits until the endpoints have taken so many more events. */
+  /** Waits until the endpoints have accepted this many more events. */
   more(count: number): Promise<void>;
   stop(): Promise<void>;
-  /** Waits until nothing is under way, and proves that nothing was lost; returns how many came more than once. */
+  /**
+   * Waits until nothing is in flight, and proves that nothing was lost; returns how many were delivered more than once.
+   */
   expectAll(): Promise<string>;
 }
 
@@ -144,7 +146,7 @@ async function underLoad(folder: DataFolder): Promise<Load> {
       expect(lost, 'accepted minus delivered').toEqual([]);
       for (const bodies of taken) {
         expect([...bodies.keys()].filter((id) => !ids.has(id))).toEqual([]);
-        // what came twice came with the same id and the same bytes
+        // repeated deliveries had the same id and the same bytes
         expect([...bodies.values()].filter((each) => each.size !== 1)).toEqual([]);
       }
       expect(await folder.query(LOOSE_ENDS)).toEqual([]);
@@ -166,7 +168,7 @@ async function shared() {
 const between = (from: number, to: number) => Math.round(from + Math.random() * (to - from));
 
 describe('kill -9 under load, in a loop, loses no accepted event', () => {
-  test('when it hits the server, and PostgreSQL with it every other time', { timeout: PATIENCE_MS }, async ({
+  test('of the server, and of PostgreSQL with it every other time', { timeout: PATIENCE_MS }, async ({
     annotate,
   }) => {
     const load = await underLoad(dataFolder({ settings }));
@@ -188,7 +190,7 @@ describe('kill -9 under load, in a loop, loses no accepted event', () => {
     expect((await server.signal('SIGTERM')).code, told).toBe(0);
   });
 
-  test('when it hits one of two workers', { timeout: PATIENCE_MS }, async ({ annotate }) => {
+  test('of one of two workers', { timeout: PATIENCE_MS }, async ({ annotate }) => {
     const load = await underLoad(dataFolder({ settings, database: await shared() }));
     const server = await load.folder.start({ DELIVERY_WORKER: 'off' });
     await load.listen(server.api);
@@ -214,7 +216,7 @@ describe('kill -9 under load, in a loop, loses no accepted event', () => {
 
 describe('SIGTERM under load', () => {
   test('makes a server and a worker exit 0; no lease is left, and nothing is lost or sent twice', async () => {
-    // no answer may be too late here: that would be a second attempt, and rightly so
+    // no response may be too late here: that would rightly be a second attempt
     const patient = { ...settings, DELIVERY_TIMEOUT_MS: '10000' };
     const load = await underLoad(dataFolder({ settings: patient, database: await shared() }));
     const first = await load.folder.start();
@@ -236,8 +238,8 @@ describe('SIGTERM under load', () => {
   });
 });
 
-describe('what a process had under way when it was killed', () => {
-  test('is sent again by the next one long before its leases are over', async () => {
+describe('deliveries in flight at a killed process', () => {
+  test('are sent again by the next one long before its leases expire', async () => {
     // leases of two minutes
     const folder = dataFolder({
       settings: { DELIVERY_ALLOW_CIDRS: '127.0.0.0/8', DELIVERY_TIMEOUT_MS: '60000' },
@@ -246,10 +248,10 @@ describe('what a process had under way when it was killed', () => {
     const [receiver, batching] = [await startReceiver(), await startReceiver()];
     for (const each of [receiver, batching]) {
       cleanups.push(() => each.close());
-      each.respond(() => undefined); // takes everything and answers nothing
+      each.respond(() => undefined); // receives everything and answers nothing
     }
     const server = await folder.start();
-    // nothing goes to the second because of the time it waited
+    // nothing is sent to the second because of its waiting time
     for (const fields of [
       { url: receiver.url },
       { url: batching.url, batch: { max_events: 3, max_wait_ms: 60_000 } },
@@ -279,7 +281,7 @@ describe('what a process had under way when it was killed', () => {
         .fill([{ error_code: 'lost' }, { error_code: null }])
         .flat(),
     );
-    // the same events go together again, as another batch
+    // the same events are sent together again, as another batch
     const [first, second] = batching.received;
     expect(idsIn(first!)).toHaveLength(3);
     expect(second?.body).toBe(first?.body);

@@ -20,7 +20,7 @@ function canMount(): boolean {
 }
 
 test.skipIf(!canMount())(
-  'a disk that is full is told by /readyz and by what is refused; with room again all goes on, without a restart (needs the right to mount)',
+  'a full disk is reported by /readyz and by refusals; with room again everything continues, without a restart (needs the right to mount)',
   async () => {
     const folder = dataFolder();
     const data = join(folder.path, 'data');
@@ -45,7 +45,7 @@ test.skipIf(!canMount())(
       writeFileSync(filler, Buffer.alloc(free() - 16 * 1024));
       writeFileSync(`${filler}-rest`, Buffer.alloc(free()));
       await until('/readyz says so', async () => (await ready()).join() === '503,disk_full');
-      // a table that must grow: 1 MiB of text that does not compress to nothing
+      // a table that must grow: 1 MiB of incompressible text
       const text = () => Array.from({ length: 8000 }, () => Math.random().toString(36).slice(2)).join('');
       const write = () =>
         api.post('/v2/affiliates/commissions', {
@@ -72,7 +72,7 @@ test.skipIf(!canMount())(
       expect((await server.signal('SIGTERM')).code).toBe(0);
       expect(free()).toBeGreaterThan(MEGABYTE);
     } finally {
-      // PostgreSQL is gone before its file system is
+      // PostgreSQL ends before its file system is unmounted
       spawnSync('umount', ['-l', data]);
       await folder.remove();
     }

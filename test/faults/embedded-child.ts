@@ -3,9 +3,9 @@ import { thisHost } from '../../src/db/embedded/host.ts';
 import { openEmbeddedOn } from '../../src/db/embedded/open.ts';
 
 /*
- * A process of its own that opens the embedded PostgreSQL, so that a test can kill it.
- * In: JSON as first argument: the options of openEmbedded and, under `host`, changes to the machine.
- * Out: JSON lines: starting; then opened or failed; closed. Reads the line `close` from its standard input.
+ * A process that opens the embedded PostgreSQL, so that a test can kill it. Input: JSON as first argument: the options
+ * of openEmbedded and, under `host`, changes to the machine. Output: JSON lines: starting; then opened or failed;
+ * closed. Reads the line `close` from its standard input.
  */
 
 const { host, ...options } = JSON.parse(process.argv[2] ?? '{}');
@@ -14,7 +14,7 @@ function say(event: string, details: Record<string, unknown> = {}): void {
   process.stdout.write(`${JSON.stringify({ event, ...details })}\n`);
 }
 
-// Ctrl-C reaches the whole process group; the program drains on, and so must PostgreSQL.
+// Ctrl-C reaches the whole process group; the program continues to drain, and so must PostgreSQL.
 process.on('SIGINT', () => say('interrupted'));
 
 say('starting');

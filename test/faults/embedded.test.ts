@@ -45,7 +45,7 @@ function idleProcess(): { pid: number; end: () => void } {
   return { pid: child.pid ?? 0, end: () => child.kill('SIGKILL') };
 }
 
-/** A zombie named postgres, and how to end its parent, which never asks for it. */
+/** A zombie named postgres, and a way to end its parent, which never reaps it. */
 async function zombieProcess(): Promise<{ pid: number; end: () => void }> {
   const postgres = join(temporaryFolder(), 'postgres');
   symlinkSync('/bin/sleep', postgres);
@@ -58,7 +58,7 @@ async function zombieProcess(): Promise<{ pid: number; end: () => void }> {
   return { pid, end: () => parent.kill('SIGKILL') };
 }
 
-test('the first start makes a UTF-8 database, synced to disk, that the program owns without being superuser', async () => {
+test('the first start creates a UTF-8 database, synced to disk, that the program owns without being superuser', async () => {
   const dataDir = join(temporaryFolder(), 'a folder with blanks', 'data');
   const database = await openEmbedded({ dataDir, purpose: 'serve' });
   expect(database.launched).toBe(true);
@@ -105,7 +105,7 @@ test('data survive close and reopen, and close may be called twice', async () =>
   await second.close();
 });
 
-test('kill -9 of the program at any step of its start, the first one included, leaves data that start', async () => {
+test('kill -9 of the program at any step of its start, including the first, leaves a startable data folder', async () => {
   const dataDir = join(temporaryFolder(), 'data');
   const inData = (pattern: RegExp, folder = '') =>
     readdirSync(join(dataDir, folder)).some((name) => pattern.test(name));
@@ -128,7 +128,7 @@ test('kill -9 of the program at any step of its start, the first one included, l
 });
 
 test.skipIf(!isLinux)(
-  'kill -9 of the program ends PostgreSQL, and what was committed is there at the next start',
+  'kill -9 of the program ends PostgreSQL, and committed data exist at the next start',
   async () => {
     const dataDir = await existingData();
     const child = startChild({ dataDir, purpose: 'serve' });
@@ -144,7 +144,7 @@ test.skipIf(!isLinux)(
 );
 
 test.skipIf(!isLinux)(
-  'kill -9 of the program and of PostgreSQL, busy with a query, does not hinder the next start',
+  'kill -9 of the program and of PostgreSQL, busy with a query, does not prevent the next start',
   async () => {
     const dataDir = await existingData();
     const child = startChild({ dataDir, purpose: 'serve' });
@@ -163,7 +163,7 @@ test.skipIf(!isLinux)(
         )[0],
     );
     const postgres = postmasterPid(dataDir);
-    // Stopped first, so that it cannot ask for its dead child: PostgreSQL stays behind as a zombie.
+    // Stopped first, so that it cannot reap its dead child: PostgreSQL stays behind as a zombie.
     process.kill(child.pid, 'SIGSTOP');
     process.kill(postgres, 'SIGKILL');
     await eventually(() => !isRunning(postgres));
@@ -175,7 +175,7 @@ test.skipIf(!isLinux)(
   },
 );
 
-test.skipIf(!isLinux)('a postmaster.pid that names a zombie does not hinder a start', async () => {
+test.skipIf(!isLinux)('a postmaster.pid that names a zombie does not prevent a start', async () => {
   const dataDir = await existingData();
   const zombie = await zombieProcess();
   writeFileSync(
@@ -187,7 +187,7 @@ test.skipIf(!isLinux)('a postmaster.pid that names a zombie does not hinder a st
   zombie.end();
 });
 
-test('a postmaster.pid that names an unrelated living process does not hinder a start and does not harm it', async () => {
+test('a postmaster.pid that names an unrelated living process does not prevent a start and does not harm it', async () => {
   const dataDir = await existingData();
   const stranger = idleProcess();
   writeFileSync(
@@ -200,7 +200,7 @@ test('a postmaster.pid that names an unrelated living process does not hinder a 
   stranger.end();
 });
 
-test('an owner file whose pid was given to another process since counts as none', async () => {
+test('an owner file whose pid belongs to another process now is ignored', async () => {
   const dataDir = await existingData();
   const stranger = idleProcess();
   const owner = {
@@ -277,7 +277,7 @@ test('a command that launched the database stops it although a command that join
   expect(await launcher.exited).toEqual({ code: 0, signal: null });
 });
 
-test('a server waits for a command and then takes over; commands started meanwhile join the server', async () => {
+test('a server waits for a command and then takes over; later commands join the server', async () => {
   const dataDir = await existingData();
   const running = await openEmbedded({ dataDir, purpose: 'command' });
   const server = openEmbedded({ dataDir, purpose: 'serve' });
@@ -291,7 +291,7 @@ test('a server waits for a command and then takes over; commands started meanwhi
   await (await server).close();
 });
 
-test('a server that waited in vain for a command names it', async () => {
+test('a server that waited too long for a command names it', async () => {
   const dataDir = await existingData();
   const running = await openEmbedded({ dataDir, purpose: 'command' });
   const server = openEmbedded({ dataDir, purpose: 'serve', takeoverTimeoutMs: 50 });
@@ -312,7 +312,7 @@ test('Ctrl-C in the terminal does not stop PostgreSQL before the program closes 
   await server.hears('closed');
 });
 
-test('the program learns that PostgreSQL ended by itself', async () => {
+test('the program notices that PostgreSQL ended unexpectedly', async () => {
   const dataDir = await existingData();
   const database = await openEmbedded({ dataDir, purpose: 'serve' });
   process.kill(postmasterPid(dataDir), 'SIGKILL');
@@ -320,7 +320,7 @@ test('the program learns that PostgreSQL ended by itself', async () => {
   await database.close();
 });
 
-test('a very deep data folder works: the socket lies elsewhere and is removed at the end', async () => {
+test('a very deep data folder works: the socket is elsewhere and is removed at the end', async () => {
   const dataDir = await existingDataAt(join(temporaryFolder(), 'deep-'.repeat(12), 'é'.repeat(60), 'data'));
   const database = await openEmbedded({ dataDir, purpose: 'serve' });
   const { host } = database.connection;
@@ -408,7 +408,7 @@ function nobodyCanRun(): boolean {
 }
 
 test.skipIf(!isLinux || (isRoot && !nobodyCanRun()))(
-  'another user than root starts it plainly, and kill -9 leaves it startable (skipped where nobody cannot read the checkout)',
+  'a user other than root starts it without namespaces, and kill -9 leaves it startable (skipped where nobody cannot read the checkout)',
   async () => {
     const dataDir = join(temporaryFolder(0o777), 'data');
     const user = isRoot ? NOBODY : undefined;
@@ -426,7 +426,7 @@ test.skipIf(!isLinux || (isRoot && !nobodyCanRun()))(
   },
 );
 
-test('data of another PostgreSQL version, or of none, are refused and left alone', async () => {
+test('data of another PostgreSQL version, or of none, are refused and not changed', async () => {
   const dataDir = await existingData();
   writeFileSync(join(dataDir, 'postgres', 'PG_VERSION'), '17\n');
   await expect(openEmbedded({ dataDir, purpose: 'serve' })).rejects.toThrow(
@@ -443,7 +443,7 @@ test('data of another PostgreSQL version, or of none, are refused and left alone
   expect(readdirSync(other).sort()).toEqual(['postgres', 'run']);
 });
 
-test('a PostgreSQL that does not come up is reported with the end of its log', async () => {
+test('a PostgreSQL that does not start is reported with the end of its log', async () => {
   const dataDir = await existingData();
   const start = openEmbedded({ dataDir, purpose: 'serve', settings: { shared_buffers: 'plenty' } });
   await expect(start).rejects.toThrow(/did not start.*postgres\.log.*shared_buffers/s);

@@ -4,12 +4,12 @@ import { makeAffiliates, salesFile, salesFor } from '../support/seed.ts';
 import { until } from '../support/wire.ts';
 import { type DataFolder, dataFolder, type ServerProcess } from './support-server.ts';
 
-// three slices of commissions, and two of events
+// three batches of commissions, and two of events
 const COMMISSIONS = 11_000;
 const EVENTS = 1100;
 const PUBLISHERS = 8;
 
-// one after the other, each on the server that the one before left
+// one after the other, each on the server that the previous one left
 let folder: DataFolder;
 let server: ServerProcess;
 beforeAll(async () => {
@@ -18,7 +18,10 @@ beforeAll(async () => {
 });
 afterAll(() => folder?.remove());
 
-/** Holds what a statement locks, waits until somebody waits for it, kills the server meanwhile, and starts it again. */
+/**
+ * Holds the lock that a statement needs, waits until the server waits for it, kills the server meanwhile, and starts it
+ * again.
+ */
 async function killedAt(lock: string, begin: () => unknown, andPostgres = false): Promise<void> {
   const holder = await folder.superuser();
   await holder.query('begin');
@@ -51,7 +54,7 @@ const sums = () =>
        (select count(*)::int from events where type = 'order.created') as events`,
   );
 
-test('an erasure that is killed at each of its steps is finished by the next server, and no sum is another one', async () => {
+test('an erasure that is killed at each of its steps is finished by the next server, and changes no sum', async () => {
   const [id = 0] = await makeAffiliates(server.api, 1, 'zebulonia');
   const mark = 'zebulonia-0@example.com';
   const changed = await server.api.patch(`/v2/affiliates/${id}`, {
@@ -96,7 +99,7 @@ test('an erasure that is killed at each of its steps is finished by the next ser
   expect(await sums()).toEqual(before);
 });
 
-test('an erasure of a user that is killed half-way changes nothing; the next one leaves nothing', async () => {
+test('an erasure of a user that is killed halfway changes nothing; the next one leaves nothing', async () => {
   const [email, name] = ['leaver@example.com', 'Leaver Lovelace'];
   await makeUser(server.api, 'owner');
   const { id } = await makeUser(server.api, 'owner', email);

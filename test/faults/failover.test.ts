@@ -11,7 +11,7 @@ import { startReceiver } from '../support/receiver.ts';
 import { startPair } from '../support/replica.ts';
 import { until } from '../support/wire.ts';
 
-/** How often each is repeated; more than once the figures are printed. */
+/** How often each is repeated; with more than one round the figures are printed. */
 const ROUNDS = rounds(1, 6);
 const CALLERS = 4;
 const BEFORE = 40;
@@ -26,7 +26,7 @@ test('when the primary dies and its replica takes over, every accepted event is 
   }
 });
 
-test('without synchronous commit what the replica did not have is lost, and what it had is delivered', async () => {
+test('without synchronous commit events missing from the replica are lost, and all others are delivered', async () => {
   for (let round = 0; round < ROUNDS; round++) {
     const { accepted, delivered, stored } = await failOver({ synchronous: false });
     const lost = accepted.filter((id) => !delivered.has(id));
@@ -44,7 +44,7 @@ function tell(figure: string): void {
 async function failOver({ synchronous }: { synchronous: boolean }): Promise<{
   /** Ids of the events that were answered with a 201. */
   accepted: readonly string[];
-  /** Ids of those that came to their receiver, by the time that all came which there are now. */
+  /** Ids of those that reached their receiver, once all existing ones have arrived. */
   delivered: ReadonlySet<string>;
   /** Ids of those that the new primary has. */
   stored: ReadonlySet<string>;

@@ -20,7 +20,7 @@ beforeAll(async () => {
 });
 afterAll(() => folder?.remove());
 
-/** A payout in which everybody was paid; its path. */
+/** A payout in which everyone was paid; returns its path. */
 async function paid(round: string): Promise<string> {
   const { api } = server;
   const sale = { amount: 11_900, currency: 'eur' };
@@ -42,7 +42,7 @@ const stored = () =>
 test.each([
   ['the server', false],
   ['the server and PostgreSQL', true],
-])('kill -9 of %s in the middle of issuing leaves no invoice and no gap', async (_, andPostgres) => {
+])('kill -9 of %s while issuing leaves no invoice and no gap', async (_, andPostgres) => {
   const path = await paid(`killed ${andPostgres}`);
   const before = await stored();
   // the seventh of twelve waits: its number is taken, and six others are written

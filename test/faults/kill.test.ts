@@ -57,7 +57,7 @@ describe('kill -9', () => {
   interface Operation {
     /** Brings the account into the state it works on; returns the request, the same however often it is sent. */
     prepare(api: Api, round: string): Promise<(api: Api) => Promise<Answer>>;
-    /** What a second time of it answers when the first had its effect unseen, and when it had none. */
+    /** The response to its repetition when the first one had its effect unseen, and when it had none. */
     readonly statuses: readonly number[];
   }
   const OPERATIONS: Record<string, Operation> = {
@@ -104,7 +104,7 @@ describe('kill -9', () => {
     },
   };
 
-  /** Writes one commission after the other until the server is gone; every answer is a promise. */
+  /** Writes one commission after the other until the server is gone; every response is a promise. */
   async function keepWriting(api: Api, round: string): Promise<void> {
     for (const sale of salesFor(affiliates, 10_000, `stream-${round}`)) {
       const answer = await api.post(COMMISSIONS, sale).catch(() => null);
@@ -176,7 +176,7 @@ describe('kill -9', () => {
   const names = Object.keys(OPERATIONS);
 
   test.each(names)('right before the commit of "%s" leaves nothing of it', async (name) => {
-    // the event is the last thing written: who waits for it has done all the rest
+    // the event is written last: when it waits, everything else has been done
     let lock: Awaited<ReturnType<DataFolder['superuser']>> | undefined;
     await round(name, names.indexOf(name) % 2 === 0, {
       async ready() {
@@ -192,7 +192,7 @@ describe('kill -9', () => {
   });
 
   test.each(names)(
-    'at any moment of "%s" leaves it whole or undone, and loses nothing told',
+    'at any moment of "%s" leaves it complete or undone, and loses nothing acknowledged',
     async (name) => {
       const ms = took.get(name) ?? 500;
       const andPostgres = names.indexOf(name) % 2 === 1;

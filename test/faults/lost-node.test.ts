@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import { startWorld } from '../support/world.ts';
 
-// no cluster runs here: a trigger raises what Citus does (src/db/faults.test.ts has more of its texts)
-test('a node of Citus that is gone is said to be unavailable, and when to try again; nothing is written', async () => {
+// no cluster runs here: a trigger raises the errors of Citus (src/db/faults.test.ts has more of its texts)
+test('a lost Citus node is reported as unavailable with the time to retry; nothing is written', async () => {
   const world = await startWorld({ own: true });
   try {
     world.expectErrors();

@@ -75,7 +75,7 @@ describe('a database', () => {
   const history = () =>
     database.query('select version, name, checksum from schema_migrations order by version');
 
-  test('knows the checksums of what was applied to it', async () => {
+  test('has the checksums of its applied migrations', async () => {
     expect(await history()).toEqual(
       readMigrations().map(({ version, name, checksum }) => ({ version, name, checksum })),
     );
@@ -120,7 +120,7 @@ describe('a database', () => {
       expect(schemas).toEqual([]);
     });
 
-    test('and of an older schema is brought to the newest', async () => {
+    test('and of an older schema is migrated to the newest', async () => {
       const older = await emptyDatabase();
       try {
         const old = readMigrations().slice(0, 7);

@@ -61,7 +61,7 @@ test.skipIf(!canLimit)(
       await until('the worker says what it lacks', () => worker.log().includes('EMFILE'));
       expect(worker.log()).toContain('no room for more connections');
       expect(receiver.received).toHaveLength(20);
-      // with this schedule one attempt that is charged would be the last one
+      // with this schedule one charged attempt would be the last one
       const charged = `select error_code from attempts where error_code is not null and error_code <> 'lost'`;
       expect(await folder.query(charged)).toEqual([]);
 

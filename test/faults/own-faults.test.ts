@@ -26,7 +26,7 @@ test.each([
   ['304 Not Modified', 'redirect'],
   ['304 Not Modified\r\ncontent-length: 5', 'redirect'],
   ['999 X\r\ncontent-length: 0', 'response_error'],
-])('an answer %j is %s, as the documentation says', async (line, expected) => {
+])('a response %j is %s, as documented', async (line, expected) => {
   const server = createServer((socket) => {
     socket.on('error', () => undefined);
     socket.once('data', () => socket.write(`HTTP/1.1 ${line}\r\nx-some: header\r\n\r\n`));
@@ -42,8 +42,8 @@ test.each([
   server.close();
 });
 
-test('an event loop that stands still longer than the time limit causes no time-out', async () => {
-  // a thread of its own, which answers meanwhile
+test('an event loop that is blocked longer than the time limit causes no time-out', async () => {
+  // a separate thread, which answers meanwhile
   const receiver = new Worker(
     `const { parentPort } = require('node:worker_threads');
      const server = require('node:http').createServer((request, response) => request.resume().on('end', () => response.end('ok')));
@@ -58,7 +58,7 @@ test('an event loop that stands still longer than the time limit causes no time-
   await new Promise((resolve) => setImmediate(resolve));
   const until = performance.now() + 2 * TIMEOUT_MS;
   while (performance.now() < until);
-  // what came in time counts; what could not even be dialled is our own fault
+  // a response in time counts; a failure to dial is our own fault
   const told = (await Promise.all(answers)).map(({ errorCode }) => errorCode);
   expect(told[0]).toBeNull();
   for (const code of told) expect([null, 'lost']).toContain(code);
@@ -66,8 +66,8 @@ test('an event loop that stands still longer than the time limit causes no time-
   await receiver.terminate();
 });
 
-describe('what this machine lacks', () => {
-  test.each(['EMFILE', 'ENFILE', 'ENOMEM'])('%s is told as its own fault', async (code) => {
+describe('a lack of this machine', () => {
+  test.each(['EMFILE', 'ENFILE', 'ENOMEM'])('%s is reported as its own fault', async (code) => {
     const sender = senderOf({
       resolve: (_name: string, done: (error: Error, found: []) => void) =>
         done(Object.assign(new Error(code), { code }), []),

@@ -5,8 +5,8 @@ import { makeEndpoint } from '../support/seed.ts';
 import { standIn, startWorld, type World } from '../support/world.ts';
 
 /*
- * The clock of the database may jump past all partitions that were made ahead. The transaction that stores an event makes
- * those that it needs.
+ * The clock of the database may jump past all existing partitions. The transaction that stores an event creates those
+ * it needs.
  */
 
 const EVENTS = '/v2/events';
@@ -42,7 +42,7 @@ const stored = async () => (await world.query<{ n: number }>('select count(*)::i
 const statuses = (answers: readonly Answer[]) => answers.map(({ status }) => status);
 const order = { type: 'order.created', data: {} };
 
-test('events are published all the same, by many requests at two servers at once, each once', async () => {
+test('events are still published, by many requests at two servers at once, each once', async () => {
   await makeEndpoint(world.api);
   await losePartitions();
   const publish = (api: Api, n: number) =>
@@ -55,7 +55,7 @@ test('events are published all the same, by many requests at two servers at once
   expect(await world.query('select 1 from deliveries')).toHaveLength(24);
 });
 
-test('a batch is published whole, and its key repeats the answer', async () => {
+test('a batch is published whole, and its key repeats the response', async () => {
   const send = () =>
     world.api.post(`${EVENTS}/batch`, { events: [order, order, order] }, { 'idempotency-key': 'a batch' });
   const [first, again] = [await send(), await send()];
@@ -70,7 +70,7 @@ test('a test event is sent', async () => {
   expect(await stored()).toBe(1);
 });
 
-test('a change of money is made once, with its event, although it had done work when the event found no partition', async () => {
+test('a change of money happens once, with its event, although it had begun when the event found no partition', async () => {
   const { id } = await makeAffiliate(world.api);
   await makeCommission(world.api, id);
   await losePartitions();
@@ -93,7 +93,7 @@ test('a file is imported once: it is read again from its beginning', async () =>
   expect(await world.query('select type from events')).toEqual([{ type: 'commissions.imported' }]);
 });
 
-test('a check of the rows themselves is still an error, and is not tried again', async () => {
+test('a check of the rows themselves is still an error, and is not retried', async () => {
   world.expectErrors();
   await world.query(`alter table accounts add constraint no_name check (name <> 'Refused')`);
   const { status, reason } = await world.api.patch('/v2/account', { name: 'Refused' });

@@ -24,7 +24,7 @@ const accessRules = (dataDir: string) =>
 const passwordFile = (dataDir: string) => join(dataDir, 'postgres-password');
 const newData = () => existingDataAt(join(temporaryFolder(), 'data'));
 
-test('the database asks everybody for a password that only the owner of the data folder can read', async () => {
+test('the database requires a password that only the owner of the data folder can read', async () => {
   const dataDir = await newData();
   const database = await openEmbedded({ dataDir, purpose: 'serve' });
   expect(accessRules(dataDir)).toEqual(['local all all scram-sha-256']);
@@ -75,7 +75,7 @@ test.each([
 
 const rootOnly = test.skipIf(process.platform !== 'linux' || thisHost().uid !== 0);
 
-// Asks for a session of the superuser and prints what PostgreSQL demands: 0 = nothing, 10 = a password (SASL).
+// Requests a session of the superuser and prints what PostgreSQL demands: 0 = nothing, 10 = a password (SASL).
 const KNOCK = `
   const text = Buffer.from('user\\0postgres\\0database\\0postgres\\0\\0');
   const hello = Buffer.alloc(8);

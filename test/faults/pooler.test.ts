@@ -15,7 +15,7 @@ import { startWorld, type World } from '../support/world.ts';
 const SETTINGS = ['TimeZone', 'transaction_read_only', 'statement_timeout', 'enable_seqscan', 'jit'];
 const shown = SETTINGS.map((name) => `current_setting('${name}') as "${name}"`).join(', ');
 
-/** What PgBouncer does with settings that a client sends when it connects: the second drops them without a word. */
+/** How PgBouncer treats settings that a client sends when it connects: the second drops them silently. */
 const STARTUP_OPTIONS = [
   ['refuses startup options', {}],
   ['drops startup options', { ignore_startup_parameters: 'options' }],
@@ -27,7 +27,7 @@ describe.skipIf(!hasPgBouncer)('behind PgBouncer in transaction mode (needs pgbo
     let world: World;
     const folder = mkdtempSync(join(tmpdir(), 'payhook-pooler-'));
     beforeAll(async () => {
-      // one session of PostgreSQL for everybody: what one left there would reach the others
+      // one session of PostgreSQL for everyone: settings left there would reach the others
       pooler = await startPgBouncer(inject('postgres'), { default_pool_size: '1', ...startup });
       world = await startWorld({ pooler });
     });
@@ -37,7 +37,7 @@ describe.skipIf(!hasPgBouncer)('behind PgBouncer in transaction mode (needs pgbo
       rmSync(folder, { recursive: true, force: true });
     });
 
-    test('a reader cannot write, and whoever uses the same session next can', async () => {
+    test('a reader cannot write, and the next user of the same session can', async () => {
       const { db } = world.platform;
       const write = sql`create table if not exists written (at int)`;
       await expect(db.reader.rows(write)).rejects.toMatchObject({ code: '25006' });
@@ -78,7 +78,7 @@ describe.skipIf(!hasPgBouncer)('behind PgBouncer in transaction mode (needs pgbo
       expect(await db.transaction((tx) => tx.rows(query))).toEqual([]);
     });
 
-    test('what needs a session of its own goes to PostgreSQL itself', async () => {
+    test('work that needs its own session connects to PostgreSQL directly', async () => {
       const { db } = world.platform;
       let heard = 0;
       const end = db.listen('pooler_test', () => {
@@ -91,7 +91,7 @@ describe.skipIf(!hasPgBouncer)('behind PgBouncer in transaction mode (needs pgbo
       await db.outsideTransaction(sql`vacuum server_settings`);
     });
 
-    test('what needs a session of its own is refused without DATABASE_LISTEN_URL', async () => {
+    test('work that needs its own session is refused without DATABASE_LISTEN_URL', async () => {
       const { user, password } = inject('postgres');
       const [row] = await world.query<{ database: string }>('select current_database() as database');
       const errors: Error[] = [];
@@ -110,7 +110,7 @@ describe.skipIf(!hasPgBouncer)('behind PgBouncer in transaction mode (needs pgbo
       await db.close();
     });
 
-    test('a server without DATABASE_LISTEN_URL does not start and says which setting is missing', async () => {
+    test('a server without DATABASE_LISTEN_URL does not start and names the missing setting', async () => {
       const { DATABASE_LISTEN_URL: _, ...settings } = await settingsOf(world, pooler);
       const config = readConfig({ ...settings, DATA_DIR: folder, LOG_LEVEL: 'silent' });
       await expect(openPlatform(config, { purpose: 'serve' })).rejects.toThrow('set DATABASE_LISTEN_URL');

@@ -11,7 +11,7 @@ import { type Receiver, startReceiver } from '../support/receiver.ts';
 import { until } from '../support/wire.ts';
 
 const TIMEOUT_MS = 1000;
-/** Where the time limit must not be what ends an attempt, however busy the machine is. */
+/** For attempts that the time limit must not end, however busy the machine is. */
 const PATIENCE_MS = 20_000;
 const LOCAL = ['127.0.0.0/8', '::1/128'];
 
@@ -41,7 +41,7 @@ function post(sender: Sender, url: string, body = '{}'): Promise<Outcome> {
   return sender.send({ url, headers: { 'content-type': 'application/json' }, body });
 }
 
-/** Sockets and waits that keep this process alive, worlds of other files among them. */
+/** Sockets and waits that keep this process alive, including those of other files' worlds. */
 const allHandles = () =>
   process.getActiveResourcesInfo().filter((name) => /TCP|TLS|Connect/.test(name)).length;
 let others = 0;
@@ -70,7 +70,7 @@ describe('a receiver that', () => {
         expect(outcome.responseBody?.length ?? 0).toBeLessThanOrEqual(16_384);
       }
       expect(after.heapUsed + after.external - heapUsed - external).toBeLessThan(48 * 1024 * 1024);
-      // What the buffers of two sockets in the kernel hold, not twice 100 MB.
+      // The kernel buffers of two sockets, not twice 100 MB.
       expect(written).toBeLessThan(40 * 1024 * 1024);
       await until('no socket is left', () => handles() === 0);
     });
@@ -78,7 +78,7 @@ describe('a receiver that', () => {
 });
 
 describe('an exchange', () => {
-  test('carries the body and the headers as they were given, over one connection', async () => {
+  test('transmits the body and the headers unchanged, over one connection', async () => {
     const receiver = await openReceiver();
     receiver.respond((_request, response, count) =>
       response.writeHead(201, { 'x-count': count }).end('taken'),
@@ -120,7 +120,7 @@ describe('an exchange', () => {
     expect(JSON.stringify(outcome.responseHeaders)).toContain('"__proto__":"own"');
   });
 
-  test('keeps at most 16 KiB of a body and cuts no character', async () => {
+  test('keeps at most 16 KiB of a body and splits no character', async () => {
     const receiver = await openReceiver();
     const sender = openSender();
     const answered = async (body: Buffer | string) => {
@@ -132,7 +132,7 @@ describe('an exchange', () => {
     expect(await answered('x'.repeat(16_384))).toEqual({ body: 'x'.repeat(16_384), truncated: false });
     expect(await answered('x'.repeat(16_385))).toEqual({ body: 'x'.repeat(16_384), truncated: true });
     expect(await answered('€'.repeat(6000))).toEqual({ body: '€'.repeat(5461), truncated: true });
-    // A byte that is no UTF-8 takes three when it is stored.
+    // A byte that is not UTF-8 takes three when it is stored.
     const noise = await answered(Buffer.alloc(10_000, 0xff));
     expect(noise).toEqual({ body: '\u{fffd}'.repeat(5461), truncated: true });
   });
@@ -162,7 +162,7 @@ describe('an exchange', () => {
     ['1.5', undefined, null],
     ['soon', undefined, null],
     ['1994-11-06', undefined, null],
-  ])('is told to wait by Retry-After %j beside Date %j: %s seconds', async (value, date, seconds) => {
+  ])('reads Retry-After %j with Date %j as %s seconds', async (value, date, seconds) => {
     const receiver = await openReceiver();
     receiver.respond((_request, response) => {
       response.sendDate = false;
@@ -177,7 +177,7 @@ describe('an exchange', () => {
     });
   });
 
-  test('that cannot be made of what was given fails, and no other one with it', async () => {
+  test('that cannot be built from its input fails, and no other one with it', async () => {
     const receiver = await openReceiver();
     const sender = openSender();
     for (const url of ['', 'nonsense', 'ftp://127.0.0.1/', 'http://'])
@@ -188,7 +188,7 @@ describe('an exchange', () => {
     expect(receiver.received).toHaveLength(1);
   });
 
-  test('meets the certificate of the host it was sent to', async () => {
+  test('requires the certificate of the host it was sent to', async () => {
     const tls = certificateFor('localhost');
     const receiver = await openReceiver({ tls });
     const trusting = openSender({ authorities: tls.cert });
@@ -207,7 +207,7 @@ describe('an exchange', () => {
 });
 
 describe('the deadline', () => {
-  test('holds for the time an exchange waits for a connection, and a withdrawn one is never sent', async () => {
+  test('includes the time an exchange waits for a connection, and an aborted one is never sent', async () => {
     const receiver = await openReceiver();
     receiver.respond(() => {});
     const sender = openSender({ connectionsPerOrigin: 2 });
@@ -220,7 +220,7 @@ describe('the deadline', () => {
     expect(receiver.connections()).toBe(3);
   });
 
-  test('holds for a name server that never answers, which is asked once for all', async () => {
+  test('includes a name server that never answers, which is queried once for all', async () => {
     let asked = 0;
     const resolve = () => {
       asked += 1;
@@ -252,8 +252,8 @@ describe('the deadline', () => {
   });
 });
 
-describe('a connection that was kept', () => {
-  test('and is cut as the next request goes out costs nothing: it is sent once more', async () => {
+describe('a kept connection', () => {
+  test('that is cut as the next request is sent costs nothing: it is sent again', async () => {
     const receiver = await openReceiver();
     receiver.respond((_request, response, count) => {
       if (count === 2) response.socket?.destroy();
@@ -265,7 +265,7 @@ describe('a connection that was kept', () => {
     expect(receiver.connections()).toBe(2);
   });
 
-  test('is not the excuse of a receiver that cuts each one: it gets a request twice at most', async () => {
+  test('is no excuse for a receiver that cuts each one: it gets a request at most twice', async () => {
     const receiver = await openReceiver();
     receiver.respond((_request, response, count) => {
       if (count === 1) response.end();
@@ -279,7 +279,7 @@ describe('a connection that was kept', () => {
     expect(receiver.received).toHaveLength(4);
   });
 
-  test('is not repeated once the answer has begun', async () => {
+  test('is not replaced once the response has begun', async () => {
     const receiver = await openReceiver();
     receiver.respond((_request, response, count) => {
       if (count === 1) response.end();
@@ -291,7 +291,7 @@ describe('a connection that was kept', () => {
     expect(receiver.received).toHaveLength(2);
   });
 
-  test('is left alone when the receiver says it closes it', async () => {
+  test('is not used again when the receiver announces its close', async () => {
     const receiver = await openReceiver();
     receiver.respond((_request, response) => response.writeHead(200, { connection: 'close' }).end());
     const sender = openSender({ connectionsPerOrigin: 1 });
@@ -301,7 +301,7 @@ describe('a connection that was kept', () => {
   });
 });
 
-describe('a request whose lease ends', () => {
+describe('a request whose lease expires', () => {
   test.each([
     ['while its name is looked up', { first: 0 }],
     ['while a kept connection turns out to be closed', { first: 1 }],
@@ -309,7 +309,7 @@ describe('a request whose lease ends', () => {
     const receiver = await openReceiver();
     let isGood = true;
     receiver.respond((_request, response, count) => {
-      if (count > first) isGood = false; // the worker stood still, and the receiver closed the connection
+      if (count > first) isGood = false; // the worker was stopped, and the receiver closed the connection
       if (count > first) response.socket?.destroy();
       else response.end();
     });
@@ -331,7 +331,7 @@ describe('a request whose lease ends', () => {
     if (first > 0) expect((await send()).errorCode).toBeNull();
   });
 
-  test('while the receiver works is given up before that', async () => {
+  test('while the receiver works is aborted before that', async () => {
     const receiver = await openReceiver();
     receiver.respond(() => undefined);
     const sender = openSender({ timeoutMs: PATIENCE_MS });
@@ -342,8 +342,8 @@ describe('a request whose lease ends', () => {
   });
 });
 
-describe('giving up', () => {
-  test('ends each exchange as lost, at whatever stage, and the sender continues', async () => {
+describe('aborting', () => {
+  test('ends each exchange as lost, at any stage, and the sender continues', async () => {
     const receiver = await openReceiver();
     receiver.respond((_request, response, count) => {
       if (count === 2) response.writeHead(500).write('half');
@@ -360,7 +360,7 @@ describe('giving up', () => {
     expect(receiver.received).toHaveLength(3);
   });
 
-  test('for good leaves no socket behind, and later exchanges are lost', async () => {
+  test('permanently leaves no socket behind, and later exchanges are lost', async () => {
     const receiver = await openReceiver();
     const sender = openSender();
     await Promise.all(Array.from({ length: 20 }, () => post(sender, receiver.url)));
@@ -376,7 +376,7 @@ describe('giving up', () => {
   });
 });
 
-describe('the guard of addresses', () => {
+describe('the address filter', () => {
   const spellings = ['127.0.0.1', '127.1', '2130706433', '0x7f.1', '0x7f000001', '0177.0.0.1', '017700000001']
     .concat(['127.0.0.1.', '①②⑦.0.0.1', '%31%32%37.0.0.1', 'localhost', 'LOCALHOST', 'localhost.'])
     .concat(['[::1]', '[0:0:0:0:0:0:0:1]', '[::ffff:127.0.0.1]', '[::ffff:7f00:1]', '0', '0.0.0.0', '[::]'])
@@ -426,7 +426,7 @@ describe('the guard of addresses', () => {
       ],
       null,
     ],
-  ])('dials what is allowed of several addresses: %s', async (_name, found, code) => {
+  ])('dials the allowed ones of several addresses: %s', async (_name, found, code) => {
     const receiver = await openReceiver();
     const { port } = new URL(receiver.url);
     const sender = openSender({
@@ -437,7 +437,7 @@ describe('the guard of addresses', () => {
     expect(receiver.connections()).toBe(code === null ? 1 : 0);
   });
 
-  test('reports the most telling error when several addresses fail', async () => {
+  test('reports the most specific error when several addresses fail', async () => {
     const receiver = await startReceiver();
     await receiver.close();
     const sender = openSender({
@@ -471,11 +471,11 @@ test('thousands of origins leave nothing behind', async () => {
     }
   };
   await visit(0, 3000);
-  // Those that wait for another request; the sender keeps 1,000 of them, the receiver has the other end of each.
+  // Connections that wait for another request; the sender keeps 1,000 of them, the receiver has the other end of each.
   await until('the oldest idle connections are cut', () => handles() < 2 * 1000 + 50, 1000);
 });
 
-test('names whose name servers are down do not hold up other deliveries', async () => {
+test('names whose name servers are down do not delay other deliveries', async () => {
   const silent = createSocket('udp4');
   let asked = 0;
   silent.on('message', () => {

@@ -6,7 +6,7 @@ import { startReceiver } from '../support/receiver.ts';
 import { until } from '../support/wire.ts';
 import { dataFolder } from './support-server.ts';
 
-// leases of four seconds: what a killed worker had under way is due again soon
+// leases of four seconds: deliveries in flight at a killed worker are due again soon
 const settings = { DELIVERY_TIMEOUT_MS: '2000', DELIVERY_ALLOW_CIDRS: '127.0.0.0/8' };
 const ROUNDS = rounds(2, 6);
 const EVENTS = 1200;
@@ -30,7 +30,7 @@ async function publishAll(api: Api): Promise<string[]> {
   return ids;
 }
 
-test('a recovery whose server is killed, and PostgreSQL every other time, goes on where it was and queues nothing twice', async () => {
+test('a recovery whose server is killed, and PostgreSQL every other time, continues where it was and queues nothing twice', async () => {
   const folder = dataFolder({ settings });
   cleanups.push(() => folder.remove());
   const receiver = await startReceiver();
@@ -46,7 +46,7 @@ test('a recovery whose server is killed, and PostgreSQL every other time, goes o
   const idle = async () => (await folder.query('select 1 from queue limit 1')).length === 0;
   await until('all are delivered', idle);
 
-  // so slow that no round comes to its end
+  // so slow that no round completes
   const limited = async (rate_limit: number | null) =>
     expect((await server.api.patch(endpoint, { rate_limit })).status).toBe(200);
   await limited(20);
@@ -77,7 +77,7 @@ test('a recovery whose server is killed, and PostgreSQL every other time, goes o
             count(*) filter (where error_code <> 'lost')::int as bad
      from attempts where trigger = 'recovery' group by event_id order by event_id`,
   );
-  // what was under way when its worker was killed was sent again, and is logged as lost before
+  // deliveries in flight at a killed worker were sent again, and are logged as lost before
   expect(attempts.filter(({ good, bad }) => good !== 1 || bad !== 0)).toEqual([]);
   expect(attempts.map(({ id }) => id)).toEqual(events.toSorted());
   expect(new Set(receiver.received.map(({ headers }) => headers['webhook-id'])).size).toBe(EVENTS);

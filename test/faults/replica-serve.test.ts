@@ -28,7 +28,7 @@ afterAll(async () => {
   await pair?.close();
 });
 
-/** Waits until the server says this of the replica; returns it. */
+/** Waits until the server reports this about the replica; returns the report. */
 const replica = (wanted: { is_used: boolean; problem: RegExp | null }) =>
   until(`the replica to be told as ${JSON.stringify(wanted.is_used)}`, async () => {
     const { replica } = (await server.api.get('/v2/system')).body;
@@ -44,14 +44,14 @@ test('payhook serve starts on an empty database and reads from the replica that 
   server = await folder.start();
   expect(await replica({ is_used: true, problem: null })).toMatchObject({ problem: null, lag_ms: 0 });
   expect(server.log()).toContain('the replica is read from');
-  // a busy machine may be too late for a moment, but the tables were waited for
+  // a busy machine may be late for a moment, but the tables were waited for
   expect(server.log()).not.toContain('does not exist');
   const { body } = await server.api.post('/v2/affiliates', { email: 'a@example.com' });
   expect((await server.api.get('/v2/affiliates')).body.data).toMatchObject([{ id: body.id }]);
   expect(await doctor()).toMatchObject({ status: 'ok', detail: 'has what the primary has' });
 });
 
-test('while the replica is behind, the server and doctor say how far; then it is read from again', async () => {
+test('while the replica is behind, the server and doctor show how far; then it is read again', async () => {
   await pair.query('replica', 'select pg_wal_replay_pause()');
   const { body } = await server.api.post('/v2/affiliates', { email: 'b@example.com' });
   expect((await server.api.get('/v2/affiliates?email=b@example.com')).body.data).toMatchObject([body]);
@@ -67,7 +67,7 @@ test('while the replica is behind, the server and doctor say how far; then it is
   await replica({ is_used: true, problem: null });
 });
 
-test('a replica that dies takes no server with it: the server says so, answers, and stops when it is told to', async () => {
+test('a dead replica stops no server: the server reports it, answers, and stops on SIGTERM', async () => {
   await pair.killReplica();
   const told = await replica({ is_used: false, problem: /cannot be reached|does not answer/ });
   expect(told).toMatchObject({ lag_ms: null, lag_bytes: null });

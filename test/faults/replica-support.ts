@@ -16,11 +16,11 @@ import { until } from '../support/wire.ts';
 export interface Server {
   readonly platform: Platform;
   readonly url: string;
-  /** How many requests each of the two has answered since it was last asked. */
+  /** How many requests each of the two has answered since the last call. */
   answered(): { primary: number; replica: number };
-  /** Waits until the replica is read from. */
+  /** Waits until the replica is read. */
   untilUsed(): Promise<void>;
-  /** Waits until it is left out for such a reason. */
+  /** Waits until it is excluded for this reason. */
   untilLeftOut(reason: RegExp): Promise<void>;
   close(): Promise<void>;
 }
@@ -36,11 +36,11 @@ export interface Replicated extends Server {
   otherAccount(): Promise<{ readonly secret: string }>;
   /** Another server on the same two, or with something else as its replica; the caller closes it. */
   secondServer(replica?: ConnectionTarget): Promise<Server>;
-  /** Replays on the replica, or does not. */
+  /** Pauses or resumes replay on the replica. */
   replay(does: boolean): Promise<void>;
 }
 
-/** Starts them and waits until the replica is read from. */
+/** Starts them and waits until the replica is read. */
 export async function startReplicated(): Promise<Replicated> {
   const folder = mkdtempSync(join(tmpdir(), 'payhook-replica-'));
   const pair = await startPair({ synchronous: false, settings: { fsync: 'off' } });

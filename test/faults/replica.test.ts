@@ -9,14 +9,14 @@ const READS = rounds(300, 10_000);
 const CALLERS = 8;
 const LIST = '/v2/affiliates?sort=-created_at';
 
-// one after the other: each leaves a replica that is read from, but for the last
+// one after the other: each leaves a replica that is read, except the last
 let stage: Replicated;
 beforeAll(async () => {
   stage = await startReplicated();
 });
 afterAll(() => stage?.close());
 
-/** Asks until the replica answers, which on a busy machine may have been too late before; returns that answer. */
+/** Repeats until the replica answers, which on a busy machine may have been too late before; returns that response. */
 const untilByReplica = (api: Api, path: string) =>
   until(`${path} from the replica`, async () => {
     stage.answered();
@@ -49,7 +49,7 @@ test('the replica answers lists, reports and charts; the primary answers the res
   expect(replica).toMatchObject({ is_used: true, problem: null });
 });
 
-test('no list or report that the replica answers has anything of another account', async () => {
+test('no list or report of the replica contains anything of another account', async () => {
   const { api, url, answered, otherAccount } = stage;
   const [mark, theirMark] = ['of-ours@example.com', 'of-theirs@example.com'];
   const other = apiOf(url, (await otherAccount()).secret);
@@ -75,7 +75,7 @@ test('no list or report that the replica answers has anything of another account
   expect((await untilByReplica(api, LIST)).text).not.toContain(theirMark);
 });
 
-test('what one reads includes all that another was told to be stored, on another server, while replay pauses and goes on', async () => {
+test('a read includes every acknowledged write, even of another server, while replay pauses and resumes', async () => {
   const { api, replay, secondServer, answered } = stage;
   const other = await api.post('/v2/api-keys', { name: 'another' });
   answered();
@@ -115,7 +115,7 @@ test('what one reads includes all that another was told to be stored, on another
   }
 });
 
-test('a replica that does not replay is left out and says how far it is behind; it is taken back when it has caught up', async () => {
+test('a replica that does not replay is excluded and shows how far it is behind; it is used again when it has caught up', async () => {
   const { api, replay, answered, untilUsed, untilLeftOut, otherAccount, url } = stage;
   const other = apiOf(url, (await otherAccount()).secret);
   const [ours, theirs] = [await api.get(LIST), await other.get(LIST)];
@@ -139,7 +139,7 @@ test('a replica that does not replay is left out and says how far it is behind; 
   expect((await untilByReplica(other, LIST)).text).toBe(theirs.text);
 });
 
-test('a replica that is killed while many read fails no request, and is taken back when it was started again', async () => {
+test('a replica that is killed during many reads fails no request, and is used again after its restart', async () => {
   const { api, pair, answered, untilUsed, untilLeftOut } = stage;
   let isOver = false;
   const statuses: number[] = [];
@@ -162,7 +162,7 @@ test('a replica that is killed while many read fails no request, and is taken ba
   expect(new Set(statuses)).toEqual(new Set([200]));
 });
 
-test('a replica that says nothing any more fails no request: who waits for it is answered by the primary', async () => {
+test('a replica that falls silent fails no request: the primary answers the waiting ones', async () => {
   const { api, proxy, untilUsed, untilLeftOut, answered } = stage;
   expect((await api.get('/v2/affiliates')).status).toBe(200);
   answered();
@@ -177,7 +177,7 @@ test('a replica that says nothing any more fails no request: who waits for it is
   await untilUsed();
 });
 
-test('a primary that is named as the replica is never read from', async () => {
+test('a primary that is named as the replica is never read', async () => {
   const server = await stage.secondServer(stage.pair.primary.connection);
   try {
     await server.untilLeftOut(/^takes writes/);
@@ -188,7 +188,7 @@ test('a primary that is named as the replica is never read from', async () => {
   }
 });
 
-test('a replica that is promoted is left out, and so is one that has gone another way since', async () => {
+test('a promoted replica is excluded, and so is one that has diverged since', async () => {
   const { api, pair, answered, untilLeftOut } = stage;
   await pair.promote();
   await untilLeftOut(/^takes writes/);

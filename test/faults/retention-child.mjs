@@ -5,8 +5,8 @@ import {
 } from '../../dist/testing/program.js';
 
 /*
- * A process of its own that does nothing but drop old weeks, so that a test can kill it. Its settings are those of the
- * program. Out: the line `ready`; then `done` each time that nothing is left to drop. In: any line, to begin.
+ * A process that only drops old weeks, so that a test can kill it. Its settings are those of the program. Output: the
+ * line `ready`; then `done` each time that nothing is left to drop. Input: any line, to begin.
  */
 
 const config = readConfig();
@@ -18,7 +18,7 @@ for (;;) {
     await dropOldWeeks({ db: platform.db, log: platform.log, days: config.delivery.retentionDays });
     process.stdout.write('done\n');
   } catch (error) {
-    // tables that others hold: what waits for them is tried again
+    // tables that others hold: a drop that waits for them is retried
     process.stdout.write(`${error.message}\n`);
   }
 }

@@ -18,11 +18,11 @@ import { startWorld, type World } from '../support/world.ts';
 const DAY_MS = 86_400_000;
 const SCRIPT = fileURLToPath(new URL('retention-child.mjs', import.meta.url));
 const ROUNDS = rounds(2, 12);
-/** More, while no kill has hit the middle of a drop. */
+/** More, until a kill has hit the middle of a drop. */
 const MOST_ROUNDS = ROUNDS + 8;
 const WEEKS = 4;
 const OF_A_WEEK = 60;
-/** How many days ago the event happened that nobody has delivered. */
+/** How many days ago the undelivered event happened. */
 const STUCK = 500;
 const LOG = '/v2/webhook-events/';
 
@@ -43,7 +43,7 @@ async function kill(child: ChildProcess): Promise<void> {
 
 interface Dropper {
   begin(): void;
-  /** Waits until it has found nothing more to drop, since now. */
+  /** Waits until it has found nothing more to drop, from now on. */
   done(): Promise<void>;
   kill(): Promise<void>;
 }
@@ -70,7 +70,7 @@ async function startDropper(world: World): Promise<Dropper> {
   return {
     begin: () => void child.stdin.write('begin\n'),
     async done() {
-      // the one under way may have looked before
+      // the current one may have looked before
       const before = said.split('done').length;
       await until('nothing is left to drop', () => said.split('done').length > before + 1);
     },
@@ -78,7 +78,7 @@ async function startDropper(world: World): Promise<Dropper> {
   };
 }
 
-/** Asks for the log again and again: each answer agrees with itself, and what is gone does not come back. */
+/** Requests the log repeatedly: each response agrees with itself, and dropped events do not come back. */
 function asking(world: World, young: number, grows: () => void) {
   let busy = true;
   let asked = 0;
@@ -144,11 +144,11 @@ test('kill -9 of processes that drop old weeks, two at once, in a loop, leaves n
     }
     expect(brokenOff).toBeGreaterThan(0);
     for (const dropper of droppers) dropper.begin();
-    // a process that was killed may hold its lock a moment longer, and others leave the work to it
+    // a killed process may hold its lock a moment longer, and others skip the work meanwhile
     await until('all old weeks are gone', async () => {
       await Promise.all(droppers.map((dropper) => dropper.done()));
       if ((await world.api.get(`${LOG}?per_page=1`)).body.pagination.total > young) return false;
-      // a week that is half dropped is in no list, and by now none is begun
+      // a half-dropped week is in no list, and by now none is begun
       return !(await halfDropped());
     });
     expect(await stopAsking()).toBeGreaterThan(ROUNDS);
@@ -168,7 +168,7 @@ test('kill -9 of processes that drop old weeks, two at once, in a loop, leaves n
     for (const dropper of droppers) await dropper.kill();
   } finally {
     await stopAsking();
-    // counts the books, and the log
+    // checks the books, and the log
     await world.close();
   }
 });

@@ -14,7 +14,7 @@ const hasNginx = spawnSync('nginx', ['-v']).status === 0;
 const ROUNDS = rounds(1, 10);
 const CALLERS = 6;
 
-/** nginx in front of servers on these ports, as docs/scaling.md sets it up. */
+/** nginx in front of servers on these ports, configured as in docs/scaling.md. */
 async function startNginx(ports: readonly number[]) {
   const folder = mkdtempSync(join(tmpdir(), 'payhook-nginx-'));
   const port = await freePort();
@@ -43,7 +43,7 @@ async function startNginx(ports: readonly number[]) {
   await until('nginx listens', () => listens(url));
   return {
     url,
-    /** Marks the server on this port as down, or none, and reloads: what is in progress is finished. */
+    /** Marks the server on this port as down, or none, and reloads: requests in progress are finished. */
     take(down?: number) {
       configure(down);
       child.kill('SIGHUP');

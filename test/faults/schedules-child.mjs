@@ -5,8 +5,8 @@ import {
 } from '../../dist/testing/program.js';
 
 /*
- * A process of its own that runs the schedules that are due, so that a test can kill it. Its settings are those of the
- * program. Out: the line `done` when it has run them.
+ * A process that runs due schedules, so that a test can kill it. Its settings are those of the program. Output: the
+ * line `done` when it has run them.
  */
 
 const { db, log } = await openPlatform(readConfig(), { purpose: 'command' });

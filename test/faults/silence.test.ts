@@ -3,15 +3,15 @@ import { onStage } from '../delivery/support.ts';
 import type { Answer } from '../support/api.ts';
 import { until } from '../support/wire.ts';
 
-/** An answer that is allowed: what was asked for, or that the database is away and when to try again. */
+/** An allowed response: the requested one, or that the database is unavailable and when to retry. */
 function expectClear(answer: Answer, good: number): void {
   if (answer.status === good) return;
   expect([answer.status, answer.reason], answer.text).toEqual([500, 'database_unavailable']);
   expect(Number(answer.headers.get('retry-after'))).toBeGreaterThan(0);
 }
 
-describe.concurrent('connections to PostgreSQL that go silent', () => {
-  test('are given up and replaced: requests are answered, deliveries go on, nothing is lost', () =>
+describe.concurrent('connections to PostgreSQL that fall silent', () => {
+  test('are given up and replaced: requests are answered, deliveries continue, nothing is lost', () =>
     onStage({ databaseLatencyMs: 0, poolSize: 3 }, async ({ api, world, ...stage }) => {
       world.expectErrors();
       const receiver = await stage.receiver();
@@ -35,7 +35,7 @@ describe.concurrent('connections to PostgreSQL that go silent', () => {
         const came = new Set(all.map(({ headers }) => headers['webhook-id']));
         return taken.every((id) => came.has(id));
       });
-      // what they held in PostgreSQL is let go: no transaction is left open there
+      // their locks in PostgreSQL are released: no transaction is left open there
       await until('no transaction to be left open', async () => {
         const [row] = await world.query<{ n: number }>(
           `select count(*)::int as n from pg_stat_activity
@@ -47,7 +47,7 @@ describe.concurrent('connections to PostgreSQL that go silent', () => {
       expect((await fetch(`${world.url}/readyz`)).status).toBe(200);
     }));
 
-  test('all of them, new ones too: /readyz says so, and all goes on when they speak again', () =>
+  test('all of them, including new ones: /readyz says so, and everything continues when they respond again', () =>
     onStage({ databaseLatencyMs: 0, poolSize: 3 }, async ({ api, world, ...stage }) => {
       world.expectErrors();
       const receiver = await stage.receiver();
@@ -79,7 +79,7 @@ describe.concurrent('connections to PostgreSQL that go silent', () => {
     }));
 });
 
-test('/readyz reports work that is due and that no worker takes', () =>
+test('/readyz reports due work that no worker takes', () =>
   onStage({ delivers: false }, async ({ api, world, ...stage }) => {
     const receiver = await stage.receiver();
     await stage.endpoint(receiver);

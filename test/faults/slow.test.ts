@@ -15,7 +15,7 @@ let affiliates: number[];
 beforeAll(async () => {
   affiliates = await makeAffiliates(world.api, 2);
 });
-// it throws when an error was logged: whoever is slow is no mistake of ours
+// it throws when an error was logged: a slow client is no error of ours
 
 /** Sends a byte now and then for as long as the connection lives. */
 function drip(wire: Wire, byte = 'a'): void {
@@ -46,7 +46,7 @@ describe('a client that sends a byte now and then does not hold a connection:', 
     for (const { received } of await Promise.all(wires.map((wire) => wire.closed()))) expectTimeout(received);
   });
 
-  test('a body behind a request that is still to be answered', async () => {
+  test('a body behind a request that is still unanswered', async () => {
     const wire = await openWire(world.url, 'GET', '/v2/affiliates', { ...json(), connection: 'keep-alive' });
     const head = Object.entries({
       ...json(),
@@ -68,7 +68,7 @@ describe('a client that sends a byte now and then does not hold a connection:', 
     expectTimeout((await wire.closed()).received);
   });
 
-  test('a form, whose refusal is in the words of its page', async () => {
+  test('a form, whose refusal is a page', async () => {
     const form = { 'content-type': 'application/x-www-form-urlencoded', 'content-length': '900' };
     const [signIn, token] = await Promise.all(
       ['/sign-in', '/oauth/token'].map(async (path) => {
@@ -104,7 +104,7 @@ describe('a client that sends a byte now and then does not hold a connection:', 
   });
 });
 
-test('a slow import that keeps moving is taken, however long it takes', async () => {
+test('a slow import that keeps moving is accepted, however long it takes', async () => {
   const file = salesFile(salesFor(affiliates, 600, 'slow'));
   const wire = await openWire(world.url, 'POST', IMPORT, { ...csv(), 'content-length': `${file.length}` });
   let pieces = 0;
@@ -114,7 +114,7 @@ test('a slow import that keeps moving is taken, however long it takes', async ()
     await new Promise((resolve) => setTimeout(resolve, 250));
   }
   const { received } = await wire.closed();
-  // twice the time in which a body that stands still is given up
+  // twice the time after which a stalled body is aborted
   expect(pieces * 250).toBeGreaterThan(4000);
   expect(received).toMatch(/^HTTP\/1\.1 20[01] [\s\S]*"created":600/);
 });
@@ -149,9 +149,9 @@ describe('an unwanted body is not read to its end:', () => {
     more();
     const { received } = await wire.closed();
     expect(received).toMatch(new RegExp(`^HTTP/1\\.1 ${status} `));
-    // or a client would send its next request behind what is never read
+    // or a client would send its next request after a body that is never read
     expect(received).toMatch(/\r\nconnection: close\r\n/i);
-    // what the kernel holds on both sides, beside the little that is read
+    // the kernel buffers of both sides, besides the little that is read
     expect(sent).toBeLessThan(50e6);
   });
 });
@@ -159,7 +159,7 @@ describe('an unwanted body is not read to its end:', () => {
 test('a large unwanted body does not break the next request of its sender', async () => {
   const body = JSON.stringify({ email: 'x'.repeat(3 << 20) });
   for (let round = 0; round < rounds(2, 20); round++) {
-    // whether the answer is read before the connection ends is the client's to say
+    // the client decides whether it reads the response before the connection ends
     await fetch(`${world.url}/v2/affiliates`, {
       method: 'POST',
       headers: { 'content-type': 'application/json' },
@@ -192,7 +192,7 @@ describe('a download', () => {
 
   const download = () => openWire(world.url, 'GET', path, { authorization: `Bearer ${world.api.key}` });
 
-  test('that stands still is cut off', async () => {
+  test('that stalls is cut off', async () => {
     const wire = await download();
     wire.socket.pause();
     await until('it was cut off', () =>
@@ -202,7 +202,7 @@ describe('a download', () => {
     expect(isWhole((await wire.closed()).received)).toBe(false);
   });
 
-  test('that is read slowly comes whole', async () => {
+  test('that is read slowly arrives complete', async () => {
     const wire = await download();
     const timer = setInterval(
       () => (wire.socket.isPaused() ? wire.socket.resume() : wire.socket.pause()),
@@ -214,7 +214,7 @@ describe('a download', () => {
   });
 });
 
-test('half of the places for files are for one account, and the other half is for the others', async () => {
+test('one account gets half of the slots for files, and the others get the other half', async () => {
   const other = await world.otherAccount();
   const begin = async (key: string) => {
     const wire = await openWire(world.url, 'POST', IMPORT, {
@@ -238,14 +238,14 @@ test('half of the places for files are for one account, and the other half is fo
   });
 });
 
-describe('where twenty connections are all there may be', () => {
+describe('with a limit of twenty connections', () => {
   let small: World;
   beforeAll(async () => {
     small = await startWorld({ settings: { REQUEST_TIMEOUT_MS: '2000', MAX_CONNECTIONS: '20' } });
   });
   afterAll(() => small.close());
 
-  /** Opens so many connections; each sends this and then nothing more. */
+  /** Opens this many connections; each sends this and then nothing more. */
   const crowd = (count: number, head: string) =>
     Promise.all(
       Array.from({ length: count }, async () => {
@@ -262,7 +262,7 @@ describe('where twenty connections are all there may be', () => {
     ['that never end their heads', 'GET /healthz HTTP/1.1\r\nhost: x\r\n'],
     ['that keep a body back', 'POST /sign-in HTTP/1.1\r\nhost: x\r\ncontent-length: 9\r\n\r\n'],
     ['that were answered and stay', 'GET /healthz HTTP/1.1\r\nhost: x\r\n\r\n'],
-  ])('sixty %s keep nobody out for long', async (_, head) => {
+  ])('sixty %s block nobody for long', async (_, head) => {
     const sockets = await crowd(60, head);
     await until('the server answers', () =>
       small.api.get('/v2/account').then(

@@ -23,7 +23,7 @@ afterEach(async () => {
   await Promise.all(gone);
 });
 
-/** Whether the server answers a request over a connection of its own. */
+/** Whether the server answers a request over a new connection. */
 const isAnswered = (url: string, from?: string): Promise<boolean> =>
   open(url, request('GET', '/healthz', { connection: 'close' }), from).then((client) =>
     until('an answer, or the end', () => client.isLeft()).then(() =>
@@ -37,7 +37,7 @@ const request = (method: string, path: string, headers: Record<string, string> =
     .join('')}\r\n${body}`;
 const HALF_HEAD = 'GET /healthz HTTP/1.1\r\nhost:';
 
-describe('the server lets go of a client that never closes', () => {
+describe('the server releases a client that never closes', () => {
   const world = useWorld({ settings: { REQUEST_TIMEOUT_MS: '1000', MIN_BYTES_PER_SECOND: '1000' } });
   const owned = () => ({ authorization: `Bearer ${world.api.key}`, 'content-type': 'application/json' });
   const json = { 'content-type': 'application/json' };
@@ -92,7 +92,7 @@ describe('the server lets go of a client that never closes', () => {
     await client.freed();
   });
 
-  test('that goes on in another protocol after it asked for an upgrade', async () => {
+  test('that continues in another protocol after it requested an upgrade', async () => {
     const upgrade = request('GET', '/healthz', { connection: 'upgrade', upgrade: 'websocket' });
     const client = await open(world.url, upgrade);
     await until('the answer', () => client.received().endsWith('}'));
@@ -100,7 +100,7 @@ describe('the server lets go of a client that never closes', () => {
     await client.freed();
   });
 
-  test('that reads no answers to the thousands of requests it sent at once', async () => {
+  test('that reads no responses to the thousands of requests it sent at once', async () => {
     const client = await open(world.url, '');
     client.socket.pause();
     // more than the kernel holds for both sides
@@ -112,14 +112,14 @@ describe('the server lets go of a client that never closes', () => {
     await client.freed();
   });
 
-  test('and answers a broken request behind one that it is answering with the end of the connection', async () => {
+  test('and answers a broken request behind an unanswered one by ending the connection', async () => {
     const client = await open(world.url, `${request('GET', '/v2/account', owned())}\0\0\0\0`);
     await client.freed();
     expect(client.received().match(/^HTTP\/1\.1 \d+/gm)?.length).toBeLessThanOrEqual(1);
   });
 });
 
-describe('where two hundred connections are all there may be', () => {
+describe('with a limit of two hundred connections', () => {
   let small: World;
   beforeAll(async () => {
     small = await startWorld({
@@ -127,10 +127,10 @@ describe('where two hundred connections are all there may be', () => {
     });
   });
   afterAll(() => small.close());
-  // who comes behind those that have left is answered once the server has seen them leave
+  // a client that arrives after closed connections is answered once the server has noticed that they closed
   beforeEach(() => until('the server is empty', () => isAnswered(small.url)));
 
-  /** Requests that are in progress: the server has asked for their bodies. */
+  /** Requests in progress: the server has asked for their bodies. */
   const begin = async (count: number, from: string): Promise<Stubborn[]> => {
     const head = request('POST', '/v2/affiliates', {
       authorization: `Bearer ${small.api.key}`,
@@ -149,14 +149,14 @@ describe('where two hundred connections are all there may be', () => {
     ['with half a head', HALF_HEAD],
     ['that were answered and stay', request('GET', '/healthz')],
     ['that were refused and stay', 'hello\r\n\r\n'],
-  ])('210 connections %s keep nobody out', async (_, bytes) => {
+  ])('210 connections %s block nobody', async (_, bytes) => {
     await openMany(105, small.url, bytes, '127.0.0.2');
     await openMany(105, small.url, bytes, '127.0.0.3');
     expect(await isAnswered(small.url)).toBe(true);
     expect(await isAnswered(small.url, '127.0.0.2')).toBe(true);
   });
 
-  test('a connection that waits for its next request gives way, one for each new connection, the longest first', async () => {
+  test('a connection that waits for its next request is closed for a new connection, the longest-waiting first', async () => {
     const idle = async (count: number): Promise<Stubborn[]> => {
       const clients = await openMany(count, small.url, request('GET', '/healthz'), '127.0.0.9');
       await until('all were answered', () => clients.every((client) => client.received().endsWith('}')));
@@ -169,18 +169,18 @@ describe('where two hundred connections are all there may be', () => {
     expect(held(others)).toHaveLength(199);
   });
 
-  test('a connection with a request in progress gives way to nobody', async () => {
+  test('a connection with a request in progress is never closed for another', async () => {
     const busy = await begin(200, '127.0.0.9');
     expect(await isAnswered(small.url)).toBe(false);
     expect(held(busy)).toHaveLength(200);
   });
 
-  test('one address has half of them at most, and a trusted proxy all', async () => {
+  test('one address has at most half of them, and a trusted proxy may have all', async () => {
     const greedy = await begin(150, '127.0.0.2');
     expect(held(greedy)).toHaveLength(100);
     expect(await isAnswered(small.url, '127.0.0.2')).toBe(false);
     expect(await isAnswered(small.url)).toBe(true);
-    // room for the request that is asked for an answer is left
+    // room is left for the request that must be answered
     const proxied = await begin(98, '127.0.0.9');
     expect(await isAnswered(small.url, '127.0.0.9')).toBe(true);
     expect(held(proxied)).toHaveLength(98);
@@ -191,14 +191,14 @@ describe('where two hundred connections are all there may be', () => {
     );
   });
 
-  test("an address that has its share closes its own idle connections for a new one, and nobody else's", async () => {
+  test("an address at its limit closes its own idle connections for a new one, and nobody else's", async () => {
     const others = await openMany(20, small.url, request('GET', '/healthz'), '127.0.0.3');
     await openMany(120, small.url, request('GET', '/healthz'), '127.0.0.2');
     expect(await isAnswered(small.url, '127.0.0.2')).toBe(true);
     expect(held(others)).toHaveLength(20);
   });
 
-  test('the port of the metrics answers /healthz whatever happens at the other, and to itself', async () => {
+  test('the port of the metrics answers /healthz whatever happens at the other port or at this one', async () => {
     const at = new URL('/healthz', small.metricsUrl).href;
     await begin(200, '127.0.0.9');
     for (const bytes of ['', HALF_HEAD, request('GET', '/healthz')]) {

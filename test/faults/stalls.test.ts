@@ -9,7 +9,7 @@ import { until } from '../support/wire.ts';
 import { type DataFolder, dataFolder, type ServerProcess } from './support-server.ts';
 import { sharedDatabase } from './support-shared.ts';
 
-/** The shortest lease there is: attempts are shorter here than half of it. */
+/** The shortest possible lease: attempts are shorter here than half of it. */
 const LEASE_MS = 4000;
 const settings = {
   DELIVERY_TIMEOUT_MS: '1500',
@@ -30,11 +30,11 @@ afterEach(async () => {
   for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
 });
 
-/** What a receiver saw. */
+/** What a receiver recorded. */
 interface Seen {
   /** The numbers of the events of each request. */
   readonly requests: (readonly number[])[];
-  /** Requests that were open at the same time, at most. */
+  /** The most requests open at the same time. */
   most: number;
 }
 
@@ -47,16 +47,16 @@ interface Scene {
   readonly seen: Readonly<Record<Kind, Seen>>;
   /** Called with each request before it is answered. */
   onRequest: ((kind: Kind) => void) | undefined;
-  /** Requests that come from now on must have been signed from now on. */
+  /** Requests that arrive from now on must have been signed from now on. */
   noteResumed(): void;
   /** Events with one ordering key, one after the other; returns when PostgreSQL has them. */
   publish(server: ServerProcess, count: number): Promise<void>;
   untilNothingWaits(): Promise<void>;
-  /** The same, or a process that stands still has rows locked since before its leases ended. */
+  /** The same, or a stalled process has rows locked since before its leases expired. */
   untilNothingCanGo(): Promise<void>;
-  /** Waits until leases that were given before are over. */
+  /** Waits until earlier leases have expired. */
   untilLeasesEnd(): Promise<void>;
-  /** Proves what holds whenever a process stood still. */
+  /** Proves the guarantees that hold whenever a process stalled. */
   expectOrder(): Promise<void>;
 }
 
@@ -78,7 +78,7 @@ async function openScene(more: Readonly<Record<string, string>> = {}): Promise<S
     const { requests } = seen[kind];
     const events = [JSON.parse(body)].flat() as { data: { number: number } }[];
     requests.push(events.map(({ data }) => data.number));
-    // whole seconds: less than one is cut off
+    // whole seconds: the fraction is cut off
     if (Number(headers['webhook-timestamp']) < Math.floor(resumedAt / 1000)) late.push(`${kind}: ${body}`);
     open[kind] += 1;
     seen[kind].most = Math.max(seen[kind].most, open[kind]);
@@ -147,11 +147,11 @@ async function openScene(more: Readonly<Record<string, string>> = {}): Promise<S
     },
     async expectOrder() {
       const { requests, most } = seen.ordered;
-      expect(requests.flat(), 'no event comes after a later one of its key').toEqual(
+      expect(requests.flat(), 'no event arrives after a later one of its key').toEqual(
         requests.flat().toSorted((one, other) => one - other),
       );
       expect(most, 'requests of one key at the same time').toBe(1);
-      expect(late, 'signed before the process stood still, sent after it').toEqual([]);
+      expect(late, 'signed before the process stalled, sent after it').toEqual([]);
       const logged = await folder.query<{ sum: number }>(
         'select sum(attempt_count)::int as sum from deliveries group by endpoint_id',
       );
@@ -167,7 +167,7 @@ async function openScene(more: Readonly<Record<string, string>> = {}): Promise<S
   return scene;
 }
 
-/** Stops a process when this happens first; `stopped` says that it has. */
+/** Stops a process when this happens first; `stopped` resolves then. */
 function stopping(pid: number) {
   let isStopped = false;
   return {
@@ -201,9 +201,9 @@ interface Step {
   /** A statement; null = a request is at the ordered endpoint. */
   readonly statement: string | null;
   readonly isCommit: boolean;
-  /** Another worker can go on meanwhile: no row is locked. */
+  /** Another worker can continue meanwhile: no row is locked. */
   readonly isFree: boolean;
-  /** What was not sent anywhere by then comes exactly once. */
+  /** What was not sent by then arrives exactly once. */
   readonly unsent: readonly Kind[];
 }
 const STEPS: readonly Step[] = [
@@ -228,7 +228,7 @@ const STEPS: readonly Step[] = [
   { when: 'results were committed', statement: 'let_next_go', isCommit: true, isFree: true, unsent: [] },
 ];
 
-describe('a worker that stands still longer than its lease', () => {
+describe('a worker that stalls longer than its lease', () => {
   for (const { when, statement, isCommit, isFree, unsent } of STEPS) {
     test(`when ${when} sends nothing late and breaks no order`, { timeout: TEST_PATIENCE_MS }, async () => {
       const scene = await openScene();
@@ -265,7 +265,7 @@ describe('a worker that stands still longer than its lease', () => {
     });
   }
 
-  test('and loses its connection is taken for dead, and begins again under another number', {
+  test('and loses its connection is treated as dead, and starts again under another number', {
     timeout: TEST_PATIENCE_MS,
   }, async () => {
     // leases of two minutes
@@ -299,7 +299,7 @@ describe('a worker that stands still longer than its lease', () => {
   });
 });
 
-test('a server that stands still while it publishes sends nothing late of what it leased to itself', {
+test('a server that stalls while it publishes sends nothing late of what it leased to itself', {
   timeout: TEST_PATIENCE_MS,
 }, async () => {
   const scene = await openScene();
@@ -307,7 +307,7 @@ test('a server that stands still while it publishes sends nothing late of what i
   const publisher = await folder.start({ DELIVERY_WORKER: 'off' });
   const server = await folder.start(scene.through);
   for (let round = 0; round < ROUNDS; round++) {
-    // the only worker, and has looked since: else it leases nothing
+    // the only worker, and has looked since: otherwise it leases nothing
     await until('the server publishes for itself', async () => {
       let isLeased = false;
       proxy.before = (message) => {
@@ -319,7 +319,7 @@ test('a server that stands still while it publishes sends nothing late of what i
       return isLeased;
     });
     const { stop, stopped, resume } = stopping(server.pid);
-    // before, it holds the key, and whoever publishes under it waits
+    // before, it holds the key, and others who publish under it wait
     atStatement(proxy, 'publish_and_lease_by_key', true, stop);
     const publishing = scene.publish(server, 1);
     await stopped();
@@ -342,7 +342,7 @@ test('a server that stands still while it publishes sends nothing late of what i
   }
 });
 
-test('a claim that PostgreSQL commits late is given back, and comes once', {
+test('a claim that PostgreSQL commits late is released, and its delivery is sent once', {
   timeout: TEST_PATIENCE_MS,
 }, async () => {
   const scene = await openScene();

@@ -5,7 +5,7 @@ import { until } from '../support/wire.ts';
 import { dataFolder } from './support-server.ts';
 import { sharedDatabase } from './support-shared.ts';
 
-test('a server and a worker that start while PostgreSQL is away keep trying, and work once it is there', async () => {
+test('a server and a worker that start while PostgreSQL is unavailable keep trying, and work once it is back', async () => {
   const proxy = await latencyProxy(inject('postgres'), 0);
   const database = await sharedDatabase({ port: proxy.port });
   const folder = dataFolder({ database, settings: { DELIVERY_ALLOW_CIDRS: '127.0.0.0/8' } });
@@ -19,7 +19,7 @@ test('a server and a worker that start while PostgreSQL is away keep trying, and
     await until('both have tried', () => proxy.refusals >= first + 4, 20_000);
     proxy.refusing = false;
     const [server, worker] = await Promise.all([starting, working]);
-    // a slow machine may have started the worker after all these tries
+    // a slow machine may have started the worker after all these attempts
     expect(server.log()).toContain('PostgreSQL cannot be reached');
 
     expect((await fetch(`${server.url}/readyz`)).status).toBe(200);

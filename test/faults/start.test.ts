@@ -15,7 +15,7 @@ const schema = () =>
        (select json_agg(a) from accounts a), (select json_agg(k) from api_keys k))::text as state`,
   );
 
-test('five servers that start at once on an empty database make one account and one key, which one of them reports', async () => {
+test('five servers that start at once on an empty database create one account and one key, which one of them reports', async () => {
   const platforms = await Promise.all(
     Array.from({ length: 5 }, (_, index) => database.start(`server-${index}`)),
   );
@@ -42,7 +42,7 @@ test('a database of a newer program is refused and unchanged', async () => {
   expect(await schema()).toEqual(before);
 });
 
-test('another SECRET_KEY than the one of the database is refused, the right one still works', async () => {
+test("a SECRET_KEY other than the database's is refused, the right one still works", async () => {
   await database.start('first');
   const before = await schema();
   const refused = database.start('second', 'another secret key, long enough for the rule too');
@@ -53,7 +53,7 @@ test('another SECRET_KEY than the one of the database is refused, the right one 
 });
 
 test('a first start that fails midway leaves an empty database, and the next one is the first', async () => {
-  // the table of keys cannot be made: its name is taken
+  // the table of keys cannot be created: its name is taken
   await database.query('create table api_keys (taken int)');
   await expect(database.start('first')).rejects.toThrow(/api_keys/);
   const left = await database.query<{ name: string }>(

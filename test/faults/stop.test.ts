@@ -19,7 +19,7 @@ describe.concurrent('SIGTERM', () => {
     }
   }
 
-  test('under load answers what is under way, takes nothing new, exits 0 and stops PostgreSQL', () =>
+  test('under load answers requests in progress, accepts no new ones, exits 0 and stops PostgreSQL', () =>
     withServer(async (folder, server) => {
       const sales = salesFor(await makeAffiliates(server.api, 2), 6);
       const lock = await folder.superuser();
@@ -43,7 +43,7 @@ describe.concurrent('SIGTERM', () => {
       expect((await next.signal('SIGINT')).code).toBe(0);
     }));
 
-  test('is not held up by a client that never ends: exit 0, nothing half done', () =>
+  test('does not wait for a client that never ends: exit 0, nothing half done', () =>
     withServer(async (folder, server) => {
       const { api, url } = server;
       const sales: Sale[] = salesFor(await makeAffiliates(api, 2), LINES);
@@ -70,7 +70,7 @@ describe.concurrent('SIGTERM', () => {
     }));
 });
 
-test('SIGTERM tells load balancers first: /readyz is 503, requests are still taken for a moment, then it ends', async () => {
+test('is announced to load balancers first: /readyz is 503, requests are still accepted for a moment, then it ends', async () => {
   const folder = dataFolder();
   try {
     const server = await folder.start({ SHUTDOWN_DELAY_MS: '8000' });
@@ -85,21 +85,21 @@ test('SIGTERM tells load balancers first: /readyz is 503, requests are still tak
     const { code, ms } = await exit;
     expect([code, ms >= 8000, isRunning(server.postmaster)]).toEqual([0, true, false]);
     const next = await folder.start({ SHUTDOWN_DELAY_MS: '600000' });
-    // at Ctrl-C nobody waits
+    // with Ctrl-C nobody waits
     expect((await next.signal('SIGINT')).code).toBe(0);
   } finally {
     await folder.remove();
   }
 });
 
-test('a server whose own PostgreSQL dies says so and ends, for its supervisor to start it again', async () => {
+test('a server whose own PostgreSQL dies says so and exits, for its supervisor to start it again', async () => {
   const folder = dataFolder();
   try {
     const server = await folder.start();
     process.kill(server.postmaster, 'SIGKILL');
     const requests = [server.api.post(PAYOUTS).catch(() => null), server.api.get(PAYOUTS).catch(() => null)];
     await until('the server has ended', () => !isRunning(server.pid));
-    // what it wrote last may come out of the pipe after its end
+    // its last output may leave the pipe after its end
     await until('it said so', () => server.log().includes('PostgreSQL stopped unexpectedly'));
     await Promise.all(requests);
     const next = await folder.start();

@@ -2,14 +2,14 @@ import { expect } from 'vitest';
 import type { Received } from '../support/receiver.ts';
 import type { DataFolder } from './support-server.ts';
 
-/** How the endpoint of these tests takes batches: most are full under load, and none waits long. */
+/** The batch settings of the endpoint of these tests: most batches are full under load, and none waits long. */
 export const BATCH = { max_events: 10, max_wait_ms: 50 };
 
 interface Attempt {
   readonly event: string;
   readonly code: string | null;
   readonly status: number | null;
-  /** null = what was lost has no headers. */
+  /** null = a lost attempt has no headers. */
   readonly batch: string | null;
   readonly size: string | null;
 }
@@ -19,9 +19,9 @@ export const idsIn = ({ body }: Received): string[] =>
   (JSON.parse(body) as { id: string }[]).map(({ id }) => id);
 
 /**
- * Proves that what came in batches obeys their rules, whatever was killed meanwhile: the log knows every request, as an
- * attempt of each of its events or as lost, and what failed once went alone from then on. `bodyOf` is what an endpoint
- * without batches got for an event. Returns how many requests came, and how many attempts were lost.
+ * Proves that batches obey their rules, whatever was killed meanwhile: the log knows every request, as an attempt of
+ * each of its events or as lost, and events that failed once were sent alone from then on. `bodyOf` is the body of an
+ * event at an endpoint without batches. Returns how many requests arrived, and how many attempts were lost.
  */
 export async function expectBatches(
   folder: DataFolder,
@@ -36,7 +36,7 @@ export async function expectBatches(
     expect(request.headers['webhook-batch-size']).toBe(String(ids.length));
     expect(request.body).toBe(`[${ids.map(bodyOf).join(',')}]`);
     const name = String(request.headers['webhook-id']);
-    expect(batches.get(name) ?? ids, 'what is sent again is another batch').toEqual(ids);
+    expect(batches.get(name) ?? ids, 'a repeated batch is another batch').toEqual(ids);
     batches.set(name, ids);
   }
 
@@ -52,7 +52,7 @@ export async function expectBatches(
       const ids = batches.get(batch ?? '');
       return !ids?.includes(event) || String(ids.length) !== size;
     }),
-    'the batch in the log is the one that came',
+    'the batch in the log is the received one',
   ).toEqual([]);
 
   const sent = countBy([...batches.values()].flat());

@@ -23,7 +23,7 @@ import { PATIENCE_MS } from '../support/patience.ts';
 
 const POLL_MS = 5;
 
-/** What embedded-child.ts says. */
+/** The output of embedded-child.ts. */
 interface ChildReport {
   event: 'starting' | 'opened' | 'failed' | 'closed' | 'interrupted';
   launched?: boolean;
@@ -36,7 +36,7 @@ export interface Child {
   pid: number;
   /** Waits for one of these events; any other end of the process fails. */
   hears(...events: ChildReport['event'][]): Promise<ChildReport>;
-  /** Tells it to close its database. */
+  /** Makes it close its database. */
   close(): void;
   /** kill -9, and waits until it is gone. */
   kill(): Promise<void>;
@@ -70,8 +70,8 @@ const idle: string[] = [];
 const lent: string[] = [];
 
 /**
- * A data folder (DATA_DIR) in which the database exists already and nobody runs it. Making one takes longer than
- * most of these tests, so a folder is lent to one test after the other: see takeBack.
+ * A data folder (DATA_DIR) with an existing database that no process runs. Creating one takes longer than most of these
+ * tests, so a folder is lent to one test after the other: see takeBack.
  */
 export async function existingData(): Promise<string> {
   const dataDir = idle.pop() ?? join(temporaryFolder(), 'data');
@@ -92,13 +92,13 @@ export async function existingDataAt(dataDir: string): Promise<string> {
   return dataDir;
 }
 
-/** After a test: its data folders may be lent again if it went well. */
+/** After a test: its data folders may be lent again if it passed. */
 export function takeBack(wentWell: boolean): void {
   const folders = lent.splice(0);
   if (wentWell) idle.push(...folders);
 }
 
-/** Starts embedded-child.ts. In: its options; `as` = another user id. */
+/** Starts embedded-child.ts with these options; `as` = another user id. */
 export function startChild(options: EmbeddedOptions & { host?: Partial<Host> }, as?: number): Child {
   const script = fileURLToPath(new URL('embedded-child.ts', import.meta.url));
   const child = spawn(process.execPath, ['--import', 'tsx', script, JSON.stringify(options)], {
@@ -145,7 +145,7 @@ export async function query(connection: EmbeddedConnection, text: string): Promi
   }
 }
 
-/** Asks until the answer is truthy. `forgiving`: an error counts as not yet. Errors: after a long while. */
+/** Asks until the answer is truthy. `forgiving`: an error counts as not yet. Throws after a long while. */
 export async function eventually<T>(ask: () => T | Promise<T>, forgiving = true): Promise<NonNullable<T>> {
   const deadline = Date.now() + PATIENCE_MS;
   for (;;) {
@@ -160,7 +160,7 @@ export async function eventually<T>(ask: () => T | Promise<T>, forgiving = true)
   }
 }
 
-/** The pid in DATA_DIR/postgres/postmaster.pid. Errors: when there is none. */
+/** The pid in DATA_DIR/postgres/postmaster.pid. Throws when there is none. */
 export function postmasterPid(dataDir: string): number {
   return Number.parseInt(readFileSync(join(dataDir, 'postgres', 'postmaster.pid'), 'utf8'), 10);
 }

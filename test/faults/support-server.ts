@@ -15,7 +15,7 @@ import { until } from '../support/wire.ts';
 
 const PROGRAM = fileURLToPath(new URL('../../dist/cli/main.js', import.meta.url));
 
-/** The built program, running as a process of its own on the embedded PostgreSQL of a data folder. */
+/** The built program, running as a separate process on the embedded PostgreSQL of a data folder. */
 export interface ServerProcess {
   readonly api: Api;
   readonly url: string;
@@ -25,14 +25,14 @@ export interface ServerProcess {
   kill(andPostgres?: boolean): Promise<void>;
   /** Sends a signal; resolves with the exit code and how long it took. */
   signal(name: 'SIGTERM' | 'SIGINT'): Promise<{ code: number | null; ms: number }>;
-  /** What it logged so far. */
+  /** Its log so far. */
   log(): string;
 }
 
-/** `payhook worker`, running as a process of its own. */
+/** `payhook worker`, running as a separate process. */
 export interface WorkerProcess {
   readonly pid: number;
-  /** What it logged so far. */
+  /** Its log so far. */
   log(): string;
   /** kill -9; resolves when it is gone. */
   kill(): Promise<void>;
@@ -44,7 +44,7 @@ export interface WorkerProcess {
 export interface SharedDatabase {
   readonly url: string;
   readonly secretKey: string;
-  /** undefined = the one that the first server makes. */
+  /** undefined = the one that the first server creates. */
   readonly apiKey?: string | undefined;
   /** A superuser's connection to it. */
   readonly superuser: pg.ClientConfig;
@@ -64,18 +64,18 @@ type Settings = Readonly<Record<string, string>>;
 
 export interface DataFolder {
   readonly path: string;
-  /** Starts the server, with settings besides those of the folder, on the data that `payhook init` makes. */
+  /** Starts the server, with settings besides those of the folder, on the data that `payhook init` creates. */
   start(settings?: Settings): Promise<ServerProcess>;
   startWorker(settings?: Settings): Promise<WorkerProcess>;
   /** Rows of a query as superuser, while a server runs. */
   query<Row>(text: string): Promise<Row[]>;
   /** A superuser connection, for locks; ends with PostgreSQL. */
   superuser(): Promise<pg.Client>;
-  /** Ends what still runs and removes the folder. */
+  /** Ends running processes and removes the folder. */
   remove(): Promise<void>;
 }
 
-/** Whether somebody accepts connections there. */
+/** Whether a process accepts connections there. */
 export function listens(url: string): Promise<boolean> {
   const { hostname, port } = new URL(url);
   return new Promise((resolve) => {
@@ -88,7 +88,7 @@ export function listens(url: string): Promise<boolean> {
   });
 }
 
-/** A data folder (DATA_DIR) of its own under the system's temporary one. */
+/** A separate data folder (DATA_DIR) under the system's temporary one. */
 export function dataFolder({
   settings = {},
   database,
@@ -98,11 +98,11 @@ export function dataFolder({
   const path = mkdtempSync(join(tmpdir(), 'payhook-server-'));
   const children: ChildProcess[] = [];
   const postmasters: number[] = [];
-  /** Ends with the PostgreSQL it looks into. */
+  /** Ends with the PostgreSQL it is connected to. */
   let inspector: pg.Client | undefined;
   const data = join(path, 'data');
 
-  /** Runs a command until it says this; the match is among what it returns. */
+  /** Runs a command until it prints this; the result includes the match. */
   async function run(command: string, ready: RegExp, more: Settings) {
     const limited = openFiles === undefined ? '' : `ulimit -n ${openFiles} && `;
     const child = spawn('sh', ['-c', `${limited}exec "$@"`, 'sh', process.execPath, ...program, command], {
@@ -220,7 +220,7 @@ export function dataFolder({
 
 async function embeddedSuperuser(dataDir: string): Promise<pg.ClientConfig> {
   const database = await openEmbedded({ dataDir, purpose: 'command' });
-  await database.close(); // leaves it: the server launched it
-  // the superuser's own database is another one
+  await database.close(); // without a process group: the server launched it
+  // the superuser's own database has another name
   return { ...database.superuser, database: database.connection.database };
 }

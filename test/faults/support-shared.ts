@@ -5,8 +5,9 @@ import { urlOf } from '../support/database-url.ts';
 import type { SharedDatabase } from './support-server.ts';
 
 /**
- * Makes a database on the PostgreSQL of the test run, for processes that share it; `port` is that of a proxy on this
- * machine through which they reach it. An empty one gets its schema and its first key from the process that starts first.
+ * Creates a database on the PostgreSQL of the test run, for processes that share it; `port` is that of a proxy on this
+ * machine through which they reach it. An empty one gets its schema and its first key from the process that starts
+ * first.
  */
 export async function sharedDatabase({
   port,

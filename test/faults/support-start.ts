@@ -7,17 +7,17 @@ import { inject } from 'vitest';
 import { openPlatform, type Platform } from '../../src/app/platform.ts';
 import { readConfig } from '../../src/kernel/config.ts';
 
-/** A database of its own that nothing was done to yet. */
+/** A new database without a schema. */
 export interface EmptyDatabase {
   /** Starts the program on it, with a data folder of this name. */
   start(name: string, secretKey?: string): Promise<Platform>;
   /** Rows of a statement as superuser. */
   query<Row>(text: string): Promise<Row[]>;
-  /** Stops what was started and drops the database. */
+  /** Stops the started processes and drops the database. */
   drop(): Promise<void>;
 }
 
-/** Makes one on the PostgreSQL of the run. */
+/** Creates one on the PostgreSQL of the run. */
 export async function emptyDatabase(): Promise<EmptyDatabase> {
   const postgres = inject('postgres');
   const database = `payhook_start_${randomBytes(8).toString('hex')}`;

@@ -1,17 +1,17 @@
-// Tasks for threads.test.ts: each is given what src/threads/serve.ts is given, and answers as it does.
+// Tasks for threads.test.ts: each gets the arguments of src/threads/serve.ts, and answers as it does.
 
 /** Never returns. */
 export const spin = () => {
   for (;;);
 };
 
-/** Takes memory without end. */
+/** Allocates memory endlessly. */
 export const fill = () => {
   const all = [];
   for (;;) all.push(Array.from({ length: 10_000 }, (_, index) => ({ index })));
 };
 
-/** Answers what it was told when it asked. */
+/** Returns the answer to its own question. */
 export const ask = ({ input, port }) =>
   new Promise((resolve) => {
     port.once('message', ({ answer }) => {

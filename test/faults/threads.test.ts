@@ -34,7 +34,7 @@ describe('a thread', () => {
   const answer = async (question: string) => `the answer to a ${question}`;
   const works = () => threads.run(ask, 'got', { account, answer });
 
-  test('is started when there is something to do, asks, and does the next task too', async () => {
+  test('is started for its first task, asks, and does the next task too', async () => {
     start({});
     expect(threads.count()).toBe(0);
     expect(await works()).toBe('got the answer to a question');
@@ -42,7 +42,7 @@ describe('a thread', () => {
     expect(threads.count()).toBe(1);
   });
 
-  test('that says nothing for too long is ended, and only its request is refused', async () => {
+  test('that is silent for too long is ended, and only its request is refused', async () => {
     start({ silenceMs: 1000 });
     const [spun, asked] = await Promise.allSettled([threads.run(spin, null, { account }), works()]);
     const message = 'the server gave up spinning: it took more than 1 seconds. Split it or choose less';
@@ -77,7 +77,7 @@ describe('a thread', () => {
   });
 });
 
-test('an account with 200 waiting takes half of the turns, and delays another account by none', async () => {
+test('an account with 200 waiting tasks gets half of the turns, and delays no other account', async () => {
   const take = turnsOf(2);
   const order: string[] = [];
   const ends: (() => void)[] = [];
@@ -109,7 +109,7 @@ describe('a server', () => {
   const dryRun = (path: string, text: string) =>
     api.request('POST', `${path}?dry_run=true`, { body: text, headers: csv });
 
-  /** Asks /healthz one time after the other until the work is done; how often it was answered. */
+  /** Calls /healthz repeatedly until the work is done; returns how often it was answered. */
   async function healthyDuring(work: Promise<unknown>): Promise<number> {
     let [answered, isDone] = [0, false];
     const over = work.finally(() => {
@@ -123,7 +123,7 @@ describe('a server', () => {
     return answered;
   }
 
-  test('starts no thread before it reads a file, and reads files and makes documents in threads', async () => {
+  test('starts no thread before it reads a file, and reads files and creates documents in threads', async () => {
     const started: unknown[] = [];
     const note = (worker: unknown) => void started.push(worker);
     process.on('worker', note);
@@ -155,7 +155,7 @@ describe('a server', () => {
     }
   });
 
-  test('answers others while it reads 100,000 bad lines, and tells the first thousand', async () => {
+  test('answers others while it reads 100,000 bad lines, and reports the first thousand', async () => {
     const lines = Array.from({ length: 100_000 }, (_, index) => `nobody ${index},maybe\n`).join('');
     const asked = dryRun('/v2/affiliates/import', `email,is_ready_for_payout\n${lines}`);
     expect(await healthyDuring(asked)).toBeGreaterThan(10);
@@ -164,7 +164,7 @@ describe('a server', () => {
     expect(body.errors[0].line).toBe(2);
   });
 
-  test('tells the first thousand of the lines that the database finds bad, and counts them all', async () => {
+  test('reports the first thousand of the lines that the database rejects, and counts them all', async () => {
     const line = (index: number) => `c-${index},nobody@example.com,1.00\n`;
     const lines = Array.from({ length: 20_000 }, (_, index) => line(index)).join('');
     const { status, body } = await dryRun(
@@ -181,7 +181,7 @@ describe('a server', () => {
     });
   });
 
-  test('refuses what is hostile, many at once, and answers others meanwhile', async () => {
+  test('refuses hostile files, many at once, and answers others meanwhile', async () => {
     const header = Array.from({ length: 200_000 }, (_, index) => `c${index}`).join();
     const blanks = `email,external_id\na@example.com,${' '.repeat(1 << 20)}\n`;
     const all = Promise.all(

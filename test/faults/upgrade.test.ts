@@ -25,7 +25,7 @@ const git = (...args: string[]) =>
     maxBuffer: 1 << 26,
   });
 
-/** Packages whose version does not matter: the root itself, and what Fastify loads for tests only. */
+/** Packages whose version has no effect: the root itself, and what Fastify loads for tests only. */
 const UNLOADED: ReadonlySet<string> = new Set(['', 'node_modules/cookie']);
 
 /** The commit before the newest migration came to this branch, or why it cannot be run here. */
@@ -51,7 +51,7 @@ const previous = versionBefore();
 const commit = 'commit' in previous ? previous.commit : null;
 
 test.skipIf(commit === null)(
-  `the version before goes on, on the schema of this one, and both deliver each event once${'reason' in previous ? ` (skipped: ${previous.reason})` : ''}`,
+  `the previous version continues on the schema of this one, and both deliver each event once${'reason' in previous ? ` (skipped: ${previous.reason})` : ''}`,
   async () => {
     const source = mkdtempSync(join(tmpdir(), 'payhook-before-'));
     execFileSync('sh', ['-c', `git archive ${commit} | tar -x -C "$1"`, 'sh', source], { cwd: ROOT });
@@ -66,7 +66,7 @@ test.skipIf(commit === null)(
     try {
       const old = await before.start();
       const key = readFileSync(join(before.path, 'data', 'first-api-key'), 'utf8').trim();
-      // its answers lack what came after it
+      // its responses lack the fields added after it
       const apis = [apiOf(old.url, key, () => undefined)];
       const [first] = apis as [(typeof apis)[0]];
       const made = await first.post('/v2/webhook-endpoints', {

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { ROOT } from '../cli/support.ts';
 import { blocksOf, freePorts, isAsShown, newcomer, type Running, startShell, typeBlocks } from './support.ts';
 
-// The package as `npm pack` makes it, installed in an empty folder: it must bring all that runs, and nothing of the workshop.
+// The package of `npm pack`, installed in an empty folder: it must contain all that runs, and no development files.
 const SECTION = 'The first payout';
 const BLOCKS = blocksOf('README.md').filter(({ heading }) => heading === SECTION);
 
@@ -50,7 +50,7 @@ test('it has the program, its migrations, documentation and examples, and no sou
   ).toEqual([]);
 });
 
-test(`"${SECTION}" of the README goes as it is written`, async () => {
+test(`"${SECTION}" of the README works as written`, async () => {
   const env = newcomer({ PORT: String(port) });
   server = startShell('exec npx payhook serve', folder, env);
   await server.until(/Ctrl-C stops it/);

@@ -3,7 +3,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { canMount, isNodeForAll, type OtherSystem, startOtherSystem } from '../support/other-system.ts';
 import { blocksOf, newcomer, type Running, startShell, typeBlocks } from './support.ts';
 
-// The page typed by root, on a system whose folders are the test's. Where it says systemctl, the test does what the unit says.
+// The page typed by root, on a system with folders of the test. In place of systemctl, the test does what the unit
+// says.
 describe.skipIf(!canMount || !isNodeForAll)('docs/production.md', () => {
   const blocks = blocksOf('docs/production.md');
   let system: OtherSystem;
@@ -23,7 +24,7 @@ describe.skipIf(!canMount || !isNodeForAll)('docs/production.md', () => {
     system.close();
   });
 
-  test('the service is installed, and doctor is content with the settings of a fresh machine', async () => {
+  test('the service is installed, and doctor accepts the settings of a fresh machine', async () => {
     const installed = await type(
       `cd /opt/payhook && ${lineWith(blockWith('service install'), 'service install')}`,
     );
@@ -35,14 +36,14 @@ describe.skipIf(!canMount || !isNodeForAll)('docs/production.md', () => {
     expect(rights.output).toBe('root 640\n');
   });
 
-  test('the key is for the service alone', async () => {
+  test('the key is readable by the service only', async () => {
     const key = await type(blockWith('openssl rand').replace(/^payhook doctor$/m, ''));
     expect(key, key.output).toMatchObject({ code: 0 });
     const read = await type("stat -c '%U %a' /etc/payhook.key; runuser -u payhook -- cat /etc/payhook.key");
     expect(read.output).toMatch(/^payhook 600\n\S{32,}\n$/);
   });
 
-  test('before the first start migrate makes nothing; the service starts as its unit says, and the upgrade finds its data', async () => {
+  test('before the first start migrate creates nothing; the service starts as its unit says, and the upgrade finds its data', async () => {
     const early = await type('payhook migrate');
     expect(early).toMatchObject({
       code: 1,
@@ -53,7 +54,7 @@ describe.skipIf(!canMount || !isNodeForAll)('docs/production.md', () => {
     const said = Object.fromEntries(
       [...unit.matchAll(/^(\w+)=(.+)$/gm)].map(([, name, value]) => [name, value]),
     );
-    expect(Number(said.RestartSec)).toBeGreaterThan(2); // five starts within ten seconds and systemd gives up
+    expect(Number(said.RestartSec)).toBeGreaterThan(2); // after five starts within ten seconds systemd gives up
     server = startShell(
       `exec ${system.entered(
         `cd ${said.WorkingDirectory} && umask ${said.UMask} && set -a && . ${said.EnvironmentFile} && PORT=0 ` +
@@ -75,10 +76,10 @@ describe.skipIf(!canMount || !isNodeForAll)('docs/production.md', () => {
   });
 });
 
-/** The line of a block that has a text. */
+/** The line of a block with this text. */
 function lineWith(block: string, text: string): string {
   const line = block.split('\n').find((each) => each.includes(text));
   if (line === undefined) throw new Error(`the page has no "${text}"`);
-  // what comes before is for a folder that is there already
+  // the earlier lines are for an existing folder
   return line.replace(/^.*npm ci && /, '');
 }

@@ -15,9 +15,9 @@ import {
   withPorts,
 } from './support.ts';
 
-// A newcomer's first hour: every command block of the README in a fresh clone, in order, compared with what the README
-// says it prints. The first block is terminal one, in which the server goes on; the others are terminal two. There the
-// reader goes on with the page for those who write programs, so that the two never contradict each other.
+// A newcomer's first hour: every command block of the README in a fresh clone, in order, compared with the output that
+// the README shows. The first block is terminal one, which keeps the server running; the others are terminal two. There
+// the reader continues with the page for programmers, so that the two never contradict each other.
 const BLOCKS = blocksOf('README.md');
 const has = (tool: string) => spawnSync(tool, ['--version']).status === 0;
 const hasCurl = has('curl');
@@ -47,7 +47,7 @@ describe.skipIf(!hasCurl)('the README in a fresh clone, and docs/integration.md 
     clone?.remove();
   });
 
-  test('the two commands start it and it says what the README shows', () => {
+  test('the two commands start it and it prints what the README shows', () => {
     expectShown(started, start);
   });
 
@@ -63,18 +63,18 @@ describe.skipIf(!hasCurl)('the README in a fresh clone, and docs/integration.md 
   function expectShown(output: string, { output: shown }: Block): void {
     if (shown === undefined) return;
     const expected = withPorts(shown, ports);
-    // compared as texts when it is not as shown, for a readable difference
+    // compared as texts on a mismatch, for a readable difference
     if (!isAsShown(output, expected)) expect(output).toBe(expected);
   }
 });
 
-test('the README shows what its commands print, and has room for no more', () => {
+test('the README shows the output of its commands, and has room for no more', () => {
   expect(BLOCKS.length).toBeGreaterThan(8);
   expect(BLOCKS[0]?.commands).toContain('npm ci && npm start');
   expect(BLOCKS.filter(({ output }) => output !== undefined).length).toBeGreaterThan(BLOCKS.length / 2);
 });
 
-test('a comparison that would miss a difference is not one', () => {
+test('the comparison finds every difference', () => {
   expect(isAsShown('one\ntwo\n', 'one\ntwo\n')).toBe(true);
   expect(isAsShown('one\ntwo\n', 'one\n')).toBe(false);
   expect(isAsShown('one 17 x\n', 'one … x\n')).toBe(true);

@@ -8,12 +8,12 @@ import { fileURLToPath } from 'node:url';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 
-/** A command block of a page, and what the page says it prints. */
+/** A command block of a page, and the output that the page shows. */
 export interface Block {
-  /** The heading it stands under. */
+  /** The heading above it. */
   readonly heading: string;
   readonly commands: string;
-  /** The `text` block behind it; undefined when the page shows none. */
+  /** The `text` block after it; undefined when the page shows none. */
   readonly output: string | undefined;
 }
 
@@ -35,22 +35,22 @@ export function blocksOf(page: string): Block[] {
 }
 
 /**
- * Whether a program printed what a page shows: `…` stands for anything within a line, a line of nothing else for any
- * number of lines.
+ * Whether a program printed what a page shows: `…` matches anything within a line, a line of only `…` any number of
+ * lines.
  */
 export function isAsShown(printed: string, shown: string): boolean {
   const lines = shown.trimEnd().split('\n');
   const pattern = lines.map((line) =>
     line.trim() === '…' ? '(?:.*\n)*?' : `${line.split('…').map(literally).join('.*')} *\n`,
   );
-  // what a terminal does not show
+  // characters that a terminal does not show
   const seen = printed.replaceAll('\r\n', '\n').trimEnd();
   return new RegExp(`^${pattern.join('')}$`).test(`${seen}\n`);
 }
 
 const literally = (text: string) => text.replaceAll(/[.*+?^${}()|[\]\\]/g, '\\$&');
 
-/** A copy of the project as a newcomer gets it: without what was installed, built or stored, in a path with a space. */
+/** A copy of the project as a newcomer gets it: without installed, built or stored files, in a path with a space. */
 export interface Clone {
   readonly folder: string;
   remove(): void;
@@ -65,10 +65,10 @@ export function freshClone(): Clone {
   return { folder, remove: () => rmSync(parent, { recursive: true, force: true }) };
 }
 
-/** The ports of a page and the free ones that stand for them here. */
+/** The ports of a page and the free ones that replace them here. */
 export type Ports = ReadonlyMap<number, number>;
 
-/** Free ports in place of those a page names: somebody may be listening there. */
+/** Free ports in place of those a page names, which may be in use. */
 export async function freePorts(named: readonly number[]): Promise<Ports> {
   const servers = await Promise.all(
     named.map(async (port) => {
@@ -92,7 +92,7 @@ export function newcomer(extra: Readonly<Record<string, string>>): Record<string
   const kept = Object.entries(process.env).filter(([name]) =>
     /^(PATH|HOME|USER|LANG|LD_PRELOAD|FAKETIME\w*|npm_config_\w+)$/.test(name),
   );
-  // the packages were fetched a moment ago: npm may take them from its cache; its remarks are none of the page's
+  // the packages were fetched a moment ago: npm may take them from its cache; its notices are not on the page
   return {
     ...Object.fromEntries(kept),
     npm_config_prefer_offline: 'true',
@@ -101,7 +101,7 @@ export function newcomer(extra: Readonly<Record<string, string>>): Record<string
   } as Record<string, string>;
 }
 
-/** A program in a process group of its own, with all it printed. */
+/** A program in its own process group, with all it printed. */
 export interface Running {
   readonly child: ChildProcess;
   printed(): string;
@@ -152,17 +152,17 @@ export function startShell(commands: string, cwd: string, env: Readonly<Record<s
 
 const MARK = '\u001E';
 
-/** Runs blocks one after the other in one shell, as a reader types them; returns what each printed and its exit code. */
+/** Runs blocks one after the other in one shell, as a reader types them; returns the output and exit code of each. */
 export async function typeBlocks(
   blocks: readonly Block[],
   cwd: string,
   env: Readonly<Record<string, string>>,
 ): Promise<{ output: string; code: number }[]> {
-  // whatever fails on its way counts, not only the last command
+  // every failure counts, not only that of the last command
   const script = blocks
     .map(({ commands }) => `failed=0\n${commands}\nprintf '${MARK}%s${MARK}' $failed\n`)
     .join('');
-  // job control, as in a shell somebody types in; what a page left running ends with it
+  // job control, as in an interactive shell; jobs that the page left running end with it
   const shell = startShell(
     `set -m; exec 2>&1; trap 'kill $(jobs -p) 2>/dev/null' EXIT; trap 'failed=$?' ERR\n${script}`,
     cwd,

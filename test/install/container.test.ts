@@ -18,12 +18,12 @@ import { type Running, startShell } from '../first-hour/support.ts';
 import { freePort } from '../support/free-port.ts';
 import { canMount, isNodeForAll } from '../support/other-system.ts';
 
-/** The root of an image that was built from the Dockerfile; without one, this machine's with the project in it. */
+/** The root of an image built from the Dockerfile; without one, this machine's with the project in it. */
 const IMAGE = process.env.TEST_IMAGE_ROOT;
-/** Who has a name, as initdb wants it: the image's user, or nobody. */
+/** A user with a name, as initdb requires: the image's user, or nobody. */
 const USER = IMAGE ? 10_001 : 65_534;
 
-/** Makes the namespaces of a container around a command: the root is read-only, and only the volume and /tmp are not. */
+/** Creates the namespaces of a container around a command: the root is read-only, except the volume and /tmp. */
 const enterScript = (root: string, volume: string) =>
   `set -e
 mount --make-rprivate /
@@ -61,7 +61,7 @@ describe.skipIf(!canMount || !isNodeForAll)('in a container', () => {
     rmSync(folder, { recursive: true, force: true });
   });
 
-  /** The server as process 1, without a terminal, with no right at all. */
+  /** The server as process 1, without a terminal and without capabilities. */
   const start = async () => {
     const rights = `setpriv --reuid ${USER} --regid ${USER} --clear-groups --no-new-privs --bounding-set=-all --inh-caps=-all`;
     const settings = `HOST=127.0.0.1 PORT=${port} DATA_DIR=/var/lib/payhook/data SHUTDOWN_DELAY_MS=0`;
@@ -74,7 +74,7 @@ describe.skipIf(!canMount || !isNodeForAll)('in a container', () => {
     );
     await server.until(/Ctrl-C stops it/);
   };
-  /** Process 1 of the container, as it is known outside. */
+  /** The outside pid of process 1 of the container. */
   const first = () => {
     const children = readFileSync(`/proc/${server.child.pid}/task/${server.child.pid}/children`, 'utf8');
     return Number(children.trim());
@@ -86,7 +86,7 @@ describe.skipIf(!canMount || !isNodeForAll)('in a container', () => {
     return spawnSync(process.execPath, args, { env: { PORT: String(port) } }).status;
   };
 
-  test('it runs as process 1 on a read-only root, as a user without rights, and is healthy', async () => {
+  test('it runs as process 1 on a read-only root, as an unprivileged user, and is healthy', async () => {
     expect(health()).toBe(1);
     await start();
     expect(health()).toBe(0);
@@ -100,7 +100,7 @@ describe.skipIf(!canMount || !isNodeForAll)('in a container', () => {
     expect(statSync(join(volume, 'data')).uid).toBe(USER);
   });
 
-  test('kill -9 leaves what the next container on the volume goes on with', async () => {
+  test('after kill -9 the next container on the volume continues', async () => {
     process.kill(first(), 'SIGKILL');
     await server.ended;
     await start();

@@ -31,11 +31,11 @@ describe.skipIf(!hasTools)(
   () => {
     const text = readFileSync(join(ROOT, 'Dockerfile'), 'utf8');
 
-    test('a linter has nothing to say', () => {
+    test('a linter finds nothing', () => {
       expect(tools('dockerfile-utils').validate(text, {})).toEqual([]);
     });
 
-    test('what it copies exists and is not kept out of the build', () => {
+    test('its copied files exist and are not excluded from the build', () => {
       const copied = [...text.matchAll(/^COPY (?!--from)(.+) \S+$/gm)].flatMap(([, sources = '']) =>
         sources.split(' '),
       );
@@ -44,7 +44,7 @@ describe.skipIf(!hasTools)(
       expect(copied.filter((name) => !existsSync(join(ROOT, name)) || ignored.includes(name))).toEqual([]);
     });
 
-    test('its user is a number, which orchestrators ask for, and it sets settings that exist', () => {
+    test('its user is a number, which orchestrators require, and its settings exist', () => {
       expect(text).toMatch(/^USER \d+:\d+$/m);
       expect(text).toMatch(/^HEALTHCHECK /m);
       const [, set = ''] = /^ENV (.+)$/m.exec(text) ?? [];
@@ -54,7 +54,7 @@ describe.skipIf(!hasTools)(
   },
 );
 
-/** Builds the program of test/tools/operations from modules that are there; null = it cannot be built here. */
+/** Builds the program of test/tools/operations from downloaded modules; null = it cannot be built here. */
 function buildJudge(): string | null {
   const out = join(ROOT, 'test/tools/out');
   mkdirSync(out, { recursive: true });
@@ -70,7 +70,7 @@ function buildJudge(): string | null {
 const judge = buildJudge();
 const NEEDS_JUDGE = 'needs Go and the modules of test/tools/operations, which .ci/run fetches';
 
-/** What Docker Compose or a cluster would say of a text; empty = nothing. */
+/** The errors of Docker Compose or a cluster for a text; empty = none. */
 function refusalOf(kind: 'compose' | 'kubernetes', text: string, env: NodeJS.ProcessEnv = {}): string {
   const options = {
     input: text,
@@ -86,11 +86,11 @@ describe.skipIf(!judge)(`the loader of Docker Compose (${NEEDS_JUDGE})`, () => {
   const text = readFileSync(join(COMPOSE, 'compose.yaml'), 'utf8');
   const env = { BASE_URL: 'https://pay.example.com' };
 
-  test('takes the compose file', () => {
+  test('accepts the compose file', () => {
     expect(refusalOf('compose', text, env)).toBe('');
   });
 
-  test('asks for the public address, and refuses a key that there is not and a volume that is not named', () => {
+  test('requires the public address, and refuses an unknown key and an undeclared volume', () => {
     expect(refusalOf('compose', text)).toContain('BASE_URL is missing a value: the public address');
     expect(refusalOf('compose', text.replace('ports:', 'portz:'), env)).toContain('portz');
     expect(refusalOf('compose', text.replace('- temporary:/tmp', '- tmp:/tmp'), env)).toContain(
@@ -103,13 +103,13 @@ describe.skipIf(!hasTools)('the compose file (needs the programs of test/tools)'
   const compose = hasTools ? yaml(readFileSync(join(COMPOSE, 'compose.yaml'), 'utf8')) : {};
   const services = Object.entries(compose.services ?? {}) as [string, Any][];
 
-  test('Payhook gets settings that there are, and is of this version', () => {
+  test('Payhook gets existing settings, and has this version', () => {
     const { environment, image } = compose.services.payhook;
     expect(Object.keys(environment).filter((name) => !isSetting(name))).toEqual([]);
     expect(image).toBe(`payhook:${version}`);
   });
 
-  test('each secret, network, volume and file that a service uses is there, and each image has a version', () => {
+  test('each secret, network, volume and file that a service uses exists, and each image has a version', () => {
     for (const [name, service] of services) {
       for (const kind of ['secrets', 'networks'] as const) {
         const used = (service[kind] ?? []) as string[];
@@ -174,7 +174,7 @@ const ALL = [
   'settings.SHUTDOWN_DELAY_MS=8000',
 ];
 
-test('the chart is of this version, and its schema knows the settings', () => {
+test('the chart has this version, and its schema has the settings', () => {
   const chart = readFileSync(join(CHART, 'Chart.yaml'), 'utf8');
   expect(chart).toContain(`\nversion: ${version}\n`);
   expect(chart).toContain(`\nappVersion: ${version}\n`);
@@ -185,12 +185,12 @@ test('the chart is of this version, and its schema knows the settings', () => {
 });
 
 describe.skipIf(!hasTools || !hasHelm)('the chart (needs helm and the programs of test/tools)', () => {
-  test('helm has nothing to say', () => {
+  test('helm finds nothing', () => {
     const { status, stdout } = helm(['lint', '--strict'], GIVEN);
     expect(status, stdout).toBe(0);
   });
 
-  test('by default it is two servers that deliver, a service and a budget of disruptions', () => {
+  test('by default it is two servers that deliver, a service and a disruption budget', () => {
     const made = objects([]);
     expect([...made.keys()].toSorted()).toEqual([
       'Deployment payhook',
@@ -209,7 +209,7 @@ describe.skipIf(!hasTools || !hasHelm)('the chart (needs helm and the programs o
     });
   });
 
-  test('workers, an ingress, metrics and a secret are there on demand', () => {
+  test('workers, an ingress, metrics and a secret are optional', () => {
     const made = objects(ALL);
     expect([...made.keys()].toSorted()).toEqual([
       'Deployment payhook',
@@ -231,7 +231,7 @@ describe.skipIf(!hasTools || !hasHelm)('the chart (needs helm and the programs o
   });
 
   test.skipIf(!judge)(`a cluster knows every field of its objects (${NEEDS_JUDGE})`, () => {
-    // a ServiceMonitor is of the Prometheus operator, not of Kubernetes
+    // a ServiceMonitor belongs to the Prometheus operator, not to Kubernetes
     const made = ALL.map((value) => value.replace(',metrics.serviceMonitor=true', ''));
     const text = rendered(made);
     expect(refusalOf('kubernetes', text)).toBe('');

@@ -18,16 +18,16 @@ const actions = (stdout: string) =>
   );
 const setSettings = (text: string) => writeFileSync(system.path(SETTINGS), text);
 
-// Root with folders of the system that are the test's: needs the right to mount, and skips without it.
+// Root with replaced system folders: needs the right to mount, and skips without it.
 describe.skipIf(!canMount || !isNodeForAll)('payhook service', () => {
   beforeAll(() => {
     system = startOtherSystem();
   });
   afterAll(() => system.close());
 
-  // One story on one system: each test goes on where the one before ended.
+  // One story on one system: each test continues where the previous one ended.
 
-  test('a dry run shows each file and command, and makes nothing', () => {
+  test('a dry run shows each file and command, and creates nothing', () => {
     const ran = system.run(`${INSTALL} --dry-run`);
     expect(ran).toMatchObject({ code: 0, stderr: '' });
     expect(ran.stdout).toContain('create     user payhook\n    useradd --system');
@@ -52,7 +52,7 @@ describe.skipIf(!canMount || !isNodeForAll)('payhook service', () => {
     expect(existsSync(system.path(UNIT))).toBe(false);
   });
 
-  test('a program that others than root can write to is refused', () => {
+  test('a program that users other than root can write to is refused', () => {
     const copy =
       'mkdir /opt/copy && cp -r /opt/payhook/dist /opt/payhook/package.json /opt/payhook/migrations /opt/copy && ln -s /opt/payhook/node_modules /opt/copy/node_modules';
     const install = INSTALL.replace('/opt/payhook', '/opt/copy');
@@ -74,7 +74,7 @@ describe.skipIf(!canMount || !isNodeForAll)('payhook service', () => {
     expect(existsSync(system.path(UNIT))).toBe(false);
   });
 
-  test('it makes the user, the folder, the settings, the unit and the script, with their rights', () => {
+  test('it creates the user, the folder, the settings, the unit and the script, with their permissions', () => {
     const ran = system.run(`${INSTALL} --json`);
     expect(ran).toMatchObject({ code: 0, stderr: '' });
     const made = ['user payhook', SETTINGS, '/var/lib/payhook', UNIT, SCRIPT];
@@ -87,7 +87,7 @@ describe.skipIf(!canMount || !isNodeForAll)('payhook service', () => {
   });
 
   test.skipIf(spawnSync('systemd-analyze', ['--version']).status !== 0)(
-    'systemd has nothing to say against the unit, and calls it well protected',
+    'systemd accepts the unit, and rates it well protected',
     () => {
       const verified = system.run(`systemd-analyze verify ${UNIT}`);
       expect(verified.stderr.split('\n').filter((line) => line.includes('payhook'))).toEqual([]);
@@ -111,7 +111,7 @@ describe.skipIf(!canMount || !isNodeForAll)('payhook service', () => {
     expect(completion, completion.stderr).toMatchObject({ code: 0, stderr: '' });
   });
 
-  test('settings are kept, and what they say goes into the unit', () => {
+  test('settings are kept, and their values go into the unit', () => {
     const kept =
       'DATA_DIR=/opt/my data/payhook\nSHUTDOWN_DELAY_MS=60000\nBACKUP_EVERY=24h\nBACKUP_TO=/var/lib/payhook/backups\n';
     setSettings(kept);
@@ -133,7 +133,7 @@ describe.skipIf(!canMount || !isNodeForAll)('payhook service', () => {
     expect(modeOf('/var/lib/payhook')).toBe(0o700);
   });
 
-  test('wrong settings are told, and the unit stays as it was', () => {
+  test('wrong settings are reported, and the unit stays unchanged', () => {
     const before = unit();
     setSettings('PORT=high\nSHUTDOWN_DELAY_MS=1000\n');
     expect(system.run(INSTALL)).toMatchObject({ code: 2, stderr: expect.stringContaining('PORT must be') });
@@ -150,7 +150,7 @@ describe.skipIf(!canMount || !isNodeForAll)('payhook service', () => {
     expect(system.run(UNINSTALL)).toMatchObject({ code: 0, stdout: 'There is no service.\n' });
   });
 
-  test("a script of somebody else's is neither overwritten nor removed", () => {
+  test('a script of another program is neither overwritten nor removed', () => {
     setSettings('');
     const other = '#!/bin/sh\nexec something else\n';
     writeFileSync(system.path(SCRIPT), other);

@@ -40,14 +40,14 @@ test('an application is registered, listed, changed and deleted; its secret is s
   }
 });
 
-test('a public one has no secret, and none can be made', async () => {
+test('a public one has no secret, and none can be created', async () => {
   const made = await world.api.post(APPLICATIONS, { ...input, kind: 'public' });
   expect(made.body).toMatchObject({ client_secret: null, client_secret_hint: null });
   const rotated = await world.api.post(`${APPLICATIONS}/${made.body.id}/rotate-secret`);
   expect([rotated.status, rotated.reason]).toEqual([409, 'application_is_public']);
 });
 
-test('a repeated request with a key makes one, and its secret is not told again', async () => {
+test('a repeated request with a key creates one, and its secret is not shown again', async () => {
   const headers = { 'idempotency-key': 'register once' };
   const [first, second] = [
     await world.api.post(APPLICATIONS, input, headers),

@@ -40,7 +40,7 @@ beforeAll(async () => {
   mobile = await register(world.api, { kind: 'public', name: 'Pocket' });
 });
 
-/** What a token gets from the list of payouts. */
+/** The response to a token's request for the list of payouts. */
 const statusOf = async (token: string, path = PAYOUTS) => (await apiOf(world.url, token).get(path)).status;
 
 const grantsOf = async (filter = '') =>
@@ -139,7 +139,7 @@ describe('oauth4webapi', () => {
       oauth.revocationRequest(server, client, secret, token, insecure).then(oauth.processRevocationResponse);
     await revoke(tokens.access_token);
     expect(await statusOf(tokens.access_token)).toBe(401);
-    // the access token only: the grant lives on
+    // the access token only: the grant stays
     const again = await refresh(world, confidential, tokens.refresh_token ?? '');
     expect(again.status).toBe(200);
     await revoke(tokens.access_token);
@@ -149,7 +149,7 @@ describe('oauth4webapi', () => {
 });
 
 describe('the merchant', () => {
-  test('who is not signed in comes back to the same question after signing in', async () => {
+  test('who is not signed in returns to the same request after signing in', async () => {
     const path = authorizePath(confidential, { state: 'kept', scope: 'affiliates' });
     const { status, location, headers } = await browserOf(world).open(path);
     expect([status, location?.pathname, location?.origin]).toEqual([303, '/sign-in', world.url]);
@@ -158,7 +158,7 @@ describe('the merchant', () => {
   });
 
   test.each(['signed in', 'not signed in'])(
-    'is told of a request too long to be kept while somebody signs in: %s',
+    'sees an error for a request too long to be kept during sign-in: %s',
     async (state) => {
       const person = state === 'signed in' ? owner : undefined;
       const pathOf = (length: number) => authorizePath(confidential, { state: '' }).padEnd(length, 'x');
@@ -171,7 +171,7 @@ describe('the merchant', () => {
     },
   );
 
-  test('whose session ends before the form is sent signs in and is asked again', async () => {
+  test('whose session ends before the form is sent signs in and decides again', async () => {
     const asked = await browserOf(world, owner).open(authorizePath(confidential, { state: 'kept' }));
     const { status, location } = await browserOf(world).send(asked, {});
     const next = new URL(location?.searchParams.get('next') ?? '', world.url);
@@ -183,7 +183,7 @@ describe('the merchant', () => {
     expect(next.searchParams.has('csrf')).toBe(false);
   });
 
-  test('sees who asks for what, on a page that cannot be framed and runs no script', async () => {
+  test('sees the application and the requested scopes, on a page that cannot be framed and runs no script', async () => {
     const page = await browserOf(world, owner).open(authorizePath(confidential));
     expect(page.status).toBe(200);
     expect(page.text).toContain('Till &amp; Co');
@@ -195,7 +195,7 @@ describe('the merchant', () => {
     expect(policy).toContain("default-src 'none'");
     expect(policy).toContain("form-action 'self' https://app.example");
     expect(page.headers.get('x-frame-options')).toBe('DENY');
-    // an application that opened it in a window of its own gets that window back
+    // an application that opened it in a separate window gets that window back
     expect(page.headers.get('cross-origin-opener-policy')).toBe('unsafe-none');
     expect(page.headers.get('referrer-policy')).toBe('no-referrer');
     expect(page.headers.get('cache-control')).toBe('no-store');
@@ -203,17 +203,17 @@ describe('the merchant', () => {
 
   test.each([
     ['com.example.app:/callback', 'com.example.app:'],
-    // what stands where a host would is of the application's choice, and no site
+    // the application chooses the text in place of the host, which is no site
     ['com.example.app://payhook.example/callback', 'com.example.app:'],
     ['http://127.0.0.1:8000/callback', '127.0.0.1:8000'],
-  ])('is told where %s leads: %s', async (redirect_uri, place) => {
+  ])('sees where %s leads: %s', async (redirect_uri, place) => {
     const mobile = await register(world.api, { kind: 'public', redirect_uris: [redirect_uri] });
     const proof = { code_challenge: pkce().challenge, code_challenge_method: 'S256' };
     const page = await browserOf(world, owner).open(authorizePath(mobile, { redirect_uri, ...proof }));
     expect(page.text).toContain(`You will be sent to <code>${place}</code>`);
   });
 
-  test('reads what it leads to, not the names of scopes', async () => {
+  test('reads what the scopes allow, not their names', async () => {
     const { text } = await browserOf(world, owner).open(authorizePath(confidential));
     for (const scope of ['affiliates', 'webhooks', 'account'] as const) {
       expect(text).toContain(`<span>${CONSEQUENCES[scope]?.may}<span class="hint">`);
@@ -221,7 +221,7 @@ describe('the merchant', () => {
     expect(text).toContain('Make and complete payouts');
   });
 
-  test('is not offered scopes that open nothing, and the application is told which it got', async () => {
+  test('is not offered scopes that grant nothing, and the application learns which it got', async () => {
     const every = await register(world.api, { scopes: [...ALL_SCOPES] });
     const asked = await browserOf(world, owner).open(
       authorizePath(every, { scope: 'orders affiliates users' }),
@@ -234,7 +234,7 @@ describe('the merchant', () => {
     expect([...whole.boxes].sort()).toEqual([...OPENING_SCOPES].sort());
   });
 
-  test('is offered exactly the scopes that open something', () => {
+  test('is offered exactly the scopes that grant something', () => {
     const used = new Set(
       ROUTES.map(({ access }) => access).filter((access) => ALL_SCOPES.has(access as Scope)),
     );
@@ -267,7 +267,7 @@ describe('the merchant', () => {
     expect(refused.headers.get('www-authenticate')).toContain('insufficient_scope');
   });
 
-  test('gives nothing by a form without a tick, and is asked again', async () => {
+  test('grants nothing by a form without a tick, and sees the page again', async () => {
     const browser = browserOf(world, owner);
     const asked = await browser.open(authorizePath(confidential));
     const again = await browser.send(asked, { granted: [] });
@@ -278,7 +278,7 @@ describe('the merchant', () => {
     );
   });
 
-  test('denies: the application is told so, with state and iss, its own query kept', async () => {
+  test('denies: the application is informed, with state and iss, its own query kept', async () => {
     const redirect_uri = 'https://app.example/back?tenant=7';
     const application = await register(world.api, { redirect_uris: [redirect_uri] });
     const browser = browserOf(world, owner);
@@ -294,7 +294,7 @@ describe('the merchant', () => {
     });
   });
 
-  test.each(['member', 'viewer'] as const)('who is a %s cannot grant, and is told who can', async (role) => {
+  test.each(['member', 'viewer'] as const)('who is a %s cannot grant, and reads who can', async (role) => {
     const browser = browserOf(world, await signedIn(world, { role }));
     const page = await browser.open(authorizePath(confidential));
     expect([page.status, page.location]).toEqual([403, null]);
@@ -317,7 +317,7 @@ describe('the merchant', () => {
     expect([page.status, page.location]).toEqual([403, null]);
   });
 
-  test('whose owner becomes a member ends what they granted, for good, and says why', async () => {
+  test('whose owner becomes a member permanently loses their grants, and the error says why', async () => {
     const leaving = await signedIn(world);
     const tokens = await tokensFor(world, leaving, mobile);
     const code = await codeFor(world, leaving, confidential);
@@ -338,7 +338,7 @@ describe('the merchant', () => {
     expect(await statusOf(anew.access_token)).toBe(200);
   });
 
-  test('lists what was granted and used, and revokes it: at once on every server', async () => {
+  test('lists grants and their use, and revokes one: at once on every server', async () => {
     const other = await world.secondServer();
     try {
       const tokens = await tokensFor(world, owner, confidential, { scope: 'account affiliates' });
@@ -397,7 +397,7 @@ describe('the merchant', () => {
 });
 
 describe('a token', () => {
-  test('reaches nothing that could widen it', async () => {
+  test('cannot reach anything that could widen it', async () => {
     const { access_token } = await tokensFor(world, owner, confidential);
     const api = apiOf(world.url, access_token);
     const closed = ROUTES.filter(({ access }) => access === 'full' || access === 'key');
@@ -408,7 +408,7 @@ describe('a token', () => {
     }
   });
 
-  test('without affiliates learns nothing of payouts through webhooks', async () => {
+  test('without affiliates gets nothing about payouts through webhooks', async () => {
     const { body: endpoint } = await world.api.post('/v2/webhook-endpoints', {
       url: 'https://receiver.example/hook',
       status: 'disabled',
@@ -439,14 +439,14 @@ describe('a token', () => {
     expect(
       refused.map(({ status, reason, headers }) => [status, reason, headers.get('www-authenticate')]),
     ).toEqual(refused.map(() => [403, 'insufficient_scope', challenge]));
-    // narrowed by somebody who may: what waits there is still not to be sent elsewhere
+    // narrowed by a privileged caller: waiting deliveries must still not go elsewhere
     await world.api.patch(`/v2/webhook-endpoints/${endpoint.id}`, { event_types: ['order.*'] });
     const moved = await api.patch(`/v2/webhook-endpoints/${endpoint.id}`, { url: 'https://evil.example/' });
     expect([moved.status, moved.reason]).toEqual([403, 'insufficient_scope']);
     expect((await world.api.get(`${log}/${event.id}`)).status).toBe(200);
   });
 
-  test('without affiliates subscribes to no event of ours but those of endpoints', async () => {
+  test('without affiliates subscribes to no event of ours except those of endpoints', async () => {
     const { access_token } = await tokensFor(world, owner, confidential, { scope: 'webhooks' });
     const api = apiOf(world.url, access_token);
     const { body } = await api.get('/v2/event-types');
@@ -502,7 +502,7 @@ describe('a refresh', () => {
     }
   });
 
-  test('may not widen it; the refresh token is not used up by trying', async () => {
+  test('may not widen it; the attempt does not use up the refresh token', async () => {
     const { refresh_token } = await tokensFor(world, owner, mobile, { scope: 'affiliates' });
     for (const scope of ['affiliates webhooks', 'users', 'nonsense', ' ']) {
       const wide = await refresh(world, mobile, refresh_token, { scope });
@@ -524,7 +524,7 @@ describe('a refresh', () => {
     const { refresh_token, access_token } = await tokensFor(world, owner, mobile);
     const { body } = await refresh(world, mobile, refresh_token);
     await world.query(`update oauth_tokens set used_at = used_at - interval '11 seconds'`);
-    // who steals an application's id cannot end what is not theirs
+    // another application with a stolen id cannot end these tokens
     const thief = await register(world.api, { kind: 'public' });
     expect((await refresh(world, thief, refresh_token)).status).toBe(400);
     expect(await statusOf(body.access_token)).toBe(200);
@@ -556,7 +556,7 @@ describe('a code', () => {
     ['the challenge as verifier', asked, { code_verifier: challenge }],
     ['a verifier nobody asked for', {}, { code_verifier: verifier }],
     ['another redirect URI', asked, { code_verifier: verifier, redirect_uri: `${CALLBACK}/` }],
-  ])('is burnt by %s', async (_, params, wrong) => {
+  ])('is used up by %s', async (_, params, wrong) => {
     const code = await codeFor(world, owner, confidential, params);
     const first = await exchange(world, confidential, code, wrong);
     expect([first.status, first.body.error]).toEqual([400, 'invalid_grant']);
@@ -564,14 +564,14 @@ describe('a code', () => {
     expect((await exchange(world, confidential, code, right)).body.error).toBe('invalid_grant');
   });
 
-  test('is good for a minute', async () => {
+  test('is valid for a minute', async () => {
     const before = Date.now();
     const code = await codeFor(world, owner, confidential);
     const after = Date.now();
     const [row] = await world.query<{ at: number }>(
       `select (extract(epoch from max(expires_at)) * 1000)::float8 as at from oauth_codes`,
     );
-    // a second for the clock of the database
+    // a second, because the database has its own clock
     expect(row?.at).toBeGreaterThanOrEqual(before + 59_000);
     expect(row?.at).toBeLessThanOrEqual(after + 61_000);
     await world.query(`update oauth_codes set expires_at = now()`);
@@ -588,7 +588,7 @@ describe('a code', () => {
   });
 });
 
-test('what expired is forgotten; what lives, and what proves a reuse, is not', async () => {
+test('expired ones are deleted; live ones, and those that prove a reuse, are not', async () => {
   const { refresh_token } = await tokensFor(world, owner, mobile);
   const { body } = await refresh(world, mobile, refresh_token);
   const dead = await tokensFor(world, owner, mobile);
@@ -651,7 +651,7 @@ test('pages may be on another origin than the API: the issuer is the API', async
   }
 });
 
-describe('at once, with 25 ms to the database', () => {
+describe('concurrently, with 25 ms to the database', () => {
   let slow: World;
   let person: Person;
   let server: Registered;
@@ -676,7 +676,7 @@ describe('at once, with 25 ms to the database', () => {
     }
   });
 
-  test('two refreshes of a public application: exactly one, whose tokens go on', async () => {
+  test('two refreshes of a public application: exactly one, whose tokens continue', async () => {
     let { refresh_token } = await tokensFor(slow, person, device);
     for (let round = 0; round < 3; round++) {
       const answers = await Promise.all([1, 2].map(() => refresh(slow, device, refresh_token)));
@@ -714,7 +714,7 @@ describe('at once, with 25 ms to the database', () => {
   });
 
   test.each(['becomes a member', 'is removed'])(
-    'a consent, and its owner who %s: no grant is left that works',
+    'a consent, and its owner who %s: no working grant is left',
     async (what) => {
       for (const gapMs of [0, 30, 60, 90, 120]) {
         const leaving = await signedIn(slow);

@@ -29,7 +29,7 @@ test.each(['/oauth/token', '/oauth/revoke'])('a form of 20 KB is refused at %s',
 });
 
 test.each(ENDPOINTS)(
-  'a form of thousands of names that repeat is refused for their number at %s: none is compared with another',
+  'a form with thousands of repeated names is refused for their number at %s: none is compared with another',
   async (path) => {
     const names = Array.from({ length: 2600 }, (_, index) => `A${index % 1300}=`);
     const answer = await post(path, names.join('&').slice(0, 16_000));

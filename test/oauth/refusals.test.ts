@@ -31,13 +31,13 @@ beforeAll(async () => {
   other = await register(world.api, { name: 'Other' });
   idle = await register(world.api, { name: 'Idle', scopes: ['orders', 'users', 'affiliates'] });
 });
-// it throws when an error was logged: nothing here was unforeseen
+// it throws when an error was logged: every refusal here is expected
 
 const { challenge } = pkce();
 const S256 = { code_challenge: challenge, code_challenge_method: 'S256' };
 const nobody = `app_${'0192f8e5'.repeat(4)}`;
 
-describe('the authorization endpoint shows a page, and sends nobody anywhere,', () => {
+describe('the authorization endpoint shows a page, and redirects nobody,', () => {
   const rows: [string, (path: string) => string][] = [
     ['without a client_id', (path) => path.replace(/&client_id=\w+/, '')],
     ['with an empty client_id', (path) => path.replace(/client_id=\w+/, 'client_id=')],
@@ -81,7 +81,7 @@ describe('the authorization endpoint shows a page, and sends nobody anywhere,', 
   });
 });
 
-describe('the authorization endpoint tells the application, with state and iss,', () => {
+describe('the authorization endpoint redirects to the application with state and iss:', () => {
   const rows: [string, string, () => string, string?][] = [
     ['no response_type', 'invalid_request', () => authorizePath(confidential, { response_type: undefined })],
     [
@@ -186,19 +186,19 @@ describe('the authorization endpoint tells the application, with state and iss,'
     });
   });
 
-  test('two states: neither comes back', async () => {
+  test('two states: neither is returned', async () => {
     const path = `${authorizePath(confidential)}&state=a&state=b`;
     const { location } = await browserOf(world, owner).open(path);
     expect(location?.searchParams.get('error')).toBe('invalid_request');
     expect(location?.searchParams.has('state')).toBe(false);
   });
 
-  test('nothing of it before somebody signed in (RFC 9700 section 4.11.2)', async () => {
+  test('nothing before sign-in (RFC 9700 section 4.11.2)', async () => {
     const { location } = await browserOf(world).open(authorizePath(mobile));
     expect(location?.pathname).toBe('/sign-in');
   });
 
-  test('the form of the consent page is judged as the request was', async () => {
+  test('the form of the consent page is checked like the request', async () => {
     const browser = browserOf(world, owner);
     const asked = await browser.open(authorizePath(confidential, { state: 's' }));
     const changed = (name: string, value: string) =>
@@ -293,7 +293,7 @@ describe('the token endpoint refuses', () => {
     expect(api.status).toBe(401);
   });
 
-  test('a parameter that comes twice', async () => {
+  test('a repeated parameter', async () => {
     for (const [name, value] of [
       ['grant_type', 'refresh_token'],
       ['client_id', confidential.id],
@@ -325,7 +325,7 @@ describe('the token endpoint refuses', () => {
       body: (await response.json()) as { error: string },
     }));
 
-  test.each(['/oauth/token', '/oauth/revoke'])('whatever is no form, at %s', async (path) => {
+  test.each(['/oauth/token', '/oauth/revoke'])('a body that is no form, at %s', async (path) => {
     const params = {
       grant_type: 'refresh_token',
       client_id: confidential.id,
@@ -407,20 +407,20 @@ describe('the token endpoint refuses', () => {
     }
   });
 
-  test('two ways to authenticate at once', async () => {
+  test('two methods of authentication at once', async () => {
     const { id, client_secret } = confidential;
     const header = basic(id, client_secret);
     expect(await attempt({ client_id: id, client_secret }, header)).toEqual(invalid('invalid_request'));
     expect(await attempt({ client_secret }, header)).toEqual(invalid('invalid_request'));
     expect(await attempt({ client_id: mobile.id }, header)).toEqual(invalid('invalid_request'));
-    // the id alone beside the header is no second way
+    // the id alone next to the header is no second method
     expect(await attempt({ client_id: id }, header)).toEqual(invalid('invalid_grant'));
   });
 
   test("another application's code, refresh token and revocation", async () => {
     const code = await codeFor(world, owner, confidential);
     expect(await refusalOf(exchange(world, other, code))).toEqual(invalid('invalid_grant'));
-    // somebody else holds it: it is burnt
+    // another application has it: it is used up
     expect(await refusalOf(exchange(world, confidential, code))).toEqual(invalid('invalid_grant'));
 
     const tokens = await tokensFor(world, owner, confidential);
@@ -432,7 +432,7 @@ describe('the token endpoint refuses', () => {
     expect((await refresh(world, confidential, tokens.refresh_token)).status).toBe(200);
   });
 
-  test("a code of another application that was used before, without ending what is not that one's", async () => {
+  test('a used code of another application, without ending its grant', async () => {
     const code = await codeFor(world, owner, confidential);
     const { body } = await exchange(world, confidential, code);
     expect(await refusalOf(exchange(world, other, code))).toEqual(invalid('invalid_grant'));
@@ -449,7 +449,7 @@ describe('the token endpoint refuses', () => {
     expect((await refresh(world, rotated.body, refresh_token)).status).toBe(200);
   });
 
-  test('a revocation without a token; an unknown one is revoked already', async () => {
+  test('a revocation without a token; an unknown one counts as revoked', async () => {
     const revoke = (params: Record<string, string>) =>
       postForm(world.url, '/oauth/revoke', { client_id: mobile.id, ...params });
     expect(await refusalOf(revoke({}))).toEqual(invalid('invalid_request'));

@@ -3,7 +3,7 @@ import { hashSecret, newSecret } from '../../src/kernel/secrets.ts';
 import type { Answer, Api } from '../support/api.ts';
 import type { World } from '../support/world.ts';
 
-/** A person with a session, as the sign-in page would have made it. */
+/** A user with a session, as the sign-in page would have created it. */
 export interface Person {
   readonly cookie: string;
   readonly csrf: string;
@@ -11,7 +11,7 @@ export interface Person {
   readonly id: string;
 }
 
-/** Makes a user of the account of `api`, the first one when left out, and a session. */
+/** Creates a user of the account of `api`, by default the first one, and a session. */
 export async function signedIn(
   world: World,
   { role = 'owner', api = world.api }: { role?: 'owner' | 'member' | 'viewer'; api?: Api } = {},
@@ -31,23 +31,23 @@ export async function signedIn(
   return { cookie, csrf, id: made?.id ?? '' };
 }
 
-/** What a browser has in front of it. */
+/** The response in front of a browser. */
 export interface Page {
   readonly status: number;
   readonly headers: Headers;
   readonly text: string;
-  /** Where it is sent on to, resolved. */
+  /** Its redirect target, resolved. */
   readonly location: URL | null;
-  /** The hidden fields and tick boxes of its form. */
+  /** The hidden fields and checkboxes of its form. */
   readonly hidden: readonly (readonly [string, string])[];
   readonly boxes: readonly string[];
   readonly action: string;
 }
 
-/** A browser that follows nothing by itself. Every address is served by the world, whatever its origin. */
+/** A browser that follows no redirect by itself. The world serves every address, whatever its origin. */
 export interface Browser {
   open(url: string | URL): Promise<Page>;
-  /** Sends the form of a page. */
+  /** Submits the form of a page. */
   send(page: Page, input: { granted?: readonly string[]; decision?: string }): Promise<Page>;
   post(path: string, form: readonly (readonly [string, string])[]): Promise<Page>;
 }
@@ -81,13 +81,13 @@ function atWorld(world: World, url: string | URL): URL {
   return new URL(pathname + search, world.url);
 }
 
-/** For the client libraries: whatever the origin, the world answers. */
+/** For the client libraries: the world answers for every origin. */
 export const fetchAt =
   (world: World): typeof fetch =>
   (url, init) =>
     fetch(atWorld(world, String(url)), init);
 
-/** A browser, with somebody's session or without one; the cookie has another name where the pages have https. */
+/** A browser, with a user's session or without one; the cookie has another name where the pages have https. */
 export function browserOf(world: World, person?: Person, cookie = 'payhook_session'): Browser {
   const ask = async (url: string | URL, init: RequestInit = {}) =>
     pageOf(
@@ -145,13 +145,13 @@ type Pairs = Readonly<Record<string, string | undefined>>;
 const pairsOf = (params: Pairs) =>
   Object.entries(params).filter((pair): pair is [string, string] => pair[1] !== undefined);
 
-/** The authorization request of an application, with these parameters changed or, by undefined, left out. */
+/** The authorization request of an application, with these parameters changed or, by undefined, removed. */
 export function authorizePath(application: Registered, params: Pairs = {}): string {
   const all = { response_type: 'code', client_id: application.id, redirect_uri: CALLBACK, ...params };
   return `/oauth/authorize?${new URLSearchParams(pairsOf(all))}`;
 }
 
-/** Lets the person allow all that is asked; the code. */
+/** Allows everything that is requested; returns the code. */
 export async function codeFor(
   world: World,
   person: Person,
@@ -165,7 +165,7 @@ export async function codeFor(
   return code;
 }
 
-/** An answer of the token or revocation endpoint. */
+/** A response of the token or revocation endpoint. */
 export type TokenAnswer = Pick<Answer, 'status' | 'headers' | 'text' | 'body'>;
 
 /** Posts a form to an OAuth endpoint; null as the secret means none. */
@@ -186,7 +186,7 @@ export async function postForm(
   };
 }
 
-/** Asks the token endpoint as the application. */
+/** Calls the token endpoint as the application. */
 export function askTokens(
   world: { readonly url: string },
   application: Registered,

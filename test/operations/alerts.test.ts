@@ -48,7 +48,7 @@ const mailIsOn = () =>
     return row !== undefined;
   });
 
-/** As if the minute in which alerts are gathered, or the pause before the next try, had passed. */
+/** As if the minute in which alerts are gathered, or the pause before the next attempt, had passed. */
 const passTime = () => world.query(`update notices set due_at = now() where due_at > now()`);
 
 interface Noted {
@@ -74,7 +74,7 @@ async function failingEndpoint(of: Api): Promise<{ id: string; receiver: Receive
   return { id: body.id, receiver, close: () => receiver.close() };
 }
 
-/** Lets an endpoint look as if it had failed for so much of the time after which it is disabled. */
+/** Makes an endpoint look as if it had failed for this share of the time after which it is disabled. */
 const failedFor = (id: string, percent: number) =>
   world.query(
     `update endpoint_state set failures = 20, failing_since = date_trunc('milliseconds', now()) - $2 * interval '72 minutes'
@@ -87,7 +87,7 @@ async function waitsFor(of: Api, kind: string): Promise<void> {
 }
 
 describe('by e-mail', () => {
-  test('an owner hears once of each step on the way to being disabled, and when the endpoint recovers', async () => {
+  test('an owner gets one alert for each step towards disabling, and one when the endpoint recovers', async () => {
     const owner = await makeUser(api, 'owner');
     const endpoint = await failingEndpoint(api);
     for (const percent of [30, 51, 55, 71, 91]) {
@@ -97,7 +97,7 @@ describe('by e-mail', () => {
     }
     await passTime();
     const told = await mail.untilMail(owner.email, 'Endpoint failing');
-    // what waits for somebody is one message, with one line for each endpoint
+    // waiting alerts are one message, with one line for each endpoint
     expect(told.text).toContain('90 % of the way');
     expect(told.text).not.toContain('50 % of the way');
     expect(told?.header('list-unsubscribe')).toBe('<http://pay.example.com/settings/alerts>');
@@ -122,7 +122,7 @@ describe('by e-mail', () => {
     await endpoint.close();
   });
 
-  test('an endpoint that answers 410 is told as disabled, and its delivery not as failed', async () => {
+  test('an endpoint that answers 410 is reported as disabled, and its delivery not as failed', async () => {
     const owner = await makeUser(api, 'owner');
     const endpoint = await failingEndpoint(api);
     endpoint.receiver.respond(410);
@@ -168,7 +168,7 @@ describe('by e-mail', () => {
     await endpoint.close();
   });
 
-  test('two hundred events that are given up at two endpoints are one message with two lines', async () => {
+  test('two hundred events that fail at two endpoints are one message with two lines', async () => {
     const owner = await makeUser(api, 'owner');
     const endpoints = [await failingEndpoint(api), await failingEndpoint(api)];
     const data = { type: 'order.created', data: {} };
@@ -187,7 +187,7 @@ describe('by e-mail', () => {
     for (const endpoint of endpoints) await endpoint.close();
   });
 
-  test('everybody gets what they chose, or what their role is told', async () => {
+  test('everyone gets the alerts they chose, or those of their role', async () => {
     const owner = await makeUser(api, 'owner');
     const member = await makeUser(api, 'member');
     const viewer = await makeUser(api, 'viewer');
@@ -270,7 +270,7 @@ describe('by e-mail', () => {
     });
   });
 
-  test('a recipient that is refused for good is given up, and the system says so', async () => {
+  test('a permanently refused recipient is given up, and the system report says so', async () => {
     mail.refuse({ code: 550, message: 'no such mailbox' });
     await api.post('/v2/users', { email: 'gone@example.com', name: 'Gone', role: 'member' });
     await until('it to be given up', async () => (await noticesOf(api))[0]?.failed);
@@ -279,7 +279,7 @@ describe('by e-mail', () => {
     expect(system.last_error).toContain('no such mailbox');
   });
 
-  test('after nine tries it is given up, whatever the clock says meanwhile', async () => {
+  test('after nine attempts it is given up, whatever the clock says meanwhile', async () => {
     mail.refuse({ code: 451, message: 'come back later' });
     await api.post('/v2/users', { email: 'slow@example.com', name: 'Slow', role: 'member' });
     for (let tries = 1; tries <= 9; tries += 1) {
@@ -294,7 +294,7 @@ describe('by e-mail', () => {
     expect((await noticesOf(api))[0]).toMatchObject({ tries: 9, failed: true });
   });
 
-  test('a server that hangs holds up neither channels nor requests, and the message is sent later', async () => {
+  test('a hanging server delays neither channels nor requests, and the message is sent later', async () => {
     const receiver = await startReceiver();
     mail.hang(true);
     const { body } = await api.post('/v2/users', { email: 'wait@example.com', name: 'Wait', role: 'member' });
@@ -310,12 +310,12 @@ describe('by e-mail', () => {
     await receiver.close();
   });
 
-  test('what was sent but not noted, because the process was killed, is sent again when its lease ends', async () => {
+  test('a message sent but not recorded, because the process was killed, is sent again when its lease expires', async () => {
     await api.post('/v2/users', { email: 'twice@example.com', name: 'Twice', role: 'member' });
     const first = await mail.untilMail('twice@example.com', 'You are invited');
     await until('it to be noted', async () => (await noticesOf(api))[0]?.sent);
     const account = await accountOf(api);
-    // as a process leaves it that is killed between the two
+    // as left by a process that is killed between the two
     await world.query(
       `update notices set sent_at = null, kind = 'test', lease = gen_random_uuid(), leased_until = now() + interval '1 minute'
        where account_id = $1::uuid`,
@@ -365,7 +365,7 @@ describe('to channels', () => {
     await receiver.close();
   });
 
-  test('it may not lead where webhooks may not', async () => {
+  test('its URL may not lead where webhooks may not', async () => {
     const refused = await api.post(CHANNELS, {
       name: 'in',
       format: 'slack',
@@ -374,7 +374,7 @@ describe('to channels', () => {
     expect([refused.status, refused.reason]).toEqual([400, 'invalid_url']);
   });
 
-  test('a test says what came of it, and a deleted channel is told nothing', async () => {
+  test('a test shows its result, and a deleted channel gets nothing', async () => {
     const receiver = await startReceiver();
     receiver.respond(404);
     const { body: channel } = await api.post(CHANNELS, { name: 'ops', format: 'slack', url: receiver.url });
@@ -414,7 +414,7 @@ describe('to channels', () => {
   });
 });
 
-test('a payout that is unpaid for a day is told once', async () => {
+test('a payout that is unpaid for a day is reported once', async () => {
   await makeUser(api, 'member');
   await makeCommission(api, (await makeAffiliate(api)).id);
   await makePayout(api);
@@ -437,7 +437,7 @@ async function lookInTwoDays(): Promise<void> {
     $$ select id_time_before(id) $$`);
 }
 
-describe('the end of a client certificate', () => {
+describe('the expiry of a client certificate', () => {
   const DAY_MS = 86_400_000;
   const endIn = (days: number) => `${new Date(Date.now() + days * DAY_MS).toISOString().slice(0, 19)}Z`;
   const make = async (days: number) => {
@@ -445,7 +445,7 @@ describe('the end of a client certificate', () => {
     const { cert, key } = certificateFor('payhook', { ends });
     return { certificate: cert, key };
   };
-  /** An endpoint with a certificate that ends in so many days. */
+  /** An endpoint with a certificate that expires in this many days. */
   async function endingEndpoint(days: number): Promise<string> {
     const { status, text, body } = await api.post('/v2/webhook-endpoints', {
       url: 'https://shop.example.com/hooks?token=very-secret',
@@ -454,7 +454,7 @@ describe('the end of a client certificate', () => {
     expect(status, text).toBe(201);
     return body.id;
   }
-  /** As if the clock had been moved: the end comes nearer or goes further away. */
+  /** As if the clock had been moved: the expiry comes nearer or moves away. */
   const moveEnd = (id: string, days: number) =>
     world.query(
       `update webhook_endpoints
@@ -466,7 +466,7 @@ describe('the end of a client certificate', () => {
     return (await noticesOf(api)).filter(({ kind }) => kind === 'certificate_ending').length;
   }
 
-  test('is told 30, 7 and 1 days before and when it has come, each once', async () => {
+  test('is reported 30, 7 and 1 days before and when it has come, each once', async () => {
     const owner = await makeUser(api, 'owner');
     const id = await endingEndpoint(31);
     expect(await look()).toBe(0);
@@ -485,13 +485,13 @@ describe('the end of a client certificate', () => {
     expect(text).not.toContain('very-secret');
   });
 
-  test('is told of the next certificate too, and not of one that was replaced, removed or is not used', async () => {
+  test('is reported for the next certificate too, and not for one that was replaced, removed or is unused', async () => {
     await makeUser(api, 'owner');
     const id = await endingEndpoint(5);
     const path = `/v2/webhook-endpoints/${id}`;
     expect(await look()).toBe(1);
     const change = async (fields: object) => expect((await api.patch(path, fields)).status).toBe(200);
-    // another field of how requests leave is no other certificate
+    // another egress field does not make another certificate
     await change({ proxy: 'http://proxy.example.com:3128' });
     expect(await look()).toBe(1);
     await change({ client_certificate: await make(100) });
@@ -508,7 +508,7 @@ describe('the end of a client certificate', () => {
     expect(await look()).toBe(3);
   });
 
-  test('is told again when the clock was far ahead and has been set back', async () => {
+  test('is reported again when the clock was far ahead and has been set back', async () => {
     await makeUser(api, 'owner');
     const id = await endingEndpoint(60);
     await moveEnd(id, -300);

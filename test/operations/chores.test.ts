@@ -22,14 +22,14 @@ interface Failing {
 }
 const failing = async (): Promise<Failing[]> => (await world.api.get('/v2/system')).body.failing_chores;
 
-/** Starts a process that does a chore; returns what ends it. */
+/** Starts a process that runs a chore; returns a function that ends it. */
 function startChore(work: () => Promise<unknown>): () => void {
   const { db, log } = world.platform;
   const chore: Chore = { name: NAME, everyMs: 1, run: work };
   return keepHouse([chore], { db, log, firstMs: 0, tell: tellOfFailingChore });
 }
 
-/** Lets processes fail at the chore until `holds`. */
+/** Makes processes fail at the chore until `holds`. */
 async function failUntil(message: string, what: string, holds: () => Promise<unknown>): Promise<void> {
   const stop = startChore(() => Promise.reject(new Error(message)));
   await until(what, holds);

@@ -15,7 +15,7 @@ const CHANNELS = '/v2/alert-channels';
 const world = useWorld({ delivers: true });
 
 test.skipIf(!canMount)(
-  'a disk that fills is told once, to the first account; after there was room again it is told anew (needs the right to mount)',
+  'a disk that fills is reported once, to the first account; after it had room it is reported again (needs the right to mount)',
   async () => {
     const disk = mkdtempSync(join(tmpdir(), 'payhook-disk-'));
     expect(spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=40m', 'tmpfs', disk]).status).toBe(0);

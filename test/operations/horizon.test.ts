@@ -47,7 +47,7 @@ describe.concurrent('a session that keeps dead rows', () => {
       await holder.end();
     }));
 
-  test('is named by doctor with the first words of its query, and with nothing that may be data', () =>
+  test('is named by doctor with the first words of its query, and without anything that may be data', () =>
     onStage({ delivers: false }, async ({ world }) => {
       const holder = await holdSnapshot(world, `select count(*)\n from accounts where name = 'secret'`);
       const [snapshots, dead] = await doctor(world);
@@ -59,7 +59,7 @@ describe.concurrent('a session that keeps dead rows', () => {
       await holder.end();
     }));
 
-  test('of another role hides what it does, and doctor says so', () =>
+  test('of another role hides its query, and doctor says so', () =>
     onStage({ settings: MEASURED, delivers: false }, async ({ world }) => {
       const holder = await world.connect();
       await holder.query('begin isolation level repeatable read read only');

@@ -11,7 +11,7 @@ interface Read {
   readonly transactions: number;
 }
 
-/** Makes so many accounts more, each with two endpoints, as they are when nothing happens. */
+/** Creates this many more accounts, each with two idle endpoints. */
 async function addAccounts({ world }: Stage, count: number): Promise<void> {
   await world.query(
     `with made as (insert into accounts (name) select 'Idle ' || g from generate_series(1, $1::int) g returning id),
@@ -27,7 +27,7 @@ async function addAccounts({ world }: Stage, count: number): Promise<void> {
   await world.query('vacuum (analyze)');
 }
 
-/** What the program reads while `work` is done. A session tells it to all others when it ends. */
+/** What the program reads while `work` runs. A session reports it to the others when it ends. */
 async function readBy({ world }: Stage, work: () => Promise<void>): Promise<Read> {
   const others = `from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()
     and backend_type = 'client backend'`;
@@ -46,10 +46,10 @@ async function readBy({ world }: Stage, work: () => Promise<void>): Promise<Read
   return { rows: after.rows - before.rows, transactions: after.transactions - before.transactions };
 }
 
-test('a round of chores, and the question whether a server is ready, read as much among 4,000 accounts as among 2,000', () =>
+test('a round of chores and a readiness check read as much among 4,000 accounts as among 2,000', () =>
   onStage({ own: true, delivers: false }, async (stage) => {
     const { world } = stage;
-    world.expectErrors(); // connections are ended under the program
+    world.expectErrors(); // the program's connections are ended
     const chores = choresOf(world.platform).filter(({ everyMs }) => everyMs <= MINUTE_MS);
     expect(chores.length).toBeGreaterThan(8);
     const round = () =>
@@ -60,15 +60,15 @@ test('a round of chores, and the question whether a server is ready, read as muc
     await round();
     const one = await round();
     await addAccounts(stage, 2000);
-    await round(); // what is done once for a new account
+    await round(); // work done once for a new account
     const some = await round();
     await addAccounts(stage, 2000);
     await round();
     const many = await round();
-    // the questions of this test are among them
+    // includes the queries of this test
     expect(some.transactions).toBeLessThan(one.transactions + 100);
     expect(many.transactions).toBeLessThan(one.transactions + 100);
-    // a thousand accounts are looked at in a round, each with its mark and its first commission
+    // a thousand accounts are checked in a round, each with its mark and its first commission
     expect(some.rows).toBeLessThan(one.rows + 8000);
     expect(many.rows).toBeLessThanOrEqual(some.rows + 1000);
   }));

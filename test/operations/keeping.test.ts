@@ -14,7 +14,7 @@ const idOfAge = (days: number) => eventIdAt(Date.now() - days * DAY_MS);
 const uuidOf = (id: string) => id.replace(/^[a-z]+_/, '');
 const accountUuid = async () => uuidOf((await api.get('/v2/account')).body.id);
 
-/** Writes an entry of the audit log of so many days ago. */
+/** Writes an entry of the audit log of this many days ago. */
 const note = async (days: number, target: string) =>
   world.query(
     `insert into audit_log (account_id, id, actor_kind, actor_id, action, target, request_id)
@@ -26,7 +26,7 @@ const targets = async () =>
     ({ target }: { target: string }) => target,
   );
 
-test('entries of the audit log go after AUDIT_RETENTION_DAYS; the younger ones stay', async () => {
+test('entries of the audit log are deleted after AUDIT_RETENTION_DAYS; recent ones stay', async () => {
   await note(500, 'old');
   await note(401, 'a day too old');
   await note(399, 'young');
@@ -34,7 +34,7 @@ test('entries of the audit log go after AUDIT_RETENTION_DAYS; the younger ones s
   expect(await targets()).toEqual(['young']);
 });
 
-test('entries since the unpaid payout was created stay, because they say who may approve it', async () => {
+test('entries since the unpaid payout was created stay, because they show who may approve it', async () => {
   await note(600, 'before');
   const payout = idOfAge(550);
   await world.query(
@@ -49,7 +49,7 @@ test('entries since the unpaid payout was created stay, because they say who may
   expect(await targets()).toEqual([]);
 });
 
-test('the audit log loses no entry of the last 90 days, whatever a transaction asks for', async () => {
+test('the audit log loses no entry of the last 90 days, whatever a transaction attempts', async () => {
   await note(89, 'young');
   await note(91, 'old');
   await note(92, 'older');
@@ -63,7 +63,7 @@ test('the audit log loses no entry of the last 90 days, whatever a transaction a
   expect(await targets()).toEqual(['older', 'old', 'young']);
 });
 
-/** Imports affiliates and makes the import so many days old; returns its id. */
+/** Imports affiliates and makes the import this many days old; returns its id. */
 async function importOf(days: number, name: string): Promise<string> {
   const answer = await api.upload(
     `${IMPORTS}?kind=affiliates&accept_guesses=true`,
@@ -80,7 +80,7 @@ async function importOf(days: number, name: string): Promise<string> {
   return `imp_${aged.replaceAll('-', '')}`;
 }
 
-test('an import of affiliates can be undone for a year; then its undo is refused, and says why', async () => {
+test('an import of affiliates can be undone for a year; then its undo is refused with the reason', async () => {
   const [old, young] = [await importOf(366, 'Ada'), await importOf(364, 'Beda')];
   await keepHouse(world, 'undo of imports');
   const kept = await world.query(
@@ -100,7 +100,7 @@ test('an import of affiliates can be undone for a year; then its undo is refused
       undo_ended_at,
     ),
   );
-  // a server of the version before would take back nothing and call it undone
+  // a server of the previous version would undo nothing and report success
   await expect(
     world.query(
       "update imports set status = 'undone', undone_by = 'x', undone_at = now() where undo_ended_at is not null",

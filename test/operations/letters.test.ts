@@ -20,7 +20,7 @@ beforeAll(async () => {
       AUTHORIZE_URL: 'http://pay.example.com',
     },
   });
-  // a process that sends e-mail has been at work
+  // a process that sends e-mails has been running
   await world.query(`insert into server_settings (key, value) values ('chore e-mail', now()::text)
     on conflict (key) do update set value = excluded.value`);
 });
@@ -72,7 +72,7 @@ test('one account sends fifty letters within an hour; the link is still in the r
   expect((await invite(other, 'person1@example.com')).body.is_emailed).toBe(true);
 });
 
-test('a letter that waits is not sent once its link has ended', async () => {
+test('a waiting letter is not sent once its link has ended', async () => {
   mail.refuse({ code: 451, message: 'greylisted' });
   const expired = (await invite(api, 'expired@example.com')).body;
   const removed = (await invite(api, 'removed@example.com')).body;
@@ -125,7 +125,7 @@ test('names of users and accounts must not contain a web address', async () => {
   }
 });
 
-test('a name from before that rule may stay, and no mail program makes a link of it', async () => {
+test('a name from before that rule may stay, and no mail program turns it into a link', async () => {
   const name = 'Win at https://evil.example/now';
   const { id } = (await api.get('/v2/account')).body;
   const { body: user } = await invite(api, 'stored@example.com', 'Before');

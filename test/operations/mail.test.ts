@@ -31,7 +31,7 @@ async function receiver(options: Options) {
 
 const WITH_TLS = { disabledCommands: [], ...OURS };
 
-test('smtp:// sends nothing before STARTTLS, and the password only behind it', async () => {
+test('smtp:// sends nothing before STARTTLS, and the password only after it', async () => {
   const seen: string[] = [];
   const mail = await receiver({
     ...WITH_TLS,
@@ -52,7 +52,7 @@ test('smtps:// uses TLS from the first byte', async () => {
   expect(mail.taken).toHaveLength(1);
 });
 
-test('a server without STARTTLS gets neither the password nor the message, and it is tried again', async () => {
+test('a server without STARTTLS gets neither the password nor the message, and sending is retried', async () => {
   const seen: string[] = [];
   const mail = await receiver({
     authMethods: ['PLAIN', 'LOGIN'],
@@ -85,7 +85,7 @@ test.each([
   },
 );
 
-test('a server that takes the connection and says nothing is given up after ten seconds', async () => {
+test('a server that accepts the connection and stays silent is given up after ten seconds', async () => {
   const silent = createServer();
   silent.listen(0, '127.0.0.1');
   await once(silent, 'listening');

@@ -9,7 +9,7 @@ import { hasPromtool, OPERATIONS_FOLDER, promtool, scrape, series, value } from 
 const MEASURED = { METRICS_PORT: '0' };
 const REQUESTS = 'http_server_request_duration_seconds_count';
 
-/** Waits until the metrics say something; returns them. They are at most a second old. */
+/** Waits until the metrics contain a text; returns them. They are at most a second old. */
 const untilScraped = (world: World, what: string, holds: (text: string) => boolean): Promise<string> =>
   until(what, async () => {
     const text = await scrape(world);
@@ -17,7 +17,7 @@ const untilScraped = (world: World, what: string, holds: (text: string) => boole
   });
 
 describe.concurrent('the metrics of a server', () => {
-  test('count what was asked, published and delivered, and name no customer', () =>
+  test('count requests, published events and deliveries, and name no customer', () =>
     onStage({ settings: MEASURED }, async ({ api, world, ...stage }) => {
       const receiver = await stage.receiver();
       const good = await stage.endpoint(receiver);
@@ -74,7 +74,7 @@ describe.concurrent('the metrics of a server', () => {
       expect(text).not.toContain(new URL(receiver.url).host);
     }));
 
-  test('tell the backlog: what is due at enabled endpoints, since when, and how endpoints are', () =>
+  test('show the backlog: what is due at enabled endpoints, since when, and the state of endpoints', () =>
     onStage({ settings: MEASURED, delivers: false }, async ({ world, ...stage }) => {
       const receiver = await stage.receiver();
       const due = await stage.endpoint(receiver);
@@ -101,7 +101,7 @@ describe.concurrent('the metrics of a server', () => {
       expect(value(text, 'payhook_workers')).toBe(0);
     }));
 
-  test('tell the last backup, and the one that failed since', () =>
+  test('show the last backup, and the one that failed since', () =>
     onStage({ settings: MEASURED, delivers: false }, async ({ world }) => {
       const first = await scrape(world);
       expect(value(first, 'payhook_backup_last_success_timestamp_seconds')).toBeUndefined();
@@ -109,7 +109,7 @@ describe.concurrent('the metrics of a server', () => {
       expect(value(first, 'payhook_backup_interval_seconds')).toBeUndefined();
     }));
 
-  test('a backup that was made, and a later one that failed, are told to a server that starts', () =>
+  test('a starting server shows the last backup, and a later failed one', () =>
     onStage({ settings: MEASURED, delivers: false }, async ({ world }) => {
       const made = { made_at: '2026-01-01T00:00:00.000Z', file: '/b', size_bytes: 1, duration_ms: 1 };
       const failed = { failed_at: '2026-01-02T00:00:00.000Z', message: 'the disk is full' };
@@ -122,7 +122,7 @@ describe.concurrent('the metrics of a server', () => {
       expect(value(text, 'payhook_backup_failed')).toBe(1);
     }));
 
-  test('what waited at an endpoint is due since it was enabled again', () =>
+  test('deliveries that waited at an endpoint are due since it was enabled again', () =>
     onStage({ settings: MEASURED, delivers: false }, async ({ world, ...stage }) => {
       const endpoint = await stage.endpoint(await stage.receiver());
       await stage.publishMany(2);
@@ -134,7 +134,7 @@ describe.concurrent('the metrics of a server', () => {
       expect(value(text, 'payhook_queue_oldest_due_age_seconds')).toBeLessThan(86_400);
     }));
 
-  test('are at /metrics alone, and are not served without METRICS_PORT', async () => {
+  test('are only at /metrics, and are not served without METRICS_PORT', async () => {
     const world = await startWorld({ settings: MEASURED });
     const { origin } = new URL(world.metricsUrl);
     expect((await fetch(`${origin}/`)).status).toBe(404);
@@ -150,8 +150,8 @@ describe.concurrent('the metrics of a server', () => {
   });
 });
 
-describe.concurrent('the database is spared', () => {
-  test('a thousand scrapes ask it once', async () => {
+describe.concurrent('the load on the database', () => {
+  test('of a thousand scrapes is one query', async () => {
     const world = await startWorld({ settings: MEASURED, databaseLatencyMs: 0 });
     let asked = 0;
     world.latency!.before = (message) => {
@@ -167,7 +167,7 @@ describe.concurrent('the database is spared', () => {
   });
 
   test.each(['refuses', 'is silent'])(
-    'while it %s, a scrape shows the last figures and that it is down',
+    'is bounded: while it %s, a scrape shows the last figures and that it is down',
     async (how) => {
       const world = await startWorld({ settings: MEASURED, databaseLatencyMs: 0 });
       world.expectErrors();
@@ -178,7 +178,7 @@ describe.concurrent('the database is spared', () => {
       } else latency!.silent = true;
       const text = await scrape(world);
       expect(value(text, 'payhook_database_up')).toBe(0);
-      // nothing was known before, and nothing is made up
+      // nothing was known before, and nothing is invented
       expect(value(text, 'payhook_queue_due')).toBeUndefined();
       expect(value(text, 'payhook_database_pool_size{pool="reading"}')).toBe(10);
       latency!.refusing = false;
@@ -195,13 +195,13 @@ describe('the rules and the board', () => {
     panels: { targets?: { expr: string }[] }[];
   };
 
-  /** The metrics that an expression reads, without what histograms add to the name. */
+  /** The metrics that an expression reads, without the suffixes of histograms. */
   const metricsIn = (expression: string) =>
     (expression.match(/\b(payhook|http_server|nodejs|process)_\w+/g) ?? []).map((name) =>
       name.replace(/_seconds_(bucket|sum|count)$/, '_seconds'),
     );
 
-  test('read nothing that a server does not tell', () =>
+  test('read only metrics that a server reports', () =>
     onStage({ settings: MEASURED }, async ({ world }) => {
       const told = new Set([...(await scrape(world)).matchAll(/^# TYPE (\S+)/gm)].map(([, name]) => name));
       const expressions = board.panels.flatMap(({ targets = [] }) => targets.map(({ expr }) => expr));
@@ -231,7 +231,7 @@ describe('the rules and the board', () => {
         expect(promtool(['check', 'metrics'], text)).toEqual({ code: 0, said: '' });
       }));
 
-    test('with the rules, which are tested too', () => {
+    test('with the rules, including their own tests', () => {
       expect(promtool(['check', 'rules', 'alerts.yml'])).toMatchObject({ code: 0 });
       expect(promtool(['test', 'rules', 'alerts.test.yml'])).toMatchObject({ code: 0 });
     });

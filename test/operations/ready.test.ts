@@ -7,7 +7,7 @@ import type { World } from '../support/world.ts';
 
 const machine = useMachine();
 
-/** What /readyz says, once it is no longer what it was. */
+/** The response of /readyz, once it has changed. */
 const untilReady = (world: World, reason: string | undefined) =>
   until(`/readyz: ${reason ?? 'ready'}`, async () => {
     const answer = await fetch(`${world.url}/readyz`);
@@ -22,7 +22,7 @@ interface Check {
   readonly detail: string;
 }
 
-/** What doctor says of what /readyz looks at. */
+/** The lines of doctor about the checks of /readyz. */
 async function doctor(world: World): Promise<Record<string, Check | undefined>> {
   // the test runner has a BASE_URL of its own
   const env = { ...(await settingsOf(world)), DATA_DIR: machine.folder, BASE_URL: '' };
@@ -64,7 +64,7 @@ test.each([
     }),
 );
 
-test('work is due and nobody takes it: doctor names the worker that is missing, and changes nothing', () =>
+test('due work without a worker: doctor names the missing worker, and changes nothing', () =>
   onStage({ delivers: false }, async ({ world, ...stage }) => {
     await stage.endpoint(await stage.receiver());
     await stage.publish();

@@ -7,7 +7,7 @@ import { useWorld } from '../support/world.ts';
 const world = useWorld({ own: true });
 const BYTES = 70_000_000;
 
-test('payhook doctor names the tables that are larger than they should be, and what to do', async () => {
+test('payhook doctor names the tables that are larger than they should be, and the remedy', async () => {
   const machine = startMachine();
   const env = await settingsOf(world);
   const look = async () => {
@@ -20,7 +20,7 @@ test('payhook doctor names the tables that are larger than they should be, and w
       status: 'ok',
       detail: 'no table is larger than it should be',
     });
-    // a session that is as large as a hundred thousand, and a note of the moment that nobody took away
+    // a session as large as a hundred thousand, and a note of the moment that nobody removed
     await signedIn(world, 'owner');
     await world.query('alter table sessions alter user_agent set storage external');
     await world.query(`update sessions set user_agent = repeat('x', ${BYTES})`);

@@ -19,7 +19,7 @@ test('every table is listed with the reason for its size, and nothing else is', 
   expect(listed.toSorted((a, b) => (a.name < b.name ? -1 : 1))).toEqual(found);
 });
 
-test('every chore that removes rows is named by a table, and every chore that a table names removes rows', () => {
+test('every chore that deletes rows is named by a table, and every chore that a table names deletes rows', () => {
   const named = Object.values(TABLES).flatMap((table) => ('chore' in table ? [table.chore] : []));
   expect([...new Set<string>(named)].sort()).toEqual(removing.sort());
 });
@@ -37,11 +37,11 @@ test('the list of chores has every chore that a server can run', () => {
     },
   });
   expect(all.map(({ name }) => name).sort()).toEqual((Object.keys(CHORES) as ChoreName[]).sort());
-  // what forgets removes rows
+  // a chore named "forget" deletes rows
   expect(all.filter((chore) => 'forget' in chore && !removing.includes(chore.name))).toEqual([]);
 });
 
-test('the days that settings keep rows for are those of the settings', () => {
+test('the retention days that settings name are those of the settings', () => {
   const { delivery, retention } = readConfig({ PORT: '0' });
   expect(KEEPING_SETTINGS).toEqual({
     WEBHOOK_RETENTION_DAYS: delivery.retentionDays,

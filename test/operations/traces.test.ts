@@ -20,7 +20,7 @@ interface Span {
 }
 
 describe('a trace', () => {
-  /** A collector that reads OTLP/HTTP with JSON. */
+  /** A collector for OTLP/HTTP with JSON. */
   const spans: Span[] = [];
   const services = new Set<unknown>();
   const collector = createServer(async (request, response) => {
@@ -40,7 +40,7 @@ describe('a trace', () => {
     collector.listen(0, '127.0.0.1');
     await once(collector, 'listening');
     const { port } = collector.address() as AddressInfo;
-    // its own: a server sends its last spans when it stops
+    // its own world: a server sends its last spans when it stops
     traced = { settings: { OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${port}` }, own: true };
   });
   beforeEach(() => {
@@ -54,7 +54,7 @@ describe('a trace', () => {
     return Object.values(value)[0];
   };
 
-  test('goes from the request over its transaction and its event to each attempt, and on to the receiver', async () => {
+  test('covers the request, its transaction and its event, each attempt, and the receiver', async () => {
     let received: (string | undefined)[] = [];
     await onStage(traced, async ({ api, ...stage }) => {
       const receiver = await stage.receiver();
@@ -74,7 +74,7 @@ describe('a trace', () => {
       for (const { headers } of receiver.received)
         expect(headers.tracestate?.toString().replaceAll(' ', '')).toBe(STATE.replaceAll(' ', ''));
     });
-    // the end of the server sends the rest
+    // stopping the server sends the rest
     const [request] = named('POST /v2/events');
     const transaction = named('transaction').find(({ parentSpanId }) => parentSpanId === request?.spanId);
     const [publish] = named('publish order.created');
@@ -94,7 +94,7 @@ describe('a trace', () => {
     expect([...services]).toEqual(['payhook']);
   });
 
-  test('goes from a batch over each of its events to its attempt', async () => {
+  test('covers a batch, each of its events and their attempt', async () => {
     await onStage(traced, async ({ api, ...stage }) => {
       const receiver = await stage.receiver();
       await stage.endpoint(receiver);
@@ -113,7 +113,7 @@ describe('a trace', () => {
     expect(parents.toSorted()).toEqual(published.map(({ spanId }) => spanId).toSorted());
   });
 
-  test("goes on from a change of Payhook's own to its event", async () => {
+  test("continues from an event of Payhook's own to its attempt", async () => {
     await onStage(traced, async ({ api, ...stage }) => {
       const receiver = await stage.receiver();
       await stage.endpoint(receiver, { event_types: ['affiliate.created'] });
@@ -148,7 +148,7 @@ describe('a trace', () => {
   });
 });
 
-test('without a collector receivers get the traceparent of the caller, also of events that are claimed', () =>
+test('without a collector receivers get the traceparent of the caller, also for claimed events', () =>
   onStage({ delivers: false }, async ({ api, world, ...stage }) => {
     const receiver = await stage.receiver();
     const endpoint = await stage.endpoint(receiver);
@@ -166,7 +166,7 @@ test('without a collector receivers get the traceparent of the caller, also of e
       receiver.received.find(({ headers }) => headers['webhook-id'] === id)?.headers.traceparent;
     expect(passed(traced.body.id)).toBe(PARENT);
     expect(passed(untraced.body.id)).toBeUndefined();
-    expect(passed(broken.body.id)).toBe(PARENT); // blanks around a value are not part of it
+    expect(passed(broken.body.id)).toBe(PARENT); // surrounding blanks are not part of a value
     expect(receiver.received.filter(({ headers }) => headers.traceparent !== undefined)).toHaveLength(2);
     const states = receiver.received.map(({ headers }) => headers.tracestate);
     expect(states.filter((state) => state !== undefined)).toEqual([STATE]);
@@ -175,7 +175,7 @@ test('without a collector receivers get the traceparent of the caller, also of e
     await worker.close();
   }));
 
-test("an endpoint's own headers of a trace are left as they are", () =>
+test('custom trace headers of an endpoint stay unchanged', () =>
   onStage({}, async ({ api, ...stage }) => {
     const receiver = await stage.receiver();
     await stage.endpoint(receiver, { headers: { Traceparent: 'mine' } });
@@ -194,7 +194,7 @@ test("an endpoint's own headers of a trace are left as they are", () =>
     ]);
   }));
 
-test('a well-formed X-Request-Id is repeated and logged, another one is ignored', () =>
+test('a well-formed X-Request-Id is returned and logged, another one is ignored', () =>
   onStage({ delivers: false }, async ({ api, world }) => {
     const good = 'order-4711/a.b:c+d=e@f_G';
     for (const id of [good, 'x'.repeat(128)]) {

@@ -4,7 +4,7 @@ import { useWorld } from '../support/world.ts';
 
 const world = useWorld();
 
-test('users of before keep their ids, roles and passwords, as members of the account they were in', async () => {
+test('users of an earlier version keep their ids, roles and passwords, as members of their account', async () => {
   const { query } = world;
   await before(world, '0016_people.sql', async (migrate) => {
     await query(`insert into accounts (name) values ('One'), ('Two')`);

@@ -10,7 +10,7 @@ afterAll(() => machine.close());
 
 const BASE = { BASE_URL: 'https://pay.example.com' };
 
-test('from the first start to a team: a link, then the commands, beside the running server', async () => {
+test('from the first start to a team: a link, then the commands, next to the running server', async () => {
   const server = await startServer(machine);
   await server.printed(/payhook users setup-link/);
   const printed = (await machine.run(['users', 'setup-link'])).stdout.split('\n', 1)[0] ?? '';

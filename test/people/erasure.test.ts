@@ -14,7 +14,7 @@ const at = (id: string) => `/v2/users/${id}`;
 const erase = (of: Api, id: string) => of.post(`${at(id)}/erase`);
 let made = 0;
 
-/** Somebody whose name and address are nobody else's, and who has left traces. */
+/** A user with a unique name and address who has left traces. */
 async function somebody(of: Api) {
   const [email, name] = [`leaver-${++made}@example.com`, `Leaver ${made} Lovelace`];
   const user = await makeUser(of, 'owner', email);
@@ -24,7 +24,7 @@ async function somebody(of: Api) {
     201,
   );
   await user.browser.call('PUT', '/v2/alerts', { kinds: [] });
-  // as a mail server leaves it that does not know the address
+  // as left by a mail server that does not know the address
   await world.query(
     `insert into notices (account_id, kind, data, is_alone, user_id, due_at, failed_at, error)
      select account_id, 'test', '{}', true, id, now(), now(), $2 from users where public_id('usr', id) = $1`,
@@ -33,7 +33,7 @@ async function somebody(of: Api) {
   return { ...user, email, name };
 }
 
-test('whoever is erased is in no row any more and cannot sign in; the audit log still has their id', async () => {
+test('an erased user is in no row any more and cannot sign in; the audit log still has their id', async () => {
   await makeUser(api, 'owner');
   const { id, email, name, browser } = await somebody(api);
   expect(await everything(world)).toContain(name);
@@ -60,7 +60,7 @@ test('whoever is erased is in no row any more and cannot sign in; the audit log 
   expect((await api.post('/v2/users', { email, name: 'New', role: 'member' })).status).toBe(201);
 });
 
-test('another account keeps the same person, until it erases them too', async () => {
+test('another account keeps the same person until it erases them too', async () => {
   await makeUser(api, 'owner');
   const other = await world.otherAccount();
   await makeUser(other, 'owner');
@@ -80,7 +80,7 @@ test('another account keeps the same person, until it erases them too', async ()
   expect(await everything(world)).not.toContain(email);
 });
 
-test('earlier users of the same person go too, and at once with another request nothing breaks', async () => {
+test('earlier users of the same person are erased too, and concurrent requests break nothing', async () => {
   await makeUser(api, 'owner');
   const { id, email, name } = await somebody(api);
   expect((await api.delete(at(id))).status).toBe(204);
@@ -92,7 +92,7 @@ test('earlier users of the same person go too, and at once with another request 
   for (const trace of [email, name]) expect(rows).not.toContain(trace);
 });
 
-test('refused: the last owner, a user of another account, and whoever may not remove users', async () => {
+test('refused: the last owner, a user of another account, and a caller who may not remove users', async () => {
   const { id } = await somebody(api);
   const viewer = await makeUser(api, 'viewer');
   const other = await world.otherAccount();

@@ -18,7 +18,7 @@ const signIn = (email: string, address: string) =>
     { email, password: 'wrong and wrong' },
     { 'x-forwarded-for': address },
   );
-/** A request, with its answer read to the end: an unread one would keep its connection. */
+/** A request whose response is read to the end: an unread one would keep its connection. */
 async function ask(path: string, init: RequestInit) {
   const answer = await fetch(world.url + path, init);
   const { status, headers } = answer;
@@ -38,7 +38,7 @@ beforeAll(async () => {
 });
 const write = async (name: string) => (await world.api.post('/v2/affiliates/programs', { name })).status;
 
-/** Keeps a flood of these requests going until the work is done; returns the statuses of its answers. */
+/** Keeps a flood of these requests going until the work is done; returns the statuses of its responses. */
 async function during(send: (number: number) => Promise<{ status: number }>, work: () => Promise<void>) {
   const statuses = new Map<number, number>();
   let isOver = false;
@@ -103,8 +103,8 @@ test.each([
   expect(waitsOf('reading')).toBe(before);
 });
 
-test('while sign-ins stand still, writes go on, and one address has half of the places', async () => {
-  // those that wait too long for a connection are reported as errors
+test('while sign-ins hang, writes continue, and one address has half of the slots', async () => {
+  // attempts that wait too long for a connection are reported as errors
   world.expectErrors();
   const locker = await world.connect();
   await locker.query('begin; lock table sign_in_failures in access exclusive mode');
@@ -125,7 +125,7 @@ test('while sign-ins stand still, writes go on, and one address has half of the 
     '2',
     { error: 'temporarily_unavailable', error_description: expect.stringContaining('in progress') },
   ]);
-  // another address has places
+  // another address has slots
   expect((await askForToken('192.0.2.2')).status).toBe(401);
   await locker.query('rollback');
   await locker.end();
@@ -134,7 +134,7 @@ test('while sign-ins stand still, writes go on, and one address has half of the 
   await world.query('delete from sign_in_failures');
 });
 
-test('that a limit was reached is told without waiting for other attempts', async () => {
+test('a limit that was reached is reported without waiting for other attempts', async () => {
   await world.query(`insert into sign_in_failures (subject) select $1 from generate_series(1, 50)`, [
     'address 192.0.2.9',
   ]);

@@ -51,7 +51,7 @@ const whileOn: [ProtectedAction, keyof typeof PROTECTIONS][] = [
   ),
 ] as [ProtectedAction, keyof typeof PROTECTIONS][];
 
-test.each(whileOn)('%s takes a signed-in owner or the command line while %s', async (action, when) => {
+test.each(whileOn)('%s needs a signed-in owner or the command line while %s', async (action, when) => {
   const [owner, member] = [await somebody(world, api), await somebody(world, api, 'member')];
   const target = await somebody(world, api, 'viewer');
   const own = await waysOf(world, api, owner);
@@ -92,7 +92,7 @@ test('a key may still rename users, lower roles and remove users while payouts a
   expect((await api.delete(`/v2/users/${other.id}`)).status).toBe(204);
 });
 
-test('a key lets people in as before where nothing is protected', async () => {
+test('a key may add people where nothing is protected', async () => {
   const target = await somebody(world, api, 'viewer');
   for (const action of LETTING_IN) {
     const answer = await api.request(...REQUESTS[action](target));
@@ -102,7 +102,7 @@ test('a key lets people in as before where nothing is protected', async () => {
   expect((await follow(world, target.id, reset_url)).id).toBe(target.id);
 });
 
-test('the audit log has each higher role, and no other change of a user, as raiseUserRole', async () => {
+test('the audit log has each raised role, and no other change of a user, as raiseUserRole', async () => {
   const target = await somebody(world, api, 'viewer');
   for (const body of [{ role: 'member' }, { name: 'Another' }, { role: 'viewer' }, { role: 'owner' }]) {
     expect((await api.patch(`/v2/users/${target.id}`, body)).status).toBe(200);

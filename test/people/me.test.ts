@@ -25,7 +25,7 @@ const ME = '/v2/me';
 const idOf = async (api: Api) => (await api.get('/v2/account')).body.id as string;
 const ask = async (browser: Browser) => (await browser.call('GET', ME, undefined, null)).body;
 
-test('a key learns its name and account, and that it may do everything', async () => {
+test('a key gets its name and account, and that it may do everything', async () => {
   const key = (await shop.post('/v2/api-keys', { name: 'till' })).body;
   const answer = await apiOf(world.url, key.key).get(ME);
   const id = await idOf(shop);
@@ -46,7 +46,7 @@ test('a key learns its name and account, and that it may do everything', async (
   });
 });
 
-test('an application learns the scopes of its token and no more, whatever these are', async () => {
+test('an application gets the scopes of its token and no more, whatever these are', async () => {
   const granted = await makeGrant(world, shop, { name: 'Till & Co', scopes: ['webhooks'] });
   const { body } = await apiOf(world.url, granted.access_token).get(ME);
   expect(body).toMatchObject({
@@ -60,7 +60,7 @@ test('an application learns the scopes of its token and no more, whatever these 
   expect(body.account.id).toBe(await idOf(shop));
 });
 
-test('the command line of the operator learns in which account it works', async () => {
+test("the operator's command line gets the account in which it works", async () => {
   const { body } = await apiOf(commands.address, 'the-operator-of-one-process').get(ME);
   expect(body).toMatchObject({ kind: 'operator', id: 'operator', name: null, has_full_access: true });
   expect(body.account.id).toBe(await idOf(shop));
@@ -82,7 +82,7 @@ test('a page writes with the token it reads here, and with no other', async () =
   }
 });
 
-test('a viewer reads with the session, and is refused what changes anything in spite of the token', async () => {
+test('a viewer reads with the session, and may change nothing despite the token', async () => {
   const { browser } = await makeUser(shop, 'viewer');
   const me = await ask(browser);
   expect([me.role, me.has_full_access]).toEqual(['viewer', false]);
@@ -91,7 +91,7 @@ test('a viewer reads with the session, and is refused what changes anything in s
   expect([refused.status, refused.reason]).toEqual([403, 'role_too_low']);
 });
 
-test('who is in two accounts sees both, and goes on in the other with another token', async () => {
+test('a member of two accounts sees both, and continues in the other with another token', async () => {
   const { email } = await makeUser(shop, 'owner');
   const invited = (await agency.post('/v2/users', { email, name: 'Bea', role: 'viewer' })).body;
   const joining = browserAt(world.url);
@@ -110,7 +110,7 @@ test('who is in two accounts sees both, and goes on in the other with another to
   expect(after.accounts.filter((each: { is_current: boolean }) => each.is_current)).toHaveLength(1);
 });
 
-test('no browser keeps the answer, and no page of another origin may read it', async () => {
+test('no browser caches the response, and no page of another origin may read it', async () => {
   const { browser } = await makeUser(shop, 'owner');
   const answer = await fetch(world.url + ME, {
     headers: { cookie: `payhook_session=${browser.cookie()}`, origin: 'https://evil.example' },

@@ -14,7 +14,9 @@ beforeAll(async () => {
 
 const GAPS = [0, 40, 80, 120, 160];
 const OTHER = 'nine ordinary saucers';
-/** Both at once, the second `gapMs` after the first. Only they have latency: what prepares a race need not be slow. */
+/**
+ * Both at once, the second `gapMs` after the first. Only they have latency: the preparation of a race need not be slow.
+ */
 async function race<A, B>(gapMs: number, first: () => Promise<A>, second: () => Promise<B>): Promise<[A, B]> {
   if (!world.latency) throw new Error('the world has no proxy');
   world.latency.latencyMs = 25;
@@ -38,14 +40,14 @@ async function makeBoth() {
   return { email: made.email, inShop: made.id, inAgency: invited.id as string, browser: made.browser };
 }
 
-/** Live sessions in accounts whose member their person is not (any more). */
+/** Live sessions in accounts of which their user is not (or no longer) a member. */
 const strays = () =>
   world.query(
     `select s.id from sessions s join users u on u.account_id = s.account_id and u.id = s.user_id
      where s.revoked_at is null and (u.removed_at is not null or u.joined_at is null)`,
   );
 
-test('two accounts that remove somebody at once leave no password behind', async () => {
+test('two accounts that remove a person at once leave no password behind', async () => {
   for (const gapMs of GAPS) {
     const { email, inShop, inAgency } = await makeBoth();
     const answers = await race(
@@ -81,7 +83,7 @@ test('of two accounts whose invitations choose a password at once, one sets it',
   }
 });
 
-test('who is removed while joining, or while switching, is out', async () => {
+test('a member who is removed while joining, or while switching, is out', async () => {
   for (const gapMs of GAPS) {
     const { email } = await makeUser(shop, 'member');
     const invited = await invite(agency, email);
@@ -102,13 +104,13 @@ test('who is removed while joining, or while switching, is out', async () => {
     );
     expect(gone.status).toBe(204);
     expect([303, 404]).toContain(switched.status);
-    // who could not switch is where they were
+    // a member who could not switch stays in the same account
     expect((await browser.get('/account')).status).toBe(switched.status === 404 ? 200 : 303);
   }
   expect(await strays()).toEqual([]);
 });
 
-test('a reset by one account, and joining another at once: the other is not entered by the link', async () => {
+test('a reset by one account and joining another at once: the link does not open the other', async () => {
   for (const gapMs of GAPS) {
     const { id, email } = await makeUser(shop, 'member');
     const reset = tokenIn((await shop.post(`/v2/users/${id}/reset-password`)).body.reset_url);
@@ -118,7 +120,7 @@ test('a reset by one account, and joining another at once: the other is not ente
       () => join(tokenIn(invited.invitation_url)),
       () => choose(reset, OTHER),
     );
-    // the one that came second was refused: the link is out of reach, or the password is another one
+    // the second one was refused: the link cannot be reached, or the password is another one
     expect([joined.status === 303, chosen.status === 303].filter(Boolean)).toHaveLength(1);
     await world.query('delete from sign_in_failures');
   }

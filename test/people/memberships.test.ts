@@ -38,7 +38,7 @@ const isSignedIn = async (browser: Browser) => (await browser.get('/account')).s
 const inviteTo = async (api: Api, email: string, role: Role = 'member') =>
   (await api.post('/v2/users', { email, name: 'Bea', role })).body;
 const accountId = async (api: Api) => (await api.get('/v2/account')).body.id as string;
-/** The account that a browser's session is in. */
+/** The account of a browser's session. */
 const placeOf = async (browser: Browser) =>
   (await browser.call('GET', '/v2/account', undefined, null)).body.id;
 const join = (browser: Browser, token: string, current = PASSWORD) =>
@@ -46,7 +46,7 @@ const join = (browser: Browser, token: string, current = PASSWORD) =>
 const choose = (browser: Browser, token: string, password = OTHER) =>
   browser.submit('/password', { token, password, again: password });
 
-/** A member of the shop who is a member of the agency too, with a browser in each. */
+/** A member of the shop who is also a member of the agency, with a browser in each. */
 async function makeBoth(role: Role = 'member') {
   const { id: inShop, email, browser: shopBrowser } = await makeUser(shop, role);
   const { id: inAgency, invitation_url } = await inviteTo(agency, email, role);
@@ -83,7 +83,7 @@ describe('an invitation', () => {
     await world.query('delete from sign_in_failures');
   });
 
-  test('of somebody who has a password is accepted with it, and the password stays', async () => {
+  test('of a person with a password is accepted with it, and the password stays', async () => {
     const { email, browser } = await makeUser(shop, 'viewer');
     const { id, invitation_url } = await inviteTo(agency, email, 'owner');
     const token = tokenIn(invitation_url);
@@ -106,7 +106,7 @@ describe('an invitation', () => {
     expect((await signInAs(world.url, email, OTHER)).answer.status).toBe(400);
   });
 
-  test('is accepted with one button by who is signed in, with the token of the session', async () => {
+  test('is accepted with one button by a signed-in user, with the token of the session', async () => {
     const { email, browser } = await makeUser(shop, 'viewer');
     const token = tokenIn((await inviteTo(agency, email)).invitation_url);
     const csrf = await browser.token();
@@ -116,7 +116,7 @@ describe('an invitation', () => {
     expect(await placeOf(browser)).toBe(await accountId(agency));
   });
 
-  test('does not let in who is signed in as somebody else', async () => {
+  test('does not add a user who is signed in as someone else', async () => {
     const stranger = await makeUser(shop, 'owner');
     const { email } = await makeUser(shop, 'viewer');
     const token = tokenIn((await inviteTo(agency, email)).invitation_url);
@@ -125,7 +125,7 @@ describe('an invitation', () => {
     expect(answer.status).toBe(400);
   });
 
-  test('ends with the removal of the invited, and passwords cannot be tried on it without end', async () => {
+  test('ends with the removal of the invited user, and limits password attempts', async () => {
     const { email } = await makeUser(shop, 'viewer');
     const gone = await inviteTo(agency, email);
     await agency.delete(`/v2/users/${gone.id}`);
@@ -139,7 +139,7 @@ describe('an invitation', () => {
     expect((await join(browserAt(world.url), nobodysLink())).status).toBe(410);
   });
 
-  test('to be the first owner takes the password that the address has', async () => {
+  test('as the first owner needs the existing password of the address', async () => {
     const { email } = await makeUser(shop, 'viewer');
     await world.otherAccount('Third');
     const third = (await world.platform.accounts.list()).find(({ name }) => name === 'Third');
@@ -155,8 +155,8 @@ describe('an invitation', () => {
   });
 });
 
-describe('somebody in two accounts', () => {
-  test('signs in where they were last, sees both, and switches', async () => {
+describe('a member of two accounts', () => {
+  test('signs in to the last account, sees both, and switches', async () => {
     const { email, inShop, inAgency, shopBrowser, agencyBrowser } = await makeBoth('owner');
     expect(
       (await shop.get(`/v2/users?email=${email}`)).body.data.map(({ id }: { id: string }) => id),
@@ -174,7 +174,7 @@ describe('somebody in two accounts', () => {
     expect(await placeOf(browser)).toBe(await accountId(shop));
     expect(browser.cookie()).not.toBe(old);
     expect(await isSignedIn(browserAt(world.url, old))).toBe(false);
-    // a form of the account that was left does nothing in the one that was entered
+    // a form of the previous account does nothing in the new one
     expect((await browser.submit('/account/switch', wanted)).status).toBe(403);
     const write = await browser.call('POST', '/v2/affiliates/programs', { name: 'Late form' }, csrf);
     expect([write.status, write.reason]).toEqual([403, 'cross_site_request']);
@@ -189,7 +189,7 @@ describe('somebody in two accounts', () => {
     expect(await isSignedIn(agencyBrowser)).toBe(true);
   });
 
-  test('cannot switch to where they are no member, which is answered as an account nobody has', async () => {
+  test('cannot switch to another account, which is answered like an unknown one', async () => {
     const { email, browser } = await makeUser(shop, 'owner');
     await inviteTo(agency, email);
     const csrf = await browser.token();
@@ -203,7 +203,7 @@ describe('somebody in two accounts', () => {
     expect(page.text).not.toContain('Agency');
   });
 
-  test('a switch does not make a session last longer', async () => {
+  test('does not extend a session by switching', async () => {
     const { shopBrowser: browser } = await makeBoth();
     await world.query(`update sessions set expires_at = expires_at - interval '29 days'`);
     const csrf = await browser.token();
@@ -213,7 +213,7 @@ describe('somebody in two accounts', () => {
     expect(await isSignedIn(browser)).toBe(false);
   });
 
-  test('is removed from one: what opens that ends, and nothing else', async () => {
+  test('is removed from one: access to that ends, and nothing else', async () => {
     const { email, inShop, shopBrowser, agencyBrowser } = await makeBoth('owner');
     const application = await register(shop);
     const person = async (browser: Browser, id: string) => ({
@@ -234,7 +234,7 @@ describe('somebody in two accounts', () => {
     const { browser } = await signInAs(world.url, email);
     expect(await placeOf(browser)).toBe(await accountId(agency));
     expect((await browser.get('/account')).text).not.toContain('Default');
-    // invited again, the way back is the password they have, not a new one by the owner's link
+    // invited again, they return with their password, not a new one by the owner's link
     const back = await inviteTo(shop, email);
     expect((await choose(browserAt(world.url), tokenIn(back.invitation_url))).status).toBe(400);
     expect((await join(browserAt(world.url), tokenIn(back.invitation_url))).status).toBe(303);
@@ -264,7 +264,7 @@ describe('somebody in two accounts', () => {
     expect([await changes(shop, inShop), await changes(agency, inAgency)]).toEqual([1, 0]);
   });
 
-  test('sees and ends the own sessions in both; each account is told of its own', async () => {
+  test('sees and ends their own sessions in both; each account is notified of its own', async () => {
     const { inAgency, inShop, shopBrowser, agencyBrowser } = await makeBoth();
     const page = await shopBrowser.get('/account');
     expect(page.text).toContain('in Default');
@@ -281,8 +281,8 @@ describe('somebody in two accounts', () => {
   });
 });
 
-describe('the password of somebody in two accounts', () => {
-  test('is not for an owner of one to set; the operator may', async () => {
+describe('the password of a member of two accounts', () => {
+  test('cannot be set by an owner of one; the operator may', async () => {
     const { email, inShop, inAgency, shopBrowser, agencyBrowser } = await makeBoth();
     const boss = await makeUser(agency, 'owner');
     for (const answer of [
@@ -300,7 +300,7 @@ describe('the password of somebody in two accounts', () => {
     expect((await signInAs(world.url, email, OTHER)).answer.status).toBe(303);
   });
 
-  test('is safe from a link that was made while they were in one', async () => {
+  test('cannot be changed by a link that was created while they were in one', async () => {
     const { id, email } = await makeUser(shop, 'member');
     const kept = tokenIn((await shop.post(`/v2/users/${id}/reset-password`)).body.reset_url);
     const token = tokenIn((await inviteTo(agency, email)).invitation_url);

@@ -17,13 +17,13 @@ test.each([
     { kind: 'public', redirect_uris: ['https://app.example/callback'], scopes: ['affiliates'] },
   ],
   ['PATCH', '/v2/account', {}],
-] as const)('%s %s refuses a name that turns the line around', async (method, path, body) => {
+] as const)('%s %s refuses a name with a right-to-left override', async (method, path, body) => {
   const send = method === 'POST' ? world.api.post : world.api.patch;
   const answer = await send(path, { ...body, name: TURNED });
   expect([answer.status, answer.reason, answer.body.error.message]).toEqual([400, 'invalid_body', REFUSAL]);
 });
 
-test('so does the change of a user, of an application, and the set-up page', async () => {
+test('so do the change of a user, of an application, and the set-up page', async () => {
   const api = await world.otherAccount('Turned');
   const account = (await world.platform.accounts.list()).find(({ name }) => name === 'Turned');
   const token = tokenIn((await world.platform.accounts.setUpLink(account?.uuid ?? nil())) ?? '');
@@ -36,7 +36,7 @@ test('so does the change of a user, of an application, and the set-up page', asy
   await expect(world.platform.accounts.create(TURNED)).rejects.toThrow(REFUSAL);
 });
 
-test('names of before are shown with the character in sight', async () => {
+test('earlier names are shown with the character visible', async () => {
   const { id, browser } = await makeUser(world.api, 'owner');
   await world.query(`update users set name = $1 where 'usr_' || replace(id::text, '-', '') = $2`, [
     TURNED,

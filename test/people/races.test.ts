@@ -71,7 +71,7 @@ async function waiting(): Promise<number> {
 
 /** Runs `second` while `first` has written its session and has not committed yet. */
 async function amid<A, B>(first: () => Promise<A>, second: () => Promise<B>): Promise<[A, B]> {
-  // a sign-in ends with its line in the audit log
+  // a sign-in ends with its entry in the audit log
   await world.query('begin');
   await world.query('lock table audit_log in share mode');
   const begun = first();
@@ -82,7 +82,7 @@ async function amid<A, B>(first: () => Promise<A>, second: () => Promise<B>): Pr
   return Promise.all([begun, followed]);
 }
 
-test('no session that was opened with the old password outlives its change', async () => {
+test('no session opened with the old password outlives its change', async () => {
   const { email, browser } = await makeUser(world.api, 'member');
   const csrf = await browser.token();
   const change = { csrf, current: PASSWORD, new: OTHER, again: OTHER };

@@ -14,7 +14,7 @@ beforeAll(async () => {
 const WRONG = 'The e-mail address or the password is wrong.';
 const isSignedIn = async (browser: Browser) => (await browser.get('/account')).status === 200;
 
-test('a user signs in with e-mail address and password, and sees who it is', async () => {
+test('a user signs in with e-mail address and password, and sees their identity', async () => {
   const { browser, answer } = await signInAs(world.url, `  ${email.toUpperCase()} `);
   expect([answer.status, answer.location]).toEqual([303, '/']);
   const page = await browser.get('/account');
@@ -22,14 +22,14 @@ test('a user signs in with e-mail address and password, and sees who it is', asy
   expect(page.text).toContain('Owner: may do everything');
 });
 
-test('the cookie is out of reach of scripts and other sites, and ends with the session', async () => {
+test('scripts and other sites cannot get the cookie, which ends with the session', async () => {
   const { answer } = await signInAs(world.url, email);
   expect(answer.headers.get('set-cookie')).toMatch(
     /^payhook_session=phi_\w{49}; Path=\/; Max-Age=2592000; HttpOnly; SameSite=Lax$/,
   );
 });
 
-test('the cookie is Secure, and this host alone can set it, where the public address is https', async () => {
+test('the cookie is Secure, and only this host can set it, where the public address is https', async () => {
   const secure = await startWorld({ settings: { BASE_URL: 'https://pay.example.com' } });
   const made = await secure.api.post('/v2/users', { email: 'a@example.com', name: 'A', role: 'owner' });
   expect(made.body.invitation_url).toMatch(/^https:\/\/pay\.example\.com\/password\?token=phl_/);
@@ -45,17 +45,17 @@ test('the cookie is Secure, and this host alone can set it, where the public add
     fetch(`${secure.url}/v2/account`, { headers: { cookie } }).then(({ status }) => status);
   const cookie = set.split(';')[0] ?? '';
   expect(await account(cookie)).toBe(200);
-  // one that another host of the domain could have planted
+  // another host of the domain could have planted this one
   expect(await account(cookie.replace('__Host-', ''))).toBe(401);
   await secure.close();
 });
 
-describe('what does not sign in', () => {
+describe('a failed sign-in', () => {
   test.each([
     ['a wrong password', () => ({ email, password: 'seven unusual teapot' })],
     ['another case', () => ({ email, password: PASSWORD.toUpperCase() })],
     ['an unknown e-mail address', () => ({ email: 'nobody@example.com', password: PASSWORD })],
-  ])('%s: one answer, no cookie', async (_, fields) => {
+  ])('with %s: one response, no cookie', async (_, fields) => {
     const browser = browserAt(world.url);
     const answer = await browser.submit('/sign-in', fields());
     expect([answer.status, browser.cookie()]).toEqual([400, undefined]);
@@ -63,7 +63,7 @@ describe('what does not sign in', () => {
     await world.query('delete from sign_in_failures');
   });
 
-  test('an unknown e-mail address is answered exactly as a wrong password', async () => {
+  test('with an unknown e-mail address has the response of a wrong password', async () => {
     const ask = async (as: string) =>
       (await browserAt(world.url).submit('/sign-in', { email: as, password: 'wrong wrong' })).text.replaceAll(
         as,
@@ -73,7 +73,7 @@ describe('what does not sign in', () => {
     await world.query('delete from sign_in_failures');
   });
 
-  test('a user who was invited and has no password', async () => {
+  test('of an invited user without a password', async () => {
     await world.api.post('/v2/users', { email: 'invited@example.com', name: 'I', role: 'owner' });
     const { answer } = await signInAs(world.url, 'invited@example.com', '');
     expect(answer.text).toContain('Enter your password.');
@@ -81,14 +81,14 @@ describe('what does not sign in', () => {
     expect(other.answer.text).toContain(WRONG);
   });
 
-  test('an empty form, which says what is missing beside each field', async () => {
+  test('with an empty form says what is missing next to each field', async () => {
     const answer = await browserAt(world.url).submit('/sign-in', {});
     expect(answer.status).toBe(400);
     expect(answer.text).toContain('aria-describedby="field-email-problem"');
     expect(answer.text).toContain('Enter your password.');
   });
 
-  test('an e-mail address that no database can hold', async () => {
+  test('with an e-mail address that no database can hold', async () => {
     const answer = await browserAt(world.url).submit('/sign-in', {
       email: 'a\0b@example.com',
       password: 'x',
@@ -118,12 +118,12 @@ test.each([
   const browser = browserAt(world.url);
   const answer = await browser.submit('/sign-in', { email, password: PASSWORD, next });
   expect([answer.status, answer.location]).toEqual([303, location]);
-  // and the page itself, for one who is signed in already
+  // also for the page itself, for a signed-in user
   const again = await browser.get(`/sign-in?next=${encodeURIComponent(next)}`);
   expect(again.location).toBe(location);
 });
 
-test('text that somebody sends is shown as text', async () => {
+test('user input is shown as text', async () => {
   const nasty = `"><script>alert(1)</script>@example.com`;
   const answer = await browserAt(world.url).submit('/sign-in', {
     email: nasty,
@@ -134,7 +134,7 @@ test('text that somebody sends is shown as text', async () => {
   expect(answer.text).not.toContain('<b>');
 });
 
-describe('a sign-in that another site sends', () => {
+describe('a sign-in submitted by another site', () => {
   test.each([
     ['by its origin', { origin: 'https://evil.example' }],
     ['by the word of the browser', { 'sec-fetch-site': 'cross-site' }],
@@ -150,14 +150,14 @@ describe('a sign-in that another site sends', () => {
     ['with our origin', () => ({ origin: world.url, 'sec-fetch-site': 'same-origin' })],
     ['typed by a user', () => ({ 'sec-fetch-site': 'none' })],
     ['by a program', () => ({})],
-  ])('one %s is not', async (_, headers) => {
+  ])('%s is accepted', async (_, headers) => {
     const answer = await browserAt(world.url).submit('/sign-in', { email, password: PASSWORD }, headers());
     expect(answer.status).toBe(303);
   });
 });
 
 describe('sessions', () => {
-  test('a session that was there before gets another name at sign-in, and the old one ends', async () => {
+  test('from before sign-in get another name, and the old one ends', async () => {
     const planted = browserAt(world.url);
     planted.setCookie(newSecret('phi_'));
     const before = planted.cookie();
@@ -171,7 +171,7 @@ describe('sessions', () => {
     expect(await isSignedIn(old)).toBe(false);
   });
 
-  test('signing out ends the session, not only the cookie', async () => {
+  test('end when signing out, not only the cookie', async () => {
     const { browser } = await signInAs(world.url, email);
     const copy = browserAt(world.url, browser.cookie());
     expect((await browser.submit('/sign-out', { csrf: 'guessed' })).status).toBe(403);
@@ -197,7 +197,7 @@ describe('sessions', () => {
     await second.close();
   });
 
-  test('a user ends other sessions on the own page, and none of somebody else', async () => {
+  test('a user ends other sessions on their own page, and none of another user', async () => {
     const { browser } = await signInAs(world.url, email);
     const { browser: phone } = await signInAs(world.url, email);
     const stranger = await makeUser(world.api, 'viewer');
@@ -240,7 +240,7 @@ describe('sessions', () => {
     expect(await isSignedIn(browser)).toBe(false);
   });
 
-  test('that a session was used is written at most once a minute', async () => {
+  test('the use of a session is stored at most once a minute', async () => {
     const { browser } = await signInAs(world.url, email);
     const seen = () => world.query(`select max(last_seen_at)::text as at from sessions`);
     const before = await seen();
@@ -271,7 +271,7 @@ describe('limits', () => {
     await second.close();
   });
 
-  test('many at once get no further than many in a row', async () => {
+  test('many at once achieve no more than many in a row', async () => {
     await world.query('delete from sign_in_failures');
     const second = await world.secondServer();
     const statuses = await Promise.all(
@@ -285,7 +285,7 @@ describe('limits', () => {
     await second.close();
   });
 
-  test('fifty from a network address, which a sign-in of its own does not reset', async () => {
+  test('fifty from a network address, which its own sign-in does not reset', async () => {
     await world.query('delete from sign_in_failures');
     await world.query(
       `insert into sign_in_failures (subject) select 'address 127.0.0.1' from generate_series(1, 49)`,
@@ -296,7 +296,7 @@ describe('limits', () => {
     await world.query('delete from sign_in_failures');
   });
 
-  test('the right password takes back what failed before it', async () => {
+  test('the right password resets its earlier failures', async () => {
     await world.query('delete from sign_in_failures');
     for (let i = 0; i < 9; i++) await signInAs(world.url, email, `wrong number ${i}`);
     expect((await signInAs(world.url, email)).answer.status).toBe(303);

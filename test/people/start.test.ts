@@ -31,7 +31,7 @@ describe('the start page', () => {
     ['/payouts/po_1?step=files', '/sign-in?next=%2Fpayouts%2Fpo_1%3Fstep%3Dfiles'],
     ['/webhooks/we_1', '/sign-in?next=%2Fwebhooks%2Fwe_1'],
     ['/settings/people', '/sign-in?next=%2Fsettings%2Fpeople'],
-  ])('%s without a session comes back after the sign-in', async (path, location) => {
+  ])('%s without a session is shown after the sign-in', async (path, location) => {
     const answer = await open(path);
     expect([answer.status, answer.headers.get('location')]).toEqual([303, location]);
     const { browser } = await signInAs(world.url, email);
@@ -40,7 +40,7 @@ describe('the start page', () => {
     expect(back.location).toBe(path);
   });
 
-  test('each address of the dashboard answers its page, which runs the scripts of the build alone', async () => {
+  test('each address of the dashboard returns its page, which runs only the scripts of the build', async () => {
     const { browser } = await signInAs(world.url, email);
     for (const path of ['/', '/payouts', '/payouts/po_1', '/affiliates/7', '/events', '/settings/audit']) {
       const answer = await open(path, {}, browser.cookie());
@@ -53,7 +53,7 @@ describe('the start page', () => {
     }
   });
 
-  test('the files of the dashboard come compressed, to be kept for ever', async () => {
+  test('the files of the dashboard are compressed and cached forever', async () => {
     const { browser } = await signInAs(world.url, email);
     const page = await (await open('/', {}, browser.cookie())).text();
     const script = /src="(\/assets\/[^"]+\.js)"/.exec(page)?.[1] ?? '';
@@ -79,7 +79,7 @@ describe('the start page', () => {
   });
 
   test.each(['*/*', 'application/json', '', 'text/plain', 'application/xhtml+xml'])(
-    'who asks for %j gets the JSON of the API',
+    'a request for %j gets the JSON of the API',
     async (accept) => {
       const answer = await open('/', { headers: { accept } });
       expect(answer.status).toBe(404);
@@ -96,15 +96,18 @@ describe('the start page', () => {
   });
 });
 
-describe('a browser at an address where nothing is', () => {
-  test.each(['/acount', '/sign-in/x', '/%zz', '/v20/x'])('%s gets a page with a way on', async (path) => {
-    const answer = await open(path);
-    expect(answer.status).toBe(404);
-    expect(await answer.text()).toMatch(/<h1>Page not found<\/h1>.*href="\/">Go to the start page/);
-  });
+describe('a browser at an unknown address', () => {
+  test.each(['/acount', '/sign-in/x', '/%zz', '/v20/x'])(
+    '%s gets a page with a link to continue',
+    async (path) => {
+      const answer = await open(path);
+      expect(answer.status).toBe(404);
+      expect(await answer.text()).toMatch(/<h1>Page not found<\/h1>.*href="\/">Go to the start page/);
+    },
+  );
 
   test.each(['/v2', '/v2/nothing', '/V2/affiliates'])(
-    '%s is of the API, whose errors are JSON',
+    '%s belongs to the API, whose errors are JSON',
     async (path) => {
       const answer = await open(path);
       expect([answer.status, answer.headers.get('payhook-reason')]).toEqual([404, 'unknown_route']);

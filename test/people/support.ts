@@ -10,7 +10,7 @@ import type { World } from '../support/world.ts';
 
 export const PASSWORD = 'seven unusual teapots';
 
-/** What came back from a page, without following redirects. */
+/** The response of a page, without following redirects. */
 export interface PageAnswer {
   readonly status: number;
   readonly headers: Headers;
@@ -18,19 +18,19 @@ export interface PageAnswer {
   readonly text: string;
 }
 
-/** A browser: it keeps its cookie and sends forms. */
+/** A browser: it keeps its cookie and submits forms. */
 export interface Browser {
   /** The value of the session's cookie. */
   cookie(): string | undefined;
   setCookie(value: string | undefined): void;
   get(path: string): Promise<PageAnswer>;
-  /** Sends a form; with the token of the session when it has one and `fields` has none. */
+  /** Submits a form; with the token of the session when it has one and `fields` has none. */
   submit(path: string, fields: Record<string, string>, headers?: Record<string, string>): Promise<PageAnswer>;
   /** The token in the forms of the account's page. */
   token(): Promise<string>;
   /** A call of the API with the cookie, and with the token unless it is null. */
   call(method: string, path: string, body?: unknown, token?: string | null): Promise<Answer>;
-  /** The same browser, cookie and all, at another server. */
+  /** The same browser, with its cookie, at another server. */
   at(url: string): Browser;
 }
 
@@ -89,7 +89,7 @@ export const signInAs = async (url: string, email: string, password = PASSWORD) 
 export type Role = 'owner' | 'member' | 'viewer';
 let made = 0;
 
-/** A user who has the password, and a browser that is signed in. */
+/** A user with this password, and a signed-in browser. */
 export interface SignedIn {
   readonly id: string;
   readonly email: string;
@@ -141,10 +141,10 @@ export async function signedIn(
 /** The secret in a link. */
 export const tokenIn = (url: string) => new URL(url).searchParams.get('token') ?? '';
 
-/** A well-formed secret that nobody made. */
+/** A well-formed secret that nobody issued. */
 export const nobodysLink = () => newSecret('phl_');
 
-/** Makes everything that happened so far look as if it had been so long ago. */
+/** Makes everything that happened so far look as if it had been this long ago. */
 export async function letPass(world: World, span: string): Promise<void> {
   await world.query(
     `update sessions set last_seen_at = last_seen_at - interval '${span}', expires_at = expires_at - interval '${span}'`,
@@ -153,7 +153,7 @@ export async function letPass(world: World, span: string): Promise<void> {
   await world.query(`update sign_in_failures set failed_at = failed_at - interval '${span}'`);
 }
 
-/** Every row of every table as text, but for what workers and chores note now and then. */
+/** Every row of every table as text, without what workers and chores update now and then. */
 export async function everything(world: Pick<World, 'query'>): Promise<string> {
   return (await dump(world)).join('\n');
 }

@@ -29,7 +29,7 @@ test('the first account reads versions, sizes and when the database was started'
   expect([body.disk, body.backups]).toEqual([null, { last: null, failure: null }]);
 });
 
-test('what waits is counted over all accounts: due, held and later', async () => {
+test('waiting deliveries are counted over all accounts: due, held and later', async () => {
   const before = (await world.api.get(SYSTEM)).body.backlog;
   const other = await world.otherAccount();
   await makeEndpoint(other);
@@ -46,7 +46,7 @@ test('what waits is counted over all accounts: due, held and later', async () =>
   expect(workers.in_flight_count).toBe(0);
 });
 
-test('what waits behind another delivery of its ordering key is counted, and is not due', async () => {
+test('deliveries behind another one of their ordering key are counted, and are not due', async () => {
   const before = (await world.api.get(SYSTEM)).body.backlog;
   const other = await world.otherAccount();
   await makeEndpoint(other, { ordered: true });
@@ -62,7 +62,7 @@ test('what waits behind another delivery of its ordering key is counted, and is 
   ]);
 });
 
-test('a chore is noted when it was done, and not when it failed', async () => {
+test('a chore is recorded when it succeeded, and not when it failed', async () => {
   const { db } = world.platform;
   const read = async (): Promise<{ name: string; last_done_at: string }[]> =>
     (await world.api.get(SYSTEM)).body.chores;
@@ -84,13 +84,13 @@ test('a chore is noted when it was done, and not when it failed', async () => {
   stop();
   const chores = await read();
   const sweeping = chores.find(({ name }) => name === 'sweeping');
-  // a second for the clock of the database
+  // a second, because the database has its own clock
   expect(Date.parse(sweeping?.last_done_at ?? '')).toBeGreaterThanOrEqual(begun - 1000);
   expect(chores.some(({ name }) => name === 'mopping')).toBe(false);
   expect(warnings).toContainEqual({ err: new Error('no water'), chore: 'mopping' });
 });
 
-test('nobody of another account is told, nor who is no owner; the command line is', async () => {
+test('only owners of the first account see it, and the command line', async () => {
   const other = await world.otherAccount();
   const theirs = await makeUser(other, 'owner');
   for (const refused of [await other.get(SYSTEM), await theirs.browser.call('GET', SYSTEM, undefined, null)])

@@ -35,11 +35,11 @@ describe('setting up', () => {
   afterAll(() => fresh.close());
   const ada = { name: 'Ada', email: 'Ada@Example.com', password: PASSWORD, again: PASSWORD };
 
-  test('before anybody is there, the sign-in page says how to begin', async () => {
+  test('before there is a user, the sign-in page says how to begin', async () => {
     expect((await browserAt(fresh.url).get('/sign-in')).text).toContain('payhook users setup-link');
   });
 
-  test('the link is good for a day; a newer one ends it; what is no link is told the same', async () => {
+  test('the link is valid for a day; a newer one ends it; an invalid one gets the same response', async () => {
     const first = await setUpLink(fresh);
     const second = await setUpLink(fresh);
     const browser = browserAt(fresh.url);
@@ -66,7 +66,7 @@ describe('setting up', () => {
     ['one character', { password: 'aaaaaaaaaaaa', again: 'aaaaaaaaaaaa' }, 'too easy to guess'],
     ['two passwords', { again: OTHER }, 'not the same'],
   ])(
-    '%s is refused beside the field, and what was typed stays, but for passwords',
+    '%s is refused next to the field, and the typed text stays, except passwords',
     async (_, wrong, message) => {
       const token = await setUpLink(fresh);
       const answer = await browserAt(fresh.url).submit('/set-up', { ...ada, token, ...wrong });
@@ -77,7 +77,7 @@ describe('setting up', () => {
     },
   );
 
-  test('it works once, of many at once too, and makes the owner, signed in', async () => {
+  test('it works once, even for many at once, and creates the owner, signed in', async () => {
     const token = await setUpLink(fresh);
     const browsers = Array.from({ length: 4 }, () => browserAt(fresh.url));
     const answers = await Promise.all(
@@ -122,7 +122,7 @@ describe('invitations and resets', () => {
     expect((await choose(browser, tokenIn(late.body.invitation_url))).status).toBe(410);
   });
 
-  test('a reset ends all other sessions and the links before it; the old password stays until then', async () => {
+  test('a reset ends all other sessions and the earlier links; the old password stays until then', async () => {
     const { id, email, browser } = await makeUser(world.api, 'member');
     const first = (await world.api.post(`/v2/users/${id}/reset-password`)).body;
     const { body } = await world.api.post(`/v2/users/${id}/reset-password`);
@@ -153,7 +153,7 @@ describe('invitations and resets', () => {
   });
 });
 
-describe('one’s own password', () => {
+describe('your own password', () => {
   const change = async (browser: Browser, current: string, next: string, csrf?: string) =>
     browser.submit('/account/password', {
       csrf: csrf ?? (await browser.token()),
@@ -162,7 +162,7 @@ describe('one’s own password', () => {
       again: next,
     });
 
-  test('is changed by who knows it; the browser gets another session, and all earlier ones end', async () => {
+  test('is changed with the current one; the browser gets another session, and all earlier ones end', async () => {
     const { email, browser } = await makeUser(world.api, 'viewer');
     const { browser: phone } = await signInAs(world.url, email);
     expect((await change(browser, PASSWORD, OTHER, 'guessed')).status).toBe(403);
@@ -182,7 +182,7 @@ describe('one’s own password', () => {
     expect((await signInAs(world.url, email, OTHER)).answer.status).toBe(303);
   });
 
-  test('who found a session open cannot try passwords without end', async () => {
+  test('attempts are limited for an intruder in an open session', async () => {
     const { browser } = await makeUser(world.api, 'viewer');
     for (let i = 0; i < 10; i++) expect((await change(browser, `wrong number ${i}`, OTHER)).status).toBe(400);
     expect((await change(browser, PASSWORD, OTHER)).status).toBe(429);
@@ -222,7 +222,7 @@ describe('users', () => {
     await makeUser(world.api, 'member', email);
   });
 
-  test('the last owner cannot leave, of two at once neither', async () => {
+  test('the last owner cannot leave, not even two at once', async () => {
     const api = await world.otherAccount('Owned');
     const [one, two] = [await makeUser(api, 'owner'), await makeUser(api, 'owner')];
     await api.post('/v2/users', { email: 'pending@example.com', name: 'P', role: 'owner' });
@@ -261,7 +261,7 @@ describe('roles', () => {
   const scoped = ROUTES.filter(({ access }) => access !== 'full' && access !== 'key');
   const isWrite = (route: (typeof ROUTES)[number]) => route.kind === 'write' && !route.readOnly;
 
-  test('a viewer may read all but secrets, and change nothing', async () => {
+  test('a viewer may read everything except secrets, and change nothing', async () => {
     expect(scoped.filter(isWrite).length).toBeGreaterThan(20);
     for (const route of scoped.filter(isWrite)) {
       const answer = await ask('viewer', route.method, route.path);
@@ -276,16 +276,13 @@ describe('roles', () => {
     expect(secret.toSorted()).toEqual(['downloadInvoice', 'downloadPaymentFile', 'getWebhookEndpointSecret']);
   });
 
-  test.each(['viewer', 'member'] as const)(
-    'a %s has nothing to do with keys, users and sessions',
-    async (role) => {
-      expect(full.length).toBeGreaterThan(8);
-      for (const route of full) {
-        const answer = await ask(role, route.method, route.path);
-        expect([answer.status, answer.reason], route.operation).toEqual([403, 'full_access_required']);
-      }
-    },
-  );
+  test.each(['viewer', 'member'] as const)('a %s cannot use keys, users and sessions', async (role) => {
+    expect(full.length).toBeGreaterThan(8);
+    for (const route of full) {
+      const answer = await ask(role, route.method, route.path);
+      expect([answer.status, answer.reason], route.operation).toEqual([403, 'full_access_required']);
+    }
+  });
 
   test('a member may do everything else', async () => {
     for (const route of scoped) {
@@ -294,7 +291,7 @@ describe('roles', () => {
     }
   });
 
-  test('an owner may do everything but what takes a key', async () => {
+  test('an owner may do everything except what needs a key', async () => {
     for (const route of ROUTES) {
       const answer = await ask('owner', route.method, route.path);
       if (route.access === 'key') expect(answer.reason, route.operation).toBe('full_access_required');
@@ -302,7 +299,7 @@ describe('roles', () => {
     }
   });
 
-  test('a new role holds from the next request on', async () => {
+  test('a new role applies from the next request on', async () => {
     const { id, browser } = await makeUser(world.api, 'viewer');
     const token = await browser.token();
     const write = () => browser.call('POST', '/v2/affiliates/programs', { name: `By ${id}` }, token);
@@ -331,7 +328,7 @@ describe('the API with a session', () => {
     }
   });
 
-  test('sees the own account only', async () => {
+  test('sees its own account only', async () => {
     const neighbour = await world.otherAccount('Next door');
     const { id, browser } = await makeUser(neighbour, 'owner');
     const { body } = await browser.call('GET', '/v2/users');
@@ -341,7 +338,7 @@ describe('the API with a session', () => {
   });
 });
 
-test('the audit log says who signed in and out, and what was done to passwords', async () => {
+test('the audit log shows who signed in and out, and every change of passwords', async () => {
   const { id, email, browser } = await makeUser(world.api, 'owner');
   await browser.submit('/sign-out', { csrf: await browser.token() });
   await signInAs(world.url, email, 'a wrong password');
@@ -368,7 +365,7 @@ test('the audit log says who signed in and out, and what was done to passwords',
   }
 });
 
-test('no password, cookie, link or token stands in the database or in the log', async () => {
+test('no password, cookie, link or token is in the database or in the log', async () => {
   const invited = await world.api.post('/v2/users', {
     email: 'secret@example.com',
     name: 'S',
@@ -381,7 +378,7 @@ test('no password, cookie, link or token stands in the database or in the log', 
   await choose(browser, link, password);
   const reset = tokenIn((await world.api.post(`/v2/users/${invited.body.id}/reset-password`)).body.reset_url);
   await signInAs(world.url, 'secret@example.com', `${password}, almost`);
-  // somebody types it into the wrong field
+  // a user types it into the wrong field
   await browserAt(world.url).submit('/sign-in', {
     email: `${password.replaceAll(' ', '')}@x`,
     password: 'x',
@@ -398,13 +395,13 @@ test('no password, cookie, link or token stands in the database or in the log', 
   expect(logged).not.toContain(await browser.token());
 });
 
-test('pages cannot be framed, run no script, load nothing and are kept nowhere', async () => {
+test('pages cannot be framed, run no script, load nothing and are never cached', async () => {
   const { browser } = await makeUser(world.api, 'owner');
   for (const path of ['/sign-in', '/account', '/set-up', '/password?token=x']) {
     const { headers, text } = await (path === '/sign-in' ? browserAt(world.url) : browser).get(path);
     expect(headers.get('content-security-policy')).toMatch(/^default-src 'none'; .*frame-ancestors 'none'/);
     expect(headers.get('x-frame-options')).toBe('DENY');
-    // the address of a link stays out of what the browser says of it, and out of the logs of proxies
+    // the browser sends the address of a link to no other site, and proxies do not log it
     expect(['no-referrer', 'strict-origin']).toContain(headers.get('referrer-policy'));
     const isOnTheWay = /^\/(sign-in|account\/switch)/.test(path);
     expect(headers.get('cross-origin-opener-policy')).toBe(isOnTheWay ? 'unsafe-none' : 'same-origin');

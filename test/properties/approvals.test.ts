@@ -16,7 +16,7 @@ import { useWorld } from '../support/world.ts';
 
 const world = useWorld();
 
-/** Who acts: two people in every way in which a person acts, a third one signed in, and a key that belongs to nobody. */
+/** The actors: two people in every way in which a person acts, a third one signed in, and an ownerless key. */
 const KINDS = [
   'signed in',
   'with their key',
@@ -33,7 +33,7 @@ const STEPS = ['redirect', 'raise', 'lower', 'invite', 'promote', 'reset', 'reje
 interface Step {
   readonly act: (typeof STEPS)[number] | 'approve' | 'complete';
   readonly by: number;
-  /** The user whom it is about, or who approves: of those there are then. */
+  /** The user of the action, or the approver: one of those that exist then. */
   readonly whom: number;
 }
 
@@ -48,21 +48,21 @@ const step: fc.Arbitrary<Step> = fc.record({
   whom: fc.nat({ max: 5 }),
 });
 interface Wish {
-  /** Who creates the payout. */
+  /** The creator of the payout. */
   readonly first: number;
   readonly steps: readonly Step[];
-  /** Who approves first in the end. */
+  /** The first approver at the end. */
   readonly last: number;
 }
 
-/** Everybody tries in the end, so that a payout which may be paid is. */
+/** Everyone tries at the end, so that a payout which may be paid is. */
 const wish: fc.Arbitrary<Wish> = fc.record({
   first: actor,
   steps: fc.array(step, { maxLength: 9 }),
   last: fc.nat({ max: 5 }),
 });
 
-/** A user, and the people who can act as them: the one they are, and whoever let them in. */
+/** A user, and the people who can act as them: their own person, and whoever gave them access. */
 interface User extends Somebody {
   readonly controllers: Set<string>;
 }
@@ -101,12 +101,14 @@ async function stage(): Promise<Stage> {
   return { api, users, wayOf, affiliate, commission, refund: refund.body };
 }
 
-/** A payout and what happened to it, without the rules. */
+/** A payout and its history, without the rules. */
 interface Case extends Stage {
   readonly payout: Json;
-  /** People who created it, redirected a payment or changed an amount; all people while a program may be any of them. */
+  /**
+   * People who created it, redirected a payment or changed an amount; all people while a program may be any of them.
+   */
   readonly hands: Set<string>;
-  /** For each approval of it as it is, the people who can have given it. */
+  /** For each approval of its current state, the people who can have given it. */
   readonly approvals: Map<string, ReadonlySet<string>>;
   readonly note: (line: string) => void;
 }
@@ -114,7 +116,7 @@ interface Case extends Stage {
 const NOBODY = ACTORS.length - 1;
 const PEOPLE = ['ann', 'bob', 'carol', 'dan'];
 
-/** The people who may have acted: one, or anybody by a key that belongs to nobody. */
+/** The people who may have acted: one, or anyone by an ownerless key. */
 const handsOf = (index: number): readonly string[] => {
   const { person } = ACTORS[index] as (typeof ACTORS)[number];
   return person === null ? PEOPLE : [person];
@@ -135,7 +137,7 @@ const CHANGES: Readonly<Record<string, (on: Stage) => Parameters<SendRequest>>> 
   ],
 };
 
-/** Lets somebody in; the people who can act as them then are those who did it and whoever could before. */
+/** Gives a user access; the people who can act as them are then the actor and everyone who could before. */
 async function letIn(on: Case, { act, by, whom }: Step): Promise<Answer> {
   const way = on.wayOf(by);
   const place = whom % on.users.length;
@@ -164,13 +166,13 @@ async function letIn(on: Case, { act, by, whom }: Step): Promise<Answer> {
   return answer;
 }
 
-/** Whether one human being can have had a hand in the payout and have given every approval of it. */
+/** Whether one human being can have taken part in the payout and have given every approval of it. */
 const isByOneAlone = ({ hands, approvals }: Pick<Case, 'hands' | 'approvals'>): boolean =>
   [...hands].some((person) => [...approvals.values()].every((able) => able.has(person)));
 
 const seen = { paid: 0, refused: 0, let_in: 0, changed: 0 };
 
-/** Changes the payout: what was approved before is another payout then. */
+/** Changes the payout: earlier approvals were for another state. */
 async function change(on: Case, { act, by }: Step): Promise<Answer> {
   const revision = async () => (await on.api.get(`${PAYOUTS}/current`)).body.revision;
   const before = await revision();
@@ -178,7 +180,7 @@ async function change(on: Case, { act, by }: Step): Promise<Answer> {
   if ((await revision()) === before) return answer;
   seen.changed += 1;
   on.approvals.clear();
-  // a smaller payment is no advantage to whoever has the key of a program
+  // a smaller payment is no advantage to the holder of a program's key
   if (act === 'lower' && ACTORS[by]?.person === null) return answer;
   for (const person of handsOf(by)) on.hands.add(person);
   return answer;
@@ -229,7 +231,7 @@ const ACTS: Readonly<Record<Step['act'], (on: Case, step: Step) => Promise<Answe
   ...{ approve: decide, reject: decide, complete, end: endApprovals },
 };
 
-/** Takes a step; whether the payout is paid then. */
+/** Takes a step; returns whether the payout is paid then. */
 async function take(on: Case, step: Step): Promise<boolean> {
   const { person, kind } = ACTORS[step.by] as (typeof ACTORS)[number];
   const { status, reason } = await ACTS[step.act](on, step);
@@ -251,7 +253,7 @@ async function run({ first, steps, last }: Wish, note: Case['note']): Promise<vo
   await take(on, end);
 }
 
-test('whoever acts in whatever way and order, nobody alone both prepares a payout and lets it be paid', async () => {
+test('whoever acts in whatever way and order, nobody alone both prepares a payout and gets it paid', async () => {
   await expectProperty({
     name: 'approvals',
     arbitrary: wish,
@@ -261,7 +263,7 @@ test('whoever acts in whatever way and order, nobody alone both prepares a payou
   for (const [what, times] of Object.entries(seen)) expect(times, what).toBeGreaterThan(0);
 });
 
-test('the judge of the test above finds whoever acts alone', () => {
+test('the checker of the test above finds anyone who acts alone', () => {
   const story = (hands: string[], ...approvals: string[][]) => ({
     hands: new Set(hands),
     approvals: new Map(approvals.map((able, index) => [`user ${index}`, new Set(able)])),

@@ -25,7 +25,7 @@ function missingJudge(): string | null {
 }
 const missing = missingJudge();
 
-/** How somebody mistypes an IBAN; `place` and `other` choose where and with what. */
+/** Ways to mistype an IBAN; `place` and `other` choose where and with what. */
 const MISTAKES: readonly ((iban: string, place: number, other: string) => string)[] = [
   (iban, place, other) => iban.slice(0, place) + other + iban.slice(place + 1),
   (iban, place) => iban.slice(0, place) + iban.slice(place + 1),
@@ -33,14 +33,14 @@ const MISTAKES: readonly ((iban: string, place: number, other: string) => string
   (iban, place) => iban.slice(0, place) + (iban[place + 1] ?? '') + iban[place] + iban.slice(place + 2),
   (iban) => iban.slice(0, -1),
 ];
-/** How somebody writes a right one. */
+/** Ways to write a right one. */
 const WRITTEN: readonly ((iban: string) => string)[] = [
   (iban) => iban,
   (iban) => iban.toLowerCase(),
   (iban) => iban.replace(/.{4}/g, '$& '),
 ];
 
-/** What we say, of the number alone: that a country is outside SEPA is no mistake in it. */
+/** Our verdict on the number alone: a country outside SEPA is no mistake in it. */
 function ours(text: string): { isGood: boolean; rule: string } {
   const read = readIban(text);
   if ('value' in read) return { isGood: true, rule: '' };
@@ -48,8 +48,8 @@ function ours(text: string): { isGood: boolean; rule: string } {
 }
 
 /**
- * Where the two may differ: we also look at the check digits that some countries have within the account number, which
- * schwifty does only when it is told to, and for other countries.
+ * Where the two may differ: we also check the national check digits within the account number, which schwifty does only
+ * on request, and for other countries.
  */
 const isOwnRule = (rule: string) => rule.startsWith('has a wrong check digit of its bank');
 

@@ -9,8 +9,8 @@ import { until } from '../support/wire.ts';
 import { type ProcessAct, processAct, useProcesses } from './processes.ts';
 
 /*
- * A server that delivers and two workers are killed, stopped and continued while events are published. A lease is noted
- * where it is given, with PostgreSQL's clock, so that a busy machine fails nothing. Lanes keep the width they are given.
+ * A server that delivers and two workers are killed, stopped and continued while events are published. PostgreSQL's
+ * clock dates each lease, so that a busy machine fails nothing. Lanes keep their given width.
  */
 const SETTINGS = {
   DELIVERY_TIMEOUT_MS: String(LEASE_TIMEOUT_MS),
@@ -147,5 +147,5 @@ async function play({ lanes, perSecond, acts }: Example): Promise<void> {
   }
 }
 
-test('lanes and rate limits hold over three processes that are killed, stopped and continued; every event comes, and nobody waits for one that hangs', () =>
+test('lanes and rate limits hold over three processes that are killed, stopped and continued; every event arrives, and none waits for a hanging receiver', () =>
   expectProperty({ name: 'lanes', arbitrary: example, cases: 1, shrinks: false, check: play }));

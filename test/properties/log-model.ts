@@ -14,7 +14,7 @@ export const [MINUTE, HOUR, DAY, WEEK] = [60_000, 3_600_000, 86_400_000, 604_800
 const MONDAY = Date.parse('2001-01-01T00:00:00Z');
 const WEEKS_BACK = 6;
 
-/** When an event of the past happened: most of them together, many at the very edge of a minute, an hour or a week. */
+/** When a past event happened: most of them together, many at the very edge of a minute, an hour or a week. */
 export const moment = fc.record({
   week: fc.nat(WEEKS_BACK),
   edge: fc.constantFrom(MINUTE, HOUR, WEEK),
@@ -28,7 +28,7 @@ export type Moment = typeof moment extends fc.Arbitrary<infer Value> ? Value : n
 
 const outcome = fc.record({
   end: fc.constantFrom('succeeds' as const, 'fails' as const, 'ends' as const),
-  /** Of one that does not succeed; null = no answer came. */
+  /** For a failed one; null = no response arrived. */
   status: fc.constantFrom(null, 301, 404, 503, 599),
   durationMs: fc.oneof(fc.nat(15), fc.nat(3000), fc.nat(70_000)),
   /** When it began; null = now. */
@@ -72,7 +72,7 @@ export const change = fc.oneof(
       outcome: fc.option(outcome, { freq: 1 }),
     }),
   },
-  // what is under way at a deleted endpoint has failed, though no row says so
+  // an attempt in flight at a deleted endpoint has failed, though no row says so
   {
     weight: 2,
     arbitrary: fc.record({ do: fc.constant('delete' as const), pick: fc.nat(2), underWay: fc.boolean() }),
@@ -86,7 +86,7 @@ export const change = fc.oneof(
 );
 export type Change = typeof change extends fc.Arbitrary<infer Value> ? Value : never;
 
-/** A row of the log, counted by nobody. */
+/** A row of the log, without any counts. */
 export interface Row {
   readonly event: string;
   readonly endpoint: string;
@@ -120,14 +120,14 @@ export async function rowsOf({ world, account }: Stage): Promise<Row[]> {
   );
 }
 
-/** Rows of the queue, to be picked from. */
+/** Rows of the queue, to choose from. */
 const queued = ({ world, account }: Stage, condition: string) =>
   world.query<{ event: string; endpoint: string }>(
     `select event_id as event, endpoint_id as endpoint from queue where account_id = $1 and ${condition} order by 1, 2`,
     [account],
   );
 
-/** Leases a row and writes what came of the attempt, as a worker does. */
+/** Leases a row and writes the result of the attempt, as a worker does. */
 async function attempt(
   { world, account }: Stage,
   rows: readonly { event: string; endpoint: string; outcome: Outcome }[],

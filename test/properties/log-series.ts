@@ -2,15 +2,15 @@ import fc from 'fast-check';
 import { expect } from 'vitest';
 import { DAY, floor, HOUR, MINUTE, moment, type Row, type Stage, timeOf } from './log-model.ts';
 
-/** Zones of whole and of half hours, one whose clocks change. */
+/** Zones of whole and of half hours, one with clock changes. */
 export const ZONES = ['UTC', 'Asia/Kolkata', 'America/New_York'] as const;
 const LENGTHS = { minute: MINUTE, hour: HOUR, day: DAY } as const;
 const MOST_OFF = 0.09;
 
-/** A series that is asked for: it begins somewhere in the history. */
+/** A requested series: it begins somewhere in the history. */
 export const seriesQuestion = fc.record({
   interval: fc.constantFrom('minute' as const, 'hour', 'day'),
-  /** The place of an endpoint; null = all of them. */
+  /** The index of an endpoint; null = all of them. */
   endpoint: fc.option(fc.nat(2), { freq: 1 }),
   at: moment,
   more: fc.nat(60),
@@ -24,7 +24,7 @@ interface Attempt {
   readonly status: number | null;
 }
 
-/** The durations that are told as one: each alone up to 11 ms, then spans of which each is 18 % longer. */
+/** Durations that are reported as one: each alone up to 11 ms, then spans of which each is 18 % longer. */
 const SPANS: { shortest: number; longest: number }[] = Array.from({ length: 12 }, (_, ms) => ({
   shortest: ms,
   longest: ms,
@@ -39,7 +39,7 @@ function toldAs(ms: number): number {
   return told;
 }
 
-/** What is counted of some rows and attempts. */
+/** The counts of some rows and attempts. */
 function countOf(rows: readonly Row[], attempts: readonly Attempt[]) {
   const durations = attempts.map(({ ms }) => ms).sort((a, b) => a - b);
   const percentile = (share: number) => {
@@ -73,7 +73,7 @@ const attemptsOf = ({ world, account }: Stage) =>
     [account],
   );
 
-/** Asks for series, and counts the rows and attempts of each interval one by one. */
+/** Requests series, and counts the rows and attempts of each interval one by one. */
 export async function checkSeries(
   stage: Stage,
   rows: readonly Row[],
@@ -99,7 +99,7 @@ async function check(
   const { status, body, text } = await api.get(`/v2/analytics/deliveries?${query}`);
   expect(status, text).toBe(200);
   const dayIn = new Intl.DateTimeFormat('en-CA', { timeZone: zone, dateStyle: 'short' });
-  /** What the interval is called that holds an instant. */
+  /** The name of the interval that contains an instant. */
   const nameOf = (ms: number) => (interval === 'day' ? dayIn.format(ms) : floor(ms, LENGTHS[interval]));
   // in steps of half an interval: a day may be an hour short
   const names = Array.from({ length: 2 * more + 1 }, (_, index) =>

@@ -50,7 +50,7 @@ const question = fc.record({
 });
 type Question = typeof question extends fc.Arbitrary<infer Value> ? Value : never;
 
-// several clients, each with a world of its own
+// several clients, each with its own world
 const CLIENTS = 2;
 const worlds: World[] = [];
 beforeAll(async () => {
@@ -76,14 +76,14 @@ function expected(rows: readonly Row[], { endpoints }: Stage, asked: Question): 
   return asked.sort.startsWith('-') ? found.toReversed() : found;
 }
 
-/** Asks for every page, or for some of many, and past the end. */
+/** Requests every page, or some of many, and one past the end. */
 async function check(stage: Stage, rows: readonly Row[], asked: Question): Promise<void> {
   const { api, endpoints } = stage;
   const all = expected(rows, stage, asked);
   const pages = Math.ceil(all.length / asked.perPage);
   const numbers = pages < 6 ? [...Array(pages + 1).keys()] : [0, 1, Math.floor(pages / 2), pages - 1, pages];
   const endpoint = endpoints[asked.endpoint] ?? '';
-  /** A page by its number, then the one behind it by its cursor. */
+  /** A page by its number, then the next one by its cursor. */
   const askPage = async (page: number, after?: string) => {
     const place = after === undefined ? { page: String(page + 1) } : { after };
     const query = new URLSearchParams({ sort: asked.sort, per_page: String(asked.perPage), ...place });
@@ -164,7 +164,7 @@ async function play(world: World, { zone, steps }: Story): Promise<void> {
   }
 }
 
-test('whatever happens to the log, every page, total and series is what counting the rows gives', async () => {
+test('whatever happens to the log, every page, total and series equals a count of the rows', async () => {
   const done = new Set<string>();
   await expectProperty({
     ...{ name: 'the log', arbitrary: story, cases: 1, clients: CLIENTS },

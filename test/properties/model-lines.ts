@@ -1,4 +1,4 @@
-/* What becomes of the lines of a payout, the second half of the model: paid, in part or not, come back, and undone. */
+/* What happens to the lines of a payout, the second half of the model: paid, in part or not, returned, and undone. */
 
 import {
   blank,
@@ -12,13 +12,13 @@ import {
   voidRow,
 } from './model.ts';
 
-/** A line an entry is about: the affiliate's, in its currency or in any. */
+/** The line of an entry: the affiliate's, in its currency or in any. */
 const isAbout = (
   { affiliate, currency }: { readonly affiliate: number; readonly currency: string | null },
   line: Line,
 ) => affiliate === line.affiliate && (currency === null || currency === line.currency);
 
-/** Completes a payout: what no entry is about is released. */
+/** Completes a payout: lines without an entry are released. */
 export function complete(state: State, number: number, entries: readonly Entry[]): Expected {
   const payout = find(state, number);
   if (!payout) return { answer: '404 resource_missing' };
@@ -58,7 +58,7 @@ function owe(state: State, name: string, { affiliate, currency }: Line, amount: 
   });
 }
 
-/** Books what came back: of one line or all, a part or the rest, never more than was paid. */
+/** Books a return: of one line or all, a part or the rest, never more than was paid. */
 export function giveBack(state: State, command: Command & { readonly do: 'return' }): Expected {
   const { payout: number, amount } = command;
   const lines = find(state, number)?.lines.filter((line) => isAbout(command, line)) ?? [];
@@ -85,7 +85,7 @@ export function giveBack(state: State, command: Command & { readonly do: 'return
   return { answer: '200' };
 }
 
-/** Takes a return back while its money was not paid again. */
+/** Undoes a return while its money was not paid again. */
 export function undo(state: State, name: string): Expected {
   const found = state.returns.find((each) => each.name === name);
   const row = state.rows.find((each) => each.name === name);

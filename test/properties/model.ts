@@ -1,6 +1,6 @@
 /*
- * What payouts mean, said a second time and as plainly as possible: a model in memory, without SQL and without thought
- * for speed. Every function takes a state and returns what the API must answer and the state after it.
+ * The meaning of payouts, stated a second time and as plainly as possible: a model in memory, without SQL and without
+ * regard for speed. Every function takes a state and returns the expected response of the API and the next state.
  */
 
 import { complete, giveBack, undo } from './model-lines.ts';
@@ -17,7 +17,7 @@ export interface Row {
   payout: number | null;
   voided: boolean;
   held: boolean;
-  /** What came back of a line, or was not paid of it: exempt from the minimum, and not to be voided by itself. */
+  /** The returned or unpaid part of a line: exempt from the minimum, and cannot be voided by itself. */
   readonly returned: boolean;
 }
 
@@ -27,9 +27,9 @@ export interface Line {
   amount: number;
   count: number;
   isPaid: boolean | null;
-  /** What a paid line did not pay. */
+  /** The unpaid part of a paid line. */
   carried: number;
-  /** What came back and was not undone. */
+  /** Returns that were not undone. */
   returned: number;
 }
 
@@ -49,7 +49,7 @@ export interface Payout {
   excluded: Exclusion[];
 }
 
-/** Money of a line that came back. */
+/** Returned money of a line. */
 export interface Return {
   readonly name: string;
   readonly payout: number;
@@ -59,7 +59,7 @@ export interface Return {
   undone: boolean;
 }
 
-/** What Complete says of a line, or without a currency of all lines of an affiliate. */
+/** An entry of Complete about a line, or without a currency about all lines of an affiliate. */
 export interface Entry {
   readonly affiliate: number;
   readonly currency: string | null;
@@ -86,7 +86,7 @@ export interface Filters {
   readonly ignoreMinimum?: boolean;
 }
 
-/** A command with everything it names resolved: the same in the model and over HTTP. */
+/** A command with all its references resolved: the same in the model and over HTTP. */
 export type Command =
   | { readonly do: 'take in'; readonly sales: readonly Sale[] }
   | { readonly do: 'preview' | 'create'; readonly filters: Filters }
@@ -131,7 +131,7 @@ export interface Sale {
   readonly type: 'sale' | 'bonus';
 }
 
-/** Status and reason, and for preview and create what they say: lines and who was left out. */
+/** Status and reason, and for preview and create their lines and exclusions. */
 export interface Expected {
   readonly answer: string;
   readonly plan?: { readonly lines: readonly Line[]; readonly excluded: readonly Exclusion[] };
@@ -243,7 +243,7 @@ export const groupKey = ({ affiliate, currency }: { affiliate: number; currency:
 
 const sum = (rows: readonly { amount: number }[]) => rows.reduce((total, { amount }) => total + amount, 0);
 
-/** Why a row does not count, whatever its group amounts to. */
+/** Why a row does not count, whatever the sum of its group. */
 function setAside(state: State, row: Row): string {
   const affiliate = state.affiliates[row.affiliate];
   if (!affiliate?.active) return 'affiliate_inactive';
@@ -261,7 +261,7 @@ function plan(state: State, filters: Filters): { lines: Line[]; excluded: Exclus
       !row.voided &&
       (currency === undefined || currency.includes(row.currency)) &&
       (affiliates === undefined || affiliates.which.includes(row.affiliate) !== affiliates.not) &&
-      // a filter by type does not shut a debt out
+      // a filter by type does not exclude a debt
       (row.amount < 0 || matches(row)),
   );
   const groups = new Map<string, Row[]>();
@@ -303,7 +303,7 @@ function plan(state: State, filters: Filters): { lines: Line[]; excluded: Exclus
 
   function reasonOf(rows: readonly Row[], amount: number): string {
     if (amount < 0) return 'negative_balance';
-    // neither paid nor left out: a debt that is settled
+    // neither paid nor left out: a settled debt
     if (amount === 0) return 'out of the total';
     if (totalAtLeast !== undefined && amount < totalAtLeast) return 'out of the total';
     const minimum = state.affiliates[rows[0]?.affiliate ?? 0]?.minimum ?? state.minimum;
@@ -384,7 +384,7 @@ function changeRow(
   return { answer: '200' };
 }
 
-/** A commission that is held inside a payout is shown as left out of it, with those that were. */
+/** A commission that is held inside a payout is shown as left out of it, with the other exclusions. */
 function noteHeld(state: State, row: Row): void {
   const payout = row.payout === null ? undefined : find(state, row.payout);
   if (!payout) return;
@@ -404,7 +404,7 @@ export function voidRow(state: State, row: Row): void {
   });
 }
 
-/** Takes a row out of its payout and lets the rest of its group follow the rules. */
+/** Takes a row out of its payout and applies the rules to the rest of its group. */
 function leave(state: State, row: Row, change: () => void): void {
   const number = row.payout;
   row.payout = null;
@@ -439,7 +439,7 @@ function refund(state: State, row: Row, paid: boolean, name: string, wanted: num
   return { answer: '201' };
 }
 
-/** A group whose net is not above zero leaves whole and is noted; an empty payout goes. */
+/** A group whose net is not above zero leaves whole and is listed; an empty payout is deleted. */
 function settle(state: State, number: number, group: { affiliate: number; currency: string }): void {
   const payout = find(state, number);
   if (!payout) return;

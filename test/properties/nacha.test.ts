@@ -13,7 +13,7 @@ import { type NachaFrame, nachaFile } from '../../src/money/payment-files/nacha-
 import { breaches, closedDays, missingReader, paymentsIn, readByAnother } from '../support/nacha.ts';
 import { expectProperty } from '../support/properties.ts';
 
-/** Nine digits whose last one is right. */
+/** Nine digits with a valid check digit. */
 const routing = fc.integer({ min: 1_000_000, max: 12_999_999 }).map((bank) => {
   const eight = String(bank).padStart(8, '0');
   const right = Array.from({ length: 10 }, (_, digit) => `${eight}${digit}`).find(
@@ -74,7 +74,7 @@ const frames = fc.record({
 
 type Paid = Omit<BankPayment, 'reference' | 'decimal' | 'bic'>;
 
-/** Persons first, as a file is asked for. */
+/** Persons first, as a file is created. */
 const inOrder = (paid: readonly Paid[]): BankPayment[] =>
   paid
     .map((one) => ({ ...one, reference: `P12-A${one.affiliate_id}`, decimal: '', bic: null }))
@@ -104,7 +104,7 @@ const expected = (frame: NachaFrame, paid: readonly Paid[]) =>
 
 const sumOf = (paid: readonly Paid[]) => paid.reduce((sum, { amount }) => sum + amount, 0);
 
-test('whatever is paid to whom, a file keeps the rules of its form and says every payment as it is', async () => {
+test('whatever is paid to whom, a file follows the rules of its format and contains every payment unchanged', async () => {
   await expectProperty({
     ...{ name: 'a NACHA file', arbitrary: fc.tuple(frames, payments), cases: 200 },
     async check([frame, paid]) {
@@ -159,7 +159,7 @@ test.skipIf(missingReader !== null)(
 );
 
 test.skipIf(missingReader !== null)(
-  `the Federal Reserve is closed on the days that moov-io/base says${missingReader === null ? '' : `: ${missingReader}`}`,
+  `the Federal Reserve is closed on the days of moov-io/base${missingReader === null ? '' : `: ${missingReader}`}`,
   () => {
     const found: string[] = [];
     for (let at = Date.UTC(2022, 0, 1); at <= Date.UTC(2060, 11, 31); at += 86_400_000) {
@@ -180,7 +180,7 @@ test('the next banking day is after weekends and holidays, also those that fall 
   expect(nextBankingDay('2026-07-02')).toBe('2026-07-03');
 });
 
-test('a day is taken until its last window has closed in New York, in winter and in summer', () => {
+test('a day is accepted until its last window has closed in New York, in winter and in summer', () => {
   const at = (time: string) => Date.parse(time);
   // Monday 2026-11-30, in winter: New York is five hours behind UTC
   expect(whyNoBankingDay('2026-11-30', at('2026-11-30T21:44:59Z'))).toBeNull();

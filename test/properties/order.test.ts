@@ -22,7 +22,7 @@ import { startWorld, type World } from '../support/world.ts';
 
 const REFUNDS = '/v2/affiliates/refunds';
 
-// several clients, each with a world of its own
+// several clients, each with its own world
 const CLIENTS = 2;
 const worlds: World[] = [];
 beforeAll(async () => {
@@ -32,7 +32,7 @@ afterAll(async () => {
   for (const world of worlds) await world.close();
 });
 
-/** An account in which rows are made; `die` chooses values of which several rows have the same. */
+/** An account in which rows are created; `die` chooses values that several rows share. */
 interface Stage {
   readonly world: World;
   readonly api: Api;
@@ -50,7 +50,7 @@ const earned = ({ api, earner }: Stage, die: number) =>
 const joined = ({ api }: Stage, die: number) =>
   makeAffiliate(api, { email: `${unique('abc'[die % 3] ?? '')}@example.com` });
 
-/** Lists that grow while they are read, and what adds a row. A new row does not move the others. */
+/** Lists that grow while they are read, and how to add a row. A new row does not move the others. */
 const GROWING: Readonly<Record<string, Make>> = {
   [AFFILIATES]: joined,
   [COMMISSIONS]: earned,
@@ -68,7 +68,7 @@ const GROWING: Readonly<Record<string, Make>> = {
     api.post(EVENTS, { type: die % 2 ? 'order.created' : 'order.paid', data: {} }),
 };
 
-/** What affiliates are owed moves them, so only those have earned who are there before. */
+/** New commissions move affiliates, so only existing affiliates have any. */
 const AT_FIRST: Readonly<Record<string, Make>> = {
   [AFFILIATES]: async (stage, die) => earned({ ...stage, earner: (await joined(stage, die)).id }, die),
 };
@@ -94,7 +94,7 @@ type Reading = typeof reading extends fc.Arbitrary<infer Value> ? Value : never;
 
 const keyOf = (row: Json): string => `${row.id} ${row.webhook_endpoint_id ?? ''}`;
 
-/** The keys of a list by its cursors; `during` runs beside the request for each page. */
+/** The keys of a list by its cursors; `during` runs with the request for each page. */
 async function walk(
   { api }: Stage,
   { path, sort, perPage }: { path: string; sort: string; perPage: number },
@@ -138,7 +138,7 @@ async function check(stage: Stage, { list, perPage, before, meanwhile }: Reading
   expect(await walk(stage, { path, sort: back, perPage })).toEqual(whole.toReversed());
 }
 
-test('in any order, a list by its cursors has each row once, forth and back, while rows are added', async () => {
+test('in any order, a list by its cursors has each row once, forwards and backwards, while rows are added', async () => {
   const read = new Set<string>();
   await expectProperty({
     ...{ name: 'the order of lists', cases: 3, clients: CLIENTS },

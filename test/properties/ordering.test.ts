@@ -7,7 +7,7 @@ import { type ProcessAct, processAct, useProcesses } from './processes.ts';
 
 /*
  * A server that delivers and two workers are killed, stopped and continued while events of a few keys are published,
- * also at once, sent again by hand and recovered. The schedule is never used up.
+ * some at once, retried by hand and recovered. The schedule is never used up.
  */
 const SETTINGS = {
   DELIVERY_TIMEOUT_MS: '30000',
@@ -20,7 +20,7 @@ type Act =
   | ProcessAct
   /** One after the other, each time one event of every key. */
   | { readonly kind: 'publish'; readonly rounds: number }
-  /** At once: so many of one key. */
+  /** At once: this many of one key. */
   | { readonly kind: 'burst'; readonly key: number; readonly count: number }
   | { readonly kind: 'retry'; readonly nth: number }
   | { readonly kind: 'recover' }
@@ -75,7 +75,7 @@ async function publish(key: string): Promise<string> {
   return body.id;
 }
 
-/** Notes with which request each event came first, and with which it was taken first, in that order. */
+/** Records the first request of each event, and the first accepted one, in that order. */
 function watching(receiver: Receiver, isRefused: (count: number) => boolean) {
   const seen = { came: new Map<string, number>(), taken: new Map<string, number>() };
   receiver.respond(({ headers }, response, count) => {
@@ -103,7 +103,7 @@ async function play(acts: readonly Act[]): Promise<void> {
       'the server is alone',
       async () => (await processes.query('select from workers')).length === 1,
     );
-    /** What was published of each key: events of one group at once, groups one after the other. */
+    /** The events of each key: those of one group at once, groups one after the other. */
     const groups = new Map<string, string[][]>(KEYS.map((key) => [key, []]));
     const add = async (key: string, count: number) =>
       groups.get(key)?.push(await Promise.all(Array.from({ length: count }, () => publish(key))));
@@ -153,12 +153,12 @@ async function play(acts: readonly Act[]): Promise<void> {
         const order = [...came.keys()].filter((event) => place.has(event));
         const places = order.map((event) => place.get(event) as number);
         expect(places).toEqual(places.toSorted((a, b) => a - b));
-        // each came after the one before it was taken
+        // each arrived after the previous one was accepted
         for (const [index, event] of order.slice(1).entries())
           expect(came.get(event)).toBeGreaterThan(taken.get(order[index] as string) as number);
         return order;
       });
-      // events published at once have an order too, which is the same everywhere
+      // concurrent events have an order too, which is the same everywhere
       expect(orders[1]).toEqual(orders[0]);
     }
     for (const path of paths) expect((await api.delete(path)).status).toBe(204);
@@ -167,7 +167,7 @@ async function play(acts: readonly Act[]): Promise<void> {
   }
 }
 
-test('each endpoint gets the events of a key first in the order of publishing, over three processes that are killed, stopped and continued', () =>
+test('each endpoint first gets the events of a key in the order of publishing, over three processes that are killed, stopped and continued', () =>
   expectProperty({
     ...{ name: 'ordering keys', cases: 1, shrinks: false, check: play },
     arbitrary: fc.array(act, { minLength: 5, maxLength: 12 }),

@@ -38,14 +38,14 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   }),
 );
 
-/** A file as it was downloaded. */
+/** A downloaded file. */
 interface Downloaded {
   readonly id: string;
   readonly set: string;
   readonly payees: readonly string[];
 }
 
-/** An account with a payout of six people, of whom two are new. */
+/** An account with a payout of six affiliates, two of them new. */
 async function prepare(): Promise<{ api: Api; payout: Json; people: number[] }> {
   const api = await world.otherAccount();
   await api.patch('/v2/account', { debtor: { name: 'Shop', iban: IBANS[0], rows_per_file: 10 } });
@@ -55,7 +55,7 @@ async function prepare(): Promise<{ api: Api; payout: Json; people: number[] }> 
     const { id } = await makePayee(api, to, { commission: { amount: 100 + index, currency: 'eur' } });
     people.push(id);
   }
-  // all but two have been paid there for long
+  // all but two have had these destinations for long
   await world.query(
     `update affiliate_destinations set created_at = created_at - interval '90 days' where affiliate_id = any($1)`,
     [people.slice(2)],
@@ -63,7 +63,7 @@ async function prepare(): Promise<{ api: Api; payout: Json; people: number[] }> 
   return { api, payout: await makePayout(api), people };
 }
 
-test('whatever changes between downloads, an id has one content, and who is in two files that differ is reported', async () => {
+test('whatever changes between downloads, an id has one content, and an affiliate in two files that differ is reported', async () => {
   const run = async (steps: readonly Step[]) => {
     const { api, payout, people } = await prepare();
     const files = `${PAYOUTS}/${payout.id}/payment-files`;

@@ -6,7 +6,7 @@ import type { Command, Filters, State } from './model.ts';
 export const PAYOUTS = '/v2/affiliates/payouts';
 const COMMISSIONS = '/v2/affiliates/commissions';
 
-/** An account of its own for one run. */
+/** A new account for one run. */
 export interface Stage {
   readonly world: World;
   readonly api: Api;
@@ -37,7 +37,7 @@ export interface Observed {
   readonly payouts: Record<number, string>;
   /** Paths of returns by name. */
   readonly returns: Record<string, string>;
-  /** As `stateOf` gives it. */
+  /** As returned by `stateOf`. */
   readonly state: unknown;
 }
 
@@ -118,7 +118,7 @@ export async function send(stage: Stage, command: Command, before: Observed): Pr
   }
 }
 
-/** The model's state in the shape in which the database's is read. */
+/** The model's state in the shape of the database's. */
 export function stateOf(state: State): unknown {
   const by = <Item>(items: readonly Item[], key: (item: Item) => string) =>
     [...items].sort((a, b) => (key(a) < key(b) ? -1 : 1));
@@ -150,7 +150,7 @@ export function stateOf(state: State): unknown {
       ]),
       payout.excluded.map((each) => [each.affiliate, each.currency, each.reason, each.amount, each.count]),
     ]),
-    // what two changes at once left behind decides the next payout
+    // the effects of two concurrent changes decide the next payout
     minimum: state.minimum,
     affiliates: state.affiliates.map((each) => [each.active, each.ready, each.minimum, each.destination]),
   };
@@ -216,7 +216,7 @@ export async function observe({ world, account, ids }: Stage): Promise<Observed>
   };
 }
 
-/** What does not balance or was not told, apart from what is known. */
+/** Books that do not balance and missing events, except known ones. */
 export async function wrongIn(world: World, known: ReadonlySet<string> = new Set()): Promise<Set<string>> {
   const found = await world.query<{ what: string; detail: string }>(
     `${IMBALANCES} union all select * from (${UNTOLD}) untold union all select * from (${MISTOLD}) mistold`,

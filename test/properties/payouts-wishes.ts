@@ -4,10 +4,10 @@ import type { Command, Entry, Filters, Line, Sale, State } from './model.ts';
 export const AFFILIATES = 3;
 export const CURRENCIES = ['usd', 'jpy', 'kwd'] as const;
 
-/** Of a line: nothing, not paid, paid, or paid a part of it; 2 is more than it is worth. */
+/** For a line: nothing, not paid, paid, or paid in part; 2 is more than it is worth. */
 type PaidChoice = boolean | number | null;
 
-/** A command before it is known which rows and payouts there are: numbers choose among them. */
+/** A command before its rows and payouts are known: numbers choose among them. */
 export type Wish =
   | {
       readonly do: 'take in';
@@ -152,7 +152,7 @@ const wish: fc.Arbitrary<Wish> = fc.oneof(
   },
 );
 
-/** Names the rows and payouts a wish chooses; null when there is none to choose. */
+/** Resolves the rows and payouts that a wish chooses; null when there is none to choose. */
 export function resolve(state: State, asked: Wish, name: string): Command | null {
   const oneOf = <Item>(items: readonly Item[], at: number) => items[at % Math.max(items.length, 1)];
   switch (asked.do) {
@@ -215,7 +215,7 @@ export function resolve(state: State, asked: Wish, name: string): Command | null
   }
 }
 
-/** What is said of each affiliate, or of each currency of one: of lines that are there, and with `stranger` of others. */
+/** The entries for each affiliate, or for each currency of one: of existing lines, and with `stranger` of others. */
 function entriesOf(
   lines: readonly Line[],
   paid: readonly (PaidChoice | readonly PaidChoice[])[],

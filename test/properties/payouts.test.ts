@@ -12,7 +12,7 @@ import { AFFILIATES, FIRST_SALES, phases, resolve, type Wish } from './payouts-w
 
 const DIGITS = { usd: 100, jpy: 1, kwd: 1000 };
 
-/** What the cases of the recorded seeds reach: each command with each answer of the model. */
+/** What the cases of the recorded seeds reach: each command with each response of the model. */
 const ANSWERS = [
   'adjust 201',
   'change 200',
@@ -58,7 +58,7 @@ const ANSWERS = [
   'void 409 wrong_commission_type',
 ];
 
-// several clients, each with a world of its own, since a case mostly waits
+// several clients, each with its own world, since a case mostly waits
 const CLIENTS = 3;
 const worlds: World[] = [];
 beforeAll(async () => {
@@ -71,7 +71,7 @@ afterAll(async () => {
 
 const answerOf = ({ status, reason }: Answer) => `${status} ${reason ?? ''}`.trim();
 
-/** What preview and create say they take and leave, per currency and reason. */
+/** What preview and create take and leave out, per currency and reason. */
 function saidPlan({ body }: Answer) {
   return {
     totals: body.totals.map((each: Record<string, unknown>) => [
@@ -108,8 +108,8 @@ function permutations<Item>(items: readonly Item[]): Item[][] {
 }
 
 /**
- * Sends the commands at once; the answers and rows must be those of the model in one of the orders. Returns the answers
- * if every order gives the same.
+ * Sends the commands concurrently; the responses and rows must be those of the model in one of the orders. Returns the
+ * responses if every order gives the same.
  */
 async function step(stage: Stage, state: State, commands: readonly Command[], before: Observed) {
   const folding = keepHouse(stage.world, 'affiliate balances', 'commission series');
@@ -135,7 +135,7 @@ async function step(stage: Stage, state: State, commands: readonly Command[], be
   return { state: match.next, after, answers: isCertain ? match.shape.answers : null };
 }
 
-/** What is told at the end: balances and files. */
+/** The final reports: balances and files. */
 async function checkTold({ world, api, ids }: Stage, state: State, seen: Observed): Promise<void> {
   const list = (await api.get('/v2/affiliates?sort=-unpaid&per_page=100')).body.data as Record<
     string,
@@ -185,11 +185,11 @@ async function checkTold({ world, api, ids }: Stage, state: State, seen: Observe
   }
 }
 
-/** Answers by the commands they are given to, as 'create 201': those that the model gives in any order of what ran at once. */
+/** Responses by their commands, as 'create 201': those that the model gives in any order of concurrent commands. */
 const answered = new Set<string>();
 
 async function play(world: World, list: readonly (readonly Wish[])[], note: (line: string) => void) {
-  // what an earlier case broke stays broken
+  // an earlier case that broke the books breaks all later ones
   const known = await wrongIn(world);
   const name = unique('case');
   const api = await world.otherAccount(name);
@@ -226,6 +226,6 @@ test('whatever is done in whatever order, by several at once, money is where the
   });
   expect(
     ANSWERS.filter((answer) => !answered.has(answer)),
-    'answers that no case was given',
+    'responses that no case was given',
   ).toEqual([]);
 });

@@ -23,7 +23,7 @@ interface Process {
 
 /** The three processes of a database: 0 is the server, which delivers too. */
 function processesOf(folder: DataFolder) {
-  /** Promises, so that two who want the same process at once get one. */
+  /** Promises, so that two callers who want the same process at once get one. */
   const all: (Promise<Process> | undefined)[] = [undefined, undefined, undefined];
   const stopped = new Set<Who>();
   const goOn = async (who: Who) => {
@@ -53,7 +53,9 @@ function processesOf(folder: DataFolder) {
   };
 }
 
-/** A database with a server that delivers and two workers, for the tests of a file; the server is started before them. */
+/**
+ * A database with a server that delivers and two workers, for the tests of a file; the server is started before them.
+ */
 export function useProcesses(settings: Readonly<Record<string, string>>) {
   let folder: DataFolder;
   let processes: ReturnType<typeof processesOf>;

@@ -20,7 +20,7 @@ const failure = (counterexamples: Parameters<typeof expectProperty>[1]) =>
     (error: Error) => error.message,
   );
 
-test('a property that fails tells the smallest case as the line that keeps it, and a kept case is tried first', async () => {
+test('a failed property prints the smallest case as the line that records it, and a recorded case is tried first', async () => {
   const told = await failure({ seeds: [7], share: 1, counterexamples: [] });
   expect(told).toContain('small numbers failed in case');
   expect(told).toContain('looked at 1');
@@ -33,7 +33,7 @@ test('a property that fails tells the smallest case as the line that keeps it, a
   });
   const again = await failure({ seeds: [], share: 1, counterexamples: [line] });
   expect(again).toContain('small numbers fails again where it once failed');
-  // the seed and the path name the same case
+  // the seed and the path identify the same case
   const { value, ...place } = line;
   expect(value).toEqual([50]);
   expect(await failure({ seeds: [], share: 1, counterexamples: [place] })).toBe(again);
@@ -53,7 +53,7 @@ test('a property runs the same cases every time', async () => {
   expect(await run()).toEqual(first);
 });
 
-test('each property on record is one of the tests', () => {
+test('each recorded property is one of the tests', () => {
   const recorded = JSON.parse(readFileSync(new URL('test/properties/recorded.json', ROOT), 'utf8'));
   const texts = ['src', 'test'].flatMap((folder) =>
     readdirSync(new URL(folder, ROOT), { recursive: true, encoding: 'utf8' })

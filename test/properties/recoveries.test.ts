@@ -10,11 +10,11 @@ const STATUSES = ['failed', 'pending', 'delivered'] as const;
 const TYPES = ['a', 'b', 'b_c', 'bxc'] as const;
 type Status = (typeof STATUSES)[number];
 
-/** An event of the log before the recovery, and what its receiver says to it then. */
+/** An event of the log before the recovery, and the earlier response of its receiver. */
 interface Past {
   readonly status: Status;
   readonly type: (typeof TYPES)[number];
-  /** Somebody retried it just before: it is due. */
+  /** It was retried by hand just before: it is due. */
   readonly byHand: boolean;
   readonly fails: boolean;
 }
@@ -22,7 +22,7 @@ interface Past {
 interface RecoveryRequest {
   readonly status: readonly Status[];
   readonly types: readonly string[] | null;
-  /** Places in the log, in per cent: none = left out. */
+  /** Positions in the log, in per cent: none = omitted. */
   readonly from: number;
   readonly to: number | null;
 }
@@ -53,7 +53,7 @@ async function quiet(stage: Stage, endpoint: Endpoint): Promise<void> {
   });
 }
 
-/** Publishes the events and lets all come about that is told of them; returns their ids in the order of the log. */
+/** Publishes the events and waits for all their described attempts; returns their ids in the order of the log. */
 async function live(stage: Stage, endpoint: Endpoint, receiver: Receiver, log: readonly Past[]) {
   const events: string[] = [];
   for (const { type } of log) events.push(await stage.publish(`${endpoint.id}.${type}`));
@@ -69,7 +69,7 @@ async function live(stage: Stage, endpoint: Endpoint, receiver: Receiver, log: r
   for (const [index, event] of events.entries()) {
     if (log[index]?.byHand) expect(await stage.retry(endpoint, event)).toBe(200);
   }
-  // what is due stays due until the recovery has looked at it
+  // due deliveries stay due until the recovery has looked at them
   await stage.world.query(
     `update endpoint_state set lane = 64, may_start_at = now() + interval '1 hour' where endpoint_id = $1`,
     [endpoint.uuid],
@@ -77,7 +77,7 @@ async function live(stage: Stage, endpoint: Endpoint, receiver: Receiver, log: r
   return events;
 }
 
-test('every event that matches is sent exactly once, by the recovery or by the attempt that was due; the counts say so', () =>
+test('every matching event is sent exactly once, by the recovery or by the due attempt; the counts agree', () =>
   onStage({ delivers: false, settings: { DELIVERY_SCHEDULE: '0s 24h' } }, (stage) =>
     expectProperty({
       ...{ name: 'recoveries', cases: 5 },
@@ -101,7 +101,7 @@ test('every event that matches is sent exactly once, by the recovery or by the a
         answering(receiver, (event) => fails.get(event) === true);
 
         const types = wanted.types?.map((type) => `${endpoint.id}.${type}`) ?? null;
-        // an instant is the end of no span that begins there
+        // a span that begins at an instant cannot end there
         if (end !== undefined && end <= since) return void (await stage.api.delete(endpoint.path));
         const fields = {
           since,

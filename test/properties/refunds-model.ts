@@ -1,6 +1,6 @@
 /*
- * What refunds mean, said a second time and as plainly as possible: a model in memory, without SQL and without thought
- * for speed. `run` answers as the API must and changes the state.
+ * The meaning of refunds, stated a second time and as plainly as possible: a model in memory, without SQL and without
+ * regard for speed. `run` returns the expected response of the API and changes the state.
  */
 
 export interface Sale {
@@ -18,10 +18,10 @@ export interface Sale {
 interface Took {
   readonly refund: string;
   amount: number;
-  /** null: asked for as commission. */
+  /** null: given as commission. */
   readonly sale: number | null;
   readonly capped: boolean;
-  /** The payout that was paid less because of it. */
+  /** The payout that was reduced by it. */
   clawback: Row | null;
   readonly wasHeld: boolean;
 }
@@ -85,7 +85,7 @@ export type Command =
 
 export const newState = (): State => ({ rows: [], refunds: [], payouts: [], minimum: 0, nextNumber: 1 });
 
-/** Runs a command on the state, which it changes; gives the status and reason of the answer. */
+/** Runs a command on the state, which it changes; returns the status and reason of the response. */
 export function run(state: State, command: Command): string {
   switch (command.do) {
     case 'take in':
@@ -151,7 +151,7 @@ function inDoubt(line: StoredLine, rows: readonly Row[]): boolean {
   return (line.amount !== null && rows.length > 1) || sales.size > 1 || currencies.size > 1;
 }
 
-/** Applies a line to rows it concerns; false when it is in doubt. */
+/** Applies a line to its rows; false when it is ambiguous. */
 function settle(state: State, refund: string, line: StoredLine, rows: readonly Row[]): boolean {
   if (inDoubt(line, rows)) {
     line.status = 'in_doubt';
@@ -237,7 +237,7 @@ function voidRow(state: State, row: Row): void {
 
 const sameGroup = (a: Row, b: Row) => a.affiliate === b.affiliate && a.currency === b.currency;
 
-/** A group of the unpaid payout that comes to nothing leaves whole; an empty payout goes. */
+/** A group of the unpaid payout with nothing left leaves whole; an empty payout is deleted. */
 function follow(state: State, number: number | null, row: Row): void {
   if (number === null || isPaid(state, { payout: number })) return;
   const group = state.rows.filter((each) => each.payout === number && sameGroup(each, row));

@@ -55,7 +55,7 @@ const wish = fc.oneof(
 );
 export type Wish = typeof wish extends fc.Arbitrary<infer Value> ? Value : never;
 
-/** Names what a wish chooses; null when there is none to choose. */
+/** Resolves what a wish chooses; null when there is none to choose. */
 export function resolve(state: State, asked: Wish, name: string): Command | null {
   const oneOf = <Item>(items: readonly Item[], at: number) => items[at % Math.max(items.length, 1)];
   switch (asked.do) {

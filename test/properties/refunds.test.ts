@@ -16,7 +16,7 @@ const PAYOUTS = '/v2/affiliates/payouts';
 const HOLD_DAYS = 10;
 const DAY = 86_400_000;
 
-/** What the cases of the recorded seeds reach: each command with each answer of the model. */
+/** What the cases of the recorded seeds reach: each command with each response of the model. */
 const ANSWERS = [
   'complete 200',
   'complete 409 payout_is_paid',
@@ -51,7 +51,7 @@ const ANSWERS = [
   'void 409 wrong_commission_type',
 ];
 
-// several clients, each with a world of its own
+// several clients, each with its own world
 const CLIENTS = 3;
 const worlds: World[] = [];
 beforeAll(async () => {
@@ -72,7 +72,7 @@ interface Stage {
 interface Observed {
   readonly commissions: Readonly<Record<string, string>>;
   readonly payouts: Readonly<Record<number, string>>;
-  /** Refunds in the order in which they take what comes in. */
+  /** Refunds in the order in which they take new commissions. */
   readonly refunds: readonly string[];
   readonly state: unknown;
 }
@@ -131,7 +131,7 @@ async function send(stage: Stage, command: Command, seen: Observed): Promise<str
       return answerOf(await api.put(`${PAYOUTS}/${seen.payouts[command.payout]}`, { commissions: entries }));
     }
     case 'end hold':
-      // what would take days: the sale happened earlier
+      // instead of days of waiting: the sale happened earlier
       await world.query(
         `with before as (select *, -1 as sign from commissions where public_id('com', id) = $1),
            after as (
@@ -151,7 +151,7 @@ async function send(stage: Stage, command: Command, seen: Observed): Promise<str
 const by = <Item>(items: readonly Item[], key: (item: Item) => string) =>
   [...items].sort((a, b) => (key(a) < key(b) ? -1 : 1));
 
-/** The model's state in the shape in which the database's is read. */
+/** The model's state in the shape of the database's. */
 function stateOf(state: State): unknown {
   return {
     rows: by(state.rows, ({ name }) => name).map((row) => [
@@ -224,8 +224,8 @@ async function observe({ world, account }: Stage): Promise<Observed> {
 }
 
 /**
- * Sends the commands at once; the answers and rows must be those of the model in one of the orders. Returns the answers
- * if every order gives the same.
+ * Sends the commands concurrently; the responses and rows must be those of the model in one of the orders. Returns the
+ * responses if every order gives the same.
  */
 async function step(stage: Stage, state: State, commands: readonly Command[], before: Observed) {
   const folding = keepHouse(stage.world, 'affiliate balances', 'commission series');
@@ -260,7 +260,7 @@ async function step(stage: Stage, state: State, commands: readonly Command[], be
   return { state: match?.next ?? state, after, answers: isCertain ? answers : null };
 }
 
-/** Answers by the commands they are given to: those that the model gives in any order of what ran at once. */
+/** Responses by their commands: those that the model gives in any order of concurrent commands. */
 const answered = new Set<string>();
 
 async function play(world: World, list: readonly (readonly Wish[])[], note: (line: string) => void) {
@@ -287,15 +287,15 @@ async function play(world: World, list: readonly (readonly Wish[])[], note: (lin
   for (const id of ids) await expectStatement(api, id);
 }
 
-test('whatever is refunded, reversed and taken in, in whatever order, takes what the plain model says', async () => {
+test('whatever is refunded, reversed and created, in whatever order, takes what the plain model says', async () => {
   await expectProperty({
     ...{ name: 'refunds', arbitrary: phases, cases: 1, clients: CLIENTS },
-    // what is broken in this world would be found again in every case
+    // a broken world would fail every later case
     shrinks: false,
     check: (list, { client, note }) => play(worlds[client] as World, list, note),
   });
   expect(
     ANSWERS.filter((answer) => !answered.has(answer)),
-    'answers that no case was given',
+    'responses that no case was given',
   ).toEqual([]);
 });

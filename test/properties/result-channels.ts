@@ -1,6 +1,6 @@
-/** Files of banks and providers about the payments of a payout, as their layouts have them. */
+/** Files of banks and providers about the payments of a payout, in their layouts. */
 
-/** What became of a payment that left, or was to leave. */
+/** The fate of a payment that left, or was to leave. */
 export type Fate = 'arrived' | 'came back' | 'refused' | 'open' | 'something else';
 export const FATES: readonly Fate[] = ['arrived', 'came back', 'refused', 'open', 'something else'];
 export const CHANNELS = ['paypal', 'wise', 'statement', 'camt', 'pain'] as const;
@@ -14,7 +14,7 @@ export interface Transaction {
   /** Cents more or less than the line. */
   readonly shift: -1 | 0 | 1;
   readonly isExact: boolean;
-  /** In which of the files of its channel it stands. */
+  /** The files of its channel that contain it. */
   readonly file: 0 | 1;
 }
 
@@ -46,8 +46,8 @@ const entry = ({ reference, amount, id }: Named, direction: string, status: stri
   `<NtryDtls><TxDtls><Refs><AcctSvcrRef>${id}${direction}</AcctSvcrRef><EndToEndId>${reference}</EndToEndId></Refs>${more}</TxDtls></NtryDtls></Ntry>`;
 
 /**
- * The file of a channel with these payments, or null for a channel that says nothing of any of them. In: the id of the payment
- * file that a status report answers.
+ * The file of a channel with these payments, or null for a channel that reports none of them. A status report answers
+ * the payment file with the given id.
  */
 export function fileOf(channel: Channel, all: readonly Named[], messageId: string): string | null {
   if (channel === 'paypal') {
@@ -104,7 +104,7 @@ export function fileOf(channel: Channel, all: readonly Named[], messageId: strin
   );
 }
 
-/** Whether the files of a channel say this of a payment. */
+/** Whether the files of a channel report this about a payment. */
 export const isSaid = ({ channel, fate }: Transaction) =>
   channel === 'camt'
     ? fate !== 'refused'

@@ -12,7 +12,7 @@ const machine = useMachine();
 
 const AMOUNTS = [5000, 1234, 100_000] as const;
 
-/** What became of the payment of each line, in the file of which channel; and payments beside them. */
+/** The fate of each line's payment, the channel whose file reports it, and other payments. */
 const wish = fc.record({
   lines: fc.tuple(
     ...AMOUNTS.map(() =>
@@ -43,7 +43,7 @@ const wish = fc.record({
 
 type Wish = typeof wish extends fc.Arbitrary<infer Value> ? Value : never;
 
-test('whatever files complete a payout, a line is paid by a booking of it alone, and owed again only when no money can be on its way', async () => {
+test('whatever files complete a payout, a line is paid only by its own booking, and owed again only when no money can be on its way', async () => {
   const seen = { completed: 0, refused: 0, paid: 0, released: 0, returned: 0 };
   const check = async ({ lines, more, order, again }: Wish) => {
     const api = await world.otherAccount();
@@ -110,7 +110,7 @@ test('whatever files complete a payout, a line is paid by a booking of it alone,
         expect(has('open', 'something else'), told).toBe(false);
       }
     }
-    // the same files once more book nothing
+    // the same files again book nothing
     const before = JSON.stringify(after.affiliates);
     const once = await complete();
     expect(once.code, once.stderr).toBe(0);

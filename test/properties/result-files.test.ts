@@ -33,7 +33,7 @@ const transaction: fc.Arbitrary<Transaction> = fc.record({
 });
 
 const NAMES = CHANNELS.flatMap((channel) => [`${channel} 0`, `${channel} 1`]);
-/** Payments, and the order in which their files are uploaded: some never are, and some a second time. */
+/** Payments, and the order in which their files are uploaded: some never are, and some twice. */
 const history = fc.record({
   transactions: fc.array(transaction, { minLength: 1, maxLength: 7 }),
   order: fc
@@ -59,7 +59,7 @@ beforeAll(async () => {
   [, messageId = ''] = /<MsgId>(.*?)</.exec(sent.text) ?? [];
 });
 
-test('in whatever order and subset files come, no line is paid without a booking of it, nor owed again while money may be on its way', async () => {
+test('in any order and subset of files, no line is paid without its booking, nor owed again while money may be on its way', async () => {
   let decided = 0;
   const run = async ({
     transactions,
@@ -110,7 +110,7 @@ test('in whatever order and subset files come, no line is paid without a booking
           told,
         ).toBe(true);
       }
-      // a bank says of one payment first that it was carried out, and later that it came back
+      // a bank first reports a payment as carried out, and later as returned
       const cameBack = of.some(({ channel, fate }) => channel === 'camt' && fate === 'came back');
       if (outcome === 'rejected' || outcome === 'returned')
         expect(

@@ -17,7 +17,7 @@ import { useWorld } from '../support/world.ts';
 
 const world = useWorld();
 
-/** What becomes of a payment: some of what came back may stay with the bank as its fee. */
+/** The fate of a payment: a part of the returned money may stay with the bank as its fee. */
 type Fate = 'paid' | 'rejected' | 'returned' | 'returned in part' | 'pending' | 'missing';
 const FATES: readonly Fate[] = ['paid', 'rejected', 'returned', 'returned in part', 'pending', 'missing'];
 const VERSIONS = ['camt.053.001.02', 'camt.053.001.06', 'camt.053.001.08', 'camt.054.001.08'] as const;
@@ -28,7 +28,7 @@ interface Wish {
   readonly rows: number;
   readonly version: (typeof VERSIONS)[number];
   readonly report: (typeof REPORTS)[number];
-  /** Books a whole file in one sum where all of it left. */
+  /** Books a whole file in one sum when all of it left. */
   readonly inOneSum: boolean;
 }
 
@@ -54,7 +54,7 @@ interface Payment {
   readonly file: string;
 }
 
-/** An account whose payout is in SEPA files, with the payments as the files say them. */
+/** An account whose payout is in SEPA files, with the payments in those files. */
 async function sent({ people, rows }: Wish): Promise<{ api: Api; payout: Json; payments: Payment[] }> {
   const api = await world.otherAccount();
   const debtor = { name: 'Shop', iban: 'DE02120300000000202051', rows_per_file: rows };
@@ -89,7 +89,7 @@ const cameBack = ({ amount, fate }: Payment) => (fate === 'returned in part' ? a
 const isBack = ({ fate }: Payment) => fate.startsWith('returned');
 const left = (payment: Payment) => payment.fate === 'paid' || isBack(payment);
 
-/** The messages with which a bank answers: bookings of a day, and a status report for each file. */
+/** The bank's messages: bookings of a day, and a status report for each file. */
 function answersOf(payments: readonly Payment[], { version, report, inOneSum }: Wish): string[] {
   const files = [...new Set(payments.map(({ file }) => file))];
   const bookings: (Booking | Batch)[] = [];
@@ -173,7 +173,7 @@ async function check(given: Wish): Promise<void> {
   }
 }
 
-test('whatever a bank answers to SEPA files, the proposal is the truth, and completing by it keeps the books', async () => {
+test('whatever a bank answers to SEPA files, the proposal is true, and completing with it keeps the books', async () => {
   const seen = new Set<string>();
   await expectProperty({
     ...{ name: 'results of a bank', arbitrary: wish, cases: 6 },

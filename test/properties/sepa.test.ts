@@ -17,7 +17,7 @@ import {
 const MESSAGES = ['pain.001.001.09', 'pain.001.001.03'] as const;
 const missing = missingSchemas(ISO_03, ISO_09, GBIC_5);
 
-/** A name as a person has it, which banks can write in at most 70 characters. */
+/** A person's name, which banks can write in at most 70 characters. */
 const name = fc
   .string({
     unit: fc.oneof(fc.constantFrom(...'äßøł& éñ\'"<>/漢Ж😀'), fc.string({ minLength: 1, maxLength: 1 })),
@@ -56,7 +56,7 @@ const around = fc.record({
 
 const decimalOf = (cents: bigint) => `${cents / 100n}.${String(cents % 100n).padStart(2, '0')}`;
 
-/** The message of random payments, and what it should say. */
+/** The message of random payments, and its expected content. */
 async function write(
   {
     number,
@@ -95,7 +95,7 @@ async function write(
   return xml;
 }
 
-test('whatever is paid to whom, a message keeps our rules and says every payment as it is', async () => {
+test('whatever is paid to whom, a message follows our rules and contains every payment unchanged', async () => {
   await expectProperty({
     ...{ name: 'a SEPA message', arbitrary: fc.tuple(around, payments), cases: 300 },
     async check([frame, paid]) {
@@ -130,7 +130,7 @@ test.skipIf(missing !== null)(
 );
 
 test.skipIf(missing !== null)(
-  'the schema refuses what breaks it, and our rules what it lets through',
+  'the schema refuses violations, and our rules find those that it allows',
   async () => {
     const paid = [
       { affiliate_id: 7, amount: 1234, holder: 'Ada', number: 'DE89370400440532013000', bic: null },

@@ -6,7 +6,7 @@ import { ARENAS, GAPS_MS, inArena, staggered, tally } from './support.ts';
 const AFFILIATES = '/v2/affiliates';
 
 describe.concurrent.each(ARENAS)('$name', (arena) => {
-  test('two that put an affiliate at once make one, and both are answered', () =>
+  test('two concurrent puts of an affiliate create one, and both get a response', () =>
     inArena(arena, async ({ api, racer, race, world }) => {
       for (const [round, gap] of GAPS_MS.entries()) {
         const put = (by: number, fields: object) => () =>
@@ -28,7 +28,7 @@ describe.concurrent.each(ARENAS)('$name', (arena) => {
       }
     }));
 
-  test('ten that put the same make one and tell of it once', () =>
+  test('ten equal puts create one and publish one event', () =>
     inArena(arena, async ({ racer, race, world }) => {
       const answers = await race(() =>
         Promise.all(
@@ -42,7 +42,7 @@ describe.concurrent.each(ARENAS)('$name', (arena) => {
       expect(await world.query('select type from events')).toEqual([{ type: 'affiliate.created' }]);
     }));
 
-  test('two external_ids with one e-mail address at once: one is made, the other is told which', () =>
+  test('two concurrent external_ids with one e-mail address: one is created, the other is refused with its id', () =>
     inArena(arena, async ({ racer, race }) => {
       for (const [round, gap] of GAPS_MS.entries()) {
         const put = (by: number) => () =>
@@ -65,7 +65,7 @@ describe.concurrent.each(ARENAS)('$name', (arena) => {
     tax_id: { type: 'other', number },
   });
 
-  /** Two affiliates with a tax profile for each round, the later one to be raced for, and a file about both. */
+  /** Two affiliates with a tax profile for each round, the later one for the race, and a file about both. */
   async function prepared(api: Api, round: number): Promise<{ path: string; file: string }> {
     const emails = [`ada-${round}@example.com`, `zoe-${round}@example.com`];
     let path = '';
@@ -76,7 +76,7 @@ describe.concurrent.each(ARENAS)('$name', (arena) => {
     return { path, file: `${PROFILE_HEADER}\n${emails.map(profileLine).join('\n')}\n` };
   }
 
-  test('a tax profile that is set while an import is undone stays as it was set', () =>
+  test('a tax profile that is set during the undo of an import stays', () =>
     inArena(arena, async ({ api, racer, race }) => {
       for (const [round, gap] of GAPS_MS.entries()) {
         const { path, file } = await prepared(api, round);
@@ -95,7 +95,7 @@ describe.concurrent.each(ARENAS)('$name', (arena) => {
       }
     }));
 
-  test('a tax id that is set or removed while a file without tax ids is imported stays so', () =>
+  test('a tax id that is set or removed during the import of a file without tax ids stays so', () =>
     inArena(arena, async ({ api, racer, race, world }) => {
       for (const [round, isSet] of [true, false].entries()) {
         const { path, file } = await prepared(api, round);

@@ -8,7 +8,7 @@ const MOST = Number.MAX_SAFE_INTEGER;
 const LARGE = 1_000_000_000_000;
 
 describe.each(ARENAS)('near the limit of a balance, $name', (arena) => {
-  test('of two commissions that would pass it together, one is taken', () =>
+  test('of two commissions that together exceed it, one is accepted', () =>
     inArena(arena, async ({ api, racer, race, world }) => {
       const ids = await makeAffiliates(api, GAPS_MS.length);
       for (const [round, gap] of GAPS_MS.entries()) {
@@ -20,7 +20,7 @@ describe.each(ARENAS)('near the limit of a balance, $name', (arena) => {
       }
     }));
 
-  test('of a crowd as many are taken as fit, with credits and batches among them', () =>
+  test('of a crowd as many are accepted as fit, with credits and batches among them', () =>
     inArena(arena, async ({ api, racer, race, world }) => {
       const [id = 0, far = 0] = await makeAffiliates(api, 2);
       await bookDebt(world, id, MOST - 10);
@@ -46,7 +46,7 @@ describe.each(ARENAS)('near the limit of a balance, $name', (arena) => {
     }));
 });
 
-test('of two batches that would pass it together, one is taken', () =>
+test('of two batches that together exceed it, one is accepted', () =>
   inArena(ARENAS[1] as Arena, async ({ api, racer, race, world }) => {
     const [id = 0] = await makeAffiliates(api, 1);
     await bookDebt(world, id, MOST - 600 * LARGE);

@@ -12,8 +12,8 @@ const WAITING = `select 1 from pg_stat_activity
   where datname = current_database() and wait_event_type = 'Lock' and backend_type = 'client backend'`;
 
 /**
- * Holds a table so that whatever reads it waits, runs `meanwhile` as soon as `waiting` statements wait, and lets go.
- * The order of a race that is hard to hit becomes certain.
+ * Locks a table so that its readers wait, runs `meanwhile` as soon as `waiting` statements wait, and unlocks it. The
+ * order of a race that is hard to hit becomes certain.
  */
 async function holding(
   { world }: Racers,
@@ -67,7 +67,7 @@ async function downloadDuring(
     reached = true;
     return meanwhile().then(() => undefined);
   };
-  // a connection that breaks is an answer too
+  // a broken connection is a valid response too
   const file = await api.get(path).catch(() => undefined);
   world.latency.before = undefined;
   expect(reached).toBe(true);
@@ -85,10 +85,10 @@ test('a file of a payout that is deleted meanwhile is the whole file or none, ne
       expect((await api.delete(one)).status).toBe(204),
     );
     if (file?.status === 200) expect(amountsIn(file.text)).toHaveLength(sales.length);
-    racers.world.expectErrors(); // a download that was cut may be logged
+    racers.world.expectErrors(); // an interrupted download may be logged
   }));
 
-test('a file made while its payout is completed is that of the revision in its name', () =>
+test('a file created while its payout is completed is that of the revision in its name', () =>
   inArena(ARENA, async (racers) => {
     const { api } = racers;
     const [first = 0, second = 0] = await makeAffiliates(api, 2);
@@ -110,7 +110,7 @@ test('a file made while its payout is completed is that of the revision in its n
     );
   }));
 
-test('a file made while a destination changes shows the one of the revision in its name', () =>
+test('a file created while a destination changes shows the one of the revision in its name', () =>
   inArena(ARENA, async (racers) => {
     const { api } = racers;
     const [affiliate = 0] = await makeAffiliates(api, 1);
@@ -123,7 +123,7 @@ test('a file made while a destination changes shows the one of the revision in i
     expect(file?.text.includes('new@example.com')).toBe(file?.headers.get('etag') === '"2"');
   }));
 
-test('a payment file made while somebody is moved to another way of payment is that of the revision in its name', () =>
+test('a payment file created while an affiliate changes the payment method is that of the revision in its name', () =>
   inArena(ARENA, async (racers) => {
     const { api } = racers;
     const [stays = 0, moves = 0] = await makeAffiliates(api, 2);
@@ -164,7 +164,7 @@ test('a page of a payout that is deleted meanwhile is its page or a 404, never a
     }
   }));
 
-test('a commission that comes in during a create is in it or is left for the next, and never called on hold', () =>
+test('a commission created during a create is in the payout or left for the next, and never reported as on hold', () =>
   inArena(ARENA, async (racers) => {
     const { api } = racers;
     const affiliates = await makeAffiliates(api, 1);
@@ -172,7 +172,7 @@ test('a commission that comes in during a create is in it or is left for the nex
     await takeIn(api, sales);
     const [late] = salesFor(affiliates, 1, 'late');
     let create: ReturnType<typeof api.post> | undefined;
-    // the create has begun and waits to write its payout; reading payouts goes on
+    // the create has begun and waits to write its payout; reading payouts continues
     await holding(
       racers,
       'payouts',

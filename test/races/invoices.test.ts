@@ -5,9 +5,10 @@ import { ARENAS, GAPS_MS, inArena, PAYOUTS, staggered, tally } from './support.t
 
 const INVOICES = '/v2/affiliates/invoices';
 
-// the books are checked at the end of each arena: numbers without a gap, invoices that are what was paid and kept
+// the books are checked at the end of each arena: numbers without a gap, invoices that match their payments and are
+// kept
 describe.concurrent.each(ARENAS)('$name', (arena) => {
-  test('whoever issues at once, and returns money meanwhile, each line has its documents once', () =>
+  test('with concurrent issues and returns, each line has its documents once', () =>
     inArena(arena, async ({ api, racer, race }) => {
       await letInvoice(api);
       const affiliates = await makeAffiliates(api, 3);

@@ -9,9 +9,9 @@ import { COMMISSIONS, PAYOUTS, staggered } from './support.ts';
 const REFUNDS = '/v2/affiliates/refunds';
 
 /*
- * Every operation on money against every other, at once. Whatever happens must be what one after the other would have
- * been, in one of the two orders: the same answers, the same rows, the same events. The program itself says what the
- * two orders give, in accounts of their own.
+ * Every operation on money against every other, concurrently. The result must be one of the two sequential results: the
+ * same responses, the same rows, the same events. The program itself computes the two sequential results, in separate
+ * accounts.
  */
 
 interface Stage {
@@ -20,7 +20,7 @@ interface Stage {
   readonly first: number;
   readonly second: number;
   readonly payout: string | undefined;
-  /** The path of what came back of a paid payout: 40 of the first one's 600. */
+  /** The path of returned money of a paid payout: 40 of the first one's 600. */
   readonly returned: string | undefined;
   /** Commission ids by external_id. */
   readonly commissions: Readonly<Record<string, string>>;
@@ -43,7 +43,7 @@ beforeAll(async () => {
 });
 afterAll(() => second?.close());
 
-/** An account of its own with two affiliates and their sales, in one of three states, with refunds or without. */
+/** A new account with two affiliates and their sales, in one of three states, with refunds or without. */
 async function stage(scene: Scene): Promise<Stage> {
   made += 1;
   const api = await world.otherAccount(`stage ${made}`);
@@ -206,7 +206,7 @@ const SCENES: Record<Scene, readonly string[]> = {
   ],
 };
 
-/** All that is stored of an account, without what is another in every account. */
+/** All stored rows of an account, without what differs between accounts. */
 async function outcome({ account }: Stage): Promise<unknown> {
   const [row] = await world.query<{ state: unknown }>(
     `with own as (select id from accounts where public_id('acc', id) = $1),
@@ -246,11 +246,11 @@ async function outcome({ account }: Stage): Promise<unknown> {
 
 const statusOf = ({ status, reason }: Answer) => `${status} ${reason ?? ''}`.trim();
 
-/** How far apart the two start in the rounds of a pair, within the round trips of one request. */
+/** The start delays in the rounds of a pair, within the round trips of one request. */
 const gapsOf = (pair: number) => [0, 30 + ((pair * 25) % 125)];
 
 describe.each(Object.entries(SCENES))('%s', (scene, names) => {
-  test('two operations at once are one after the other, in one of the two orders', async () => {
+  test('two concurrent operations have the result of one of the two orders', async () => {
     const pairs = names.flatMap((a, index) => names.slice(index).map((b) => [a, b] as const));
     const act = (name: string) => ACTS[name] as Act;
 

@@ -19,7 +19,7 @@ const ACH = {
   account_type: 'checking',
 };
 
-test.each(ARENAS)('NACHA files made at once have different letters and trace numbers: $name', (arena) =>
+test.each(ARENAS)('NACHA files created at once have different letters and trace numbers: $name', (arena) =>
   inArena(arena, async ({ api, racer, race }) => {
     await api.patch('/v2/account', { originator: ORIGINATOR });
     for (let index = 0; index < 8; index += 1)
@@ -44,7 +44,7 @@ test.each(ARENAS)('NACHA files made at once have different letters and trace num
   }),
 );
 
-test.each(ARENAS)('of two files at once that pay somebody twice, one warns: $name', (arena) =>
+test.each(ARENAS)('of two concurrent files that pay an affiliate twice, one warns: $name', (arena) =>
   inArena(arena, async ({ api, racer, race }) => {
     await api.patch('/v2/account', { originator: ORIGINATOR });
     for (let index = 0; index < 4; index += 1)

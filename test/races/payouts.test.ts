@@ -15,7 +15,7 @@ import {
 
 // concurrent: they mostly wait for the latency
 describe.concurrent.each(ARENAS)('$name', (arena) => {
-  test('of twenty creates at once exactly one makes a payout; the others are told which', () =>
+  test('of twenty creates at once exactly one creates a payout; the others are refused with its id', () =>
     inArena(arena, async ({ api, racer, race, world }) => {
       const affiliates = await makeAffiliates(api, 3);
       const sales = salesFor(affiliates, 12);
@@ -35,7 +35,7 @@ describe.concurrent.each(ARENAS)('$name', (arena) => {
       expect(events).toHaveLength(1);
     }));
 
-  test('of complete and delete at once one wins, whole, and the other is refused', () =>
+  test('of complete and delete at once one succeeds completely, and the other is refused', () =>
     inArena(arena, async ({ api, racer, race }) => {
       const [first = 0, second = 0] = await makeAffiliates(api, 2);
       let paid = 0;
@@ -88,7 +88,7 @@ describe.concurrent.each(ARENAS)('$name', (arena) => {
       }
     }));
 
-  test('a create in a stream of commissions takes each whole or leaves it whole: none is lost', () =>
+  test('a create in a stream of commissions takes or leaves each whole: none is lost', () =>
     inArena(arena, async ({ api, racer, race }) => {
       const affiliates = await makeAffiliates(api, 4);
       await takeIn(api, salesFor(affiliates, 8, 'before'));
@@ -116,7 +116,7 @@ describe.concurrent.each(ARENAS)('$name', (arena) => {
         const own = inside.filter(({ affiliate_id }) => affiliate_id === line.affiliate_id);
         expect(line.totals[0].amount).toBe(sumOf(own));
       }
-      // nothing is on hold here: whatever came too late for the first payout is simply in the next
+      // nothing is on hold here: commissions too late for the first payout are in the next
       expect(made.excluded).toEqual([]);
       await api.put(`${PAYOUTS}/${made.id}`, {
         commissions: affiliates.map((affiliate_id) => ({ affiliate_id, is_paid: true })),
@@ -126,7 +126,7 @@ describe.concurrent.each(ARENAS)('$name', (arena) => {
       expect(made.commission_count + taken).toBe(48);
     }));
 
-  test('a payout made while a destination changes shows the new one, and tells of it if it had the old', () =>
+  test('a payout created while a destination changes shows the new one, and publishes an event if it had the old', () =>
     inArena(arena, async ({ api, racer, race, world }) => {
       const [affiliate = 0] = await makeAffiliates(api, 1);
       await takeIn(api, salesFor([affiliate], 3));
@@ -150,7 +150,7 @@ describe.concurrent.each(ARENAS)('$name', (arena) => {
       }
     }));
 
-  test('a complete while a destination changes freezes one of the two, for ever', () =>
+  test('a complete while a destination changes permanently freezes one of the two', () =>
     inArena(arena, async ({ api, racer, race, world }) => {
       const [affiliate = 0] = await makeAffiliates(api, 1);
       for (const [round, gap] of GAPS_MS.entries()) {
@@ -211,7 +211,7 @@ describe.concurrent.each(ARENAS)('$name', (arena) => {
       }
     }));
 
-  test('of delete and create at once the create is made after the delete or refused', () =>
+  test('of delete and create at once the create happens after the delete or is refused', () =>
     inArena(arena, async ({ api, racer, race }) => {
       const affiliates = await makeAffiliates(api, 2);
       const sales = salesFor(affiliates, 6);

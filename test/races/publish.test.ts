@@ -23,7 +23,7 @@ const { pooler } = inject('postgres');
 const STORE = pooler ? 'insert into events (' : '\0publish_foreign\0';
 const TAKE = pooler ? 'insert into event_keys (' : '\0take_external_ids\0';
 
-/** Counts how often statements are sent, each known by a text: by default the one that stores platforms' events. */
+/** Counts how often statements are sent, each found by a text: by default the one that stores platforms' events. */
 function countStatements(world: World, texts: readonly string[] = [STORE]): () => number[] {
   const counts = texts.map(() => 0);
   if (!world.latency) throw new Error('the arena has no proxy');
@@ -48,7 +48,7 @@ const waitingForLocks = async (world: World) => {
 const storedEvents = (world: World) =>
   world.query<{ type: string; payload: string }>('select type, payload from events order by id');
 
-describe.each(ARENAS)('events published at once, $name', (arena) => {
+describe.each(ARENAS)('concurrently published events, $name', (arena) => {
   test('share transactions, and each gets the response it would get alone', () =>
     inArena(arena, async ({ world, racer, race }) => {
       const other = await world.otherAccount('Other');
@@ -105,7 +105,7 @@ describe.each(ARENAS)('events published at once, $name', (arena) => {
       expect(await storedEvents(world)).toHaveLength(requests.length);
     }));
 
-  test('are each refused for what they are, and none for its neighbour', () =>
+  test("are each refused for their own errors, and none for its neighbour's", () =>
     inArena(arena, async ({ world, api, racer, race }) => {
       expect((await send(api, { body: event({ external_id: 'known', data: { a: 1 } }) })).status).toBe(201);
       expect((await send(api, { body: event({ data: { used: 1 } }), key: 'used' })).status).toBe(201);
@@ -137,7 +137,7 @@ describe.each(ARENAS)('events published at once, $name', (arena) => {
         expect((await send(api, { body: event({ data: { key } }), key })).status).toBe(201);
     }));
 
-  test('with one key or one external_id are one event, whoever is first', () =>
+  test('with one key or one external_id are one event, whichever is first', () =>
     inArena(arena, async ({ world, racer, race }) => {
       const twins = Array.from({ length: 60 }, (_, index) => ({
         body: event({
@@ -146,7 +146,7 @@ describe.each(ARENAS)('events published at once, $name', (arena) => {
         }),
         ...(index % 4 >= 2 ? { key: `twin ${index % 4}` } : {}),
       }));
-      // the second half asks in the other order, as a second server does that took other keys first
+      // the second half uses the other order, as a second server does that took other keys first
       const order = [...twins.slice(0, 30), ...twins.slice(30).toReversed()];
       const answers = await race(() =>
         Promise.all(order.map((request, index) => send(racer(index), request))),
@@ -164,7 +164,7 @@ const batchOf = (ids: readonly string[], n: number) => ({
 describe.each(ARENAS)('batches of events, $name', (arena) => {
   const IDS = Array.from({ length: 30 }, (_, index) => `batch ${index}`);
 
-  test('that have their events in common, with each other and with single ones, publish each once', () =>
+  test('that share events, with each other and with single ones, publish each once', () =>
     inArena(arena, async ({ world, racer, race }) => {
       const orders = [
         IDS,
@@ -212,7 +212,7 @@ describe.each(ARENAS)('batches of events, $name', (arena) => {
     }));
 });
 
-test('batches that name the same events in another order do not wait for each other in a circle', () =>
+test('batches that name the same events in another order do not deadlock', () =>
   inArena({ name: 'one server', latencyMs: 0, servers: 1 }, async ({ world, api }) => {
     const ids = ['a', 'b', 'c', 'd', 'e'];
     const [{ id } = { id: '' }] = await world.query<{ id: string }>('select id from accounts');
@@ -232,7 +232,7 @@ test('batches that name the same events in another order do not wait for each ot
     expect(await storedEvents(world)).toHaveLength(ids.length);
   }));
 
-test('a batch of 1,000 events is as many statements as one of two, whatever was published before', () =>
+test('a batch of 1,000 events needs as many statements as one of two, whatever was published before', () =>
   inArena({ name: 'one server', latencyMs: 0, servers: 1 }, async ({ world, api }) => {
     const statements = countStatements(world, [TAKE, 'left join events v on', 'update event_keys k', STORE]);
     const counts: number[][] = [];
@@ -244,7 +244,7 @@ test('a batch of 1,000 events is as many statements as one of two, whatever was 
       };
       await publish();
       const sent = statements();
-      await publish(); // all are there
+      await publish(); // all exist
       sent.push(...statements());
       await world.query('delete from events');
       await publish(); // all were dropped, and their external_ids are free
@@ -254,10 +254,10 @@ test('a batch of 1,000 events is as many statements as one of two, whatever was 
     expect(counts[0]).toEqual([...[1, 0, 0, 1], ...[1, 1, 0, 0], ...[1, 1, 1, 1]]);
   }));
 
-// below libfaketime PostgreSQL's lock_timeout, which this is about, does not fire
+// under libfaketime PostgreSQL's lock_timeout, which this test needs, does not fire
 const isClockMoved = (process.env.LD_PRELOAD ?? '').includes('faketime');
 
-test.skipIf(isClockMoved)('an event that must wait for another request holds up no other', () =>
+test.skipIf(isClockMoved)('an event that must wait for another request delays no other', () =>
   inArena({ name: 'one server', latencyMs: 0, servers: 1 }, async ({ world, api }) => {
     const [{ id } = { id: '' }] = await world.query<{ id: string }>('select id from accounts');
     const credential = `key_${(await world.query<{ id: string }>(`select replace(id::text, '-', '') as id from api_keys`))[0]?.id}`;
@@ -273,13 +273,13 @@ test.skipIf(isClockMoved)('an event that must wait for another request holds up 
         answered += 1;
         return answer;
       });
-    // one after the other, so that each is a batch by itself: more of them than batches may be under way
+    // one after the other, so that each is a separate batch: more of them than batches may be in flight
     const waiting: Promise<Answer>[] = [];
     for (let index = 0; index < 3; index += 1) {
       waiting.push(wait());
       await until('it waits', async () => (await waitingForLocks(world)) > index);
     }
-    // in whatever batches they come with it and after it
+    // in any batches, with it and after it
     for (let round = 0; round < 5; round += 1) {
       const others = await Promise.all(
         Array.from({ length: 20 }, (_, index) =>

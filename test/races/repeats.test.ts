@@ -18,7 +18,7 @@ const times = <Result>(count: number, work: (index: number) => Result) =>
 
 // concurrent: they mostly wait for the latency
 describe.concurrent.each(ARENAS)('$name', (arena) => {
-  test.each([2, 10])('%i requests at once with one Idempotency-Key are one request', (count) =>
+  test.each([2, 10])('%i concurrent requests with one Idempotency-Key are one request', (count) =>
     inArena(arena, async ({ api, racer, race, world }) => {
       const affiliates = await makeAffiliates(api, 2);
       const sales = salesFor(affiliates, 6);
@@ -47,7 +47,7 @@ describe.concurrent.each(ARENAS)('$name', (arena) => {
     }),
   );
 
-  test('one Idempotency-Key with two bodies at once does one of them and refuses the other', () =>
+  test('of two concurrent bodies with one Idempotency-Key one succeeds and the other is refused', () =>
     inArena(arena, async ({ api, racer, race }) => {
       const [affiliate = 0] = await makeAffiliates(api, 1);
       const [first, second] = salesFor([affiliate], 2);
@@ -68,7 +68,7 @@ describe.concurrent.each(ARENAS)('$name', (arena) => {
       }
     }));
 
-  test('a refused request does not use its Idempotency-Key up: the next one with it is done', () =>
+  test('a refused request does not use up its Idempotency-Key: the next one with it succeeds', () =>
     inArena(arena, async ({ api, racer, race }) => {
       const affiliates = await makeAffiliates(api, 1);
       await takeIn(api, salesFor(affiliates, 2));
@@ -82,7 +82,7 @@ describe.concurrent.each(ARENAS)('$name', (arena) => {
       expect(new Set(made.map(({ text }) => text)).size).toBe(1);
     }));
 
-  test('a key made with one Idempotency-Key ten times is one key, and its secret is told once', () =>
+  test('a key created with one Idempotency-Key ten times is one key, and its secret is shown once', () =>
     inArena(arena, async ({ racer, race, world }) => {
       const answers = await race(() =>
         Promise.all(
@@ -97,7 +97,7 @@ describe.concurrent.each(ARENAS)('$name', (arena) => {
       expect(await world.query(`select 1 from api_keys where name = 'till'`)).toHaveLength(1);
     }));
 
-  test('of keys, programs and affiliates made at once with the same name one is made', () =>
+  test('of keys, programs and affiliates created at once with the same name one is created', () =>
     inArena(arena, async ({ racer, race, world }) => {
       const attempt = (path: string, body: object) =>
         race(() => Promise.all(times(6, (index) => racer(index).post(path, body))));
@@ -124,7 +124,7 @@ describe.concurrent.each(ARENAS)('$name', (arena) => {
       expect(await world.query(`select 1 from events where type = 'commission.created'`)).toHaveLength(1);
     }));
 
-  test('of commissions at once with one external_id and different amounts, one is stored and the others are refused', () =>
+  test('of concurrent commissions with one external_id and different amounts, one is stored and the others are refused', () =>
     inArena(arena, async ({ api, racer, race }) => {
       const [sale] = salesFor(await makeAffiliates(api, 1), 1);
       const answers = await race(() =>
@@ -191,7 +191,7 @@ describe.concurrent.each(ARENAS)('$name', (arena) => {
       expect(await world.query(`select 1 from events where type = 'commissions.imported'`)).toHaveLength(1);
     }));
 
-  test('one file twice at once with one Idempotency-Key gives the same answer twice', () =>
+  test('one file twice at once with one Idempotency-Key gets the same response twice', () =>
     inArena(arena, async ({ api, racer, race }) => {
       const file = salesFile(salesFor(await makeAffiliates(api, 3), 500));
       const answers = await race(() =>
@@ -232,7 +232,7 @@ describe.concurrent.each(ARENAS)('$name', (arena) => {
         return Promise.all(times(6, withKey));
       });
       expect(tally(after)).toEqual({ 401: 6 });
-      // of two revokes at once one did it
+      // of two concurrent revocations one succeeded
       const { body: other } = await api.post('/v2/api-keys', { name: 'other' });
       const revokes = await race(() =>
         Promise.all(times(4, (index) => racer(index).delete(`/v2/api-keys/${other.id}`))),

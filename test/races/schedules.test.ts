@@ -7,7 +7,7 @@ const SCHEDULES = '/v2/affiliates/payout-schedules';
 const MONTHLY = { name: 'monthly', every: 'month', day: 1 };
 
 describe.concurrent.each(ARENAS)('$name', (arena) => {
-  test('of ten looks at a schedule that is due one prepares the payout, and of two schedules one', () =>
+  test('of ten looks at a due schedule one prepares the payout, and of two schedules one', () =>
     inArena(arena, async ({ api, race, world }) => {
       const sales = salesFor(await makeAffiliates(api, 3), 12);
       await takeIn(api, sales);
@@ -23,7 +23,7 @@ describe.concurrent.each(ARENAS)('$name', (arena) => {
       expect(await world.query(`select 1 from events where type = 'payout.created'`)).toHaveLength(1);
     }));
 
-  test('of a schedule and a person at once one makes the payout, and the other is told of it', () =>
+  test('of a schedule and a person at once one creates the payout, and the other is refused with its id', () =>
     inArena(arena, async ({ api, racer, race, world }) => {
       const affiliates = await makeAffiliates(api, 2);
       const { body: schedule } = await api.post(SCHEDULES, MONTHLY);
@@ -46,7 +46,7 @@ describe.concurrent.each(ARENAS)('$name', (arena) => {
           expect(last_run).toMatchObject({ outcome: 'created', payout_id: current?.id });
         }
         expect((await api.delete(`${PAYOUTS}/${current?.id}`)).status).toBe(204);
-        // what is free again is not in the next round
+        // free commissions are not in the next round
         await api.post(PAYOUTS);
         const { body: rest } = await api.get(`${PAYOUTS}/current`);
         await api.put(`${PAYOUTS}/${rest.id}`, {

@@ -12,7 +12,7 @@ const world = useWorld({
   settings: { SECRET_KEY: NEW, SECRET_KEY_PREVIOUS: inject('postgres').secretKey },
 });
 
-test('a rotation of the secret key waits for nobody who replaces bank accounts in another order', async () => {
+test('a rotation of the secret key does not wait for others who replace bank accounts in another order', async () => {
   const affiliates = [await makeAffiliate(world.api), await makeAffiliate(world.api)];
   for (const { id } of affiliates) {
     const account = { type: 'sepa', account_holder: 'Ada', iban: 'DE89370400440532013000' };

@@ -4,7 +4,7 @@ import { rounds } from '../support/depth.ts';
 import { UNTOLD } from '../support/imbalances.ts';
 import { startWorld, type World } from '../support/world.ts';
 
-/** Where races are run: how slow the database is, and how many servers work on it. */
+/** The conditions of races: how slow the database is, and how many servers work on it. */
 export interface Arena {
   readonly name: string;
   readonly latencyMs: number;
@@ -12,8 +12,8 @@ export interface Arena {
 }
 
 /**
- * Without latency two requests rarely overlap; with one server a lock in memory would pass for a real one. Both at
- * once is the hard case; the plain one is cheap, and orders things differently.
+ * Without latency two requests rarely overlap; with one server a lock in memory would pass for a real one. Both at once
+ * is the hard case; the plain one is cheap, and has other orders.
  */
 export const ARENAS: readonly Arena[] = [
   { name: 'two servers, 25 ms to the database', latencyMs: 25, servers: 2 },
@@ -22,15 +22,15 @@ export const ARENAS: readonly Arena[] = [
 
 export interface Racers {
   readonly world: World;
-  /** The first account's client, to prepare and to look: without latency outside of `race`. */
+  /** The first account's client, to prepare and to inspect: without latency outside of `race`. */
   readonly api: Api;
-  /** The client of the nth racer: they go around the servers. */
+  /** The client of the nth racer: the servers take turns. */
   racer(index: number): Api;
   /** Runs the work with the arena's latency. */
   race<Result>(work: () => Promise<Result>): Promise<Result>;
 }
 
-/** Runs a test in an arena of its own; closing it balances the books and fails on logged errors. */
+/** Runs a test in a new arena; closing it checks the books and fails on logged errors. */
 export async function inArena(
   arena: Arena,
   test: (racers: Racers) => Promise<void>,
@@ -61,7 +61,7 @@ export async function inArena(
     failure = error;
   }
   await second?.close();
-  // what the test itself found says more than the books that are wrong because of it
+  // the test's own failure says more than the unbalanced books that it causes
   if (failure) {
     await world.close().catch(() => undefined);
     throw failure;
@@ -82,7 +82,7 @@ export function staggered<Result>(
   );
 }
 
-/** How far apart two requests start in the rounds of a race: within the round trips of one request. */
+/** The start delays of two requests in the rounds of a race: within the round trips of one request. */
 export const GAPS_MS = [0, 90, 40, 150].slice(0, rounds(2, 4));
 
 /** How often each status came, as `{201: 1, 409: 19}`. */
@@ -92,7 +92,7 @@ export function tally(answers: readonly Answer[]): Record<number, number> {
   return counts;
 }
 
-/** The one answer with this status. */
+/** The one response with this status. */
 export function only(answers: readonly Answer[], status: number): Answer {
   const found = answers.filter((answer) => answer.status === status);
   expect(found, answers.map((answer) => `${answer.status} ${answer.text}`).join('\n')).toHaveLength(1);

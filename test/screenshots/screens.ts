@@ -4,14 +4,14 @@ import type { Browser } from '../people/support.ts';
 import type { Api } from '../support/api.ts';
 import { agree, letInvoice } from '../support/invoicing.ts';
 
-/** A screen of the dashboard to be looked at. */
+/** A screen of the dashboard for a screenshot. */
 export interface Screen {
   readonly name: string;
-  /** Where it is, in an account that the demo filled; asked by who writes the picture. */
+  /** Its path in an account filled by the demo; called with the page’s client. */
   readonly path: (api: Api) => Promise<string> | string;
-  /** What one does there first. */
+  /** The first actions on it. */
   readonly act?: (page: Page) => Promise<void>;
-  /** Takes back what other screens would show too, as an owner: a key cannot lower what protects payouts. */
+  /** Reverts what other screens would show too, as an owner: a key cannot lower what protects payouts. */
   readonly after?: (owner: Browser) => Promise<{ readonly status: number }>;
 }
 
@@ -99,7 +99,7 @@ const newest = async (api: Api): Promise<{ id: string }> => {
   return body.data[0] ?? { id: 'we_none' };
 };
 
-/** A portal of the newest endpoint, or of all of its owner. */
+/** A portal of the newest endpoint, or of all endpoints of its owner. */
 const portal = async (api: Api, of: { readonly all_of_owner?: boolean } = {}) => {
   const one = `/v2/webhook-endpoints/${(await newest(api)).id}`;
   await api.patch(one, { owner: 'customer 7' });

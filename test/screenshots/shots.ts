@@ -56,7 +56,7 @@ async function takeAll(chromium: Chromium, world: World, state: (typeof STATES)[
   }
 }
 
-/** Answers everything but who one is with a mistake of the server. */
+/** Answers everything except the user's identity with a server error. */
 async function refuseReads(page: Page): Promise<void> {
   const body = JSON.stringify({
     error: {

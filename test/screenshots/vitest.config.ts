@@ -1,5 +1,5 @@
 import { defineConfig } from 'vitest/config';
 import base from '../../vitest.config.ts';
 
-// npm run screenshots: no test, but it needs what the tests need
+// npm run screenshots: not a test, but it needs what the tests need
 export default defineConfig({ test: { ...base.test, include: ['test/screenshots/shots.ts'] } });
