@@ -307,8 +307,8 @@ export interface AffiliateWithBalance {
   /** of the destination for all currencies, else of one for some; null: none, paid as `payout_method` says */
   readonly destination_type: DestinationType | null;
   /**
-   * how payouts pay: by the destination, else by `payout_method`, else by PayPal if there is a `paypal_email`;
-   * null: not known
+   * how the affiliate is paid: by the destination, or by `payout_method`, or by PayPal if there is a
+   * `paypal_email`; null: unknown
    */
   readonly paid_through: DestinationType | null;
 }
@@ -407,14 +407,14 @@ export type ApplicationKind = 'confidential' | 'public';
 
 export interface Approval {
   /**
-   * `waiting`, `rejected`: a second person must approve this revision before the payout is paid, see `approval`
-   * of the account; `GET …/approval` says how many people, and who may
+   * `waiting`, `rejected`: a second person must approve this revision before the payout can be paid, see
+   * `approval` of the account. `GET …/approval` says how many people must approve and who may
    */
   readonly status: ApprovalStatus;
   /** the user who approved or rejected it */
   readonly decided_by: string | null;
   readonly decided_at: Timestamp | null;
-  /** what they wrote about it */
+  /** their note */
   readonly note: string | null;
 }
 
@@ -425,7 +425,7 @@ export type ApprovalRule = 'none' | 'second_person';
 export type ApprovalStatus = 'not_needed' | 'waiting' | 'approved' | 'rejected';
 
 export interface ApprovePayoutBody {
-  /** the revision that was looked at: when the payout has another by now, nothing is decided */
+  /** the revision you reviewed: if the payout has another one by now, the decision is refused */
   readonly revision: number;
   /** shown with the payout */
   readonly note?: string | null | undefined;
@@ -668,9 +668,9 @@ export interface ChangePayoutScheduleBody {
    * 1970 to 2999
    */
   readonly filters?: PayoutFilters | null | undefined;
-  /** every word must be part of a name, e-mail or slug of the affiliate */
+  /** every word must occur in the name, e-mail address or slug of the affiliate */
   readonly search?: string | undefined;
-  /** also pays sums below the minimums */
+  /** also pays amounts below the minimum */
   readonly ignore_minimum?: boolean | undefined;
   /** false: it makes no payouts until it is switched on */
   readonly is_active?: boolean | undefined;
@@ -1205,16 +1205,16 @@ export interface CompletePayoutBody {
   readonly commissions: readonly {
     /** an affiliate of the payout */
     readonly affiliate_id: number;
-    /** the money has left; false releases what is owed */
+    /** whether it was paid; false releases the line, which is owed again */
     readonly is_paid: boolean;
-    /** ISO 4217, any case: the line the entry covers; without it all lines of the affiliate */
+    /** ISO 4217, any case: the line that the entry covers; without it, all lines of the affiliate */
     readonly currency?: string | undefined;
-    /** minor units of `currency` that left, at most the amount of the line: the rest is owed again */
+    /** the amount paid in minor units of `currency`, at most the amount of the line; the rest is owed again */
     readonly amount?: number | undefined;
-    /** how you find the transfer, stored with the line */
+    /** identifies the transfer, stored with the line */
     readonly payment_reference?: string | null | undefined;
   }[];
-  /** refuse unless every line is listed */
+  /** refuse the request unless every line is listed */
   readonly require_all?: boolean | undefined;
   /**
    * when the money left: a day YYYY-MM-DD of the account's time zone, or an RFC 3339 instant; not before the
@@ -1231,7 +1231,7 @@ export interface CompletePayoutBody {
 export interface CompletedPayout {
   readonly id: string;
   readonly object: 'affiliate_payout';
-  /** rises per account, with possible gaps */
+  /** increases per account, may have gaps */
   readonly number: number;
   /** paid is final */
   readonly status: PayoutStatus;
@@ -1239,7 +1239,7 @@ export interface CompletedPayout {
   readonly filters: Readonly<Record<string, unknown>> | null;
   /** as applied; null = none */
   readonly search: string | null;
-  /** the moment it was created: it holds what was owed then */
+  /** the time of creation: it contains what was owed at that time */
   readonly as_of: Timestamp;
   /** null when there are several; amount is null too */
   readonly currency: string | null;
@@ -1258,7 +1258,7 @@ export interface CompletedPayout {
   readonly revision: number;
   /** the id of the key, user or application */
   readonly created_by: string;
-  /** the schedule that prepared it; it may have been deleted since */
+  /** the schedule that prepared it, which may have been deleted since */
   readonly schedule_id: string | null;
   readonly created_at: Timestamp;
   readonly updated_at: Timestamp;
@@ -1269,7 +1269,7 @@ export interface CompletedPayout {
   readonly approval: Approval;
   /** all lines, or null when there are more than 1,000 */
   readonly affiliates: readonly PayoutLine[] | null;
-  /** who was left out, a row per reason */
+  /** who was left out, one row per reason */
   readonly excluded: readonly {
     /** the first two are carried forward to the next payout */
     readonly reason: ExclusionReason;
@@ -1283,7 +1283,7 @@ export interface CompletedPayout {
       readonly affiliate_count: number;
     }[];
   }[];
-  /** affiliates who were not listed at all, so all their lines were released */
+  /** affiliates without any listed line: all their lines were released */
   readonly unlisted_affiliate_count: number;
   /** lines (one per affiliate and currency) that were not listed and were released */
   readonly unlisted_line_count: number;
@@ -1388,9 +1388,9 @@ export interface CreatePayoutScheduleBody {
    * 1970 to 2999
    */
   readonly filters?: PayoutFilters | null | undefined;
-  /** every word must be part of a name, e-mail or slug of the affiliate */
+  /** every word must occur in the name, e-mail address or slug of the affiliate */
   readonly search?: string | undefined;
-  /** also pays sums below the minimums */
+  /** also pays amounts below the minimum */
   readonly ignore_minimum?: boolean | undefined;
   /** false: it makes no payouts until it is switched on */
   readonly is_active?: boolean | undefined;
@@ -2007,7 +2007,7 @@ export interface ImportedFile {
   readonly bytes: number;
   /**
    * a keyed digest of the file, hexadecimal: equal for equal files of the account until the secret key of the
-   * server is changed; null when it was dropped then, or the download was cut off
+   * server changes; null if dropped since, or if the download was cut off
    */
   readonly digest: string | null;
 }
@@ -2612,7 +2612,7 @@ export interface PaymentFileDownload {
   readonly part: number | null;
   /**
    * a keyed digest of the file, hexadecimal: equal for equal files of the account until the secret key of the
-   * server is changed; null when it was dropped then, or the download was cut off
+   * server changes; null if dropped since, or if the download was cut off
    */
   readonly digest: string | null;
   /** all parts of a set are of one content; null for the summary */
@@ -2664,7 +2664,7 @@ export type PaymentOutcome = 'paid' | 'rejected' | 'returned' | 'pending';
 export interface Payout {
   readonly id: string;
   readonly object: 'affiliate_payout';
-  /** rises per account, with possible gaps */
+  /** increases per account, may have gaps */
   readonly number: number;
   /** paid is final */
   readonly status: PayoutStatus;
@@ -2672,7 +2672,7 @@ export interface Payout {
   readonly filters: Readonly<Record<string, unknown>> | null;
   /** as applied; null = none */
   readonly search: string | null;
-  /** the moment it was created: it holds what was owed then */
+  /** the time of creation: it contains what was owed at that time */
   readonly as_of: Timestamp;
   /** null when there are several; amount is null too */
   readonly currency: string | null;
@@ -2691,7 +2691,7 @@ export interface Payout {
   readonly revision: number;
   /** the id of the key, user or application */
   readonly created_by: string;
-  /** the schedule that prepared it; it may have been deleted since */
+  /** the schedule that prepared it, which may have been deleted since */
   readonly schedule_id: string | null;
   readonly created_at: Timestamp;
   readonly updated_at: Timestamp;
@@ -2702,7 +2702,7 @@ export interface Payout {
   readonly approval: Approval;
   /** all lines, or null when there are more than 1,000 */
   readonly affiliates: readonly PayoutLine[] | null;
-  /** who was left out, a row per reason */
+  /** who was left out, one row per reason */
   readonly excluded: readonly {
     /** the first two are carried forward to the next payout */
     readonly reason: ExclusionReason;
@@ -2721,27 +2721,27 @@ export interface Payout {
 export interface PayoutApproval {
   readonly object: 'payout_approval';
   readonly payout_id: string;
-  /** the revision of the payout, which the rest is about */
+  /** the revision of the payout that this describes */
   readonly revision: number;
   /**
-   * `waiting`, `rejected`: a second person must approve this revision before the payout is paid, see `approval`
-   * of the account; `GET …/approval` says how many people, and who may
+   * `waiting`, `rejected`: a second person must approve this revision before the payout can be paid, see
+   * `approval` of the account. `GET …/approval` says how many people must approve and who may
    */
   readonly status: ApprovalStatus;
-  /** how many people must approve it; 0 when the account wants no approval, or the payout is paid */
+  /** how many people must approve it; 0 if the account requires no approval or the payout is paid */
   readonly required_count: number;
-  /** why two people must approve, for people to read; null when one is enough */
+  /** why two people must approve, as readable text; null when one is enough */
   readonly required_because: string | null;
-  /** those of this revision that count, the oldest first */
+  /** approvals of this revision that count, oldest first */
   readonly approvals: readonly {
     readonly user_id: string;
     readonly approved_at: Timestamp;
-    /** what they wrote about it */
+    /** their note */
     readonly note: string | null;
   }[];
-  /** who created and changed the payout, the oldest first */
+  /** who created and changed the payout, oldest first */
   readonly changes: readonly {
-    /** the revision that it made */
+    /** the revision that the change produced */
     readonly revision: number;
     /**
      * redirected: the name, readiness or destination of an affiliate in it changed; increased, reduced: an amount
@@ -2750,21 +2750,21 @@ export interface PayoutApproval {
     readonly change: PayoutChange;
     /** the id of the key, user or application that caused it */
     readonly actor_id: string;
-    /** the person behind it; null when it belongs to nobody that is known */
+    /** the person behind it; null if unknown */
     readonly user_id: string | null;
     readonly changed_at: Timestamp;
   }[];
-  /** the owners and members of the account, while the payout is unpaid and needs an approval */
+  /** the owners and members of the account, while the payout is unpaid and requires approval */
   readonly approvers: readonly {
     readonly user_id: string;
     readonly can_approve: boolean;
-    /** empty for those who can approve */
+    /** empty for users who can approve */
     readonly barred_because: readonly {
       /** the reason with which their approval is refused */
       readonly reason: ApprovalBar;
-      /** for people to read; it begins with "you" about the caller */
+      /** readable text; it begins with "you" for the caller */
       readonly message: string;
-      /** who did what bars them */
+      /** who caused the bar */
       readonly actor_id: string;
       readonly at: Timestamp;
     }[];
@@ -2934,13 +2934,13 @@ export interface PayoutFilters {
         readonly lte?: string | undefined;
       }
     | undefined;
-  /** says what a payout takes anyway */
+  /** always true: a payout takes unpaid commissions only */
   readonly status?: 'unpaid' | undefined;
 }
 
 export interface PayoutLine {
   readonly affiliate_id: number;
-  /** name and destination follow the affiliate until the payout is paid, then stay */
+  /** name and destination follow the affiliate until the payout is paid, and are fixed from then on */
   readonly name: string | null;
   readonly email: string | null;
   readonly paypal_email: string | null;
@@ -2952,16 +2952,16 @@ export interface PayoutLine {
   readonly commission_count: number;
   /** one per currency */
   readonly totals: readonly PayoutLineTotal[];
-  /** given at completion: how you find the transfer; null when it differs between currencies */
+  /** identifies the transfer, as given at completion; null when it differs between currencies */
   readonly payment_reference: string | null;
-  /** what came back, minor units; null when the affiliate is paid in several currencies, see totals */
+  /** the returned amount in minor units; null when the affiliate is paid in several currencies, see totals */
   readonly returned_amount: number | null;
 }
 
-/** where it goes, from the affiliate until the payout is paid; null: none, paid as `paid_through` says */
+/** the destination: taken from the affiliate until the payout is paid; null: none, paid as `paid_through` says */
 export interface PayoutLineDestination {
   readonly type: DestinationType;
-  /** sepa, ach: the end of the IBAN or account number; 0000 once the affiliate was erased */
+  /** sepa, ach: the last four characters of the IBAN or account number; 0000 after the affiliate was erased */
   readonly last_four: string | null;
 }
 
@@ -2975,18 +2975,18 @@ export interface PayoutLineTotal {
   readonly is_paid: boolean | null;
   /** what was paid; 0 until the payout is completed, and for released lines */
   readonly paid_amount: number;
-  /** what a paid line did not pay: owed again by an adjustment */
+  /** the unpaid part of a paid line: owed again through an adjustment */
   readonly carried_amount: number;
-  /** what came back of what was paid */
+  /** the part of the payment that was returned */
   readonly returned_amount: number;
-  /** how you find the transfer */
+  /** identifies the transfer */
   readonly payment_reference: string | null;
-  /** it is in a payment file that was downloaded and that no later file of its format and currency replaced */
+  /** in a downloaded payment file that no later file of its format and currency has replaced */
   readonly is_in_file: boolean;
   readonly destination: PayoutLineDestination | null;
   /**
-   * how payouts pay: by the destination, else by `payout_method`, else by PayPal if there is a `paypal_email`;
-   * null: not known
+   * how the affiliate is paid: by the destination, or by `payout_method`, or by PayPal if there is a
+   * `paypal_email`; null: unknown
    */
   readonly paid_through: DestinationType | null;
 }
@@ -3015,7 +3015,7 @@ export interface PayoutPreview {
   readonly filters: Readonly<Record<string, unknown>> | null;
   /** as applied; null = none */
   readonly search: string | null;
-  /** the moment it was created: it holds what was owed then */
+  /** the time of creation: it contains what was owed at that time */
   readonly as_of: Timestamp;
   /** null when there are several; amount is null too */
   readonly currency: string | null;
@@ -3042,7 +3042,7 @@ export interface PayoutPreview {
   readonly approval: null;
   /** all lines, or null when there are more than 1,000 */
   readonly affiliates: readonly PayoutLine[] | null;
-  /** who was left out, a row per reason */
+  /** who was left out, one row per reason */
   readonly excluded: readonly {
     /** the first two are carried forward to the next payout */
     readonly reason: ExclusionReason;
@@ -3097,7 +3097,7 @@ export interface PayoutResult {
   readonly file_bytes: number;
   /**
    * a keyed digest of the file, hexadecimal: equal for equal files of the account until the secret key of the
-   * server is changed; null when it was dropped then, or the download was cut off
+   * server changes; null if dropped since, or if the download was cut off
    */
   readonly digest: string | null;
   /** of the payout when the file came */
@@ -3185,7 +3185,7 @@ export interface PayoutResultProposal {
   readonly file_bytes: number;
   /**
    * a keyed digest of the file, hexadecimal: equal for equal files of the account until the secret key of the
-   * server is changed; null when it was dropped then, or the download was cut off
+   * server changes; null if dropped since, or if the download was cut off
    */
   readonly digest: string | null;
   /** of the payout when the file came */
@@ -3266,9 +3266,9 @@ export interface PayoutSelection {
    * 1970 to 2999
    */
   readonly filters?: PayoutFilters | null | undefined;
-  /** every word must be part of a name, e-mail or slug of the affiliate */
+  /** every word must occur in the name, e-mail address or slug of the affiliate */
   readonly search?: string | undefined;
-  /** also pays sums below the minimums */
+  /** also pays amounts below the minimum */
   readonly ignore_minimum?: boolean | undefined;
   /**
    * your own keys and texts: at most 50, keys of up to 40 and texts of up to 500 characters; a change replaces
@@ -3282,7 +3282,7 @@ export type PayoutStatus = 'unpaid' | 'paid';
 export interface PayoutSummary {
   readonly id: string;
   readonly object: 'affiliate_payout';
-  /** rises per account, with possible gaps */
+  /** increases per account, may have gaps */
   readonly number: number;
   /** paid is final */
   readonly status: PayoutStatus;
@@ -3290,7 +3290,7 @@ export interface PayoutSummary {
   readonly filters: Readonly<Record<string, unknown>> | null;
   /** as applied; null = none */
   readonly search: string | null;
-  /** the moment it was created: it holds what was owed then */
+  /** the time of creation: it contains what was owed at that time */
   readonly as_of: Timestamp;
   /** null when there are several; amount is null too */
   readonly currency: string | null;
@@ -3309,7 +3309,7 @@ export interface PayoutSummary {
   readonly revision: number;
   /** the id of the key, user or application */
   readonly created_by: string;
-  /** the schedule that prepared it; it may have been deleted since */
+  /** the schedule that prepared it, which may have been deleted since */
   readonly schedule_id: string | null;
   readonly created_at: Timestamp;
   readonly updated_at: Timestamp;
@@ -3331,7 +3331,7 @@ export interface PayoutTotal {
   readonly paid_amount: number;
   /** commissions of lines that were paid, also in part */
   readonly paid_count: number;
-  /** what paid lines did not pay: owed again by an adjustment */
+  /** the unpaid part of paid lines: owed again through an adjustment */
   readonly carried_amount: number;
   /** minor units of the currency beside it */
   readonly released_amount: number;
@@ -3649,7 +3649,7 @@ export interface RefundOrderBody {
 }
 
 export interface RejectPayoutBody {
-  /** the revision that was looked at: when the payout has another by now, nothing is decided */
+  /** the revision you reviewed: if the payout has another one by now, the decision is refused */
   readonly revision: number;
   /** shown with the payout */
   readonly note?: string | null | undefined;
@@ -5064,7 +5064,7 @@ export interface Operations {
     readonly result: Page<PayoutSummary>;
   };
   /**
-   * Create a payout. Takes all unpaid commissions that match the filters and are off hold. An account has at
+   * Create a payout. Takes all unpaid commissions that match the filters and are not on hold. An account has at
    * most one unpaid payout.
    */
   readonly createPayout: {
@@ -5073,22 +5073,25 @@ export interface Operations {
     readonly result: Payout;
   };
   /**
-   * Preview a payout. Shows exactly what create would do now, without doing it. It is also the "what do we owe"
-   * report.
+   * Preview a payout. Shows exactly what create would do now, without doing it. Use it as a report of what you
+   * owe.
    */
   readonly previewPayout: {
     readonly body?: PayoutSelection;
     readonly header: 'Idempotency-Key';
     readonly result: PayoutPreview;
   };
-  /** List who a payout would pay. Works for any number. Each page is computed at the moment you ask for it. */
+  /** List the lines a payout would pay. Works for any number of rows. Each page is computed when requested. */
   readonly previewPayoutAffiliates: {
     readonly query?: PreviewPayoutAffiliatesQuery;
     readonly body?: PayoutSelection;
     readonly header: 'Idempotency-Key';
     readonly result: Page<PayoutLine>;
   };
-  /** List who a payout would leave out. Works for any number. Each page is computed at the moment you ask for it. */
+  /**
+   * List the affiliates a payout would leave out. Works for any number of rows. Each page is computed when
+   * requested.
+   */
   readonly previewPayoutExclusions: {
     readonly query?: PreviewPayoutExclusionsQuery;
     readonly body?: PayoutSelection;
@@ -5106,8 +5109,8 @@ export interface Operations {
   };
   /**
    * Complete a payout. Marks who was paid. A line is one affiliate in one currency. An entry covers one line, or
-   * without `currency` all lines of the affiliate. Listed and true: paid for good, in full or up to `amount`,
-   * with the rest owed again. Listed and false, or not listed: the commissions are released and owed again.
+   * without `currency` all lines of the affiliate. Listed with true: paid, in full or up to `amount`, with the
+   * rest owed again. Listed with false, or not listed: the commissions are released and owed again.
    */
   readonly completePayout: {
     readonly path: [payout_id: string];
@@ -5122,18 +5125,18 @@ export interface Operations {
     readonly result: undefined;
   };
   /**
-   * Get who may approve a payout. How its approval stands: who created and changed it, how many people must
-   * approve it, who did, and for each owner and member whether they can, or why not.
+   * Get the approval of a payout. Who created and changed the payout, how many people must approve it, who did,
+   * and for each owner and member whether they can approve, or why not.
    */
   readonly getPayoutApproval: {
     readonly path: [payout_id: string];
     readonly result: PayoutApproval;
   };
   /**
-   * Approve a payout. For accounts whose `approval` is `second_person`. It takes a session of a person who did
-   * not create or change the payout and was not let in since then by somebody who did, and holds for the
-   * revision: any change of the payout voids it. A payout that nobody is known behind needs two of them. Without
-   * it there are no payment files and no completion. `getPayoutApproval` says who may.
+   * Approve a payout. For accounts whose `approval` is `second_person`. Needs the session of a user who did not
+   * create or change the payout, and whom none of its authors let in since. An approval applies to one revision:
+   * any change of the payout voids it. A payout whose author is unknown needs two. Until approved, it has no
+   * payment files and cannot be completed. `getPayoutApproval` says who may approve.
    */
   readonly approvePayout: {
     readonly path: [payout_id: string];
@@ -5141,10 +5144,7 @@ export interface Operations {
     readonly header: 'Idempotency-Key';
     readonly result: Payout;
   };
-  /**
-   * Reject a payout. The payout stays as it is, for everybody to see, until it is changed, deleted or approved
-   * after all.
-   */
+  /** Reject a payout. The payout stays visible as it is until it is changed, deleted or approved. */
   readonly rejectPayout: {
     readonly path: [payout_id: string];
     readonly body: RejectPayoutBody;
@@ -5188,8 +5188,8 @@ export interface Operations {
     readonly result: undefined;
   };
   /**
-   * Download payout CSV. One row per commission: all of them for an unpaid payout, those that were paid for a
-   * paid one.
+   * Download payout CSV. One row per commission: all commissions of an unpaid payout, and the paid ones of a
+   * paid payout.
    */
   readonly downloadPayout: {
     readonly path: [payout_id: string];
@@ -5207,7 +5207,7 @@ export interface Operations {
     readonly query?: ListPayoutCommissionsQuery;
     readonly result: Page<Commission>;
   };
-  /** List who was left out of a payout. List who was left out of a payout. */
+  /** List the affiliates left out of a payout. List the affiliates left out of a payout. */
   readonly listPayoutExclusions: {
     readonly path: [payout_id: string];
     readonly query?: ListPayoutExclusionsQuery;

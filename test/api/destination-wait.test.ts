@@ -71,7 +71,7 @@ test('a changed bank account is left out of the file and of Complete until the w
   const reason = (await skipped())[ada.id] ?? '';
   expect(await skipped()).toEqual({ [ada.id]: reason });
   expect(reason).toMatch(
-    /^where they are paid was changed less than 48 hours ago: paid from \d{4}-\d\d-\d\d \d\d:00 on \(Europe\/Berlin\)$/,
+    /^the destination changed less than 48 hours ago: paid from \d{4}-\d\d-\d\d \d\d:00 on \(Europe\/Berlin\)$/,
   );
   expectRefusal(
     await ask(payout.id, 'sepa'),

@@ -50,7 +50,7 @@ inChromium('a payout that a second person must approve', (chromium) => {
     const { page } = creator;
     await page.getByRole('button', { name: /^Create payout for/ }).click();
     await page.getByText('You cannot approve it:').waitFor();
-    await page.getByText('You created it, yourself or by a key, an application or a schedule').waitFor();
+    await page.getByText('You created it, directly or through an API key, an application or a schedule').waitFor();
     await page.getByText('Too few people can approve this payout').waitFor();
     expect(await page.getByRole('button', { name: 'Approve' }).count()).toBe(0);
     await page.getByRole('button', { name: 'Reject' }).click();
@@ -80,7 +80,7 @@ inChromium('a payout that a second person must approve', (chromium) => {
       await page.goto(`${world.url}/payouts/${id}`);
       await page.getByText('Two people must approve it: a key or a command that belongs to nobody').waitFor();
       await page.getByText('Who cannot approve it, and why').click();
-      await page.getByText('They changed the name, the readiness or the destination').waitFor();
+      await page.getByText('They changed the name, readiness or destination').waitFor();
       await expectAccessible(page);
       await page.getByRole('button', { name: 'Approve' }).click();
       await page.getByRole('dialog').getByRole('button', { name: 'Approve' }).click();

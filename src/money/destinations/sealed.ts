@@ -42,7 +42,7 @@ export function sealDestination(
 /** The numbers of bank accounts in affiliate_destinations. Who loses one is refused by payment files. */
 export const bankAccounts = sealedNumbers<DestinationId>({
   table: 'affiliate_destinations',
-  beside: 'routing_number',
+  qualifier: 'routing_number',
   placeOf,
   markContext,
   unreadable: { what: 'a bank account', remedy: 'set its destination again or remove it' },

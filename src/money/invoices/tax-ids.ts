@@ -18,7 +18,7 @@ const placeOf = (account: AccountId, id: InvoiceTaxId): SealedIn => ({
 /** The tax ids in invoice_tax_ids. */
 export const invoiceTaxIds = sealedNumbers<InvoiceTaxId>({
   table: 'invoice_tax_ids',
-  beside: 'tax_id_type',
+  qualifier: 'tax_id_type',
   placeOf,
   markContext,
   unreadable: {

@@ -1,39 +1,40 @@
 import type { ReasonName } from '../../kernel/errors.ts';
 
 /*
- * Who may approve a payout that needs a second person, as data. The checks, what refusals and the dashboard explain, the
- * table of docs/payouts.md and the tests are made from it (docs/decisions/0069).
+ * Who may approve a payout that needs a second person, as data. The checks, the refusals, the dashboard, the table in
+ * docs/payouts.md and the tests all read it (docs/decisions/0069).
  */
 
-/** What happens to an unpaid payout after its creation: each raises its revision. */
+/** A change of an unpaid payout. Each raises its revision. */
 export type Change = 'redirected' | 'increased' | 'reduced';
-/** What can let somebody approve who could not before. */
+/** A change that may let a user approve who could not before. */
 export type AccessChange = 'invited' | 'promoted' | 'linked';
 
 /**
- * Who did it. Of a payout: `person`, also by a key or an application of theirs, or `program`, a key or a command that belongs
- * to nobody. Of access: `author`, who created or changed the payout, or was let in by one; a `key`; `anybody`, while two
- * people must approve, because each of them may be the author; or an `uninvolved` owner or the command line.
+ * Who made the change. For payouts: `person`, also through their API key or application, or `program`, a key or command
+ * that belongs to nobody. For access: `author`, who created or changed the payout or was let in by such a person; `key`;
+ * `anybody`, while two people must approve, because any of them may be the author; or `uninvolved`, another owner or the
+ * command line.
  */
 export type Doer = 'person' | 'program' | 'author' | 'key' | 'anybody' | 'uninvolved';
 
-/** What follows: the person it is about cannot approve; two people must approve; or nothing. */
+/** The effect: the person concerned cannot approve, two people must approve, or nothing changes. */
 export type Effect = 'bars' | 'two_people' | 'nothing';
 
 export interface ApprovalRule {
   readonly event: 'created' | Change | AccessChange;
   readonly by: Doer;
   readonly effect: Effect;
-  /** With `bars`: the reason of the refusal, and how it goes on after `you` and after `they`. */
+  /** With `bars`: the reason of the refusal, and its wording after `you` and after `they`. */
   readonly reason?: ReasonName;
   readonly you?: string;
   readonly they?: string;
-  /** With `two_people`: why. */
+  /** With `two_people`: the explanation. */
   readonly because?: string;
 }
 
 const CHANGED: Readonly<Record<Change, string>> = {
-  redirected: 'changed the name, the readiness or the destination of an affiliate in it',
+  redirected: 'changed the name, readiness or destination of an affiliate in it',
   increased: 'raised an amount in it',
   reduced: 'lowered an amount in it by a refund, a void or a hold',
 };
@@ -44,10 +45,10 @@ const changedBy = (event: Change): readonly ApprovalRule[] => [
     by: 'person',
     effect: 'bars',
     reason: 'approver_changed_payout',
-    you: `${CHANGED[event]}, yourself or by a key or an application`,
-    they: `${CHANGED[event]}, themselves or by a key or an application`,
+    you: `${CHANGED[event]}, directly or through an API key or an application`,
+    they: `${CHANGED[event]}, directly or through an API key or an application`,
   },
-  // a smaller payment is no advantage to whoever holds the key, and shops book refunds with it
+  // a smaller payout does not benefit the owner of the key, and shops book refunds through it
   event === 'reduced'
     ? { event, by: 'program', effect: 'nothing' }
     : {
@@ -60,14 +61,14 @@ const changedBy = (event: Change): readonly ApprovalRule[] => [
 
 const LET_IN: Readonly<Record<AccessChange, { readonly you: string; readonly they: string }>> = {
   invited: { you: 'were invited', they: 'were invited' },
-  promoted: { you: 'got a higher role', they: 'got a higher role' },
-  linked: { you: 'got a link to set your password', they: 'got a link to set their password' },
+  promoted: { you: 'was given a higher role', they: 'was given a higher role' },
+  linked: { you: 'was given a link to set your password', they: 'was given a link to set their password' },
 };
 
 const BY = {
-  author: 'by somebody who created or changed the payout, or whom such a person or a key had let in',
+  author: 'by a user who created or changed the payout, or who was let in by such a user or by an API key',
   key: 'by an API key',
-  anybody: 'while it needs two people because nobody is known who created or changed it',
+  anybody: 'while the payout needs two approvals because the author of a change is unknown',
 } as const;
 
 const letInBy = (event: AccessChange): readonly ApprovalRule[] => [
@@ -84,15 +85,15 @@ const letInBy = (event: AccessChange): readonly ApprovalRule[] => [
   { event, by: 'uninvolved', effect: 'nothing' },
 ];
 
-/** What follows of each event, by who caused it. The reason of a refusal is that of the first rule that applies. */
+/** The effect of each event by actor. A refusal gives the reason of the first rule that applies. */
 export const APPROVAL_RULES: readonly ApprovalRule[] = [
   {
     event: 'created',
     by: 'person',
     effect: 'bars',
     reason: 'approver_is_creator',
-    you: 'created it, yourself or by a key, an application or a schedule',
-    they: 'created it, themselves or by a key, an application or a schedule',
+    you: 'created it, directly or through an API key, an application or a schedule',
+    they: 'created it, directly or through an API key, an application or a schedule',
   },
   {
     event: 'created',
@@ -108,19 +109,19 @@ export const APPROVAL_RULES: readonly ApprovalRule[] = [
   ...letInBy('linked'),
 ];
 
-/** The rule of an event. */
+/** The rule for an event. */
 export function ruleOf(event: ApprovalRule['event'], by: Doer): ApprovalRule {
   const rule = APPROVAL_RULES.find((each) => each.event === event && each.by === by);
-  if (rule === undefined) throw new Error(`no rule says what follows when a ${by} ${event} a payout`);
+  if (rule === undefined) throw new Error(`no rule for a ${by} who ${event} a payout`);
   return rule;
 }
 
-/** The changes of a payout that need two people when a program made them. */
+/** The changes that require two approvals when made by a program. */
 export const NEEDING_TWO: readonly string[] = APPROVAL_RULES.filter(
   ({ by, effect, event }) => by === 'program' && effect === 'two_people' && event !== 'created',
 ).map(({ event }) => event);
 
-/** How the audit log names what let somebody in. */
+/** The audit log's actions that let a user in. */
 export const ACCESS_ACTIONS: Readonly<Record<string, AccessChange>> = {
   createUser: 'invited',
   raiseUserRole: 'promoted',
@@ -132,14 +133,14 @@ const EVENT_WORDS: Readonly<Record<ApprovalRule['event'], string>> = {
   redirected: 'changed the name, readiness or destination of an affiliate in it',
   increased: 'raised an amount in it (undid a refund, for example)',
   reduced: 'lowered an amount in it (refund, void, hold)',
-  invited: 'invited a user since it was created',
-  promoted: 'raised the role of a user since then',
-  linked: 'made a link to set the password of a user since then',
+  invited: 'invited a user after it was created',
+  promoted: 'raised the role of a user after it was created',
+  linked: 'made a link to set the password of a user after it was created',
 };
 const DOER_WORDS: Readonly<Record<Doer, string>> = {
-  person: 'A person, also by a key they made or an application they let in',
+  person: 'A person, also through an API key they made or an application they authorized',
   program: 'A key that belongs to nobody, or the command line of the server',
-  author: 'Somebody who created or changed it, or whom such a person or a key had let in',
+  author: 'A user who created or changed it, or who was let in by such a user or by a key',
   key: 'An API key',
   anybody: 'Anybody, while two people must approve',
   uninvolved: 'Another owner, or the command line of the server',
@@ -147,10 +148,10 @@ const DOER_WORDS: Readonly<Record<Doer, string>> = {
 const EFFECT_WORDS: Readonly<Record<Effect, (event: ApprovalRule['event']) => string>> = {
   bars: (event) => (event in LET_IN ? 'That user cannot approve.' : 'That person cannot approve.'),
   two_people: () => 'Two people must approve.',
-  nothing: (event) => (event in LET_IN ? 'That user can approve.' : 'One person must approve, as otherwise.'),
+  nothing: (event) => (event in LET_IN ? 'That user can approve.' : 'One person must approve, as usual.'),
 };
 
-/** The rules as a table in Markdown, for the guide: a row for each who and what follows. */
+/** The rules as a Markdown table for the guide, one row for each actor and effect. */
 export function approvalTable(): string {
   const firsts = APPROVAL_RULES.filter(
     (rule, at) =>

@@ -2,32 +2,32 @@ import { Type } from 'typebox';
 import { nullable, strict, timestamp } from '../../contract/schemas.ts';
 import { NEEDING_TWO } from './approval-rules.ts';
 
-/** Whether a payout may be paid, as its record says it. */
+/** The approval state in a payout's record. */
 export const approval = strict(
   {
     status: Type.Enum(['not_needed', 'waiting', 'approved', 'rejected'], {
       title: 'ApprovalStatus',
       description:
-        '`waiting`, `rejected`: a second person must approve this revision before the payout is paid, see `approval` ' +
-        'of the account; `GET …/approval` says how many people, and who may',
+        '`waiting`, `rejected`: a second person must approve this revision before the payout can be paid, see `approval` ' +
+        'of the account. `GET …/approval` says how many people must approve and who may',
     }),
     decided_by: nullable(Type.String({ description: 'the user who approved or rejected it' })),
     decided_at: nullable(timestamp),
-    note: nullable(Type.String({ description: 'what they wrote about it' })),
+    note: nullable(Type.String({ description: 'their note' })),
   },
   { title: 'Approval' },
 );
 
 export const approvalStatuses = approval.properties.status;
 
-/** The approvals `v` of the revision of a payout `p` that count: whoever gave one may still approve. */
+/** The approvals `v` that count for the current revision of a payout `p`: those whose author may still approve. */
 const counting = `payout_approvals v join users u on u.account_id = v.account_id and u.id = v.user_id
   where v.account_id = p.account_id and v.payout_id = p.id and v.revision = p.revision
     and u.removed_at is null and u.role <> 'viewer'`;
 
 /**
- * How many people must approve a payout `p` of an account that wants it. Two, where nobody is known behind its creation, a
- * change of it (`approval-rules.ts`), or a revision that nothing is noted of.
+ * How many people must approve a payout `p` of an account that requires approval. Two if nobody is known to be behind its
+ * creation or a change (`approval-rules.ts`), or a revision has no recorded change.
  */
 export const requiredApprovals = `case
   when p.created_by_user is null
@@ -37,8 +37,8 @@ export const requiredApprovals = `case
   then 2 else 1 end`;
 
 /**
- * How a payout `p` stands: a text, one of the statuses above. A decision holds for its revision, and an approval of an
- * unpaid payout only while whoever gave it may still approve. A paid payout keeps the decision it was paid under.
+ * The approval status of a payout `p`, as SQL text. A decision applies to one revision. An approval of an unpaid payout
+ * counts only while its author may still approve. A paid payout keeps the decision under which it was paid.
  */
 export const approvalStatus = `case
   when p.status = 'paid' then coalesce(p.decision, 'not_needed')
@@ -47,12 +47,12 @@ export const approvalStatus = `case
   when (select count(*) from ${counting}) >= ${requiredApprovals} then 'approved'
   else 'waiting' end`;
 
-/** The last approval that counts of a payout `p`, as a subquery with the columns of its decision. */
+/** The last approval that counts for a payout `p`, as a subquery with the columns of its decision. */
 export const lastApproval = `(
   select v.user_id as decided_by, v.approved_at as decided_at, v.note as decision_note from ${counting}
   order by v.approved_at desc limit 1)`;
 
-/** The column of the record, over `payouts p`. */
+/** The column `approval` of the record, over `payouts p`. */
 export const approvalColumn = `(
   select json_build_object(
     'status', s.status, 'decided_by', public_id('usr', d.decided_by), 'decided_at', iso(d.decided_at),
@@ -63,7 +63,7 @@ export const approvalColumn = `(
     union all
     select * from ${lastApproval} a where p.status <> 'paid' and s.status = 'approved') d on true)`;
 
-/** The approvals of the revision of a payout `p` that count, as JSON, the oldest first. */
+/** The approvals that count for the current revision of a payout `p`, as JSON, oldest first. */
 export const approvalsGiven = `(
   select coalesce(json_agg(json_build_object('user_id', public_id('usr', g.user_id), 'approved_at', iso(g.approved_at),
     'note', g.note) order by g.approved_at), '[]')

@@ -5,20 +5,20 @@ import { noteNew } from './balances.ts';
 import { earnedBy, noteSeries } from './series.ts';
 
 /**
- * The CTEs that record the rows of the CTE `made`, which returns `NOTED`. Every statement that inserts commissions
- * includes them. The exact total of all commissions is the sum of these notes.
+ * CTEs that record the rows of the CTE `made`, which returns `NOTED`. Every statement that inserts commissions includes
+ * them. The exact total of all commissions is the sum of these notes.
  */
 export function arrivals(account: AccountId): Sql {
   return sql`arrived as (
       insert into commission_arrivals (account_id, count)
       select ${account}::uuid, count(*) from made having count(*) > 0),
     balanced as (${noteNew(account)}),
-    told as (${noteSeries(account, earnedBy('', sql`made`))})`;
+    noted as (${noteSeries(account, earnedBy('', sql`made`))})`;
 }
 
 const FOLDED_AT_ONCE = 100_000;
 
-/** Merges a batch of notes into one per account; returns their number. Readers see the same sum before and after. */
+/** Merges a batch of notes into one per account. Returns the number merged. Readers see the same sum before and after. */
 export async function foldArrivals(tx: Tx): Promise<number> {
   const { folded } = await oneRow<{ folded: number }>(
     tx,

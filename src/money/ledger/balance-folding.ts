@@ -10,13 +10,14 @@ const FOLDED_AT_ONCE = 20_000;
 
 export const BALANCES_CHORE = 'affiliate balances';
 
-/** So many accounts are looked at in one run; the next one goes on behind them. */
+/** Accounts handled in one run. The next run continues after them. */
 const ACCOUNTS_AT_ONCE = 1000;
 
 /**
- * Adds the notes to the sums, moves the marks of some accounts, and recomputes the states of balances where affiliates have
- * changed, or the minimums of these accounts; one run at a time. Readers see the same sums before and after, because they
- * add what is late. The accounts are those after `after`; returns the last of them, null when no more follow.
+ * Adds the notes to the sums, moves the marks of some accounts, and recomputes the states of balances whose affiliates
+ * have changed, or whose account changed its minimums. One run at a time. Readers see the same sums before and after,
+ * because they add what is not folded yet. Handles the accounts after `after` and returns the last of them, or null at
+ * the end.
  */
 export async function foldBalances(db: Database, after: AccountId | null = null): Promise<AccountId | null> {
   const accounts = await rows<{ id: AccountId }>(
@@ -36,7 +37,7 @@ export async function foldBalances(db: Database, after: AccountId | null = null)
   return accounts.length < ACCOUNTS_AT_ONCE ? null : last;
 }
 
-/** Does `foldBalances` again and again, and so goes round all accounts. */
+/** Repeats `foldBalances` over all accounts in turn. */
 export function foldingOf(db: Database): () => Promise<void> {
   let after: AccountId | null = null;
   return async () => {
@@ -45,10 +46,10 @@ export function foldingOf(db: Database): () => Promise<void> {
 }
 
 /**
- * Recomputes when affiliates (a query of their ids) were last paid, after paid lines of theirs were removed. The other
- * balances are already correct; this one is a maximum, which cannot be reduced by subtraction.
+ * Recomputes when affiliates (a query of their ids) were last paid, after some of their paid lines were removed. Their
+ * sums are already correct, but a maximum cannot be reduced by subtraction.
  */
-export async function findLastPaid(tx: Tx, account: AccountId, affiliates: Sql): Promise<void> {
+export async function recomputeLastPaid(tx: Tx, account: AccountId, affiliates: Sql): Promise<void> {
   await takeLock(tx, LOCKS.chore(BALANCES_CHORE));
   while ((await foldNotes(tx)) === FOLDED_AT_ONCE);
   await rows(
@@ -63,9 +64,7 @@ export async function findLastPaid(tx: Tx, account: AccountId, affiliates: Sql):
   );
 }
 
-/**
- * The CTEs that write `delta`: as for `judging`, with `paid` and `last_paid_at`. Unchanged balances are not written.
- */
+/** CTEs that write `delta`: as for `judging`, with `paid` and `last_paid_at`. Unchanged balances are not written. */
 const APPLIED = sql`
   ${judging(sql`false`)},
   added as (
@@ -106,15 +105,15 @@ async function foldNotes(tx: Tx): Promise<number> {
         select count(*)::int as folded from gone`,
     'fold_balances',
   );
-  // until autovacuum comes by, the planner would look balances up in the index that is sorted by what is unpaid, which walks
-  // all of the account for each
+  // until autovacuum runs, the planner would use the index sorted by unpaid amount, which scans the whole account for
+  // each balance
   if (folded >= SLICE_ROWS) await rows(tx, sql`analyze affiliate_balances`);
   return folded;
 }
 
 /**
- * Amounts that became available since the mark are unpaid: all of them except those in notes, which are not in the
- * sums.
+ * Moves amounts that became available since the mark to unpaid. Amounts that are still in notes are not in the sums and
+ * stay out.
  */
 async function moveMarks(tx: Tx, accounts: Sql): Promise<number> {
   const due = sql`m.available_at > d.since and m.available_at <= d.until`;
@@ -142,7 +141,7 @@ async function moveMarks(tx: Tx, accounts: Sql): Promise<number> {
         select 1`,
     'move_balance_marks',
   );
-  return 0; // all of them at once
+  return 0;
 }
 
 async function judgeChanged(tx: Tx): Promise<number> {
@@ -165,7 +164,7 @@ async function judgeAccounts(tx: Tx, accounts: Sql): Promise<number> {
     sql`with stale as materialized (
           select a.id as account_id, a.minimum_payout
           from ${accounts} a
-          -- the limit makes it one look for each of them: a join may read the marks of all accounts
+          -- the limit forces one lookup per account: a join may read the marks of all accounts
           left join lateral (select * from affiliate_balance_marks where account_id = a.id limit 1) m on true
           where m.minimum_payout is distinct from a.minimum_payout),
         delta as (${unchanged(sql`b.account_id in (select account_id from stale)`)}),
@@ -177,5 +176,5 @@ async function judgeAccounts(tx: Tx, accounts: Sql): Promise<number> {
         select 1`,
     'judge_accounts',
   );
-  return 0; // all of them at once
+  return 0;
 }

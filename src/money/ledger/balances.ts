@@ -4,18 +4,18 @@ import type { AccountId } from '../../kernel/ids.ts';
 import { noteSeries, voidedOf } from './series.ts';
 
 /*
- * What each affiliate is owed and was paid, per currency, without adding up commissions. Every change records its
- * effect as a note in the same transaction, and the notes are periodically folded into `affiliate_balances`. Readers
- * add the notes that are not folded yet. Commissions become unpaid when their hold ends: the sums are as of a mark in
- * time, and readers move what has become available since, which an index finds. A read is always a single statement,
- * so it does not matter when notes are folded or the mark moves.
+ * What each affiliate is owed and was paid, per currency, without adding up commissions. Every change records its effect
+ * as a note in the same transaction, and notes are periodically folded into `affiliate_balances`. Readers add the notes
+ * that are not folded yet. Commissions become unpaid when their hold ends: the sums are as of a mark in time, and readers
+ * use an index to find what became available since. A read is a single statement, so it does not matter when notes are
+ * folded or the mark moves.
  */
 
 /** The columns of commissions that notes are built from. */
 export const NOTED = sql`affiliate_id, currency, program_id, available_at, amount, payout_id, voided_at, type, occurred_at,
   original_amount, refunded_amount, returns_payout_id`;
 
-/** Commissions that are owed and in no payout. */
+/** Commissions that are owed and not in a payout. */
 export const OPEN = sql`payout_id is null and voided_at is null`;
 
 /** The mark of an account: amounts available up to it count as unpaid in the sums. */
@@ -80,7 +80,7 @@ const revoided = sql`${voidedOf('-', sql`before`)} union all ${voidedOf('', sql`
 
 /**
  * Changes commissions that the caller has locked, and records the effect on balances. `happened` is the effect on the
- * time series, from the CTEs `before` and `after`; by default what was voided.
+ * time series, from the CTEs `before` and `after`. The default is the voided amount.
  */
 export async function changeCommissions(
   tx: Tx,
@@ -95,12 +95,12 @@ export async function changeCommissions(
           update commissions set ${set}, updated_at = clock_timestamp()
           where account_id = ${account} and id in (select id from before) returning ${NOTED}),
         balanced as (${noteChanged(account)}),
-        told as (${noteSeries(account, happened)})
+        noted as (${noteSeries(account, happened)})
         select 1`,
   );
 }
 
-/** Removes commissions from a payout: they are owed again, which is recorded. */
+/** Removes commissions from a payout. They are recorded as owed again. */
 export async function releaseCommissions(tx: Tx, account: AccountId, which: Sql): Promise<void> {
   await rows(
     tx,
@@ -116,8 +116,8 @@ const sign = (amount: Sql) => sql`
   affiliate_id, currency, ${amount} as unpaid, -(${amount}) as pending, 0 as paid, null::timestamptz as last_paid_at`;
 
 /**
- * The CTE `fresh`: what is not in the sums of an account yet, per affiliate and currency, with unpaid, pending, paid
- * and last_paid_at; for one affiliate if given.
+ * The CTE `fresh`: amounts that are not in an account's sums yet, per affiliate and currency, with unpaid, pending, paid
+ * and last_paid_at. Limited to one affiliate if given.
  */
 export function fresh(account: AccountId, affiliate?: number): Sql {
   const mark = markOf(sql`${account}::uuid`);
@@ -139,7 +139,7 @@ export function fresh(account: AccountId, affiliate?: number): Sql {
     group by 1, 2)`;
 }
 
-/** The lateral join `b` of affiliates `a`; needs `fresh`. It has `balance`, as in their record, and `last_paid_at`. */
+/** The lateral join `b` of affiliates `a`, with `balance` as in their record and `last_paid_at`. Needs `fresh`. */
 export const balanceJoin = (account: AccountId): Sql => sql`cross join lateral (
   select coalesce(json_agg(
            (select r from (select currency, pending, unpaid, in_payout, paid) r) order by currency)

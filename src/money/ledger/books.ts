@@ -7,8 +7,8 @@ import { readSummary } from './payouts.ts';
 import { personBehind } from './person-behind.ts';
 
 /**
- * Locks the account's row of payout books until the transaction ends. Everything that changes the members or amounts of
- * a payout locks in this order: books, payout, commissions by id. Creating commissions does not lock the books.
+ * Locks the account's row of payout books until the transaction ends. Every change of a payout's members or amounts locks
+ * in this order: books, payout, commissions by id. Creating commissions does not lock the books.
  */
 export async function lockBooks(tx: Tx, account: AccountId): Promise<void> {
   await rows(tx, sql`select 1 from payout_books where account_id = ${account} for no key update`);
@@ -19,7 +19,7 @@ export async function reviseCurrentPayout(tx: Tx, account: AccountId, affiliateI
   await reviseFor(tx, account, sql`l.affiliate_id = ${affiliateId}`);
 }
 
-/** The same for the affiliates selected by a condition over the lines `l` of the unpaid payout. */
+/** The same for the affiliates that a condition over the lines `l` of the unpaid payout selects. */
 export async function reviseFor(tx: Tx, account: AccountId, lines: Sql): Promise<void> {
   const found = await maybeRow<{ id: PayoutId }>(
     tx,
@@ -32,8 +32,9 @@ export async function reviseFor(tx: Tx, account: AccountId, lines: Sql): Promise
 }
 
 /**
- * Raises the revision of the unpaid payout, notes who caused it and how (`approval-rules.ts`), and publishes the change. The
- * only place that does so: whoever caused a revision may not approve the payout. The caller has locked the books.
+ * Raises the revision of the unpaid payout, records who caused it and how (`approval-rules.ts`), and publishes the
+ * change. Nothing else raises a revision, so nobody can approve a payout after changing it. The caller has locked the
+ * books.
  */
 export async function revise(tx: Tx, account: AccountId, payout: PayoutId, change: Change): Promise<void> {
   const { by } = tx;

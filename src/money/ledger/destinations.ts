@@ -5,13 +5,13 @@ import type { AccountId } from '../../kernel/ids.ts';
 import { DESTINATION_TYPES } from '../../kernel/payments.ts';
 
 /*
- * Where an affiliate is paid, as the statements of other nouns read it. An affiliate without a destination record is
- * paid as the fields of its own record say.
+ * SQL for other resources to read where an affiliate is paid. Without a destination record, the affiliate's own fields
+ * apply.
  */
 
 /**
- * The destination in force of an affiliate in a currency, as a subquery with the columns of `affiliate_destinations`: the
- * one of the currency, else the one for all. In: SQL of the account, the affiliate and the currency.
+ * Subquery for an affiliate's destination in force in a currency, with the columns of `affiliate_destinations`: the one
+ * for that currency, or the one for all currencies. Takes SQL for the account, the affiliate and the currency.
  */
 export const destinationInForce = (account: string, affiliate: string, currency: string): string => `(
   select * from affiliate_destinations f
@@ -22,9 +22,9 @@ export const destinationInForce = (account: string, affiliate: string, currency:
 export const destinationTypes = Type.Enum([...DESTINATION_TYPES], { title: 'DestinationType' });
 
 /**
- * How an affiliate is paid, the one rule for records, filters, previews, payment files and reports: by the type of the
- * destination; without one by `payout_method`; without that by PayPal if there is an address. null = nobody said how. In:
- * SQL of the type, and the alias of a row with `payout_method` and `paypal_email`.
+ * How an affiliate is paid, the one rule for records, filters, previews, payment files and reports: by the destination's
+ * type, or by `payout_method`, or by PayPal if there is an address. Null if unknown. Takes SQL for the type, and the
+ * alias of a row with `payout_method` and `paypal_email`.
  */
 export const paidThrough = (type: string, row: string): string =>
   `coalesce(${type}, ${row}.payout_method, case when ${row}.paypal_email is not null then 'paypal' end)`;
@@ -33,29 +33,30 @@ export const paidThrough = (type: string, row: string): string =>
 export const paidThroughField = nullable({
   ...destinationTypes,
   description:
-    'how payouts pay: by the destination, else by `payout_method`, else by PayPal if there is a `paypal_email`; null: not known',
+    'how the affiliate is paid: by the destination, or by `payout_method`, or by PayPal if there is a `paypal_email`; null: unknown',
 });
 
-/** The destination of a line in a payout, as its record tells it. */
+/** The destination of a payout line, as shown in its record. */
 export const lineDestination = strict(
   {
     type: destinationTypes,
     last_four: nullable(
       Type.String({
-        description: 'sepa, ach: the end of the IBAN or account number; 0000 once the affiliate was erased',
+        description:
+          'sepa, ach: the last four characters of the IBAN or account number; 0000 after the affiliate was erased',
       }),
     ),
   },
   { title: 'PayoutLineDestination' },
 );
 
-/** A `lineDestination` of the destination `x`; null = there is none. */
-const told = (x: string): string =>
+/** The `lineDestination` of the destination `x`, or null. */
+const shown = (x: string): string =>
   `case when ${x}.id is not null then json_build_object('type', ${x}.type, 'last_four', ${x}.last_four) end`;
 
 /**
- * The destination of a line `t` of the payout `p`, as a subquery with the columns of `affiliate_destinations`: the one
- * in force, and once the payout is paid the one that it was paid to.
+ * Subquery for the destination of a line `t` of the payout `p`, with the columns of `affiliate_destinations`: the
+ * destination in force, or the one that was paid to once the payout is paid.
  */
 export const destinationOfLine = `(
   select * from affiliate_destinations y
@@ -63,12 +64,12 @@ export const destinationOfLine = `(
   union all
   select * from ${destinationInForce('t.account_id', 't.affiliate_id', 't.currency')} y where p.status <> 'paid')`;
 
-/** The same as a `lineDestination`; null = there is none. */
-export const toldDestinationOfLine = `(select ${told('x')} from ${destinationOfLine} x)`;
+/** `destinationOfLine` as a `lineDestination`, or null. */
+export const shownDestinationOfLine = `(select ${shown('x')} from ${destinationOfLine} x)`;
 
 /**
- * Joins the destinations in force to rows `t` with an affiliate and a currency: at once for all rows, where a subquery for
- * each would be too slow. `toldDestinationInForce` reads them. In: the account.
+ * Joins the destinations in force to rows `t` with an affiliate and a currency, because a subquery per row would be too
+ * slow. Read them with `shownDestinationInForce`.
  */
 export const destinationsInForce = (account: AccountId): Sql => sql`
   left join affiliate_destinations own on own.account_id = ${account} and own.affiliate_id = t.affiliate_id
@@ -76,27 +77,27 @@ export const destinationsInForce = (account: AccountId): Sql => sql`
   left join affiliate_destinations every on every.account_id = ${account} and every.affiliate_id = t.affiliate_id
     and every.replaced_at is null and every.currency is null`;
 
-/** The destination in force of a row joined to `destinationsInForce` as a `lineDestination`; null = there is none. */
-export const toldDestinationInForce = `coalesce(${told('own')}, ${told('every')})`;
+/** The destination in force of a row joined to `destinationsInForce`, as a `lineDestination` or null. */
+export const shownDestinationInForce = `coalesce(${shown('own')}, ${shown('every')})`;
 
-/** How a row joined to `destinationsInForce` is paid, of the affiliate `a`. */
+/** How the affiliate `a` of a row joined to `destinationsInForce` is paid. */
 export const paidThroughInForce = paidThrough('coalesce(own.type, every.type)', 'a');
 
-/** How an affiliate `a` is paid in a currency. In: SQL of the currency. */
+/** How an affiliate `a` is paid in a currency, given as SQL. */
 const paidThroughIn = (currency: string): string =>
   paidThrough(`(select f.type from ${destinationInForce('a.account_id', 'a.id', currency)} f)`, 'a');
 
-/** The type of the destination in force of an affiliate `a` for all currencies, else of another; null = there is none. */
+/** The type of an affiliate `a`'s destination in force: the one for all currencies, or any other, or null. */
 export const destinationType = `(select f.type from affiliate_destinations f
   where f.account_id = a.account_id and f.affiliate_id = a.id and f.replaced_at is null
   order by f.currency nulls first limit 1)`;
 
-/** How an affiliate `a` is paid, by the destination for all currencies, else by one for some. */
+/** How an affiliate `a` is paid: by the destination for all currencies, or by any other. */
 export const paidThroughInAny = paidThrough(destinationType, 'a');
 
 /**
- * Whether it is known where an affiliate `a` is paid: PayPal pays to `paypal_email`, Wise needs a name, a bank account
- * is enough, and for other ways nothing is stored here. In: SQL of the currency; null = in any.
+ * Whether the affiliate `a` can be paid: PayPal needs `paypal_email`, Wise needs a name, a bank account suffices, and
+ * other methods store nothing here. Takes SQL for the currency; null = any.
  */
 export function hasDestination(currency: string | null): Sql {
   const method = currency === null ? paidThroughInAny : paidThroughIn(currency);
@@ -108,8 +109,8 @@ export function hasDestination(currency: string | null): Sql {
 }
 
 /**
- * When the waiting time of an affiliate `a` ends whose account `o` has one, or null: counted from the last change of where a
- * currency is paid, by the destination in force `x` or its absence. In: SQL of the currency.
+ * When the waiting period of an affiliate `a` of account `o` ends, or null. It starts at the last change of the
+ * destination for a currency (SQL), where `x` is the destination in force, if any.
  */
 export const waitsUntil = (currency: string): string => `case when o.destination_wait_hours > 0 then
   greatest(x.created_at, x.restored_at,

@@ -7,33 +7,33 @@ import type { AccountId } from '../../kernel/ids.ts';
 import { digestPrefix, type Vault } from '../../kernel/vault.ts';
 
 /*
- * What is kept of files that came or went: a keyed digest. A plain one would give away what is in a file: who knows the
- * rest of it finds a tax number by trying a billion. Equal files of an account have equal digests until the secret key
- * is changed; digests under the key before are dropped then.
+ * Keyed digests of uploaded and downloaded files. A plain digest would leak the content: with the rest of the file known,
+ * a tax number is found by trying a billion. Equal files of an account have equal digests until the secret key changes;
+ * older digests are then dropped.
  */
 
 /** The tables with digests of files, each with the column `file_digest`. */
 const TABLES = ['imports', 'payout_results', 'payment_file_downloads'].map((table) => raw(table));
 
-/** The digest to be kept of a file. In: the SHA-256 of its bytes. */
+/** The digest to store for a file. `sha256` is the SHA-256 of its bytes. */
 export async function fileDigest(tx: Tx, vault: Vault, account: AccountId, sha256: Buffer): Promise<Buffer> {
   return vault.digest(sha256, `files ${account}`, await sealingKey(tx));
 }
 
-/** The field of records. */
+/** The field `digest` in records. */
 export const digestField = nullable(
   Type.String({
     description:
-      'a keyed digest of the file, hexadecimal: equal for equal files of the account until the secret key of the server is ' +
-      'changed; null when it was dropped then, or the download was cut off',
+      'a keyed digest of the file, hexadecimal: equal for equal files of the account until the secret key of the server ' +
+      'changes; null if dropped since, or if the download was cut off',
     examples: ['9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08'],
   }),
 );
 
-/** SQL: a digest as records have it, hexadecimal without the name of its key. In: the column. */
+/** SQL for a digest as shown in records: hexadecimal, without the key's name. */
 export const shownDigest = (column: string) => `encode(substring(${column} from 9), 'hex')`;
 
-/** Drops the digests that were made under another key than this. Nobody makes any meanwhile: see `holdSealing`. */
+/** Drops digests made under another key. `holdSealing` keeps others from writing digests meanwhile. */
 export async function dropOtherDigests(tx: Tx, fingerprint: string): Promise<void> {
   const prefix = digestPrefix(fingerprint);
   for (const table of TABLES) {

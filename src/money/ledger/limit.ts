@@ -8,19 +8,19 @@ import { OPEN } from './balances.ts';
 import { lockBooks } from './books.ts';
 
 /*
- * No balance of an affiliate in a currency exceeds 2^53 - 1 minor units, above or below zero: JSON clients would round it.
- * What is limited are the credits (open commissions above zero, those of the unpaid payout, and what was paid) and the
- * debts (open commissions below zero). Every balance lies between the two, also when time or a payout moves amounts.
+ * No balance of an affiliate in a currency exceeds 2^53 - 1 minor units, above or below zero: JSON clients would round
+ * it. The limit applies to credits (open commissions above zero, those in the unpaid payout, and paid amounts) and debts
+ * (open commissions below zero). Every balance lies between the two, also when time or a payout moves amounts.
  *
- * Commissions are created without waiting for each other, so nobody knows the exact sums. Far below the limit nobody needs
- * them: whoever has written checks, in a statement that runs anyway, that the sums which are folded and the large notes
- * stay below a quarter of the limit. The other three quarters have room for what cannot be seen: half a million
- * small notes of the affiliate, and a thousand transactions at a time with at most MOST_UNLOCKED each. Whoever finds more,
- * or adds more, locks the books and the affiliate. The inserts of others hold a share of that lock from their foreign key
- * on, and check after it. So under the lock the sums are exact. Why: docs/decisions/0074-balances-are-summed-exactly-near-their-limit.md.
+ * Commissions are created concurrently, so no transaction knows the exact sums. Far below the limit none needs to: each
+ * writer checks, in a statement it runs anyway, that the folded sums and the large notes stay below a quarter of the
+ * limit. The other three quarters leave room for what it cannot see: half a million small notes of the affiliate, and a
+ * thousand concurrent transactions of at most MOST_UNLOCKED each. A writer above that threshold locks the books and the
+ * affiliate. Other inserts hold a share of that lock from their foreign key on, and check after taking it, so sums read
+ * under the lock are exact (docs/decisions/0074-balances-are-summed-exactly-near-their-limit.md).
  */
 
-/** Up to here, in minor units, balances are not added up exactly. */
+/** Balances below this, in minor units, are not added up exactly. */
 const SURELY_BELOW = 2n ** 51n;
 /** The most that a transaction adds to a balance without the lock, in minor units. */
 export const MOST_UNLOCKED = 2n ** 42n;
@@ -48,10 +48,10 @@ export const isNearLimit = (account: AccountId, affiliate: Sql, currency: Sql): 
 
 const locked = new WeakMap<Tx, Set<bigint>>();
 
-/** The affiliates whose balances nobody else changes until the transaction ends. */
+/** The affiliates whose balances this transaction has locked. */
 const lockedIn = (tx: Tx): ReadonlySet<bigint> => locked.get(tx) ?? new Set();
 
-/** Locks the balances of affiliates of the account until the transaction ends. It has written none of them yet. */
+/** Locks balances of the account's affiliates until the transaction ends. Call it before writing any of them. */
 export async function lockBalances(tx: Tx, account: AccountId, affiliates: readonly bigint[]): Promise<void> {
   if (affiliates.length === 0) return;
   await lockBooks(tx, account);
@@ -63,8 +63,8 @@ export async function lockBalances(tx: Tx, account: AccountId, affiliates: reado
 }
 
 /**
- * After commissions of these affiliates were written and their balances found near the limit: begins the transaction
- * again with the lock, unless it has it.
+ * Called after commissions were written and balances found near the limit. Restarts the transaction with the lock, unless
+ * it already holds it.
  */
 export function beginLocked(tx: Tx, account: AccountId, affiliates: readonly bigint[]): void {
   const before = lockedIn(tx);
@@ -89,16 +89,16 @@ const exactly = (account: AccountId): Sql => {
         + coalesce((select sum(paid) from affiliate_balance_notes where ${own}), 0))) part) now`;
 };
 
-/** A line of a source of commissions that would bring a balance over the limit. */
+/** A source line that would bring a balance over the limit. */
 export interface BeyondLimit extends Pair {
   readonly line: number;
-  /** What the credits would be, or the debts as a negative amount, with the new lines up to this one. */
+  /** The credits, or the debts as a negative amount, including all new lines up to this one. */
   readonly sum: bigint;
 }
 
 /**
- * Selects the new lines of a source `s` of commissions that are not written yet and would bring a balance over the limit, in
- * order. Only of affiliates that are locked: the others are far from it. null = none is locked.
+ * Selects, in order, the unwritten lines of a source `s` of commissions that would bring a balance over the limit.
+ * Considers only locked affiliates: the others are far below it. Returns null if none is locked.
  */
 export function beyondLimitIn(tx: Tx, account: AccountId, source: Sql): Sql | null {
   const affiliates = [...lockedIn(tx)];
@@ -112,7 +112,7 @@ export function beyondLimitIn(tx: Tx, account: AccountId, source: Sql): Sql | nu
         added as (
           select *, sum(greatest(amount, 0)) over up_to_here as credits, sum(greatest(-amount, 0)) over up_to_here as debts
           from fresh window up_to_here as (partition by affiliate_id, currency order by line)),
-        -- once for each pair, not for each line
+        -- once per pair, not per line
         now as materialized (
           select p.*, now.credits, now.debts from (select distinct affiliate_id, currency from fresh) p ${exactly(account)})
         select f.line, f.affiliate_id, f.currency,
@@ -122,15 +122,15 @@ export function beyondLimitIn(tx: Tx, account: AccountId, source: Sql): Sql | nu
         order by f.line`;
 }
 
-/** Those lines. */
+/** The lines that `beyondLimitIn` selects. */
 export async function linesBeyondLimit(tx: Tx, account: AccountId, source: Sql): Promise<BeyondLimit[]> {
   const found = beyondLimitIn(tx, account, source);
   return found === null ? [] : rows(tx, found);
 }
 
 /**
- * After a commission of an affiliate was changed or a debt created under the lock of the books: refuses what brought the
- * balance over the limit. Throws `amount_too_large`.
+ * Throws `amount_too_large` if a changed commission or a new debt brought the affiliate's balance over the limit. The
+ * caller has locked the books.
  */
 export async function refuseBeyondLimit(
   tx: Tx,
@@ -159,7 +159,7 @@ export function beyondLimit(found: Pair & { readonly sum: bigint }): Failure {
   return fail('amount_too_large', beyondLimitRule(found));
 }
 
-/** Its message. */
+/** The message of `beyondLimit`. */
 export function beyondLimitRule({ affiliate_id, currency, sum }: Pair & { readonly sum: bigint }): string {
   const [what, most] = sum < 0n ? ['debts', -MAX_JSON_INTEGER] : ['commissions', MAX_JSON_INTEGER];
   return (

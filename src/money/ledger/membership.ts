@@ -7,7 +7,7 @@ import { revise } from './books.ts';
 import { deletePayout, refreshTotals } from './payout-totals.ts';
 import { readSummary } from './payouts.ts';
 
-/** The commissions of one affiliate in one currency: the unit that the rules of a payout apply to. */
+/** The commissions of one affiliate in one currency: the unit that payout rules apply to. */
 export interface Group {
   readonly account: AccountId;
   readonly payout: PayoutId;

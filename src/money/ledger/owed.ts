@@ -5,10 +5,10 @@ import { fresh, OPEN } from './balances.ts';
 import { hasDestination } from './destinations.ts';
 
 /*
- * What all affiliates of an account are owed. The state of a balance says whether a payout without filters would
- * include it, or why not. States are computed when balances are folded, together with their sums by currency. Readers
- * correct the sums by what is not folded yet: new amounts, changed affiliates, and all balances if the account's
- * minimums have changed. So the sums are always current, and the cost of a read depends on recent changes only.
+ * What all affiliates of an account are owed. A balance's state says whether a payout without filters would include it,
+ * or why not. States are computed when balances are folded, together with their sums by currency. Readers correct the
+ * sums for what is not folded yet: new amounts, changed affiliates, and every balance if the account's minimums changed.
+ * So the sums are always current, and the cost of a read depends on recent changes only.
  */
 
 /** `payable` without a destination is a separate state. */
@@ -40,7 +40,7 @@ export const judging = (exempt: Sql): Sql => sql`
                 when ${hasDestination('d.currency')} then 'payable' else 'without_destination' end as state
     from delta d
     join accounts o on o.id = d.account_id
-    -- one by one: nobody knows beforehand that few balances change
+    -- row by row: the planner does not know that few balances change
     cross join lateral (
       select * from affiliates a where a.account_id = d.account_id and a.id = d.affiliate_id offset 0) a
     left join lateral (
@@ -86,7 +86,7 @@ export interface PayoutSum extends Omit<OwedSum, 'state'> {
   readonly payout_id: string;
 }
 
-/** What all affiliates of an account are owed, and what is in its unpaid payout. */
+/** What an account owes its affiliates, and what its unpaid payout contains. */
 export function readOwed(db: Reader, account: AccountId): Promise<(OwedSum | PayoutSum)[]> {
   const ofAccount = sql`account_id = ${account}`;
   const owedAgain = sql`

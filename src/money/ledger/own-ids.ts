@@ -3,17 +3,17 @@ import sql, { raw, type Sql } from 'sql-template-tag';
 const OWN = 'payhook';
 
 /**
- * The rule that an `external_id` from a client breaks, or null: ids that start with `payhook:` are reserved for
- * commissions that Payhook creates itself.
+ * The rule that a client's `external_id` breaks, or null. Ids that start with `payhook:` are reserved for commissions
+ * that Payhook creates.
  */
 export function externalIdRule(externalId: string): string | null {
   return externalId.startsWith(`${OWN}:`)
-    ? `external_id must not begin with ${OWN}:, which is reserved for what Payhook creates itself`
+    ? `external_id must not begin with ${OWN}:, which is reserved for commissions that Payhook creates`
     : null;
 }
 
 /**
- * SQL: the `external_id` of a commission that Payhook creates itself, `payhook:<kind>:<of>:<id of the commission>`. The
+ * SQL for the `external_id` of a commission that Payhook creates: `payhook:<kind>:<of>:<id of the commission>`. The
  * commission's new id makes it unique, even among ids stored before the prefix was reserved. `idColumn` is the SQL name
  * of that id.
  */

@@ -10,8 +10,8 @@ import {
   paidThrough,
   paidThroughField,
   paidThroughInForce,
-  toldDestinationInForce,
-  toldDestinationOfLine,
+  shownDestinationInForce,
+  shownDestinationOfLine,
 } from './destinations.ts';
 
 /** Why an affiliate can be left out of a payout. */
@@ -31,7 +31,10 @@ const total = strict(
     affiliate_count: Type.Integer(),
     paid_amount: { ...amount, description: 'what was paid, in minor units' },
     paid_count: Type.Integer({ description: 'commissions of lines that were paid, also in part' }),
-    carried_amount: { ...amount, description: 'what paid lines did not pay: owed again by an adjustment' },
+    carried_amount: {
+      ...amount,
+      description: 'the unpaid part of paid lines: owed again through an adjustment',
+    },
     released_amount: amount,
     released_count: Type.Integer({ description: 'commissions that were released and are owed again' }),
   },
@@ -51,17 +54,19 @@ const lineTotal = strict(
       ...amount,
       description: 'what was paid; 0 until the payout is completed, and for released lines',
     },
-    carried_amount: { ...amount, description: 'what a paid line did not pay: owed again by an adjustment' },
-    returned_amount: { ...amount, description: 'what came back of what was paid' },
-    payment_reference: nullable(Type.String({ description: 'how you find the transfer' })),
+    carried_amount: {
+      ...amount,
+      description: 'the unpaid part of a paid line: owed again through an adjustment',
+    },
+    returned_amount: { ...amount, description: 'the part of the payment that was returned' },
+    payment_reference: nullable(Type.String({ description: 'identifies the transfer' })),
     is_in_file: Type.Boolean({
-      description:
-        'it is in a payment file that was downloaded and that no later file of its format and currency replaced',
+      description: 'in a downloaded payment file that no later file of its format and currency has replaced',
     }),
     destination: nullable({
       ...lineDestination,
       description:
-        'where it goes, from the affiliate until the payout is paid; null: none, paid as `paid_through` says',
+        'the destination: taken from the affiliate until the payout is paid; null: none, paid as `paid_through` says',
     }),
     paid_through: paidThroughField,
   },
@@ -74,7 +79,8 @@ export const line = strict(
     affiliate_id: Type.Integer(),
     name: nullable(
       Type.String({
-        description: 'name and destination follow the affiliate until the payout is paid, then stay',
+        description:
+          'name and destination follow the affiliate until the payout is paid, and are fixed from then on',
       }),
     ),
     email: nullable(Type.String()),
@@ -92,13 +98,13 @@ export const line = strict(
     payment_reference: nullable(
       Type.String({
         description:
-          'given at completion: how you find the transfer; null when it differs between currencies',
+          'identifies the transfer, as given at completion; null when it differs between currencies',
       }),
     ),
     returned_amount: nullable(
       Type.Integer({
         description:
-          'what came back, minor units; null when the affiliate is paid in several currencies, see totals',
+          'the returned amount in minor units; null when the affiliate is paid in several currencies, see totals',
       }),
     ),
   },
@@ -124,17 +130,17 @@ const excluded = Type.Array(
       }),
     ),
   }),
-  { description: 'who was left out, a row per reason' },
+  { description: 'who was left out, one row per reason' },
 );
 
 export const summaryFields = {
   id: Type.String({ examples: ['po_0192f8e5c7a7b3e9d0192f8e5c7a7b3e'] }),
   object: Type.Literal('affiliate_payout'),
-  number: Type.Integer({ description: 'rises per account, with possible gaps' }),
+  number: Type.Integer({ description: 'increases per account, may have gaps' }),
   status: Type.Enum(['unpaid', 'paid'], { title: 'PayoutStatus', description: 'paid is final' }),
   filters: nullable(Type.Record(Type.String(), Type.Unknown(), { description: 'as normalised and applied' })),
   search: nullable(Type.String({ description: 'as applied; null = none' })),
-  as_of: { ...timestamp, description: 'the moment it was created: it holds what was owed then' },
+  as_of: { ...timestamp, description: 'the time of creation: it contains what was owed at that time' },
   currency: nullable({ ...currencyCode, description: 'null when there are several; amount is null too' }),
   amount: nullable(amount),
   totals: Type.Array(total, {
@@ -146,7 +152,7 @@ export const summaryFields = {
   revision: Type.Integer({ description: 'the ETag; rises with every change' }),
   created_by: Type.String({ description: 'the id of the key, user or application' }),
   schedule_id: nullable(
-    Type.String({ description: 'the schedule that prepared it; it may have been deleted since' }),
+    Type.String({ description: 'the schedule that prepared it, which may have been deleted since' }),
   ),
   created_at: timestamp,
   updated_at: timestamp,
@@ -171,10 +177,10 @@ export const payoutFields = {
 export const payout = strict(payoutFields, { title: 'Payout' });
 export type Payout = Static<typeof payout>;
 
-/** A field of the affiliate `a` until the payout `p` is paid, then its copy in the line `l`. */
+/** A field of the affiliate `a` until the payout `p` is paid, then the copy in the line `l`. */
 export const frozen = (name: string): string =>
   `case when p.status = 'paid' then l.${name} else a.${name} end`;
-/** The name of an affiliate or line; null when there is none. */
+/** The name of an affiliate or line, or null. */
 export const fullName = (alias: string): Sql =>
   raw(`nullif(trim(concat_ws(' ', ${alias}.name_first, ${alias}.name_last)), '')`);
 
@@ -185,7 +191,7 @@ export const paidAmount = (alias: string): string =>
 /** The totals of an affiliate in a prospective payout, over grouped rows `t` joined to their affiliate `a` and `destinationsInForce`. */
 export const undecidedTotals = sql`json_agg((select s from (
   select t.currency, t.amount, t.commission_count, null::boolean as is_paid, 0 as paid_amount, 0 as carried_amount,
-         0 as returned_amount, null as payment_reference, false as is_in_file, ${raw(toldDestinationInForce)} as destination,
+         0 as returned_amount, null as payment_reference, false as is_in_file, ${raw(shownDestinationInForce)} as destination,
          ${raw(paidThroughInForce)} as paid_through) s) order by t.currency)`;
 
 /** Whether a line `t` is in a file that was downloaded and not replaced. */
@@ -210,7 +216,10 @@ export const lineRecord = columnsOf(line, {
   returned_amount: 't.returned_amount',
 });
 
-/** How a line `l` of a payout `p` with totals `t` is paid: as its affiliate `a` until the payout is paid, then as it was. */
+/**
+ * How a line `l` with totals `t` of a payout `p` is paid: as its affiliate `a` until the payout is paid, then as
+ * recorded.
+ */
 const PAID_THROUGH_OF_LINE = `(select ${paidThrough('y.type', 'd')} from (select ${frozen('payout_method')} as payout_method,
   ${frozen('paypal_email')} as paypal_email) d left join ${destinationOfLine} y on true)`;
 
@@ -222,7 +231,7 @@ export const lineJoins = sql`join affiliates a on a.account_id = l.account_id an
            case when count(*) = 1 or sum(s.returned_amount) = 0 then sum(s.returned_amount) end as returned_amount,
            json_agg(s order by s.currency) as totals
     from (select currency, amount, commission_count, is_paid, ${raw(paidAmount('t'))} as paid_amount, carried_amount,
-                 returned_amount, payment_reference, ${raw(isInFile)} as is_in_file, ${raw(toldDestinationOfLine)} as destination,
+                 returned_amount, payment_reference, ${raw(isInFile)} as is_in_file, ${raw(shownDestinationOfLine)} as destination,
                  ${raw(PAID_THROUGH_OF_LINE)} as paid_through
           from payout_line_totals t
           where t.account_id = l.account_id and t.payout_id = l.payout_id and t.affiliate_id = l.affiliate_id) s) t`;
@@ -259,7 +268,7 @@ const summaryColumns = {
   paid_by: 'p.paid_by',
   approval: approvalColumn,
 };
-/** The columns of a payout in lists and events, over `payouts p`: without its lines and exclusions. */
+/** A payout with more lines omits them from its record. */
 export const summary = columnsOf(payoutSummary, summaryColumns);
 /** The columns of a whole payout. */
 export const record = columnsOf(payout, { ...summaryColumns, affiliates: lines, excluded: 'p.excluded' });

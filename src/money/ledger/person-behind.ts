@@ -4,8 +4,8 @@ import type { Author } from '../../kernel/author.ts';
 import type { AccountId, UserId } from '../../kernel/ids.ts';
 
 /**
- * The person (their user's UUID) behind a request: who signed in, on whose grant an application acts, or who made the key.
- * null = nobody is known: a key that the set-up or a command made, or the command line itself.
+ * The user (UUID) behind a request: the signed-in user, the one who authorized the application, or the one who made the
+ * key. Null if unknown: a key made by set-up or by a command, or the command line itself.
  */
 export async function personBehind(
   tx: Tx,

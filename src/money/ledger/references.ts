@@ -18,17 +18,19 @@ async function missingOf(
   return missing.map((row) => row.id);
 }
 
-/** Which of these ids are not affiliates of the account, in the given order. */
+/** The ids that are not affiliates of the account, in the given order. */
 export function missingAffiliates(db: Reader, account: AccountId, ids: readonly number[]): Promise<bigint[]> {
   return missingOf(db, 'affiliates', account, ids);
 }
 
-/** Which of these ids are not programs of the account, in the given order. */
+/** The ids that are not programs of the account, in the given order. */
 export function missingPrograms(db: Reader, account: AccountId, ids: readonly number[]): Promise<bigint[]> {
   return missingOf(db, 'affiliate_programs', account, ids);
 }
 
-/** The ways for an input to reference its affiliate, each with the condition over `affiliates a` for a given text. */
+/**
+ * The fields by which an input can reference its affiliate, each with a condition over `affiliates a` for a given text.
+ */
 export const AFFILIATE_NAMES = {
   affiliate_id: (given: Sql) => sql`a.id = ${given}::bigint`,
   affiliate_email: (given: Sql) => sql`lower(a.email) = lower(normalize(${given}))`,
@@ -45,7 +47,7 @@ export interface AffiliateReference {
   readonly affiliate_external_id?: string;
 }
 
-/** The references that are given. */
+/** The reference fields that are present. */
 export function namesGiven(reference: AffiliateReference): AffiliateName[] {
   return NAMES.filter((name) => reference[name] !== undefined);
 }
@@ -55,12 +57,10 @@ export function referenceRule(reference: AffiliateReference): string | null {
   const given = namesGiven(reference);
   if (given.length === 1) return null;
   const found = given.length === 0 ? 'none of them' : given.join(' and ');
-  return `exactly one of ${NAMES.join(', ')} names the affiliate; there is ${found}`;
+  return `exactly one of ${NAMES.join(', ')} must name the affiliate, but the input has ${found}`;
 }
 
-/**
- * The lines with `affiliate_id`, resolved from whichever reference each has; undefined if there is no such affiliate.
- */
+/** Resolves each line's reference to an `affiliate_id`, which is undefined if there is no such affiliate. */
 export async function withAffiliateIds<Line extends AffiliateReference>(
   db: Reader,
   account: AccountId,

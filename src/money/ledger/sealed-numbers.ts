@@ -5,25 +5,25 @@ import { type AccountId, nil } from '../../kernel/ids.ts';
 import { type SealedIn, SecretKeyError, sealPrefix, type Vault } from '../../kernel/vault.ts';
 
 /*
- * Numbers of affiliates that are sealed under the secret key: bank accounts, tax ids. Each table has the columns
- * account_id, id, affiliate_id, number (sealed; null = lost) and number_mark, a keyed hash by which equal numbers of an
- * account are found.
+ * Affiliates' numbers that are sealed under the secret key: bank accounts, tax ids. Each table has the columns
+ * account_id, id, affiliate_id, number (sealed; null = lost) and number_mark, a keyed hash that finds equal numbers
+ * within an account.
  */
 
 /** A table with sealed numbers. `Id` is the UUID of its rows. */
 interface SealedTable<Id extends string> {
   readonly table: string;
-  /** A column that belongs to what a number means: numbers are equal when it is equal too. */
-  readonly beside: string;
-  /** Where the number of a row is sealed. */
+  /** The column that qualifies a number: numbers are equal only if it is equal too. */
+  readonly qualifier: string;
+  /** What a row's number is bound to when sealed. */
   placeOf(account: AccountId, id: Id): SealedIn;
   /** The context of marks, within an account. */
   markContext(account: AccountId): string;
-  /** What of an affiliate cannot be opened, and what to do, for a message. */
+  /** The unreadable number and the remedy, for a message. */
   readonly unreadable: { readonly what: string; readonly remedy: string };
 }
 
-/** A row; numbers are moved in this order. */
+/** A row's position. Numbers are resealed in this order. */
 export interface SealedPlace<Id> {
   readonly account: AccountId;
   readonly id: Id;
@@ -39,25 +39,26 @@ interface SealedRow<Id> {
   readonly account_id: AccountId;
   readonly id: Id;
   readonly affiliate_id: bigint;
-  readonly beside: string | null;
+  readonly qualifier: string | null;
   readonly number: Buffer;
 }
 
 interface Resealed<Id> {
   readonly account_id: AccountId;
   readonly id: Id;
-  /** Hexadecimal; null = given up. */
+  /** Hexadecimal; null if abandoned. */
   readonly number: string | null;
   readonly mark: string | null;
 }
 
-/** The text that the mark of a number is made of. */
-export const markedText = (beside: string | null, number: string): string => `${beside ?? ''} ${number}`;
+/** The text whose keyed hash is the mark of a number. */
+export const markedText = (qualifier: string | null, number: string): string =>
+  `${qualifier ?? ''} ${number}`;
 
-/** The id of a row to be written, for what is sealed before: it is sealed for this row. */
+/** The id for a new row. Generated first, because the row's values are sealed for it. */
 export const newSealedId = <Id extends string>() => randomUUID() as Id;
 
-/** Bytes as the text that PostgreSQL reads as a bytea. */
+/** Bytes as bytea input text for PostgreSQL. */
 export const byteaText = (bytes: Buffer | null): string | null =>
   bytes === null ? null : `\\x${bytes.toString('hex')}`;
 
@@ -66,11 +67,11 @@ const lossOf = ({ account_id, affiliate_id }: SealedRow<unknown>): LostNumber =>
   affiliate: Number(affiliate_id),
 });
 
-/** What can be done to all numbers of a table, when the secret key changes or is lost. */
+/** Operations on all numbers of a table, for when the secret key changes or is lost. */
 export function sealedNumbers<Id extends string>(spec: SealedTable<Id>) {
   const { placeOf, markContext } = spec;
   const table = raw(spec.table);
-  const columns = sql`account_id, id, affiliate_id, ${raw(spec.beside)} as beside, number`;
+  const columns = sql`account_id, id, affiliate_id, ${raw(spec.qualifier)} as qualifier, number`;
   const allSealed = sql`select ${columns} from ${table} where number is not null order by account_id, id`;
 
   const opens = (vault: Vault, { account_id, id, number }: SealedRow<Id>): boolean => {
@@ -92,12 +93,12 @@ export function sealedNumbers<Id extends string>(spec: SealedTable<Id>) {
     }
   };
   const again = (vault: Vault, fingerprint: string, row: SealedRow<Id>, number: string): Resealed<Id> => {
-    const { account_id, id, beside } = row;
+    const { account_id, id, qualifier } = row;
     return {
       account_id,
       id,
       number: vault.seal(number, placeOf(account_id, id), fingerprint).toString('hex'),
-      mark: vault.mark(markedText(beside, number), markContext(account_id), fingerprint).toString('hex'),
+      mark: vault.mark(markedText(qualifier, number), markContext(account_id), fingerprint).toString('hex'),
     };
   };
 
@@ -109,8 +110,8 @@ export function sealedNumbers<Id extends string>(spec: SealedTable<Id>) {
     },
 
     /**
-     * Seals the next numbers after a cursor anew, at most `limit`, but none in a row that somebody else has. Returns the
-     * new cursor, null when none was left, and how many. Throws SecretKeyError when one cannot be opened.
+     * Reseals up to `limit` numbers after a cursor under the current key, and skips rows locked by others. Returns the
+     * new cursor (null at the end) and the number resealed. Throws SecretKeyError if one cannot be opened.
      */
     async reseal(
       tx: Tx,
@@ -131,13 +132,15 @@ export function sealedNumbers<Id extends string>(spec: SealedTable<Id>) {
       return { last: last ? { account: last.account_id, id: last.id } : null, count: found.length };
     },
 
-    /** Whose numbers this vault cannot open. */
+    /** The numbers that this vault cannot open. */
     async findLost(db: Reader, vault: Vault): Promise<LostNumber[]> {
       const all = await rows<SealedRow<Id>>(db, allSealed);
       return all.filter((row) => !opens(vault, row)).map(lossOf);
     },
 
-    /** Gives up the numbers that this vault cannot open, and seals the rest under the key. Returns the losses. */
+    /**
+     * Abandons the numbers that this vault cannot open, and reseals the rest under the current key. Returns the losses.
+     */
     async giveUp(tx: Tx, vault: Vault, fingerprint: string): Promise<LostNumber[]> {
       const all = await rows<SealedRow<Id>>(tx, sql`${allSealed} for no key update`);
       const lost = all.filter((row) => !opens(vault, row));
@@ -155,7 +158,7 @@ export function sealedNumbers<Id extends string>(spec: SealedTable<Id>) {
   };
 }
 
-/** What a slice of numbers is sealed anew with, and where it begins. */
+/** The keys and the position of a slice of numbers to reseal. */
 export interface Resealing<Id> {
   readonly vault: Vault;
   readonly fingerprint: string;

@@ -5,9 +5,9 @@ import { cut, floorTo, type Lengths } from '../../kernel/spans.ts';
 import { formatInstant, type Span } from '../../kernel/time.ts';
 
 /*
- * What happened to commissions over time, without reading them: every change records what happened and when in notes,
+ * What happened to commissions over time, without reading them. Every change records what happened and when in notes,
  * which are folded into sums by UTC day, hour and quarter hour. Readers add the notes that are not folded yet. A span in
- * any time zone is made up of whole days, hours and quarter hours, because all offsets are multiples of 15 minutes.
+ * any time zone consists of whole days, hours and quarter hours, because all offsets are multiples of 15 minutes.
  */
 
 /** The kinds of changes; each has a sum and a count. */
@@ -32,22 +32,22 @@ export function noteSeries(account: AccountId, happened: Sql): Sql {
     from (${happened}) h group by 2, 3, 4, 5 having sum(amount) <> 0 or sum(count) <> 0`;
 }
 
-/** Excludes commissions that deduct from a paid one, or owe again what a payout did not pay. */
+/** Excludes clawbacks of paid commissions, and amounts owed again because a payout did not pay them. */
 const OWN = sql`type <> 'clawback' and returns_payout_id is null`;
 
-/** What was earned or adjusted by new commissions, or is removed by undoing their import: columns `NOTED` of a CTE. */
+/** What new commissions earned or adjusted, or what undoing their import removes: columns `NOTED` of a CTE. */
 export const earnedBy = (sign: '' | '-', source: Sql): Sql => sql`
   select case type when 'adjustment' then 'adjusted' else 'earned' end as kind, program_id, currency, occurred_at as at,
          ${raw(sign)}original_amount as amount, ${raw(sign)}1 as count
   from ${source} where ${OWN}`;
 
-/** What voiding took from the commissions of a CTE, with the columns `NOTED`: what refunds had not taken before. */
+/** The amounts that voiding removed from the commissions of a CTE with the columns `NOTED`, beyond earlier refunds. */
 export const voidedOf = (sign: '' | '-', source: Sql): Sql => sql`
   select 'voided' as kind, program_id, currency, voided_at as at,
          ${raw(sign)}(original_amount - refunded_amount) as amount, ${raw(sign)}1 as count
   from ${source} where voided_at is not null and ${OWN} and original_amount <> refunded_amount`;
 
-/** What the refund items of a CTE (refund_id, commission_id, amount) took, or no longer take. */
+/** The amounts that the refund items of a CTE (refund_id, commission_id, amount) took or gave back. */
 export const refundedBy = (account: AccountId, sign: '' | '-', source: Sql): Sql => sql`
   select 'refunded' as kind, c.program_id, c.currency, r.occurred_at as at, ${raw(sign)}i.amount as amount,
          ${raw(sign)}1 as count
@@ -65,7 +65,7 @@ export interface SeriesSum {
   readonly count: bigint;
 }
 
-/** The sums in each of several spans, cut at quarter hours; of all programs unless one is given. */
+/** The sums in each of several spans, cut at quarter hours, of one program or all. */
 export function readSeries(
   db: Reader,
   account: AccountId,
@@ -108,7 +108,7 @@ export function readSeries(
 
 const FOLDED_AT_ONCE = 20_000;
 
-/** Adds a batch of notes to the sums; returns their number. Readers see the same sums before and after. */
+/** Adds a batch of notes to the sums. Returns the number of notes. Readers see the same sums before and after. */
 export async function foldSeries(tx: Tx): Promise<number> {
   const spans = join(
     Object.entries(SPANS).map(([span, length]) => sql`('${raw(span)}', interval '${raw(length)}')`),

@@ -133,7 +133,7 @@ export interface PaymentFormat {
 
 /** Why files that move money leave out affiliates who must not be paid now. The time is told by hours, so that many are one group. */
 export const NOT_NOW = `when r.is_switched_off then 'is_ready_for_payout is false'
-    when r.waits_until > now() then 'where they are paid was changed less than ' || r.destination_wait_hours || ' hours ago: paid from '
+    when r.waits_until > now() then 'the destination changed less than ' || r.destination_wait_hours || ' hours ago: paid from '
       || to_char(date_trunc('hour', (r.waits_until + interval '1 hour') at time zone r.time_zone), 'YYYY-MM-DD HH24:MI') || ' on ('
       || r.time_zone || ')'`;
 

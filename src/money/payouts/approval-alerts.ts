@@ -5,10 +5,10 @@ import { notify } from '../../notices/notices.ts';
 import { approvalStatus } from '../ledger/approval.ts';
 
 /**
- * Notes alerts about payouts that wait for a second person: once, and once more when a change voids what was decided.
- * Further changes while it waits are not told.
+ * Notifies about payouts that wait for a second person: once, and again when a change voids a decision. Further changes
+ * of a waiting payout do not notify again.
  */
-export async function lookAtApprovals(tx: Tx): Promise<number> {
+export async function notifyOfWaitingApprovals(tx: Tx): Promise<number> {
   const waiting = await rows<{ account: AccountId; payout: PayoutId }>(
     tx,
     sql`update payout_books b set told_approval = w.mark

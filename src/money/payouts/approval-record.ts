@@ -7,45 +7,43 @@ const reason = Type.Enum(['approver_is_creator', 'approver_changed_payout', 'app
   description: 'the reason with which their approval is refused',
 });
 
-/** How the approval of a payout stands, and who may give one. */
+/** The approval state of a payout, and who may approve it. */
 export const payoutApproval = strict(
   {
     object: Type.Literal('payout_approval'),
     payout_id: Type.String({ examples: ['po_0192f8e5c7a7b3e9d0192f8e5c7a7b3e'] }),
-    revision: Type.Integer({ description: 'the revision of the payout, which the rest is about' }),
+    revision: Type.Integer({ description: 'the revision of the payout that this describes' }),
     status: approvalStatuses,
     required_count: Type.Integer({
       description:
-        'how many people must approve it; 0 when the account wants no approval, or the payout is paid',
+        'how many people must approve it; 0 if the account requires no approval or the payout is paid',
     }),
     required_because: nullable(
       Type.String({
-        description: 'why two people must approve, for people to read; null when one is enough',
+        description: 'why two people must approve, as readable text; null when one is enough',
       }),
     ),
     approvals: Type.Array(
       strict({
         user_id: Type.String(),
         approved_at: timestamp,
-        note: nullable(Type.String({ description: 'what they wrote about it' })),
+        note: nullable(Type.String({ description: 'their note' })),
       }),
-      { description: 'those of this revision that count, the oldest first' },
+      { description: 'approvals of this revision that count, oldest first' },
     ),
     changes: Type.Array(
       strict({
-        revision: Type.Integer({ description: 'the revision that it made' }),
+        revision: Type.Integer({ description: 'the revision that the change produced' }),
         change: Type.Enum(['created', 'redirected', 'increased', 'reduced'], {
           title: 'PayoutChange',
           description:
             'redirected: the name, readiness or destination of an affiliate in it changed; increased, reduced: an amount did',
         }),
         actor_id: Type.String({ description: 'the id of the key, user or application that caused it' }),
-        user_id: nullable(
-          Type.String({ description: 'the person behind it; null when it belongs to nobody that is known' }),
-        ),
+        user_id: nullable(Type.String({ description: 'the person behind it; null if unknown' })),
         changed_at: timestamp,
       }),
-      { description: 'who created and changed the payout, the oldest first' },
+      { description: 'who created and changed the payout, oldest first' },
     ),
     approvers: Type.Array(
       strict({
@@ -55,17 +53,17 @@ export const payoutApproval = strict(
           strict({
             reason,
             message: Type.String({
-              description: 'for people to read; it begins with "you" about the caller',
+              description: 'readable text; it begins with "you" for the caller',
             }),
-            actor_id: Type.String({ description: 'who did what bars them' }),
+            actor_id: Type.String({ description: 'who caused the bar' }),
             at: timestamp,
           }),
-          { description: 'empty for those who can approve' },
+          { description: 'empty for users who can approve' },
         ),
       }),
       {
         description:
-          'the owners and members of the account, while the payout is unpaid and needs an approval',
+          'the owners and members of the account, while the payout is unpaid and requires approval',
       },
     ),
   },

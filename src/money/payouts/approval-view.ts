@@ -18,7 +18,7 @@ interface Standing {
   readonly changes: Json<PayoutApproval['changes']>;
 }
 
-/** How the approval of a payout stands, and who may give one. Throws `resource_missing`, `no_current_payout`. */
+/** The approval state of a payout, and who may approve it. Throws `resource_missing`, `no_current_payout`. */
 export async function getApproval(
   db: Reader,
   { account, id: caller }: Pick<Principal, 'account' | 'id'>,
@@ -42,12 +42,13 @@ export async function getApproval(
   });
 }
 
-/** Why two people must approve, for people. */
+/** Explains why two people must approve. */
 function whyTwo(revision: number, changes: PayoutApproval['changes']): string {
   const known = changes
     .filter(({ user_id }) => user_id === null)
     .flatMap(({ change }) => ruleOf(change, 'program').because ?? []);
-  const unknown = changes.length < revision ? ['a version of Payhook that did not note who changed it'] : [];
+  const unknown =
+    changes.length < revision ? ['a version of Payhook that did not record who changed it'] : [];
   return [...new Set([...known, ...unknown])].join(', and ');
 }
 

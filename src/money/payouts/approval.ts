@@ -11,17 +11,17 @@ import { readSummary } from '../ledger/payouts.ts';
 import { type Bar, barsOf } from './approvers.ts';
 import { checkRevision, getPayout, lockPayoutToChange, type PayoutRecord } from './service.ts';
 
-/** What a person decides about a payout. */
+/** A person's decision about a payout. */
 export interface Decision {
   readonly decision: 'approved' | 'rejected';
-  /** The revision that was looked at. */
+  /** The revision that the person reviewed. */
   readonly revision: number;
   readonly note: string | null;
 }
 
 /**
- * Approves or rejects a revision of an unpaid payout, for a user who is signed in. A rejection voids the approvals before it,
- * and an approval the rejection. The same decision again changes nothing. Throws `approval_not_needed`,
+ * Approves or rejects a revision of an unpaid payout for a signed-in user. A rejection voids earlier approvals, and an
+ * approval voids a rejection. Repeating the same decision changes nothing. Throws `approval_not_needed`,
  * `approver_is_creator`, `approver_changed_payout`, `approver_let_in`, `payout_is_paid`, `payout_changed`, and as
  * `lockPayoutToChange`.
  */
@@ -34,18 +34,18 @@ export async function decidePayout(
   if (user === undefined) throw new Error('only a signed-in user can decide');
   const payout = await lockPayoutToChange(tx, account, id);
   if (payout.status === 'paid')
-    throw fail('payout_is_paid', 'the payout is paid, so there is nothing to decide');
+    throw fail('payout_is_paid', 'the payout is already paid and cannot be approved or rejected');
   checkRevision(payout, [String(revision)]);
   if (!(await needsApproval(tx, account)))
     throw fail(
       'approval_not_needed',
-      'payouts of this account need no approval: see the setting approval of the account',
+      'payouts of this account need no approval: see the account setting `approval`',
     );
   if (decision === 'approved') refuseBarred(await barsOf(tx, account, payout.id, user));
   const write = decision === 'approved' ? writeApproval : writeRejection;
   if (await write(tx, { account, payout: payout.id, user, revision, note })) {
     const { status } = await readStatus(tx, account, payout.id);
-    // the first of two approvals is no event: the payout still waits
+    // the first of two approvals publishes nothing: the payout still waits
     if (status === decision) {
       const data = await readSummary(tx, account, payout.id);
       await publish(tx, { account, type: `payout.${decision}`, data });
@@ -68,7 +68,7 @@ interface Status {
   readonly given: number;
 }
 
-/** How the approval stands. The caller has locked the payout, or reads a snapshot. */
+/** The approval status. The caller has locked the payout or reads a snapshot. */
 function readStatus(db: Reader, account: AccountId, payout: PayoutId): Promise<Status> {
   return oneRow(
     db,
@@ -78,7 +78,7 @@ function readStatus(db: Reader, account: AccountId, payout: PayoutId): Promise<S
   );
 }
 
-/** Throws `approval_missing` unless the payout may be paid. The caller has locked it, or reads a snapshot. */
+/** Throws `approval_missing` unless the payout may be paid. The caller has locked it or reads a snapshot. */
 export async function refuseUnapproved(db: Reader, account: AccountId, payout: PayoutId): Promise<void> {
   const { status, revision, required, given } = await readStatus(db, account, payout);
   if (status === 'waiting') {
@@ -96,7 +96,7 @@ export async function refuseUnapproved(db: Reader, account: AccountId, payout: P
   }
 }
 
-/** What a person decided about which revision. */
+/** A decision to store. */
 interface Written {
   readonly account: AccountId;
   readonly payout: PayoutId;
@@ -105,7 +105,7 @@ interface Written {
   readonly note: string | null;
 }
 
-/** False when the same person has approved in the same words before. */
+/** Returns false if this person already approved the revision with the same note. */
 async function writeApproval(tx: Tx, { account, payout, user, revision, note }: Written): Promise<boolean> {
   const written = await rows(
     tx,
@@ -123,7 +123,7 @@ async function writeApproval(tx: Tx, { account, payout, user, revision, note }: 
   return written.length > 0;
 }
 
-/** False when the same person has rejected it in the same words before. */
+/** Returns false if this person already rejected the revision with the same note. */
 async function writeRejection(tx: Tx, { account, payout, user, revision, note }: Written): Promise<boolean> {
   const written = await rows(
     tx,

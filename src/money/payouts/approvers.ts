@@ -13,22 +13,22 @@ import {
   ruleOf,
 } from '../ledger/approval-rules.ts';
 
-/** Something that happened about a payout and a user (UUID) who might approve it. */
+/** An event that may bar a user (UUID) from approving a payout. */
 interface Fact {
   readonly user: UserId;
   readonly event: 'created' | Change | AccessChange;
   readonly by: Doer;
-  /** The public id of who did it. */
+  /** The public id of the actor. */
   readonly actor: string;
   readonly at: Timestamp;
 }
 
-/** Why a user cannot approve a payout: the rule that bars them, and who did what it is about, when. */
+/** Why a user cannot approve a payout: the rule that bars them, and who caused it and when. */
 export interface Bar extends Omit<Fact, 'event'> {
   readonly rule: ApprovalRule & Required<Pick<ApprovalRule, 'reason' | 'you' | 'they'>>;
 }
 
-// as text, for the index of these actions
+// compared as text, which the index of these actions requires
 const actions = raw(
   Object.keys(ACCESS_ACTIONS)
     .map((action) => `'${action}'`)
@@ -38,8 +38,8 @@ const actions = raw(
 const isBar = (rule: ApprovalRule): rule is Bar['rule'] => rule.effect === 'bars';
 
 /**
- * Why users cannot approve the unpaid payout: of the user, or of all with null; each rule once for each user, in the order of
- * the rules. In a transaction the caller has locked the books, which every change of the payout locks too.
+ * Why users cannot approve the unpaid payout: one user, or all with null. Each rule appears once per user, in rule order.
+ * In a transaction the caller has locked the books, which every change of the payout also locks.
  */
 export async function barsOf(
   db: Reader,
@@ -58,8 +58,8 @@ export async function barsOf(
 }
 
 /**
- * What happened, the earliest first. A person is the same in all users they had. Whoever was let in by an author or by a key
- * may be the same person, so whom they let in counts as let in by an author.
+ * The facts, oldest first. A person is the same across all users they had. A user let in by an author or by a key may be
+ * that author, so anyone they let in counts as let in by an author.
  */
 function readFacts(db: Reader, account: AccountId, payout: PayoutId, user: UserId | null): Promise<Fact[]> {
   return rows(

@@ -22,11 +22,11 @@ import { type LockedPayout, markPaid } from './store.ts';
 import { refuseWaiting } from './waiting.ts';
 
 /**
- * Completes a payout. A line is one affiliate and one currency; an entry is about one line, or without a currency
- * about all lines of the affiliate. A line listed as paid is paid whole or up to `amount`, with the rest carried to
- * the next payout; every other line is released and owed again. `paidAt` is when the money left, not before the
- * payout was made and not in the future. Throws `invalid_body`, `payout_is_paid`, `payout_changed`,
- * `approval_missing`, `duplicate_entry`, `affiliate_not_in_payout`, `invalid_amount`, `affiliates_missing`, `destination_waiting`.
+ * Completes a payout. A line is one affiliate and one currency. An entry covers one line, or without a currency all lines
+ * of the affiliate. A line listed as paid is paid in full or up to `amount`, with the rest carried to the next payout.
+ * Every other line is released and owed again. `paidAt` is when the money left, not before the payout was created and not
+ * in the future. Throws `invalid_body`, `payout_is_paid`, `payout_changed`, `approval_missing`, `duplicate_entry`,
+ * `affiliate_not_in_payout`, `invalid_amount`, `affiliates_missing`, `destination_waiting`.
  */
 export async function completePayout(
   tx: Tx,
@@ -75,7 +75,7 @@ function readPaidAt(text: string, zone: string): Span {
   return span;
 }
 
-/** The instant to store; for a day, the first one at which the payout existed. Throws `invalid_body`. */
+/** The instant to store. A day becomes its first instant at which the payout existed. Throws `invalid_body`. */
 function paidWithin({ from, until }: Span, { created_at, now }: LockedPayout): Timestamp {
   const made = Date.parse(created_at);
   if (until <= made) throw refusePaidAt(`not be before the payout was created, at ${created_at}`);
@@ -93,7 +93,7 @@ function readEntry(entry: CommissionEntry, index: number): Entry {
     throw fail('invalid_body', `${field}.currency is required with an amount`);
   }
   if (entry.amount !== undefined && !entry.is_paid) {
-    throw fail('invalid_body', `${field}.amount is what was paid, so is_paid must be true`);
+    throw fail('invalid_body', `${field}.amount is the amount paid, so is_paid must be true`);
   }
   return {
     affiliateId: entry.affiliate_id,
@@ -104,7 +104,7 @@ function readEntry(entry: CommissionEntry, index: number): Entry {
   };
 }
 
-/** Throws `duplicate_entry` for a line that two entries are about. */
+/** Throws `duplicate_entry` if two entries cover the same line. */
 function refuseRepeated(entries: readonly Entry[]): void {
   const seen = new Map<number, (string | null)[]>();
   const twice = new Set<string>();

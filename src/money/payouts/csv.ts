@@ -6,7 +6,7 @@ import { type Column, literal, selectList } from '../files/csv-export.ts';
 import { frozen } from '../ledger/payout-record.ts';
 import type { WhichPayout } from '../ledger/payouts.ts';
 
-/** What is known about a payout before its file is streamed. */
+/** What a payout file needs to know before it is streamed. */
 export interface FileHead {
   readonly id: PayoutId;
   readonly number: bigint;
@@ -27,7 +27,7 @@ export async function fileHead(db: Reader, account: AccountId, which: WhichPayou
   return row && { ...row, day: dayOf(Date.parse(row.as_of), row.zone) };
 }
 
-/** The name of a file of a payout: its number, revision and day, and what else distinguishes it from the others. */
+/** The name of a payout file: number, revision, day, and further marks that distinguish it. */
 export function fileName(
   { number, revision, day }: FileHead,
   marks: readonly string[] = [],
@@ -66,9 +66,9 @@ const CELLS = `c.account_id, c.payout_id, c.id, c.external_id, c.occurred_at, c.
   c.product_id, c.product_name, c.customer_email, c.sale_amount, c.currency, c.description, c.order_line_id`;
 
 /**
- * The COPY of a payout's commissions: all of an unpaid payout, and those of a paid one that were paid, because the
- * others are released. The unpaid part of a paid line is subtracted by a row of its own, of the adjustment that
- * owes it again, so that the file adds up to what was paid.
+ * COPY of a payout's commissions: all of an unpaid payout; of a paid one those that were paid, because the others are
+ * released. An extra row per partly paid line subtracts the unpaid part, using the adjustment that owes it again, so that
+ * the file adds up to the amount paid.
  */
 export function commissionsCopy(account: AccountId, payout: PayoutId): string {
   const of = (alias: string) =>

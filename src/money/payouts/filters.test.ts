@@ -14,7 +14,7 @@ const refusalOf = (input: unknown): string => {
 
 describe('filters', () => {
   test.each([[undefined], [null], [{}], [[]], [{ status: 'unpaid' }], [{ status: { eq: 'unpaid' } }]])(
-    '%j are none at all',
+    '%j mean no filters',
     (input) => {
       const { normal, affiliate, commissionBound, commissionOther, total } = readFilters(input, 'UTC');
       expect(normal).toBeNull();
@@ -22,14 +22,14 @@ describe('filters', () => {
     },
   );
 
-  test('name what they need to be looked up', () => {
+  test('list the references to look up', () => {
     const filters = readFilters({ affiliate_id: { in: [3, 1], ne: 2 }, program_id: 5 }, 'UTC');
     expect([filters.affiliateIds.toSorted(), filters.programIds]).toEqual([[1, 2, 3], [5]]);
     expect(filters.namesAffiliateStatus).toBe(false);
     expect(readFilters({ affiliate_status: 'active' }, 'UTC').namesAffiliateStatus).toBe(true);
   });
 
-  test('put every value into a parameter, never into the text of the query', () => {
+  test('put every value into a parameter, never into the query text', () => {
     const evil = "'; drop table payouts; --";
     const filters = readFilters(
       { order_id: evil, product_id: [evil], occurred_at: { gte: '2025-01-01' } },
@@ -39,7 +39,7 @@ describe('filters', () => {
     expect(filters.commissionOther.flatMap(({ values }) => values).flat()).toContain(evil);
   });
 
-  test('read once more give the same: the normalised form is its own', () => {
+  test('read again give the same: the normalised form is its own', () => {
     const input = {
       currency: ['USD', 'eur'],
       affiliate_id: 7,
@@ -50,7 +50,7 @@ describe('filters', () => {
     expect(readFilters(normal, 'UTC').normal).toEqual(normal);
   });
 
-  test('are known by name, each with its operators, for the reference', () => {
+  test('list each field with its operators for the reference', () => {
     expect(
       Object.fromEntries(FILTER_FIELDS.map(({ name, operators }) => [name, operators.join(' ')])),
     ).toEqual({

@@ -51,7 +51,7 @@ interface Field {
   readonly rule: string;
   /** The JSON schema of one value. */
   readonly schema: Readonly<Record<string, unknown>>;
-  /** The value as stored, or null when it breaks the rule. */
+  /** The value as stored, or null if it breaks the rule. */
   read(value: unknown): Value | null;
 }
 
@@ -149,14 +149,18 @@ const FIELDS: Readonly<Record<string, Field>> = {
 export const FILTER_FIELDS: readonly { name: string; operators: readonly string[]; rule: string }[] =
   Object.entries(FIELDS).map(([name, { operators, rule }]) => ({ name, operators, rule }));
 
-/** The JSON schema of `filters`, for the description: `readFilters` checks them by rules of its own. */
+/** The JSON schema of `filters`, for the API description. `readFilters` checks input by its own rules. */
 export const filtersSchema = {
   title: 'PayoutFilters',
   type: 'object',
   additionalProperties: false,
   properties: {
     ...Object.fromEntries(Object.entries(FIELDS).map(([name, field]) => [name, conditionSchema(field)])),
-    status: { type: 'string', const: 'unpaid', description: 'says what a payout takes anyway' },
+    status: {
+      type: 'string',
+      const: 'unpaid',
+      description: 'always true: a payout takes unpaid commissions only',
+    },
   },
 };
 
@@ -171,8 +175,8 @@ function conditionSchema({ operators, rule, schema }: Field) {
 }
 
 /**
- * Reads the `filters` of create and preview; a day in them is one of the time zone. null, `{}` and `[]` (PHP's empty
- * object) are no filters. Throws `unknown_filter`, `unknown_operator`, `invalid_filter` or `too_many_filters`, naming the field.
+ * Reads the `filters` of create and preview. Days are in the given time zone. null, `{}` and `[]` (PHP's empty object)
+ * mean no filters. Throws `unknown_filter`, `unknown_operator`, `invalid_filter` or `too_many_filters`, naming the field.
  */
 export function readFilters(input: unknown, zone: string): PayoutFilters {
   const normal: Record<string, Record<string, Value | Value[]>> = {};
@@ -214,11 +218,14 @@ function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-// A report filter that clients send along; create does what it says anyway.
+// Some clients send a report's filters along. This one only repeats what create does.
 function checkStatus(condition: unknown): void {
   const values = isObject(condition) && Object.keys(condition).length === 1 ? condition.eq : condition;
   if (values !== 'unpaid')
-    throw fail('invalid_filter', 'filters.status can only be "unpaid": a payout takes no other commissions');
+    throw fail(
+      'invalid_filter',
+      'filters.status can only be "unpaid": a payout takes only unpaid commissions',
+    );
 }
 
 function readCondition(name: string, condition: unknown): Record<string, Value | Value[]> {
@@ -226,7 +233,7 @@ function readCondition(name: string, condition: unknown): Record<string, Value |
   if (!field) {
     throw fail(
       'unknown_filter',
-      `unknown filter ${name.slice(0, 100)}; known are ${Object.keys(FIELDS).join(', ')}`,
+      `unknown filter ${name.slice(0, 100)}; the filters are ${Object.keys(FIELDS).join(', ')}`,
     );
   }
   if (Array.isArray(condition)) return readOperators(name, field, { in: condition });
@@ -283,7 +290,7 @@ function checkSize(normal: NormalFilters): void {
     throw fail('too_many_filters', `more than ${MAX_VALUES} values in all filters`);
 }
 
-/** A range that no value can be in is a typo, not a request for an empty payout. */
+/** Throws for an empty range: it is a typo, not a request for an empty payout. */
 function checkSpans(normal: NormalFilters, zone: string): void {
   for (const name of ['total', 'occurred_at']) {
     const { gt, gte, lt, lte } = normal[name] ?? {};
@@ -360,7 +367,7 @@ function idsOf(operators: NormalFilters[string] | undefined): number[] {
     .map(Number);
 }
 
-/** Conditions joined by `and`; none is `true`. */
+/** Joins conditions with `and`; an empty list is `true`. */
 export function all(conditions: readonly Sql[]): Sql {
   return conditions.length === 0 ? sql`true` : join(conditions, ' and ');
 }

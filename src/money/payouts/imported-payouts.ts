@@ -1,15 +1,15 @@
 import sql from 'sql-template-tag';
 import { oneRow, rows, type Tx } from '../../db/connect.ts';
 import type { AccountId, ImportId, PayoutId } from '../../kernel/ids.ts';
-import { findLastPaid } from '../ledger/balance-folding.ts';
+import { recomputeLastPaid } from '../ledger/balance-folding.ts';
 import { noteClaimed, notePaid } from '../ledger/balances.ts';
 import { refreshTotals } from '../ledger/payout-totals.ts';
 import { noteSeries } from '../ledger/series.ts';
 
 /**
- * Creates paid payouts for the commissions of an import that were paid elsewhere (the staged lines with `paid_at`): one
- * for each day in the account's zone, and another where an affiliate was paid twice on a day under two references. No
- * event is published, because this is history. The caller has locked the books. Returns the number of payouts created.
+ * Creates paid payouts for the commissions of an import that were paid elsewhere (staged lines with `paid_at`): one per
+ * day in the account's time zone, and another if an affiliate was paid twice on a day under two references. Publishes no
+ * event, because this is history. The caller has locked the books. Returns the number of payouts created.
  */
 export async function createImportedPayouts(
   tx: Tx,
@@ -29,7 +29,7 @@ export async function createImportedPayouts(
         where s.paid_at is not null and c.import_id = ${importId} and c.payout_id is null and c.voided_at is null
           and c.amount > 0`,
   );
-  // an id carries its time of creation: here the time of payment
+  // an id encodes its creation time: here the time of payment
   await rows(
     tx,
     sql`create temporary table imported_payouts on commit drop as
@@ -90,8 +90,8 @@ async function writePayouts(tx: Tx, account: AccountId, importId: ImportId, acto
   for (const { id } of made) await refreshTotals(tx, account, id);
 }
 
-/** Deletes the payouts that an import created; their commissions are no longer in them. The caller has locked the books. */
-export async function deleteImportedPayouts(tx: Tx, account: AccountId, importId: ImportId): Promise<void> {
+/** Deletes the imported payouts of an import after their commissions were released. The caller has locked the books. */
+export async function takeBackPastPayouts(tx: Tx, account: AccountId, importId: ImportId): Promise<void> {
   await rows(
     tx,
     sql`create temporary table imported_lines on commit drop as
@@ -116,5 +116,5 @@ export async function deleteImportedPayouts(tx: Tx, account: AccountId, importId
     ),
   );
   await rows(tx, sql`delete from payouts where account_id = ${account} and import_id = ${importId}`);
-  await findLastPaid(tx, account, sql`select affiliate_id from imported_lines`);
+  await recomputeLastPaid(tx, account, sql`select affiliate_id from past_lines`);
 }

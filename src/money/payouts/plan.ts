@@ -11,36 +11,36 @@ export interface Selection {
   /** Trimmed; empty = none. */
   readonly search: string;
   readonly ignoreMinimum: boolean;
-  /** Stored with the payout; selects nothing. */
+  /** Stored with the payout, not used for selection. */
   readonly metadata: Readonly<Record<string, string>>;
 }
 
 /**
- * The cut-off, as a query to put in front as `moment`. It is read after the statement's snapshot was taken, so that
- * every commission in the snapshot was created before it and none is taken for one on hold.
+ * The cut-off, as a query to prepend as `moment`. It is read after the statement's snapshot was taken, so every
+ * commission in the snapshot was created before it, and none is mistaken for one on hold.
  */
 export const moment = sql`select date_trunc('milliseconds', clock_timestamp()) as at`;
 const asOf = sql`(select at from moment)`;
 
 /**
- * The condition of commissions that count in their group: eligible and matched by the filters, or a debt of a
- * matched affiliate.
+ * The condition for commissions that count in their group: eligible and matching the filters, or a debt of a matching
+ * affiliate.
  */
 export function rowCondition({ account, filters }: Selection): Sql {
   return sql`c.account_id = ${account} and c.payout_id is null and c.voided_at is null
     and ${all(filters.commissionBound)} and (c.amount < 0 or ${all(filters.commissionOther)})`;
 }
 
-/** The rows that create takes of the groups it decided on; the groups were summed by the same condition. */
+/** The rows that create takes from the groups it selected. The groups are summed by the same condition. */
 export function claimCondition(selection: Selection): Sql {
   return sql`${rowCondition(selection)} and c.available_at <= ${asOf}`;
 }
 
 /**
- * The query of groups, behind `moment`: one row per affiliate, currency and reason `(affiliate_id, currency,
- * amount, commission_count, reason)`; reason null = paid by this selection. Rules apply in this order: filters,
- * debts, net (a debt that is settled to zero is neither paid nor left out), `total`, minimum (returned money is
- * exempt from it). Preview and create read the same query, so they cannot differ.
+ * The query of groups, after `moment`: one row per affiliate, currency and reason `(affiliate_id, currency, amount,
+ * commission_count, reason)`. A null reason means paid by this selection. Rules apply in this order: filters, debts, net
+ * (a debt settled to zero is neither paid nor left out), `total`, minimum (returned money is exempt). Preview and create
+ * read the same query, so they cannot differ.
  */
 export function decidedGroups(selection: Selection): Sql {
   const { account, filters, search, ignoreMinimum } = selection;

@@ -68,8 +68,8 @@ const previewExclusionRecord = columnsOf(previewExclusion, {
 });
 
 /**
- * A page of the affiliates that create would leave out now, with what would have to change: the minimum they do not
- * reach, or when their first commission on hold becomes available.
+ * A page of the affiliates that create would leave out now, and what would change that: the minimum, or when their first
+ * commission on hold becomes available.
  */
 export function previewExclusions(
   db: Reader,

@@ -16,11 +16,11 @@ import { payoutFields, exclusionReason as reason } from '../ledger/payout-record
 import { FILTER_FIELDS, filtersSchema } from './filters.ts';
 
 const leftOut = { currency: currencyCode, reason, amount, commission_count: Type.Integer() };
-/** An affiliate who was left out, in one currency, for one reason. */
+/** An affiliate left out in one currency, for one reason. */
 export const exclusion = strict({ affiliate_id: Type.Integer(), ...leftOut }, { title: 'PayoutExclusion' });
 export type Exclusion = Static<typeof exclusion>;
 
-/** The columns of who was left out, over `payout_exclusions x`. */
+/** The columns of an exclusion, over `payout_exclusions x`. */
 export const exclusionRecord = columnsOf(exclusion, {
   affiliate_id: 'x.affiliate_id',
   currency: 'x.currency',
@@ -28,7 +28,7 @@ export const exclusionRecord = columnsOf(exclusion, {
   amount: 'x.amount',
   commission_count: 'x.commission_count',
 });
-/** An affiliate who would be left out, and what would have to change. */
+/** An affiliate who would be left out, and what would change that. */
 export const previewExclusion = strict(
   {
     affiliate_id: Type.Integer(),
@@ -52,7 +52,7 @@ export const completed = strict(
   {
     ...payoutFields,
     unlisted_affiliate_count: Type.Integer({
-      description: 'affiliates who were not listed at all, so all their lines were released',
+      description: 'affiliates without any listed line: all their lines were released',
     }),
     unlisted_line_count: Type.Integer({
       description: 'lines (one per affiliate and currency) that were not listed and were released',
@@ -62,7 +62,7 @@ export const completed = strict(
 );
 export type CompletedPayout = Static<typeof completed>;
 
-/** What a create would make now. */
+/** The payout that create would make now. */
 export const preview = strict(
   {
     ...payoutFields,
@@ -86,7 +86,7 @@ const filterHelp = FILTER_FIELDS.map(
   ({ name, operators, rule }) => `\n- \`${name}\` (${operators.join(', ')}): ${rule}`,
 ).join('');
 
-/** What a request says about a new payout. */
+/** The input of create and preview. */
 export const selection = strict(
   {
     filters: Type.Optional(
@@ -101,51 +101,51 @@ export const selection = strict(
     search: Type.Optional(
       Type.String({
         maxLength: 200,
-        description: 'every word must be part of a name, e-mail or slug of the affiliate',
+        description: 'every word must occur in the name, e-mail address or slug of the affiliate',
       }),
     ),
-    ignore_minimum: Type.Optional(Type.Boolean({ description: 'also pays sums below the minimums' })),
+    ignore_minimum: Type.Optional(Type.Boolean({ description: 'also pays amounts below the minimum' })),
     metadata: Type.Optional(metadata),
   },
   { title: 'PayoutSelection' },
 );
 export type SelectionInput = Static<typeof selection>;
 
-/** What a person says of a payout they approve or reject. */
+/** The body of approve and reject. */
 export const decision = strict({
   revision: Type.Integer({
     minimum: 1,
     maximum: 2_147_483_647,
-    description: 'the revision that was looked at: when the payout has another by now, nothing is decided',
+    description: 'the revision you reviewed: if the payout has another one by now, the decision is refused',
   }),
   note: Type.Optional(nullable({ ...text(1000), description: 'shown with the payout' })),
 });
 
 const commissionEntry = strict({
   affiliate_id: { ...numberId, description: 'an affiliate of the payout' },
-  is_paid: Type.Boolean({ description: 'the money has left; false releases what is owed' }),
+  is_paid: Type.Boolean({ description: 'whether it was paid; false releases the line, which is owed again' }),
   currency: Type.Optional({
     ...currencyInput,
-    description: 'ISO 4217, any case: the line the entry covers; without it all lines of the affiliate',
+    description: 'ISO 4217, any case: the line that the entry covers; without it, all lines of the affiliate',
   }),
   amount: Type.Optional(
     Type.Integer({
       minimum: 1,
       maximum: MAX_AMOUNT,
       description:
-        'minor units of `currency` that left, at most the amount of the line: the rest is owed again',
+        'the amount paid in minor units of `currency`, at most the amount of the line; the rest is owed again',
     }),
   ),
   payment_reference: Type.Optional(
-    nullable({ ...text(255), description: 'how you find the transfer, stored with the line' }),
+    nullable({ ...text(255), description: 'identifies the transfer, stored with the line' }),
   ),
 });
 export type CommissionEntry = Static<typeof commissionEntry>;
 
-/** Who was paid, as Complete is told. */
+/** The body of Complete: who was paid. */
 export const completion = strict({
   commissions: Type.Array(commissionEntry, { minItems: 1 }),
-  require_all: Type.Optional(Type.Boolean({ description: 'refuse unless every line is listed' })),
+  require_all: Type.Optional(Type.Boolean({ description: 'refuse the request unless every line is listed' })),
   paid_at: Type.Optional(
     Type.String({
       minLength: 1,

@@ -73,7 +73,7 @@ export const create = writeRoute({
   sends: ['ETag'],
   summary: 'Create a payout',
   description:
-    'Takes all unpaid commissions that match the filters and are off hold. An account has at most one unpaid payout.',
+    'Takes all unpaid commissions that match the filters and are not on hold. An account has at most one unpaid payout.',
   body: selection,
   bodyOptional: true,
   returns: { 201: payout },
@@ -92,7 +92,7 @@ export const previewOne = writeRoute({
   access: 'affiliates',
   summary: 'Preview a payout',
   description:
-    'Shows exactly what create would do now, without doing it. It is also the "what do we owe" report.',
+    'Shows exactly what create would do now, without doing it. Use it as a report of what you owe.',
   body: selection,
   bodyOptional: true,
   returns: { 200: preview },
@@ -102,7 +102,7 @@ export const previewOne = writeRoute({
   handle: async ({ tx, account, body }) => ok(await previewPayout(tx, account, body)),
 });
 
-/** A list of what create would do now: the body of create, the query of a list. */
+/** A list of what create would do now: the body of create with the query of a list. */
 function previewList<Item extends TSchema>(
   part: string,
   spec: {
@@ -119,7 +119,7 @@ function previewList<Item extends TSchema>(
     path: `/v2/affiliates/payouts/preview/${part}`,
     access: 'affiliates',
     summary: spec.summary,
-    description: 'Works for any number. Each page is computed at the moment you ask for it.',
+    description: 'Works for any number of rows. Each page is computed when requested.',
     body: selection,
     bodyOptional: true,
     list: spec.list,
@@ -134,7 +134,7 @@ function previewList<Item extends TSchema>(
 
 export const previewAffiliates = previewList('affiliates', {
   operation: 'previewPayoutAffiliates',
-  summary: 'List who a payout would pay',
+  summary: 'List the lines a payout would pay',
   list: previewLineList,
   item: line,
   read: previewLines,
@@ -142,7 +142,7 @@ export const previewAffiliates = previewList('affiliates', {
 
 export const previewExcluded = previewList('excluded', {
   operation: 'previewPayoutExclusions',
-  summary: 'List who a payout would leave out',
+  summary: 'List the affiliates a payout would leave out',
   list: previewExclusionList,
   item: previewExclusion,
   read: previewExclusions,
@@ -181,8 +181,8 @@ export const complete = writeRoute({
   summary: 'Complete a payout',
   description:
     'Marks who was paid. A line is one affiliate in one currency. An entry covers one line, or without `currency` ' +
-    'all lines of the affiliate. Listed and true: paid for good, in full or up to `amount`, with the rest owed again. ' +
-    'Listed and false, or not listed: the commissions are released and owed again.',
+    'all lines of the affiliate. Listed with true: paid, in full or up to `amount`, with the rest owed again. ' +
+    'Listed with false, or not listed: the commissions are released and owed again.',
   body: completion,
   bodyLimit: LONG_LIST_LIMIT,
   mostParts: LONG_LIST_PARTS,
@@ -215,7 +215,7 @@ export const complete = writeRoute({
 
 const approverErrors = ['approver_is_creator', 'approver_changed_payout', 'approver_let_in'] as const;
 
-/** A decision about the payout, by a person. */
+/** A person's decision about the payout. */
 const decide = (name: 'approve' | 'reject', summary: string, description: string) =>
   writeRoute({
     operation: `${name}Payout`,
@@ -249,20 +249,20 @@ const decide = (name: 'approve' | 'reject', summary: string, description: string
 export const approve = decide(
   'approve',
   'Approve a payout',
-  'For accounts whose `approval` is `second_person`. It takes a session of a person who did not create or change the ' +
-    'payout and was not let in since then by somebody who did, and holds for the revision: any change of the payout ' +
-    'voids it. A payout that nobody is known behind needs two of them. Without it there are no payment files and no completion. ' +
-    '`getPayoutApproval` says who may.',
+  'For accounts whose `approval` is `second_person`. Needs the session of a user who did not create or change the ' +
+    'payout, and whom none of its authors let in since. An approval applies to one revision: any change of the payout ' +
+    'voids it. A payout whose author is unknown needs two. Until approved, it has no payment files and cannot be completed. ' +
+    '`getPayoutApproval` says who may approve.',
 );
 
 export const approval = readRoute({
   operation: 'getPayoutApproval',
   path: `${one}/approval`,
   access: 'affiliates',
-  summary: 'Get who may approve a payout',
+  summary: 'Get the approval of a payout',
   description:
-    'How its approval stands: who created and changed it, how many people must approve it, who did, and for each owner ' +
-    'and member whether they can, or why not.',
+    'Who created and changed the payout, how many people must approve it, who did, and for each owner ' +
+    'and member whether they can approve, or why not.',
   returns: { 200: payoutApproval },
   errors: missing,
   handle: async ({ snapshot, principal, params }) =>
@@ -272,7 +272,7 @@ export const approval = readRoute({
 export const reject = decide(
   'reject',
   'Reject a payout',
-  'The payout stays as it is, for everybody to see, until it is changed, deleted or approved after all.',
+  'The payout stays visible as it is until it is changed, deleted or approved.',
 );
 
 export const remove = writeRoute({
@@ -305,7 +305,7 @@ export const download = readRoute({
   sends: ['ETag'],
   summary: 'Download payout CSV',
   description:
-    'One row per commission: all of them for an unpaid payout, those that were paid for a paid one.',
+    'One row per commission: all commissions of an unpaid payout, and the paid ones of a paid payout.',
   replicable: true,
   returns: { 200: 'text/csv' },
   errors: missing,
@@ -313,7 +313,7 @@ export const download = readRoute({
     csvReply(snapshot, (db) => downloadPayout(db, account, params.payout_id)),
 });
 
-/** A list within a payout: the payout and the page are read from one snapshot. */
+/** A list within a payout. The payout and the page are read from one snapshot. */
 function listWithin<Item extends TSchema>(
   part: string,
   spec: {
@@ -360,7 +360,7 @@ export const commissions = listWithin('commissions', {
 
 export const exclusions = listWithin('excluded', {
   operation: 'listPayoutExclusions',
-  summary: 'List who was left out of a payout',
+  summary: 'List the affiliates left out of a payout',
   list: exclusionList,
   item: exclusion,
   read: listExclusions,

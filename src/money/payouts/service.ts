@@ -54,13 +54,13 @@ async function readSelection(db: Reader, account: AccountId, input: SelectionInp
   };
 }
 
-/** Throws what creating a payout of a selection would throw about the selection itself, whatever is owed. */
+/** Throws the errors that creating a payout of this selection would throw, whatever is owed. */
 export async function checkSelection(db: Reader, account: AccountId, input: SelectionInput): Promise<void> {
   const { filters } = await readSelection(db, account, input);
   await checkReferences(db, account, filters);
 }
 
-/** A typo must not mean "nobody". Throws `unknown_affiliate`, `unknown_program`. */
+/** Without this check, a typo in an id would select nobody. Throws `unknown_affiliate`, `unknown_program`. */
 async function checkReferences(db: Reader, account: AccountId, filters: PayoutFilters): Promise<void> {
   const affiliates = await missingAffiliates(db, account, filters.affiliateIds);
   if (affiliates.length > 0) {
@@ -73,9 +73,9 @@ async function checkReferences(db: Reader, account: AccountId, filters: PayoutFi
 }
 
 /**
- * Creates the account's unpaid payout of everything that is owed and matches. `by.user` is the person behind the request,
- * who cannot approve it; `by.schedule` the schedule that prepares it. Throws `current_payout_exists` (with its Location),
- * `nothing_to_pay`, the reasons of filters, `unknown_affiliate`, `unknown_program`, `amount_too_large`.
+ * Creates the account's unpaid payout from everything that is owed and matches. `by.user` is the person behind the
+ * request, who cannot approve it. `by.schedule` is the schedule that prepares it. Throws `current_payout_exists` (with
+ * its Location), `nothing_to_pay`, the reasons of filters, `unknown_affiliate`, `unknown_program`, `amount_too_large`.
  */
 export async function createPayout(
   tx: Tx,
@@ -132,7 +132,7 @@ async function nothingToPay(tx: Tx, account: AccountId, payout: PayoutId) {
   return fail('nothing_to_pay', `nothing to pay; ${left}`);
 }
 
-/** What create would do now: a payout with `id` null and `current_payout_id`. Nothing is written. */
+/** The payout that create would make now, with `id` null and `current_payout_id`. Writes nothing. */
 export async function previewPayout(
   db: Reader,
   account: AccountId,
@@ -146,8 +146,8 @@ export async function previewPayout(
 }
 
 /**
- * A page of what create would do now: `read` says which list. Each page is decided anew, at its own moment. Throws
- * as `previewPayout`.
+ * A page of what create would do now. `read` selects the list. Each page is computed at its own time. Throws as
+ * `previewPayout`.
  */
 export async function previewPage<T>(
   db: Reader,
@@ -160,7 +160,7 @@ export async function previewPage<T>(
   return read(db, selection);
 }
 
-/** The payout an id in a path names. Throws `resource_missing` for an ill-formed one. */
+/** The payout that a path's id names. Throws `resource_missing` for a malformed id. */
 function which(id: string): WhichPayout {
   const condition = whichPayout(id);
   if (condition === null) throw missing(id);
@@ -183,14 +183,14 @@ export async function getPayout(db: Reader, account: AccountId, id: string): Pro
   return found(await readPayout(db, account, which(id)), id);
 }
 
-/** The head of the payout that an id in a path names, for its files and lists. Throws as `getPayout`. */
+/** The head of the payout that a path's id names, for its files and lists. Throws as `getPayout`. */
 export async function payoutHead(db: Reader, account: AccountId, id: string): Promise<FileHead> {
   const head = await fileHead(db, account, which(id));
   if (head === null) throw missing(id);
   return head;
 }
 
-/** The payout to change, with the books and itself locked. Throws `current_is_read_only`, `resource_missing`. */
+/** Locks the books and the payout, and returns the payout. Throws `current_is_read_only`, `resource_missing`. */
 export async function lockPayoutToChange(
   tx: Tx,
   account: AccountId,
@@ -206,7 +206,10 @@ export async function lockPayoutToChange(
   return { ...payout, id: uuid };
 }
 
-/** The revisions an If-Match header accepts, the ETag of a payout or of its file; null = any. Throws `invalid_if_match`. */
+/**
+ * The revisions that an If-Match header accepts, from the ETag of a payout or of its file; null = any. Throws
+ * `invalid_if_match`.
+ */
 export function readIfMatch(header: string | undefined): readonly string[] | null {
   if (header === undefined || header.trim() === '*') return null;
   return header.split(',').map((part) => {
@@ -222,12 +225,12 @@ export function checkRevision(payout: LockedPayout, accepted: readonly string[] 
   if (accepted === null || accepted.includes(String(payout.revision))) return;
   throw fail(
     'payout_changed',
-    `the payout is at revision ${payout.revision} now and pays ${sumsOf(payout)}: check it again before you continue`,
+    `the payout is now at revision ${payout.revision} and pays ${sumsOf(payout)}: check it before you continue`,
     { etag: etagOf(payout.revision) },
   );
 }
 
-/** The sums of a payout for people: `75.00 EUR to 1 affiliate, 165.50 USD to 3 affiliates`. */
+/** The sums of a payout as text: `75.00 EUR to 1 affiliate, 165.50 USD to 3 affiliates`. */
 function sumsOf({ totals }: LockedPayout): string {
   return fromJson(totals)
     .map(({ currency, amount, affiliate_count: count }) => {
@@ -259,7 +262,7 @@ export async function removePayout(
   await publish(tx, { account, type: 'payout.deleted', data });
 }
 
-/** The commissions of a payout as CSV, all of the one snapshot `db` reads. Throws as `getPayout`. */
+/** The commissions of a payout as CSV, from the snapshot that `db` reads. Throws as `getPayout`. */
 export async function downloadPayout(db: Snapshot, account: AccountId, id: string): Promise<CsvFile> {
   const head = await payoutHead(db, account, id);
   return {

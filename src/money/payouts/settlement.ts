@@ -9,18 +9,18 @@ import { arrivals } from '../ledger/arrivals.ts';
 import { NOTED, releaseCommissions } from '../ledger/balances.ts';
 import { ownExternalId } from '../ledger/own-ids.ts';
 
-/** What Complete says about lines, one item each. */
+/** An entry of Complete's body. */
 export interface Entry {
   readonly affiliateId: number;
   /** null = all lines of the affiliate. */
   readonly currency: string | null;
   readonly isPaid: boolean;
-  /** Minor units that were paid; null = the whole line. */
+  /** Minor units paid; null = the whole line. */
   readonly amount: number | null;
   readonly reference: string | null;
 }
 
-/** The entries as rows `e`. At most one is about each line: that is checked before. */
+/** The entries as rows `e`. The caller has checked that at most one covers each line. */
 async function entryRows(entries: readonly Entry[]): Promise<Sql> {
   const column = (name: keyof Entry) => arrayText(entries.map((entry) => entry[name]));
   return sql`
@@ -34,15 +34,14 @@ const linesOf = (account: AccountId, payout: PayoutId) =>
 
 const aboutLine = sql`e.affiliate_id = t.affiliate_id and (e.currency is null or e.currency = t.currency)`;
 
-/** Affiliates, or single lines of them, that break a rule: how many, and the names of the first 20. */
+/** Affiliates, or single lines of them, that break a rule: their number, and the names of the first 20. */
 export interface Named {
   readonly count: number;
   readonly first: string[] | null;
 }
 
 /**
- * Joins by hash: the planner has no statistics about a payout that was just made, and would loop over all its lines
- * for each entry.
+ * Forces hash joins: the planner has no statistics about a new payout and would loop over all its lines for each entry.
  */
 async function byHash<Result>(db: Tx, work: () => Promise<Result>): Promise<Result> {
   await rows(db, sql`set local enable_nestloop = off`);
@@ -51,7 +50,7 @@ async function byHash<Result>(db: Tx, work: () => Promise<Result>): Promise<Resu
   return result;
 }
 
-/** How the entries of a Complete match the lines of the payout. */
+/** The result of matching Complete's entries with the payout's lines. */
 export interface Comparison {
   /** Entries without a line: `7`, or `7 in kwd`. */
   readonly strangers: Named;
@@ -64,7 +63,7 @@ export interface Comparison {
   readonly unlistedAffiliates: bigint;
 }
 
-/** Compares entries with lines; changes nothing. */
+/** Compares entries with lines. Changes nothing. */
 export function compareEntries(
   tx: Tx,
   account: AccountId,
@@ -115,8 +114,8 @@ export function compareEntries(
 }
 
 /**
- * Marks the lines, copies names and destinations into them, carries what paid lines did not pay, and releases the
- * commissions of the unpaid ones.
+ * Marks the lines, copies names and destinations into them, carries the unpaid part of paid lines, and releases the
+ * commissions of unpaid lines.
  */
 export async function settleLines(
   tx: Tx,
@@ -177,7 +176,7 @@ async function release(tx: Tx, account: AccountId, payout: PayoutId): Promise<vo
   );
 }
 
-/** Owes again what paid lines did not pay, by one adjustment per line, bound to it. */
+/** Makes the unpaid part of paid lines owed again: one adjustment per line, linked to it. */
 async function carryRests(
   tx: Tx,
   account: AccountId,
@@ -209,7 +208,7 @@ async function carryRests(
   );
 }
 
-/** What was carried, as the data of its event; null when nothing was. */
+/** The carried amounts as event data, or null. */
 export async function carriedImport(
   db: Reader,
   account: AccountId,

@@ -44,9 +44,9 @@ export async function insertPayout(
 }
 
 /**
- * Decides and claims in one statement, so that the rules and the rows are those of one snapshot: commissions
- * created meanwhile are in neither. Lines are sums of the rows actually claimed. `is true` keeps the planner from
- * joining: it does not know the number of groups, and the commissions must be read in heap order.
+ * Selects and claims in one statement, so that rules and rows come from one snapshot, without commissions created
+ * meanwhile. Lines are sums of the rows actually claimed. `is true` keeps the planner from joining: it does not know the
+ * number of groups, and the commissions must be read in heap order.
  */
 export async function claim(tx: Tx, selection: Selection, payout: PayoutId): Promise<void> {
   const { account } = selection;
@@ -78,7 +78,7 @@ export async function claim(tx: Tx, selection: Selection, payout: PayoutId): Pro
   );
 }
 
-/** What was left out of a payout, for the message of an empty one. */
+/** What was left out of a payout, for the message of `nothing_to_pay`. */
 export function exclusionCounts(
   tx: Tx,
   account: AccountId,
@@ -166,7 +166,7 @@ export interface LockedPayout {
   readonly now: Timestamp;
 }
 
-/** The payout's row, locked until the transaction ends. The books are locked before it. */
+/** The payout's row, locked until the transaction ends. The caller has locked the books. */
 export function lockPayout(tx: Tx, account: AccountId, id: PayoutId): Promise<LockedPayout | null> {
   return maybeRow(
     tx,
@@ -175,13 +175,13 @@ export function lockPayout(tx: Tx, account: AccountId, id: PayoutId): Promise<Lo
   );
 }
 
-/** The approval that a payout `p` is paid under: a row, empty where none is needed. */
+/** The approval under which a payout `p` is paid: one row, with nulls if none is needed. */
 const approvalInForce = raw(`
   select case when d.decided_by is not null then 'approved' end as decision,
          case when d.decided_by is not null then p.revision end as decided_revision, d.*
   from payouts p left join lateral (select * from ${lastApproval} a where ${approvalStatus} = 'approved') d on true`);
 
-/** Marks a payout (UUID) as paid, by whom and when: null = now. `metadata` replaces what is stored; null leaves it. */
+/** Marks a payout (UUID) as paid, by whom and when (null = now). `metadata` replaces the stored value; null keeps it. */
 export async function markPaid(
   tx: Tx,
   account: AccountId,
@@ -204,7 +204,7 @@ export async function markPaid(
               from payout_line_totals t cross join paid
               where t.account_id = ${account} and t.payout_id = ${payout} and t.is_paid`,
         )}),
-        told as (${noteSeries(
+        noted as (${noteSeries(
           account,
           sql`select 'paid' as kind, null::int8 as program_id, t.currency, paid.paid_at as at,
                      t.amount - t.carried_amount as amount, t.commission_count as count

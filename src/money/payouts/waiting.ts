@@ -7,8 +7,8 @@ import { destinationInForce, waitsUntil } from '../ledger/destinations.ts';
 import type { Entry } from './settlement.ts';
 
 /**
- * Throws `destination_waiting` when a line is listed as paid whose affiliate changed where they are paid too short a time
- * ago for the account. The caller has locked the books, which every such change locks too.
+ * Throws `destination_waiting` if an affiliate of a line listed as paid changed their destination within the account's
+ * waiting period. The caller has locked the books, which every such change also locks.
  */
 export async function refuseWaiting(
   tx: Tx,
@@ -44,7 +44,7 @@ export async function refuseWaiting(
   const names = found.slice(0, 20).map(({ affiliate_id }) => String(affiliate_id));
   throw fail(
     'destination_waiting',
-    `commissions: where they are paid was changed less than ${setting.hours} hours ago: affiliates ` +
+    `commissions: the destination changed less than ${setting.hours} hours ago: affiliates ` +
       `${nameSome(names, found.length)}. List them as not paid, or complete the payout after ${last}`,
   );
 }

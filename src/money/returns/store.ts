@@ -151,7 +151,7 @@ export async function markUndone(tx: Tx, account: AccountId, id: ReturnId): Prom
           account,
           sql`select affiliate_id, currency, amount, null::timestamptz as paid_at from undone`,
         )}),
-        told as (${noteSeries(
+        noted as (${noteSeries(
           account,
           sql`select 'returned' as kind, null::int8 as program_id, currency, now_ms() as at, -amount as amount, -1 as count
               from undone`,

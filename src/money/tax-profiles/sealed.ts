@@ -40,7 +40,7 @@ export const sealTaxId = (
 /** The tax ids in affiliate_tax_profiles. */
 export const taxIds = sealedNumbers<TaxProfileId>({
   table: 'affiliate_tax_profiles',
-  beside: 'tax_id_type',
+  qualifier: 'tax_id_type',
   placeOf,
   markContext,
   unreadable: { what: 'the tax id', remedy: 'set its tax profile again or remove it' },
