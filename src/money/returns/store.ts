@@ -87,7 +87,7 @@ export async function bookReturns(
           account,
           sql`select 'returned' as kind, null::int8 as program_id, currency, now_ms() as at, amount, 1 as count from given`,
         )}),
-        noted as (
+        recorded as (
           insert into payout_returns (account_id, id, payout_id, affiliate_id, currency, amount, reason, reference,
             commission_id, returned_at, external_id)
           select ${account}::uuid, id, ${payout}::uuid, ${affiliate}::int8, currency, amount, ${reason},
