@@ -213,7 +213,7 @@ export interface AffiliateInSeveralFiles {
   readonly name: string | null;
   /** ISO 4217, lower case */
   readonly currency: string;
-  /** the oldest first */
+  /** oldest first */
   readonly files: readonly {
     readonly format: 'paypal' | 'wise' | 'sepa' | 'nacha';
     readonly file_set_id: string;
@@ -2196,43 +2196,43 @@ export interface Me {
 export type MissingTaxForm = 'w9' | 'w8';
 
 export interface NeededPaymentFile {
-  /** as the path of the download names it */
+  /** as in the path of the download */
   readonly format: 'paypal' | 'wise' | 'sepa' | 'nacha';
   /** ISO 4217, lower case */
   readonly currency: string;
   readonly affiliate_count: number;
-  /** minor units of the currency beside it */
+  /** minor units of the currency given with it */
   readonly amount: number;
-  /** how many files its rows need; 0 when it would be empty */
+  /** the number of files its rows need; 0 if it would be empty */
   readonly part_count: number;
   /** affiliates in the file above `paypal_payment_limit` */
   readonly above_limit_count: number;
   readonly skipped_count: number;
-  /** minor units of the currency beside it */
+  /** minor units of the currency given with it */
   readonly skipped_amount: number;
-  /** affiliates who are paid this way but cannot be in the file, 100 at most */
+  /** affiliates who are paid this way but cannot be in the file, at most 100 */
   readonly skipped: readonly {
     readonly affiliate_id: number;
     readonly name: string | null;
-    /** minor units of the currency beside it */
+    /** minor units of the currency given with it */
     readonly amount: number;
     /** why the file cannot pay them */
     readonly reason: string;
   }[];
   readonly rewritten_count: number;
   /**
-   * who is in the file under another spelling of the account holder, because banks take Latin letters without
-   * accents; 100 at most. The bank of the payee compares names: set account_holder to its spelling where that
+   * affiliates whose account holder is spelled differently in the file, because banks take Latin letters without
+   * accents; at most 100. The bank of the payee compares names: set account_holder to its spelling if that
    * differs
    */
   readonly rewritten: readonly {
     readonly affiliate_id: number;
-    /** as it was given */
+    /** as entered */
     readonly account_holder: string;
-    /** as the file writes it */
+    /** as written in the file */
     readonly holder_in_files: string;
   }[];
-  /** the last 100, the newest first */
+  /** the last 100, newest first */
   readonly downloads: readonly PaymentFileDownload[];
 }
 
@@ -2593,9 +2593,9 @@ export type PayloadForm = 'full' | 'thin' | 'cloudevents';
 export interface PaymentFileChange {
   readonly affiliate_id: number;
   readonly name: string | null;
-  /** in the file; null: it was not in it */
+  /** in the file; null: not in the file */
   readonly amount_then: number | null;
-  /** null: it would not be in the file now */
+  /** null: a file made now would not contain it */
   readonly amount_now: number | null;
 }
 
@@ -2606,28 +2606,28 @@ export interface PaymentFileDownload {
     readonly id: string;
     readonly name: string | null;
   };
-  /** of the payout then */
+  /** the revision of the payout at the download */
   readonly revision: number;
-  /** null when the file was whole */
+  /** null when the file was not split */
   readonly part: number | null;
   /**
    * a keyed digest of the file, hexadecimal: equal for equal files of the account until the secret key of the
    * server changes; null if dropped since, or if the download was cut off
    */
   readonly digest: string | null;
-  /** all parts of a set are of one content; null for the summary */
+  /** all parts of a set have the same content; null for the summary */
   readonly file_set_id: string | null;
-  /** the set that was downloaded before this one was made; null: none */
+  /** the set that was downloaded before this one was created; null: none */
   readonly replaces_file_set_id: string | null;
   /** sepa: the MsgId and PmtInfId of the file */
   readonly message_id: string | null;
   /**
-   * the payout is unpaid, and a download would give another file now, or gave another file set since: download
-   * it again
+   * the payout is unpaid, and a download would now give another file, or another file set was downloaded since:
+   * download it again
    */
   readonly is_outdated: boolean;
   /**
-   * for how many affiliates an outdated file has a different amount than a new one would; null when the file is
+   * the number of affiliates whose amount differs between an outdated file and a new one; null if the file is
    * not outdated, was downloaded again, or has several currencies
    */
   readonly change_count: number | null;
@@ -2640,19 +2640,19 @@ export interface PaymentFiles {
   readonly payout_id: string;
   readonly revision: number;
   readonly files: readonly NeededPaymentFile[];
-  /** affiliates paid some other way: their destination or `payout_method` is other */
+  /** affiliates paid in another way: their destination or `payout_method` is other */
   readonly by_hand: readonly {
     /** ISO 4217, lower case */
     readonly currency: string;
     readonly affiliate_count: number;
-    /** minor units of the currency beside it */
+    /** minor units of the currency given with it */
     readonly amount: number;
   }[];
-  /** the last 100, the newest first */
+  /** the last 100, newest first */
   readonly summary_downloads: readonly PaymentFileDownload[];
   /**
-   * a warning: affiliates who are in several downloaded files that differ, in the same currency. If two of them
-   * are sent, they are paid twice
+   * a warning: affiliates who are in several different downloaded files, in the same currency. If two of the
+   * files are sent, they are paid twice
    */
   readonly in_several_files_count: number;
   /** the first 100 of them */
@@ -3100,7 +3100,7 @@ export interface PayoutResult {
    * server changes; null if dropped since, or if the download was cut off
    */
   readonly digest: string | null;
-  /** of the payout when the file came */
+  /** the revision of the payout when the file was uploaded */
   readonly revision: number;
   readonly counts: PayoutResultCounts;
   readonly by: {
@@ -3114,17 +3114,17 @@ export interface PayoutResult {
 export interface PayoutResultCounts {
   /** lines whose money left */
   readonly paid: number;
-  /** lines that were refused, so no money left */
+  /** lines that were refused before money left */
   readonly rejected: number;
   /** lines whose money left and came back */
   readonly returned: number;
-  /** lines that are not decided */
+  /** lines that are not decided yet */
   readonly pending: number;
-  /** lines of the payout that the file says nothing clear about */
+  /** lines of the payout without a clear answer in the file */
   readonly unanswered: number;
-  /** what the file says that fits no line; see `problems` */
+  /** statements that match no line; see `problems` */
   readonly problems: number;
-  /** entries that are none of our payments */
+  /** entries that are not our payments */
   readonly others: number;
 }
 
@@ -3136,29 +3136,29 @@ export interface PayoutResultLine {
   /** ISO 4217, lower case */
   readonly currency: string;
   readonly reference: string;
-  /** rejected: no money left. returned: it left and came back. pending: whoever pays has not decided */
+  /** rejected: no money left. returned: it left and came back. pending: the bank or provider has not decided */
   readonly outcome: PaymentOutcome;
-  /** what was paid, refused or came back, in minor units */
+  /** the amount paid, refused or returned, in minor units */
   readonly amount: number;
   /** the amount of the line */
   readonly line_amount: number;
-  /** why, in words */
+  /** why, as readable text */
   readonly reason: string | null;
-  /** of ISO 20022, or the status of the provider */
+  /** an ISO 20022 code, or the status of the provider */
   readonly reason_code: string | null;
-  /** YYYY-MM-DD, as the file says */
+  /** YYYY-MM-DD, as in the file */
   readonly booked_on: string | null;
-  /** how the bank or provider finds it */
+  /** the identifier used by the bank or provider */
   readonly bank_reference: string | null;
-  /** the id (MsgId) of the payment file that has it, if the file says so */
+  /** the id (MsgId) of the payment file that contains it, if the file names one */
   readonly payment_file: string | null;
-  /** nothing is left to do: the payout is completed so, or the return is booked */
+  /** nothing left to do: the payout was completed with this result, or the return is booked */
   readonly is_booked: boolean;
 }
 
 export interface PayoutResultProblem {
   readonly kind: PayoutResultProblemKind;
-  /** null when it is about no affiliate of the payout */
+  /** null when it concerns no affiliate of the payout */
   readonly affiliate_id: number | null;
   readonly reference: string | null;
   /** what is wrong, and where in the file */
@@ -3188,7 +3188,7 @@ export interface PayoutResultProposal {
    * server changes; null if dropped since, or if the download was cut off
    */
   readonly digest: string | null;
-  /** of the payout when the file came */
+  /** the revision of the payout when the file was uploaded */
   readonly revision: number;
   readonly counts: PayoutResultCounts;
   readonly by: {
@@ -3197,13 +3197,13 @@ export interface PayoutResultProposal {
     readonly name: string | null;
   };
   readonly created_at: Timestamp;
-  /** the lines that the file says something about */
+  /** the lines that the file is about */
   readonly lines: readonly PayoutResultLine[];
-  /** the first of each kind about each affiliate, and the first 1000 about nobody in the payout */
+  /** the first of each kind for each affiliate, and the first 1000 that concern no affiliate of the payout */
   readonly problems: readonly PayoutResultProblem[];
-  /** files it answers were made at these revisions of the payout, which has changed since */
+  /** the revisions of the payout at which the answered files were made, if it has changed since */
   readonly outdated_revisions: readonly number[];
-  /** when the same file came before; null = never */
+  /** when the same file was uploaded before; null = never */
   readonly uploaded_before: Timestamp | null;
 }
 
@@ -3219,9 +3219,9 @@ export interface PayoutReturn {
   /** your id of the request that booked it */
   readonly external_id: string | null;
   readonly reason: string;
-  /** how you find it in your books */
+  /** identifies it in your books */
   readonly reference: string | null;
-  /** the adjustment that owes the money again */
+  /** the adjustment that makes the money owed again */
   readonly commission_id: string;
   readonly returned_at: Timestamp;
   /** when it was undone; null = in force */
@@ -3660,7 +3660,7 @@ export interface ReturnPayoutLineBody {
   readonly external_id?: string | null | undefined;
   /** ISO 4217, any case; without it all currencies, or with an amount the only currency paid */
   readonly currency?: string | undefined;
-  /** minor units that came back; without it everything not yet returned */
+  /** the returned amount in minor units; without it, everything not yet returned */
   readonly amount?: number | undefined;
   readonly reason: string;
   readonly reference?: string | null | undefined;
@@ -4404,10 +4404,10 @@ export interface DownloadInvoiceQuery {
 export interface DownloadPaymentFileQuery {
   /** ISO 4217, any case */
   readonly currency?: string | undefined;
-  /** the part, if there are more rows than a file may have */
+  /** the part, if there are more rows than fit into one file */
   readonly part?: number | undefined;
   /**
-   * payments in one part; default as many as the provider takes, for bank files the setting of `debtor` or
+   * payments in one part; defaults to the maximum of the provider, or for bank files the setting of `debtor` or
    * `originator`. Another number makes another file set
    */
   readonly rows_per_file?: number | undefined;
@@ -4416,8 +4416,8 @@ export interface DownloadPaymentFileQuery {
   /** ISO 4217, any case: the currency the transfers are paid from; default the payout currency */
   readonly source_currency?: string | undefined;
   /**
-   * bank files: the day the bank is to pay, `YYYY-MM-DD`; default today in your time zone for `sepa`, the next
-   * banking day for `nacha`
+   * bank files: the day on which the bank should pay, `YYYY-MM-DD`; defaults to today in your time zone for
+   * `sepa`, the next banking day for `nacha`
    */
   readonly execution_date?: string | undefined;
   readonly whole_units?: 'down' | undefined;
@@ -4425,8 +4425,8 @@ export interface DownloadPaymentFileQuery {
 
 export interface TakePayoutResultQuery {
   /**
-   * names of columns, divided by commas, that say nothing about payments in a list of your own; every column
-   * that is not known is refused otherwise
+   * names of columns, separated by commas, that say nothing about payments in a list of your own; any other
+   * unknown column is refused
    */
   readonly ignore_columns?: string | undefined;
 }
@@ -5214,8 +5214,8 @@ export interface Operations {
     readonly result: Page<PayoutExclusion>;
   };
   /**
-   * Book money that came back. Books all that was paid or part of it, as often as needed, never more in total
-   * than was paid. The affiliate is owed the money again, exempt from the minimum. Idempotent by `external_id`.
+   * Book a return. Books the return of a payment, in full or in part, as often as needed, up to the amount paid.
+   * The money is owed to the affiliate again, exempt from the minimum. Idempotent by `external_id`.
    */
   readonly returnPayoutLine: {
     readonly path: [payout_id: string, affiliate_id: number];
@@ -5223,14 +5223,14 @@ export interface Operations {
     readonly header: 'Idempotency-Key';
     readonly result: PayoutLine;
   };
-  /** List what came back of a line. Includes returns that were undone. */
+  /** List the returns of a line. Includes returns that were undone. */
   readonly listPayoutReturns: {
     readonly path: [payout_id: string, affiliate_id: number];
     readonly query?: ListPayoutReturnsQuery;
     readonly result: Page<PayoutReturn>;
   };
   /**
-   * Undo a return. For a return booked by mistake, as long as its money was not paid again. Its adjustment is
+   * Undo a return. Undoes a return booked by mistake, as long as its money was not paid again. Its adjustment is
    * voided and leaves the unpaid payout. The record stays, with `undone_at`.
    */
   readonly undoPayoutReturn: {
@@ -5268,27 +5268,27 @@ export interface Operations {
     readonly result: Download;
   };
   /**
-   * Get which payment files a payout needs. One for each way of payment and currency: whom it pays and whom it
-   * cannot, with the reason and the sums, and who downloaded it at which revision. A download is noted before
-   * its first byte is sent. `in_several_files` names whom two files that differ pay.
+   * Get the payment files that a payout needs. One file for each payment method and currency: whom it pays, whom
+   * it cannot pay and why, the sums, and who downloaded it at which revision. A download is recorded before its
+   * first byte is sent. `in_several_files` lists affiliates whom two different files pay.
    */
   readonly getPaymentFiles: {
     readonly path: [payout_id: string];
     readonly result: PaymentFiles;
   };
   /**
-   * Download a payment file. One row per affiliate and currency: all of them for an unpaid payout, those that
-   * were paid for a paid one. The formats: `summary` (takes no parameters), `paypal` (takes currency, part,
+   * Download a payment file. One row per affiliate and currency: all lines of an unpaid payout, and the paid
+   * lines of a paid one. The formats: `summary` (takes no parameters), `paypal` (takes currency, part,
    * rows_per_file, allow_skipped, whole_units), `wise` (takes currency, part, rows_per_file, allow_skipped,
    * source_currency), `sepa` (takes currency, part, rows_per_file, allow_skipped, execution_date), `nacha`
    * (takes currency, part, rows_per_file, allow_skipped, execution_date). The header Payhook-Skipped-Affiliates
    * counts affiliates left out of the chosen currency, Payhook-Affiliates-Above-Limit those in it whose amount
    * PayPal may refuse: see `paypal_payment_limit`. `sepa` is an XML message (pain.001) in EUR from the `debtor`
-   * of the account, `nacha` a file of ACH credits in USD from its `originator`. A file has the same bytes each
-   * time, and an id that says so, as long as all that it depends on stays: rows, debtor or originator, rows per
-   * file, day. Otherwise it belongs to another file set, which names the one it replaces.
-   * Payhook-Affiliates-In-Other-Files warns of affiliates whom an earlier, different file pays too. Viewers may
-   * not download payment files: they have whole account numbers.
+   * of the account, `nacha` a file of ACH credits in USD from its `originator`. A file keeps its bytes and its
+   * id as long as nothing it depends on changes: rows, debtor or originator, rows per file, day. Otherwise it
+   * belongs to another file set, which names the one it replaces. Payhook-Affiliates-In-Other-Files warns of
+   * affiliates whom an earlier, different file also pays. Viewers may not download payment files, because they
+   * contain whole account numbers.
    */
   readonly downloadPaymentFile: {
     readonly path: [payout_id: string, format: string];
@@ -5296,11 +5296,11 @@ export interface Operations {
     readonly result: Download;
   };
   /**
-   * Read what a bank or provider answered. Takes a camt.053, camt.054 or pain.002 of a bank, a report of PayPal
-   * or Wise, or a CSV file with `reference` or `affiliate_id`. Its kind is recognised by its bytes, and text/csv
-   * and application/xml are taken too. The answer proposes what became of each line, and nothing is changed.
-   * Complete the payout with the lines you agree with, and book returns. A line without an answer may have been
-   * paid: it must not be released before you know. docs/results.md has the layouts.
+   * Read the answer of a bank or provider. Takes a camt.053, camt.054 or pain.002 of a bank, a report of PayPal
+   * or Wise, or a CSV file with `reference` or `affiliate_id`. Its kind is recognised by its bytes; text/csv and
+   * application/xml are accepted too. The response proposes a result for each line and changes nothing. Complete
+   * the payout with the lines you agree with, and book returns. A line without an answer may have been paid: do
+   * not release it before you know. docs/results.md has the layouts.
    */
   readonly takePayoutResult: {
     readonly path: [payout_id: string];
@@ -5309,7 +5309,7 @@ export interface Operations {
     readonly header: 'Idempotency-Key';
     readonly result: PayoutResultProposal;
   };
-  /** List result files of a payout. List result files of a payout. */
+  /** List the result files of a payout. List the result files of a payout. */
   readonly listPayoutResults: {
     readonly path: [payout_id: string];
     readonly query?: ListPayoutResultsQuery;

@@ -240,7 +240,7 @@ test('amounts are read with any separators, and an ambiguous one is a problem', 
     gross('-1,234', `P${payout.number}-A${kuwait.id}`).replace('EUR', 'KWD'),
   );
   expect([unclear.lines, unclear.problems.map(({ kind }: Json) => kind)]).toEqual([[], ['other_amount']]);
-  expect(unclear.problems[0].message).toContain('1234 or 1.234 is no amount in KWD without a doubt');
+  expect(unclear.problems[0].message).toContain('1234 or 1.234 is not an unambiguous amount in KWD');
 });
 
 test('a file of 20 MB and its 180,000 lines are read, and more payments than a payout has are refused', async () => {

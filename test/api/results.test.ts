@@ -305,7 +305,7 @@ test("a booking on another account than the payout's is no result", async () => 
       affiliate_id: null,
       reference: null,
       message:
-        "entry 1: this is booked on the account that ends in 5030, and so are 2 more, but the debtor's ends in 2051",
+        "entry 1: booked on the account that ends in 5030, and so are 2 more, but the debtor's ends in 2051",
     },
   ]);
   // a file may have statements of several accounts
@@ -331,7 +331,7 @@ test('a file of another payout, a truncated one, an unknown format and a documen
   await nothingChanges(world, async () => {
     for (const [file, reason, ...words] of [
       [camt([{ reference: 'P77-A1', amount: 5 }]), 'result_of_another_payout', 'about payout 77'],
-      [camt([]), 'result_of_another_payout', 'it names no payment of ours'],
+      [camt([]), 'result_of_another_payout', 'it names none of our payments'],
       [good.slice(0, good.length / 2), 'invalid_file', 'cut off'],
       [good.replace('</Ntry>', ''), 'invalid_file', 'not well-formed'],
       [bomb, 'invalid_file', 'DOCTYPE'],

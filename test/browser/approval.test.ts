@@ -50,7 +50,9 @@ inChromium('a payout that a second person must approve', (chromium) => {
     const { page } = creator;
     await page.getByRole('button', { name: /^Create payout for/ }).click();
     await page.getByText('You cannot approve it:').waitFor();
-    await page.getByText('You created it, directly or through an API key, an application or a schedule').waitFor();
+    await page
+      .getByText('You created it, directly or through an API key, an application or a schedule')
+      .waitFor();
     await page.getByText('Too few people can approve this payout').waitFor();
     expect(await page.getByRole('button', { name: 'Approve' }).count()).toBe(0);
     await page.getByRole('button', { name: 'Reject' }).click();

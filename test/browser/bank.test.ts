@@ -201,7 +201,7 @@ inChromium('paying to bank accounts', (chromium) => {
       await page.getByText('No payment file was downloaded, so “Tick all” has nothing to tick.').waitFor();
       const list = ['reference,Vermerk,internal note', `P${payout.body.number}-A${ben?.id},gut,fine`];
       await choose(page, 'name,age\nAda,7\n');
-      await page.getByText('The file is none of those that are read').waitFor();
+      await page.getByText('The file is of no supported kind').waitFor();
       expect(await page.getByRole('heading', { name: title }).count()).toBe(0);
 
       await choose(page, `${list.join('\n')}\n`);

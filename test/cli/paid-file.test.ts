@@ -60,7 +60,7 @@ describe('a list of paid affiliates is refused by line and column, and the payou
       () => whole().replace('is_paid', 'paid'),
       () => 'line 1, column 2: there is no column "paid": is it is_paid?; nothing was changed',
     ],
-    ['no header', () => whole().replace(HEADER, ''), () => 'the file is none of those that are read'],
+    ['no header', () => whole().replace(HEADER, ''), () => 'the file is of no supported kind'],
     [
       'semicolons',
       () => whole().replaceAll(',', ';'),

@@ -14,7 +14,7 @@ export interface BankPayment {
   readonly amount: number;
   /** The amount with the digits of its currency. */
   readonly decimal: string;
-  /** The account holder in the characters of banks. */
+  /** The account holder in the character set of banks. */
   readonly holder: string;
   /** IBAN or account number. */
   readonly number: string;
@@ -24,7 +24,7 @@ export interface BankPayment {
   readonly legal_type: string | null;
 }
 
-/** What the header of a bank file says beforehand. */
+/** The header sums of a bank file. */
 export interface BankSums {
   readonly count: number;
   /** The sum with the digits of its currency. */
@@ -36,7 +36,7 @@ const FIELDS = `'affiliate_id', r.affiliate_id, 'reference', r.reference, 'amoun
   'routing_number', r.routing_number, 'account_type', r.account_type, 'legal_type', r.legal_type`;
 const COLUMNS = `json_build_object(${FIELDS}, 'number', encode(r.number, 'hex')) as payment`;
 
-/** All that a bank file says of a row: a destination always has the same number. */
+/** Everything a bank file contains about a row. A destination's number never changes. */
 export const BANK_CONTENT = `json_build_object(${FIELDS})::text`;
 
 /** The sums of the payments in a file. */
@@ -52,8 +52,8 @@ export function bankSums({ db, payments, file }: Making): Promise<BankSums> {
 }
 
 /**
- * A file of what `pieces` makes of its payments, which come one by one with their numbers opened: memory is constant at
- * any size. The last statement of the snapshot.
+ * Makes a file from what `pieces` yields for its payments. Payments are streamed with their numbers opened one at a time,
+ * so memory is constant. Must be the last statement of the snapshot.
  */
 export function bankFile(
   { db, payments, file, vault }: Making,
@@ -62,7 +62,7 @@ export function bankFile(
   const source = db.copyOut(`copy (${rowsInFile(payments, file, COLUMNS)}) to stdout`);
   async function* opened(): AsyncIterable<BankPayment> {
     for await (const line of linesOf(source)) {
-      // JSON has no control characters, so all that COPY has escaped are its backslashes
+      // JSON has no control characters, so COPY escapes only its backslashes
       const { destination, ...payment } = JSON.parse(line.replaceAll('\\\\', '\\'));
       const place = placeOf(payments.account, destination as DestinationId);
       const number = vault.open(Buffer.from(payment.number, 'hex'), place);
@@ -86,7 +86,7 @@ async function* linesOf(source: Readable): AsyncIterable<string> {
 
 const PIECE = 1 << 15;
 
-/** Small texts together, so that a file does not go out line by line. */
+/** Joins small texts, so that a file is not sent line by line. */
 async function* joined(pieces: AsyncIterable<string>): AsyncIterable<Buffer> {
   let waiting = '';
   for await (const piece of pieces) {

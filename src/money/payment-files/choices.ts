@@ -1,18 +1,18 @@
 import { type Static, Type } from 'typebox';
 import { currencyInput, strict } from '../../contract/schemas.ts';
 
-/** What a request may choose about a file. */
+/** The choices a request may make about a file. */
 export const choices = strict({
   currency: Type.Optional(currencyInput),
   part: Type.Optional(
-    Type.Integer({ minimum: 1, description: 'the part, if there are more rows than a file may have' }),
+    Type.Integer({ minimum: 1, description: 'the part, if there are more rows than fit into one file' }),
   ),
   rows_per_file: Type.Optional(
     Type.Integer({
       minimum: 2,
       maximum: 100_000,
       description:
-        'payments in one part; default as many as the provider takes, for bank files the setting of `debtor` or `originator`. ' +
+        'payments in one part; defaults to the maximum of the provider, or for bank files the setting of `debtor` or `originator`. ' +
         'Another number makes another file set',
     }),
   ),
@@ -27,15 +27,15 @@ export const choices = strict({
     Type.String({
       format: 'date',
       description:
-        'bank files: the day the bank is to pay, `YYYY-MM-DD`; default today in your time zone for `sepa`, the next banking day for `nacha`',
+        'bank files: the day on which the bank should pay, `YYYY-MM-DD`; defaults to today in your time zone for `sepa`, the next banking day for `nacha`',
       examples: ['2026-10-01'],
     }),
   ),
   whole_units: Type.Optional(
     Type.Enum(['down'], {
       description:
-        'pays the whole part of amounts in currencies of which the provider takes no fractions; completing with that amount ' +
-        'owes the rest again',
+        'pays only the whole units of amounts in currencies for which the provider takes no fractions; completing with that amount ' +
+        'makes the rest owed again',
     }),
   ),
 });

@@ -6,13 +6,13 @@ import { rowsInFile } from './rows.ts';
 
 type ColumnOf<Format extends ProviderFormat> = (typeof PROVIDER_FILES)[Format]['columns'][number];
 
-/** What formats in CSV have in common. */
+/** What CSV formats have in common. */
 type CsvFormat = Pick<
   PaymentFormat,
   'currency' | 'extension' | 'contentType' | 'splitsEvenly' | 'content' | 'write'
 >;
 
-/** A format in CSV: a COPY of these columns, SQL over a row `r` of `paymentRows`. */
+/** A CSV format: a COPY of these columns, SQL over a row `r` of `paymentRows`. */
 export function csvFormat(columns: readonly Column[], hasHeader: boolean): CsvFormat {
   return {
     currency: null,
@@ -29,7 +29,7 @@ export function csvFormat(columns: readonly Column[], hasHeader: boolean): CsvFo
   };
 }
 
-/** A provider's file as the table of formats describes it; `cells` has the SQL of each column. */
+/** A provider's file as the table of formats describes it. `cells` has the SQL for each column. */
 export function providerFormat<Format extends ProviderFormat>(
   name: Format,
   cells: Readonly<Record<ColumnOf<Format>, string>>,

@@ -14,14 +14,14 @@ import type { FilePart, Payments, SetChoices } from './format.ts';
 import { identityOf } from './identity.ts';
 import { type Payees, payeesInFile } from './rows.ts';
 
-/** Who downloads, and how that is recorded before the file is made. */
+/** Who downloads, and how the download is recorded before the file is made. */
 export interface Downloading {
   readonly principal: Principal;
   readonly record: Recorder;
   readonly vault: Vault;
 }
 
-/** A file that is about to be made, all of the one snapshot that is read. */
+/** A file about to be made from one snapshot. */
 interface Wanted {
   readonly payments: Payments;
   readonly file: FilePart;
@@ -32,14 +32,14 @@ interface Wanted {
 }
 
 interface Recorded {
-  /** The file; null for one that moves no money. */
+  /** The file, or null if it moves no money. */
   readonly taken: TakenFile | null;
   readonly noteDigest: CsvFile['noteDigest'];
 }
 
 /**
- * Records a download before the file is made, with its payees if it moves money; null, and nothing is recorded, for a HEAD. Throws
- * `resource_missing` when the payout was deleted since, `amount_too_large`, `too_many_files_today`.
+ * Records a download before the file is made, with its payees if it moves money. For a HEAD, records nothing and returns
+ * null. Throws `resource_missing` if the payout was deleted meanwhile, `amount_too_large`, `too_many_files_today`.
  */
 export async function recordDownload(
   db: Snapshot,
@@ -79,7 +79,7 @@ export async function recordDownload(
   });
 }
 
-/** The choices of a request that are about all parts. */
+/** The choices that apply to all parts. */
 const setChoices = (input: Choices, { sourceCurrency }: FilePart): SetChoices => ({
   ...(input.rows_per_file === undefined ? {} : { rows_per_file: input.rows_per_file }),
   ...(sourceCurrency === null ? {} : { source_currency: sourceCurrency }),
@@ -104,7 +104,7 @@ interface Sent extends Pick<Wanted, 'head' | 'payments' | 'file'>, Pick<Download
   readonly taken?: TakenFile;
 }
 
-/** Inserts the record of a download; returns what adds the digest to it once all bytes were sent. */
+/** Inserts the record of a download. Returns a function that adds the digest once all bytes were sent. */
 async function insert(
   tx: Tx,
   { kind, id: actor }: Principal,

@@ -7,36 +7,36 @@ import { toJson } from '../../kernel/json.ts';
 import type { MadeFile, Originating, SetChoices } from './format.ts';
 import { codeOf, type Identity } from './identity.ts';
 
-/** A payout (UUID) in its account. */
+/** A payout (UUID) and its account. */
 export interface Of {
   readonly account: AccountId;
   readonly payout: PayoutId;
 }
 
-/** The file that a request wants. */
+/** The requested file. */
 export interface WantedFile {
   readonly format: string;
   readonly currency: string;
   /** From 1. */
   readonly part: number;
-  /** The revision of the payout that was read. */
+  /** The revision of the payout as read. */
   readonly revision: number;
   readonly isPaid: boolean;
   readonly identity: Identity;
   readonly choices: SetChoices;
-  /** When the bank is to pay, `YYYY-MM-DD`; null = the format has no such day. */
+  /** When the bank should pay, `YYYY-MM-DD`; null = the format has no such day. */
   readonly day: { readonly chosen: string | null; readonly first: string } | null;
-  /** Whom NACHA files are counted by; null = the format counts none. */
+  /** The originator by whom NACHA files are counted; null = the format counts none. */
   readonly originating: Originating | null;
   readonly affiliates: readonly bigint[];
 }
 
-/** A file with what its download adds to the response. */
+/** A file, with what its download adds to the response. */
 export interface TakenFile extends MadeFile {
   readonly setId: FileSetId;
-  /** The set that was downloaded before this one was made first. */
+  /** The set that was downloaded before this one was created. */
   readonly replaces: FileSetId | null;
-  /** Affiliates whom a file of another set pays too in this currency. */
+  /** Affiliates whom a file of another set also pays in this currency. */
   readonly inOtherFiles: number;
 }
 
@@ -52,7 +52,7 @@ interface FileSet {
 const SET = sql`s.id, s.revision, s.code, s.replaces, s.execution_date::text as execution_date, s.is_current`;
 const ofPayout = ({ account, payout }: Of): Sql => sql`s.account_id = ${account} and s.payout_id = ${payout}`;
 
-/** Locks the payout, so that its downloads are recorded one after the other. Throws `resource_missing`. */
+/** Locks the payout, so that its downloads are recorded one at a time. Throws `resource_missing`. */
 export async function lockForDownload(tx: Tx, { account, payout }: Of): Promise<void> {
   const found = await maybeRow(
     tx,
@@ -63,8 +63,8 @@ export async function lockForDownload(tx: Tx, { account, payout }: Of): Promise<
 }
 
 /**
- * The file of this content: as it was made when it was first downloaded, or made now. Its set is the current one from now on. The
- * caller has locked the payout. Throws `too_many_files_today`.
+ * The file with this content: as made at its first download, or made now. Its set becomes the current one. The caller has
+ * locked the payout. Throws `too_many_files_today`.
  */
 export async function takeFile(tx: Tx, of: Of, wanted: WantedFile): Promise<TakenFile> {
   const set = (await findSet(tx, of, wanted)) ?? (await makeSet(tx, of, wanted));
@@ -82,7 +82,7 @@ export async function takeFile(tx: Tx, of: Of, wanted: WantedFile): Promise<Take
   };
 }
 
-/** A set of the same content whose day is the chosen one, or is not over; of a paid payout also when it is. */
+/** A set with the same content whose day is the chosen one, or is not over (for a paid payout, even if it is over). */
 function findSet(tx: Tx, of: Of, { identity, day, isPaid }: WantedFile): Promise<FileSet | null> {
   const chosen = day?.chosen ?? null;
   const first = isPaid ? null : (day?.first ?? null);
@@ -149,12 +149,12 @@ async function makeFile(tx: Tx, of: Of, { id }: FileSet, wanted: WantedFile): Pr
   );
 }
 
-/** The letters and digits that tell the files of a day apart (Nacha, file header, field 7). */
+/** The characters that distinguish the files of a day (Nacha, file header, field 7). */
 export const MODIFIERS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789';
 /** Seven digits of a trace number. */
 const MOST_TRACES = 9_999_999;
 
-/** Counts a NACHA file of an originator on a day; the row keeps others out until the transaction ends. */
+/** Counts an originator's NACHA file on a day. The row stays locked until the transaction ends. */
 async function countNacha(
   tx: Tx,
   account: AccountId,
@@ -175,12 +175,12 @@ async function countNacha(
       `the originator ${origin} has made ${what} today: download this file tomorrow, or make larger files with rows_per_file`,
     );
   if (counted.files > MODIFIERS.length)
-    throw refuse(`all ${MODIFIERS.length} NACHA files that the file id modifier tells apart`);
+    throw refuse(`all ${MODIFIERS.length} NACHA files that the file id modifier distinguishes`);
   if (counted.entries > MOST_TRACES) throw refuse('as many payments as there are trace numbers');
   return { modifier: counted.files, first_trace: counted.entries - entries + 1 };
 }
 
-/** Deletes the counts of days that were over a month before `at`, a slice of them; returns how many. */
+/** Deletes a slice of the counts older than a month before `at`. Returns the number deleted. */
 export async function deleteOldNachaDays(tx: Tx, at: string): Promise<number> {
   const gone = await rows(
     tx,
@@ -192,7 +192,7 @@ export async function deleteOldNachaDays(tx: Tx, at: string): Promise<number> {
   return gone.length;
 }
 
-/** Notes whom a file pays; returns how many of them a file of another set pays too. */
+/** Records the payees of a file. Returns how many of them a file of another set also pays. */
 async function notePayees(tx: Tx, of: Of, { id }: FileSet, wanted: WantedFile): Promise<number> {
   const { currency, part, affiliates } = wanted;
   await rows(

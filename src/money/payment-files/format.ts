@@ -8,22 +8,22 @@ import { paidThrough } from '../ledger/destinations.ts';
 import type { FileHead } from '../payouts/csv.ts';
 import type { Choices } from './choices.ts';
 
-/** The payments of a payout as a format sees them. */
+/** The payments of a payout as a format reads them. */
 export interface Payments {
   /** The UUID of the account. */
   readonly account: AccountId;
   /** The UUID of the payout. */
   readonly payout: PayoutId;
   readonly format: PaymentFormat;
-  /** Pays whole units in currencies of which the provider accepts no fractions. */
+  /** Pays whole units in currencies for which the provider accepts no fractions. */
   readonly wholeUnits: boolean;
 }
 
-/** Which payments go into one file. */
+/** The payments that go into one file. */
 export interface FilePart {
   /** null = all. */
   readonly currency: string | null;
-  /** null = that of the payment. */
+  /** null = the currency of the payment. */
   readonly sourceCurrency: string | null;
   /** From 1; null = the file is whole. */
   readonly part: number | null;
@@ -31,38 +31,41 @@ export interface FilePart {
   readonly span: { readonly offset: number; readonly count: number } | null;
 }
 
-/** What a request chose about all files of a set. */
+/** The choices of a request that apply to all files of a set. */
 export type SetChoices = Pick<
   Choices,
   'rows_per_file' | 'source_currency' | 'whole_units' | 'execution_date'
 >;
 
-/** A file as it was made when it was first downloaded. */
+/** A file as made at its first download. */
 export interface MadeFile {
-  /** The revision of the payout at which its set was first downloaded. */
+  /** The revision of the payout when its set was first downloaded. */
   readonly revision: number;
-  /** The beginning of the digest of its content. */
+  /** The first characters of the digest of its content. */
   readonly code: string;
   /** From 1. */
   readonly part: number;
   /** RFC 3339. */
   readonly madeAt: string;
-  /** The same in the time zone of the account: `YYMMDDHHMM`. */
+  /** The same time in the account's time zone: `YYMMDDHHMM`. */
   readonly localTime: string;
-  /** When a bank is to pay, `YYYY-MM-DD`; null = the format has no such day. */
+  /** When a bank should pay, `YYYY-MM-DD`; null = the format has no such day. */
   readonly executionDate: string | null;
-  /** NACHA: which file of its originator on that day, and the number of its first entry then; both from 1. */
+  /**
+   * NACHA: the number of the file among its originator's files of that day, and the number of its first entry; both from
+   * 1.
+   */
   readonly modifier: number | null;
   readonly firstTrace: number | null;
 }
 
-/** By whom the NACHA files of a day are counted. */
+/** The originator by whom the NACHA files of a day are counted. */
 export interface Originating {
   readonly destination: string;
   readonly origin: string;
 }
 
-/** What a file is made of. */
+/** The inputs for making a file. */
 export interface Making {
   readonly db: Snapshot;
   readonly payments: Payments;
@@ -80,58 +83,61 @@ export interface PaymentFormat {
   readonly name: string;
   /** The name in messages. */
   readonly title: string;
-  /** The destinations that it pays to; null = all. */
+  /** The destination type it pays to; null = all. */
   readonly destination: DestinationType | null;
-  /** The one currency that it pays in; null = several. */
+  /** Its only currency; null = several. */
   readonly currency: string | null;
   readonly extension: string;
   readonly contentType: string;
-  /** What may be chosen; a file without the choice `currency` has all of them. */
+  /** The choices it takes. A file without the choice `currency` contains all currencies. */
   readonly choices: readonly Choice[];
-  /** How many rows one file may have; null = any number. */
+  /** The maximum number of rows in a file; null = unlimited. */
   readonly maxRows: number | null;
-  /** Parts have about the same number of rows; otherwise all but the last are full. */
+  /** Parts have about equal numbers of rows; otherwise all but the last are full. */
   readonly splitsEvenly: boolean;
-  /** How many rows a file may have by the settings of the account, where they say so. */
+  /** The maximum number of rows set by the account, if any. */
   readonly ownMaxRows?: (payer: Payer) => number | undefined;
-  /** Why the account cannot have such a file yet; null = it can. */
+  /** What the account must set up before it can have such a file; null = nothing. */
   readonly lacks?: (payer: Payer) => string | null;
-  /** What of the account is in its files. */
+  /** The account's data that its files contain. */
   readonly paidBy?: (payer: Payer) => object | null;
-  /** By whom its files of a day are counted. */
+  /** The originator by whom its files of a day are counted. */
   readonly originating?: (payer: Payer) => Originating | null;
-  /** The id that a file says of itself, where it has one. */
+  /** The file's own message id, if it has one. */
   readonly messageId?: (head: FileHead, made: MadeFile) => string;
-  /** The largest sum of a file, minor units, and what to do about more. */
+  /** The maximum sum of a file in minor units, and the advice when it is exceeded. */
   readonly mostInFile?: { readonly amount: bigint; readonly advice: string };
   /**
-   * The days it pays on, `YYYY-MM-DD`, at an instant in milliseconds; without this, on any from today: the first one, and
-   * why another is refused.
+   * The days it pays on, `YYYY-MM-DD`, at an instant in milliseconds: the first one, and why another is refused. Without
+   * this, any day from today.
    */
   readonly days?: {
     readonly first: (nowMs: number) => string;
     readonly refusal: (day: string, nowMs: number) => string | null;
   };
-  /** The order of its rows, SQL; without it by affiliate. */
+  /** SQL for the order of its rows; by affiliate if absent. */
   readonly order?: string;
-  /** All that a file says of a row, as text: what identifies the file. No account number, but the id of its destination. */
-  readonly content: string;
-  /** Why a row cannot be in the file, as text; null where it can. */
-  readonly refusal: string;
   /**
-   * Whether the provider may refuse a row because of its amount, as a condition. Such rows are written and
-   * reported.
+   * Everything a file contains about a row, as text; it identifies the file. Contains the destination's id instead of an
+   * account number.
    */
+  readonly content: string;
+  /** Why a row cannot be in the file, as text, or null. */
+  readonly refusal: string;
+  /** Condition: the provider may refuse a row because of its amount. Such rows are written and reported. */
   readonly aboveLimit: string;
-  /** Currencies of which the provider accepts no fractions. */
+  /** Currencies for which the provider accepts no fractions. */
   readonly wholeCurrencies: readonly string[];
-  /** An empty file is refused, because the provider does not accept one. */
+  /** Whether an empty file is refused because the provider does not accept one. */
   readonly needsRows: boolean;
-  /** The bytes of a file. It reads the snapshot to its end. */
+  /** Writes the file. Reads the snapshot to its end. */
   readonly write: (making: Making) => Promise<Readable>;
 }
 
-/** Why files that move money leave out affiliates who must not be paid now. The time is told by hours, so that many are one group. */
+/**
+ * Why files that move money leave out affiliates who must not be paid now. Times are rounded to hours, so that many
+ * affiliates share one reason.
+ */
 export const NOT_NOW = `when r.is_switched_off then 'is_ready_for_payout is false'
     when r.waits_until > now() then 'the destination changed less than ' || r.destination_wait_hours || ' hours ago: paid from '
       || to_char(date_trunc('hour', (r.waits_until + interval '1 hour') at time zone r.time_zone), 'YYYY-MM-DD HH24:MI') || ' on ('
@@ -140,20 +146,20 @@ export const NOT_NOW = `when r.is_switched_off then 'is_ready_for_payout is fals
 /** How a row `r` is paid. */
 export const WAY = paidThrough('r.destination_type', 'r');
 
-/** Why a format leaves out who is paid in another way. */
+/** Why a format leaves out affiliates who are paid in another way. */
 export const paidElsewhere = (destination: DestinationType): string =>
   `when ${WAY} <> '${destination}'
       then case when r.destination_type is not null then 'the destination is '
                 when r.payout_method is not null then 'payout_method is '
                 else 'there is no payout_method, and the paypal_email makes it ' end || ${WAY}`;
 
-/** Why a bank file leaves out who has no account to pay to, or one whose number is lost. */
+/** Why a bank file leaves out affiliates without an account, or with a lost number. */
 export const bankAccountMissing = (destination: DestinationType): string => `
     ${paidElsewhere(destination)}
     when r.destination_type is null then 'no bank account'
     when r.number is null then 'the account number was lost with the secret key: set the destination again'`;
 
-/** Whether the currency of a row is one of these. */
+/** Whether a row's currency is one of these. */
 export const among = (currencies: readonly string[]): string =>
   `r.currency in (${currencies.map((code) => `'${code}'`)})`;
 
@@ -161,11 +167,11 @@ export const among = (currencies: readonly string[]): string =>
 export const DECIMAL = 'decimal_text(r.amount, r.currency)';
 
 /**
- * Whether a spreadsheet would run the cell as a formula. A cell that says who gets the money is never quoted, as
- * `csv_text` does elsewhere: an address with an apostrophe in front is another address.
+ * Whether a spreadsheet would run the cell as a formula. Cells that identify the payee are never quoted with an
+ * apostrophe, as `csv_text` does elsewhere: the apostrophe would change the address.
  */
 export const isFormula = (cell: string): string => `csv_text(${cell}) <> ${cell}`;
 
-/** Why a cell that a spreadsheet would run is refused. */
+/** The refusal of a cell that a spreadsheet would run. */
 export const formulaRefusal = (field: string): string =>
   `'${field} begins like a formula, which a spreadsheet would run'`;

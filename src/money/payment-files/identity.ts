@@ -6,7 +6,7 @@ import type { Payer } from '../../people/accounts/record.ts';
 import type { FilePart, PaymentFormat, Payments } from './format.ts';
 import { orderOf, rowsInFile } from './rows.ts';
 
-/** Raise it when a format writes other bytes for the same rows: one id never names two files. */
+/** Raise this when a format writes other bytes for the same rows: an id must never name two different files. */
 const LAYOUT = 1;
 
 /** What a file set depends on. */
@@ -18,15 +18,15 @@ export interface Identified {
 
 /** What identifies a file set. */
 export interface Identity {
-  /** The digest of all that its files depend on, but the day of execution; hexadecimal. */
+  /** Digest of everything its files depend on except the day of execution; hexadecimal. */
   readonly content: string;
   readonly rows: number;
   readonly parts: number;
 }
 
 /**
- * The identity of the file set that pays these payments (docs/decisions/0071). The account is part of it, so that two
- * accounts with one debtor have different ids.
+ * The identity of the file set for these payments (docs/decisions/0071). It includes the account, so two accounts with
+ * the same debtor have different ids.
  */
 export async function identityOf(db: Reader, { payments, file, payer }: Identified): Promise<Identity> {
   const { account, payout, format, wholeUnits } = payments;
@@ -58,17 +58,17 @@ export async function identityOf(db: Reader, { payments, file, payer }: Identifi
   return { content, rows: count, parts };
 }
 
-/** How many files this many rows need. */
+/** How many files a number of rows needs. */
 export const partsOf = ({ maxRows }: PaymentFormat, rows: number): number =>
   maxRows === null ? 1 : Math.ceil(rows / maxRows);
 
 const digestOf = (all: readonly unknown[]) => createHash('sha256').update(toJson(all)).digest('hex');
 
-// Crockford's: banks take capital letters and digits, and people confuse I, L, O and U
+// Crockford's alphabet: banks take capital letters and digits, and people confuse I, L, O and U
 const LETTERS = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
 const CODE_LENGTH = 8;
 
-/** The beginning of the digest of a content and its day, in the letters of an id. */
+/** The first characters of the digest of a content and its day, in the letters of an id. */
 export function codeOf(content: string, executionDate: string | null): string {
   const bytes = createHash('sha256').update(`${content} ${executionDate}`).digest();
   return Array.from({ length: CODE_LENGTH }, (_, place) => LETTERS[(bytes[place] ?? 0) % 32]).join('');

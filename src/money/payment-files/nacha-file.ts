@@ -3,13 +3,13 @@ import type { BankPayment } from './bank-rows.ts';
 import { MODIFIERS } from './file-sets.ts';
 import type { MadeFile } from './format.ts';
 
-/** What stands around the payments of a file. */
+/** The parts of a file around its payments. */
 export interface NachaFrame {
   readonly originator: Originator;
   readonly made: MadeFile;
 }
 
-/** A batch has one kind of receiver: persons (PPD) or businesses (CCD). */
+/** A batch has one type of receiver: persons (PPD) or businesses (CCD). */
 const sectionOf = ({ legal_type }: BankPayment) => (legal_type === 'business' ? 'CCD' : 'PPD');
 
 /** Credits only. */
@@ -17,22 +17,22 @@ const SERVICE_CLASS = '220';
 const CREDIT_TO: Readonly<Record<string, string>> = { checking: '22', savings: '32' };
 const LINES_IN_BLOCK = 10;
 
-/** A text with blanks behind it. Throws when it does not fit: nothing is cut. */
+/** A text padded with blanks. Throws if it does not fit: nothing is truncated. */
 function text(value: string, width: number): string {
   if (value.length > width)
-    throw new Error(`a field of ${width} characters of a NACHA file got ${value.length}`);
+    throw new Error(`a NACHA field of ${width} characters cannot hold ${value.length}`);
   return value.padEnd(width);
 }
 
-/** A number with zeros before it. Throws when it does not fit. */
+/** A number padded with leading zeros. Throws if it does not fit. */
 function digits(value: bigint | number | string, width: number): string {
   const written = String(value).padStart(width, '0');
   if (written.length > width)
-    throw new Error(`a field of ${width} digits of a NACHA file got ${written.length}`);
+    throw new Error(`a NACHA field of ${width} digits cannot hold ${written.length}`);
   return written;
 }
 
-/** What a batch and a file are checked by. */
+/** The control totals of a batch or file. */
 interface Totals {
   entries: number;
   /** The sum of the first eight digits of the routing numbers. */
@@ -48,8 +48,8 @@ const none = (): Totals => ({ entries: 0, hash: 0n, credit: 0n });
 const hashOf = ({ hash }: Totals) => digits(hash % 10n ** 10n, 10);
 
 /**
- * The lines of a NACHA file (Nacha operating rules, appendix three), as text piece by piece: a batch for persons, then one
- * for businesses, in which order the payments come. Lines have 94 characters and end with CR and LF; blocks have ten.
+ * The lines of a NACHA file (Nacha operating rules, appendix three), as text in pieces: a batch for persons, then one for
+ * businesses, which is the order of the payments. Lines have 94 characters and end with CR LF. Blocks have ten lines.
  */
 export async function* nachaFile(
   frame: NachaFrame,
@@ -110,7 +110,7 @@ function batchHeader({ originator, made }: NachaFrame, batch: number, section: s
     text(originator.entry_description, 10),
     ' '.repeat(6),
     (made.executionDate ?? '').slice(2).replaceAll('-', ''),
-    ' '.repeat(3), // the ACH operator says when it settles
+    ' '.repeat(3), // the ACH operator fills in the settlement date
     '1',
     originator.originating_dfi,
     digits(batch, 7),

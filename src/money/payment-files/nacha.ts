@@ -4,15 +4,15 @@ import { BANK_CONTENT, bankFile } from './bank-rows.ts';
 import { bankAccountMissing, NOT_NOW, type PaymentFormat } from './format.ts';
 import { nachaFile } from './nacha-file.ts';
 
-/** Minor units: ten digits of an entry, and twelve of the totals. */
+/** Minor units: an entry's amount has ten digits, the totals have twelve. */
 const MOST = 9_999_999_999;
 const MOST_IN_FILE = 999_999_999_999n;
-/** Characters of the field with the reference. */
+/** The length of the reference field. */
 const LONGEST_REFERENCE = 15;
 
 /**
- * ACH credits in a NACHA file: one originator, dollars. Affiliates whose `legal_type` is business are paid by a batch of
- * the class CCD, all others by one of PPD. There is no debit that balances the file: the bank makes it.
+ * ACH credits in a NACHA file: one originator, US dollars. Affiliates whose `legal_type` is business go into a CCD batch,
+ * all others into a PPD batch. The file has no balancing debit: the bank adds it.
  */
 export const nacha: PaymentFormat = {
   name: 'nacha',
@@ -25,9 +25,9 @@ export const nacha: PaymentFormat = {
   maxRows: 10_000,
   ownMaxRows: ({ originator }) => originator?.rows_per_file,
   lacks: ({ originator }) =>
-    originator === null ? 'originator: whom ACH payments are from, as your bank says' : null,
+    originator === null ? "originator: the sender of ACH payments, with your bank's data" : null,
   splitsEvenly: false,
-  // a payment on the same day costs more at most banks, so it is made only when it is asked for
+  // most banks charge more for same-day payments, so those are made only on request
   days: { first: firstBankingDay, refusal: whyNoBankingDay },
   paidBy: ({ originator }) => originator && { ...originator, rows_per_file: null },
   originating: ({ originator }) =>

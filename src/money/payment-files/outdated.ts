@@ -20,8 +20,8 @@ interface Downloaded {
 }
 
 /**
- * The file sets of an unpaid payout that a download would not give now: another one was downloaded since, or another content is
- * due. One without a content, of an earlier version, is judged by its revision.
+ * The file sets of an unpaid payout that are outdated: a download would now give another file, because another set was
+ * downloaded since or the content changed. Sets of earlier versions have no content and are compared by revision.
  */
 export async function outdatedSets(db: Reader, of: Of, payer: Payer): Promise<FileSetId[]> {
   const sets = await rows<Downloaded>(

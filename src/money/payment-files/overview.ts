@@ -15,17 +15,17 @@ import { inSeveralFiles, severalFiles, severalFilesCount } from './several-files
 import { summary } from './summary.ts';
 
 /** The answer lists at most this many skipped affiliates, downloads and changes, each. */
-const MOST_TOLD = 100;
+const MOST_LISTED = 100;
 
 const count = Type.Integer({ minimum: 0 });
-const sum = Type.Integer({ description: 'minor units of the currency beside it' });
+const sum = Type.Integer({ description: 'minor units of the currency given with it' });
 
 const change = strict(
   {
     affiliate_id: Type.Integer(),
     name: nullable(Type.String()),
-    amount_then: nullable({ ...sum, description: 'in the file; null: it was not in it' }),
-    amount_now: nullable({ ...sum, description: 'null: it would not be in the file now' }),
+    amount_then: nullable({ ...sum, description: 'in the file; null: not in the file' }),
+    amount_now: nullable({ ...sum, description: 'null: a file made now would not contain it' }),
   },
   { title: 'PaymentFileChange' },
 );
@@ -34,36 +34,36 @@ const download = strict(
   {
     downloaded_at: timestamp,
     by: actorRecord,
-    revision: Type.Integer({ description: 'of the payout then' }),
-    part: nullable(Type.Integer({ description: 'null when the file was whole' })),
+    revision: Type.Integer({ description: 'the revision of the payout at the download' }),
+    part: nullable(Type.Integer({ description: 'null when the file was not split' })),
     digest: digestField,
     file_set_id: nullable(
       Type.String({
-        description: 'all parts of a set are of one content; null for the summary',
+        description: 'all parts of a set have the same content; null for the summary',
         examples: ['pfs_0192f8e5c7a7b3e9d0192f8e5c7a7b3e'],
       }),
     ),
     replaces_file_set_id: nullable(
-      Type.String({ description: 'the set that was downloaded before this one was made; null: none' }),
+      Type.String({ description: 'the set that was downloaded before this one was created; null: none' }),
     ),
     message_id: nullable(Type.String({ description: 'sepa: the MsgId and PmtInfId of the file' })),
     is_outdated: Type.Boolean({
       description:
-        'the payout is unpaid, and a download would give another file now, or gave another file set since: download it again',
+        'the payout is unpaid, and a download would now give another file, or another file set was downloaded since: download it again',
     }),
     change_count: nullable(
       Type.Integer({
         minimum: 0,
         description:
-          'for how many affiliates an outdated file has a different amount than a new one would; null when the file is ' +
+          'the number of affiliates whose amount differs between an outdated file and a new one; null if the file is ' +
           'not outdated, was downloaded again, or has several currencies',
       }),
     ),
-    changes: Type.Array(change, { description: `the first ${MOST_TOLD} of them, by affiliate` }),
+    changes: Type.Array(change, { description: `the first ${MOST_LISTED} of them, by affiliate` }),
   },
   { title: 'PaymentFileDownload' },
 );
-const downloads = Type.Array(download, { description: `the last ${MOST_TOLD}, the newest first` });
+const downloads = Type.Array(download, { description: `the last ${MOST_LISTED}, newest first` });
 
 const skipped = strict({
   affiliate_id: Type.Integer(),
@@ -74,28 +74,28 @@ const skipped = strict({
 
 const rewritten = strict({
   affiliate_id: Type.Integer(),
-  account_holder: Type.String({ description: 'as it was given' }),
-  holder_in_files: Type.String({ description: 'as the file writes it' }),
+  account_holder: Type.String({ description: 'as entered' }),
+  holder_in_files: Type.String({ description: 'as written in the file' }),
 });
 
 const neededFile = strict(
   {
-    format: Type.Enum([...PAYMENT_FORMATS], { description: 'as the path of the download names it' }),
+    format: Type.Enum([...PAYMENT_FORMATS], { description: 'as in the path of the download' }),
     currency: currencyCode,
     affiliate_count: count,
     amount: sum,
-    part_count: Type.Integer({ description: 'how many files its rows need; 0 when it would be empty' }),
+    part_count: Type.Integer({ description: 'the number of files its rows need; 0 if it would be empty' }),
     above_limit_count: Type.Integer({ description: 'affiliates in the file above `paypal_payment_limit`' }),
     skipped_count: count,
     skipped_amount: sum,
     skipped: Type.Array(skipped, {
-      description: `affiliates who are paid this way but cannot be in the file, ${MOST_TOLD} at most`,
+      description: `affiliates who are paid this way but cannot be in the file, at most ${MOST_LISTED}`,
     }),
     rewritten_count: count,
     rewritten: Type.Array(rewritten, {
       description:
-        'who is in the file under another spelling of the account holder, because banks take Latin letters without ' +
-        `accents; ${MOST_TOLD} at most. The bank of the payee compares names: set account_holder to its spelling where that differs`,
+        'affiliates whose account holder is spelled differently in the file, because banks take Latin letters without ' +
+        `accents; at most ${MOST_LISTED}. The bank of the payee compares names: set account_holder to its spelling if that differs`,
     }),
     downloads,
   },
@@ -110,25 +110,25 @@ export const paymentFiles = strict(
     revision: Type.Integer(),
     files: Type.Array(neededFile),
     by_hand: Type.Array(strict({ currency: currencyCode, affiliate_count: count, amount: sum }), {
-      description: 'affiliates paid some other way: their destination or `payout_method` is other',
+      description: 'affiliates paid in another way: their destination or `payout_method` is other',
     }),
     summary_downloads: downloads,
     in_several_files_count: Type.Integer({
       minimum: 0,
       description:
-        'a warning: affiliates who are in several downloaded files that differ, in the same currency. If two of them are sent, they ' +
+        'a warning: affiliates who are in several different downloaded files, in the same currency. If two of the files are sent, they ' +
         'are paid twice',
     }),
-    in_several_files: Type.Array(inSeveralFiles, { description: `the first ${MOST_TOLD} of them` }),
+    in_several_files: Type.Array(inSeveralFiles, { description: `the first ${MOST_LISTED} of them` }),
   },
   { title: 'PaymentFiles' },
 );
 type PaymentFiles = Static<typeof paymentFiles>;
 
-/** The type of destination that a row `r` is paid to. Without one and without a method, it is PayPal. */
+/** The destination type of a row `r`. Without a destination and a method, it is PayPal. */
 const homeOf = `coalesce(${WAY}, 'paypal')`;
 
-/** The rows that each format has to pay, with the reason why its file leaves one out. */
+/** The rows each format would pay, with the reason if its file leaves one out. */
 const judged = (account: AccountId, payout: PayoutId, formats: readonly PaymentFormat[]): Sql =>
   join(
     formats
@@ -143,12 +143,14 @@ const judged = (account: AccountId, payout: PayoutId, formats: readonly PaymentF
     ' union all ',
   );
 
-/** In: the outdated file sets. One that moves no money has no set, and changes with the revision. */
+/**
+ * Whether a download `w` is outdated. A file that moves no money has no set and is outdated once the revision changes.
+ */
 const isOutdated = `p.status = 'unpaid' and case when w.set_id is null then w.revision <> p.revision
   else w.set_id = any(array(select set_id from outdated)) end`;
 /**
- * How the rows of an outdated file `w` differ from those that a new download would have. Only the last download of a file
- * is compared; null for the ones before it.
+ * How the rows of an outdated file `w` differ from those of a new download. Only the last download of a file is compared;
+ * earlier ones have null.
  */
 const changesOf = (select: string) => `case when ${isOutdated} and not exists (
     select from payment_file_downloads later
@@ -182,14 +184,14 @@ const downloadRecord = columnsOf(download, {
   is_outdated: isOutdated,
   change_count: changesOf('case when w.amounts is not null then count(*)::int end'),
   changes: `coalesce(${changesOf(
-    `json_agg(${changeRecord} order by c.place) filter (where c.place <= ${MOST_TOLD})`,
+    `json_agg(${changeRecord} order by c.place) filter (where c.place <= ${MOST_LISTED})`,
   )}, '[]')`,
 });
 const downloadsOf = (condition: string) => sql`(
   select coalesce(json_agg(row_to_json(d)), '[]') from (
     select ${downloadRecord} from payment_file_downloads w
     where w.account_id = p.account_id and w.payout_id = p.id and ${raw(condition)}
-    order by w.id desc limit ${raw(String(MOST_TOLD))}) d)`;
+    order by w.id desc limit ${raw(String(MOST_LISTED))}) d)`;
 
 const isIn = 'filter (where j.refusal is null)';
 const isOut = 'filter (where j.refusal is not null)';
@@ -203,11 +205,11 @@ const fileRecord = columnsOf(neededFile, {
   skipped_count: `count(*) ${isOut}`,
   skipped_amount: `coalesce(sum(j.amount) ${isOut}, 0)::int8`,
   skipped: `coalesce(json_agg(json_build_object('affiliate_id', j.affiliate_id, 'name', j.name, 'amount', j.amount,
-    'reason', j.refusal) order by j.affiliate_id) filter (where j.refusal is not null and j.place <= ${MOST_TOLD}), '[]')`,
+    'reason', j.refusal) order by j.affiliate_id) filter (where j.refusal is not null and j.place <= ${MOST_LISTED}), '[]')`,
   rewritten_count: 'count(*) filter (where j.is_rewritten)',
   rewritten: `coalesce(json_agg(json_build_object('affiliate_id', j.affiliate_id, 'account_holder', j.account_holder,
     'holder_in_files', j.holder_in_files) order by j.affiliate_id)
-    filter (where j.is_rewritten and j.place <= ${MOST_TOLD}), '[]')`,
+    filter (where j.is_rewritten and j.place <= ${MOST_LISTED}), '[]')`,
   downloads: downloadsOf('w.format = j.format and w.currency = j.currency'),
 });
 
@@ -231,10 +233,10 @@ const overview = (account: AccountId, payout: PayoutId, formats: readonly Paymen
         where ${raw(homeOf)} <> all(${formats.flatMap(({ destination }) => destination ?? [])}::text[]) group by r.currency order by r.currency) h)`,
     summary_downloads: downloadsOf("w.format = 'summary'"),
     in_several_files_count: severalFilesCount,
-    in_several_files: severalFiles(MOST_TOLD),
+    in_several_files: severalFiles(MOST_LISTED),
   });
 
-/** The payment files that a payout needs; null when there is no such payout. In: its file sets that are outdated. */
+/** The payment files that a payout needs, or null if there is no such payout. Takes its outdated file sets. */
 export function readPaymentFiles(
   db: Reader,
   { account, payout }: Of,

@@ -15,12 +15,12 @@ const CURRENCIES =
   'aud brl cad chf cny czk dkk eur gbp hkd huf ils jpy mxn myr nok nzd php pln sek sgd thb twd usd'.split(
     ' ',
   );
-// the same page: "no decimal places or fractions", though ISO 4217 gives two of these a minor unit
+// the same page: "no decimal places or fractions", although ISO 4217 gives two of these currencies a minor unit
 const WHOLE = ['huf', 'jpy', 'twd'];
 
 /**
- * PayPal Payouts from a file (docs.paypal.ai/send/use-web-ui): no header, one currency, 5,000 rows; the reference has
- * at most 30 characters and no spaces. Pays every affiliate without another method.
+ * PayPal Payouts from a file (docs.paypal.ai/send/use-web-ui): no header, one currency, 5,000 rows. The reference has at
+ * most 30 characters and no spaces. Pays every affiliate who has no other method.
  */
 export const paypal: PaymentFormat = {
   ...providerFormat('paypal', {

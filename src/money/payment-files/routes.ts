@@ -14,10 +14,10 @@ export const overview = readRoute({
   operation: 'getPaymentFiles',
   path: '/v2/affiliates/payouts/{payout_id}/payment-files',
   access: 'affiliates',
-  summary: 'Get which payment files a payout needs',
+  summary: 'Get the payment files that a payout needs',
   description:
-    'One for each way of payment and currency: whom it pays and whom it cannot, with the reason and the sums, and who ' +
-    'downloaded it at which revision. A download is noted before its first byte is sent. `in_several_files` names whom two files that differ pay.',
+    'One file for each payment method and currency: whom it pays, whom it cannot pay and why, the sums, and who ' +
+    'downloaded it at which revision. A download is recorded before its first byte is sent. `in_several_files` lists affiliates whom two different files pay.',
   returns: { 200: paymentFiles },
   errors: ['resource_missing', 'no_current_payout'],
   handle: async ({ snapshot, account, params }) =>
@@ -46,13 +46,13 @@ export const download = readRoute({
   },
   summary: 'Download a payment file',
   description:
-    'One row per affiliate and currency: all of them for an unpaid payout, those that were paid for a paid one. The formats: ' +
+    'One row per affiliate and currency: all lines of an unpaid payout, and the paid lines of a paid one. The formats: ' +
     `${formats}. The header Payhook-Skipped-Affiliates counts affiliates left out of the chosen currency, ` +
     'Payhook-Affiliates-Above-Limit those in it whose amount PayPal may refuse: see `paypal_payment_limit`. `sepa` is an XML message (pain.001) in EUR from the `debtor` of ' +
-    'the account, `nacha` a file of ACH credits in USD from its `originator`. A file has the same bytes each time, and an id that says so, as long as all ' +
-    'that it depends on stays: rows, debtor or originator, rows per file, day. Otherwise it belongs to another file set, which names the one ' +
-    'it replaces. Payhook-Affiliates-In-Other-Files warns of affiliates whom an earlier, different file pays too. Viewers may not download ' +
-    'payment files: they have whole account numbers.',
+    'the account, `nacha` a file of ACH credits in USD from its `originator`. A file keeps its bytes and its id as long as ' +
+    'nothing it depends on changes: rows, debtor or originator, rows per file, day. Otherwise it belongs to another file set, which names the one ' +
+    'it replaces. Payhook-Affiliates-In-Other-Files warns of affiliates whom an earlier, different file also pays. Viewers may not download ' +
+    'payment files, because they contain whole account numbers.',
   query: choices,
   returns: { 200: 'text/csv' },
   alsoSends: [...new Set(FORMATS.map(({ contentType }) => contentType.split(';')[0] ?? ''))].slice(1),

@@ -9,9 +9,8 @@ import type { FilePart, PaymentFormat, Payments } from './format.ts';
 const DESTINATION = ['name_first', 'name_last', 'email', 'paypal_email', 'payout_method', 'legal_type'];
 
 /**
- * The query of payments, a row per affiliate and currency: all lines of an unpaid payout, and those of a paid one
- * that were paid, as they were then. It is text, because COPY needs it so, and the statement that judges the rows
- * uses it too.
+ * The query of payments, one row per affiliate and currency: all lines of an unpaid payout, and the paid lines of a paid
+ * one as they were paid. It is text, because COPY needs text, and the statement that judges the rows uses it too.
  */
 export function paymentRows(
   { account, payout, format, wholeUnits }: Payments,
@@ -41,21 +40,21 @@ export function paymentRows(
     where p.account_id = ${literal(account)} and p.id = ${literal(payout)}`;
 }
 
-/** The fraction of a whole unit in an amount, in currencies for which that matters. */
+/** The fraction of a whole unit in an amount, for currencies without fractions. */
 function fraction(amount: string, currencies: readonly string[]): string {
   const units = currencies.map((code) => `when '${code}' then ${10 ** currencyDigits(code)}`);
   return units.length === 0 ? '0' : `mod(${amount}, case t.currency ${units.join(' ')} else 1 end)`;
 }
 
-/** Affiliates with the same result in a file: in it, or left out for one reason. */
+/** Affiliates with the same result in a file: included, or left out for the same reason. */
 export interface PaymentGroup {
   readonly currency: string;
-  /** Why they cannot be in the file; null = they are. */
+  /** Why they cannot be in the file; null = they are in it. */
   readonly refusal: string | null;
   readonly count: number;
   /** The ids of the first 20. */
   readonly first: readonly string[];
-  /** For how many of them the payment is above what the provider sends at once. */
+  /** The number of them whose payment exceeds the provider's limit. */
   readonly above: number;
 }
 
@@ -73,10 +72,10 @@ export function paymentGroups(db: Reader, payments: Payments): Promise<PaymentGr
   );
 }
 
-/** The order of the rows of a format, SQL. */
+/** SQL for the row order of a format. */
 export const orderOf = ({ order }: PaymentFormat): string => `${order ?? 'r.affiliate_id'}, r.currency`;
 
-/** The query of the rows of a payment file in its order; `columns` of rows `r`. */
+/** The query of a payment file's rows in order. `columns` is SQL over rows `r`. */
 export function rowsInFile(
   payments: Payments,
   { currency, sourceCurrency, span }: FilePart,
@@ -91,7 +90,7 @@ export function rowsInFile(
     order by ${orderOf(payments.format)} ${rest}`;
 }
 
-/** Whom a file pays, and how much: minor units, of the affiliate at the same place. */
+/** The payees of a file and their amounts in minor units, at the same index. */
 export interface Payees {
   readonly affiliates: readonly bigint[];
   readonly amounts: readonly bigint[];

@@ -3,20 +3,21 @@ import { oneRow, type Reader } from '../../db/connect.ts';
 import { readPaymentFileId } from '../../kernel/payment-file-id.ts';
 import type { Of } from './file-sets.ts';
 
-/** The payments of a file as it was downloaded. */
+/** The payments of a file as downloaded. */
 export interface SentPayments {
   readonly affiliate_ids: readonly number[];
-  /** Minor units, of the affiliate at the same place. */
+  /** Minor units, at the same index as the affiliates. */
   readonly amounts: readonly number[];
 }
 
-/** The payments of downloaded files by the id in them; an id without an entry is none of ours. */
+/** The payments of downloaded files by message id. An id without an entry is not ours. */
 export type SentFiles = ReadonlyMap<string, readonly SentPayments[]>;
 
 /**
- * Which of these message ids (MsgId and PmtInfId, a JSON list) are of SEPA files that were downloaded for this payout, with the payments of each
- * download, as JSON for `readSent`. It is the one place that says whether a message of a bank is about a file of ours. Files of one id are
- * equal, but for those of earlier versions, whose ids have no code. A file of which no payments were recorded has none.
+ * Finds which of these message ids (MsgId and PmtInfId, a JSON list) belong to SEPA files downloaded for this payout,
+ * with the payments of each download, as JSON for `readSent`. Nothing else decides whether a bank's message concerns one
+ * of our files. Files with the same id are equal, except those of earlier versions, whose ids have no code. A file
+ * without recorded payments has none.
  */
 export async function sentFiles(db: Reader, { account, payout }: Of, messageIds: string): Promise<string> {
   const { json } = await oneRow<{ json: string }>(
@@ -32,7 +33,7 @@ export async function sentFiles(db: Reader, { account, payout }: Of, messageIds:
   return json;
 }
 
-/** The ids among these that can be of payment files. */
+/** The ids in these texts that may belong to payment files. */
 export const possibleIds = (texts: Iterable<string>): string[] =>
   [...texts].filter((text) => readPaymentFileId(text) !== null);
 
@@ -42,7 +43,7 @@ interface SentRow {
   readonly amounts: readonly number[] | null;
 }
 
-/** Reads what `sentFiles` wrote. */
+/** Parses the result of `sentFiles`. */
 export function readSent(json: string): SentFiles {
   const files = new Map<string, SentPayments[]>();
   for (const { text, affiliate_ids, amounts } of JSON.parse(json) as SentRow[]) {

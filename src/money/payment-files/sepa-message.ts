@@ -5,13 +5,13 @@ import type { FileHead } from '../payouts/csv.ts';
 import type { BankPayment, BankSums } from './bank-rows.ts';
 import type { MadeFile } from './format.ts';
 
-/** What differs between the messages of 2009 and 2019. */
+/** The differences between the messages of 2009 and 2019. */
 const MESSAGES = {
   'pain.001.001.09': { bic: 'BICFI', date: (day: string) => `<Dt>${day}</Dt>` },
   'pain.001.001.03': { bic: 'BIC', date: (day: string) => day },
 } as const;
 
-/** What stands around the payments of a message. */
+/** The parts of a message around its payments. */
 export interface SepaFrame {
   readonly head: Pick<FileHead, 'number'>;
   readonly made: MadeFile;
@@ -24,8 +24,8 @@ export const messageIdOf = ({ number }: Pick<FileHead, 'number'>, made: MadeFile
   paymentFileId({ payout: Number(number), ...made });
 
 /**
- * The XML of a credit transfer initiation, piece by piece. No text in it needs escaping: names are written in the
- * characters of `bankText`, and the rest are numbers, codes and dates that were checked when they were stored.
+ * The XML of a credit transfer initiation, in pieces. No text in it needs escaping: names are in the characters of
+ * `bankText`, and the rest are numbers, codes and dates that were validated when stored.
  */
 export async function* sepaMessage(
   { head, made, debtor, sums: { count, decimal } }: SepaFrame,

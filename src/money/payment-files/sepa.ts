@@ -7,9 +7,9 @@ import { messageIdOf, sepaMessage } from './sepa-message.ts';
 const MOST = 99_999_999_999;
 
 /**
- * SEPA credit transfers (ISO 20022 pain.001, EPC132-08, and annex 3 of the German DFÜ agreement): one debtor, euros, names
- * and texts in the characters of `bankText`. A file with the id of another has its bytes, so that a bank which
- * is sent the same file twice recognises it. Addresses are left out, which the rules allow.
+ * SEPA credit transfers (ISO 20022 pain.001, EPC132-08, and annex 3 of the German DFÜ agreement): one debtor, euros,
+ * names and texts in the characters of `bankText`. Files with the same id have the same bytes, so a bank that receives a
+ * file twice recognises it. Addresses are left out, which the rules allow.
  */
 export const sepa: PaymentFormat = {
   name: 'sepa',
@@ -26,7 +26,7 @@ export const sepa: PaymentFormat = {
   paidBy: ({ debtor }) => debtor && { ...debtor, rows_per_file: null },
   content: BANK_CONTENT,
   messageId: messageIdOf,
-  // banks compare names and IBANs, and a file of one payment cannot be taken out of that
+  // banks compare names with IBANs for each file, and a file with one payment cannot opt out
   splitsEvenly: true,
   refusal: `case
     ${NOT_NOW}

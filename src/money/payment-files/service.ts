@@ -21,10 +21,10 @@ import { type PaymentGroup, paymentGroups } from './rows.ts';
 import { settled } from './settled.ts';
 
 /**
- * The file that carries out a payout's payments in a format, all of the one snapshot `db` reads. Its download is recorded first.
- * Throws `resource_missing` (format or payout), `no_current_payout`, `approval_missing`, `unknown_query_parameter`, `invalid_query`,
- * `several_currencies`, `currency_not_in_payout`, `no_payer`, `affiliates_not_in_file`, `empty_payment_file`, `several_parts`,
- * `no_such_part`, `amount_too_large`, `too_many_files_today`.
+ * The payment file of a payout in a format, from the snapshot that `db` reads. Its download is recorded first. Throws
+ * `resource_missing` (format or payout), `no_current_payout`, `approval_missing`, `unknown_query_parameter`,
+ * `invalid_query`, `several_currencies`, `currency_not_in_payout`, `no_payer`, `affiliates_not_in_file`,
+ * `empty_payment_file`, `several_parts`, `no_such_part`, `amount_too_large`, `too_many_files_today`.
  */
 export async function downloadPaymentFile(
   db: Snapshot,
@@ -64,7 +64,7 @@ export async function downloadPaymentFile(
   const recorded = await recordDownload(db, downloading, { payments, file, head, payer, day, input });
   const { taken = null } = recorded ?? {};
   return {
-    // nobody reads the answer to a HEAD
+    // a HEAD response has no body
     stream:
       recorded === null
         ? Readable.from([])
@@ -83,7 +83,7 @@ export async function downloadPaymentFile(
   };
 }
 
-/** Which files a payout needs, which affiliates each leaves out, and who downloaded it. Throws as `getPayout`. */
+/** The files a payout needs, which affiliates each leaves out, and who downloaded it. Throws as `getPayout`. */
 export async function getPaymentFiles(db: Snapshot, account: AccountId, id: string) {
   await joinByHash(db);
   const head = await payoutHead(db, account, id);
@@ -99,10 +99,10 @@ function readFormat(name: string): PaymentFormat {
   const format = FORMATS.find((each) => each.name === name);
   if (format) return format;
   const names = FORMATS.map((each) => each.name).join(', ');
-  throw fail('resource_missing', `no such payment file format; there are ${names}`);
+  throw fail('resource_missing', `no such payment file format; the formats are ${names}`);
 }
 
-// a choice that a format would ignore is refused, because somebody would rely on it
+// a choice that a format would ignore is refused, because a caller would rely on it
 function refuseChoices({ name, choices }: PaymentFormat, input: Choices): void {
   const strange = Object.keys(input).filter((key) => !(choices as readonly string[]).includes(key));
   if (strange.length === 0) return;
@@ -117,12 +117,12 @@ function readCurrency(name: string, code: string | undefined): string | null {
   return currency;
 }
 
-/** For how many in the file the payment is above what the provider sends at once. */
+/** The number of affiliates in the file whose payment exceeds the provider's limit. */
 const aboveLimit = (groups: readonly PaymentGroup[]) =>
   groups.filter(({ refusal }) => refusal === null).reduce((sum, { above }) => sum + above, 0);
 const countOf = (groups: readonly PaymentGroup[]) => groups.reduce((sum, { count }) => sum + count, 0);
 
-/** The one currency of a file; null when the payout has no payment. */
+/** The currency of the file, or null if the payout has no payment. */
 function chooseCurrency(groups: readonly PaymentGroup[], wanted: string | null): string | null {
   const currencies = [...new Set(groups.map((group) => group.currency))];
   if (wanted !== null && currencies.length > 0 && !currencies.includes(wanted)) {
@@ -146,7 +146,7 @@ function reasonsOf(skipped: readonly PaymentGroup[]): string {
     .join('; ');
 }
 
-/** The choice that would pay some of those who are left out, for the end of a message. */
+/** A hint for the end of a message if `whole_units` would let the file pay more affiliates. */
 function wholeUnitsHint(
   { wholeCurrencies }: PaymentFormat,
   skipped: readonly PaymentGroup[],
@@ -168,7 +168,7 @@ function notInFile({ title }: PaymentFormat, skipped: readonly PaymentGroup[], h
   );
 }
 
-/** The day a bank is to pay: one that was chosen and that it pays on, and the first that it pays on. */
+/** The day on which a bank should pay: the chosen one, if valid, and the first possible one. */
 async function readExecutionDay(
   db: Snapshot,
   account: AccountId,
@@ -194,14 +194,14 @@ function spanOf(
   if (part === null || maxRows === null) return null;
   if (!splitsEvenly) return { offset: (part - 1) * maxRows, count: maxRows };
   const least = Math.floor(rows / parts);
-  const larger = rows % parts; // the first parts have a row more
+  const larger = rows % parts; // the first parts have one row more
   return {
     offset: (part - 1) * least + Math.min(part - 1, larger),
     count: part <= larger ? least + 1 : least,
   };
 }
 
-/** The part to send; null when the file is whole. */
+/** The part to send, or null if the file is not split. */
 function choosePart(
   { title, maxRows }: PaymentFormat,
   { rows, parts }: { rows: number; parts: number },

@@ -2,7 +2,10 @@ import { fail } from '../../kernel/errors.ts';
 import type { Payer } from '../../people/accounts/record.ts';
 import type { PaymentFormat } from './format.ts';
 
-/** A format with the limits of an account and a request. Throws `invalid_query` for more rows than its files may have. */
+/**
+ * A format with the limits of an account and a request. Throws `invalid_query` if `rows_per_file` exceeds the format's
+ * maximum.
+ */
 export function settled(format: PaymentFormat, payer: Payer, rowsPerFile?: number): PaymentFormat {
   const most = format.ownMaxRows === undefined ? (format.maxRows ?? 0) : Number.POSITIVE_INFINITY;
   if (rowsPerFile !== undefined && rowsPerFile > most)

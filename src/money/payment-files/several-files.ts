@@ -4,7 +4,7 @@ import { currencyCode, nullable, strict } from '../../contract/schemas.ts';
 import { PAYMENT_FORMATS } from '../../kernel/payments.ts';
 import { fullName } from '../ledger/payout-record.ts';
 
-/** An affiliate who is in several downloaded files that differ. */
+/** An affiliate who is in several different downloaded files. */
 export const inSeveralFiles = strict(
   {
     affiliate_id: Type.Integer(),
@@ -20,13 +20,13 @@ export const inSeveralFiles = strict(
           description: 'no other file set of its format and currency was downloaded since',
         }),
       }),
-      { description: 'the oldest first' },
+      { description: 'oldest first' },
     ),
   },
   { title: 'AffiliateInSeveralFiles' },
 );
 
-/** The affiliates and currencies in more than one file set of a payout `p`, each with its place. */
+/** The affiliates and currencies in more than one file set of a payout `p`, numbered. */
 const found = sql`(
   select f.affiliate_id, f.currency, row_number() over (order by f.affiliate_id, f.currency) as place
   from payment_file_payees f where f.account_id = p.account_id and f.payout_id = p.id
@@ -34,7 +34,7 @@ const found = sql`(
 
 export const severalFilesCount = sql`(select count(distinct g.affiliate_id)::int from ${found} g)`;
 
-/** The first of them as `inSeveralFiles`. */
+/** The first `most` of them as `inSeveralFiles`. */
 export const severalFiles = (most: number): Sql => sql`(
   select coalesce(json_agg(json_build_object(
     'affiliate_id', g.affiliate_id, 'name', ${fullName('a')}, 'currency', g.currency, 'files', (

@@ -5,8 +5,8 @@ import { DECIMAL, type PaymentFormat, WAY } from './format.ts';
 const text = (name: string): Column => [name, `csv_text(r.${name})`];
 
 /**
- * For people: who gets how much in all currencies, by whatever method. It shows nothing that could change after the
- * payout is paid: no `external_id`, no returned money.
+ * For people: how much each affiliate gets in all currencies, whatever the method. Contains nothing that could change
+ * after the payout is paid: no `external_id`, no returned money.
  */
 export const summary: PaymentFormat = {
   name: 'summary',

@@ -10,16 +10,16 @@ import {
   WAY,
 } from './format.ts';
 
-// wise.com/help, "What currencies can I send to and from?": those that can be sent to
+// wise.com/help, "What currencies can I send to and from?": the currencies that can be sent to
 const CURRENCIES = (
   'aed ars aud bdt brl bwp cad chf clp cny cop crc czk dkk egp eur fjd gbp gel ghs gtq hkd huf idr ils inr jpy kes krw ' +
   'lkr mad mxn myr ngn nok npr nzd pen php pkr pln ron sek sgd thb try tzs uah ugx usd uyu vnd xof zar zmw'
 ).split(' ');
 
 /**
- * Wise batch payments, with the template for recipients identified by e-mail: its header unchanged, one currency, 1,000
- * rows. `target` fixes what the recipient gets; the sender bears fees and exchange. A receiver is a person or an
- * institution, and every business is an institution. Pays affiliates whose method is Wise.
+ * Wise batch payments, using the template for recipients identified by e-mail, with its header unchanged: one currency,
+ * 1,000 rows. `target` fixes the amount the recipient gets; the sender bears fees and exchange. A receiver is a person or
+ * an institution, and every business is an institution. Pays affiliates whose method is Wise.
  */
 export const wise: PaymentFormat = {
   ...providerFormat('wise', {

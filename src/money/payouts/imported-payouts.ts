@@ -91,7 +91,7 @@ async function writePayouts(tx: Tx, account: AccountId, importId: ImportId, acto
 }
 
 /** Deletes the imported payouts of an import after their commissions were released. The caller has locked the books. */
-export async function takeBackPastPayouts(tx: Tx, account: AccountId, importId: ImportId): Promise<void> {
+export async function deleteImportedPayouts(tx: Tx, account: AccountId, importId: ImportId): Promise<void> {
   await rows(
     tx,
     sql`create temporary table imported_lines on commit drop as
@@ -116,5 +116,5 @@ export async function takeBackPastPayouts(tx: Tx, account: AccountId, importId: 
     ),
   );
   await rows(tx, sql`delete from payouts where account_id = ${account} and import_id = ${importId}`);
-  await recomputeLastPaid(tx, account, sql`select affiliate_id from past_lines`);
+  await recomputeLastPaid(tx, account, sql`select affiliate_id from imported_lines`);
 }

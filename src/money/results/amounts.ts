@@ -1,18 +1,18 @@
 import { currencyDigits, parseDecimal } from '../../kernel/money.ts';
 
-/** An amount as somebody wrote it. */
+/** An amount as written in a file. */
 export interface WrittenAmount {
-  /** 0 for zero, also with a minus. */
+  /** 0 for zero, even with a minus. */
   readonly sign: -1 | 0 | 1;
-  /** What its digits can mean, in decimals with a point and without a sign: two for `1,234`. */
+  /** The possible readings of its digits, as decimals with a point and without a sign: two for `1,234`. */
   readonly readings: readonly string[];
 }
 
 const LONGEST = 64;
 
 /**
- * Reads an amount with any separators: `1,234.56`, `1.234,56`, `1 234,5` or `-10`. Null for what is no amount.
- * One separator before three digits, as in `1,234`, can divide thousands or be a decimal comma: the currency decides.
+ * Reads an amount with any separators: `1,234.56`, `1.234,56`, `1 234,5` or `-10`. Null if it is not an amount. A single
+ * separator before three digits, as in `1,234`, may be a thousands separator or a decimal comma: the currency decides.
  */
 export function readAmount(written: string): WrittenAmount | null {
   if (written.length > LONGEST) return null;
@@ -40,7 +40,7 @@ function readingsOf(digits: string): string[] {
   return isGrouped(digits, sign) && !whole.startsWith('0') ? [`${whole}${fraction}`, decimal] : [decimal];
 }
 
-/** Whether a separator stands where it divides thousands, or lakhs as in India, and nothing else divides. */
+/** Whether a separator groups thousands, or lakhs as in India, and no other separator does. */
 function isGrouped(digits: string, sign: string): boolean {
   const [first = '', ...groups] = digits.split(sign);
   return (
@@ -50,11 +50,11 @@ function isGrouped(digits: string, sign: string): boolean {
   );
 }
 
-/** The amount of a message in XML: decimals with a point, never anything else. */
+/** The amount in an XML message: always decimals with a point. */
 export const readXmlAmount = (text: string): readonly string[] =>
   /^\d{1,18}(\.\d{1,17})?$/.test(text) ? [text] : [];
 
-/** Minor units of what was read; undefined when it is no amount of the currency, or could be two. */
+/** Minor units of an amount; undefined if it is not an amount of the currency, or is ambiguous. */
 export function minorOf(readings: readonly string[], currency: string): bigint | undefined {
   const cut = readings.length === 1 ? (text: string) => withoutZeros(text, currency) : (text: string) => text;
   const found = new Set(

@@ -1,15 +1,15 @@
-/** The kinds of files that say what became of payments. */
+/** The kinds of files that report the results of payments. */
 export const RESULT_KINDS = ['camt.053', 'camt.054', 'pain.002', 'paypal', 'wise', 'paid_list'] as const;
 export type ResultKind = (typeof RESULT_KINDS)[number];
 
 /**
- * What became of a payment. `rejected`: no money left. `returned`: it left and came back. `pending`: whoever pays has not
- * decided.
+ * The result of a payment. `rejected`: no money left. `returned`: it left and came back. `pending`: the bank or provider
+ * has not decided.
  */
 export const OUTCOMES = ['paid', 'rejected', 'returned', 'pending'] as const;
 export type Outcome = (typeof OUTCOMES)[number];
 
-/** The words of a source and what each means. A word that is not in it means nothing: it becomes a doubt. */
+/** The words of a source and their meanings. An unknown word becomes a doubt. */
 export type Vocabulary = ReadonlyMap<string, Outcome>;
 
 /** Makes a vocabulary from the words of each outcome. */
@@ -22,75 +22,75 @@ export interface Reference {
   readonly affiliate: number;
 }
 
-/** What a file says beside the outcome. */
+/** What a file states besides the outcome. */
 interface AnswerDetails {
-  /** What its amount can mean, in decimals (see `readAmount`); null = the file does not say. */
+  /** The possible readings of its amount as decimals (see `readAmount`); null = the file has none. */
   readonly amount: readonly string[] | null;
-  /** Lower case; null = the file does not say. */
+  /** Lower case; null = the file has none. */
   readonly currency: string | null;
   /** A code of ISO 20022 or of the provider. */
   readonly code: string | null;
-  /** The bank's own words. */
+  /** The bank's own text. */
   readonly words: string | null;
   /** `YYYY-MM-DD`. */
   readonly on: string | null;
   readonly bankReference: string | null;
-  /** The IBAN of the account that it is booked on, where the file has one. */
+  /** The IBAN of the account it is booked on, if the file has one. */
   readonly account?: string;
-  /** The id of the payment file that it names; null = it names none. */
+  /** The id of the payment file it names; null = none. */
   readonly file: string | null;
-  /** Where in the file, such as `line 5` or `entry 3`. */
+  /** The place in the file, such as `line 5` or `entry 3`. */
   readonly place: string;
 }
 
-/** What a file states of one payment, named by its reference or by the affiliate. */
+/** A file's statement about one payment, identified by its reference or by the affiliate. */
 export interface Answer extends AnswerDetails {
   readonly of: Reference | { readonly payout: null; readonly affiliate: number };
   readonly outcome: Outcome;
 }
 
-/** What a file states of everything in a payment file, unless it has an answer of its own. */
+/** A file's statement about every payment of a payment file that has no answer of its own. */
 export interface FileAnswer extends AnswerDetails {
   readonly outcome: Outcome;
   readonly file: string;
-  /** How many payments it has, as far as the bank says. */
+  /** The number of payments, if the bank states it. */
   readonly count: number | null;
 }
 
-/** What a file has about a payment without stating what became of it. It can never become an outcome. */
+/** A mention of a payment without a clear result. It can never become an outcome. */
 export interface Doubt {
-  /** `inexact_reference`: the reference is part of another text, so it may be about something else. */
+  /** `inexact_reference`: the reference is part of another text, so it may concern something else. */
   readonly kind: 'unclear' | 'inexact_reference';
-  /** Null for what a file says of all payments of another one. */
+  /** Null if it concerns all payments of a file. */
   readonly of: Reference | null;
   readonly place: string;
   readonly message: string;
-  /** The line of this payment has no answer then, whatever else the file says about it. */
+  /** If true, the line of this payment gets no answer, whatever else the file says about it. */
   readonly isAboutLine: boolean;
   readonly account?: string;
 }
 
-/** What was read from a file. */
+/** The content of a result file. */
 export interface ReadResult {
   readonly kind: ResultKind;
   readonly answers: readonly Answer[];
   readonly fileAnswers: readonly FileAnswer[];
   readonly doubts: readonly Doubt[];
-  /** The ids of payment files that it names, whatever it says of them. */
+  /** The ids of payment files that it names in any context. */
   readonly files: ReadonlySet<string>;
-  /** The id of the one message that all of it is about, of a status report; null for other kinds. */
+  /** The id of the message that a status report is about; null for other kinds. */
   readonly message: string | null;
-  /** Entries that name no payment of ours, such as money that customers paid in. */
+  /** Entries that name none of our payments, such as incoming customer payments. */
   readonly others: number;
 }
 
-/** Thrown for a file that cannot be read; the message says where and why. */
+/** Thrown for a file that cannot be read. The message says where and why. */
 export class ResultFileError extends Error {}
 
-/** More answers in one file are refused, so that a file fits into memory. */
+/** The maximum number of answers in a file, so that a file fits into memory. */
 const MOST_ANSWERS = 200_000;
 
-/** Collects what a file says. */
+/** Collects the answers of a file. */
 export class Answers {
   readonly #answers: Answer[] = [];
   readonly #fileAnswers: FileAnswer[] = [];
@@ -138,18 +138,18 @@ export class Answers {
   }
 }
 
-/** Parses a text that is a reference and nothing else, in any case: `P1-A12`; null for any other text. */
+/** Parses a text that is exactly a reference, in any case: `P1-A12`; null for any other text. */
 export function readReference(text: string): Reference | null {
   const [, payout, affiliate] = /^P(\d{1,15})-A([1-9]\d{0,14})$/i.exec(text.trim()) ?? [];
   return payout === undefined ? null : { payout: Number(payout), affiliate: Number(affiliate) };
 }
 
-/** The first text within another that looks like a reference; null when there is none. */
+/** The first text within another that looks like a reference, or null. */
 export function mentionIn(text: string): Reference | null {
   const [, payout, affiliate] = /P(\d{1,15})-A([1-9]\d{0,14})/i.exec(text) ?? [];
   return payout === undefined ? null : { payout: Number(payout), affiliate: Number(affiliate) };
 }
 
-/** A date of ISO 8601 at the beginning of a text; null for any other text. */
+/** An ISO 8601 date at the beginning of a text, or null. */
 export const dayIn = (text: string | undefined): string | null =>
   /^\d{4}-\d\d-\d\d/.exec(text ?? '')?.[0] ?? null;

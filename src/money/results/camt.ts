@@ -13,12 +13,12 @@ import { allOf, type Frame, readXml } from './xml.ts';
 
 const FRAMES = new Set(['Acct', 'Ntry', 'TxDtls']);
 const NO_REFERENCE = /^(NOTPROVIDED|NOT PROVIDED|NOTAVAILABLE|-)?$/i;
-/** ExternalBankTransactionSubFamily1Code: a booking that reverses a payment, because it was returned or recalled. */
+/** ExternalBankTransactionSubFamily1Code: bookings that reverse a payment, because it was returned or recalled. */
 const REVERSALS = new Set(['RRTN', 'RPCR']);
 
 /**
- * Reads a statement (camt.053) or notification (camt.054) of a bank, versions .02 to .13. Money that went out is paid, money
- * that came back as a return or reversal is returned, and entries that are not booked are pending. An entry that books a whole
+ * Reads a bank's statement (camt.053) or notification (camt.054), versions .02 to .13. Outgoing money is paid, money that
+ * came back as a return or reversal is returned, and entries that are not booked are pending. An entry that books a whole
  * file without its payments is an answer about the file. Throws ResultFileError.
  */
 export function readCamt(text: string, kind: 'camt.053' | 'camt.054'): ReadResult {
@@ -28,7 +28,7 @@ export function readCamt(text: string, kind: 'camt.053' | 'camt.054'): ReadResul
   let account: string | undefined;
   readXml(text, FRAMES, (frame) => {
     if (frame.name === 'Acct') {
-      // it stands before the entries of its statement; banks group the letters of an IBAN
+      // it precedes the entries of its statement; banks group the letters of an IBAN
       account = frame.values.get('Id/IBAN')?.replaceAll(/\s/g, '').toUpperCase();
       return;
     }
@@ -44,14 +44,14 @@ export function readCamt(text: string, kind: 'camt.053' | 'camt.054'): ReadResul
 }
 
 interface EntryContext {
-  /** Where in the file. */
+  /** The place in the file. */
   readonly place: string;
-  /** The IBAN of the statement; undefined = it has none. */
+  /** The IBAN of the statement, if it has one. */
   readonly account: string | undefined;
 }
 
 interface PaymentContext extends EntryContext {
-  /** The entry has no other payment, so its amount and texts are those of the payment. */
+  /** The entry has only this payment, so its amount and texts are those of the payment. */
   readonly isAlone: boolean;
 }
 
@@ -69,7 +69,7 @@ function readEntry(entry: Frame, details: readonly Frame[], at: EntryContext, fo
   const only = details.length === 1 ? details[0] : undefined;
   const named = fileId ?? only?.values.get('Refs/PmtInfId') ?? only?.values.get('Refs/MsgId');
   const isOfFile = named !== undefined && readPaymentFileId(named) !== null;
-  // without references in it, it is about the whole file
+  // without references, it concerns the whole file
   if (
     isOfFile &&
     silent.length === payments.length &&
@@ -84,7 +84,7 @@ const nameFile = (found: Answers, id: string | undefined) => {
 };
 
 function readWholeFile(entry: Frame, file: string, where: PaymentContext, found: Answers): void {
-  const said = saidBy(entry, null, where);
+  const stated = statedBy(entry, null, where);
   const outcome = outcomeOf(entry, null);
   if (typeof outcome !== 'string') {
     const { place, account } = where;
@@ -94,10 +94,10 @@ function readWholeFile(entry: Frame, file: string, where: PaymentContext, found:
     return;
   }
   const count = entry.values.get('NtryDtls/Btch/NbOfTxs');
-  found.stateFile({ ...said, outcome, file, count: count === undefined ? null : Number(count) });
+  found.stateFile({ ...stated, outcome, file, count: count === undefined ? null : Number(count) });
 }
 
-/** Reads a payment of an entry, or an entry without details; false when it names no payment. */
+/** Reads a payment of an entry, or an entry without details. Returns false if it names no payment. */
 function readPayment(entry: Frame, detail: Frame | null, where: PaymentContext, found: Answers): boolean {
   const { values } = detail ?? entry;
   nameFile(found, detail?.values.get('Refs/PmtInfId') ?? detail?.values.get('Refs/MsgId'));
@@ -111,29 +111,29 @@ function readPayment(entry: Frame, detail: Frame | null, where: PaymentContext, 
     const mentioned = mentionIn(text);
     if (mentioned !== null) {
       const isCredit = (values.get('CdtDbtInd') ?? entry.values.get('CdtDbtInd')) !== 'DBIT';
-      const message = `${JSON.stringify(text.slice(0, 100))} is not the reference of a payment, so it is not read`;
-      // money that came in may be that payment coming back
+      const message = `${JSON.stringify(text.slice(0, 100))} is not exactly the reference of a payment, so it is ignored`;
+      // incoming money may be a return of that payment
       found.doubt({ ...about, kind: 'inexact_reference', of: mentioned, message, isAboutLine: isCredit });
     }
     return false;
   }
-  const said = saidBy(entry, detail, where);
-  const hasAmount = said.amount !== null && said.currency !== null;
+  const stated = statedBy(entry, detail, where);
+  const hasAmount = stated.amount !== null && stated.currency !== null;
   const outcome = hasAmount
     ? outcomeOf(entry, detail)
-    : { why: 'it has no amount of its own with a currency' };
-  if (typeof outcome === 'string') found.state({ of, outcome, ...said });
+    : { why: 'it has no amount with a currency of its own' };
+  if (typeof outcome === 'string') found.state({ of, outcome, ...stated });
   else found.doubt({ ...about, kind: 'unclear', of, message: outcome.why, isAboutLine: true });
   return true;
 }
 
-/** The reference that its sender gave a payment; null when it has none. */
+/** The sender's reference of a payment, or null. */
 function endToEndId(detail: Frame | null): string | null {
   const id = detail?.values.get('Refs/EndToEndId') ?? '';
   return NO_REFERENCE.test(id) ? null : id;
 }
 
-/** What is written about a payment for people. */
+/** The free texts about a payment. */
 const textsOf = (entry: Frame, detail: Frame | null, { isAlone }: PaymentContext): readonly string[] => [
   ...(detail === null ? [] : [...allOf(detail, 'RmtInf/Ustrd'), ...allOf(detail, 'AddtlTxInf')]),
   ...(isAlone ? allOf(entry, 'AddtlNtryInf') : []),
@@ -146,8 +146,8 @@ const hasReference = (entry: Frame, detail: Frame | null, where: PaymentContext)
 const WRITTEN = /^(?:AFFILIATE PAYOUT (\d{1,15}) )?(P(\d{1,15})-A[1-9]\d{0,14})$/;
 
 /**
- * The payment whose complete remittance text, as we wrote it, is one of these texts or all of them together, because banks cut
- * it into lines. Null when there is none, or not one alone.
+ * The payment whose complete remittance text, as we wrote it, is one of these texts or all of them joined, because banks
+ * split it into lines. Null if none or several match.
  */
 function referenceOf(texts: readonly string[]): Reference | null {
   const found = new Map<string, Reference>();
@@ -161,8 +161,8 @@ function referenceOf(texts: readonly string[]): Reference | null {
   return found.size === 1 && only !== undefined ? only : null;
 }
 
-/** What an entry, or one payment in it, says; a payment's own fields go before those of the entry. */
-function saidBy(entry: Frame, detail: Frame | null, { place, account, isAlone }: PaymentContext) {
+/** The statement of an entry, or of one payment in it. Fields of the payment take precedence over those of the entry. */
+function statedBy(entry: Frame, detail: Frame | null, { place, account, isAlone }: PaymentContext) {
   const own = (path: string) => detail?.values.get(path);
   const either = (path: string) => own(path) ?? entry.values.get(path);
   const amountPath = ['Amt', 'AmtDtls/TxAmt/Amt', 'AmtDtls/InstdAmt/Amt'].find(
@@ -186,7 +186,7 @@ function saidBy(entry: Frame, detail: Frame | null, { place, account, isAlone }:
 
 const statusOf = ({ values }: Frame) => values.get('Sts/Cd') ?? values.get('Sts');
 
-/** Whether it says that it reverses another booking: by a reason of a return, a code of the bank or the indicator. */
+/** Whether an entry reverses another booking: by a return reason, a bank code or the reversal indicator. */
 function isReversal(entry: Frame, detail: Frame | null): boolean {
   const frames = detail === null ? [entry] : [detail, entry];
   return (
@@ -196,17 +196,17 @@ function isReversal(entry: Frame, detail: Frame | null): boolean {
   );
 }
 
-/** The outcome of a booking, or why it states none. */
+/** The outcome of a booking, or why it has none. */
 function outcomeOf(entry: Frame, detail: Frame | null): Outcome | { readonly why: string } {
   const direction = detail?.values.get('CdtDbtInd') ?? entry.values.get('CdtDbtInd');
   const status = statusOf(entry);
   if (direction !== 'DBIT' && direction !== 'CRDT') return { why: 'it is neither a debit nor a credit' };
   if (status === 'PDNG' || status === 'FUTR') return 'pending';
-  if (status !== 'BOOK') return { why: `its status ${JSON.stringify(status ?? '')} is not known` };
+  if (status !== 'BOOK') return { why: `its status ${JSON.stringify(status ?? '')} is unknown` };
   const isBack = isReversal(entry, detail);
   if (direction === 'CRDT')
     return isBack
       ? 'returned'
-      : { why: 'money came in with this reference, but nothing says that it is the payment coming back' };
+      : { why: 'money came in with this reference, but nothing says that it is a return of the payment' };
   return isBack ? { why: 'it is a debit that reverses another booking' } : 'paid';
 }

@@ -35,7 +35,10 @@ export const proposeResult: WorkOf<typeof PROPOSE> = async ({ file, ignored, pay
   };
 };
 
-/** The first problem of each kind about each affiliate, so that none in doubt is missing, and the first that name nobody. */
+/**
+ * The first problem of each kind for each affiliate, so that every affiliate in doubt is listed, and the first that
+ * concern no affiliate.
+ */
 function listed(problems: readonly Problem[]): Problem[] {
   const seen = new Set<string>();
   let others = 0;
@@ -59,7 +62,7 @@ function readFile(file: SharedFile, ignored: readonly string[]): ReadResult {
   }
 }
 
-/** Throws `result_of_another_payout` for a file without a word about this one. */
+/** Throws `result_of_another_payout` for a file that does not mention this payout. */
 function refuseOthers({ answers, doubts, files }: ReadResult, number: number): void {
   const all = new Set<number>();
   for (const { of } of answers) all.add(of.payout ?? number);
@@ -72,12 +75,12 @@ function refuseOthers({ answers, doubts, files }: ReadResult, number: number): v
   const numbers = [...all].sort((a, b) => a - b).map(String);
   const what =
     numbers.length === 0
-      ? 'it names no payment of ours'
+      ? 'it names none of our payments'
       : `it is about ${numbers.length === 1 ? 'payout' : 'the payouts'} ${nameSome(numbers)}`;
-  throw fail('result_of_another_payout', `the file says nothing about payout ${number}: ${what}`);
+  throw fail('result_of_another_payout', `the file does not mention payout ${number}: ${what}`);
 }
 
-/** The affiliates of this payout that a file names, or that a file it answers pays. */
+/** The affiliates of this payout that a file names, or that a payment file it answers pays. */
 function affiliatesIn(
   { answers, doubts, fileAnswers }: ReadResult,
   number: number,

@@ -7,18 +7,16 @@ import type { Problem, ProblemKind, ResultLine } from './record.ts';
 type Fault = Pick<Problem, 'kind' | 'message'>;
 type Named = KnownLine & { readonly reference: string };
 
-/** Who speaks: several messages of a bank are one payment; of a provider each transaction is one; a list is a person's word. */
+/**
+ * Several messages of a bank may concern one payment. Each transaction of a provider is one payment. A list is a person's
+ * statement.
+ */
 type Source = 'bank' | 'provider' | 'list';
 export const sourceOf = (kind: ResultKind): Source =>
   kind === 'paid_list' ? 'list' : kind === 'paypal' || kind === 'wise' ? 'provider' : 'bank';
 
-/** What all answers about one line come to: its outcome, or why that is in doubt. */
-export function judge(
-  line: Named,
-  about: HeardLine,
-  payout: AnsweredPayout,
-  source: Source,
-): ResultLine | Fault {
+/** Combines all answers about a line: its outcome, or why that is in doubt. */
+export function judge(line: Named, about: HeardLine, payout: AnsweredPayout, source: Source): ResultLine | Fault {
   const { heard, count } = about;
   if (count > heard.length)
     return {
@@ -38,7 +36,7 @@ function placesOf(heard: readonly Heard[], count = heard.length): string {
 const moneyOf = ({ currency }: KnownLine, amount: bigint) =>
   `${formatDecimal(amount, currency)} ${currency.toUpperCase()}`;
 
-/** Whether an amount can be this payment: all of the line, or what a payment file pays of it; of a list also any part. */
+/** Whether an amount can be this payment: the whole line, or what a payment file pays of it; for a list also any part. */
 function fits({ due, sent }: KnownLine, amount: bigint, source: Source): boolean {
   if (amount === BigInt(due)) return true;
   return amount > 0n && amount < BigInt(due) && (source === 'list' || sent.includes(Number(amount)));
@@ -46,15 +44,15 @@ function fits({ due, sent }: KnownLine, amount: bigint, source: Source): boolean
 
 const otherAmount = (line: Named, heard: readonly Heard[], amount: bigint): Fault => ({
   kind: 'other_amount',
-  message: `${placesOf(heard)}: it says ${moneyOf(line, amount)}, but the line is ${moneyOf(line, BigInt(line.due))}`,
+  message: `${placesOf(heard)}: the amount is ${moneyOf(line, amount)}, but the line is ${moneyOf(line, BigInt(line.due))}`,
 });
 
-/** Of a provider: every transaction is a payment, so there must be one, unless all were refused. */
+/** For providers, every transaction is a payment, so there must be exactly one, unless all were refused. */
 function judgeTransactions(line: Named, heard: readonly Heard[], payout: AnsweredPayout): ResultLine | Fault {
   const transactions = new Map(heard.map((each) => [transactionOf(each), each]));
   const all = [...transactions.values()];
-  const said = all.at(-1);
-  if (said === undefined) throw new Error('a line without an answer');
+  const last = all.at(-1);
+  if (last === undefined) throw new Error('a line without an answer');
   if (all.length > 1 && all.some(({ outcome }) => outcome !== 'rejected')) {
     const words = all
       .slice(0, 5)
@@ -62,30 +60,30 @@ function judgeTransactions(line: Named, heard: readonly Heard[], payout: Answere
       .join(', ');
     return {
       kind: 'duplicate',
-      message: `${placesOf(all)}: ${all.length} transactions have this reference (${words}), so money may have left more than once`,
+      message: `${placesOf(all)}: ${all.length} transactions have this reference (${words}), so it may have been paid more than once`,
     };
   }
   const odd = all.find(({ amount }) => amount === null || !fits(line, amount, 'provider'));
   if (odd !== undefined) return otherAmount(line, all, odd.amount ?? 0n);
   return (
     completedOtherwise(line, all, payout) ??
-    lineOf(line, said, said.outcome, Number(said.amount ?? BigInt(line.due)))
+    lineOf(line, last, last.outcome, Number(last.amount ?? BigInt(line.due)))
   );
 }
 
-/** The same transaction in two lines of a file is one only if both say the same. */
+/** Two lines of a file are the same transaction only if both state the same. */
 const transactionOf = ({ bankReference, outcome, amount, place }: Heard): string =>
   bankReference === null ? place : JSON.stringify([bankReference, outcome, String(amount)]);
 
-/** Money left, but the payout is completed with this line as not paid. */
+/** Money left, but the payout was completed with this line as not paid. */
 function completedOtherwise(line: Named, paid: readonly Heard[], { status }: AnsweredPayout): Fault | null {
   if (!paid.some(({ outcome }) => outcome === 'paid') || status !== 'paid' || line.is_paid !== false)
     return null;
-  const what = 'it was paid, but the payout is completed with this line as not paid, so it is owed again';
+  const what = 'it was paid, but the payout was completed with this line as not paid, so it is owed again';
   return { kind: 'contradiction', message: `${placesOf(paid)}: ${what}` };
 }
 
-/** Of a bank or a list: bookings of one payment add up. */
+/** For banks and lists, bookings of one payment add up. */
 function judgeBookings(
   line: Named,
   heard: readonly Heard[],
@@ -114,28 +112,28 @@ function judgeBookings(
   if (back > out)
     return fault('other_amount', `${moneyOf(line, back)} came back, but ${moneyOf(line, out)} was paid`);
   if (paid.length > 1 && out - back !== once && out !== back)
-    return fault('duplicate', `paid ${paid.length} times, ${moneyOf(line, out - back)} in all`);
-  // paid again after it came back
+    return fault('duplicate', `paid ${paid.length} times, ${moneyOf(line, out - back)} in total`);
+  // paid again after it was returned
   const isPaid = paid.length > 0 && (back === 0n || (paid.length > 1 && out - back === once));
   const booked = new Set(paid.map(({ bankReference }) => bankReference));
   const open = pending.filter(({ bankReference }) => bankReference === null || !booked.has(bankReference));
   if (!isPaid && final.length > 0 && open.length > 0)
     return {
       kind: 'contradiction',
-      message: `${placesOf([...final, ...open])}: refused or returned in one place, and under way in another`,
+      message: `${placesOf([...final, ...open])}: refused or returned in one place, and pending in another`,
     };
   const completed = isPaid ? completedOtherwise(line, paid, payout) : null;
   if (completed !== null) return completed;
   const decisive = isPaid ? paid : returned.length > 0 ? returned : final;
-  const said = (decisive.length > 0 ? decisive : heard).at(-1);
-  if (said === undefined) throw new Error('a line without an answer');
-  const outcome = isPaid ? 'paid' : returned.length > 0 ? 'returned' : said.outcome;
-  const amount = isPaid ? once : returned.length > 0 ? (paid.length > 1 ? once : back) : (said.amount ?? due);
-  return lineOf(line, said, outcome, Number(amount));
+  const last = (decisive.length > 0 ? decisive : heard).at(-1);
+  if (last === undefined) throw new Error('a line without an answer');
+  const outcome = isPaid ? 'paid' : returned.length > 0 ? 'returned' : last.outcome;
+  const amount = isPaid ? once : returned.length > 0 ? (paid.length > 1 ? once : back) : (last.amount ?? due);
+  return lineOf(line, last, outcome, Number(amount));
 }
 
-function lineOf(line: Named, said: Heard, outcome: Outcome, amount: number): ResultLine {
-  const { code, words, bankReference } = said;
+function lineOf(line: Named, last: Heard, outcome: Outcome, amount: number): ResultLine {
+  const { code, words, bankReference } = last;
   return {
     affiliate_id: line.affiliate_id,
     name: line.name,
@@ -146,14 +144,14 @@ function lineOf(line: Named, said: Heard, outcome: Outcome, amount: number): Res
     line_amount: line.due,
     reason: outcome === 'paid' ? null : reasonOf(code, words),
     reason_code: outcome === 'paid' ? null : code,
-    booked_on: said.on,
+    booked_on: last.on,
     bank_reference: bankReference?.slice(0, 255) ?? null,
-    payment_file: said.file,
+    payment_file: last.file,
     is_booked: isBooked(line, outcome, { amount, bankReference }),
   };
 }
 
-/** Whether the payout says so already. */
+/** Whether the payout already records this outcome. */
 function isBooked(
   { is_paid, returned, return_references, due }: KnownLine,
   outcome: Outcome,

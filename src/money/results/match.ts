@@ -4,52 +4,52 @@ import { minorOf } from './amounts.ts';
 import type { Answer, Doubt, FileAnswer, ReadResult, Reference } from './answers.ts';
 import type { Problem, ProblemKind } from './record.ts';
 
-/** A line of the payout as answers are compared with it. */
+/** A line of the payout, with the data that answers are compared with. */
 export interface KnownLine {
   readonly affiliate_id: number;
   readonly name: string | null;
   readonly currency: string;
-  /** Minor units: the line, less what Complete carried. */
+  /** Minor units: the line, less the amount Complete carried. */
   readonly due: number;
   readonly is_paid: boolean | null;
   readonly returned: number;
   /** The references of its returns. */
   readonly return_references: readonly string[];
-  /** What downloaded payment files pay it, minor units. */
+  /** The amounts that downloaded payment files pay it, in minor units. */
   readonly sent: readonly number[];
 }
 
-/** A payout, as far as answers concern it. */
+/** The payout that answers are compared with. */
 export interface AnsweredPayout {
   readonly number: number;
   readonly status: 'unpaid' | 'paid';
-  /** The IBAN that it is paid from; null = the account has none. */
+  /** The IBAN it is paid from; null = the account has none. */
   readonly paidFrom: string | null;
 }
 
-/** An answer about a line, with its amount in minor units; null = the file does not say. */
+/** An answer about a line, with its amount in minor units; null = not stated. */
 export type Heard = Omit<Answer, 'amount' | 'of'> & {
   readonly amount: bigint | null;
-  /** It was said of the whole file that has the payment. */
+  /** Stated about the whole file that contains the payment. */
   readonly isOfFile?: true;
 };
 
-/** What a file has about a line. */
+/** The answers about a line. */
 export interface HeardLine {
-  /** The first of them, `MOST_HEARD` at most. */
+  /** The first `MOST_HEARD` of them. */
   readonly heard: Heard[];
-  /** How many there are in all. */
+  /** Their total number. */
   count: number;
-  /** Something about it is in doubt and has been told. */
+  /** A problem about this line was reported. */
   isInDoubt: boolean;
 }
 
-/** Of one line so many answers are kept: more than a few are never one payment. */
+/** Answers kept per line: more than a few are never one payment. */
 const MOST_HEARD = 20;
-/** Of one payment file so many answers are read. */
+/** Answers read per payment file. */
 const MOST_OF_FILE = 5;
 
-/** What is found while answers are compared with lines. */
+/** The result of comparing answers with lines. */
 export interface Matched {
   readonly lines: ReadonlyMap<KnownLine, HeardLine>;
   readonly problems: readonly Problem[];
@@ -62,11 +62,11 @@ interface Matching {
   readonly sent: SentFiles;
   readonly lines: Map<KnownLine, HeardLine>;
   readonly problems: Problem[];
-  /** The amounts that a payment file pays its affiliates, made when they are first needed. */
+  /** The amounts that a payment file pays its affiliates, computed on first use. */
   readonly amounts: Map<string, ReadonlyMap<number, ReadonlySet<number>>>;
 }
 
-/** What a problem is about. */
+/** The subject of a problem. */
 type ProblemSubject = Partial<Pick<Problem, 'affiliate_id' | 'reference'>>;
 
 function addProblem(
@@ -81,8 +81,8 @@ function addProblem(
 const refer = ({ payout, affiliate }: Reference) => paymentReference(payout, affiliate);
 
 /**
- * Finds the lines that a file is about, in one pass. Whatever names no line of this payout exactly is a problem, and so is what
- * is booked on another account or answers a message that was not downloaded here.
+ * Finds the lines that a file is about, in one pass. Reports as a problem what does not exactly name a line of this
+ * payout, what is booked on another account, and answers to a message that was not downloaded here.
  */
 export function match(
   read: ReadResult,
@@ -109,12 +109,7 @@ export function match(
   if (read.message !== null && !sent.has(read.message)) {
     const what =
       read.message === '' ? 'it names no message' : `it answers the message ${shown(read.message)}`;
-    addProblem(
-      matching,
-      'unknown_file',
-      {},
-      `${what}, which is no file that was downloaded here for this payout`,
-    );
+    addProblem(matching, 'unknown_file', {}, `${what}, which is not a file downloaded here for this payout`);
     return matching;
   }
   const isOwn = refuseAccounts(matching, [...read.answers, ...read.fileAnswers, ...read.doubts]);
@@ -127,8 +122,8 @@ export function match(
 const shown = (text: string) => JSON.stringify(text.slice(0, 60));
 
 /**
- * Tells once of each account that the file is of and that does not pay this payout. Returns whether something is booked on the
- * account of the debtor, as far as both are known.
+ * Reports each account in the file that does not pay this payout, once. Returns a predicate: whether an answer is booked
+ * on the debtor's account, as far as both are known.
  */
 function refuseAccounts(
   matching: Matching,
@@ -146,19 +141,14 @@ function refuseAccounts(
     others.set(account, other);
   }
   for (const [account, { first, count }] of others) {
-    const what = `${first}: this is booked on the account that ends in ${account.slice(-4)}`;
+    const what = `${first}: booked on the account that ends in ${account.slice(-4)}`;
     const rest = count === 1 ? '' : `, and so are ${count - 1} more`;
-    addProblem(
-      matching,
-      'other_account',
-      {},
-      `${what}${rest}, but the debtor's ends in ${paidFrom?.slice(-4)}`,
-    );
+    addProblem(matching, 'other_account', {}, `${what}${rest}, but the debtor's ends in ${paidFrom?.slice(-4)}`);
   }
   return isOwn;
 }
 
-/** The lines of an affiliate that something in a file can be about; tells of a problem when there are none. */
+/** The lines of an affiliate that an answer can be about. Reports a problem if there are none. */
 function linesOf(
   matching: Matching,
   of: Answer['of'],
@@ -198,7 +188,7 @@ function note(matching: Matching, line: KnownLine, answer: Heard): void {
   if (about.heard.length < MOST_HEARD) about.heard.push(answer);
 }
 
-/** Finds the lines that an answer about one payment is about. */
+/** Finds the lines that an answer about one payment concerns. */
 function matchPayment(matching: Matching, answer: Answer, isOfMessage: boolean): void {
   const { of, place } = answer;
   const currency = answer.currency ?? (matching.isBank ? 'eur' : null);
@@ -224,7 +214,7 @@ function matchPayment(matching: Matching, answer: Answer, isOfMessage: boolean):
 type Fault = Pick<Problem, 'kind' | 'message'>;
 const doubt = (kind: ProblemKind, message: string): Fault => ({ kind, message });
 
-/** The amount of an answer, in minor units of the line; null when neither it nor the file it is about says one. */
+/** The amount of an answer in minor units of the line, or of the payment file it names; null if neither states one. */
 function amountOf(
   matching: Matching,
   answer: Answer,
@@ -234,25 +224,22 @@ function amountOf(
   const { amount: written } = answer;
   const amount = written === null ? null : minorOf(written, currency);
   if (amount === undefined) {
-    const what = written?.join(' or ') || 'what it says';
-    return doubt('other_amount', `${what} is no amount in ${currency.toUpperCase()} without a doubt`);
+    const what = written?.join(' or ') || 'the stated amount';
+    return doubt('other_amount', `${what} is not an unambiguous amount in ${currency.toUpperCase()}`);
   }
   return isOfMessage ? sentAmount(matching, answer, amount) : amount;
 }
 
-/** The amount of a payment in the file that an answer is about, or why the answer is not about a payment of that file. */
-function sentAmount(matching: Matching, { of, file }: Answer, said: bigint | null): bigint | Fault {
+/** The amount of a payment in the file that an answer names, or why it is not a payment of that file. */
+function sentAmount(matching: Matching, { of, file }: Answer, stated: bigint | null): bigint | Fault {
   const name = shown(file ?? '');
   const downloads = matching.sent.get(file ?? '');
   if (downloads === undefined)
-    return doubt(
-      'unknown_file',
-      `it is about ${name}, which is no file that was downloaded here for this payout`,
-    );
+    return doubt('unknown_file', `it is about ${name}, which is not a file downloaded here for this payout`);
   const amounts = amountsIn(matching, file ?? '', downloads).get(of.affiliate);
   if (amounts === undefined)
     return doubt('unknown_file', `${name} has no payment to affiliate ${of.affiliate}`);
-  if (said !== null) return said;
+  if (stated !== null) return stated;
   const [only] = amounts;
   return amounts.size === 1 && only !== undefined
     ? BigInt(only)
@@ -276,7 +263,7 @@ function amountsIn(
   return found;
 }
 
-/** Reads what is said of whole files, each once. */
+/** Processes answers about whole files, each file once. */
 function matchFiles(matching: Matching, answers: readonly FileAnswer[]): void {
   const byFile = new Map<string, FileAnswer[]>();
   for (const answer of answers) {
@@ -286,20 +273,20 @@ function matchFiles(matching: Matching, answers: readonly FileAnswer[]): void {
   }
   for (const [file, all] of byFile) {
     if (all.length > MOST_OF_FILE) {
-      const what = `${all.length} bookings are about the whole file ${shown(file)}, so it is not clear which paid it`;
+      const what = `${all.length} bookings are about the whole file ${shown(file)}, so it is not clear which one paid it`;
       addProblem(matching, 'duplicate', {}, `${all[0]?.place}: ${what}`);
     } else for (const answer of all) matchFile(matching, answer);
   }
 }
 
-/** Spreads an answer about a whole file over its payments, except those with an answer of their own. */
+/** Applies an answer about a whole file to its payments, except those with an answer of their own. */
 function matchFile(matching: Matching, answer: FileAnswer): void {
   const { payout, byAffiliate, lines } = matching;
   const { place, file } = answer;
   const downloads = matching.sent.get(file);
   const sent = downloads === undefined ? null : paymentsOf(answer, downloads);
   if (sent === null) {
-    const what = `no file ${shown(file)} with this sum was downloaded here for this payout, so its payments are not known`;
+    const what = `no file ${shown(file)} with this sum was downloaded here for this payout, so its payments are unknown`;
     addProblem(matching, 'unknown_file', {}, `${place}: ${what}`);
     return;
   }
@@ -309,18 +296,20 @@ function matchFile(matching: Matching, answer: FileAnswer): void {
     const reference = paymentReference(payout.number, affiliate);
     const line = byAffiliate.get(affiliate)?.find(({ currency }) => currency === 'eur');
     if (line === undefined) {
-      const what = `${file} pays ${reference}, which is not in this payout any more`;
+      const what = `${file} pays ${reference}, which is no longer in this payout`;
       addProblem(matching, 'unknown_reference', { reference }, `${place}: ${what}`);
       return;
     }
-    // money that came back came back of this payment
+    // a return may be the return of this payment
     const hasOwn =
       lines.get(line)?.heard.some((heard) => heard.outcome !== 'returned' && !heard.isOfFile) ?? false;
     if (!hasOwn) note(matching, line, { ...rest, amount, isOfFile: true });
   });
 }
 
-/** The one download that fits what the bank says of the whole file; null when none does, or several differ. */
+/**
+ * The only download that fits the bank's statement about the whole file; null if none fits, or several different ones.
+ */
 function paymentsOf({ count, amount }: FileAnswer, downloads: readonly SentPayments[]): SentPayments | null {
   const sum = amount === null ? null : minorOf(amount, 'eur');
   if (sum === undefined) return null;
@@ -332,7 +321,7 @@ function paymentsOf({ count, amount }: FileAnswer, downloads: readonly SentPayme
   return fitting.length === 1 ? (fitting[0] ?? null) : null;
 }
 
-/** Tells of what states nothing. */
+/** Reports a mention without a clear result. */
 function noteDoubt(matching: Matching, { kind, of, place, message, isAboutLine }: Doubt): void {
   if (of === null) {
     addProblem(matching, kind, {}, `${place}: ${message}`);

@@ -30,7 +30,7 @@ const READ = [
   'paidon',
   'paidat',
 ];
-/** The columns beside them that cannot say that somebody was not paid. */
+/** Other allowed columns, which cannot say that a payment failed. */
 const HARMLESS = [
   'email',
   'mail',
@@ -44,20 +44,20 @@ const HARMLESS = [
   'accountholder',
 ];
 const ALLOWED = new Set([...READ, ...HARMLESS]);
-/** Names of columns that say what became of a payment. */
+/** Names of columns that may contain the result of a payment. */
 const OUTCOME = /paid|payed|payd|status|state|outcome|result|success|fail|reject|return/;
 
 /** Whether a header is that of your own list. */
 export const isOwnList = (header: Header): boolean => has(header, ['affiliateid', 'ispaid', 'reference']);
-/** Whether it is one whatever else is in it. */
+/** Whether it is one, whatever other columns it has. */
 export const isSurelyOwnList = (header: Header): boolean => has(header, ['affiliateid', 'ispaid']);
 
-/** A name as `ignore_columns` compares it: of two columns whose names differ in anything but case, one alone is meant. */
+/** A name as `ignore_columns` compares it. Unlike `folded`, it distinguishes names that differ in more than case. */
 const exactly = (name: string): string => name.trim().toLowerCase();
 
 /**
- * Throws ResultFileError for columns that could say that somebody was not paid, unless the caller said to leave them aside.
- * Without `is_paid` those are all that are not known; with it, those that name an outcome too.
+ * Throws ResultFileError for columns that could say that a payment failed, unless the caller ignores them. Without
+ * `is_paid`, any unknown column could; with it, only those that name an outcome.
  */
 function refuseUnknown(header: Header, ignored: ReadonlySet<string>): void {
   const isSaid = has(header, IS_PAID);
@@ -82,15 +82,15 @@ function refuseUnknown(header: Header, ignored: ReadonlySet<string>): void {
     ? `line 1, column ${places}: there is no column ${names}`
     : `line 1, columns ${places}: there are no columns ${names}`;
   const why = isSaid
-    ? `beside is_paid ${isOne ? 'it' : 'they'} could say something else`
-    : 'without is_paid everybody in a list was paid, so it must have nothing that could say otherwise';
+    ? `${isOne ? 'it' : 'they'} could contradict is_paid`
+    : 'without is_paid everybody in a list was paid, so no column may say otherwise';
   const next = isOne
     ? 'Remove it from the file, or name it in ignore_columns if it says nothing about payments'
     : 'Remove them from the file, or name those in ignore_columns that say nothing about payments';
   throw new ResultFileError(`${where}: ${why}. ${next}`);
 }
 
-/** The columns that are left aside. Throws ResultFileError for one that is read, or that the file does not have. */
+/** The ignored columns. Throws ResultFileError for one that is read, or that the file does not have. */
 function ignoredIn(header: Header, names: readonly string[]): ReadonlySet<string> {
   const known = new Set(header.names.map(exactly));
   for (const name of names) {
@@ -105,9 +105,9 @@ function ignoredIn(header: Header, names: readonly string[]): ReadonlySet<string
 }
 
 /**
- * Reads your own list: payments by `reference` or `affiliate_id`, if wanted with `is_paid`, `currency` and `amount`.
- * Without `is_paid` everybody in it was paid. `ignored` names columns that the caller says to leave aside. Strict, because each
- * line is somebody's word: throws ResultFileError.
+ * Reads your own list: payments by `reference` or `affiliate_id`, optionally with `is_paid`, `currency` and `amount`.
+ * Without `is_paid`, everybody in it was paid. `ignored` names columns to ignore. Strict, because each line is a person's
+ * statement: throws ResultFileError.
  */
 export function ownListReader(header: Header, found: Answers, ignored: readonly string[]): LineReader {
   const aside = ignoredIn(header, ignored);
@@ -141,7 +141,7 @@ export function ownListReader(header: Header, found: Answers, ignored: readonly 
       const currency = currencyIn(cellOf(line, at.currency));
       if (currency === undefined)
         throw new ResultFileError(
-          `${place}: ${quote(cellOf(line, at.currency))} is not a currency code such as EUR, of ISO 4217`,
+          `${place}: ${quote(cellOf(line, at.currency))} is not an ISO 4217 currency code such as EUR`,
         );
       found.state({
         of,
@@ -168,7 +168,7 @@ function outcomeOf(line: CsvLine, isPaid: number | undefined): Outcome {
   throw new ResultFileError(`line ${line.line}: is_paid must be true or false, not ${quote(text)}`);
 }
 
-/** Whom a line is about; null for a line that names nobody, such as one of totals. Throws ResultFileError. */
+/** The payee of a line, or null if it names nobody, such as a line of totals. Throws ResultFileError. */
 function paidBy(
   line: CsvLine,
   at: { readonly reference: number | undefined; readonly affiliate: number | undefined },
@@ -183,7 +183,7 @@ function paidBy(
     );
   if (reference !== null && affiliate !== null && reference.affiliate !== affiliate)
     throw new ResultFileError(
-      `${place}: the reference ${written} and affiliate_id ${affiliate} name two affiliates`,
+      `${place}: the reference ${written} and affiliate_id ${affiliate} name different affiliates`,
     );
   if (reference !== null) return reference;
   return affiliate === null ? null : { payout: null, affiliate };

@@ -13,31 +13,31 @@ import { type Frame, readXml } from './xml.ts';
 
 const FRAMES = new Set(['OrgnlGrpInfAndSts', 'OrgnlPmtInfAndSts', 'TxInfAndSts']);
 
-/** ExternalPaymentTransactionStatus1Code and ExternalPaymentGroupStatus1Code: settled, refused, and under way. */
+/** ExternalPaymentTransactionStatus1Code and ExternalPaymentGroupStatus1Code: settled, refused, and pending. */
 const STATUSES: Vocabulary = vocabulary({
   paid: ['ACSC', 'ACCC'],
   rejected: ['RJCT', 'CANC'],
   pending: ['ACCP', 'ACSP', 'ACTC', 'ACFC', 'ACWC', 'ACWP', 'ACPT', 'ACIS', 'PATC', 'PDNG', 'RCVD', 'PRES'],
 });
-/** Statuses that say nothing of a payment: of a file that was taken in part, and of the verification of payees. */
+/** Statuses that say nothing about a payment: of a partly accepted file, and of the verification of payees. */
 const SILENT = new Set(['PART', 'PACR', 'RCVC', 'RVCM', 'RVMC', 'RVNM', 'RVNA']);
-/** ExternalStatusReason1Code: it was refused because the bank has it already, so the one before may be paid. */
+/** ExternalStatusReason1Code: refused because the bank already has the payment, so the earlier one may be paid. */
 const DUPLICATES = new Set(['AM05', 'DUPL', 'DU01', 'DU02', 'DU03', 'DU04', 'DU05']);
 
-/** The outcome of a status with its reason, or why it is none. */
+/** The outcome of a status with its reason, or why it has none. */
 function outcomeOf(status: string, reason: string | null): Outcome | { readonly why: string } {
   const outcome = STATUSES.get(status);
-  if (outcome === undefined) return { why: `the status ${JSON.stringify(status.slice(0, 35))} is not known` };
+  if (outcome === undefined) return { why: `the status ${JSON.stringify(status.slice(0, 35))} is unknown` };
   if (outcome === 'rejected' && reason !== null && DUPLICATES.has(reason))
-    return { why: `refused as a duplicate (${reason}): the payment that the bank has already may be paid` };
+    return { why: `refused as a duplicate (${reason}): the payment that the bank already has may be paid` };
   return outcome;
 }
 
 const reasonIn = (frame: Frame | null): string | null =>
   frame?.values.get('StsRsnInf/Rsn/Cd') ?? frame?.values.get('StsRsnInf/Rsn/Prtry') ?? null;
 
-/** What a frame says beside its status; the reason is its own, or that of the file it is in. */
-function saidBy(
+/** What a frame states besides its status. The reason is its own, or that of the file it is in. */
+function statedBy(
   frame: Frame,
   status: string,
   { reasonOf, file, place }: { reasonOf: Frame; file: string; place: string },
@@ -61,12 +61,12 @@ function saidBy(
 }
 
 /**
- * Reads a status report (pain.002, versions .03 to .14): by payment, and for payments it does not name by file. Every answer
- * has the id of the file that it is about. Throws ResultFileError.
+ * Reads a status report (pain.002, versions .03 to .14): by payment, and by file for payments it does not name. Every
+ * answer has the id of the file it is about. Throws ResultFileError.
  */
 export function readPain002(text: string): ReadResult {
   const found = new Answers();
-  found.message = ''; // until it says which
+  found.message = ''; // until the report names it
   let group: Frame | null = null;
   let files = 0;
   let count = 0;
@@ -85,7 +85,7 @@ export function readPain002(text: string): ReadResult {
       (path) => frame.values.get(path) ?? group?.values.get(path),
     );
     found.stateFile({
-      ...saidBy(frame, status, { reasonOf, file: id, place }),
+      ...statedBy(frame, status, { reasonOf, file: id, place }),
       outcome,
       amount: sum === undefined ? null : readXmlAmount(sum),
       count: written === undefined ? null : Number(written),
@@ -129,7 +129,7 @@ function readPayment(
     found.others += 1;
     const mentioned = mentionIn(written);
     if (mentioned === null) return;
-    const message = `${JSON.stringify(written.slice(0, 100))} is not the reference of a payment, so it is not read`;
+    const message = `${JSON.stringify(written.slice(0, 100))} is not exactly the reference of a payment, so it is ignored`;
     found.doubt({ kind: 'inexact_reference', of: mentioned, place, message, isAboutLine: false });
     return;
   }
@@ -143,9 +143,9 @@ function readPayment(
   const stated = outcomeOf(status, reasonIn(reasonOf));
   const outcome =
     own === undefined && stated === 'paid' && reasonIn(frame) !== null
-      ? { why: 'it has a reason and no status of its own' }
+      ? { why: 'it has a reason but no status' }
       : stated;
   if (typeof outcome === 'string')
-    found.state({ of, outcome, ...saidBy(frame, status, { reasonOf, file: id, place }) });
+    found.state({ of, outcome, ...statedBy(frame, status, { reasonOf, file: id, place }) });
   else found.doubt({ kind: 'unclear', of, place, message: outcome.why, isAboutLine: true });
 }

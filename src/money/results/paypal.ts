@@ -21,7 +21,7 @@ const AMOUNT = ['amount', 'paymentamount', 'payoutamount'];
 const CURRENCY = ['currency', 'currencycode'];
 const REASON = ['errormessage', 'failurereason', 'reason', 'error', 'errors'];
 const DATE = ['timeprocessed', 'processedon', 'date'];
-/** Columns that only the Activity report has: in it, signs and types say which way the money went. */
+/** Columns that only the Activity report has. In it, signs and types show the direction of money. */
 const ACTIVITY = ['type', 'gross', 'net', 'balanceimpact', 'referencetxnid'];
 const MARKS = [
   'uniqueid',
@@ -32,7 +32,7 @@ const MARKS = [
   ...ACTIVITY.slice(1),
 ];
 
-/** Whether a header is that of PayPal's Activity report, or of its report of a batch of payouts. */
+/** Whether a header is that of PayPal's Activity report, or of its payout batch report. */
 export const isPaypal = (header: Header): boolean => has(header, MARKS);
 
 /** developer.paypal.com/reports/reference/t-codes: T0001, as the Activity report and older reports call it. */
@@ -50,8 +50,8 @@ const BACK = new Set([
 ]);
 
 /**
- * What becomes of money that is sent: developer.paypal.com/api/payments.payouts-batch/v1/definitions/transaction_enum, and the
- * words of the Activity report for the same.
+ * The results of sent money: developer.paypal.com/api/payments.payouts-batch/v1/definitions/transaction_enum, and the
+ * Activity report's words for them.
  */
 const SENT: Vocabulary = vocabulary({
   paid: ['success', 'completed'],
@@ -59,13 +59,13 @@ const SENT: Vocabulary = vocabulary({
   returned: ['returned', 'refunded', 'reversed'],
   pending: ['pending', 'unclaimed', 'onhold', 'held', 'processing'],
 });
-/** What becomes of money that comes in. */
+/** The results of incoming money. */
 const CAME_BACK: Vocabulary = vocabulary({
   returned: ['success', 'completed'],
   pending: ['pending', 'onhold', 'held'],
 });
 
-/** A line, as far as it says which way the money went. */
+/** The parts of a line that show the direction of money. */
 interface Seen {
   readonly status: string;
   readonly type: string;
@@ -73,17 +73,17 @@ interface Seen {
   readonly sign: -1 | 1;
 }
 
-/** What a line of the Activity report states, or why it states nothing. */
+/** The statement of an Activity report line, or why it has none. */
 function ofActivity({ status, type, impact, sign }: Seen): Stated {
   const way = sign < 0 ? 'out' : 'in';
   const kind = wordIn(type);
   const isOut = way === 'out' && PAYOUTS.has(kind);
   if (!isOut && !(way === 'in' && BACK.has(kind)))
-    return { why: `the type ${quote(type)} with money ${way} is none that says what became of a payout` };
+    return { why: `the type ${quote(type)} with money ${way} does not state the result of a payout` };
   const outcome = (isOut ? SENT : CAME_BACK).get(wordIn(status));
   if (outcome === undefined)
-    return { why: `the status ${quote(status)} of the type ${quote(type)} is not known` };
-  // a memo is a line that changes no balance
+    return { why: `the status ${quote(status)} of the type ${quote(type)} is unknown` };
+  // a memo line changes no balance
   const fitting =
     outcome === 'pending' || outcome === 'rejected'
       ? ['', 'memo', 'debit', 'credit']
@@ -93,14 +93,14 @@ function ofActivity({ status, type, impact, sign }: Seen): Stated {
   return outcome;
 }
 
-/** What a line of the report of a batch states: its amounts have no sign, or a minus for all that went out. */
+/** The statement of a batch report line. Its amounts have no sign, or a minus for all outgoing money. */
 const ofBatch = (status: string): Stated =>
-  SENT.get(wordIn(status)) ?? { why: `the status ${quote(status)} is not known` };
+  SENT.get(wordIn(status)) ?? { why: `the status ${quote(status)} is unknown` };
 
 /**
- * Reads PayPal's files by their own words. In the Activity report money out of the type of payouts may be paid, money in of
- * the types of reversals and refunds came back, and everything else about one of our payments is a doubt. Money that came
- * back without our reference is linked by the transaction it belongs to. Throws ResultFileError.
+ * Reads PayPal's files. In the Activity report, outgoing money of a payout type may be paid, incoming money of a reversal
+ * or refund type was returned, and anything else about one of our payments is a doubt. Returns without our reference are
+ * linked through the transaction they belong to. Throws ResultFileError.
  */
 export function paypalReader(header: Header, found: Answers): LineReader {
   const isActivity = has(header, ACTIVITY);
@@ -125,7 +125,7 @@ export function paypalReader(header: Header, found: Answers): LineReader {
   const stated: Answer[] = [];
   const dates: string[] = [];
   const references = new Map<string, Reference>();
-  /** Money that came back without a reference of its own. */
+  /** Returned money without a reference of its own. */
   const unnamed: CsvLine[] = [];
 
   const state = (line: CsvLine, of: Reference) => {

@@ -5,15 +5,16 @@ import { judge, sourceOf } from './judge.ts';
 import { type AnsweredPayout, type KnownLine, match } from './match.ts';
 import type { Problem, ResultLine } from './record.ts';
 
-/** What a file proposes. */
+/** The proposal from a file. */
 export interface Proposed {
   readonly lines: readonly ResultLine[];
   readonly problems: readonly Problem[];
 }
 
 /**
- * Compares what a file says with the lines of a payout. `lines` are those of the affiliates it names, and `sent` the files of
- * this payout that it names and that were downloaded here. Whatever leaves a doubt is a problem, and its line has no answer.
+ * Compares a file's answers with the lines of a payout. `lines` are those of the affiliates it names, and `sent` the
+ * payment files of this payout that it names and that were downloaded here. A line with any doubt is a problem and gets
+ * no answer.
  */
 export function propose(
   read: ReadResult,

@@ -13,12 +13,12 @@ const ACCEPTED =
   'a statement or notification of a bank (camt.053, camt.054), a status report (pain.002), the result file of PayPal or Wise, ' +
   'or a CSV file with the column reference or affiliate_id';
 
-/** The encodings that XML of banks declares, as TextDecoder knows them. */
+/** The XML encodings that banks declare, as TextDecoder names them. */
 const ENCODINGS = new Set(['utf-8', 'us-ascii', 'iso-8859-1', 'iso-8859-15', 'windows-1252']);
 
 /**
- * Reads a file that says what became of payments; its kind is recognised by its bytes. `ignored` names the columns of a list of
- * one's own that the caller says to leave aside. Throws ResultFileError, also for a file of another kind.
+ * Reads a file with the results of payments. Its kind is recognised by its bytes. `ignored` names columns of your own
+ * list to ignore. Throws ResultFileError, also for a file of another kind.
  */
 export function readResultFile(bytes: Buffer, ignored: readonly string[] = []): ReadResult {
   if (bytes.length === 0) throw new ResultFileError('the file is empty');
@@ -28,9 +28,9 @@ export function readResultFile(bytes: Buffer, ignored: readonly string[] = []): 
 }
 
 const notAList = () =>
-  new ResultFileError('ignore_columns is only for a list of your own, and this file is none');
+  new ResultFileError('ignore_columns is only for a list of your own, and this file is not one');
 
-/** The first characters, in whatever encoding. */
+/** The first characters, in any encoding. */
 const beginningOf = (bytes: Buffer) =>
   bytes
     .subarray(0, 400)
@@ -53,9 +53,9 @@ function readMessage(bytes: Buffer): ReadResult {
     throw new ResultFileError('a camt.052 is an interim report, in which nothing is final: use the camt.053');
   if (name === 'CstmrCdtTrfInitn')
     throw new ResultFileError(
-      'this is a pain.001, the file that was sent to the bank: use what the bank answered',
+      "this is a pain.001, the file that was sent to the bank: use the bank's answer",
     );
-  throw new ResultFileError(`the XML is none of the messages that are read: ${ACCEPTED}`);
+  throw new ResultFileError(`the XML is not one of the supported messages: ${ACCEPTED}`);
 }
 
 function textOfXml(bytes: Buffer): string {
@@ -64,7 +64,7 @@ function textOfXml(bytes: Buffer): string {
     /^[^>]{0,120}encoding\s{0,9}=\s{0,9}["']([\w-]+)["']/.exec(beginningOf(bytes)) ?? [];
   const label = found?.encoding.startsWith('utf-16') ? found.encoding : declared.toLowerCase();
   if (!ENCODINGS.has(label) && !label.startsWith('utf-16'))
-    throw new ResultFileError(`the XML is in ${declared}, which is not read: save it as UTF-8`);
+    throw new ResultFileError(`the XML is in ${declared}, which is not supported: save it as UTF-8`);
   try {
     return new TextDecoder(label, { fatal: true }).decode(bytes);
   } catch {
@@ -72,7 +72,7 @@ function textOfXml(bytes: Buffer): string {
   }
 }
 
-/** What reads a CSV file, by its header; null when nothing does. Throws ResultFileError. */
+/** The reader of a CSV file, chosen by its header, or null. Throws ResultFileError. */
 function readerOf(
   header: Header,
   found: Answers,
@@ -112,17 +112,17 @@ function readCsv(bytes: Buffer, ignored: readonly string[]): ReadResult {
   } catch (error) {
     throw error instanceof CsvError ? new ResultFileError(error.message) : error;
   }
-  throw new ResultFileError(`the file is none of those that are read: ${ACCEPTED}`);
+  throw new ResultFileError(`the file is of no supported kind: ${ACCEPTED}`);
 }
 
-/** Throws ResultFileError for a payment file: it says who is to be paid, and nothing about what became of it. */
+/** Throws ResultFileError for a payment file: it lists payees, but no results. */
 function refuseSent(text: string): void {
   const format = formatOfPaymentFile(text);
   const to = format === 'paypal' ? 'PayPal' : format === 'wise' ? 'Wise' : null;
   if (to !== null)
     throw new ResultFileError(
-      `this is the payment file that was sent to ${to}: it says who is to be paid. Use what ${to} answered`,
+      `this is the payment file that was sent to ${to}: it says who is to be paid. Use the answer of ${to}`,
     );
   if (/^101 .{90}(\r|\n|$)/.test(text))
-    throw new ResultFileError('this is the NACHA file that was sent to the bank: use what the bank answered');
+    throw new ResultFileError("this is the NACHA file that was sent to the bank: use the bank's answer");
 }

@@ -5,7 +5,7 @@ import { actorName, actorRecord } from '../ledger/actors.ts';
 import { digestField, shownDigest } from '../ledger/file-digests.ts';
 import { OUTCOMES, RESULT_KINDS } from './answers.ts';
 
-/** What in a file is no answer about a line of the payout. */
+/** Why a statement in a file is not an answer about a line of the payout. */
 export const PROBLEMS = [
   'other_account',
   'other_payout',
@@ -24,12 +24,12 @@ const count = (description: string) => Type.Integer({ minimum: 0, description })
 const counts = strict(
   {
     paid: count('lines whose money left'),
-    rejected: count('lines that were refused, so no money left'),
+    rejected: count('lines that were refused before money left'),
     returned: count('lines whose money left and came back'),
-    pending: count('lines that are not decided'),
-    unanswered: count('lines of the payout that the file says nothing clear about'),
-    problems: count('what the file says that fits no line; see `problems`'),
-    others: count('entries that are none of our payments'),
+    pending: count('lines that are not decided yet'),
+    unanswered: count('lines of the payout without a clear answer in the file'),
+    problems: count('statements that match no line; see `problems`'),
+    others: count('entries that are not our payments'),
   },
   { title: 'PayoutResultCounts' },
 );
@@ -42,13 +42,13 @@ const recordFields = {
   kind: Type.Enum([...RESULT_KINDS], { title: 'PayoutResultKind' }),
   file_bytes: Type.Integer(),
   digest: digestField,
-  revision: Type.Integer({ description: 'of the payout when the file came' }),
+  revision: Type.Integer({ description: 'the revision of the payout when the file was uploaded' }),
   counts,
   by: actorRecord,
   created_at: timestamp,
 };
 
-/** A file that said what became of payments, as it was recorded. */
+/** An uploaded result file, as recorded. */
 export const resultRecord = strict(recordFields, { title: 'PayoutResult' });
 export type ResultRecord = Static<typeof resultRecord>;
 
@@ -75,19 +75,21 @@ const resultLine = strict(
     outcome: Type.Enum([...OUTCOMES], {
       title: 'PaymentOutcome',
       description:
-        'rejected: no money left. returned: it left and came back. pending: whoever pays has not decided',
+        'rejected: no money left. returned: it left and came back. pending: the bank or provider has not decided',
     }),
-    amount: { ...amount, description: 'what was paid, refused or came back, in minor units' },
+    amount: { ...amount, description: 'the amount paid, refused or returned, in minor units' },
     line_amount: { ...amount, description: 'the amount of the line' },
-    reason: nullable(Type.String({ description: 'why, in words' })),
-    reason_code: nullable(Type.String({ description: 'of ISO 20022, or the status of the provider' })),
-    booked_on: nullable(Type.String({ description: 'YYYY-MM-DD, as the file says' })),
-    bank_reference: nullable(Type.String({ description: 'how the bank or provider finds it' })),
+    reason: nullable(Type.String({ description: 'why, as readable text' })),
+    reason_code: nullable(Type.String({ description: 'an ISO 20022 code, or the status of the provider' })),
+    booked_on: nullable(Type.String({ description: 'YYYY-MM-DD, as in the file' })),
+    bank_reference: nullable(Type.String({ description: 'the identifier used by the bank or provider' })),
     payment_file: nullable(
-      Type.String({ description: 'the id (MsgId) of the payment file that has it, if the file says so' }),
+      Type.String({
+        description: 'the id (MsgId) of the payment file that contains it, if the file names one',
+      }),
     ),
     is_booked: Type.Boolean({
-      description: 'nothing is left to do: the payout is completed so, or the return is booked',
+      description: 'nothing left to do: the payout was completed with this result, or the return is booked',
     }),
   },
   { title: 'PayoutResultLine' },
@@ -97,7 +99,7 @@ export type ResultLine = Static<typeof resultLine>;
 const problem = strict(
   {
     kind: Type.Enum([...PROBLEMS], { title: 'PayoutResultProblemKind' }),
-    affiliate_id: nullable(Type.Integer({ description: 'null when it is about no affiliate of the payout' })),
+    affiliate_id: nullable(Type.Integer({ description: 'null when it concerns no affiliate of the payout' })),
     reference: nullable(Type.String()),
     message: Type.String({ description: 'what is wrong, and where in the file' }),
   },
@@ -105,21 +107,25 @@ const problem = strict(
 );
 export type Problem = Static<typeof problem>;
 
-/** So many problems that are about no line are listed. */
+/** Problems listed that concern no line. */
 export const MOST_PROBLEMS = 1000;
 
-/** What a file says, line by line: nothing is changed by it. */
+/** The content of a result file, line by line. Changes nothing. */
 export const proposal = strict(
   {
     ...recordFields,
-    lines: Type.Array(resultLine, { description: 'the lines that the file says something about' }),
+    lines: Type.Array(resultLine, { description: 'the lines that the file is about' }),
     problems: Type.Array(problem, {
-      description: `the first of each kind about each affiliate, and the first ${MOST_PROBLEMS} about nobody in the payout`,
+      description: `the first of each kind for each affiliate, and the first ${MOST_PROBLEMS} that concern no affiliate of the payout`,
     }),
     outdated_revisions: Type.Array(Type.Integer(), {
-      description: 'files it answers were made at these revisions of the payout, which has changed since',
+      description:
+        'the revisions of the payout at which the answered files were made, if it has changed since',
     }),
-    uploaded_before: nullable({ ...timestamp, description: 'when the same file came before; null = never' }),
+    uploaded_before: nullable({
+      ...timestamp,
+      description: 'when the same file was uploaded before; null = never',
+    }),
   },
   { title: 'PayoutResultProposal' },
 );

@@ -12,20 +12,20 @@ export const take = writeRoute({
   method: 'POST',
   path,
   access: 'affiliates',
-  summary: 'Read what a bank or provider answered',
+  summary: 'Read the answer of a bank or provider',
   description:
     'Takes a camt.053, camt.054 or pain.002 of a bank, a report of PayPal or Wise, or a CSV file with `reference` or ' +
-    '`affiliate_id`. Its kind is recognised by its bytes, and text/csv and application/xml are taken too. The answer proposes ' +
-    'what became of each line, and nothing is changed. Complete the payout with the lines you agree with, and book returns. A ' +
-    'line without an answer may have been paid: it must not be released before you know. docs/results.md has the layouts.',
+    '`affiliate_id`. Its kind is recognised by its bytes; text/csv and application/xml are accepted too. The response proposes ' +
+    'a result for each line and changes nothing. Complete the payout with the lines you agree with, and book returns. A ' +
+    'line without an answer may have been paid: do not release it before you know. docs/results.md has the layouts.',
   query: strict({
     ignore_columns: Type.Optional(
       Type.String({
         minLength: 1,
         maxLength: 1000,
         description:
-          'names of columns, divided by commas, that say nothing about payments in a list of your own; every column that is not ' +
-          'known is refused otherwise',
+          'names of columns, separated by commas, that say nothing about payments in a list of your own; any other unknown column ' +
+          'is refused',
       }),
     ),
   }),
@@ -48,7 +48,7 @@ export const list = readRoute({
   operation: 'listPayoutResults',
   path,
   access: 'affiliates',
-  summary: 'List result files of a payout',
+  summary: 'List the result files of a payout',
   list: resultList,
   returns: { 200: listOf(resultRecord) },
   errors: ['resource_missing', 'no_current_payout'],

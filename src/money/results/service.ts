@@ -15,12 +15,12 @@ import type { Proposal, ResultRecord } from './record.ts';
 import { holdPayout, insertResult, knownLines, lastUpload, listOfPayout } from './store.ts';
 import { type Named, PROPOSE } from './tasks.ts';
 
-/** Larger files are refused: one is in memory while it is read. */
+/** Larger files are refused: the whole file is in memory while it is read. */
 const MOST_BYTES = 64 << 20;
 
 /**
- * Reads a file of a bank or provider, compares it with a payout and records that it came. The answer proposes what to do about
- * each line; nothing is done. `ignored` names columns of your own list that say nothing about payments. Throws
+ * Reads a file of a bank or provider, compares it with a payout and records the upload. The result proposes what to do
+ * about each line; nothing is done. `ignored` names columns of your own list that say nothing about payments. Throws
  * `resource_missing`, `current_is_read_only`, `invalid_file`, `result_of_another_payout`, `too_much_work`.
  */
 export async function takeResult(
@@ -51,7 +51,7 @@ export async function takeResult(
     revision,
     lineCount: line_count,
   };
-  // what is known of them goes on as it came from the database: there may be a hundred thousand
+  // passes on the database's JSON unparsed: there may be a hundred thousand rows
   const answer = (named: Named): Promise<string> =>
     'files' in named
       ? sentFiles(tx, { account, payout: id }, named.files)
@@ -79,7 +79,7 @@ export async function takeResult(
   });
 }
 
-/** The files that were taken for a payout. Throws as `getPayout`. */
+/** The result files uploaded for a payout. Throws as `getPayout`. */
 export async function listResults(
   db: Reader,
   account: AccountId,

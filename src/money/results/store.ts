@@ -11,17 +11,17 @@ import { RESULT_KINDS, type ResultKind } from './answers.ts';
 import type { KnownLine } from './match.ts';
 import { type Counts, type ResultRecord, resultColumns } from './record.ts';
 
-/** The payout that a file is about. */
+/** The payout that a file is compared with. */
 export interface AskedPayout {
   readonly number: bigint;
   readonly status: 'unpaid' | 'paid';
   readonly revision: number;
   readonly line_count: number;
-  /** The IBAN that the account pays from; null = it has none. */
+  /** The IBAN the account pays from; null = none. */
   readonly paid_from: string | null;
 }
 
-/** The payout, kept from being deleted until the transaction ends; null when there is none. */
+/** The payout, protected from deletion until the transaction ends, or null. */
 export function holdPayout(tx: Tx, account: AccountId, id: PayoutId): Promise<AskedPayout | null> {
   return maybeRow(
     tx,
@@ -33,7 +33,7 @@ export function holdPayout(tx: Tx, account: AccountId, id: PayoutId): Promise<As
   );
 }
 
-/** The lines of these affiliates, given as a JSON list of ids, with what files paid them and what came back. */
+/** The lines of these affiliates (a JSON list of ids), with the amounts in payment files and the returns. */
 export async function knownLines(
   db: Reader,
   account: AccountId,
@@ -66,7 +66,7 @@ export async function knownLines(
   return json;
 }
 
-/** When the same bytes came for this payout before; null = never. */
+/** When the same bytes were uploaded for this payout before; null = never. */
 export async function lastUpload(
   db: Reader,
   account: AccountId,
@@ -81,7 +81,7 @@ export async function lastUpload(
   return found?.at ?? null;
 }
 
-/** What is recorded of a file. */
+/** The data recorded about a file. */
 export interface NewResult {
   readonly kind: ResultKind;
   /** Keyed. */
@@ -119,7 +119,7 @@ export const resultList: ListDefinition = {
   filters: { kind: oneOf(RESULT_KINDS, (kind) => sql`w.kind = ${kind}`) },
 };
 
-/** A page of the files that were taken for a payout. */
+/** A page of the result files uploaded for a payout. */
 export function listOfPayout(
   db: Reader,
   account: AccountId,

@@ -17,21 +17,21 @@ import {
 export interface Header {
   /** As written. */
   readonly names: readonly string[];
-  /** Where each name stands, in lower case and without what is not a letter; the first of equal ones. */
+  /** The index of each name, in lower case and without other characters than letters; the first of equal names. */
   readonly at: ReadonlyMap<string, number>;
 }
 
 /** Reads the lines of one file. */
 export interface LineReader {
-  /** Throws ResultFileError. */
+  /** Reads a line. Throws ResultFileError. */
   line(line: CsvLine): void;
-  /** After the last line. */
+  /** Called after the last line. */
   end(): void;
 }
 
 export const folded = (name: string): string => name.toLowerCase().replaceAll(/[^a-z]/g, '');
 
-/** A word of a provider without the blanks and lines in it, in lower case: `On hold` and `ONHOLD` are one. */
+/** A provider's word in lower case, without whitespace: `On hold` equals `ONHOLD`. */
 export const wordIn = (text: string): string =>
   text
     .trim()
@@ -47,7 +47,7 @@ export const headerOf = (names: readonly string[]): Header => {
   return { names, at };
 };
 
-/** The place of the first of these columns that the file has, of their folded names; undefined when it has none. */
+/** The index of the first of these columns (folded names) that the file has, or undefined. */
 export function placeOf({ at }: Header, names: readonly string[]): number | undefined {
   const name = names.find((known) => at.has(known));
   return name === undefined ? undefined : at.get(name);
@@ -56,7 +56,7 @@ export function placeOf({ at }: Header, names: readonly string[]): number | unde
 export const has = (header: Header, names: readonly string[]): boolean =>
   placeOf(header, names) !== undefined;
 
-/** Columns that may have what is missing, under a name that is not known. */
+/** Names of columns that probably contain a missing column under another name. */
 const LIKELY: readonly { readonly like: RegExp; readonly name: 'amount' | 'currency' }[] = [
   { like: /amount|gross|^(net|total|sum|value)$/, name: 'amount' },
   { like: /currency|^ccy$/, name: 'currency' },
@@ -74,23 +74,23 @@ export function refuseLikely({ names }: Header, missing: readonly ('amount' | 'c
   }
 }
 
-/** Finds the columns of a file of a provider. */
+/** Finds the columns of a provider's file. */
 interface Columns {
-  /** The first of these columns; undefined when the file has none of them. */
+  /** The first of these columns, or undefined. */
   may(names: readonly string[]): number | undefined;
-  /** The same of a column that the file must have; `title` is what its owner calls it. Throws ResultFileError. */
+  /** The same for a required column. `title` is the provider's name for it. Throws ResultFileError. */
   must(names: readonly string[], title: string): number;
-  /** The same of what was paid: a column that seems to be it is refused by its name. Throws ResultFileError. */
+  /** The same for a column of the payment. A column that seems to be it is named in the error. Throws ResultFileError. */
   mustPay(name: 'amount' | 'currency', names: readonly string[], title: string): number;
 }
 
-/** The columns of a file by their folded names. In: what the file is called in a refusal. */
+/** The columns of a file by their folded names. `file` is its name in error messages. */
 export function columnsIn(header: Header, file: string): Columns {
   const must: Columns['must'] = (names, title) => {
     const place = placeOf(header, names);
     if (place !== undefined) return place;
     throw new ResultFileError(
-      `line 1: ${file} without the column ${title} does not say what became of payments: download it with that column`,
+      `line 1: ${file} without the column ${title} does not contain the results of payments: download it with that column`,
     );
   };
   return {
@@ -106,14 +106,14 @@ export function columnsIn(header: Header, file: string): Columns {
 export const cellOf = ({ cells }: CsvLine, place: number | undefined): string =>
   (place === undefined ? undefined : cells[place])?.trim() ?? '';
 
-/** The currency in a cell, in lower case; null for an empty cell, undefined for what is no currency. */
+/** The currency in a cell, in lower case; null for an empty cell, undefined for an invalid one. */
 export function currencyIn(cell: string): string | null | undefined {
   return cell === '' ? null : (normalizeCurrency(cell) ?? undefined);
 }
 
 /**
- * The payment that a line of a provider names: the one reference in any of these columns. A line with several, or with one
- * that is part of a text, is a doubt. Null when the line names none.
+ * The payment that a provider's line names: the only reference in any of these columns. Several references, or one within
+ * another text, make the line a doubt. Null if the line names none.
  */
 export function namedBy(line: CsvLine, places: readonly number[], found: Answers): Reference | null {
   const place = `line ${line.line}`;
@@ -135,30 +135,30 @@ export function namedBy(line: CsvLine, places: readonly number[], found: Answers
   for (const cell of cells) {
     const mentioned = mentionIn(cell);
     if (mentioned === null) continue;
-    const message = `${quote(cell)} is not the reference of a payment, so it is not read`;
+    const message = `${quote(cell)} is not exactly the reference of a payment, so it is ignored`;
     found.doubt({ kind: 'inexact_reference', of: mentioned, place, message, isAboutLine: false });
     break;
   }
   return null;
 }
 
-/** What a line states, or why it states nothing. */
+/** The outcome that a line states, or why it states none. */
 export type Stated = Outcome | { readonly why: string };
 
-/** A transaction as its line has it. */
+/** A transaction as written in its line. */
 interface Transaction {
   /** The cells. */
   readonly amount: string;
   readonly currency: string;
-  /** What it states, given the sign of its amount. */
+  /** The outcome it states, given the sign of its amount. */
   readonly outcome: (sign: -1 | 1) => Stated;
-  /** Its word for what happened. */
+  /** The provider's word for its status. */
   readonly code: string;
   readonly words?: string;
   readonly bankReference: string;
 }
 
-/** The answer that a transaction of a provider is; null when it is a doubt, which is noted. */
+/** The answer of a provider's transaction; null if it is a doubt, which is recorded. */
 export function answerOf(line: CsvLine, of: Reference, given: Transaction, found: Answers): Answer | null {
   const place = `line ${line.line}`;
   const amount = readAmount(given.amount);
@@ -186,7 +186,7 @@ export function answerOf(line: CsvLine, of: Reference, given: Transaction, found
   };
 }
 
-/** The separator that cuts the first line into most cells. */
+/** The separator that splits the first line into most cells. */
 function separatorOf(line: string): CsvSeparator {
   const names = Object.keys(CSV_SEPARATORS) as CsvSeparator[];
   const cells = (name: CsvSeparator) => line.split(CSV_SEPARATORS[name]).length;
@@ -196,8 +196,8 @@ function separatorOf(line: string): CsvSeparator {
 const PIECE = 1 << 16;
 
 /**
- * Reads a CSV file line by line with the reader that `start` chooses by the header; false when it chooses none. In: the
- * whole file, its encoding and its beginning as text. Throws ResultFileError.
+ * Reads a CSV file line by line with the reader that `start` chooses from the header. Returns false if it chooses none.
+ * Takes the whole file, its encoding and its beginning as text. Throws ResultFileError.
  */
 export function readTable(
   bytes: Buffer,

@@ -11,7 +11,7 @@ interface ProposeInput {
   readonly payout: AnsweredPayout & { readonly revision: number; readonly lineCount: number };
 }
 
-/** What a file names, as JSON lists: ids that can be of payment files, or ids of affiliates. */
+/** The names in a file, as JSON lists: possible ids of payment files, or ids of affiliates. */
 export type Named = { readonly files: string } | { readonly affiliates: string };
 
 interface Found {
@@ -19,9 +19,9 @@ interface Found {
   readonly counts: Counts;
   readonly lines: Json<ResultLine[]>;
   readonly problems: Json<Problem[]>;
-  /** The revisions of the payout before this one whose files it names. */
+  /** The earlier revisions of the payout whose files it names. */
   readonly outdated: readonly number[];
 }
 
-/** Reads a result file and compares it with a payout; asks for what is known of what the file names, as JSON. */
+/** Reads a result file and compares it with a payout. Asks for the database's data on what the file names, as JSON. */
 export const PROPOSE: Task<ProposeInput, Found, Named, string> = taskOf('proposeResult', 'reading the file');

@@ -18,7 +18,7 @@ import {
 const AMOUNT = ['targetamountafterfees', 'targetamount'];
 const CURRENCY = ['targetcurrency'];
 
-/** Whether a header is that of Wise's statement of a balance. */
+/** Whether a header is that of Wise's balance statement. */
 export const isWiseStatement = ({ at }: Header): boolean => at.has('transferwiseid');
 
 /** Whether a header is that of Wise's list of transactions. */
@@ -27,8 +27,8 @@ export const isWiseHistory = (header: Header): boolean =>
   (has(header, ['targetamount', 'targetcurrency']) && has(header, ['status']));
 
 /**
- * The words of the list, and those of docs.wise.com/guides/product/send-money/tracking/transfer-statuses. Money that bounced
- * back is with Wise, which may send it again.
+ * The words of the list, and those of docs.wise.com/guides/product/send-money/tracking/transfer-statuses. Bounced money
+ * is with Wise, which may send it again.
  */
 const SENT: Vocabulary = vocabulary({
   paid: ['completed', 'outgoingpaymentsent'],
@@ -48,7 +48,7 @@ const CAME_BACK: Vocabulary = vocabulary({
   pending: ['pending', 'processing'],
 });
 
-/** Reads Wise's list of transactions: only `OUT` may be paid, and what comes in came back. Throws ResultFileError. */
+/** Reads Wise's list of transactions: only `OUT` may be paid, and incoming money was returned. Throws ResultFileError. */
 export function wiseHistoryReader(header: Header, found: Answers): LineReader {
   const { may, must, mustPay } = columnsIn(header, 'a list of transactions of Wise');
   const at = {
@@ -70,10 +70,12 @@ export function wiseHistoryReader(header: Header, found: Answers): LineReader {
       const outcome = (sign: -1 | 1): Stated => {
         if (words === null) return { why: `the direction ${quote(direction)} is neither OUT nor IN` };
         if (sign < 0)
-          return { why: 'the amount is below zero, and the direction says which way the money went' };
+          return {
+            why: 'the amount is below zero, although the direction column shows which way the money went',
+          };
         return (
           words.get(wordIn(status)) ?? {
-            why: `the status ${quote(status)} with the direction ${direction} is not known`,
+            why: `the status ${quote(status)} with the direction ${direction} is unknown`,
           }
         );
       };
@@ -97,8 +99,8 @@ export function wiseHistoryReader(header: Header, found: Answers): LineReader {
 }
 
 /**
- * Reads Wise's statement of a balance, whose amounts have the sign of the balance: money out is paid, money in came back. A
- * fee has a line of its own with the same reference, which is no payment. Throws ResultFileError.
+ * Reads Wise's balance statement, whose amounts have the sign of the balance: outgoing money is paid, incoming money was
+ * returned. A fee has its own line with the same reference, which is not a payment. Throws ResultFileError.
  */
 export function wiseStatementReader(header: Header, found: Answers): LineReader {
   const { may, must } = columnsIn(header, 'a statement of Wise');
@@ -127,7 +129,7 @@ export function wiseStatementReader(header: Header, found: Answers): LineReader 
       if (of === null) return;
       const own = cellOf(line, at.amount);
       const sign = readAmount(own)?.sign ?? 0;
-      // what was sent in another currency than that of the balance
+      // sent in another currency than that of the balance
       const sent = cellOf(line, at.toCurrency) === '' ? '' : cellOf(line, at.toAmount);
       const [way, kind] = [cellOf(line, at.way), cellOf(line, at.kind)];
       const outcome = (): Stated => {
@@ -135,7 +137,7 @@ export function wiseStatementReader(header: Header, found: Answers): LineReader 
         if (way !== '' && way.toUpperCase() !== (sign < 0 ? 'DEBIT' : 'CREDIT'))
           return { why: `the transaction type ${quote(way)} contradicts the sign of the amount` };
         if (kind !== '' && kind.toUpperCase() !== 'TRANSFER')
-          return { why: `the transaction details type ${quote(kind)} is no transfer` };
+          return { why: `the transaction details type ${quote(kind)} is not a transfer` };
         return sign < 0 ? 'paid' : 'returned';
       };
       const answer = answerOf(

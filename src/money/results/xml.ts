@@ -1,20 +1,20 @@
 import sax from 'sax';
 import { ResultFileError } from './answers.ts';
 
-/** An element that is read as one: what stands in it, by path, and the one around it. */
+/** An element that is read as a unit: its content by path, and the enclosing frame. */
 export interface Frame {
   readonly name: string;
   readonly around: Frame | null;
   /**
-   * Texts by path below the frame, such as `Refs/EndToEndId`, and attributes as `Amt@Ccy`: the first of each. A path within
-   * a frame below belongs to that one.
+   * Texts by path below the frame, such as `Refs/EndToEndId`, and attributes such as `Amt@Ccy`: the first of each. A path
+   * inside a nested frame belongs to that frame.
    */
   readonly values: Map<string, string>;
-  /** The texts of a path that has more than one, without the first. */
+  /** Further texts of a path that has several. */
   readonly more: Map<string, string[]>;
 }
 
-/** All texts of a path, in their order. */
+/** All texts of a path, in order. */
 export const allOf = ({ values, more }: Frame, path: string): readonly string[] => {
   const first = values.get(path);
   return first === undefined ? [] : [first, ...(more.get(path) ?? [])];
@@ -22,18 +22,18 @@ export const allOf = ({ values, more }: Frame, path: string): readonly string[] 
 
 const DEEPEST = 40;
 const MOST_VALUES = 400;
-/** Of one path: banks split a remittance into a few lines. */
+/** Per path: banks split a remittance text into a few lines. */
 const MOST_REPEATS = 50;
 const LONGEST_TEXT = 2000;
 const PIECE = 1 << 16;
-/** Only the five entities of XML, and none of HTML. */
+/** Only the five entities of XML, none of HTML. */
 const OPTIONS: sax.SAXOptions & { strictEntities: true } = { position: true, strictEntities: true };
 
 /**
- * Reads XML (1.0) element by element, in memory for one frame at a time. `frames` names the elements that are read as one,
- * and `close` gets each when it ends. In: text without a byte order mark. Prefixes of names are left out. Document types
- * are refused, and with them entities of their own. Throws ResultFileError for anything that is not well-formed, such as a file
- * that was cut off.
+ * Reads XML (1.0) element by element, keeping one frame in memory. `frames` names the elements that are read as a unit,
+ * and `close` gets each at its end. Takes text without a byte order mark. Namespace prefixes are ignored. Document types
+ * are refused, and so custom entities are too. Throws ResultFileError for anything not well-formed, such as a truncated
+ * file.
  */
 export function readXml(text: string, frames: ReadonlySet<string>, close: (frame: Frame) => void): void {
   if (/<!(?:DOCTYPE|ENTITY)/i.test(text))
@@ -96,7 +96,9 @@ const local = (name: string) => name.slice(name.indexOf(':') + 1);
 const lineOf = ({ line }: { line: number }) => `line ${line + 1}`;
 
 const refuseSize = (parser: { line: number }) =>
-  new ResultFileError(`${lineOf(parser)}: the XML is deeper or has longer texts than any message of a bank`);
+  new ResultFileError(
+    `${lineOf(parser)}: the XML is nested deeper, or has longer texts, than any message of a bank`,
+  );
 
 function faultOf(message: string, parser: { line: number }): string {
   const [what = ''] = message.split('\n');

@@ -12,7 +12,7 @@ import {
 } from '../../contract/schemas.ts';
 import { MAX_AMOUNT } from '../../kernel/money.ts';
 
-/** Money of a line that came back, in part or whole. */
+/** Money of a line that was returned, in part or in full. */
 export const payoutReturn = strict(
   {
     id: Type.String({ examples: ['ret_0192f8e5c7a7b3e9d0192f8e5c7a7b3e'] }),
@@ -23,8 +23,8 @@ export const payoutReturn = strict(
     amount,
     external_id: nullable(Type.String({ description: 'your id of the request that booked it' })),
     reason: Type.String(),
-    reference: nullable(Type.String({ description: 'how you find it in your books' })),
-    commission_id: Type.String({ description: 'the adjustment that owes the money again' }),
+    reference: nullable(Type.String({ description: 'identifies it in your books' })),
+    commission_id: Type.String({ description: 'the adjustment that makes the money owed again' }),
     returned_at: timestamp,
     undone_at: nullable({ ...timestamp, description: 'when it was undone; null = in force' }),
   },
@@ -48,7 +48,7 @@ export const record = columnsOf(payoutReturn, {
   undone_at: 'iso(r.undone_at)',
 });
 
-/** What a return is made of. */
+/** The body of a return. */
 export const newReturn = strict({
   external_id: Type.Optional(
     nullable({ ...identifier, description: 'your id: sending the same return again books nothing more' }),
@@ -61,7 +61,7 @@ export const newReturn = strict({
     Type.Integer({
       minimum: 1,
       maximum: MAX_AMOUNT,
-      description: 'minor units that came back; without it everything not yet returned',
+      description: 'the returned amount in minor units; without it, everything not yet returned',
     }),
   ),
   reason: text(500),

@@ -12,9 +12,9 @@ export const returned = writeRoute({
   method: 'POST',
   path,
   access: 'affiliates',
-  summary: 'Book money that came back',
+  summary: 'Book a return',
   description:
-    'Books all that was paid or part of it, as often as needed, never more in total than was paid. The affiliate is owed the money ' +
+    'Books the return of a payment, in full or in part, as often as needed, up to the amount paid. The money is owed to the affiliate ' +
     'again, exempt from the minimum. Idempotent by `external_id`.',
   body: newReturn,
   returns: { 200: line },
@@ -34,7 +34,7 @@ export const list = readRoute({
   operation: 'listPayoutReturns',
   path,
   access: 'affiliates',
-  summary: 'List what came back of a line',
+  summary: 'List the returns of a line',
   description: 'Includes returns that were undone.',
   list: returnList,
   returns: { 200: listOf(payoutReturn) },
@@ -50,7 +50,7 @@ export const undo = writeRoute({
   access: 'affiliates',
   summary: 'Undo a return',
   description:
-    'For a return booked by mistake, as long as its money was not paid again. Its adjustment is voided and leaves the ' +
+    'Undoes a return booked by mistake, as long as its money was not paid again. Its adjustment is voided and leaves the ' +
     'unpaid payout. The record stays, with `undone_at`.',
   returns: { 204: null },
   errors: ['resource_missing', 'current_is_read_only', 'return_is_undone', 'return_paid_again'],

@@ -28,9 +28,9 @@ import {
 const noLine = (where = '') => fail('resource_missing', `the affiliate has no line${where} in this payout`);
 
 /**
- * Records money that came back, in part or whole: it is owed again, whatever the minimum, and the line shows it. An
- * amount needs no currency when the affiliate was paid in only one. Returns the affiliate's line. Idempotent by
- * `external_id`, also when the return was undone since. Throws `resource_missing` (payout or line), `invalid_body`,
+ * Records returned money, in part or in full: it is owed again, whatever the minimum, and the line shows it. An amount
+ * needs no currency if the affiliate was paid in only one. Returns the affiliate's line. Idempotent by `external_id`,
+ * even if the return was undone since. Throws `resource_missing` (payout or line), `invalid_body`,
  * `duplicate_external_id`, `line_not_paid`, `already_returned`, `return_exceeds_paid`.
  */
 export async function returnMoney(
@@ -67,7 +67,7 @@ export async function returnMoney(
   return readLine(tx, of);
 }
 
-/** What a request with an external_id says. */
+/** A request with an external_id. */
 interface Named {
   readonly externalId: string;
   readonly reason: string;
@@ -76,7 +76,7 @@ interface Named {
   readonly amount: number | undefined;
 }
 
-/** Whether the same request has booked its returns before. Throws `duplicate_external_id` for a different one. */
+/** Whether the same request booked its returns before. Throws `duplicate_external_id` for a different request. */
 async function isBooked(tx: Tx, of: LinesOf, request: Named): Promise<boolean> {
   const booked = await returnsNamed(tx, of.account, request.externalId);
   if (booked.length === 0) return false;
@@ -94,7 +94,7 @@ async function isBooked(tx: Tx, of: LinesOf, request: Named): Promise<boolean> {
   throw fail('duplicate_external_id', `external_id ${request.externalId} was used for another return`);
 }
 
-/** How much comes back of which line. */
+/** The amount returned of each line. */
 function partsOf(lines: readonly PaidLine[], currency: string | null, amount: number | undefined) {
   if (lines.length === 0) throw noLine();
   const named = lines.filter((line) => currency === null || line.currency === currency);
@@ -110,21 +110,21 @@ function partsOf(lines: readonly PaidLine[], currency: string | null, amount: nu
   }
   const open = paid.filter(({ rest }) => rest > 0n);
   const [only] = open;
-  if (!only) throw fail('already_returned', 'all that was paid is already booked as returned');
+  if (!only) throw fail('already_returned', 'everything that was paid is already booked as returned');
   if (amount === undefined) return open.map((line) => ({ currency: line.currency, amount: line.rest }));
   if (BigInt(amount) > only.rest) {
     const rest = `${formatDecimal(only.rest, only.currency)} ${only.currency.toUpperCase()}`;
     throw fail(
       'return_exceeds_paid',
-      `amount: ${amount} is more than the ${only.rest} (${rest}) that was paid and has not come back`,
+      `amount: ${amount} is more than the ${only.rest} (${rest}) that was paid and not returned yet`,
     );
   }
   return [{ currency: only.currency, amount: BigInt(amount) }];
 }
 
 /**
- * Undoes a return that was recorded by mistake: what it owes again is voided, even in the unpaid payout. The record
- * stays, with `undone_at`. Throws `resource_missing`, `return_is_undone`, `return_paid_again`.
+ * Undoes a return that was recorded by mistake: its adjustment is voided, even in the unpaid payout. The record stays,
+ * with `undone_at`. Throws `resource_missing`, `return_is_undone`, `return_paid_again`.
  */
 export async function undoReturn(
   tx: Tx,

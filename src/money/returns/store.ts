@@ -18,18 +18,18 @@ import { lineJoins, lineRecord, type PayoutLine } from '../ledger/payout-record.
 import { noteSeries } from '../ledger/series.ts';
 import { type PayoutReturn, record } from './record.ts';
 
-/** The lines of an affiliate in a payout; the UUID of the payout. */
+/** The lines of an affiliate in a payout (UUID). */
 export interface LinesOf {
   readonly account: AccountId;
   readonly payout: PayoutId;
   readonly affiliate: number;
 }
 
-/** What a return needs to know of a line. */
+/** What a return needs to know about a line. */
 export interface PaidLine {
   readonly currency: string;
   readonly is_paid: boolean | null;
-  /** Minor units that were paid and did not come back. */
+  /** Minor units that were paid and not returned. */
   readonly rest: bigint;
 }
 
@@ -55,8 +55,8 @@ export async function hasLine(db: Reader, { account, payout, affiliate }: LinesO
 }
 
 /**
- * Records what came back of lines and owes it again, by one adjustment each; returns the UUIDs of the adjustments. A
- * CHECK of the table refuses more than was paid.
+ * Records returns of lines and makes the money owed again, by one adjustment each. Returns the UUIDs of the adjustments.
+ * A CHECK of the table refuses more than was paid.
  */
 export async function bookReturns(
   tx: Tx,
@@ -102,7 +102,10 @@ export async function bookReturns(
   return booked.map((row) => row.commission_id);
 }
 
-/** What a request with this external_id booked. The caller has locked the books, under which returns are booked. */
+/**
+ * The returns that a request with this external_id booked. The caller has locked the books, under which returns are
+ * booked.
+ */
 export function returnsNamed(
   tx: Tx,
   account: AccountId,
@@ -124,13 +127,13 @@ export function returnsNamed(
   );
 }
 
-/** A return that is to be undone. */
+/** A return to undo. */
 export interface LockedReturn {
   readonly commission_id: CommissionId;
   readonly undone: boolean;
 }
 
-/** Locks a return (UUID) of the lines; null when there is none. */
+/** Locks a return (UUID) of the lines; null if there is none. */
 export function lockReturn(tx: Tx, of: LinesOf, id: ReturnId): Promise<LockedReturn | null> {
   return maybeRow(
     tx,
@@ -140,7 +143,7 @@ export function lockReturn(tx: Tx, of: LinesOf, id: ReturnId): Promise<LockedRet
   );
 }
 
-/** Marks a return as undone, and takes its amount off what came back of the line. */
+/** Marks a return as undone, and subtracts its amount from the returned amount of the line. */
 export async function markUndone(tx: Tx, account: AccountId, id: ReturnId): Promise<void> {
   await rows(
     tx,
