@@ -10,7 +10,7 @@ import { foldArrivals } from '../money/ledger/arrivals.ts';
 import { BALANCES_CHORE, foldingOf } from '../money/ledger/balance-folding.ts';
 import { foldSeries } from '../money/ledger/series.ts';
 import { deleteOldNachaDays } from '../money/payment-files/file-sets.ts';
-import { notifyOfWaitingApprovals } from '../money/payouts/approval-alerts.ts';
+import { notifyOfApprovals } from '../money/payouts/approval-alerts.ts';
 import { runSchedules } from '../money/schedules/run.ts';
 import { mendTokens } from '../oauth/service.ts';
 import { deleteExpiredCodes, deleteExpiredTokens, deleteUnusedGrants } from '../oauth/store.ts';
@@ -66,7 +66,7 @@ export function choresOf({
     { name: 'erasures', everyMs: 5 * SECOND_MS, slice: eraseSlice },
     // schedules of payouts, and payouts that wait for a second person
     { name: 'payout schedules', everyMs: MINUTE_MS, run: () => runSchedules({ db, log }) },
-    { name: 'approval alerts', everyMs: 30 * SECOND_MS, slice: notifyOfWaitingApprovals },
+    { name: 'approval alerts', everyMs: 30 * SECOND_MS, slice: notifyOfApprovals },
     // what has expired
     { name: 'idempotency keys', everyMs: 10 * MINUTE_MS, forget: forgetOldReplies },
     { name: 'request digests', everyMs: 10 * MINUTE_MS, run: keyPlainDigests(db, vault) },

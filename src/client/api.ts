@@ -232,9 +232,9 @@ export interface AffiliateStatement {
   readonly email: string;
   /** the first day; null = from the beginning */
   readonly from: string | null;
-  /** the last day; null = until now, and what is dated later */
+  /** the last day; null = until now, including later-dated entries */
   readonly to: string | null;
-  /** of the account: its days are meant */
+  /** of the account: the days are in it */
   readonly time_zone: string;
   readonly currencies: readonly StatementBalance[];
 }
@@ -318,17 +318,17 @@ export interface AlertChannel {
   readonly object: 'alert_channel';
   readonly name: string;
   /**
-   * webhook: a JSON object, signed as Standard Webhooks; slack: what an incoming webhook of Slack takes, and of
+   * webhook: a JSON object, signed as Standard Webhooks; slack: the format of incoming webhooks of Slack and
    * Mattermost
    */
   readonly format: AlertFormat;
-  /** of the URL */
+  /** the host of the URL */
   readonly host: string;
-  /** what it is told */
+  /** the alerts it receives */
   readonly kinds: readonly AlertKind[];
-  /** when a message was last taken, within the last week */
+  /** when a message was last accepted, within the last week */
   readonly last_sent_at: Timestamp | null;
-  /** why the last try failed; null when it was taken */
+  /** why the last try failed; null if it succeeded */
   readonly last_error: string | null;
   readonly created_at: Timestamp;
   readonly updated_at: Timestamp;
@@ -358,9 +358,9 @@ export interface AlertSettings {
   readonly email: string;
   /** whether the server sends e-mail at all: SMTP_URL */
   readonly is_email_sent: boolean;
-  /** these are the alerts of the role; nothing was chosen */
+  /** true: the role's default alerts; nothing was chosen */
   readonly is_default: boolean;
-  /** every kind there is */
+  /** every kind of alert */
   readonly alerts: readonly {
     readonly kind: AlertKind;
     readonly label: string;
@@ -371,7 +371,7 @@ export interface AlertSettings {
   }[];
   /** when an e-mail was last sent, within the last week */
   readonly last_sent_at: Timestamp | null;
-  /** why the last try to send one failed; null when it was sent */
+  /** why the last try failed; null if it succeeded */
   readonly last_error: string | null;
 }
 
@@ -628,11 +628,11 @@ export interface ChangeAffiliateBody {
 }
 
 export interface ChangeAlertChannelBody {
-  /** your own name of it */
+  /** your name for it */
   readonly name?: string | undefined;
-  /** where messages are sent by POST; it is stored encrypted and not shown again */
+  /** receives messages by POST; stored encrypted and not shown again */
   readonly url?: string | undefined;
-  /** what it is told */
+  /** the alerts it receives */
   readonly kinds?: readonly AlertKind[] | undefined;
 }
 
@@ -652,8 +652,8 @@ export interface ChangePayoutScheduleBody {
   readonly name?: string | undefined;
   readonly every?: ScheduleRhythm | undefined;
   /**
-   * week: 1 (Monday) to 7; month: 1 to 31, in a shorter month its last day. A day of the account’s time zone,
-   * which begins at its midnight
+   * week: 1 (Monday) to 7; month: 1 to 31, or the last day of a shorter month. The day is in the account’s time
+   * zone and begins at midnight there
    */
   readonly day?: number | undefined;
   /**
@@ -672,7 +672,7 @@ export interface ChangePayoutScheduleBody {
   readonly search?: string | undefined;
   /** also pays amounts below the minimum */
   readonly ignore_minimum?: boolean | undefined;
-  /** false: it makes no payouts until it is switched on */
+  /** false: it creates no payouts until it is activated */
   readonly is_active?: boolean | undefined;
 }
 
@@ -982,7 +982,7 @@ export interface Commission {
 export interface CommissionAnalytics {
   readonly object: 'commission_analytics';
   readonly interval: 'day' | 'week' | 'month';
-  /** of the account: its days are told of */
+  /** of the account: the days are in it */
   readonly time_zone: string;
   /** the first day */
   readonly from: string;
@@ -1012,22 +1012,22 @@ export interface CommissionBucket {
   readonly starts_at: Timestamp;
   /** the first day, in the zone of the account */
   readonly day: string;
-  /** commissions as they came in, by when the sale was */
+  /** commissions, dated by the sale */
   readonly earned_amount: number;
   readonly earned_count: number;
-  /** what refunds took, by when they were; reversed ones do not count */
+  /** amounts taken by refunds, dated by the refund; reversed refunds do not count */
   readonly refunded_amount: number;
   readonly refunded_count: number;
-  /** what was left of commissions that were voided by hand */
+  /** the remaining amounts of commissions that were voided manually */
   readonly voided_amount: number;
   readonly voided_count: number;
-  /** credits and debits by hand */
+  /** manual credits and debits */
   readonly adjusted_amount: number;
   readonly adjusted_count: number;
-  /** what left; null of a program, as a payment is of an affiliate and a currency */
+  /** payments; null with a program, because a payment belongs to an affiliate and a currency */
   readonly paid_amount: number | null;
   readonly paid_count: number | null;
-  /** what came back, less what turned out not to have */
+  /** returned payments, less returns that were undone */
   readonly returned_amount: number | null;
   readonly returned_count: number | null;
 }
@@ -1331,16 +1331,16 @@ export interface CreateAffiliateBody {
 }
 
 export interface CreateAlertChannelBody {
-  /** your own name of it */
+  /** your name for it */
   readonly name: string;
   /**
-   * webhook: a JSON object, signed as Standard Webhooks; slack: what an incoming webhook of Slack takes, and of
+   * webhook: a JSON object, signed as Standard Webhooks; slack: the format of incoming webhooks of Slack and
    * Mattermost
    */
   readonly format: AlertFormat;
-  /** where messages are sent by POST; it is stored encrypted and not shown again */
+  /** receives messages by POST; stored encrypted and not shown again */
   readonly url: string;
-  /** what it is told; default: everything */
+  /** the alerts it receives; default: all */
   readonly kinds?: readonly AlertKind[] | undefined;
 }
 
@@ -1372,8 +1372,8 @@ export interface CreatePayoutScheduleBody {
   readonly name: string;
   readonly every: ScheduleRhythm;
   /**
-   * week: 1 (Monday) to 7; month: 1 to 31, in a shorter month its last day. A day of the account’s time zone,
-   * which begins at its midnight
+   * week: 1 (Monday) to 7; month: 1 to 31, or the last day of a shorter month. The day is in the account’s time
+   * zone and begins at midnight there
    */
   readonly day: number;
   /**
@@ -1392,7 +1392,7 @@ export interface CreatePayoutScheduleBody {
   readonly search?: string | undefined;
   /** also pays amounts below the minimum */
   readonly ignore_minimum?: boolean | undefined;
-  /** false: it makes no payouts until it is switched on */
+  /** false: it creates no payouts until it is activated */
   readonly is_active?: boolean | undefined;
 }
 
@@ -2022,13 +2022,13 @@ export interface Invoice {
   readonly affiliate_id: number;
   /** ISO 4217, lower case */
   readonly currency: string;
-  /** what was paid, or came back: net, tax and rounding */
+  /** the amount paid or returned: net, tax and rounding */
   readonly amount: number;
   /** minor units of the currency beside it */
   readonly net_amount: number;
   /** minor units of the currency beside it */
   readonly tax_amount: number;
-  /** 0 or 1: what no net amount reaches with its tax */
+  /** 0 or 1: the unit that no net amount plus its tax reaches */
   readonly rounding_amount: number;
   /** S: at a rate; Z: zero rate; E: exempt; AE: reverse charge; O: outside the scope of VAT */
   readonly tax_category: TaxCategory;
@@ -2036,7 +2036,7 @@ export interface Invoice {
   readonly tax_rate: number;
   /** why no tax is due */
   readonly exemption: string | null;
-  /** the invoice that a credit note is about */
+  /** the invoice that a credit note corrects */
   readonly corrects_id: string | null;
   /** YYYY-MM-DD in the time zone of the account */
   readonly issued_on: string;
@@ -2074,9 +2074,9 @@ export type InvoiceSkipReason = 'no_agreement' | 'no_rule' | 'no_tax_id';
 
 export interface InvoiceTaxId {
   readonly type: InvoiceTaxIdType;
-  /** the last four characters, of a short one fewer; the file has it whole */
+  /** the last four characters, or three of a short one; the file has all of it */
   readonly ending: string;
-  /** it was lost with the secret key: no file can be made */
+  /** it was lost with the secret key, so no file can be made */
   readonly is_lost: boolean;
 }
 
@@ -2107,7 +2107,7 @@ export interface Invoicing {
 
 export interface IssuedInvoices {
   readonly object: 'issued_invoices';
-  /** how many were issued now */
+  /** the number issued by this request */
   readonly issued: number;
   /** paid lines without an invoice, the first 1,000 */
   readonly skipped: readonly {
@@ -2116,12 +2116,12 @@ export interface IssuedInvoices {
     readonly currency: string;
     /**
      * no_agreement: the affiliate had not agreed to self-billing when it was paid; no_rule: no rule of `invoicing`
-     * fits the tax profile of the affiliate; no_tax_id: the category wants a VAT id of the affiliate (S: or a tax
-     * number; AE: and one of yours)
+     * fits the tax profile of the affiliate; no_tax_id: the category requires a VAT id of the affiliate (S: or a
+     * tax number; AE: and your own)
      */
     readonly reason: InvoiceSkipReason;
   }[];
-  /** there are more lines than one request takes: ask again */
+  /** there are more lines than one request handles: repeat it */
   readonly has_more: boolean;
 }
 
@@ -2241,21 +2241,21 @@ export interface NewAlertChannel {
   readonly object: 'alert_channel';
   readonly name: string;
   /**
-   * webhook: a JSON object, signed as Standard Webhooks; slack: what an incoming webhook of Slack takes, and of
+   * webhook: a JSON object, signed as Standard Webhooks; slack: the format of incoming webhooks of Slack and
    * Mattermost
    */
   readonly format: AlertFormat;
-  /** of the URL */
+  /** the host of the URL */
   readonly host: string;
-  /** what it is told */
+  /** the alerts it receives */
   readonly kinds: readonly AlertKind[];
-  /** when a message was last taken, within the last week */
+  /** when a message was last accepted, within the last week */
   readonly last_sent_at: Timestamp | null;
-  /** why the last try failed; null when it was taken */
+  /** why the last try failed; null if it succeeded */
   readonly last_error: string | null;
   readonly created_at: Timestamp;
   readonly updated_at: Timestamp;
-  /** signs the messages of a webhook; shown once; null for Slack, and when a stored answer is replayed */
+  /** signs the messages of a webhook; shown once; null for Slack, and when a stored response is replayed */
   readonly secret: string | null;
 }
 
@@ -2563,11 +2563,11 @@ export interface PaidRow {
   readonly currency: string;
   readonly payout_count: number;
   readonly commission_count: number;
-  /** minor units that left */
+  /** minor units paid */
   readonly paid_amount: number;
-  /** minor units that came back in the period, whenever they were paid */
+  /** minor units returned in the period, whenever they were paid */
   readonly returned_amount: number;
-  /** the difference; below zero when more came back */
+  /** the difference; below zero if more was returned */
   readonly net_amount: number;
   /** how it was paid, as `paid_through` of the line */
   readonly payout_method: DestinationType | null;
@@ -3234,19 +3234,19 @@ export interface PayoutSchedule {
   readonly name: string;
   readonly every: ScheduleRhythm;
   /**
-   * week: 1 (Monday) to 7; month: 1 to 31, in a shorter month its last day. A day of the account’s time zone,
-   * which begins at its midnight
+   * week: 1 (Monday) to 7; month: 1 to 31, or the last day of a shorter month. The day is in the account’s time
+   * zone and begins at midnight there
    */
   readonly day: number;
-  /** as they were given; null = none */
+  /** as given; null = none */
   readonly filters: unknown;
   readonly search: string;
   readonly ignore_minimum: boolean;
-  /** false: it makes no payouts until it is switched on */
+  /** false: it creates no payouts until it is activated */
   readonly is_active: boolean;
-  /** who last changed it: the creator of its payouts */
+  /** who last changed it, and so counts as the creator of its payouts */
   readonly made_by: string;
-  /** the next day; null while it is switched off */
+  /** the next due day; null while inactive */
   readonly next_on: string | null;
   readonly last_run: ScheduleRun | null;
   readonly created_at: Timestamp;
@@ -3682,14 +3682,14 @@ export type ScheduleOutcome = 'created' | 'empty' | 'refused';
 export type ScheduleRhythm = 'week' | 'month';
 
 export interface ScheduleRun {
-  /** the last day it was due */
+  /** the last due day */
   readonly due_on: string;
   readonly ran_at: Timestamp;
   /** empty: there was nothing to pay; refused: see `reason` */
   readonly outcome: ScheduleOutcome;
-  /** why it made no payout */
+  /** why it created no payout */
   readonly reason: string | null;
-  /** the payout it made; it may have been deleted since */
+  /** the payout it created, which may have been deleted since */
   readonly payout_id: string | null;
 }
 
@@ -3748,7 +3748,7 @@ export interface Session {
 }
 
 export interface SetAlertSettingsBody {
-  /** the alerts to get by e-mail; null = those of the role */
+  /** the alerts to get by e-mail; null = the role's default */
   readonly kinds: readonly AlertKind[] | null;
 }
 
@@ -3772,19 +3772,19 @@ export interface StatementBalance {
   readonly currency: string;
   /** owed before the first day */
   readonly opening_amount: number;
-  /** commissions as they came in, by when the sale was */
+  /** commissions, dated by the sale */
   readonly earned_amount: number;
-  /** credits and debits by hand */
+  /** manual credits and debits */
   readonly adjusted_amount: number;
-  /** below zero: what refunds took, by when they were; reversed ones do not count */
+  /** below zero: amounts taken by refunds, dated by the refund; reversed refunds do not count */
   readonly refunded_amount: number;
-  /** below zero: what was left of commissions that were voided by hand */
+  /** below zero: the remaining amounts of commissions that were voided manually */
   readonly voided_amount: number;
-  /** below zero: what left, by when it did */
+  /** below zero: payments, dated by the payment */
   readonly paid_amount: number;
-  /** what came back of what was paid, less what turned out not to have */
+  /** returned payments, less returns that were undone */
   readonly returned_amount: number;
-  /** owed after the last day: the opening amount and all others added up */
+  /** owed after the last day: the opening amount plus all others */
   readonly closing_amount: number;
 }
 
@@ -3936,27 +3936,27 @@ export interface UsTaxPayment {
 export interface UsTaxReport {
   readonly object: 'us_tax_report';
   readonly year: number;
-  /** of the account: the year lies between its midnights */
+  /** of the account: the year begins and ends at its midnights */
   readonly time_zone: string;
-  /** cents: from which sum a Form 1099-NEC is due */
+  /** cents: the sum from which a Form 1099-NEC is due */
   readonly threshold_amount: number;
-  /** false: the threshold of that year was not published yet when this version was made */
+  /** false: the threshold of that year was not yet published when this version was released */
   readonly is_threshold_known: boolean;
   readonly reportable: {
     /** in the United States, with the threshold or more: they are in the export */
     readonly affiliate_count: number;
-    /** cents: what they were paid */
+    /** cents: the sum paid to them */
     readonly amount: number;
   };
-  /** cents: paid by PayPal to anybody */
+  /** cents: the sum paid by PayPal to anyone */
   readonly processor_amount: number;
-  /** affiliates without a W-9 who need one */
+  /** affiliates who need a W-9 and have none */
   readonly missing_w9_count: number;
   /** affiliates elsewhere without a W-8 */
   readonly missing_w8_count: number;
-  /** affiliates in the export without a tax id of the United States */
+  /** affiliates in the export without a US tax id */
   readonly missing_tax_id_count: number;
-  /** affiliates who were paid in other currencies too, which are not converted */
+  /** affiliates who were also paid in other currencies, which are not converted */
   readonly other_currency_count: number;
   readonly remark: string;
 }
@@ -3970,22 +3970,22 @@ export interface UsTaxRow {
   /** of the tax profile */
   readonly legal_name: string | null;
   readonly legal_type: TaxLegalType | null;
-  /** of the tax profile, else of the affiliate */
+  /** of the tax profile, or of the affiliate */
   readonly country: string | null;
-  /** by the form that was signed, else by the country */
+  /** by the signed form, or by the country */
   readonly residence: UsTaxResidence;
   readonly form: TaxForm | null;
   readonly tax_id_type: TaxIdType | null;
   readonly tax_id_ending: string | null;
-  /** w9: in the United States, or nobody knows where and paid the threshold or more; w8: elsewhere without a W-8 */
+  /** w9: in the United States, or country unknown and paid the threshold or more; w8: elsewhere without a W-8 */
   readonly missing_form: MissingTaxForm | null;
-  /** cents: paid by ways that you report, less what came back */
+  /** cents: paid by methods that you report, less returns */
   readonly reportable_amount: number;
-  /** cents: paid by PayPal, which reports it itself (Form 1099-K), less what came back */
+  /** cents: paid by PayPal, which reports it itself (Form 1099-K), less returns */
   readonly processor_amount: number;
   /** `reportable_amount` is the threshold or more */
   readonly is_above_threshold: boolean;
-  /** every way and currency, in minor units; other currencies than USD are not converted */
+  /** every method and currency, in minor units; other currencies than USD are not converted */
   readonly payments: readonly UsTaxPayment[];
 }
 
@@ -4534,13 +4534,16 @@ export interface ListAffiliatesQuery extends PageQuery {
 
 export interface GetCommissionAnalyticsQuery {
   readonly interval?: 'day' | 'week' | 'month' | undefined;
-  /** a day YYYY-MM-DD: the series begins with the interval that holds it. Default: 30 days, 12 weeks or 12 months */
+  /**
+   * a day YYYY-MM-DD: the series begins with the interval that contains this day. Default: 30 days, 12 weeks or
+   * 12 months
+   */
   readonly from?: string | undefined;
-  /** a day YYYY-MM-DD: the series ends with the interval that holds it. Default today */
+  /** a day YYYY-MM-DD: the series ends with the interval that contains this day. Default today */
   readonly to?: string | undefined;
   /** ISO 4217, any case */
   readonly currency?: string | undefined;
-  /** of commissions of this program */
+  /** only commissions of this program */
   readonly program_id?: string | undefined;
 }
 
@@ -4915,17 +4918,17 @@ export interface GetActorsQuery {
 }
 
 export interface GetAlertSettingsQuery {
-  /** the user; default: whoever is signed in. Only owners and API keys may name others. */
+  /** the user; default: the signed-in user. Only owners and API keys may name another user. */
   readonly user_id?: string | undefined;
 }
 
 export interface SetAlertSettingsQuery {
-  /** the user; default: whoever is signed in. Only owners and API keys may name others. */
+  /** the user; default: the signed-in user. Only owners and API keys may name another user. */
   readonly user_id?: string | undefined;
 }
 
 export interface TestAlertSettingsQuery {
-  /** the user; default: whoever is signed in. Only owners and API keys may name others. */
+  /** the user; default: the signed-in user. Only owners and API keys may name another user. */
   readonly user_id?: string | undefined;
 }
 
@@ -5158,9 +5161,9 @@ export interface Operations {
   };
   /**
    * Create a schedule of payouts. On its day, a schedule creates a payout as `POST /v2/affiliates/payouts`
-   * would, and a person completes it. It is due for the first time after today. What was missed while no server
-   * ran is made up for once. When there is nothing to pay, or another payout is unpaid, it makes none until its
-   * next day, and `last_run` says why.
+   * would, and a person completes it. It is first due after today. If no server was running on a due day, it
+   * runs once when a server starts. If there is nothing to pay, or another payout is unpaid, it creates none
+   * until its next due day, and `last_run` says why.
    */
   readonly createPayoutSchedule: {
     readonly body: CreatePayoutScheduleBody;
@@ -5173,8 +5176,8 @@ export interface Operations {
     readonly result: PayoutSchedule;
   };
   /**
-   * Change a schedule of payouts. Whoever changes a schedule is the creator of its next payouts, and so cannot
-   * approve them. Its next day is counted from today.
+   * Change a schedule of payouts. The author of a change counts as the creator of the next payouts, and so
+   * cannot approve them. The next due day is counted from today.
    */
   readonly changePayoutSchedule: {
     readonly path: [schedule_id: string];
@@ -5182,7 +5185,7 @@ export interface Operations {
     readonly header: 'Idempotency-Key';
     readonly result: PayoutSchedule;
   };
-  /** Delete a schedule of payouts. What it made stays. */
+  /** Delete a schedule of payouts. Its payouts stay. */
   readonly removePayoutSchedule: {
     readonly path: [schedule_id: string];
     readonly result: undefined;
@@ -5238,10 +5241,10 @@ export interface Operations {
     readonly result: undefined;
   };
   /**
-   * Issue the invoices of a payout. For each paid line of an affiliate who agreed to self-billing: an invoice
-   * for what was paid, with the tax in it by the rules of `invoicing`; for what came back since, a credit note.
-   * Asked again, it issues what is missing and nothing twice. A return of an invoiced line is credited when it
-   * is booked.
+   * Issue the invoices of a payout. For each paid line of an affiliate who agreed to self-billing, issues an
+   * invoice for the payment, including tax by the rules of `invoicing`, and a credit note for returns since.
+   * Repeating the request issues only what is missing. A return of an invoiced line is credited when it is
+   * booked.
    */
   readonly issueInvoices: {
     readonly path: [payout_id: string];
@@ -5259,8 +5262,9 @@ export interface Operations {
     readonly result: Invoice;
   };
   /**
-   * Download an invoice. Viewers may not: it has the whole tax id of the affiliate. `pdf` is a PDF/A-3 with the
-   * XML in it (Factur-X, ZUGFeRD 2, profile EN 16931), `xml` that XML alone, `html` a page to print.
+   * Download an invoice. Not for viewers, because it contains the whole tax id of the affiliate. `pdf` is a
+   * PDF/A-3 with the XML in it (Factur-X, ZUGFeRD 2, profile EN 16931), `xml` that XML alone, `html` a page to
+   * print.
    */
   readonly downloadInvoice: {
     readonly path: [invoice_id: string];
@@ -5316,49 +5320,48 @@ export interface Operations {
     readonly result: Page<PayoutResult>;
   };
   /**
-   * Download what was paid in a period. One row per affiliate, currency and payout method, on a cash basis: what
-   * was paid in the period, what came back in it, and the difference. A period is a `year`, or the days `from`
-   * and `to`, both in it, of the account's time zone; an end that is left out is open. Names, addresses and
-   * countries are those of today, `payout_method` is that of the payment.
+   * Download the payments of a period. One row per affiliate, currency and payout method, on a cash basis: what
+   * was paid in the period, what was returned in it, and the difference. A period is a `year`, or the days
+   * `from` and `to`, both included, in the account's time zone; a missing bound is open. Names, addresses and
+   * countries are current, `payout_method` is that of the payment.
    */
   readonly downloadPaidReport: {
     readonly query?: DownloadPaidReportQuery;
     readonly result: Download;
   };
   /**
-   * List what was paid in a period. One row per affiliate, currency and payout method, on a cash basis: what was
-   * paid in the period, what came back in it, and the difference. A period is a `year`, or the days `from` and
-   * `to`, both in it, of the account's time zone; an end that is left out is open. Names, addresses and
-   * countries are those of today, `payout_method` is that of the payment.
+   * List the payments of a period. One row per affiliate, currency and payout method, on a cash basis: what was
+   * paid in the period, what was returned in it, and the difference. A period is a `year`, or the days `from`
+   * and `to`, both included, in the account's time zone; a missing bound is open. Names, addresses and countries
+   * are current, `payout_method` is that of the payment.
    */
   readonly listPaidReport: {
     readonly query?: ListPaidReportQuery;
     readonly result: Page<PaidRow>;
   };
   /**
-   * Get the sums of a year for US tax forms. What a payer in the United States has to look at for a calendar
-   * year of the account’s time zone: who was paid by which way, net of what came back, and who has not signed a
-   * form. Payments by PayPal are on its own Form 1099-K and stand apart. It is a list, not advice.
+   * Get the sums of a year for US tax forms. The figures that a payer in the United States needs for a calendar
+   * year of the account’s time zone: who was paid by which method, net of returns, and who has not signed a
+   * form. PayPal reports its payments on Form 1099-K, so they are separate. It is a list, not advice.
    */
   readonly getUsTaxReport: {
     readonly query?: GetUsTaxReportQuery;
     readonly result: UsTaxReport;
   };
   /**
-   * List affiliates for US tax forms. What a payer in the United States has to look at for a calendar year of
-   * the account’s time zone: who was paid by which way, net of what came back, and who has not signed a form.
-   * Payments by PayPal are on its own Form 1099-K and stand apart. It is a list, not advice. One row per
-   * affiliate.
+   * List affiliates for US tax forms. The figures that a payer in the United States needs for a calendar year of
+   * the account’s time zone: who was paid by which method, net of returns, and who has not signed a form. PayPal
+   * reports its payments on Form 1099-K, so they are separate. It is a list, not advice. One row per affiliate.
    */
   readonly listUsTaxReport: {
     readonly query?: ListUsTaxReportQuery;
     readonly result: Page<UsTaxRow>;
   };
   /**
-   * Export what a filing service needs for Form 1099-NEC. As CSV, with whole tax ids: one row for each affiliate
-   * in the United States who was paid the threshold or more by ways that you report. The columns are the fields
-   * of a form as Avalara (formerly Track1099) names them; a service that names them otherwise asks which is
-   * which. The download is in the audit log.
+   * Export the data of Form 1099-NEC for a filing service. A CSV file with whole tax ids: one row for each
+   * affiliate in the United States who was paid the threshold or more by methods that you report. The columns
+   * are the fields of the form as Avalara (formerly Track1099) names them; a service with other names lets you
+   * map them. The download is recorded in the audit log.
    */
   readonly exportUsTaxReport: {
     readonly query?: ExportUsTaxReportQuery;
@@ -5367,9 +5370,8 @@ export interface Operations {
   };
   /**
    * Get the statement of an affiliate. By currency: what was owed before the period, what was earned, adjusted,
-   * refunded, voided, paid and returned in it, and what was owed after it. Statements of periods that follow
-   * each other join without a gap. A refund that arrives later than it happened still belongs to the day it
-   * happened.
+   * refunded, voided, paid and returned in it, and what was owed after it. Consecutive statements join without a
+   * gap. A refund that is entered late still belongs to the day on which it happened.
    */
   readonly getAffiliateStatement: {
     readonly path: [affiliate_id: number];
@@ -5378,11 +5380,10 @@ export interface Operations {
   };
   /**
    * Download the statement of an affiliate. By currency: what was owed before the period, what was earned,
-   * adjusted, refunded, voided, paid and returned in it, and what was owed after it. Statements of periods that
-   * follow each other join without a gap. A refund that arrives later than it happened still belongs to the day
-   * it happened. The file has every entry between the balances of a currency. `pdf` is a document on A4 and
-   * `html` a page to print, both with the name of the account and of the affiliate, and with at most 5,000
-   * entries.
+   * adjusted, refunded, voided, paid and returned in it, and what was owed after it. Consecutive statements join
+   * without a gap. A refund that is entered late still belongs to the day on which it happened. The file has
+   * every entry between the balances of a currency. `pdf` is an A4 document and `html` a page to print; both
+   * show the names of the account and of the affiliate, and at most 5,000 entries.
    */
   readonly downloadAffiliateStatement: {
     readonly path: [affiliate_id: number];
@@ -5416,8 +5417,8 @@ export interface Operations {
   };
   /**
    * Get what was earned, refunded and paid over time. Amounts and counts by currency and by day, week or month
-   * of the time zone of the account, 400 intervals at most. Earned and adjusted, less refunded and voided, less
-   * paid, and what was returned again: over all time that is what is owed.
+   * in the account's time zone, at most 400 intervals. Over all time, earned plus adjusted plus returned, less
+   * refunded, voided and paid, is what is owed.
    */
   readonly getCommissionAnalytics: {
     readonly query?: GetCommissionAnalyticsQuery;
@@ -5981,14 +5982,14 @@ export interface Operations {
     readonly query: GetActorsQuery;
     readonly result: Actors;
   };
-  /** Get what somebody is told by e-mail. Every kind of alert, and whether the user gets it by e-mail. */
+  /** Get the e-mail alerts of a user. Every kind of alert, and whether the user gets it by e-mail. */
   readonly getAlertSettings: {
     readonly query?: GetAlertSettingsQuery;
     readonly result: AlertSettings;
   };
   /**
-   * Choose what somebody is told by e-mail. What happens within a minute comes in one e-mail, and at most 6 come
-   * in an hour; the next one has everything that came meanwhile.
+   * Choose the e-mail alerts of a user. Alerts within a minute are sent in one e-mail, and at most 6 e-mails in
+   * an hour; the next one has everything that came meanwhile.
    */
   readonly setAlertSettings: {
     readonly query?: SetAlertSettingsQuery;
@@ -5997,8 +5998,8 @@ export interface Operations {
     readonly result: AlertSettings;
   };
   /**
-   * Send somebody a test. It goes to the e-mail address of the user within seconds; `getAlertSettings` says what
-   * came of it.
+   * Send a test alert to a user. It is sent to the e-mail address of the user within seconds; `getAlertSettings`
+   * shows the result.
    */
   readonly testAlertSettings: {
     readonly query?: TestAlertSettingsQuery;
@@ -6011,8 +6012,8 @@ export interface Operations {
     readonly result: Page<AlertChannel>;
   };
   /**
-   * Create an alert channel. A webhook or a Slack channel that is told what people of the account are told by
-   * e-mail. The URL may lead where those of webhook endpoints may.
+   * Create an alert channel. A webhook or Slack channel that receives the alerts that users get by e-mail. The
+   * URL may lead to the same hosts as those of webhook endpoints.
    */
   readonly createAlertChannel: {
     readonly body: CreateAlertChannelBody;
@@ -6031,14 +6032,14 @@ export interface Operations {
     readonly header: 'Idempotency-Key';
     readonly result: AlertChannel;
   };
-  /** Delete an alert channel. What waits to be sent there is not sent any more. */
+  /** Delete an alert channel. Alerts that still wait to be sent there are dropped. */
   readonly deleteAlertChannel: {
     readonly path: [channel_id: string];
     readonly result: undefined;
   };
   /**
    * Send a test to an alert channel. It is sent within seconds; `last_sent_at` and `last_error` of the channel
-   * say what came of it.
+   * show the result.
    */
   readonly testAlertChannel: {
     readonly path: [channel_id: string];

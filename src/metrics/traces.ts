@@ -1,50 +1,47 @@
 import type { TraceContext } from '../kernel/trace.ts';
 
-/** What a span may say about itself. */
+/** The attributes of a span. */
 export type Attributes = Readonly<Record<string, string | number | undefined>>;
 
 /** A piece of work in a trace. */
 export interface Span {
-  /** What goes on with the trace has this span as its parent. */
+  /** The context for what continues the trace, with this span as its parent. */
   readonly trace: TraceContext;
   /** Ends the span, once; `isFailed` when the work did not succeed. */
   end(attributes?: Attributes, isFailed?: boolean): void;
 }
 
-/** What a span is: work for a caller, work within, an event for others, or a request to another program. */
+/** The kind of a span: work for a caller, internal work, an event for others, or a request to another program. */
 export type SpanKind = 'server' | 'internal' | 'producer' | 'client';
 
-/** What a span begins with. */
+/** The initial values of a span. */
 export interface SpanStart {
   readonly kind: SpanKind;
   readonly name: string;
-  /** What it continues; null = it begins a trace. */
+  /** The trace it continues; null = it begins one. */
   readonly parent: TraceContext | null;
   readonly attributes?: Attributes;
 }
 
-/** Where a process tells its spans. */
+/** Records the spans of a process. */
 export interface Tracer {
   start(span: SpanStart): Span;
 }
 
 const traced = new WeakMap<object, Tracer>();
 
-/** From now on, spans of what this process does with the database go to `tracer`. Returns what ends it. */
+/** Sends the spans of this process's work with the database to `tracer` from now on. Returns a function that stops it. */
 export function traceWith(db: { readonly scopeKey: object }, tracer: Tracer): () => void {
   traced.set(db.scopeKey, tracer);
   return () => void traced.delete(db.scopeKey);
 }
 
-/** The tracer of a database or transaction; undefined while nothing is traced. */
+/** The tracer of a database or transaction; undefined if nothing is traced. */
 export function tracerOf({ scopeKey }: { readonly scopeKey: object }): Tracer | undefined {
   return traced.get(scopeKey);
 }
 
-/**
- * Does something in a span, and tells it the trace to go on with: without a tracer that of the caller, so that a trace
- * passes through.
- */
+/** Runs `work` in a span and passes it the trace to continue: that of the caller if there is no tracer. */
 export async function inSpan<Result>(
   db: { readonly scopeKey: object },
   start: SpanStart,

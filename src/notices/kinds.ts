@@ -1,28 +1,28 @@
-/** What the words of an alert need; each kind has some of it. */
+/** The data for the text of an alert. Each kind uses some of it. */
 export interface AlertData {
   /** The host of the endpoint's URL. */
   readonly host?: string;
-  /** How far an endpoint is on its way to being disabled. */
+  /** How close an endpoint is to being disabled. */
   readonly percent?: number;
   readonly reason?: 'failing' | 'gone';
   /** The name of an imported file; null = it has none. */
   readonly file?: string | null;
   readonly lines?: number;
   readonly message?: string;
-  /** When a client certificate ends, or has ended: RFC 3339. */
+  /** When a client certificate expires or expired: RFC 3339. */
   readonly ends?: string;
   readonly isOver?: boolean;
-  /** Of a schedule, or of a chore. */
+  /** The name of a schedule or chore. */
   readonly name?: string;
-  /** Since when a chore fails: RFC 3339. */
+  /** When a chore began to fail: RFC 3339. */
   readonly since?: string;
 }
 
-/** Alerts of one kind about one thing. */
+/** Alerts of one kind about one subject. */
 export interface AlertGroup {
-  /** How many things happened. */
+  /** The number of occurrences. */
   readonly count: number;
-  /** Of the last of them. */
+  /** The data of the latest. */
   readonly data: AlertData;
 }
 
@@ -31,9 +31,9 @@ interface AlertText {
   readonly label: string;
   /** When it is sent. */
   readonly meaning: string;
-  /** The roles that are told by e-mail unless they choose otherwise. */
+  /** The roles that get it by e-mail by default. */
   readonly roles: readonly ('owner' | 'member' | 'viewer')[];
-  /** The screen of the dashboard about a subject. */
+  /** The dashboard screen for a subject. */
   path(subject: string | null): string;
   /** One sentence. */
   line(group: AlertGroup): string;
@@ -67,27 +67,27 @@ export const ALERTS = {
   },
   endpoint_recovered: {
     label: 'Endpoint recovered',
-    meaning: 'An endpoint that was failing, or was disabled for it, takes events again.',
+    meaning: 'An endpoint that was failing, or was disabled for failing, accepts events again.',
     roles: ['owner'],
     path: webhook,
-    line: ({ data }) => `The endpoint at ${data.host} takes events again.`,
+    line: ({ data }) => `The endpoint at ${data.host} accepts events again.`,
   },
   deliveries_failed: {
     label: 'Deliveries failed',
-    meaning: 'Events were not delivered, and no attempts are left.',
+    meaning: 'Events were not delivered after the last attempt.',
     roles: ['owner'],
     path: webhook,
     line: ({ count, data }) =>
       `${many(count, 'event was', 'events were')} not delivered to ${data.host}, and no attempts are left.`,
   },
   certificate_ending: {
-    label: 'Client certificate ending',
-    meaning: 'The client certificate of an endpoint ends within 30, 7 or 1 days, or has ended.',
+    label: 'Client certificate expiring',
+    meaning: 'The client certificate of an endpoint expires within 30, 7 or 1 days, or has expired.',
     roles: ['owner'],
     path: webhook,
     line: ({ data: { host, ends = '', isOver } }) =>
-      `The client certificate of the endpoint at ${host} ${isOver ? 'ended' : 'ends'} at ${minuteOf(ends)}. Set the next one${
-        isOver ? ': receivers that check it refuse what is sent' : ' before then'
+      `The client certificate of the endpoint at ${host} ${isOver ? 'expired' : 'expires'} at ${minuteOf(ends)}. Set the next one${
+        isOver ? ': receivers that check it refuse deliveries' : ' before then'
       }.`,
   },
   payout_waiting: {
@@ -99,14 +99,14 @@ export const ALERTS = {
   },
   approval_waiting: {
     label: 'Approval waiting',
-    meaning: 'A payout, or what it became since it was approved, waits for a second person to approve it.',
+    meaning: 'A payout, or a change of an approved payout, waits for a second person to approve it.',
     roles: ['owner', 'member'],
     path: (subject) => `/payouts/${subject}`,
     line: () => 'A payout waits for somebody who did not create it to approve it.',
   },
   payout_prepared: {
     label: 'Payout prepared',
-    meaning: 'A schedule created a payout: look at it, pay it and complete it.',
+    meaning: 'A schedule created a payout: check it, pay it and complete it.',
     roles: ['owner', 'member'],
     path: (subject) => `/payouts/${subject}`,
     line: ({ data }) =>
@@ -132,7 +132,7 @@ export const ALERTS = {
     meaning: 'A scheduled backup failed. Only the account that was made first is notified.',
     roles: ['owner'],
     path: () => '/settings/system',
-    line: ({ data }) => `The backup failed: ${data.message}. It is tried again every ten minutes.`,
+    line: ({ data }) => `The backup failed: ${data.message}. It is retried every ten minutes.`,
   },
   disk_almost_full: {
     label: 'Disk almost full',
@@ -141,24 +141,24 @@ export const ALERTS = {
     roles: ['owner'],
     path: () => '/settings/system',
     line: ({ data }) =>
-      `The disk with the data folder is almost full: ${data.message}. When it is full, nothing can be stored any more.`,
+      `The disk with the data folder is almost full: ${data.message}. When it is full, nothing can be stored.`,
   },
   chore_failing: {
     label: 'Chore failing',
     meaning:
-      'A chore of the server, such as making the tables for the weeks to come, has failed for an hour. Only the account that was made first is notified.',
+      'A chore of the server, such as creating the tables for the next weeks, has failed for an hour. Only the account that was made first is notified.',
     roles: ['owner'],
     path: () => '/settings/system',
     line: ({ data: { name, since = '', message } }) =>
-      `The chore "${name}" has failed since ${minuteOf(since)}: ${message}. It is tried again by itself; the log of the server says more.`,
+      `The chore "${name}" has failed since ${minuteOf(since)}: ${message}. It is retried automatically; the log of the server has details.`,
   },
 } as const satisfies Readonly<Record<string, AlertText>>;
 
 export type AlertKind = keyof typeof ALERTS;
 export const ALERT_KINDS = Object.keys(ALERTS) as AlertKind[];
 
-/** The words of a kind, without the precise type of its row. */
+/** The texts of a kind, without the precise type of its row. */
 export const textsOf = (kind: AlertKind): AlertText => ALERTS[kind];
 
-/** Messages that are sent alone and at once: nobody chooses them. */
+/** Messages that are sent separately and at once, and cannot be turned off. */
 export type LetterKind = 'test' | 'invitation' | 'password_link';

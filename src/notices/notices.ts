@@ -7,27 +7,27 @@ import type { Timestamp } from '../kernel/time.ts';
 import type { SealedIn } from '../kernel/vault.ts';
 import { ALERTS, type AlertData, type AlertKind, type LetterKind } from './kinds.ts';
 
-/** The chore that sends e-mail. Only processes with SMTP_URL do it, so when it was last done says whether e-mail is sent. */
+/** The chore that sends e-mail. Only processes with SMTP_URL run it, so its last run says whether e-mail is sent. */
 export const MAIL_CHORE = 'e-mail' as const;
 
-/** Whether a process that sends e-mail was at work within the last day. */
+/** Whether a process that sends e-mail ran within the last day. */
 const isMailSent = sql`exists (select from server_settings
   where key = ${DONE + MAIL_CHORE} and value::timestamptz > now() - interval '1 day')`;
 
-/** Something that people are told. */
+/** An alert to record. */
 export interface Notice {
   readonly account: AccountId;
   readonly kind: AlertKind;
-  /** The public id of what it is about; null = nothing has an id. */
+  /** The public id of its subject; null = it has none. */
   readonly subject: string | null;
-  /** How many things happened; default 1. */
+  /** The number of occurrences; default 1. */
   readonly count?: number;
   readonly data: AlertData;
 }
 
 /**
- * Notes alerts for everybody who is told of them, in the transaction that causes them: it is sent if and only if the
- * change is committed. What happens to the same recipient within a minute goes into one message.
+ * Records alerts for everyone who receives them, in the transaction that causes them: they are sent if and only if the
+ * change is committed. Alerts for a recipient within a minute go into one message.
  */
 export async function notify(tx: Tx, notices: readonly Notice[]): Promise<void> {
   if (notices.length === 0) return;
@@ -56,7 +56,7 @@ export async function notify(tx: Tx, notices: readonly Notice[]): Promise<void> 
   );
 }
 
-/** A message to one recipient, which goes out at once. */
+/** A message to one recipient that is sent at once. */
 interface Letter {
   readonly account: AccountId;
   readonly kind: LetterKind;
@@ -65,12 +65,12 @@ interface Letter {
   readonly link?: Buffer;
 }
 
-/** Letters within an hour: to a person from all accounts, and from an account to all people. */
+/** Limits within an hour: messages to a person from all accounts, and from an account to all people. */
 export const MOST_LETTERS = { toPerson: 5, fromAccount: 50 };
 
 /**
- * Notes a letter. `no_mail`: no process sends e-mail. `limited`: the account or the person has had as many letters as there may
- * be within an hour, because they go to any address from the operator's domain.
+ * Records a message to one user. Returns `no_mail` if no process sends e-mail, or `limited` if the account or the person
+ * has reached the hourly limit, which exists because these messages go to arbitrary addresses from the operator's domain.
  */
 export async function notifyOne(
   tx: Tx,
@@ -94,7 +94,7 @@ async function mayGetLetter(tx: Tx, account: AccountId, user: UserId): Promise<b
     tx,
     sql`select person_id as person from users where account_id = ${account} and id = ${user}`,
   );
-  // always in this order, so that two letters cannot deadlock
+  // always in this order, so that two messages cannot deadlock
   await takeLock(tx, LOCKS.letters(account));
   await takeLock(tx, LOCKS.letters(person));
   const lately = sql`n.is_alone and n.user_id is not null and n.id >= id_floor(now() - interval '1 hour')`;
@@ -108,7 +108,7 @@ async function mayGetLetter(tx: Tx, account: AccountId, user: UserId): Promise<b
   return of_account < MOST_LETTERS.fromAccount && of_person < MOST_LETTERS.toPerson;
 }
 
-/** Gives up the letters with a link that wait for a user: a newer link has ended theirs. */
+/** Drops the waiting messages with a link to a user: a newer link replaced theirs. */
 export async function dropLetters(tx: Tx, account: AccountId, user: UserId): Promise<void> {
   await rows(
     tx,
@@ -116,7 +116,7 @@ export async function dropLetters(tx: Tx, account: AccountId, user: UserId): Pro
   );
 }
 
-/** Gives up the letters whose users have no link that still works: it was used, has expired, or its user was removed. */
+/** Drops messages whose link no longer works: it was used, has expired, or its user was removed. */
 export async function dropEndedLetters(tx: Tx): Promise<void> {
   await rows(
     tx,
@@ -126,7 +126,7 @@ export async function dropEndedLetters(tx: Tx): Promise<void> {
   );
 }
 
-// one that is being sent is left alone
+// one that is being sent is not touched
 const waitsWithLink = sql`link is not null and sent_at is null and failed_at is null
   and (lease is null or leased_until < now())`;
 const giveUpLetters = sql`update notices set failed_at = now_ms(), link = null, error = 'its link has ended'`;
@@ -136,20 +136,20 @@ export async function sendsMail(db: Reader): Promise<boolean> {
   return (await maybeRow(db, sql`select where ${isMailSent}`)) !== null;
 }
 
-/** When a message last reached a recipient, and why the last one did not. */
+/** The results of sending to a recipient. */
 export interface LastMessage {
   readonly last_sent_at: Timestamp | null;
   readonly last_error: string | null;
 }
 
-/** `last_sent_at` and `last_error` of a recipient (SQL of account and UUID); the newest notice that was tried counts. */
+/** `last_sent_at` and `last_error` of a recipient (SQL of account and UUID), from the newest notice that was tried. */
 export const lastMessageColumns = (account: string, recipient: string) => ({
   last_sent_at: `(select iso(max(n.sent_at)) from notices n where n.account_id = ${account} and n.recipient = ${recipient})`,
   last_error: `(select n.error from notices n where n.account_id = ${account} and n.recipient = ${recipient} and n.tries > 0
     order by coalesce(n.sent_at, n.failed_at, now()) desc, n.id desc limit 1)`,
 });
 
-/** Forgets why messages to users could not be sent: the answer of a mail server names its recipient. */
+/** Deletes the errors of messages to users: the response of a mail server contains the recipient. */
 export async function forgetErrors(tx: Tx, account: AccountId, users: readonly UserId[]): Promise<void> {
   await rows(
     tx,
@@ -163,5 +163,5 @@ export const placeOfLink = (account: AccountId, user: UserId): SealedIn => ({
   place: `notice ${user} link`,
 });
 
-/** The host that a message names instead of a URL, which may hold a secret. */
+/** The host that a message shows instead of a URL, which may contain a secret. */
 export const hostOf = (url: string): string => (URL.canParse(url) ? new URL(url).host : url.slice(0, 100));

@@ -1,13 +1,13 @@
 import sql, { type Sql } from 'sql-template-tag';
 import { oneRow, type Reader } from '../db/connect.ts';
 
-/** What came of alerts and letters, of all accounts. */
+/** The state of alerts and account messages of all accounts. */
 export interface AlertState {
-  /** Notices that are still to be sent. */
+  /** Notices that wait to be sent. */
   readonly waiting_count: number;
-  /** Given up within the last week, which is how long they are kept. */
+  /** Failed within the last week, which is how long they are kept. */
   readonly failed_count: number;
-  /** Why the last of these was given up. */
+  /** The error of the last failed notice. */
   readonly last_error: string | null;
 }
 

@@ -5,14 +5,13 @@ import type { AccountId, EndpointId } from '../kernel/ids.ts';
 import { formatInstant, type Timestamp } from '../kernel/time.ts';
 
 /*
- * How many rows the log has, and where the n-th is, without walking it. Rows are summed by week, hour and
- * minute of the time inside the event id. Every statement that changes the log notes the change beside it;
- * the notes are folded into the sums now and then. A reader adds the notes that are not folded yet, in one
- * statement, so it does not matter when they are folded.
- * Attempts are counted with them, by the minute in which they began (outbox/series.ts).
+ * Counts the rows of the log and finds the n-th without scanning it. Rows are summed by week, hour and minute of the time
+ * inside the event id. Every statement that changes the log records the change in notes, which are folded into the sums
+ * periodically. A reader adds the notes that are not folded yet, in one statement, so it does not matter when they are
+ * folded. Attempts are counted with them, by the minute in which they began (outbox/series.ts).
  */
 
-/** What is counted of an endpoint or an account: all rows of the log, or those of a final status. */
+/** What is counted for an endpoint or an account: all rows of the log, or those of a final status. */
 export type Kind = 'total' | 'delivered' | 'failed';
 
 const LENGTHS = { week: '7 days', hour: '1 hour', minute: '1 minute' } as const;
@@ -22,16 +21,15 @@ const FOLDED_AT_ONCE = 20_000;
 const MINUTE_MS = 60_000;
 
 const lengthOf = (span: Span) => sql`interval '${raw(LENGTHS[span])}'`;
-// weeks begin on Monday, as the partitions do
+// weeks begin on Monday, like the partitions
 const startOf = (span: Span, at: Sql) =>
   sql`date_bin(${lengthOf(span)}, ${at}, timestamptz '2001-01-01 00:00:00Z')`;
 const spansOf = (...spans: Span[]) =>
   sql`(values ${join(spans.map((span) => sql`('${raw(span)}', ${lengthOf(span)})`))}) spans (span, length)`;
 
 /**
- * The statement that notes a change of the log; it must be part of the statement that makes the change.
- * `changes` is a query of account_id, endpoint_id, event_id, and how many `total`, `delivered` and `failed`
- * are added.
+ * SQL that records a change of the log. It must be part of the statement that makes the change. `changes` is a query of
+ * account_id, endpoint_id, event_id, and the numbers to add to `total`, `delivered` and `failed`.
  */
 export function noteChanges(changes: Sql): Sql {
   return sql`insert into delivery_count_deltas (account_id, endpoint_id, minute, total, delivered, failed)
@@ -40,8 +38,8 @@ export function noteChanges(changes: Sql): Sql {
 }
 
 /**
- * The same where attempts come into the log, or leave it: `changes` has an `attempted_at` and a `code` too. Both are null
- * where a change is of no attempt; the code is negative where one is removed.
+ * The same for changes of attempts: `changes` also has `attempted_at` and `code`. Both are null if a change concerns no
+ * attempt. A negative code removes an attempt.
  */
 export function noteAttempts(changes: Sql): Sql {
   return sql`insert into delivery_count_deltas (account_id, endpoint_id, minute, attempted_minute, total, delivered,
@@ -51,10 +49,7 @@ export function noteAttempts(changes: Sql): Sql {
     from (${changes}) changed group by 1, 2, 3, 4`;
 }
 
-/**
- * Folds the notes into the sums, unless another process is doing so. Readers see the same totals before and
- * after.
- */
+/** Folds the notes into the sums, unless another process is doing so. Readers see the same totals before and after. */
 export async function foldCounts(db: Database): Promise<void> {
   const { some } = await oneRow<{ some: boolean }>(
     db.reader,
@@ -94,10 +89,10 @@ function foldSome(db: Database): Promise<number> {
   });
 }
 
-/** The start of the span of that `length` in which a time is. */
+/** The start of the span of a `length` that contains a time. */
 const binned = (at: Sql) => sql`date_bin(length, ${at}, timestamptz '2001-01-01 00:00:00Z')`;
 
-/** The part of the fold that adds up the attempts of `gone`: a row has its codes and how many there were of each. */
+/** The part of the fold that adds up the attempts of `gone`: a row has its codes and the number of each. */
 const attemptsAdded = sql`
           coded as (
             select account_id, endpoint_id, attempted_minute, ${startOf('week', sql`minute`)} as log_week,
@@ -126,7 +121,7 @@ const attemptsAdded = sql`
 
 /** Deletes the sums of a week, folded or not. */
 export async function forgetCounts(tx: Tx, week: Timestamp): Promise<void> {
-  // waits for a fold that is running: it could bring sums of the week back
+  // waits for a running fold, which could bring back sums of the week
   await takeLock(tx, LOCKS.counts);
   for (const [table, column] of [
     ['delivery_count_deltas', 'minute'],
@@ -141,14 +136,14 @@ export async function forgetCounts(tx: Tx, week: Timestamp): Promise<void> {
   }
 }
 
-/** The number of rows that the log has of a week, of all accounts. */
+/** The number of log rows of a week, for all accounts. */
 export const weekRows = (week: Timestamp): Sql => sql`(
   (select coalesce(sum(total), 0) from delivery_counts
    where span = 'week' and starts_at = ${week}::timestamptz and scope_id = account_id)
   + (select coalesce(sum(total), 0) from delivery_count_deltas
      where minute >= ${week}::timestamptz and minute < ${week}::timestamptz + ${lengthOf('week')}))`;
 
-/** Rows of the log in the order of their event ids, as the sums describe them. */
+/** Rows of the log in the order of their event ids, as described by the sums. */
 export interface CountedRows {
   readonly account: AccountId;
   /** Undefined = all endpoints of the account. */
@@ -159,9 +154,9 @@ export interface CountedRows {
   readonly until: number | null;
   /** A query of `event_id`: rows of this kind that are not in the sums yet. */
   readonly uncounted: Sql | null;
-  /** A query of the rows themselves from one event id to before another. */
+  /** A query of the rows from one event id (inclusive) to another (exclusive). */
   between(first: Sql, end: Sql): Sql;
-  /** The order of ranks over its columns, and the other way round. */
+  /** The order of ranks over its columns, and its reverse. */
   readonly order: { readonly asc: Sql; readonly desc: Sql };
 }
 
@@ -170,7 +165,7 @@ export interface CountedCut {
   readonly isDescending: boolean;
   readonly offset: bigint;
   readonly limit: number;
-  /** The row before the page, by UUIDs; `endpoint` is null when the rows are of one endpoint. */
+  /** The row before the page, by UUIDs. `endpoint` is null if all rows belong to one endpoint. */
   readonly after: { readonly event: string; readonly endpoint: string | null } | null;
 }
 
@@ -178,16 +173,15 @@ export interface CountedCut {
 export interface CountedPage {
   /** CTEs that the others read. */
   readonly ctes: Sql;
-  /** A query of one column `n`: how many rows there are. */
+  /** A query of one column `n`: the number of rows. */
   readonly total: Sql;
-  /** A query of the page's rows, in no order. */
+  /** A query of the page's rows, unordered. */
   readonly rows: Sql;
 }
 
 /**
- * Finds any page at the cost of the first. Rows have ranks from the oldest to the newest, and the sums of
- * weeks, then hours, then minutes say which minutes hold the wanted ranks. Only rows of those minutes are
- * read.
+ * Finds any page at the cost of the first. Rows are ranked from oldest to newest, and the sums of weeks, then hours, then
+ * minutes locate the minutes with the wanted ranks. Only rows of those minutes are read.
  */
 export function countedPage(rows: CountedRows, cut: CountedCut): CountedPage {
   const { isDescending, offset, limit, after } = cut;
@@ -201,7 +195,7 @@ export function countedPage(rows: CountedRows, cut: CountedCut): CountedPage {
     group by minute`;
   const whole = sql`(${folded(rows, 'week', sql`true`)} + (select coalesce(sum(n), 0)::int8 from fresh))`;
   const [start, end] = [sql`${offset}::int8`, sql`${offset + BigInt(limit)}::int8`];
-  // where the offset starts: an end of the span, or the place of the cursor within it
+  // where the offset starts: an end of the span, or the cursor's rank within it
   const [bottom, top] = after
     ? [
         sql`least(hi, greatest(lo, ${place(rows, after, '<=')}))`,
@@ -240,7 +234,7 @@ export function countedPage(rows: CountedRows, cut: CountedCut): CountedPage {
   };
 }
 
-/** The wanted rows of a minute. They are reached from the nearer end by skipping the others. */
+/** The wanted rows of a minute, reached from the nearer end by skipping the others. */
 const fromEnd = (
   { between, order }: CountedRows,
   direction: 'asc' | 'desc',
@@ -251,9 +245,8 @@ const fromEnd = (
    offset ${skipped} limit case when ${isNearer} then m.n - m.too_old - m.too_new else 0 end)`;
 
 /**
- * The parts of the spans in `parent` that hold wanted ranks, with the rank at which each begins. `offset 0`
- * makes PostgreSQL look up each span by itself: a join planned for one span would walk the whole history for
- * many.
+ * The parts of the spans in `parent` that contain wanted ranks, with the rank at which each begins. `offset 0` makes
+ * PostgreSQL look up each span separately: a join planned for one span would scan the whole history for many.
  */
 function within(parent: string, span: Span, rows: CountedRows): Sql {
   const [spans, kind] = [raw(parent), raw(rows.kind)];
@@ -289,7 +282,7 @@ function rank(rows: CountedRows, ms: number): Sql {
   return rankWith(rows, at, ms % MINUTE_MS === 0 ? null : rest);
 }
 
-/** How many rows come before a row of the log, or before and with it. */
+/** The rank before a row of the log, or including it. */
 function place(
   rows: CountedRows,
   { event, endpoint }: NonNullable<CountedCut['after']>,
@@ -306,7 +299,7 @@ function place(
   return rankWith(rows, at, sql`select from (${inMinute}) d where ${before}`);
 }
 
-/** The rows of the whole minutes before an instant, plus what `ofMinute` returns of the minute it is in. */
+/** The rows of the whole minutes before an instant, plus what `ofMinute` returns for the minute that contains it. */
 function rankWith(rows: CountedRows, at: Sql, ofMinute: Sql | null): Sql {
   const [week, hour, minute] = [startOf('week', at), startOf('hour', at), startOf('minute', at)];
   const from = (start: Sql, end: Sql) => sql`c.starts_at >= ${start} and c.starts_at < ${end}`;

@@ -3,13 +3,13 @@ import { rows, type Tx } from '../db/connect.ts';
 import type { Timestamp } from '../kernel/time.ts';
 import { noteChanges } from './counts.ts';
 
-/* The end of deliveries that wait for an endpoint which was deleted, or has been disabled for long. */
+/* Ends waiting deliveries of endpoints that were deleted, or have been disabled for a long time. */
 
 const ENDED_AT_ONCE = 1000;
 
 /**
- * Ends what still waits at deleted endpoints, a slice at a time: `failed`, `endpoint_deleted`. Attempts in
- * flight are left to their worker. Returns how many rows ended.
+ * Ends waiting deliveries of deleted endpoints, a slice at a time: `failed`, `endpoint_deleted`. Attempts in flight are
+ * left to their worker. Returns the number of rows ended.
  */
 export async function endDeleted(tx: Tx): Promise<number> {
   const ended = await rows(
@@ -30,8 +30,9 @@ export async function endDeleted(tx: Tx): Promise<number> {
 }
 
 /**
- * Ends what waits, from one event id to another, at endpoints that have been disabled since before `since`, a slice at a time: `failed`,
- * `endpoint_disabled`. Whoever enables an endpoint meanwhile waits for the slice. Returns how many rows left the queue.
+ * Ends waiting deliveries, from one event id to another, of endpoints disabled since before `since`, a slice at a time:
+ * `failed`, `endpoint_disabled`. Enabling such an endpoint waits for the slice. Returns the number of rows that left the
+ * queue.
  */
 export async function endAbandoned(
   tx: Tx,
@@ -54,7 +55,7 @@ export async function endAbandoned(
   return ended.length;
 }
 
-/** SQL: takes deliveries out of the queue, and ends those that are pending as failed, with this error code (`ended`). */
+/** SQL: removes deliveries from the queue, and ends pending ones as failed with this error code (`ended`). */
 const leaving = (deliveries: Sql, code: string) => sql`
         gone as (
           delete from queue q using ${deliveries} d

@@ -1,13 +1,10 @@
-/**
- * Every type of event that Payhook itself publishes, and when it happens. `catalogue/` has its data and an
- * example.
- */
+/** Every type of event that Payhook publishes, and when. `catalogue/` has its data and an example. */
 export const EVENT_TYPES = {
   'payout.created': 'An unpaid payout was created.',
   'payout.updated':
-    'Members, sums or destinations of the unpaid payout changed, or money of a paid payout came back.',
-  'payout.approved': 'A second person approved the unpaid payout as it is now.',
-  'payout.rejected': 'Somebody rejected the unpaid payout as it is now.',
+    'Members, sums or destinations of the unpaid payout changed, or money of a paid payout was returned.',
+  'payout.approved': 'A second person approved the unpaid payout in its current revision.',
+  'payout.rejected': 'A person rejected the unpaid payout in its current revision.',
   'payout.paid': 'A payout was completed.',
   'payout.deleted': 'An unpaid payout was deleted, or a refund emptied it.',
   'commission.created': 'A single commission or adjustment was created.',
@@ -22,10 +19,10 @@ export const EVENT_TYPES = {
   'affiliate.updated': 'A field of an affiliate changed.',
   'affiliate.deleted': 'The import that created an affiliate was undone.',
   'import.undone':
-    'An import was undone: its commissions are voided, its affiliates are as they were before.',
+    'An import was undone: its commissions are voided, and its affiliates are as they were before.',
   'webhook_endpoint.disabled': "An endpoint was disabled. The account's other endpoints get this event.",
   'webhook_endpoint.test':
-    'Somebody tested an endpoint. Only that endpoint gets the event, whatever it subscribes to.',
+    'An endpoint was tested. Only that endpoint gets the event, whatever it subscribes to.',
 } as const;
 
 export type EventType = keyof typeof EVENT_TYPES;

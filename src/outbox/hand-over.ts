@@ -2,7 +2,7 @@ import type { Tx } from '../db/connect.ts';
 import type { AccountId, EndpointId, EventId } from '../kernel/ids.ts';
 import type { TraceContext } from '../kernel/trace.ts';
 
-/** The form an endpoint asks for (webhooks/forms); null = the payload as it is stored. */
+/** The form an endpoint wants (webhooks/forms); null = the payload as stored. */
 export type StoredForm = 'thin' | 'cloudevents' | null;
 
 /** A delivery that a worker may attempt until its lease ends, with everything the attempt needs. */
@@ -13,32 +13,32 @@ export interface Leased {
   /** The body: the payload in the form of the endpoint. */
   readonly payload: string;
   readonly payloadForm: StoredForm;
-  /** What the event was published with; null = it belongs to no trace. */
+  /** The trace context the event was published with; null = none. */
   readonly trace: TraceContext | null;
   readonly trigger: 'scheduled' | 'manual' | 'recovery';
-  /** The key it has at an ordered endpoint, whose next delivery waits for this one; null = none does. */
+  /** Its ordering key at an ordered endpoint, if another delivery waits for this one; null = none. */
   readonly orderingKey: string | null;
-  /** Attempts of the schedule that were already made. */
+  /** Scheduled attempts already made. */
   readonly step: number;
   /** The token of an earlier lease that ended without a result; null = none. */
   readonly lost: string | null;
   readonly url: string;
-  /** The machine whose loopback the operator allowed for this URL; null = the usual rules apply. */
+  /** The machine whose loopback the operator allowed for this URL; null = the usual rules. */
   readonly localMachine: string | null;
-  /** Its URL was chosen in a portal: networks that the operator allowed do not count. */
+  /** Its URL was chosen in a portal, so networks that the operator allowed do not count. */
   readonly isPublicOnly: boolean;
   readonly signature: SealedSignature;
-  /** Sent beside the first until it ends; null = none. */
+  /** Sent in addition to the first until it expires; null = none. */
   readonly secondSignature: SealedSignature | null;
   readonly headerNames: readonly string[];
-  /** Sealed JSON array in the order of the names; null = no headers. */
+  /** Sealed JSON array in the order of the header names; null = no headers. */
   readonly headerValues: Buffer | null;
-  /** How requests leave: sealed JSON; null = in the usual way. */
+  /** The egress route of requests: sealed JSON; null = the usual one. */
   readonly egress: Buffer | null;
-  /** What was known about the endpoint when the lease began. */
+  /** The state of the endpoint when the lease began. */
   readonly lane: number;
   readonly failures: number;
-  /** The last success was more than a minute ago, or there was none, so the next one is written down. */
+  /** The last success was more than a minute ago, or there was none, so the next one is stored. */
   readonly successIsOld: boolean;
 }
 
@@ -50,12 +50,12 @@ export interface SealedSignature {
   readonly secret: Buffer;
 }
 
-/** The columns that both ways to a lease return: a claim, and a publish that leases at once. */
+/** The columns returned by both ways to lease: a claim, and a publish that leases at once. */
 export interface LeasedRow {
   account_id: AccountId;
   endpoint_id: EndpointId;
   event_id: EventId;
-  /** Left out when no event of the statement has a key. */
+  /** Absent if no event of the statement has a key. */
   ordering_key?: string | null;
   payload_form: StoredForm;
   url: string;
@@ -73,7 +73,7 @@ export interface LeasedRow {
   success_is_old: boolean;
 }
 
-/** What an attempt needs, from the row of a statement that leased it. */
+/** Builds a `Leased` from the row of a statement that leased it. */
 export function leasedOf(
   row: LeasedRow,
   rest: Pick<Leased, 'payload' | 'trace' | 'trigger' | 'step' | 'lost'>,
@@ -103,29 +103,26 @@ export function leasedOf(
   };
 }
 
-/**
- * A worker of this process that takes deliveries over from the transaction that stores them, so they need no
- * claim.
- */
+/** A worker of this process that takes over deliveries from the transaction that stores them, without a claim. */
 export interface Courier {
   /**
-   * The leases that a publish of so many events may give now; null = none. No claim begins here until the offer is
+   * The leases that a publish of a number of events may give now; null = none. No claim begins here until the offer is
    * closed. Other offers may be open.
    */
   offer(events: number): Promise<Offer | null>;
 }
 
 export interface Offer {
-  /** The number that the leases carry. */
+  /** The worker number in the leases. */
   readonly worker: number;
   readonly leaseMs: number;
   /** How many deliveries this process can begin. */
   readonly slots: number;
-  /** How many it has in flight, by endpoint. */
+  /** The deliveries in flight, by endpoint. */
   readonly underWay: ReadonlyMap<EndpointId, number>;
-  /** How many more may begin at each endpoint by other offers that are open. */
+  /** The deliveries that other open offers may begin at each endpoint. */
   readonly reserved: number;
-  /** Where the process reads the queue of its endpoints from, as `knownPositions` takes it. */
+  /** Where the process begins to read the queue of its endpoints, for `knownPositions`. */
   readonly positions: string;
   /** Closes the offer, once. `leased` are the leases that were certainly committed. */
   close(leased: readonly Leased[], token: string): void;
@@ -134,8 +131,8 @@ export interface Offer {
 const couriers = new WeakMap<object, Courier>();
 
 /**
- * From now on, what this process publishes on the database is offered to `courier`. Returns a function that
- * ends it.
+ * Offers everything that this process publishes on the database to `courier` from now on. Returns a function that stops
+ * it.
  */
 export function deliverHere(db: { readonly scopeKey: object }, courier: Courier): () => void {
   couriers.set(db.scopeKey, courier);
@@ -143,7 +140,8 @@ export function deliverHere(db: { readonly scopeKey: object }, courier: Courier)
 }
 
 /**
- * What may be leased to this process in a short transaction that publishes so many events. The offer is closed when the transaction ends.
+ * The leases that a short transaction that publishes a number of events may give to this process. The offer is closed
+ * when the transaction ends.
  */
 export async function offerIn(tx: Tx, events: number): Promise<Offer | null> {
   return (await couriers.get(tx.scopeKey)?.offer(events)) ?? null;

@@ -4,9 +4,9 @@ import { type AccountId, type EndpointId, type EventId, idOf, nil } from '../ker
 import { BEHIND } from './order.ts';
 
 /*
- * The ordering keys that are busy at ordered endpoints (docs/decisions/0057). A key is a row of `queue_keys` as long as
- * the queue has a row of it. Publishers of the key hold that row until they commit, and so does whoever lets the next
- * delivery go. Rows of the queue are taken in the order of their primary key, as a settle takes them.
+ * The busy ordering keys of ordered endpoints (docs/decisions/0057). A key has a row in `queue_keys` as long as the queue
+ * has a row with it. Publishers of the key lock that row until they commit, and so do transactions that release the next
+ * delivery. Queue rows are locked in the order of their primary key, as a settle does.
  */
 
 /** An ordering key at an endpoint (UUID). */
@@ -18,23 +18,23 @@ export interface Key {
 const SLICE_KEYS = 1000;
 const SLICE_ROWS = 1000;
 
-/** The first delivery behind, of the key `k`. The limit makes it a look into the index, whatever the planner expects. */
+/** The next waiting delivery of the key `k`. The limit forces an index lookup, whatever the planner expects. */
 const nextOf = (k: Sql) => sql`
   select q.account_id, q.event_id from queue q
   where q.endpoint_id = ${k}.endpoint_id and q.ordering_key = ${k}.ordering_key and q.generation = ${BEHIND}
   order by q.place limit 1`;
 
-/** The delivery in front, of the key `k`. */
+/** The current delivery of the key `k`. */
 const frontOf = (k: Sql) => sql`
   select q.event_id from queue q
   where q.endpoint_id = ${k}.endpoint_id and q.ordering_key = ${k}.ordering_key and q.generation < ${BEHIND}
   limit 1`;
 
-/** A key that was to be locked, and what came of it. */
+/** A key to lock, and the result. */
 export interface HeldKey extends Key {
   /**
-   * `held` until the transaction ends; `followed`: somebody else holds it, and the next delivery is behind already;
-   * `taken`: the same, and nothing is behind yet; `gone`: it is not busy.
+   * `held` until the transaction ends; `followed`: another transaction holds it, and a next delivery exists already;
+   * `taken`: the same, without a next delivery; `gone`: it is not busy.
    */
   readonly state: 'held' | 'followed' | 'taken' | 'gone';
 }
@@ -69,9 +69,9 @@ export function holdKeys(tx: Tx, keys: readonly Key[]): Promise<HeldKey[]> {
 }
 
 /**
- * Makes the next delivery of each key due, where none is in front, and forgets keys that have no more, if this transaction
- * has held them since an earlier statement: this one must see what was published before. A key that somebody else holds
- * is not forgotten, because what they publish may not be visible yet; it comes behind what is.
+ * Makes the next delivery of each key due where none is current, and removes keys without deliveries, if this transaction
+ * has held them since an earlier statement: this statement must see everything published before. A key that another
+ * transaction holds is not removed, because what it publishes may not be visible yet.
  */
 export async function letNextGo(tx: Tx, keys: readonly HeldKey[]): Promise<void> {
   if (keys.length === 0) return;
@@ -104,8 +104,8 @@ export async function letNextGo(tx: Tx, keys: readonly HeldKey[]): Promise<void>
 }
 
 /**
- * Releases what is behind at endpoints that are no longer ordered, a slice at a time: it is due now, in no order. The
- * delivery in front keeps its key until it ends. Returns how many were released.
+ * Releases waiting deliveries of endpoints that are no longer ordered, a slice at a time: they are due now, in no order.
+ * The current delivery keeps its key until it ends. Returns the number released.
  */
 export async function releaseUnordered(tx: Tx): Promise<number> {
   const released = await rows(
@@ -144,9 +144,9 @@ export async function releaseUnordered(tx: Tx): Promise<number> {
 }
 
 /**
- * Checks the keys after one, a slice at a time, and lets the next delivery go where none is in front: whoever ended the
- * last one did not know of keys, such as a worker of an earlier version, or deleted the endpoint. Returns the last
- * key of the slice; null = the walk is over.
+ * Checks a slice of the keys after `after`, and releases the next delivery where none is current, because the previous
+ * one was ended by a transaction that does not handle keys, such as a worker of an earlier version or the deletion of an
+ * endpoint. Returns the last key of the slice; null at the end.
  */
 export async function tendKeys(tx: Tx, after: Key | null): Promise<Key | null> {
   const slice = await rows<Key & { is_idle: boolean }>(
@@ -164,19 +164,22 @@ export async function tendKeys(tx: Tx, after: Key | null): Promise<Key | null> {
   return slice.length < SLICE_KEYS ? null : (slice.at(-1) ?? null);
 }
 
-/** The ordering keys behind whose delivery in front others have waited for long. */
+/** The ordering keys whose deliveries have waited long behind the current one. */
 export interface LongWaits {
   readonly count: number;
-  /** Of the one where they have waited longest, as the API shows ids. */
+  /** The one that has waited longest, with ids as in the API. */
   readonly account: string;
   readonly endpoint: string;
-  /** The event in front. */
+  /** The event of the current delivery. */
   readonly event: string;
   /** When the first one behind it was published (RFC 3339). */
   readonly since: string;
 }
 
-/** The keys of all accounts where something at an enabled endpoint has been behind for an hour; null = none. Linear in what waits. */
+/**
+ * The keys of all accounts whose deliveries have waited for an hour at an enabled endpoint; null = none. Linear in the
+ * number waiting.
+ */
 export async function findLongWaits(db: Reader): Promise<LongWaits | null> {
   const [found] = await rows<{
     count: number;

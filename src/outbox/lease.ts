@@ -3,15 +3,15 @@ import type { Offer } from './hand-over.ts';
 import type { Ordering } from './order.ts';
 import { knownPositions, notBefore } from './positions.ts';
 
-/** The parts of the publishing statement that decide who gets a delivery first. */
+/** The parts of the publishing statement that lease deliveries at once. */
 interface Leasing {
-  /** CTEs, each with a comma after it, over `wanted`. */
+  /** CTEs over `wanted`, each followed by a comma. */
   readonly ctes: Sql;
   /** Rows for the queue. */
   readonly queued: Sql;
-  /** How many deliveries still have to be claimed. */
+  /** The number of deliveries left to claim. */
   readonly left: Sql;
-  /** Columns after those of the event, and `from`. */
+  /** Columns after those of the event, and their `from`. */
   readonly returned: Sql;
 }
 
@@ -25,9 +25,9 @@ export const noLeases = (order: Ordering): Leasing => ({
 });
 
 /**
- * Leases deliveries to a worker of this process when its offer and the lane have room. Only the only worker
- * of the database may do so: it knows everything that is in flight, and leases nothing else meanwhile. Rate
- * limits, pauses, batches and rows that are due already are left to the claim, which goes round fairly.
+ * Leases deliveries to a worker of this process if its offer and the lane have room. Allowed only for the only worker of
+ * the database: it knows everything in flight, and leases nothing else meanwhile. Rate limits, pauses, batches and rows
+ * that are already due are left to the claim, which is fair.
  */
 export function leasing(
   { worker, leaseMs, slots, underWay, reserved, positions }: Offer,
@@ -49,7 +49,7 @@ export function leasing(
           join endpoint_state s on s.account_id = w.account_id and s.endpoint_id = w.endpoint_id
           left join unnest(${[...underWay.keys()]}::uuid[], ${[...underWay.values()]}::int[]) as u (id, count) on u.id = e.id
           left join known k on k.account_id = e.account_id and k.endpoint_id = e.id
-          -- limit and order make it one look into the index: else it may walk all that waits for its next attempt
+          -- limit and order force one index lookup: otherwise it may scan everything that waits for its next attempt
           left join lateral (
             select true as is_there from queue q where q.account_id = e.account_id and q.endpoint_id = e.id
               and ${notBefore(sql`q`, sql`k`)} and (q.generation, q.due_at) <= (e.resumptions, m.now)

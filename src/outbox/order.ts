@@ -6,11 +6,11 @@ import sql, { empty, raw, type Sql } from 'sql-template-tag';
  */
 export const BEHIND: Sql = raw('2147483647');
 
-/** The parts of the publishing statement that put deliveries of a key in their order. */
+/** The parts of the publishing statement that order the deliveries of a key. */
 export interface Ordering {
   /** Columns of `event` and `candidate` that the others need. */
   readonly candidate: Sql;
-  /** CTEs, each with a comma after it, over `candidate`. */
+  /** CTEs over `candidate`, each followed by a comma. */
   readonly ctes: Sql;
   /** The query of `wanted`, over `candidate`; its `resumptions` is the generation of the queue row. */
   readonly wanted: Sql;
@@ -20,16 +20,16 @@ export interface Ordering {
   readonly queued: Sql;
   /** The same from `wanted w`. */
   readonly queuedOf: Sql;
-  /** A condition on `wanted`, from `where` on: rows that may be attempted now. */
+  /** A condition on `wanted`, starting with `where`: rows that may be attempted now. */
   readonly inFront: Sql;
-  /** The same as a further condition. */
+  /** The same, starting with `and`. */
   readonly andInFront: Sql;
-  /** A further column of what is leased, from `wanted w`, and the same from `leased l`. */
+  /** A further column of the leased rows, from `wanted w`, and the same from `leased l`. */
   readonly leased: Sql;
   readonly returned: Sql;
 }
 
-/** No event has a key: the statement is as if there were no order. */
+/** For events without keys: the statement has no ordering parts. */
 export const NO_ORDER: Ordering = {
   candidate: empty,
   ctes: empty,
@@ -45,9 +45,9 @@ export const NO_ORDER: Ordering = {
 };
 
 /**
- * Some events have an `ordering_key`. At ordered endpoints each gets its place in its key, and only place 1 may be
- * attempted now. The row of the key is held until the transaction ends, so the order is that of the commits; rows are
- * taken in the order of their primary key, so that publishers of several keys cannot wait for each other.
+ * Some events have an `ordering_key`. At ordered endpoints each delivery gets a place in its key, and only place 1 may be
+ * attempted now. The row of the key is locked until the transaction ends, so the order is that of the commits. Rows are
+ * locked in the order of their primary key, so publishers of several keys cannot deadlock.
  */
 export const BY_KEY: Ordering = {
   candidate: sql`, v.ordering_key, v.place, e.ordered and v.ordering_key is not null as is_ordered`,

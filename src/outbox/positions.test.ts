@@ -19,7 +19,7 @@ function start() {
   return { clock, positions, lateMs: lateMs as () => number, dueAt: dueAt as () => string };
 }
 
-test('a position goes back by what a late transaction says, until a look that began after that', () => {
+test('a late transaction sets a position back, until a search that began after it', () => {
   const { clock, positions, lateMs, dueAt } = start();
   positions.make([at('1')], 1000);
   const usual = lateMs();
@@ -29,14 +29,14 @@ test('a position goes back by what a late transaction says, until a look that be
   positions.noteLate(5000);
   clock.now = 2500;
   expect(lateMs()).toBeGreaterThanOrEqual(usual + 5500);
-  // a look that was under way then may not have seen it
+  // a search that was running then may not have seen it
   positions.advance([at('2')], 1999);
   expect(lateMs()).toBeGreaterThanOrEqual(usual + 5500);
   positions.advance([at('3')], 2001);
   expect([lateMs(), dueAt()]).toEqual([usual, '3']);
 });
 
-test('what is announced while a position is being found counts for it', () => {
+test('an announcement while a position is being searched applies to it', () => {
   const { clock, positions, lateMs } = start();
   clock.now = 2000;
   positions.noteLate(5000);
@@ -48,7 +48,7 @@ test('what is announced while a position is being found counts for it', () => {
   expect(lateMs()).toBeGreaterThan(24 * 3_600_000);
 });
 
-test('a position is found again after a minute, and is gone if little is dead by then', () => {
+test('a position is searched again after a minute, and removed if few dead rows are left', () => {
   const { clock, positions } = start();
   positions.make([at('1')], 1000);
   expect(positions.oldest()).toBeNull();

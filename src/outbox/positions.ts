@@ -3,17 +3,17 @@ import { rows, type Tx } from '../db/connect.ts';
 import type { AccountId, EndpointId } from '../kernel/ids.ts';
 
 /*
- * Where a worker begins to read the queue of an endpoint (docs/decisions/0086). PostgreSQL keeps the index entries of rows
- * that are gone as long as an old snapshot may read them, and they lie before those of the rows that are due. A position
- * says that no row lies before it. It is made only where many such entries were read, and lives in memory.
+ * Where a worker begins to read the queue of an endpoint (docs/decisions/0086). PostgreSQL keeps index entries of deleted
+ * rows as long as an old snapshot may read them, and they precede those of due rows. A position states that no row
+ * precedes it. It is created only where many such entries were read, and is kept in memory.
  *
- * A row may come to lie before a position if the transaction that writes it began earlier than the position says and commits
- * later: it writes the time of its beginning as `due_at`. A position therefore stays behind the clock. A transaction that
- * lasted longer than that says so when it announces its work, and the position goes back (`noteLate`). What was
- * announced to nobody is found when the position is found again, once a minute.
+ * A row may appear before a position if its transaction began before the time of the position and commits later, because
+ * it writes its start time as `due_at`. So a position stays behind the clock by a margin. A transaction that lasts longer
+ * announces this with its work, and the position is set back (`noteLate`). A missed announcement is made up for when the
+ * position is searched again, once a minute.
  */
 
-/** No row of the endpoint lies before (generation, due_at). Times are passed on unread, with their microseconds. */
+/** No row of the endpoint precedes (generation, due_at). Times are passed through as text with their microseconds. */
 export interface Position {
   readonly account_id: AccountId;
   readonly endpoint_id: EndpointId;
@@ -21,13 +21,13 @@ export interface Position {
   readonly due_at: string;
 }
 
-/** No lease of the endpoint that has not ended ends earlier. */
+/** No unexpired lease of the endpoint ends before this. */
 export interface LeasePosition {
   readonly endpoint_id: EndpointId;
   readonly leased_from: string;
 }
 
-/** Something was announced at `notedAt` that may be due since `since` (of `performance.now`). */
+/** Announced at `notedAt`: a row may be due since `since` (both of `performance.now`). */
 interface Late {
   readonly since: number;
   readonly notedAt: number;
@@ -36,42 +36,47 @@ interface Late {
 interface Known extends Position {
   leased_from: string | null;
   late: Late | null;
-  /** When it was made from the first entry of the endpoint on. */
+  /** When it was created by reading from the first entry of the endpoint. */
   readonly madeAt: number;
 }
 
 /** The positions of a process. */
 export interface Positions {
-  /** As `knownPositions` reads them. */
+  /** JSON for `knownPositions`. */
   json(): string;
-  /** Notes what a statement found that began at that time (of `performance.now`) from what `json` said. */
+  /**
+   * Stores what a statement found that began at `begunAt` (of `performance.now`) and read from the positions of `json`.
+   */
   advance(found: readonly Position[], begunAt: number): void;
   advanceLeases(found: readonly LeasePosition[]): void;
-  /** Makes positions that a statement found that began at that time, from the first entry on, and forgets the one of `instead`. */
+  /**
+   * Stores positions found by a statement that began at `begunAt` and read from the first entry. Removes the position of
+   * `instead`.
+   */
   make(found: readonly Position[], begunAt: number, instead?: EndpointId): void;
-  /** A transaction committed that had begun so many milliseconds ago. */
+  /** A transaction that began `ageMs` milliseconds ago committed. */
   noteLate(ageMs: number): void;
-  /** Hints may have been missed: every endpoint is read from its first entry again. */
+  /** Announcements may have been missed: every endpoint is read from its first entry again. */
   forgetAll(): void;
-  /** An endpoint whose position was made long ago; null = there is none. */
+  /** An endpoint whose position is old enough to search again, or null. */
   oldest(): Pick<Position, 'account_id' | 'endpoint_id'> | null;
 }
 
-/** Positions stay so far behind the beginning of the transaction that finds them. */
+/** How far positions stay behind the start of the transaction that finds them. */
 const MARGIN_MS = 300;
-/** An announcement comes within this time, or the position is found again before its row is. */
+/** An announcement arrives within this time, or the position is searched again before its row is due. */
 const NEWS_MS = 2000;
 const MADE_AGAIN_MS = 60_000;
-/** No statement that finds positions lasts longer (`LONGEST_STATEMENT`). */
+/** The maximum duration of a statement that finds positions (`LONGEST_STATEMENT`). */
 const FIND_MS = 300_000;
 /** Longer than any transaction that publishes. */
 const LONG_AGO_MS = 48 * 3_600_000;
-/** More endpoints than these are read from their first entry. */
+/** Further endpoints are read from their first entry. */
 const MOST = 200;
-/** So many entries of rows that are gone are worth a position. */
+/** The number of entries of deleted rows that justifies a position. */
 export const MANY_ENTRIES = 1000;
 
-/** Makes an empty set of positions. `now` is in milliseconds. */
+/** Creates an empty set of positions. `now` is in milliseconds. */
 export function createPositions(now: () => number = () => performance.now()): Positions {
   const known = new Map<EndpointId, Known>();
   let last: Late | null = null;
@@ -101,7 +106,7 @@ export function createPositions(now: () => number = () => performance.now()): Po
     },
     make(found, begunAt, instead) {
       if (instead !== undefined) known.delete(instead);
-      // what was announced meanwhile may have been committed after the statement began
+      // an announcement meanwhile may have been committed after the statement began
       const late = last !== null && last.notedAt >= begunAt ? last : null;
       for (const position of found)
         if (known.size < MOST)
@@ -111,7 +116,7 @@ export function createPositions(now: () => number = () => performance.now()): Po
       if (ageMs < MARGIN_MS / 2) return;
       const notedAt = now();
       const since = notedAt - ageMs;
-      // a statement that makes positions may be under way since an earlier note
+      // a statement that creates positions may have started before an earlier announcement
       last = {
         since: last !== null && notedAt - last.notedAt < FIND_MS ? Math.min(last.since, since) : since,
         notedAt,
@@ -127,37 +132,37 @@ export function createPositions(now: () => number = () => performance.now()): Po
   };
 }
 
-/** No endpoint is known: what is published where no worker of the process delivers reads from the first entry. */
+/** Used for events published in a process without a worker: every endpoint is read from its first entry. */
 export const NO_POSITIONS = '[]';
 
-/** The rows of `Positions.json`: with `due_from` no row is due before (generation, due_from), at time `now`. */
+/** The rows of `Positions.json`: with `due_from`, no row is due before (generation, due_from) at time `now`. */
 export const knownPositions = (json: string, now: Sql): Sql => sql`
   select k.account_id, k.endpoint_id, k.generation, k.leased_from,
          least(k.due_at, ${now} - k.late_ms * interval '1 millisecond') as due_from
   from json_to_recordset(${json}::json)
     as k (account_id uuid, endpoint_id uuid, generation int, due_at timestamptz, leased_from timestamptz, late_ms int)`;
 
-/** Whether the row `q` of the queue does not lie before the position of `k`, whose columns are null if there is none. */
+/** Whether the queue row `q` does not precede the position of `k`, whose columns are null if there is none. */
 export const notBefore = (q: Sql, k: Sql): Sql =>
   sql`(${q}.generation, ${q}.due_at) >= (coalesce(${k}.generation, 0), coalesce(${k}.due_from, '-infinity'))`;
 
-/** How many index entries this transaction has read of the order in which rows are due, those of rows that are gone included. */
+/** The number of entries of the due-order index that this transaction has read, including those of deleted rows. */
 export const entriesRead: Sql = raw(`pg_stat_get_xact_tuples_returned('queue_due'::regclass)`);
 
 const MARGIN = sql`${MARGIN_MS}::int * interval '1 millisecond'`;
 
 /**
- * The position of an endpoint, as columns, from its `resumptions` and the first row `first` that was found from an earlier
- * position on, whose columns are null if there is none. Rows that are published later get the endpoint's generation or a
- * larger one, and rows that are in flight keep theirs, with a later time than now. The transaction begins before the snapshot
- * that `first` comes from.
+ * The position of an endpoint, as columns, from its `resumptions` and the first row `first` found from an earlier
+ * position on, whose columns are null if there is none. Rows published later get the endpoint's generation or a larger
+ * one, and rows in flight keep theirs, with a time in the future. The transaction must begin before the snapshot of
+ * `first`.
  */
 export const positionAfter = (first: Sql, resumptions: Sql): Sql => sql`
   least(${first}.generation, ${resumptions}) as generation,
   least(case when ${first}.generation <= ${resumptions} then ${first}.due_at end, now() - ${MARGIN}) as due_at`;
 
 /**
- * Finds the endpoints in gaps, as a claim names them, of which very many entries are read before the first row, and their
+ * Finds the endpoints among `gaps`, as named by a claim, with very many entries before the first row, and their
  * positions. Reads all these entries once.
  */
 export function findPositions(tx: Tx, gaps: string): Promise<Position[]> {

@@ -16,24 +16,24 @@ import { BY_KEY, NO_ORDER, type Ordering } from './order.ts';
 import { matches } from './searches.ts';
 import { entriesFor } from './subscriptions.ts';
 
-/** Limits who gets an event, besides the subscriptions: one endpoint (UUID) only, or all but one. */
+/** Restricts who gets an event, in addition to the subscriptions: only one endpoint (UUID), or all except one. */
 export type Audience = { readonly only: EndpointId } | { readonly except: EndpointId } | undefined;
 
 export interface Event {
   /** UUID of the account. */
   readonly account: AccountId;
   readonly type: EventType;
-  /** The record the event is about, as the REST GET shows it, without its long lists. */
+  /** The record that the event is about, as the REST GET shows it, without its long lists. */
   readonly data: SomeJson;
   readonly audience?: Audience;
 }
 
-/** The most bytes a payload may have. */
+/** The maximum size of a payload in bytes. */
 export const MAX_PAYLOAD_BYTES = 262_144;
 
 /**
- * Stores an event with a delivery for each endpoint that wants it, in the transaction of the change it
- * reports. The payload is fixed here: the same bytes are signed and sent. Returns the UUID of the event.
+ * Stores an event with a delivery for each subscribed endpoint, in the transaction of the change it reports. The payload
+ * is fixed here: the same bytes are signed and sent. Returns the UUID of the event.
  */
 export async function publish(tx: Tx, { account, type, data, audience }: Event): Promise<EventId> {
   const only = audience && 'only' in audience ? audience.only : null;
@@ -75,19 +75,19 @@ function measurePublished(tx: Tx, events: number): void {
 export interface ForeignEvent {
   readonly account: AccountId;
   readonly type: string;
-  /** A UUID from `new_id()` when the caller has one. */
+  /** A UUID from `new_id()`, if the caller has one. */
   readonly id: string | null;
   /** JSON text. Its member `data` is published unchanged, including numbers that JavaScript would round. */
   readonly body: string;
-  /** Ordered endpoints get the events of a key one after the other; null = in no order. */
+  /** Ordered endpoints get the events of a key one at a time; null = unordered. */
   readonly orderingKey: string | null;
-  /** What it goes on with; null = it belongs to no trace. */
+  /** The trace it continues; null = none. */
   readonly trace: TraceContext | null;
-  /** What messages put before the names of its fields, such as `events[3].`. */
+  /** The prefix of field names in messages, such as `events[3].`. */
   readonly at: string;
 }
 
-/** A whole event, as it is sent. */
+/** A complete event, as sent. */
 export interface SentEvent {
   id: string;
   object: 'event';
@@ -100,9 +100,9 @@ export interface SentEvent {
 }
 
 /**
- * Stores events of platforms' own types, in one statement. Returns for each, in order, how it will be sent,
- * or `resource_missing` if its account no longer exists. Throws `payload_too_large`. A worker of this process
- * takes over the deliveries that it has room for.
+ * Stores events of platforms' own types in one statement. Returns, in order, how each will be sent, or `resource_missing`
+ * if its account no longer exists. Throws `payload_too_large`. A worker of this process takes over as many deliveries as
+ * it has room for.
  */
 export async function publishForeign(
   tx: Tx,
@@ -115,7 +115,7 @@ export async function publishForeign(
     ? { column: sql`, ordering_key`, values: sql`, ${events.map(({ orderingKey }) => orderingKey)}::text[]` }
     : { column: empty, values: empty };
   const bodies = await arrayText(events.map(({ body }) => body));
-  // new ids are made here, while the events are in their order: behind a join they may be in another
+  // ids are generated here, while the events are in order: a join may reorder them
   const records = sql`
     select account_id, coalesce(given_id, new_id()) as given_id, type, patterns, (body::json -> 'data')::text as data, false as is_test, place,
            null::uuid as only_endpoint, null::uuid as except_endpoint, traceparent, tracestate${keys.column}
@@ -148,7 +148,7 @@ function checkSize(bytes: number, field = 'data'): void {
   );
 }
 
-/** An event of any type that one endpoint (UUID) alone gets, whatever it subscribed to. */
+/** An event of any type that only one endpoint (UUID) gets, whatever it subscribes to. */
 export interface TestEvent {
   readonly account: AccountId;
   readonly endpoint: EndpointId;
@@ -157,7 +157,7 @@ export interface TestEvent {
   readonly body: string;
 }
 
-/** Stores a test event; it says that it is one. Returns the UUID of the event. Throws `payload_too_large`. */
+/** Stores a test event, marked as such. Returns the UUID of the event. Throws `payload_too_large`. */
 export async function publishTest(tx: Tx, { account, endpoint, type, body }: TestEvent): Promise<EventId> {
   const records = sql`
     select ${account}::uuid as account_id, null::uuid as given_id, ${type}::text as type, ''::text as patterns,
@@ -167,7 +167,7 @@ export async function publishTest(tx: Tx, { account, endpoint, type, body }: Tes
     store<{ id: EventId; bytes: number }>(tx, records, returned, { name: 'publish_test', trace }),
   );
   checkSize(stored?.bytes ?? 0);
-  // somebody waits for the answer
+  // a caller waits for the response
   if (stored) await rows(tx, sql`update queue set alone = true where event_id = ${stored.id}`, 'send_alone');
   measurePublished(tx, stored ? 1 : 0);
   return stored?.id ?? nil();
@@ -184,7 +184,7 @@ async function storeForeign(
   records: Sql,
   { traces, order }: { traces: readonly (TraceContext | null)[]; order: Ordering },
 ): Promise<ForeignRow[]> {
-  // an offer keeps the claims of this process out, so whoever takes one must not wait for a key as long as it takes
+  // an open offer blocks the claims of this process, so the transaction must not wait for a key
   const offer = order === NO_ORDER || limitsLockWaits(tx) ? await offerIn(tx, traces.length) : null;
   const returned = sql`place, octet_length(payload) as bytes`;
   const kind = order === BY_KEY ? '_by_key' : '';
@@ -206,7 +206,7 @@ async function storeForeign(
   );
   let payload = '';
   leased = stored.flatMap((row) => {
-    payload = row.payload ?? payload; // the rows of an event come together, and the first has its payload
+    payload = row.payload ?? payload; // the rows of an event are adjacent, and the first has its payload
     if (row.token === null) return [];
     token = row.token;
     const trace = traces[Number(row.place) - 1] ?? null;
@@ -228,11 +228,12 @@ const FILTER_OF_E = {
 };
 
 /**
- * Stores events with their deliveries. `records` is a query of account_id, given_id (null = a new one), type,
- * patterns, data, is_test, only_endpoint and except_endpoint; `returned` names columns of these and `payload`. A
- * disabled endpoint gets its deliveries too, and they are held until it is enabled. Filters are judged here,
- * on a payload that is parsed only if the account has one. With an order `records` has an `ordering_key` too. With an
- * offer there is a row for each leased delivery. Without `trace` the events have traces of their own, in the columns `traceparent` and `tracestate` of `records`.
+ * Stores events with their deliveries. `records` is a query of account_id, given_id (null = a new one), type, patterns,
+ * data, is_test, only_endpoint and except_endpoint. `returned` names columns of these and `payload`. A disabled endpoint
+ * also gets deliveries, which are held until it is enabled. Filters are evaluated here, on a payload that is parsed only
+ * if the account has filters. With an order, `records` also has an `ordering_key`. With an offer, there is a row for each
+ * leased delivery. Without `trace`, the events have their own traces in the columns `traceparent` and `tracestate` of
+ * `records`.
  */
 async function store<Row>(
   tx: Tx,
@@ -262,7 +263,7 @@ async function store<Row>(
                            '","timestamp":"', iso(id_time(id)), '","account_id":"', public_id('acc', account_id),
                            '","api_version":"2.0.0",', case when is_test then '"is_test":true,' end, '"data":', data, '}') as payload
           from (select r.*, coalesce(r.given_id, new_id()) as id from (${records}) r
-                -- events do not refer to their account, which may have been deleted since the request was
+                -- events do not reference their account, which may have been deleted since the request was
                 -- authenticated
                 where exists (select from accounts a where a.id = r.account_id)) numbered) composed),
         candidate as materialized (
@@ -298,26 +299,26 @@ async function store<Row>(
 }
 
 /**
- * Whether an event (its id) may be read. Nothing may be read of a week that is being dropped. There is hardly
- * ever such a week, and that is checked once for all rows.
+ * Whether an event (its id) may be read. A week that is being dropped may not. There is rarely such a week, so the check
+ * runs once for all rows.
  */
 export const isKept = (event: Sql): Sql => sql`(not exists (select from dropped_weeks) or not exists (
   select from dropped_weeks w
   where ${event} >= id_floor(w.starts_at) and ${event} < id_floor(w.starts_at + interval '7 days')))`;
 
 /**
- * Keeps retention out until the transaction ends. Must be called before looking up an event of the log that
- * is to be sent again: an event that was dropped is then not found.
+ * Keeps retention out until the transaction ends. Call it before looking up an event of the log to send again: a dropped
+ * event is then not found.
  */
 export async function holdLog(tx: Tx): Promise<void> {
   await shareLock(tx, LOCKS.log);
 }
 
 /**
- * Makes a delivery due now, at a user's request: a new attempt of the same event, whatever became of earlier
- * ones. If it is in flight or due already, that attempt is the one; where it waits for others to go in one request, it
- * goes alone instead. A slow-down of the endpoint (Retry-After) is lifted; its rate limit is not. The caller has called `holdLog`, and checked that the delivery exists and
- * its endpoint is enabled.
+ * Makes a delivery due now, at a user's request: a new attempt of the same event, whatever the earlier results. If it is
+ * in flight or due already, nothing changes. If it waits for a batch, it is sent alone instead. Lifts a pause of the
+ * endpoint (Retry-After), but not its rate limit. The caller has called `holdLog`, and checked that the delivery exists
+ * and its endpoint is enabled.
  */
 export async function retryNow(
   tx: Tx,
@@ -344,8 +345,8 @@ export async function retryNow(
 }
 
 /**
- * Gives back leased deliveries that could not be attempted. They are due as they were before, for the next claim.
- * Nothing is logged, because nothing was sent.
+ * Returns leased deliveries that could not be attempted. They are due as before, for the next claim. Nothing is logged,
+ * because nothing was sent.
  */
 export async function giveBack(
   tx: Tx,

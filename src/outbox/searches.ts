@@ -10,12 +10,12 @@ export const matches = (
 ): Sql => sql`coalesce(
   case when ${fast} is null then ${payload} @@ ${path} else filter_matches(${payload}, ${fast}, ${contains}) end, false)`;
 
-/** The most searches that the filters of an account may make in one event. */
+/** The maximum number of searches by an account's filters in one event. */
 const MOST_SEARCHES = 1000;
 
 /**
- * How many searches the filters of an account make in one event: one for each `$contains`; null = it has no filters.
- * An API key is found together with this number (people/keys/store).
+ * The number of searches (one for each `$contains`) that an account's filters make in one event; null = no filters. The
+ * lookup of an API key returns this number (people/keys/store).
  */
 export async function searchesOf(db: Reader, account: AccountId): Promise<number | null> {
   const { searches } = await oneRow<{ searches: number | null }>(
@@ -26,14 +26,14 @@ export async function searchesOf(db: Reader, account: AccountId): Promise<number
   return searches;
 }
 
-/** After a filter was written: refuses more searches than an account may have. Throws `too_many_filters`. */
+/** Called after a filter was written: throws `too_many_filters` if the account exceeds the maximum number of searches. */
 export async function refuseTooManySearches(tx: Tx, account: AccountId): Promise<void> {
-  // two that write filters at once see each other's
+  // transactions that write filters at the same time see each other's
   await rows(tx, sql`select 1 from accounts where id = ${account} for no key update`);
   const searches = (await searchesOf(tx, account)) ?? 0;
   if (searches <= MOST_SEARCHES) return;
   throw fail(
     'too_many_filters',
-    `filter: the endpoints of the account would have ${searches} $contains in all; the maximum is ${MOST_SEARCHES}`,
+    `filter: the endpoints of the account would have ${searches} $contains in total; the maximum is ${MOST_SEARCHES}`,
   );
 }

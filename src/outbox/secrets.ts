@@ -15,10 +15,10 @@ export function signingKey(secret: string): Buffer {
   return Buffer.from(secret.slice(PREFIX.length), 'base64');
 }
 
-/** What of an endpoint is sealed. */
+/** The sealed values of an endpoint. */
 export type SealedPart = 'secret' | 'headers' | 'egress';
 
-/** Where a value of an endpoint is sealed. */
+/** What a value of an endpoint is sealed to. */
 export function placeOf(account: AccountId, endpoint: EndpointId, what: SealedPart): SealedIn {
   return { account, place: `webhook endpoint ${endpoint} ${what}` };
 }

@@ -9,37 +9,37 @@ const LENGTHS: Lengths = [
   ['minute', 60_000],
 ];
 
-/** What is told of, from the sums of outbox/counts.ts. */
+/** What to read from the sums of outbox/counts.ts. */
 interface DeliverySeries {
   readonly account: AccountId;
   /** Undefined = all endpoints of the account. */
   readonly endpoint: EndpointId | undefined;
-  /** Where buckets begin, and where the last one ends: milliseconds since 1970, whole minutes, in order. */
+  /** The beginnings of buckets and the end of the last: milliseconds since 1970, whole minutes, in order. */
   readonly edges: readonly number[];
-  /** A query of `event_id`: deliveries that have failed though no count says so yet. */
+  /** A query of `event_id`: failed deliveries that are not counted yet. */
   readonly uncounted: Sql;
 }
 
-/** What happened in a bucket, as numbers of deliveries and attempts. */
+/** The numbers of deliveries and attempts in a bucket. */
 export interface DeliverySum {
-  /** Its place. */
+  /** The index of the bucket. */
   readonly bucket: number;
-  /** Deliveries of events that were published in it, and those of them that are so now. */
+  /** Deliveries of events published in it, and how many of them have this status now. */
   readonly published: number;
   readonly delivered: number;
   readonly failed: number;
-  /** Attempts that began in it by code, as the migration of `attempt_code` defines it. */
+  /** Attempts that began in it, by code, as the migration of `attempt_code` defines it. */
   readonly attempts: Readonly<Record<string, number>>;
 }
 
-/** What happened in each of some spans of time that follow each other, those left out in which nothing did. */
+/** The sums of consecutive spans of time. Spans without any are left out. */
 export async function readDeliverySeries(
   db: Reader,
   { account, endpoint, edges, uncounted }: DeliverySeries,
 ): Promise<DeliverySum[]> {
   const pieces = piecesOf(edges);
   const instants = (times: readonly number[]) => sql`${times.map(formatInstant)}::timestamptz[]`;
-  // a place from 1 on; what is outside of all buckets is left out at the end
+  // a position from 1 on; values outside all buckets are dropped at the end
   const bucketOf = (at: Sql) => sql`width_bucket(${at}, (select edges from asked))`;
   const ofPiece = (table: Sql) => sql`
     piece p cross join lateral (
@@ -85,7 +85,7 @@ export async function readDeliverySeries(
   return sums.map(({ attempts, ...sum }) => ({ ...sum, attempts: JSON.parse(attempts) }));
 }
 
-/** The buckets as few pieces: sums of one length that follow each other are read together. */
+/** Groups the buckets into few pieces: consecutive sums of one length are read together. */
 function piecesOf(edges: readonly number[]): Piece[] {
   const pieces: Piece[] = [];
   const each = edges.slice(1).flatMap((until, index) => cut({ from: edges[index] ?? until, until }, LENGTHS));

@@ -1,6 +1,6 @@
 import { createRequire } from 'node:module';
 
-// Noto Sans, by the packages of Fontsource and the slices of each that are used. One slice is one small file.
+// Noto Sans: the Fontsource packages, and the slices of each that are used. A slice is a small file.
 const SCRIPTS: readonly (readonly [name: string, slices: readonly string[]])[] = [
   [
     'noto-sans',
@@ -16,7 +16,7 @@ const SCRIPTS: readonly (readonly [name: string, slices: readonly string[]])[] =
   ['noto-sans-telugu', ['telugu']],
 ];
 
-/** Files of these have numbers: the Han characters are spread over a hundred of them. */
+/** Files of these have numbers: the Han characters are spread over a hundred files. */
 const HAN = { sc: 'noto-sans-sc', jp: 'noto-sans-jp', kr: 'noto-sans-kr' } as const;
 
 /** A file with some of the characters of a typeface, in all weights. */
@@ -33,8 +33,8 @@ const load = createRequire(import.meta.url);
 const known = new Map<string, readonly Face[]>();
 
 /**
- * The faces that may have the characters of a text, the most wanted first. China, Japan and Korea write the same Han
- * characters differently: the other letters of the text tell which of them it is.
+ * The faces that may contain the characters of a text, preferred first. China, Japan and Korea write the same Han
+ * characters differently: the other letters of the text decide which is used.
  */
 export function facesFor(text: string): Face[] {
   const { sc, jp, kr } = HAN;

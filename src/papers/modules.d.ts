@@ -1,4 +1,4 @@
-/** A part of a font as a font of its own (HarfBuzz). The package has no types. */
+/** Subsets a font (HarfBuzz). The package has no types. */
 declare module 'subset-font' {
   function subsetFont(
     font: Buffer,

@@ -26,10 +26,10 @@ th:last-child,td:last-child{padding-right:0}
 body,.label,dt,th,.notes{font-size:9pt}main{max-width:none;padding:0}article{border:0;border-radius:0;padding:0}.scroll{overflow:visible}}
 `.replaceAll('\n', '');
 
-/** Days and kinds of entries stay on one line; a long id is broken. */
+/** Days and kinds of entries stay on one line; long ids are broken. */
 const LONGEST_SHORT = 20;
 
-/** The document as one HTML page without script, to read and to print. */
+/** The document as one HTML page without scripts, to read and to print. */
 export function pageOf({ title, name, parties, facts, tables, notes }: Paper): string {
   const body = [
     `<h1>${escapeHtml(title)}</h1>`,
@@ -46,7 +46,7 @@ export function pageOf({ title, name, parties, facts, tables, notes }: Paper): s
   );
 }
 
-/** A text of people, which keeps its direction to itself. */
+/** User text, isolated so that it does not affect the direction of the text around it. */
 const own = (text: string) => `<bdi>${escapeHtml(text)}</bdi>`;
 
 const partyOf = ({ label, name, lines }: Party) =>

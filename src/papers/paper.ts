@@ -1,11 +1,11 @@
 /**
- * A document for people to keep: what it says, apart from how it looks. `pdfOf` and `pageOf` make a PDF and a page for the
- * browser of it. All texts are plain, in any script.
+ * A document: its content, independent of its layout. `pdfOf` and `pageOf` render it as a PDF and as a web page. All
+ * texts are plain, in any script.
  */
 export interface Paper {
-  /** What it is: its heading. */
+  /** The heading. */
   readonly title: string;
-  /** What it is called among others of its kind: in the properties of the file and at the foot of every page. */
+  /** The name that distinguishes it from others, in the file's properties and at the foot of every page. */
   readonly name: string;
   /** When it was made, in milliseconds since 1970. */
   readonly at: number;
@@ -16,11 +16,11 @@ export interface Paper {
   readonly notes: readonly string[];
 }
 
-/** Whom a document is from or for. */
+/** The sender or recipient of a document. */
 export interface Party {
   readonly label: string;
   readonly name: string;
-  /** What is below the name: address, numbers. */
+  /** The lines below the name: address, numbers. */
   readonly lines: readonly string[];
 }
 
@@ -34,14 +34,14 @@ export interface Table {
 
 export interface Column {
   readonly title: string;
-  /** Figures stand to the right and are never broken. */
+  /** Figures are right-aligned and never broken. */
   readonly isFigure?: boolean;
 }
 
 export interface Row {
   /** One text for each column. */
   readonly cells: readonly string[];
-  /** It sums the others up. */
+  /** Whether it sums the others. */
   readonly isSum?: boolean;
 }
 

@@ -14,11 +14,11 @@ const STRONG: TextStyle = { size: 10, weight: 'strong', colour: INK };
 const LEADING = 1.4;
 const GUTTER = 20;
 
-const REWRITTEN = 'Letters that the fonts of this document lack are written in Latin ones.';
+const REWRITTEN = 'Letters missing from the fonts of this document are written in Latin letters.';
 
 /**
- * The document as a tagged PDF 1.7 on A4, whole: its first byte is sent when its last is known. Fonts are embedded. Letters of
- * a script without a font are written in Latin ones, and a note says so.
+ * The document as a tagged PDF 1.7 on A4, complete: nothing is sent before it is finished. Fonts are embedded. Letters of
+ * a script without a font are written in Latin letters, and a note says so.
  */
 export async function pdfOf(paper: Paper, attachment?: Attachment): Promise<Buffer> {
   const { all, strong } = textsOf(paper);
@@ -26,7 +26,7 @@ export async function pdfOf(paper: Paper, attachment?: Attachment): Promise<Buff
   const document = new PDFDocument({
     size: 'A4',
     margin: 0,
-    font: undefined as unknown as string, // else it loads one that nothing is written in
+    font: undefined as unknown as string, // otherwise it loads a font that is never used
     bufferPages: true,
     tagged: true,
     lang: 'en',
@@ -47,13 +47,13 @@ export async function pdfOf(paper: Paper, attachment?: Attachment): Promise<Buff
   return bytes;
 }
 
-/** A file within a PDF, for programs: the PDF becomes PDF/A-3, which is made to be kept. */
+/** A file inside a PDF, for programs. It makes the PDF a PDF/A-3, which is meant for archiving. */
 export interface Attachment {
   readonly name: string;
   readonly type: string;
   readonly description: string;
   readonly content: Uint8Array;
-  /** What its kind wants in the metadata of the PDF (XMP). */
+  /** The XMP metadata that this kind of attachment requires. */
   readonly metadata: string;
 }
 
@@ -64,7 +64,7 @@ function attach(document: PDFKit.PDFDocument, { content, metadata, ...file }: At
   document.appendXML(metadata);
 }
 
-/** Every text of a document, and those of them that are strong. */
+/** Every text of a document, and the bold ones. */
 function textsOf({ title, name, parties, facts, tables, notes }: Paper): {
   all: string[];
   strong: string[];
@@ -87,7 +87,7 @@ function textsOf({ title, name, parties, facts, tables, notes }: Paper): {
   return { all: [...strong, ...rest], strong };
 }
 
-/** Draws lines one below the other, each as an element of its own; returns where they end. */
+/** Draws lines below each other, each as its own element. Returns where they end. */
 function drawLines(
   { pen, tag }: Sheet,
   lines: readonly (readonly [text: string, style: TextStyle, type?: string])[],
@@ -134,7 +134,7 @@ function drawNote(sheet: Sheet, note: string): void {
   sheet.y = drawLines(sheet, [[note, LABEL]], { x: LEFT, y: sheet.y, width: WIDTH }) + 4;
 }
 
-/** The name of the document and the number of the page below every page. They are no part of its content. */
+/** The name of the document and the page number at the foot of every page. They are not part of its content. */
 function drawFeet(pen: Pen, { name }: Paper): void {
   const { document } = pen;
   const { count } = document.bufferedPageRange();

@@ -16,9 +16,9 @@ export interface TextStyle {
 export interface Pen {
   readonly document: Document;
   width(text: string, style: TextStyle): number;
-  /** Draws a line whose letters stand on `baseline`. */
+  /** Draws a line of letters on `baseline`. */
   line(text: string, style: TextStyle, at: { readonly x: number; readonly baseline: number }): void;
-  /** The lines of a text that are no wider: broken between words, and within a word that is longer than a line. */
+  /** Breaks a text into lines no wider than `width`, between words, or within a word that is longer than a line. */
   lines(text: string, style: TextStyle, width: number): string[];
 }
 

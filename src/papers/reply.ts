@@ -10,13 +10,13 @@ export const PAPER_TYPES: Readonly<Record<PaperFormat, string>> = {
   html: 'text/html',
 };
 
-// the page loads nothing and leads nowhere
+// the page loads nothing and links nowhere
 const POLICY =
   "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
 /**
- * 200 with a document that a task makes in a thread, as a PDF to save or as a page that a browser shows. `name` is that of the
- * file, without its extension. Throws `too_much_work`.
+ * Responds 200 with a document that a thread makes, as a PDF to save or as a page for the browser. `name` is the file
+ * name without its extension. Throws `too_much_work`.
  */
 export async function paperReply<Input extends { readonly format: PaperFormat }>(
   { threads, account }: { readonly threads: Threads; readonly account: AccountId },

@@ -12,7 +12,7 @@ export const WIDTH = PAGE_WIDTH - 2 * LEFT;
 /** Where the content of a page ends; its foot is below. */
 export const BOTTOM = PAGE_HEIGHT - 72;
 
-/** Drawn letter by letter as it is read. */
+/** Text that is drawn in reading order, letter by letter. */
 const PLAIN = /^[\x20-\x7e]*$/;
 
 type Element = PDFKit.PDFStructureElement;
@@ -20,16 +20,16 @@ type Element = PDFKit.PDFStructureElement;
 /** The pages of a document, filled from the top. */
 export interface Sheet {
   readonly pen: Pen;
-  /** Where the next thing goes on the page. */
+  /** The position of the next element on the page. */
   y: number;
-  /** Goes on at the top of a new page. */
+  /** Continues at the top of a new page. */
   turn(): void;
   /**
-   * Draws an element of the structure that screen readers follow. `text` is what it says, whichever shapes and order its letters
-   * have on the page; `into` the element around it.
+   * Draws an element of the structure for screen readers. `text` is its content, independent of the shapes and order of
+   * its letters on the page. `into` is the enclosing element.
    */
   tag(type: string, text: string, draw: () => void, into?: Element): void;
-  /** Begins an element that has others in it. End it. */
+  /** Begins an element that contains others. The caller ends it. */
   open(type: string, into?: Element): Element;
   /** Ends the structure. */
   end(): void;

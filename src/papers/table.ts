@@ -13,11 +13,11 @@ const LEADING = 1.35;
 const PADDING = 4;
 const GAP = 10;
 
-/** Draws a table with its title. Its head is drawn again on every page it reaches. */
+/** Draws a table with its title. Its head is repeated on every page. */
 export function drawTable(sheet: Sheet, table: Table, styles: TableStyles): void {
   const { pen } = sheet;
   const widths = widthsOf(pen, table, styles);
-  // a title stays with its head and its first two rows
+  // a title stays together with its head and its first two rows
   if (sheet.y + styles.title.size * 2 + rowHeight(1, styles) * 3 > BOTTOM) sheet.turn();
   sheet.tag('H2', table.title, () =>
     pen.line(table.title, styles.title, { x: LEFT, baseline: sheet.y + styles.title.size }),
@@ -40,7 +40,10 @@ const styleOf = ({ isSum }: Row, { cell }: TableStyles): TextStyle =>
   isSum ? { ...cell, weight: 'strong' } : cell;
 const rowHeight = (lines: number, { cell }: TableStyles) => lines * cell.size * LEADING + 2 * PADDING;
 
-/** Figures take what they need. Of the rest, columns that need less than an equal share take that, and leave more to the others. */
+/**
+ * Figures get the width they need. Of the rest, columns that need less than an equal share get their width, and leave
+ * more to the others.
+ */
 function widthsOf(pen: Pen, { columns, rows }: Table, styles: TableStyles): number[] {
   const natural = columns.map(({ title }, index) =>
     Math.max(
@@ -60,7 +63,7 @@ function widthsOf(pen: Pen, { columns, rows }: Table, styles: TableStyles): numb
     share = Number.POSITIVE_INFINITY;
   }
   const last = columns.findLastIndex(({ isFigure }) => !isFigure);
-  // what nobody needs stands before the last figures, which end at the margin
+  // spare width goes before the last figures, which end at the margin
   const spare = share === Number.POSITIVE_INFINITY ? room : 0;
   return natural.map((width, index) => {
     if (columns[index]?.isFigure) return width;
@@ -82,7 +85,7 @@ function drawHead(sheet: Sheet, { columns }: Table, { widths, styles, into }: Dr
   rule(sheet, 0.8);
 }
 
-/** The head on a page after the first: seen, but not read aloud again. */
+/** The head on a page after the first: visible, but not read aloud again. */
 function repeatHead(sheet: Sheet, { columns }: Table, { widths, styles }: Drawn): void {
   const { pen } = sheet;
   pen.document.markContent('Artifact', { type: 'Layout' });
@@ -146,7 +149,7 @@ function eachCell(
   }
 }
 
-/** A line across the page. */
+/** A horizontal line across the page. */
 function rule({ pen: { document }, y }: Sheet, thickness: number): void {
   document.markContent('Artifact', { type: 'Layout' });
   document

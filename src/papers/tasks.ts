@@ -2,15 +2,15 @@ import { type Task, taskOf } from '../threads/task.ts';
 import type { Paper } from './paper.ts';
 import type { Attachment } from './pdf.ts';
 
-/** The kinds of files that a document is made as. */
+/** The formats of a document. */
 export const PAPER_FORMATS = ['pdf', 'html'] as const;
 export type PaperFormat = (typeof PAPER_FORMATS)[number];
 
-/** A document to be made. */
+/** A document to make. */
 export interface PaperOrder {
   readonly paper: Paper;
   readonly format: PaperFormat;
-  /** A file to put into a PDF. */
+  /** A file to embed in a PDF. */
   readonly attachment?: Attachment | undefined;
 }
 

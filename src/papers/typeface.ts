@@ -9,37 +9,37 @@ import { type Level, levelsOf, shaped } from './writing.ts';
 export type Weight = 'regular' | 'strong';
 const WEIGHTS: Readonly<Record<Weight, number>> = { regular: 400, strong: 600 };
 
-/** A piece of a line in one font, left of the piece that follows. */
+/** A piece of a line in one font. */
 export interface Run {
   /** The name of its font in `fonts`. */
   readonly font: string;
   readonly text: string;
 }
 
-/** The fonts that a document needs, and which of them its texts are drawn with. */
+/** The fonts of a document, and which of them its texts use. */
 export interface Typeface {
-  /** By name: TrueType, with the characters of the document alone. */
+  /** By name: TrueType, with only the characters of the document. */
   readonly fonts: ReadonlyMap<string, Buffer>;
   /** The pieces of a line from left to right. */
   runs(text: string, weight: Weight): Run[];
-  /** The text as it is drawn: what no font has is in Latin letters. */
+  /** The text as drawn: characters without a font are written in Latin letters. */
   written(text: string): string;
   /** Whether any text was rewritten. */
   readonly isRewritten: boolean;
 }
 
-/** A text without anything invisible, composed, on one line. */
+/** A text on one line, composed (NFC) and without invisible characters. */
 const tidy = (text: string) => visible(text.normalize('NFC')).replaceAll(/\s+/g, ' ');
 
 const charactersOf = (texts: Iterable<string>) => new Set([...texts].flatMap((text) => [...tidy(text)]));
 
-/** Marks and joiners belong to the letter before them, so they are drawn with its font. */
+/** Marks and joiners belong to the preceding letter, so they are drawn with its font. */
 const JOINS = /^[\p{M}\u200c\u200d]$/u;
-/** What is drawn for a character that has no font and no Latin letters. */
+/** Drawn for a character without a font and without Latin letters. */
 const UNKNOWN = '\ufffd';
 const LATIN = Array.from({ length: 95 }, (_, index) => String.fromCharCode(32 + index)).join('') + UNKNOWN;
 
-/** The fonts for texts of both weights. What is strong is a part of all. */
+/** The fonts for texts of both weights. `strong` is a subset of `all`. */
 export async function typefaceFor(all: readonly string[], strong: readonly string[]): Promise<Typeface> {
   const characters = charactersOf([...all, LATIN]);
   const { covered, missing } = await cover(characters);
@@ -73,7 +73,7 @@ interface Covered {
   readonly has: ReadonlySet<string>;
 }
 
-/** The faces for some characters, and the characters that none has. */
+/** The faces for some characters, and the characters that no face has. */
 async function cover(
   characters: ReadonlySet<string>,
 ): Promise<{ covered: ReadonlyMap<Face, Covered>; missing: ReadonlySet<string> }> {
@@ -98,7 +98,7 @@ function charactersIn(font: Buffer): ReadonlySet<string> {
     const read = create(font);
     return new Set('characterSet' in read ? read.characterSet.map((each) => String.fromCodePoint(each)) : []);
   } catch {
-    return new Set(); // fontkit cannot read a font that has none
+    return new Set(); // fontkit cannot read a font without characters
   }
 }
 

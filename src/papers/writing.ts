@@ -1,12 +1,12 @@
 import bidiFactory from 'bidi-js';
 
-// its types describe an ES module, while Node gets the CommonJS one, which is the function itself
+// its types describe an ES module, but Node loads the CommonJS one, which is the function itself
 const bidi = (bidiFactory as unknown as typeof bidiFactory.default)();
 
-/** How deep a character is embedded in text of the other direction (UAX #9): odd = it runs from right to left. */
+/** The embedding level of a character (UAX #9): odd = right to left. */
 export type Level = number;
 
-/** The level of each UTF-16 unit of a line, whose own direction is that of its first letter. */
+/** The level of each UTF-16 unit of a line. The base direction is that of its first letter. */
 export function levelsOf(text: string): Uint8Array {
   return bidi.getEmbeddingLevels(text, 'auto').levels;
 }
@@ -16,13 +16,12 @@ interface Piece {
   readonly level: Level;
 }
 
-// the fonts with letters that run from right to left have these two scripts alone
+// only these scripts have fonts with right-to-left letters
 const LEFTWARD = /[\p{Script=Arabic}\p{Script=Hebrew}]/u;
 
 /**
- * The pieces of a line, in the order they are read, from left to right (UAX #9, rule L2), each as the text that fontkit must get.
- * fontkit turns a piece around when its first letter is of a script that runs leftward, so a piece is turned around here
- * where that is not the same.
+ * The pieces of a line, from left to right (UAX #9, rule L2), each as the text to pass to fontkit. fontkit reverses a
+ * piece if its first letter is of a right-to-left script, so a piece is reversed here where that differs.
  */
 export function shaped<Each extends Piece>(pieces: readonly Each[]): Each[] {
   const highest = Math.max(0, ...pieces.map(({ level }) => level));
@@ -35,7 +34,7 @@ export function shaped<Each extends Piece>(pieces: readonly Each[]): Each[] {
   });
 }
 
-/** Turns around each row of neighbours of at least this level. */
+/** Reverses each run of neighbours of at least this level. */
 function turned<Each extends Piece>(pieces: readonly Each[], level: Level): Each[] {
   const result: Each[] = [];
   let row: Each[] = [];
@@ -49,13 +48,13 @@ function turned<Each extends Piece>(pieces: readonly Each[], level: Level): Each
   return [...result, ...row];
 }
 
-/** Brackets open to the other side in text from right to left. */
+/** Brackets are mirrored in right-to-left text. */
 const mirrored = (text: string) =>
   [...text].map((character) => bidi.getMirroredCharacter(character) ?? character).join('');
 
 const graphemes = new Intl.Segmenter('en', { granularity: 'grapheme' });
 
-/** The graphemes of a text: what a reader takes for one character. */
+/** The graphemes of a text: what a reader perceives as one character. */
 export const graphemesOf = (text: string): string[] =>
   [...graphemes.segment(text)].map(({ segment }) => segment);
 

@@ -1,18 +1,18 @@
 import { readSync } from 'node:fs';
 
-/** A file that a request brought, as a thread of the same process is given it. */
+/** An uploaded file, as shared with a thread of the same process. */
 export interface SharedFile {
   readonly bytes: number;
   readonly descriptor: number;
 }
 
-/** What of a file a thread can be given. */
+/** The part of a file that can be shared with a thread. */
 export const sharedFile = ({ bytes, descriptor }: SharedFile): SharedFile => ({ bytes, descriptor });
 
-// Small enough that what a reader makes of a piece is collected early: larger strings wait for a full collection.
+// Small enough that the strings a reader makes of a piece are collected early: larger ones wait for a full collection.
 const PIECE_BYTES = 1 << 16;
 
-/** The bytes of the file, piece by piece. Nothing else of its thread runs meanwhile. */
+/** The bytes of the file, piece by piece. Blocks its thread meanwhile. */
 export function* piecesOf({ descriptor }: SharedFile): Generator<Buffer> {
   for (let position = 0; ; ) {
     const piece = Buffer.allocUnsafe(PIECE_BYTES);
@@ -28,7 +28,7 @@ export function bytesOf(file: SharedFile): Buffer {
   const all = Buffer.allocUnsafe(file.bytes);
   for (let at = 0; at < all.length; ) {
     const count = readSync(file.descriptor, all, at, all.length - at, at);
-    if (count === 0) throw new Error('the file is shorter than it was');
+    if (count === 0) throw new Error('the file is shorter than before');
     at += count;
   }
   return all;

@@ -6,54 +6,54 @@ import type { Result } from './serve.ts';
 import type { Task } from './task.ts';
 import { turnsOf } from './turns.ts';
 
-/** For whom a thread works, and how. */
+/** How a thread runs a task for an account. */
 export interface Work<Question, Answer> {
   readonly account: AccountId;
-  /** Answers what the task asks, one question after the other. If it throws, the task ends, and with it `run`. */
+  /** Answers the task's questions one at a time. If it throws, the task ends, and `run` throws the same. */
   answer?(question: Question): Promise<Answer>;
 }
 
-/** Threads beside the event loop, for what takes processor time: reading files and making documents. */
+/** Threads for work that takes processor time, such as reading files and making documents. */
 export interface Threads {
   /**
-   * Runs a task in a thread. Throws what the task throws; `too_much_work` when the thread ran out of memory or said nothing
-   * for too long, and was ended. `inTurn` waits until the account may: for tasks that nothing else limits.
+   * Runs a task in a thread. Throws what the task throws, or `too_much_work` if the thread was ended because it ran out
+   * of memory or was silent for too long. `inTurn` waits for the account's turn: for tasks that nothing else limits.
    */
   run<Input, Output, Question, Answer>(
     task: Task<Input, Output, Question, Answer>,
     input: Input,
     work: Work<Question, Answer> & { readonly inTurn?: true },
   ): Promise<Output>;
-  /** How many there are. */
+  /** The number of threads. */
   count(): number;
-  /** Ends them, whatever they do. */
+  /** Ends all threads, even working ones. */
   close(): Promise<void>;
 }
 
 interface ThreadOptions {
   /** The path of the program that exports the tasks. */
   readonly program: string;
-  /** How many files are read at once at most: each has a thread. */
+  /** The maximum number of files read at once, each by a thread. */
   readonly files: number;
-  /** How a task ended: the thread did it, refused to, or was ended. */
+  /** How a task ended: done, refused by the task, or ended by the pool. */
   onTask(task: string, outcome: 'done' | 'refused' | 'ended'): void;
   onEnded(task: string, why: string): void;
   /** Megabytes of values that a thread may hold; default 512. */
   readonly memory?: number;
-  /** How long a task may work without a question, in milliseconds; default 2 minutes. */
+  /** How long a task may work without asking a question, in milliseconds; default 2 minutes. */
   readonly silenceMs?: number;
 }
 
-/** Documents that are made at once. */
+/** The maximum number of documents made at once. */
 const DOCUMENTS = 2;
 const MEMORY_MB = 512;
 const SILENCE_MS = 120_000;
-/** A thread without work is ended after this. */
+/** An idle thread is ended after this time. */
 const IDLE_MS = 30_000;
-/** The event loop goes first: what a thread has to do can wait. */
+/** The event loop has priority over threads. */
 const NICE = 5;
 
-/** The threads of a server. None is started before it is needed, nor is the package loaded that keeps them. */
+/** Creates the threads of a server. Threads start, and their package loads, on first use. */
 export function createThreads(options: ThreadOptions): Threads {
   const { memory = MEMORY_MB, silenceMs = SILENCE_MS } = options;
   const documents = turnsOf(DOCUMENTS);
@@ -71,7 +71,7 @@ export function createThreads(options: ThreadOptions): Threads {
       niceIncrement: NICE,
       recordTiming: false,
     });
-    // of a thread that ends while nobody waits for it; without a listener it would end the process
+    // for a thread that ends while idle; without a listener the error would end the process
     started.on('error', (error: Error) => options.onEnded('', error.message));
     running = started;
     return started;
@@ -93,7 +93,7 @@ export function createThreads(options: ThreadOptions): Threads {
           options.onTask(task.name, 'done');
           return result.output;
         }
-        if ('output' in result) throw new Error('a task went on without an answer');
+        if ('output' in result) throw new Error('the task continued without an answer');
         const { reason, message, headers } = result.failure;
         throw fail(reason, message, headers);
       } catch (error) {
@@ -126,14 +126,14 @@ const memoryIn = (error: unknown, memory: number): string | null =>
 
 interface Watch {
   readonly signal: AbortSignal;
-  /** The thread works. */
+  /** The thread begins to work. */
   begin(): void;
-  /** It waits for us. */
+  /** The thread waits for an answer. */
   pause(): void;
   end(): void;
 }
 
-/** Aborts its signal when a thread works for too long without a word. */
+/** Aborts its signal if a thread is silent for too long. */
 function watchOf(silenceMs: number): Watch {
   const controller = new AbortController();
   let timer: NodeJS.Timeout | undefined;
@@ -146,7 +146,7 @@ function watchOf(silenceMs: number): Watch {
   return { signal: controller.signal, begin, pause, end: pause };
 }
 
-/** Answers the questions of a thread; returns what tells how that failed first. */
+/** Answers a thread's questions. Returns a function that gives the first error. */
 function answering<Question, Answer>(
   port: MessagePort,
   answer: ((question: Question) => Promise<Answer>) | undefined,

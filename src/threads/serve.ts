@@ -2,14 +2,14 @@ import type { MessagePort } from 'node:worker_threads';
 import { Failure, type ReasonName } from '../kernel/errors.ts';
 import type { Ask, Task } from './task.ts';
 
-/** What a thread is given. */
+/** The input of a thread. */
 interface Call<Input> {
   readonly input: Input;
-  /** Where questions are answered. */
+  /** Where questions are asked. */
   readonly port: MessagePort;
 }
 
-/** What a thread gives back. An error of ours would lose its reason on the way. */
+/** The output of a thread. One of our errors would lose its reason if it were thrown. */
 export type Result<Output> =
   | { readonly output: Output }
   | {
@@ -20,7 +20,7 @@ export type Result<Output> =
       };
     };
 
-/** What the program of threads exports under the name of a task. `load` gets the code when it is first needed. */
+/** Wraps a task's function for export by the thread program. `load` imports the code on first use. */
 export function served<Input, Output, Question, Answer>(
   _task: Task<Input, Output, Question, Answer>,
   load: () => Promise<(input: Input, ask: Ask<Question, Answer>) => Promise<Output>>,
@@ -39,7 +39,7 @@ export function served<Input, Output, Question, Answer>(
   };
 }
 
-/** Asks one question after the other. */
+/** Asks one question at a time. */
 function asking<Question, Answer>(port: MessagePort): Ask<Question, Answer> {
   let before: Promise<unknown> = Promise.resolve();
   const ask = (question: Question) =>
@@ -51,8 +51,8 @@ function asking<Question, Answer>(port: MessagePort): Ask<Question, Answer> {
       port.postMessage(question);
     });
   return (question) => {
-    const asked = before.then(() => ask(question));
-    before = asked.catch(() => undefined);
-    return asked;
+    const answer = before.then(() => ask(question));
+    before = answer.catch(() => undefined);
+    return answer;
   };
 }

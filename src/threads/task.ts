@@ -1,20 +1,19 @@
 declare const types: unique symbol;
 
 /**
- * Something that a thread does, by the name under which the program of threads exports it. In and out go values that can be
- * cloned. While it runs, it can ask whoever started it a `Question`, for example for rows of the database, which threads do
- * not reach.
+ * A function that a thread runs, named as the thread program exports it. Inputs and outputs must be cloneable. While it
+ * runs, it can ask its caller a `Question`, for example for rows of the database, which threads cannot reach.
  */
 export interface Task<Input, Output, Question = never, Answer = never> {
   readonly name: string;
-  /** What it does, for a message: it completes `the server gave up …`. */
+  /** What it does, as in `the server gave up …`. */
   readonly what: string;
   readonly [types]?: (input: Input, ask: Ask<Question, Answer>) => Promise<Output>;
 }
 
 export type Ask<Question, Answer> = (question: Question) => Promise<Answer>;
 
-/** The function that does a task. */
+/** The function that performs a task. */
 export type WorkOf<Some> =
   Some extends Task<infer Input, infer Output, infer Question, infer Answer>
     ? (input: Input, ask: Ask<Question, Answer>) => Promise<Output>

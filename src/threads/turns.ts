@@ -1,14 +1,14 @@
-/** Waits for a turn of an account; resolves to what ends it. */
+/** Waits for an account's turn. Resolves to a function that ends it. */
 export type Turns = (account: string) => Promise<() => void>;
 
 /**
- * Gives turns, `most` at once and at most half of them to one account. Accounts that wait take turns, so that one with hundreds
- * waiting delays the next of another by one turn.
+ * Gives out turns: up to `most` at once, and at most half of them to one account. Waiting accounts alternate, so one with
+ * hundreds of tasks delays another by one turn.
  */
 export function turnsOf(most: number): Turns {
   const mostOfOne = Math.ceil(most / 2);
   const running = new Map<string, number>();
-  /** Who waits, by account; whose turn was last stands last. */
+  /** Waiting tasks by account; the account that was served last is last. */
   const waiting = new Map<string, (() => void)[]>();
   let all = 0;
 

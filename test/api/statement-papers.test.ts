@@ -154,7 +154,7 @@ describe('the statement of an affiliate as a PDF', () => {
       const { id } = await makeAffiliate(api, { name_first: 'ሰላም', name_last: null });
       const { text } = readPdf(await pdfOf(id));
       expect(text).toMatch(/^.* selam$/m);
-      expect(text).toContain('Letters that the fonts of this document lack are written in Latin ones.');
+      expect(text).toContain('Letters missing from the fonts of this document are written in Latin letters.');
     },
   );
 

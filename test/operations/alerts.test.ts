@@ -117,7 +117,7 @@ describe('by e-mail', () => {
     await keepHouse(world, 'endpoint alerts');
     await passTime();
     const recovered = await mail.untilMail(owner.email, 'Endpoint recovered');
-    expect(recovered.text).toContain('takes events again');
+    expect(recovered.text).toContain('accepts events again');
     expect(await noticesOf(api)).toHaveLength(5);
     await endpoint.close();
   });
@@ -477,9 +477,9 @@ describe('the expiry of a client certificate', () => {
     }
     expect(told).toEqual([1, 1, 2, 2, 3, 3, 4, 4]);
     await passTime();
-    const { text } = await mail.untilMail(owner.email, 'Client certificate ending');
+    const { text } = await mail.untilMail(owner.email, 'Client certificate expiring');
     expect(text).toMatch(
-      /endpoint at shop\.example\.com ended at \d{4}-\d\d-\d\d \d\d:\d\d UTC\. Set the next one: /,
+      /endpoint at shop\.example\.com expired at \d{4}-\d\d-\d\d \d\d:\d\d UTC\. Set the next one: /,
     );
     expect(text).toContain(`http://pay.example.com/webhooks/${id}`);
     expect(text).not.toContain('very-secret');

@@ -6,22 +6,22 @@ import { ALERT_KINDS } from '../../notices/kinds.ts';
 import { lastMessageColumns } from '../../notices/notices.ts';
 import { alertKind } from '../settings/record.ts';
 
-const name = { ...text(100), description: 'your own name of it' };
+const name = { ...text(100), description: 'your name for it' };
 const format = Type.Enum(['webhook', 'slack'], {
   title: 'AlertFormat',
   description:
-    'webhook: a JSON object, signed as Standard Webhooks; slack: what an incoming webhook of Slack takes, and of Mattermost',
+    'webhook: a JSON object, signed as Standard Webhooks; slack: the format of incoming webhooks of Slack and Mattermost',
 });
 const url = Type.String({
   minLength: 1,
   maxLength: 2048,
-  description: 'where messages are sent by POST; it is stored encrypted and not shown again',
+  description: 'receives messages by POST; stored encrypted and not shown again',
   examples: ['https://hooks.slack.com/services/T000/B000/NotASecret'],
 });
 const kinds = Type.Array(alertKind, {
   uniqueItems: true,
   maxItems: ALERT_KINDS.length,
-  description: 'what it is told',
+  description: 'the alerts it receives',
 });
 
 const fields = {
@@ -29,13 +29,13 @@ const fields = {
   object: Type.Literal('alert_channel'),
   name: Type.String(),
   format,
-  host: Type.String({ description: 'of the URL', examples: ['hooks.slack.com'] }),
+  host: Type.String({ description: 'the host of the URL', examples: ['hooks.slack.com'] }),
   kinds,
   last_sent_at: nullable({
     ...timestamp,
-    description: 'when a message was last taken, within the last week',
+    description: 'when a message was last accepted, within the last week',
   }),
-  last_error: nullable(Type.String({ description: 'why the last try failed; null when it was taken' })),
+  last_error: nullable(Type.String({ description: 'why the last try failed; null if it succeeded' })),
   created_at: timestamp,
   updated_at: timestamp,
 };
@@ -64,7 +64,7 @@ export const newAlertChannel = strict(
     secret: nullable(
       Type.String({
         description:
-          'signs the messages of a webhook; shown once; null for Slack, and when a stored answer is replayed',
+          'signs the messages of a webhook; shown once; null for Slack, and when a stored response is replayed',
         examples: ['whsec_NotASecretNotASecretNotASecretNotASecret0='],
       }),
     ),
@@ -73,20 +73,20 @@ export const newAlertChannel = strict(
 );
 export type NewAlertChannel = Static<typeof newAlertChannel>;
 
-/** The record with the secret that was just made; null = it has none. */
+/** The record with its new secret, or null for none. */
 export const withSecret = (json: Json<AlertChannel>, secret: string | null): Json<NewAlertChannel> =>
   extended(json, { secret: toJson(secret) });
 
-/** What a channel is made of. */
+/** The input of a channel. */
 export const alertChannelInput = strict({
   name,
   format,
   url,
-  kinds: Type.Optional({ ...kinds, description: 'what it is told; default: everything' }),
+  kinds: Type.Optional({ ...kinds, description: 'the alerts it receives; default: all' }),
 });
 export type AlertChannelInput = Static<typeof alertChannelInput>;
 
-/** What may be changed of one. */
+/** The changeable fields of a channel. */
 export const alertChannelChange = strict({
   name: Type.Optional(name),
   url: Type.Optional(url),

@@ -22,8 +22,8 @@ export const create = writeRoute({
   access: 'full',
   summary: 'Create an alert channel',
   description:
-    'A webhook or a Slack channel that is told what people of the account are told by e-mail. The URL may lead where those ' +
-    'of webhook endpoints may.',
+    'A webhook or Slack channel that receives the alerts that users get by e-mail. The URL may lead to the same hosts as ' +
+    'those of webhook endpoints.',
   body: alertChannelInput,
   returns: { 201: newAlertChannel },
   errors: ['invalid_url', 'too_many_channels'],
@@ -61,7 +61,7 @@ export const remove = writeRoute({
   path: '/v2/alert-channels/{channel_id}',
   access: 'full',
   summary: 'Delete an alert channel',
-  description: 'What waits to be sent there is not sent any more.',
+  description: 'Alerts that still wait to be sent there are dropped.',
   returns: { 204: null },
   errors: ['resource_missing'],
   handle: async ({ tx, account, params }) => {
@@ -76,8 +76,7 @@ export const test = writeRoute({
   path: '/v2/alert-channels/{channel_id}/test',
   access: 'full',
   summary: 'Send a test to an alert channel',
-  description:
-    'It is sent within seconds; `last_sent_at` and `last_error` of the channel say what came of it.',
+  description: 'It is sent within seconds; `last_sent_at` and `last_error` of the channel show the result.',
   returns: { 200: alertTest },
   errors: ['resource_missing'],
   handle: async ({ tx, account, params }) => ok(await testChannel(tx, account, params.channel_id)),

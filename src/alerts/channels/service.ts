@@ -23,7 +23,7 @@ import { openTarget, sealTarget } from './target.ts';
 
 const MOST_CHANNELS = 20;
 
-/** Who asks, and what is needed to handle URLs. */
+/** The caller, and what is needed to handle URLs. */
 interface Caller {
   readonly account: AccountId;
   readonly vault: Vault;
@@ -50,7 +50,9 @@ function checkUrl(url: string, addresses: AddressRules): void {
   if (refusal !== null) throw fail('invalid_url', `url must ${refusal}`);
 }
 
-/** Makes a channel; the response has the secret of a webhook. Throws `invalid_url`, `invalid_body`, `too_many_channels`. */
+/**
+ * Creates a channel. The response has the secret of a webhook. Throws `invalid_url`, `invalid_body`, `too_many_channels`.
+ */
 export async function createChannel(
   tx: Tx,
   caller: Caller,
@@ -78,7 +80,7 @@ export async function createChannel(
   return withSecret(json, secret);
 }
 
-/** Changes the named fields; the secret stays. Throws `resource_missing`, `invalid_url`, `invalid_body`. */
+/** Changes the given fields and keeps the secret. Throws `resource_missing`, `invalid_url`, `invalid_body`. */
 export async function changeChannel(
   tx: Tx,
   caller: Caller,
@@ -103,7 +105,7 @@ export async function changeChannel(
   return getChannel(tx, account, id);
 }
 
-/** Deletes a channel with what waits for it. Throws `resource_missing`. */
+/** Deletes a channel and its waiting alerts. Throws `resource_missing`. */
 export async function deleteChannel(tx: Tx, account: AccountId, id: string): Promise<void> {
   if (!(await deleteRow(tx, account, uuidOfChannel(id)))) throw missing();
 }

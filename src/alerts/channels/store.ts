@@ -38,7 +38,7 @@ export function readChannel(
   return maybeRecord(db, record, sql`alert_channels c where c.account_id = ${account} and c.id = ${id}`);
 }
 
-/** The sealed target of a channel, which nobody else changes until the transaction ends; or null. */
+/** The sealed target of a channel, locked until the transaction ends, or null. */
 export async function lockTarget(tx: Tx, account: AccountId, id: AlertChannelId): Promise<Buffer | null> {
   const found = await maybeRow<{ target: Buffer }>(
     tx,
@@ -47,7 +47,9 @@ export async function lockTarget(tx: Tx, account: AccountId, id: AlertChannelId)
   return found?.target ?? null;
 }
 
-/** How many channels an account has, and an id for another. Nobody else makes one until the transaction ends. */
+/**
+ * The number of an account's channels, and an id for another. Holds a lock on their creation until the transaction ends.
+ */
 export async function lockAndCount(
   tx: Tx,
   account: AccountId,
@@ -59,7 +61,7 @@ export async function lockAndCount(
   );
 }
 
-/** Columns to write, with values as PostgreSQL takes them. */
+/** Columns to write, with values for PostgreSQL. */
 export type Columns = Readonly<Record<string, unknown>>;
 
 export async function insertChannel(
@@ -90,7 +92,7 @@ export async function updateChannel(
   );
 }
 
-/** Deletes a channel with what waits for it; false when there is none. */
+/** Deletes a channel and its waiting alerts. Returns false if there is none. */
 export async function deleteRow(tx: Tx, account: AccountId, id: AlertChannelId): Promise<boolean> {
   const gone = await rows(
     tx,

@@ -1,13 +1,13 @@
 import type { AccountId, AlertChannelId } from '../../kernel/ids.ts';
 import type { AccountVault, SealedIn } from '../../kernel/vault.ts';
 
-/** Where a channel is, and the secret that signs its requests; null = they are not signed. */
+/** The URL of a channel, and the secret that signs its requests; null = they are not signed. */
 export interface Target {
   readonly url: string;
   readonly secret: string | null;
 }
 
-/** Where the target of a channel is sealed. */
+/** What the target of a channel is sealed to. */
 export const placeOfTarget = (account: AccountId, channel: AlertChannelId): SealedIn => ({
   account,
   place: `alert channel ${channel} target`,
@@ -23,7 +23,7 @@ export function sealTarget(
   return vault.seal(JSON.stringify(target), placeOfTarget(account, channel), fingerprint);
 }
 
-/** Throws SecretKeyError when it was sealed under a key that this process does not hold. */
+/** Throws SecretKeyError if it was sealed under a key that this process does not have. */
 export function openTarget(
   { account, vault }: AccountVault,
   channel: AlertChannelId,

@@ -8,7 +8,7 @@ import type { Vault } from '../../kernel/vault.ts';
 import { dropEndedLetters, MAIL_CHORE, placeOfLink } from '../../notices/notices.ts';
 import { claimMessages, type Message, noteSent, noteUnsent } from './claim.ts';
 import { composeMail, unlinked } from './compose.ts';
-import { deleteOldNotices, lookAtCertificates, lookAtEndpoints, lookAtPayouts } from './look.ts';
+import { deleteOldNotices, notifyOfCertificates, notifyOfEndpoints, notifyOfPayouts } from './detect.ts';
 import { createMailer, type Mailer, type Unsent } from './mail.ts';
 import { createPoster, postMessage } from './post.ts';
 
@@ -24,14 +24,14 @@ interface Options {
   readonly base: string;
 }
 
-/** The chores of alerts. The two ways of sending do not wait for each other. */
+/** The chores of alerts. E-mail and channels are sent independently. */
 export function alertChores(options: Options): Chore[] {
   const { mail } = options.config;
   const mailer = mail && createMailer(mail);
   return [
-    { name: 'endpoint alerts', everyMs: 30 * SECOND_MS, slice: lookAtEndpoints },
-    { name: 'certificate alerts', everyMs: 10 * MINUTE_MS, slice: lookAtCertificates },
-    { name: 'payout alerts', everyMs: 10 * MINUTE_MS, slice: lookAtPayouts },
+    { name: 'endpoint alerts', everyMs: 30 * SECOND_MS, slice: notifyOfEndpoints },
+    { name: 'certificate alerts', everyMs: 10 * MINUTE_MS, slice: notifyOfCertificates },
+    { name: 'payout alerts', everyMs: 10 * MINUTE_MS, slice: notifyOfPayouts },
     { name: 'alert channels', everyMs: 5 * SECOND_MS, run: () => sendToChannels(options) },
     { name: 'old alerts', everyMs: 60 * MINUTE_MS, forget: deleteOldNotices },
     ...(mailer ? [{ name: MAIL_CHORE, everyMs: 2 * SECOND_MS, run: () => sendByMail(options, mailer) }] : []),
@@ -39,8 +39,8 @@ export function alertChores(options: Options): Chore[] {
 }
 
 /**
- * Claims what is due, sends it outside of any transaction and notes what came of it, until nothing is due. Killed after
- * a message was taken and before that is noted, it is sent again when its lease has ended.
+ * Claims messages that are due, sends them outside any transaction and records the results, until none is due. If the
+ * process is killed between sending and recording, the message is sent again after its lease.
  */
 async function sendAll(
   { db, log }: Options,
@@ -69,7 +69,7 @@ async function sendAll(
   }
 }
 
-/** Sends the e-mail that is due. */
+/** Sends due e-mail. */
 export function sendByMail(options: Options, mailer: Mailer): Promise<void> {
   const { vault, base } = options;
   return sendAll(options, 'mail', async (message) => {

@@ -11,35 +11,35 @@ export interface NoticeGroup {
   readonly data: AlertData;
 }
 
-/** Who gets a message. `email` is null once the person was removed. */
+/** The recipient of a message. `email` is null once the person was removed. */
 export type Recipient =
   | { readonly user: UserId; readonly email: string | null; readonly name: string }
   | { readonly channel: AlertChannelId; readonly format: 'webhook' | 'slack'; readonly target: Buffer };
 
-/** What waits for one recipient, leased to be sent. */
+/** The waiting notices of one recipient, leased to be sent. */
 export interface Message {
   readonly lease: string;
-  /** The same when it is sent again: from the first notice to the last. */
+  /** The first and last notice, so that a repeated message has the same id. */
   readonly id: string;
   readonly account: AccountId;
   readonly accountName: string;
   readonly recipient: Recipient;
   readonly groups: readonly NoticeGroup[];
-  /** The sealed link of a letter. */
+  /** The sealed link of an account message. */
   readonly link: Buffer | null;
 }
 
-/** Messages under way at a time, of one way of sending. */
+/** Concurrent messages for each of the two ways. */
 const AT_ONCE = 10;
-/** Messages to a recipient within an hour; what comes then waits and goes into one message. */
+/** Messages to a recipient within an hour. Later notices wait and go into one message. */
 export const MOST_AN_HOUR = 6;
 /** Longer than the time limit of a message. */
 const LEASE = sql`interval '2 minutes'`;
-/** After each try, in seconds: about a day in all. */
+/** The pause after each try, in seconds: about a day in total. */
 const PAUSES = [60, 300, 900, 3600, 7200, 14_400, 28_800, 28_800];
 
 const isOpen = sql`n.sent_at is null and n.failed_at is null`;
-// a time that is further ahead than it can be was written before the clock was set back
+// a time too far in the future was written before the clock was set back
 const isFree = sql`(n.leased_until is null or n.leased_until not between now() and now() + ${LEASE})`;
 const isDue = sql`n.due_at not between now() and now() + interval '1 day'`;
 
@@ -62,7 +62,7 @@ interface ClaimedRow {
 }
 
 /**
- * Leases what is due by e-mail, or else to channels: everything that waits for a recipient is one message. One process
+ * Leases messages that are due by e-mail or to channels. All waiting notices of a recipient form one message. One process
  * claims at a time (the caller holds the lock). A lease that ends without a result is claimed again.
  */
 export async function claimMessages(tx: Tx, way: 'mail' | 'channels'): Promise<Message[]> {
@@ -127,7 +127,7 @@ function messageOf(groups: readonly ClaimedRow[]): Message | null {
   };
 }
 
-/** Notes that a message was sent. */
+/** Records that a message was sent. */
 export async function noteSent(tx: Tx, lease: string): Promise<void> {
   await rows(
     tx,
@@ -137,8 +137,8 @@ export async function noteSent(tx: Tx, lease: string): Promise<void> {
 }
 
 /**
- * Notes that a message was not sent: it is tried again after a pause, for about a day, unless it is `final`. A secret link
- * is dropped with the notice.
+ * Records that a message was not sent. It is retried after a pause, for about a day, unless the error is `final`. A
+ * secret link is dropped together with its notice.
  */
 export async function noteUnsent(
   tx: Tx,

@@ -3,7 +3,7 @@ import { visible } from '../../kernel/names.ts';
 import { type AlertKind, type LetterKind, textsOf } from '../../notices/kinds.ts';
 import type { Message, NoticeGroup } from './claim.ts';
 
-/** A line of a message, and the screen it is about. */
+/** A line of a message, with the screen it refers to. */
 interface Line {
   readonly kind: AlertKind;
   readonly subject: string | null;
@@ -12,14 +12,14 @@ interface Line {
   readonly url: string;
 }
 
-/** A message in words, before it has a format. */
+/** The content of a message, independent of its format. */
 export interface Composed {
-  /** What happened, without the name of the account: nobody writes into the subject of an e-mail. */
+  /** What happened, without the account's name, so that no user controls the subject of an e-mail. */
   readonly heading: string;
-  /** The same with the name. */
+  /** The same with the account's name. */
   readonly title: string;
   readonly lines: readonly Line[];
-  /** Lines that were left out. */
+  /** The number of omitted lines. */
   readonly more: number;
 }
 
@@ -29,16 +29,16 @@ const isAlert = (group: NoticeGroup): group is NoticeGroup & { kind: AlertKind }
 const isLetter = (kind: NoticeGroup['kind']): kind is LetterKind =>
   kind === 'test' || kind === 'invitation' || kind === 'password_link';
 
-/** Text in one line, without invisible characters, so that it can stand in a header. */
+/** Text on one line without invisible characters, safe for a header. */
 const oneLine = (text: string) => visible(text.replaceAll(/\s+/g, ' ')).trim();
 
 /**
- * A name of which mail programs make no link: a word joiner (U+2060) stands where the parts of an address meet. Names that are
- * older than the rule against web addresses may have one.
+ * Keeps mail programs from turning a name into a link, by inserting word joiners (U+2060) into anything that looks like
+ * an address. Names from before the rule against web addresses may contain one.
  */
 export const unlinked = (name: string) => oneLine(name).replaceAll(/[.:/@](?=\S)/g, '$&\u2060');
 
-/** The title and the lines of a message of alerts; `base` is the public address of the dashboard. */
+/** The title and lines of an alert message. `base` is the public address of the dashboard. */
 export function composeAlerts({ accountName, groups }: Message, base: string): Composed {
   const alerts = groups.filter(isAlert);
   const labels = [...new Set(alerts.map(({ kind }) => textsOf(kind).label))];
@@ -64,7 +64,7 @@ export interface Mail {
   readonly subject: string;
   readonly text: string;
   readonly html: string;
-  /** Where its reader chooses what to be told; null = nobody chooses this message. */
+  /** Where the reader chooses their alerts; null = this message cannot be turned off. */
   readonly settings: string | null;
 }
 
@@ -73,7 +73,7 @@ interface Paragraph {
   readonly url?: string;
 }
 
-/** An e-mail to a user: alerts, a test, or a letter with this link. */
+/** An e-mail to a user: alerts, a test, or a message with this link. */
 export function composeMail(
   message: Message,
   { name, base, link }: { name: string; base: string; link: string | null },
@@ -92,18 +92,18 @@ export function composeMail(
           text:
             kind === 'invitation'
               ? `you are invited to join ${account} on Payhook. This link works once, for 7 days:`
-              : `somebody asked for a link with which you choose a new password for ${account} on Payhook. It works once, for a day. If you did not expect it, ignore it: your password stays.`,
+              : `somebody requested a link to choose a new password for ${account} on Payhook. It works once, for a day. If you did not expect it, ignore it: your password stays.`,
           url: link ?? '',
         },
       ],
     });
   }
   if (kind === 'test') {
-    const text = `this is the test you asked for: alerts of ${account} reach you here.`;
+    const text = `this is the test you requested: alerts of ${account} reach you here.`;
     return mail(name, settings, { subject: 'Payhook: Test alert', paragraphs: [{ text }] });
   }
   const { heading, lines, more } = composeAlerts(message, base);
-  const rest = more === 0 ? [] : [{ text: `And ${more} more, which the dashboard shows.`, url: base }];
+  const rest = more === 0 ? [] : [{ text: `And ${more} more, shown in the dashboard.`, url: base }];
   return mail(name, settings, {
     subject: `Payhook: ${heading}`,
     paragraphs: [{ text: `this happened in ${account}:` }, ...lines, ...rest],
@@ -119,7 +119,7 @@ function mail(
   const all: readonly Paragraph[] = [
     { text: greeting },
     ...paragraphs,
-    ...(settings === null ? [] : [{ text: 'Choose what you are told:', url: settings }]),
+    ...(settings === null ? [] : [{ text: 'Choose your alerts:', url: settings }]),
   ];
   const html = all.map(({ text, url }) => {
     const anchor = url === undefined ? '' : `<br><a href="${escapeValue(url)}">${escapeHtml(url)}</a>`;
@@ -139,8 +139,8 @@ export function composeSlack(message: Message, base: string): string {
     text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
   const { title, lines, more } = composeAlerts(message, base);
   const rest = more === 0 ? [] : [`• And ${more} more: ${base}`];
-  const told = lines.map(({ text, url }) => `• ${escaped(text)} <${url}|Open>`);
-  return JSON.stringify({ text: [`*${escaped(title)}*`, ...told, ...rest].join('\n') });
+  const items = lines.map(({ text, url }) => `• ${escaped(text)} <${url}|Open>`);
+  return JSON.stringify({ text: [`*${escaped(title)}*`, ...items, ...rest].join('\n') });
 }
 
 /** The body for a webhook of alerts. */

@@ -2,12 +2,12 @@ import type { Transporter } from 'nodemailer';
 import type { MailConfig } from '../../kernel/config.ts';
 import type { Mail } from './compose.ts';
 
-/** What came of sending a message; null = it was taken. */
+/** The result of sending a message; null = accepted. */
 export type Unsent = { readonly error: string; readonly isFinal: boolean } | null;
 
 /** Sends e-mail through one SMTP server. */
 export interface Mailer {
-  /** Never rejects, and takes no longer than its time limit. `id` is the same when a message is sent again. */
+  /** Never rejects, and respects its time limit. `id` is the same when a message is sent again. */
   send(to: { readonly email: string; readonly name: string }, mail: Mail, id: string): Promise<Unsent>;
 }
 
@@ -43,7 +43,7 @@ export function createMailer(
       transport ??= await open();
       const sent = transport.sendMail({
         from,
-        // as parts, not as one text to be parsed: a name cannot add an address
+        // passed as parts, not as one string to parse: a name cannot add an address
         to: { address: email, name },
         subject,
         text,
@@ -64,7 +64,7 @@ export function createMailer(
   };
 }
 
-/** A server that sends a byte now and then never runs into the time limits of a step. */
+/** A server that sends a byte now and then would never hit the timeout of a single step. */
 async function withinLimit(work: Promise<unknown>): Promise<void> {
   let timer: NodeJS.Timeout | undefined;
   const limit = new Promise<never>((_, reject) => {
@@ -77,7 +77,10 @@ async function withinLimit(work: Promise<unknown>): Promise<void> {
   }
 }
 
-/** A 5xx about the message or its recipient is final (RFC 5321 section 4.2.1). What is wrong with the server may be mended. */
+/**
+ * A 5xx reply about the message or its recipient is final (RFC 5321 section 4.2.1). Problems of the server may be fixed
+ * later.
+ */
 function unsentOf({ message, code, responseCode = 0 }: Error & { code?: string; responseCode?: number }) {
   const isFinal = responseCode >= 500 && (code === 'EENVELOPE' || code === 'EMESSAGE');
   return { error: message.replaceAll(/\s+/g, ' ').slice(0, 300), isFinal };

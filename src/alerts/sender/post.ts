@@ -12,7 +12,7 @@ import type { Unsent } from './mail.ts';
 
 const LIMIT_MS = 15_000;
 
-/** Creates what posts to channels: it connects only where and how webhooks may go. The caller closes it. */
+/** Creates the sender for channels. It connects only where webhooks may. The caller closes it. */
 export const createPoster = (config: DeliveryConfig): Sender =>
   createSender({
     addresses: addressRules(config.allowedNetworks),

@@ -5,17 +5,15 @@ import { type SealedIn, SecretKeyError, sealPrefix, type Vault } from '../../ker
 import { placeOfLink } from '../../notices/notices.ts';
 import { placeOfTarget } from '../channels/target.ts';
 
-/*
- * What alerts keep sealed under the secret key: the targets of channels, and the links of letters that wait.
- */
+/* What alerts seal under the secret key: the targets of channels, and the links of waiting account messages. */
 
-/** Something not sealed under the key with this fingerprint. */
+/** Condition: not sealed under the key with this fingerprint. */
 const isStale = (column: string, fingerprint: string) => {
   const prefix = sealPrefix(fingerprint);
   return sql`substring(${raw(column)} for ${prefix.length}::int) <> ${prefix}::bytea`;
 };
 
-/** Whether anything of alerts is sealed under another key. */
+/** Whether any alert data is sealed under another key. */
 export async function hasStaleAlerts(db: Reader, fingerprint: string): Promise<boolean> {
   const found = await maybeRow(
     db,
@@ -34,9 +32,9 @@ interface SealedRow {
 }
 
 /**
- * Seals the next channels and letters anew, at most `limit` of each, but none that somebody else has; returns how many.
- * Throws SecretKeyError when the target of a channel cannot be opened. A link that cannot be opened is dropped: its letter
- * is given up.
+ * Reseals up to `limit` channels and links under the current key, and skips rows locked by others. Returns their number.
+ * Throws SecretKeyError if a channel's target cannot be opened. A link that cannot be opened is dropped together with its
+ * message.
  */
 export async function resealAlerts(
   tx: Tx,

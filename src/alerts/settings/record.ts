@@ -5,14 +5,14 @@ import { ALERT_KINDS } from '../../notices/kinds.ts';
 /** The name of a kind of alert. */
 export const alertKind = Type.Enum([...ALERT_KINDS], { title: 'AlertKind' });
 
-/** What somebody is told by e-mail. */
+/** A user's choice of alerts by e-mail. */
 export const alertSettings = strict(
   {
     object: Type.Literal('alert_settings'),
     user_id: Type.String({ examples: ['usr_0192f8e5c7a7b3e9d0192f8e5c7a7b3e'] }),
     email: Type.String({ description: 'where alerts are sent' }),
     is_email_sent: Type.Boolean({ description: 'whether the server sends e-mail at all: SMTP_URL' }),
-    is_default: Type.Boolean({ description: 'these are the alerts of the role; nothing was chosen' }),
+    is_default: Type.Boolean({ description: "true: the role's default alerts; nothing was chosen" }),
     alerts: Type.Array(
       strict({
         kind: alertKind,
@@ -20,43 +20,41 @@ export const alertSettings = strict(
         meaning: Type.String({ description: 'when it is sent' }),
         by_email: Type.Boolean({ description: 'whether the user gets it by e-mail' }),
       }),
-      { description: 'every kind there is' },
+      { description: 'every kind of alert' },
     ),
     last_sent_at: nullable({
       ...timestamp,
       description: 'when an e-mail was last sent, within the last week',
     }),
-    last_error: nullable(
-      Type.String({ description: 'why the last try to send one failed; null when it was sent' }),
-    ),
+    last_error: nullable(Type.String({ description: 'why the last try failed; null if it succeeded' })),
   },
   { title: 'AlertSettings' },
 );
 export type AlertSettings = Static<typeof alertSettings>;
 
-/** What somebody wants to be told. */
+/** The body for choosing alerts. */
 export const alertChoice = strict({
   kinds: nullable(
     Type.Array(alertKind, {
       uniqueItems: true,
       maxItems: ALERT_KINDS.length,
-      description: 'the alerts to get by e-mail; null = those of the role',
+      description: "the alerts to get by e-mail; null = the role's default",
     }),
   ),
 });
 export type AlertChoice = Static<typeof alertChoice>;
 
-/** Whose alerts it is about. */
+/** The user whose alerts are meant. */
 export const ofUser = strict({
   user_id: Type.Optional(
     Type.String({
-      description: 'the user; default: whoever is signed in. Only owners and API keys may name others.',
+      description: 'the user; default: the signed-in user. Only owners and API keys may name another user.',
       examples: ['usr_0192f8e5c7a7b3e9d0192f8e5c7a7b3e'],
     }),
   ),
 });
 
-/** A test was noted, and is sent within seconds. */
+/** A test was recorded and is sent within seconds. */
 export const alertTest = strict(
   { object: Type.Literal('alert_test'), requested_at: timestamp },
   { title: 'AlertTest' },

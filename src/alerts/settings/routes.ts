@@ -6,7 +6,7 @@ export const get = readRoute({
   operation: 'getAlertSettings',
   path: '/v2/alerts',
   access: 'account',
-  summary: 'Get what somebody is told by e-mail',
+  summary: 'Get the e-mail alerts of a user',
   description: 'Every kind of alert, and whether the user gets it by e-mail.',
   query: ofUser,
   returns: { 200: alertSettings },
@@ -20,11 +20,11 @@ export const set = writeRoute({
   method: 'PUT',
   path: '/v2/alerts',
   access: 'account',
-  // it is about their own e-mail
+  // it concerns their own e-mail
   readOnly: true,
-  summary: 'Choose what somebody is told by e-mail',
+  summary: 'Choose the e-mail alerts of a user',
   description:
-    'What happens within a minute comes in one e-mail, and at most 6 come in an hour; the next one has everything that ' +
+    'Alerts within a minute are sent in one e-mail, and at most 6 e-mails in an hour; the next one has everything that ' +
     'came meanwhile.',
   query: ofUser,
   body: alertChoice,
@@ -40,9 +40,9 @@ export const test = writeRoute({
   path: '/v2/alerts/test',
   access: 'account',
   readOnly: true,
-  summary: 'Send somebody a test',
+  summary: 'Send a test alert to a user',
   description:
-    'It goes to the e-mail address of the user within seconds; `getAlertSettings` says what came of it.',
+    'It is sent to the e-mail address of the user within seconds; `getAlertSettings` shows the result.',
   query: ofUser,
   returns: { 200: alertTest },
   errors: ['resource_missing', 'full_access_required', 'email_not_sent'],

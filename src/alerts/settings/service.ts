@@ -8,15 +8,15 @@ import { MOST_LETTERS, notifyOne, sendsMail } from '../../notices/notices.ts';
 import type { AlertChoice, AlertSettings, AlertTest } from './record.ts';
 import { isTestWaiting, readChoice, timeOf, writeChoice } from './store.ts';
 
-/** A request about somebody's alerts: who asks, and the user it names; null = themselves. */
+/** A request about a user's alerts: the caller, and the named user; null = the caller. */
 interface SettingsRequest {
   readonly principal: Principal;
   readonly userId: string | undefined;
 }
 
 /**
- * The user that a request is about. Throws `resource_missing` when a key names none, `full_access_required` when somebody
- * names another user and is no owner.
+ * The user that a request concerns. Throws `resource_missing` if a key names none, `full_access_required` if a user who
+ * is not an owner names another one.
  */
 function userOf({ principal, userId }: SettingsRequest): UserId {
   const { kind, role, user } = principal;
@@ -35,7 +35,7 @@ function userOf({ principal, userId }: SettingsRequest): UserId {
 
 const missing = () => fail('resource_missing', 'no such user');
 
-/** What a user is told by e-mail. Throws `resource_missing`, `full_access_required`. */
+/** The e-mail alerts of a user. Throws `resource_missing`, `full_access_required`. */
 export async function getAlertSettings(db: Reader, request: SettingsRequest): Promise<Json<AlertSettings>> {
   const found = await readChoice(db, request.principal.account, userOf(request));
   if (found === null) throw missing();
@@ -55,7 +55,7 @@ export async function getAlertSettings(db: Reader, request: SettingsRequest): Pr
   });
 }
 
-/** Stores what a user is told by e-mail. Throws as `getAlertSettings`. */
+/** Stores the e-mail alerts of a user. Throws as `getAlertSettings`. */
 export async function setAlertSettings(
   tx: Tx,
   request: SettingsRequest,
@@ -65,7 +65,7 @@ export async function setAlertSettings(
   return getAlertSettings(tx, request);
 }
 
-/** Sends a user a test by e-mail. Throws as `getAlertSettings`, and `email_not_sent`, `rate_limited`. */
+/** Sends a test e-mail to a user. Throws as `getAlertSettings`, and `email_not_sent`, `rate_limited`. */
 export async function testAlertSettings(tx: Tx, request: SettingsRequest): Promise<Json<AlertTest>> {
   const { account } = request.principal;
   const user = userOf(request);
@@ -73,7 +73,7 @@ export async function testAlertSettings(tx: Tx, request: SettingsRequest): Promi
   return sendTest(tx, account, { user });
 }
 
-/** Notes a test, unless one waits already, so that nobody floods a recipient. Throws `email_not_sent`, `rate_limited`. */
+/** Records a test unless one is waiting, so that nobody floods a recipient. Throws `email_not_sent`, `rate_limited`. */
 export async function sendTest(
   tx: Tx,
   account: AccountId,
@@ -83,13 +83,13 @@ export async function sendTest(
   const waits = await isTestWaiting(tx, account, recipient);
   const noted = waits ? 'noted' : await notifyOne(tx, { account, kind: 'test', to });
   if (noted === 'no_mail') {
-    throw fail('email_not_sent', 'the server sends no e-mail: its operator sets SMTP_URL and SMTP_FROM');
+    throw fail('email_not_sent', 'the server sends no e-mail: its operator must set SMTP_URL and SMTP_FROM');
   }
   if (noted === 'limited') {
     const { toPerson, fromAccount } = MOST_LETTERS;
     throw fail(
       'rate_limited',
-      `at most ${toPerson} tests, invitations and links for a password go to one person within an hour, and ${fromAccount} from one account`,
+      `at most ${toPerson} tests, invitations and password links are sent to one person within an hour, and ${fromAccount} from one account`,
       { 'retry-after': '3600' },
     );
   }

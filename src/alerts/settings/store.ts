@@ -14,7 +14,7 @@ interface ChoiceRow extends LastMessage {
 
 const lastMessage = lastMessageColumns('u.account_id', 'u.id');
 
-/** What a user chose, and what came of it; null when there is none. */
+/** A user's choice with the last result of sending, or null. */
 export function readChoice(db: Reader, account: AccountId, user: UserId): Promise<ChoiceRow | null> {
   return maybeRow(
     db,
@@ -25,7 +25,7 @@ export function readChoice(db: Reader, account: AccountId, user: UserId): Promis
   );
 }
 
-/** Stores the alert kinds a user chose; null = the default of their role. */
+/** Stores a user's choice; null = the role's default. */
 export async function writeChoice(
   tx: Tx,
   account: AccountId,
@@ -38,7 +38,7 @@ export async function writeChoice(
   );
 }
 
-/** Whether a test for a recipient (UUID) waits to be sent. */
+/** Whether a test for a recipient (UUID) is waiting. */
 export async function isTestWaiting(
   db: Reader,
   account: AccountId,

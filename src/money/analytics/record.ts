@@ -9,12 +9,18 @@ const day = (description: string) =>
 /** The parameters of a series. */
 export const commissionAnalyticsQuery = strict({
   interval: Type.Optional(
-    Type.Enum([...INTERVALS], { description: 'of a bucket; a week begins on Monday. Default month' }),
+    Type.Enum([...INTERVALS], {
+      description: 'the length of a bucket; a week begins on Monday. Default month',
+    }),
   ),
-  from: day('the series begins with the interval that holds it. Default: 30 days, 12 weeks or 12 months'),
-  to: day('the series ends with the interval that holds it. Default today'),
+  from: day(
+    'the series begins with the interval that contains this day. Default: 30 days, 12 weeks or 12 months',
+  ),
+  to: day('the series ends with the interval that contains this day. Default today'),
   currency: Type.Optional(currencyInput),
-  program_id: Type.Optional(Type.String({ description: 'of commissions of this program', examples: ['3'] })),
+  program_id: Type.Optional(
+    Type.String({ description: 'only commissions of this program', examples: ['3'] }),
+  ),
 });
 
 const count = Type.Integer();
@@ -23,20 +29,25 @@ const bucket = strict(
   {
     starts_at: timestamp,
     day: Type.String({ description: 'the first day, in the zone of the account', examples: ['2026-01-01'] }),
-    earned_amount: { ...amount, description: 'commissions as they came in, by when the sale was' },
+    earned_amount: { ...amount, description: 'commissions, dated by the sale' },
     earned_count: count,
     refunded_amount: {
       ...amount,
-      description: 'what refunds took, by when they were; reversed ones do not count',
+      description: 'amounts taken by refunds, dated by the refund; reversed refunds do not count',
     },
     refunded_count: count,
-    voided_amount: { ...amount, description: 'what was left of commissions that were voided by hand' },
+    voided_amount: {
+      ...amount,
+      description: 'the remaining amounts of commissions that were voided manually',
+    },
     voided_count: count,
-    adjusted_amount: { ...amount, description: 'credits and debits by hand' },
+    adjusted_amount: { ...amount, description: 'manual credits and debits' },
     adjusted_count: count,
-    paid_amount: cash('what left; null of a program, as a payment is of an affiliate and a currency'),
+    paid_amount: cash(
+      'payments; null with a program, because a payment belongs to an affiliate and a currency',
+    ),
     paid_count: nullable(count),
-    returned_amount: cash('what came back, less what turned out not to have'),
+    returned_amount: cash('returned payments, less returns that were undone'),
     returned_count: nullable(count),
   },
   { title: 'CommissionBucket' },
@@ -48,7 +59,7 @@ export const commissionAnalytics = strict(
     object: Type.Literal('commission_analytics'),
     interval: Type.Enum([...INTERVALS]),
     time_zone: Type.String({
-      description: 'of the account: its days are told of',
+      description: 'of the account: the days are in it',
       examples: ['Europe/Berlin'],
     }),
     from: Type.String({ description: 'the first day', examples: ['2026-01-01'] }),

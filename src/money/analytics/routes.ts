@@ -8,8 +8,8 @@ export const commissions = readRoute({
   access: 'analytics',
   summary: 'Get what was earned, refunded and paid over time',
   description:
-    'Amounts and counts by currency and by day, week or month of the time zone of the account, 400 intervals at most. ' +
-    'Earned and adjusted, less refunded and voided, less paid, and what was returned again: over all time that is what is owed.',
+    "Amounts and counts by currency and by day, week or month in the account's time zone, at most 400 intervals. " +
+    'Over all time, earned plus adjusted plus returned, less refunded, voided and paid, is what is owed.',
   query: commissionAnalyticsQuery,
   replicable: true,
   returns: { 200: commissionAnalytics },

@@ -12,9 +12,9 @@ import { refuseInexact } from '../ledger/totals.ts';
 import type { CommissionAnalytics, CommissionBucket, Interval } from './record.ts';
 
 const DAY_MS = 86_400_000;
-/** The most intervals of a series. */
+/** The maximum number of intervals. */
 const MOST = 400;
-/** The number of intervals when no beginning is given. */
+/** The default number of intervals. */
 const USUAL = { day: 30, week: 12, month: 12 } as const;
 /** Payments belong to an affiliate and a currency, not to a program. */
 const CASH = new Set(['paid', 'returned']);
@@ -30,7 +30,7 @@ export interface SeriesQuery {
 }
 
 /**
- * What was earned, refunded, voided, adjusted, paid and what came back, by day, week or month of the account's zone.
+ * What was earned, refunded, voided, adjusted, paid and returned, by day, week or month in the account's time zone.
  * Throws `invalid_query`, `amount_too_large`.
  */
 export async function getCommissionAnalytics(
@@ -51,7 +51,7 @@ export async function getCommissionAnalytics(
   const buckets = instants.slice(0, -1).map((from, index) => ({ from, until: instants[index + 1] ?? from }));
   const sums = await readSeries(db, account, { buckets, currency, program });
   for (const { amount } of sums) refuseInexact(amount < 0n ? -amount : amount);
-  const told = new Map<string, SeriesSum>(
+  const sumOf = new Map<string, SeriesSum>(
     sums.map((sum) => [`${sum.currency} ${sum.bucket} ${sum.kind}`, sum]),
   );
   const currencies = currency === null ? [...new Set(sums.map((sum) => sum.currency))].sort() : [currency];
@@ -66,7 +66,7 @@ export async function getCommissionAnalytics(
       currency: code,
       buckets: buckets.map(({ from }, index) => {
         const facts = KINDS.flatMap((kind) => {
-          const sum = told.get(`${code} ${index} ${kind}`);
+          const sum = sumOf.get(`${code} ${index} ${kind}`);
           const isUnknown = program !== null && CASH.has(kind);
           return [
             [`${kind}_amount`, isUnknown ? null : Number(sum?.amount ?? 0)],
@@ -87,7 +87,7 @@ export async function getCommissionAnalytics(
 
 const nameOf = (day: number) => new Date(day).toISOString().slice(0, 10);
 
-/** The first days of the intervals asked for and of the one after them, as midnights of UTC. Throws `invalid_query`. */
+/** The first days of the requested intervals and of the one after them, as UTC midnights. Throws `invalid_query`. */
 function startsOf(interval: Interval, { from, to }: SeriesQuery, today: string): number[] {
   const read = (name: string, text: string) => {
     const day = parseDay(text);
@@ -100,13 +100,13 @@ function startsOf(interval: Interval, { from, to }: SeriesQuery, today: string):
   const starts = [first];
   for (let day = first; day <= last; starts.push(day)) {
     if (starts.length > MOST)
-      throw refuse(`from and to must be at most ${MOST} intervals apart: ask for weeks or months`);
+      throw refuse(`from and to must be at most ${MOST} intervals apart: use weeks or months`);
     day = step(interval, day, 1);
   }
   return starts;
 }
 
-/** The first day of the interval that holds a day. */
+/** The first day of the interval that contains a day. */
 function startOf(interval: Interval, day: number): number {
   const date = new Date(day);
   if (interval === 'week') return day - ((date.getUTCDay() + 6) % 7) * DAY_MS;

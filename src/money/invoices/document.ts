@@ -1,7 +1,7 @@
 import type { Address } from '../../contract/addresses.ts';
 import type { TaxCategory } from '../../kernel/taxes.ts';
 
-/** Who delivers or pays: what the law wants to be said of them. */
+/** The seller or buyer, with the data that the law requires. */
 export interface InvoiceParty {
   readonly name: string;
   readonly address: Address;
@@ -11,13 +11,13 @@ export interface InvoiceParty {
   readonly tax_number: string | null;
 }
 
-/** Everything that an invoice or a credit note says. */
+/** The content of an invoice or credit note. */
 export interface InvoiceDocument extends Terms {
   /** The affiliate, who earned the commissions. */
   readonly seller: InvoiceParty;
 }
 
-/** What is stored of it when it is issued, and never changes. The tax id of the affiliate is sealed beside it. */
+/** The part stored at issue, which never changes. The affiliate's tax id is sealed separately. */
 export interface StoredDocument extends Terms {
   readonly seller: Omit<InvoiceParty, 'vat_id' | 'tax_number'>;
 }
@@ -25,14 +25,14 @@ export interface StoredDocument extends Terms {
 interface Terms {
   readonly kind: 'invoice' | 'credit_note';
   readonly number: string;
-  /** The invoice that a credit note is about; null for an invoice. */
+  /** The invoice that a credit note corrects; null for an invoice. */
   readonly corrects: { readonly number: string; readonly issued_on: string } | null;
-  /** `YYYY-MM-DD`, days of the account. */
+  /** `YYYY-MM-DD`, a day of the account. */
   readonly issued_on: string;
-  /** The day of the payment, which is that of the supply. */
+  /** The day of the payment, which is the day of supply. */
   readonly supplied_on: string;
   readonly affiliate_id: number;
-  /** The merchant, who writes the invoice. */
+  /** The merchant, who issues the invoice. */
   readonly buyer: InvoiceParty;
   readonly description: string;
   readonly currency: string;
@@ -43,12 +43,12 @@ interface Terms {
   readonly category: TaxCategory;
   /** Hundredths of a percent. */
   readonly rate: number;
-  /** Why no tax is due; null at a rate. */
+  /** Why no tax is due; null if a rate applies. */
   readonly exemption: string | null;
   readonly payment_reference: string | null;
 }
 
-/** The words that EU 2006/112 wants on it (article 226, points 10a and 11a). */
+/** The wording that EU 2006/112 requires (article 226, points 10a and 11a). */
 export const SELF_BILLING = 'Self-billing';
 export const REVERSE_CHARGE = 'Reverse charge';
 

@@ -3,7 +3,7 @@ import { currencyDigits, formatDecimal } from '../../kernel/money.ts';
 import type { Attachment } from '../../papers/pdf.ts';
 import { type InvoiceDocument, type InvoiceParty, REVERSE_CHARGE, SELF_BILLING } from './document.ts';
 
-/** The name under which the XML lies in the PDF (Factur-X 1.0, 6.2). */
+/** The name of the XML file in the PDF (Factur-X 1.0, 6.2). */
 const XML_NAME = 'factur-x.xml';
 
 // UNTDID 1001: self-billed invoice, self-billed credit note
@@ -22,8 +22,8 @@ const date = (name: string, day: string) =>
   group(name, `<udt:DateTimeString format="102">${day.replaceAll('-', '')}</udt:DateTimeString>`);
 
 /**
- * The invoice as XML of the Cross Industry Invoice (UN/CEFACT D22B) in the profile EN 16931 of Factur-X 1.0 and ZUGFeRD 2. The
- * affiliate is the seller, the merchant the buyer who writes it.
+ * The invoice as XML of the Cross Industry Invoice (UN/CEFACT D22B) in the profile EN 16931 of Factur-X 1.0 and ZUGFeRD
+ * 2. The affiliate is the seller, and the merchant is the buyer, who issues it.
  */
 export function facturX(invoice: InvoiceDocument): string {
   const { kind, number, issued_on, category } = invoice;
@@ -57,7 +57,7 @@ const decimalOf = (invoice: InvoiceDocument) => (amount: bigint) => formatDecima
 /** `19.00` */
 const percent = (rate: number) => formatDecimal(BigInt(rate), 'eur');
 
-/** EN 16931 calls Kosovo 1A, because XK is no code of ISO 3166-1 (BR-CL-14). */
+/** EN 16931 uses 1A for Kosovo, because XK is not in ISO 3166-1 (BR-CL-14). */
 const countryIn = (country: string) => (country === 'XK' ? '1A' : country);
 
 /** Outside the scope of VAT there is no rate (BR-O-05). */
@@ -90,14 +90,14 @@ function party(
   { name: called, address, country, vat_id, tax_number }: InvoiceParty,
   { category, affiliate_id }: InvoiceDocument,
 ): string {
-  // outside the scope of VAT an invoice names no VAT id (BR-O-02)
+  // outside the scope of VAT an invoice has no VAT id (BR-O-02)
   const vat = category === 'O' ? null : vat_id;
   const number = name === 'SellerTradeParty' && category !== 'O' ? tax_number : null;
   const registered = (id: string | null, scheme: string) =>
     id === null ? '' : group('SpecifiedTaxRegistration', text('ID', id, ` schemeID="${scheme}"`));
   return group(
     name,
-    // the number of the seller with the buyer: one without a VAT id needs another id (BR-CO-26)
+    // the seller's number at the buyer: without a VAT id, another id is required (BR-CO-26)
     name === 'SellerTradeParty' ? text('ID', String(affiliate_id)) : '',
     text('Name', called),
     group(
@@ -156,7 +156,7 @@ function settlement(invoice: InvoiceDocument): string {
   );
 }
 
-// The schema that PDF/A wants for metadata of its own, and the metadata (Factur-X 1.0, 6.4)
+// The schema that PDF/A requires for custom metadata, and the metadata (Factur-X 1.0, 6.4)
 const PROPERTIES = ['DocumentFileName', 'DocumentType', 'Version', 'ConformanceLevel'];
 const METADATA = `
 <rdf:Description rdf:about="" xmlns:pdfaExtension="http://www.aiim.org/pdfa/ns/extension/"
@@ -177,10 +177,10 @@ const METADATA = `
   <fx:Version>1.0</fx:Version><fx:ConformanceLevel>EN 16931</fx:ConformanceLevel>
 </rdf:Description>`;
 
-/** Whether the profile can say it: its amounts have two digits at most (BR-DEC-01 and its like). */
+/** Whether the profile can express the invoice: its amounts have at most two decimals (BR-DEC-01 and similar rules). */
 export const isExpressible = ({ currency }: InvoiceDocument) => currencyDigits(currency) <= 2;
 
-/** The XML as the file that Factur-X wants in a PDF; none where the profile cannot say it. */
+/** The XML as the attachment that Factur-X requires, or undefined if the profile cannot express the invoice. */
 export function attachmentOf(invoice: InvoiceDocument): Attachment | undefined {
   if (!isExpressible(invoice)) return undefined;
   return {

@@ -22,7 +22,7 @@ import {
 import { sumsOf } from './sums.ts';
 import { type InvoiceTaxIdType, keepTaxIds, type NamedTaxId } from './tax-ids.ts';
 
-/** How many lines are read at a time, and after how many invoices a request ends, with the page it is at. */
+/** Lines read at a time, and the number of invoices after which a request ends at the next page boundary. */
 interface Limits {
   readonly page: number;
   readonly most: number;
@@ -34,8 +34,9 @@ const START = { affiliate: 0, currency: '' };
 const DEFAULT_PREFIX = 'SB-';
 
 /**
- * Issues what is missing for the paid lines of a payout: an invoice for what was paid where the affiliate agreed, a credit note
- * for what came back of it. Asked again, it issues nothing twice. Throws `resource_missing`, `payout_not_paid`, `no_invoicing`.
+ * Issues the missing documents for the paid lines of a payout: invoices for what was paid, for affiliates who agreed, and
+ * credit notes for returns. Repeating the request issues nothing twice. Throws `resource_missing`, `payout_not_paid`,
+ * `no_invoicing`.
  */
 export async function issueInvoices(
   tx: Tx,
@@ -45,7 +46,7 @@ export async function issueInvoices(
 ): Promise<Issued> {
   const payout = await lockPayoutToChange(tx, account, payoutId);
   if (payout.status !== 'paid')
-    throw fail('payout_not_paid', 'complete the payout first: an invoice is about a payment');
+    throw fail('payout_not_paid', 'complete the payout first: an invoice needs a payment');
   const { invoicing, tax_profile: own, time_zone: zone } = fromJson(await getAccount(tx, account));
   if (invoicing === null || own === null) {
     throw fail(
@@ -68,7 +69,7 @@ export async function issueInvoices(
   };
 }
 
-/** What the lines of a payout lack, page by page: those without an agreement may be many. */
+/** Drafts the missing documents of a payout, page by page: there may be many lines without an agreement. */
 async function draftAll(
   tx: Tx,
   lines: Lines,
@@ -94,8 +95,8 @@ async function draftAll(
 }
 
 /**
- * Brings the documents of an affiliate in a payout in line with what was paid and what came back, where there are any: a return gets
- * a credit note, and one that is undone an invoice again.
+ * Issues the documents that an affiliate's line lacks after a return changed, if it has an invoice: a credit note for a
+ * return, and an invoice again if the return is undone.
  */
 export async function correctInvoices(
   tx: Tx,
@@ -112,14 +113,14 @@ export async function correctInvoices(
 /** A document without its number. */
 interface Draft extends Omit<NewInvoice, 'series' | 'position' | 'document'> {
   readonly document: Omit<StoredDocument, 'number'>;
-  /** The tax id that it names, where none before it did. */
+  /** The tax id it names, unless an earlier document named it. */
   readonly newTaxId: NamedTaxId | null;
 }
 type Skipped = Issued['skipped'][number];
 
 /**
- * The later documents of a line: the parties and the tax of the first invoice, for what it lacks. An invoice is credited at most
- * in full, so what comes back may be of several invoices: the newest are credited first.
+ * Drafts later documents of a line with the parties and the tax of the first invoice. An invoice can be credited at most
+ * in full, so a return may span several invoices: the newest are credited first.
  */
 function correctionsOf(line: OpenLine, stored: string): Draft[] {
   const first = JSON.parse(stored) as StoredDocument;
@@ -136,7 +137,7 @@ function correctionsOf(line: OpenLine, stored: string): Draft[] {
   return drafts;
 }
 
-/** A credit note for an invoice, or without one another invoice. */
+/** A credit note for an invoice, or another invoice if none is given. */
 function laterOf(line: OpenLine, first: StoredDocument, amount: bigint, invoice: OpenInvoice | null): Draft {
   return {
     ...draftOf(line, amount),
@@ -167,11 +168,11 @@ function textSums(amount: bigint, rate: number) {
 interface Terms extends AccountVault {
   readonly buyer: InvoiceParty;
   readonly invoicing: Invoicing;
-  /** Of the payout. */
+  /** The number of the payout. */
   readonly number: bigint | number;
 }
 
-/** The invoice of a line that has none, or why it gets none. */
+/** The first invoice of a line, or why it gets none. */
 function firstInvoice(line: OpenLine, { buyer, invoicing, number, account, vault }: Terms): Draft | Skipped {
   const skip = (reason: SkipReason): Skipped => ({
     affiliate_id: line.affiliate_id,
@@ -184,7 +185,7 @@ function firstInvoice(line: OpenLine, { buyer, invoicing, number, account, vault
   const type = typeOf(profile);
   const rule = invoicing.rules.find((each) => fits(each, profile, type));
   if (rule === undefined) return skip('no_rule');
-  // a tax id that was lost with the secret key still decides which rule fits
+  // a tax id that was lost with the secret key still decides which rule applies
   if (lacksTaxId(rule, line.number === null ? null : type, buyer)) return skip('no_tax_id');
   const taxId = rule.category === 'O' ? null : taxIdOf(line, type, { account, vault });
   const { legal_name: name, address, country } = profile;
@@ -212,7 +213,7 @@ function firstInvoice(line: OpenLine, { buyer, invoicing, number, account, vault
   };
 }
 
-/** The type of tax id that an invoice can name of a profile: none of the United States. */
+/** The type of a profile's tax id for invoices. US tax ids are not used. */
 const typeOf = ({ tax_id_type: type }: ProfileOfLine): InvoiceTaxIdType | null =>
   type === 'vat' || type === 'other' ? type : null;
 
@@ -227,7 +228,7 @@ function lacksTaxId({ category }: TaxRule, type: InvoiceTaxIdType | null, buyer:
   return category === 'AE' ? type !== 'vat' || buyer.vat_id === null : type === null;
 }
 
-/** The tax id that the invoice of a line names: outside the scope of VAT it names none (BR-O-02). */
+/** The tax id on the invoice of a line: none outside the scope of VAT (BR-O-02). */
 function taxIdOf(line: OpenLine, type: InvoiceTaxIdType | null, issuer: AccountVault): NamedTaxId | null {
   const number = type === null ? null : openTaxId(issuer, line);
   if (type === null || number === null) return null;
@@ -248,7 +249,7 @@ interface Series {
   readonly prefix: string;
 }
 
-/** Numbers and stores documents. A series is a kind and a year: all of one have the numbers 1, 2, 3 and so on. */
+/** Numbers and stores documents. A series is a kind and a year, numbered 1, 2, 3 and so on. */
 async function issueAll(
   tx: Tx,
   { account, payout, prefix }: Series,

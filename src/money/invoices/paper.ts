@@ -4,7 +4,7 @@ import { type InvoiceDocument, type InvoiceParty, REVERSE_CHARGE, SELF_BILLING }
 
 const TITLES = { invoice: 'Self-billing invoice', credit_note: 'Self-billing credit note' } as const;
 
-/** The invoice for people. `at` is when it was issued, in milliseconds since 1970. */
+/** The invoice as a document. `at` is the time of issue in milliseconds since 1970. */
 export function invoicePaper(invoice: InvoiceDocument, at: number): Paper {
   const { kind, number, corrects, currency, category } = invoice;
   const facts: Fact[] = [
@@ -25,7 +25,7 @@ export function invoicePaper(invoice: InvoiceDocument, at: number): Paper {
     at,
     parties: [
       partyOf('Supplier', invoice.seller, category !== 'O'),
-      partyOf('Customer, who writes this', invoice.buyer, category !== 'O'),
+      partyOf('Customer, who issues this document', invoice.buyer, category !== 'O'),
     ],
     facts,
     tables: [
@@ -44,7 +44,7 @@ export function invoicePaper(invoice: InvoiceDocument, at: number): Paper {
       SELF_BILLING,
       ...(category === 'AE' ? [REVERSE_CHARGE] : []),
       ...(invoice.exemption === null || invoice.exemption === REVERSE_CHARGE ? [] : [invoice.exemption]),
-      kind === 'invoice' ? 'Paid: nothing is due.' : 'The amount came back: nothing is due.',
+      kind === 'invoice' ? 'Paid: no payment is due.' : 'The payment was returned: no payment is due.',
     ],
   };
 }

@@ -21,9 +21,9 @@ const seller = strict(
         {
           type: Type.Enum(['vat', 'other'], { title: 'InvoiceTaxIdType' }),
           ending: Type.String({
-            description: 'the last four characters, of a short one fewer; the file has it whole',
+            description: 'the last four characters, or three of a short one; the file has all of it',
           }),
-          is_lost: Type.Boolean({ description: 'it was lost with the secret key: no file can be made' }),
+          is_lost: Type.Boolean({ description: 'it was lost with the secret key, so no file can be made' }),
         },
         { title: 'InvoiceTaxId' },
       ),
@@ -33,7 +33,7 @@ const seller = strict(
 );
 const kind = Type.Enum(['invoice', 'credit_note'], { title: 'InvoiceKind' });
 
-/** A self-billing invoice, or a credit note for what came back. */
+/** A self-billing invoice, or a credit note for a return. */
 export const invoice = strict(
   {
     id: Type.String({ examples: ['inv_0192f8e5c7a7b3e9d0192f8e5c7a7b3e'] }),
@@ -43,14 +43,14 @@ export const invoice = strict(
     payout_id: Type.String(),
     affiliate_id: Type.Integer(),
     currency: currencyCode,
-    amount: { ...amount, description: 'what was paid, or came back: net, tax and rounding' },
+    amount: { ...amount, description: 'the amount paid or returned: net, tax and rounding' },
     net_amount: amount,
     tax_amount: amount,
-    rounding_amount: { ...amount, description: '0 or 1: what no net amount reaches with its tax' },
+    rounding_amount: { ...amount, description: '0 or 1: the unit that no net amount plus its tax reaches' },
     tax_category: taxCategory,
     tax_rate: Type.Integer({ description: 'hundredths of a percent: 1900 = 19 %' }),
     exemption: nullable(Type.String({ description: 'why no tax is due' })),
-    corrects_id: nullable(Type.String({ description: 'the invoice that a credit note is about' })),
+    corrects_id: nullable(Type.String({ description: 'the invoice that a credit note corrects' })),
     issued_on: Type.String({ description: 'YYYY-MM-DD in the time zone of the account' }),
     supplied_on: Type.String({ description: 'the day of the payment' }),
     seller,
@@ -63,7 +63,7 @@ export const invoice = strict(
 );
 export type Invoice = Static<typeof invoice>;
 
-const said = (name: string) => `i.document -> '${name}'`;
+const fromDocument = (name: string) => `i.document -> '${name}'`;
 const sum = (name: string) => `(i.document ->> '${name}')::int8`;
 
 /** Its columns, over `invoices i`. */
@@ -71,7 +71,7 @@ export const record = columnsOf(invoice, {
   id: "public_id('inv', i.id)",
   object: "'invoice'",
   kind: 'i.kind',
-  number: said('number'),
+  number: fromDocument('number'),
   payout_id: "public_id('po', i.payout_id)",
   affiliate_id: 'i.affiliate_id',
   currency: 'i.currency',
@@ -79,18 +79,18 @@ export const record = columnsOf(invoice, {
   net_amount: sum('net'),
   tax_amount: sum('tax'),
   rounding_amount: sum('rounding'),
-  tax_category: said('category'),
-  tax_rate: said('rate'),
-  exemption: said('exemption'),
+  tax_category: fromDocument('category'),
+  tax_rate: fromDocument('rate'),
+  exemption: fromDocument('exemption'),
   corrects_id: "case when i.corrects_id is not null then public_id('inv', i.corrects_id) end",
-  issued_on: said('issued_on'),
-  supplied_on: said('supplied_on'),
+  issued_on: fromDocument('issued_on'),
+  supplied_on: fromDocument('supplied_on'),
   seller: `i.document -> 'seller' || jsonb_build_object('tax_id', (
     select jsonb_build_object('type', k.tax_id_type, 'ending', k.ending, 'is_lost', k.number is null)
     from invoice_tax_ids k where k.account_id = i.account_id and k.id = i.tax_id))`,
-  buyer: said('buyer'),
-  description: said('description'),
-  payment_reference: said('payment_reference'),
+  buyer: fromDocument('buyer'),
+  description: fromDocument('description'),
+  payment_reference: fromDocument('payment_reference'),
   created_at: 'iso(i.created_at)',
 });
 
@@ -98,15 +98,15 @@ export const record = columnsOf(invoice, {
 export const SKIP_REASONS = {
   no_agreement: 'the affiliate had not agreed to self-billing when it was paid',
   no_rule: 'no rule of `invoicing` fits the tax profile of the affiliate',
-  no_tax_id: 'the category wants a VAT id of the affiliate (S: or a tax number; AE: and one of yours)',
+  no_tax_id: 'the category requires a VAT id of the affiliate (S: or a tax number; AE: and your own)',
 } as const;
 export type SkipReason = keyof typeof SKIP_REASONS;
 
-/** What came of issuing. */
+/** The result of issuing. */
 export const issued = strict(
   {
     object: Type.Literal('issued_invoices'),
-    issued: Type.Integer({ description: 'how many were issued now' }),
+    issued: Type.Integer({ description: 'the number issued by this request' }),
     skipped: Type.Array(
       strict({
         affiliate_id: Type.Integer(),
@@ -120,7 +120,7 @@ export const issued = strict(
       }),
       { description: 'paid lines without an invoice, the first 1,000' },
     ),
-    has_more: Type.Boolean({ description: 'there are more lines than one request takes: ask again' }),
+    has_more: Type.Boolean({ description: 'there are more lines than one request handles: repeat it' }),
   },
   { title: 'IssuedInvoices' },
 );

@@ -21,8 +21,8 @@ export const issue = writeRoute({
   access: 'affiliates',
   summary: 'Issue the invoices of a payout',
   description:
-    'For each paid line of an affiliate who agreed to self-billing: an invoice for what was paid, with the tax in it by the rules ' +
-    'of `invoicing`; for what came back since, a credit note. Asked again, it issues what is missing and nothing twice. A ' +
+    'For each paid line of an affiliate who agreed to self-billing, issues an invoice for the payment, including tax by the rules ' +
+    'of `invoicing`, and a credit note for returns since. Repeating the request issues only what is missing. A ' +
     'return of an invoiced line is credited when it is booked.',
   returns: { 200: issued },
   errors: ['resource_missing', 'current_is_read_only', 'payout_not_paid', 'no_invoicing'],
@@ -56,11 +56,11 @@ export const download = readRoute({
   operation: 'downloadInvoice',
   path: '/v2/affiliates/invoices/{invoice_id}/download',
   access: 'affiliates',
-  // it has the whole tax id
+  // it contains the whole tax id
   confidential: true,
   summary: 'Download an invoice',
   description:
-    'Viewers may not: it has the whole tax id of the affiliate. `pdf` is a PDF/A-3 with the XML in it (Factur-X, ZUGFeRD 2, profile EN 16931), `xml` that XML alone, `html` a page to print.',
+    'Not for viewers, because it contains the whole tax id of the affiliate. `pdf` is a PDF/A-3 with the XML in it (Factur-X, ZUGFeRD 2, profile EN 16931), `xml` that XML alone, `html` a page to print.',
   query: strict({
     format: Type.Optional(
       Type.Enum([...PAPER_FORMATS, 'xml'], { description: 'pdf (default), html or xml', examples: ['xml'] }),
@@ -71,19 +71,19 @@ export const download = readRoute({
   sends: ['Content-Security-Policy'],
   errors: ['resource_missing', 'no_xml_invoice', 'tax_id_lost', 'too_much_work'],
   handle: async ({ db, account, vault, threads, params, query: { format = 'pdf' } }) => {
-    const { invoice: said, at } = await getDocument(db, { account, vault }, params.invoice_id);
-    const name = `invoice-${said.number}`;
+    const { invoice, at } = await getDocument(db, { account, vault }, params.invoice_id);
+    const name = `invoice-${invoice.number}`;
     if (format !== 'xml') {
-      const order = { paper: invoicePaper(said, at), format, attachment: attachmentOf(said) };
+      const order = { paper: invoicePaper(invoice, at), format, attachment: attachmentOf(invoice) };
       return paperReply({ threads, account }, MAKE_PAPER, order, name);
     }
-    if (!isExpressible(said)) {
+    if (!isExpressible(invoice)) {
       throw fail(
         'no_xml_invoice',
-        `EN 16931 has no amounts with three digits, as ${said.currency.toUpperCase()} has them: take the PDF`,
+        `EN 16931 has no amounts with three digits, as ${invoice.currency.toUpperCase()} has them: take the PDF`,
       );
     }
-    return file(Readable.from([Buffer.from(facturX(said))]), {
+    return file(Readable.from([Buffer.from(facturX(invoice))]), {
       'content-type': 'application/xml; charset=utf-8',
       'content-disposition': `attachment; filename="${name}.xml"`,
     });

@@ -24,7 +24,7 @@ export async function getInvoice(db: Reader, account: AccountId, id: string): Pr
 }
 
 /**
- * What it says, with the tax id of the affiliate in clear, and when it was issued in milliseconds since 1970. Throws
+ * The content, with the affiliate's tax id in clear, and the time of issue in milliseconds since 1970. Throws
  * `resource_missing`, `tax_id_lost`.
  */
 export async function getDocument(
@@ -40,7 +40,7 @@ export async function getDocument(
   if (place !== null && taxId === null) {
     throw fail(
       'tax_id_lost',
-      'the tax id of the affiliate was lost with the secret key: no file can be made',
+      'the tax id of the affiliate was lost with the secret key, so no file can be made',
     );
   }
   const ids = { vat_id: type === 'vat' ? taxId : null, tax_number: type === 'other' ? taxId : null };

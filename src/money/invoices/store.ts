@@ -19,29 +19,29 @@ import type { StoredDocument } from './document.ts';
 import { type Invoice, record } from './record.ts';
 import type { KeptTaxId } from './tax-ids.ts';
 
-/** A paid line whose documents do not add up to what was paid and did not come back. */
+/** A paid line whose documents do not add up to the amount paid less returns. */
 export interface OpenLine {
   readonly affiliate_id: number;
   readonly currency: string;
-  /** What is to be invoiced; below zero: to be credited. */
+  /** The amount to invoice, or below zero the amount to credit. */
   readonly difference: bigint;
   readonly payment_reference: string | null;
   /** Days of the account. */
   readonly supplied_on: string;
   readonly today: string;
-  /** The first invoice of the line, JSON; null = there is none. */
+  /** The first invoice of the line, JSON; null = none. */
   readonly first: string | null;
-  /** JSON of its invoices that are not credited in full, as `OpenInvoice`, the newest first. */
+  /** JSON of its invoices that are not credited in full, as `OpenInvoice`, newest first. */
   readonly open: string;
-  /** The tax id that it names. */
+  /** The tax id on the first invoice. */
   readonly first_tax_id: InvoiceTaxId | null;
   readonly profile: string | null;
   readonly profile_id: TaxProfileId | null;
-  /** The tax id of the profile, sealed; null = there is none, or it was lost. */
+  /** The tax id of the profile, sealed; null = none or lost. */
   readonly number: Buffer | null;
-  /** Where that tax id is kept already, because another invoice names it. */
+  /** The stored copy of that tax id, if another invoice names it. */
   readonly kept_tax_id: InvoiceTaxId | null;
-  /** Where it is to be kept else. */
+  /** The id for a new copy. */
   readonly new_tax_id: InvoiceTaxId;
 }
 
@@ -50,11 +50,11 @@ export interface OpenInvoice {
   readonly id: InvoiceId;
   readonly number: string;
   readonly issued_on: string;
-  /** Minor units, as text: what no credit note took. */
+  /** Minor units as text: the amount not yet credited. */
   readonly rest: string;
 }
 
-/** Which lines are looked at. */
+/** Which lines to read. */
 export interface Lines {
   readonly account: AccountId;
   readonly payout: PayoutId;
@@ -64,7 +64,7 @@ export interface Lines {
   readonly zone: string;
 }
 
-/** Lines of a payout whose documents do not add up, after a line, at most so many. JSON is text. */
+/** Lines of a payout whose documents do not add up, in order, after a given line, up to a limit. JSON is text. */
 export function openLines(
   tx: Tx,
   { account, payout, affiliate, zone }: Lines,
@@ -74,7 +74,7 @@ export function openLines(
   return rows(
     tx,
     sql`select t.affiliate_id::float8 as affiliate_id, t.currency,
-               t.amount - t.carried_amount - t.returned_amount - s.said as difference, t.payment_reference,
+               t.amount - t.carried_amount - t.returned_amount - s.documented as difference, t.payment_reference,
                to_char(p.paid_at at time zone ${zone}, 'YYYY-MM-DD') as supplied_on,
                to_char(now() at time zone ${zone}, 'YYYY-MM-DD') as today,
                f.document::text as first, f.tax_id as first_tax_id, o.open, x.id as profile_id, x.number,
@@ -86,7 +86,7 @@ export function openLines(
         join payouts p on p.account_id = t.account_id and p.id = t.payout_id
         left join affiliate_tax_profiles x on x.account_id = t.account_id and x.affiliate_id = t.affiliate_id
         cross join lateral (
-          select coalesce(sum(case kind when 'invoice' then amount else -amount end), 0)::int8 as said from invoices i
+          select coalesce(sum(case kind when 'invoice' then amount else -amount end), 0)::int8 as documented from invoices i
           where i.account_id = t.account_id and i.payout_id = t.payout_id and i.affiliate_id = t.affiliate_id
             and i.currency = t.currency) s
         left join lateral (
@@ -113,12 +113,12 @@ export function openLines(
         where t.account_id = ${account} and t.payout_id = ${payout} and t.is_paid
           and (${affiliate}::int8 is null or t.affiliate_id = ${affiliate})
           and (t.affiliate_id, t.currency) > (${after.affiliate}::int8, ${after.currency})
-          and t.amount - t.carried_amount - t.returned_amount <> s.said
+          and t.amount - t.carried_amount - t.returned_amount <> s.documented
         order by t.affiliate_id, t.currency limit ${most}`,
   );
 }
 
-/** What is stored of a tax profile, as `openLines` has it. */
+/** The part of a tax profile that `openLines` returns. */
 export type ProfileOfLine = Pick<
   TaxProfile,
   'legal_type' | 'legal_name' | 'country' | 'address' | 'self_billing'
@@ -126,7 +126,7 @@ export type ProfileOfLine = Pick<
   readonly tax_id_type: string | null;
 };
 
-/** Takes the next numbers of a series, and holds it until the transaction ends; the first of them. */
+/** Takes the next numbers of a series and locks it until the transaction ends. Returns the first number. */
 export async function takeNumbers(
   tx: Tx,
   account: AccountId,
@@ -142,7 +142,7 @@ export async function takeNumbers(
   return first;
 }
 
-/** A document that is about to be issued. */
+/** A document to insert. */
 export interface NewInvoice {
   readonly series: string;
   readonly position: bigint;
@@ -187,18 +187,18 @@ export function readInvoice(db: Reader, account: AccountId, id: InvoiceId): Prom
   return maybeRecord(db, record, sql`invoices i where i.account_id = ${account} and i.id = ${id}`);
 }
 
-/** A document as it is stored. */
+/** A stored document. */
 interface DocumentRow {
   /** A `StoredDocument` as JSON. */
   readonly document: string;
-  /** When it was issued, in milliseconds since 1970. */
+  /** The time of issue, in milliseconds since 1970. */
   readonly at: bigint;
   readonly tax_id: KeptTaxId['id'] | null;
   readonly tax_id_type: KeptTaxId['type'] | null;
   readonly number: Buffer | null;
 }
 
-/** What a document says; null for an unknown one. */
+/** The stored document, or null. */
 export function readDocument(db: Reader, account: AccountId, id: InvoiceId): Promise<DocumentRow | null> {
   return maybeRow(
     db,

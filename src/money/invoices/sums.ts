@@ -4,11 +4,11 @@ import { multiplyRounded } from '../../kernel/money.ts';
 type Rate = number;
 const WHOLE = 10_000n;
 
-/** The sums of an invoice, in minor units. What was paid is net + tax + rounding. */
+/** The sums of an invoice in minor units. The amount paid is net + tax + rounding. */
 export interface InvoiceSums {
   readonly net: bigint;
   readonly tax: bigint;
-  /** What no net amount reaches with its tax: 0 or one minor unit (EN 16931, BT-114). */
+  /** The difference that no net amount plus its tax reaches: 0 or one minor unit (EN 16931, BT-114). */
   readonly rounding: bigint;
 }
 
@@ -16,8 +16,8 @@ export interface InvoiceSums {
 const taxOn = (net: bigint, rate: Rate) => multiplyRounded(net, BigInt(rate), WHOLE);
 
 /**
- * The sums of an amount that was paid with the tax in it. The tax is that of the net amount, rounded half up, and never more
- * than was paid.
+ * Splits an amount that includes tax. The tax is computed from the net amount, rounded half up, and the sum never exceeds
+ * the amount paid.
  */
 export function sumsOf(paid: bigint, rate: Rate): InvoiceSums {
   const near = multiplyRounded(paid, WHOLE, WHOLE + BigInt(rate));

@@ -27,7 +27,7 @@ export const invoiceTaxIds = sealedNumbers<InvoiceTaxId>({
   },
 });
 
-/** A tax id that is about to be named, in clear. */
+/** A tax id to name, in clear. */
 export interface NamedTaxId {
   readonly id: InvoiceTaxId;
   readonly affiliate: number;
@@ -60,13 +60,13 @@ export async function keepTaxIds(
   );
 }
 
-/** A tax id as it is stored; `number` is null when it was lost with the secret key. */
+/** A stored tax id. `number` is null if it was lost with the secret key. */
 export interface KeptTaxId {
   readonly id: InvoiceTaxId;
   readonly type: InvoiceTaxIdType;
   readonly number: Buffer | null;
 }
 
-/** The tax id in clear, null when it was lost. */
+/** The tax id in clear, or null if it was lost. */
 export const openKept = ({ account, vault }: AccountVault, { id, number }: KeptTaxId): string | null =>
   number === null ? null : vault.open(number, placeOf(account, id));

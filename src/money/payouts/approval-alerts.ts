@@ -8,7 +8,7 @@ import { approvalStatus } from '../ledger/approval.ts';
  * Notifies about payouts that wait for a second person: once, and again when a change voids a decision. Further changes
  * of a waiting payout do not notify again.
  */
-export async function notifyOfWaitingApprovals(tx: Tx): Promise<number> {
+export async function notifyOfApprovals(tx: Tx): Promise<number> {
   const waiting = await rows<{ account: AccountId; payout: PayoutId }>(
     tx,
     sql`update payout_books b set told_approval = w.mark

@@ -5,4 +5,6 @@ import type { MAKE_STATEMENT } from './tasks.ts';
 
 /** Makes the statement of an affiliate in a thread. */
 export const makeStatement: WorkOf<typeof MAKE_STATEMENT> = ({ draft, format }) =>
-  makePaper({ paper: statementPaper(draft), format }, () => Promise.reject(new Error('nothing is asked')));
+  makePaper({ paper: statementPaper(draft), format }, () =>
+    Promise.reject(new Error('the task asks no questions')),
+  );

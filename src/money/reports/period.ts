@@ -6,7 +6,7 @@ import { parseDay, parseDayIn, type Span } from '../../kernel/time.ts';
 const day = (description: string) =>
   Type.Optional(Type.String({ description: `a day YYYY-MM-DD: ${description}`, examples: ['2026-01-01'] }));
 
-/** The period of a report: a year, or the days from one to another, both included. A missing end is open. */
+/** The period of a report: a year, or the days from one to another, both included. A missing bound is open. */
 export const period = strict({
   year: Type.Optional(Type.String({ description: 'four digits, 1970 to 2999', examples: ['2026'] })),
   from: day('the first day'),
@@ -18,7 +18,7 @@ export type PeriodInput = Static<typeof period>;
 export interface Period {
   /** The year, if the period is a whole one; else null. */
   readonly year: number | null;
-  /** The days it was asked for by; null = open. */
+  /** The requested days; null = open. */
   readonly from: string | null;
   readonly to: string | null;
   /** The end of a file's name. */

@@ -3,7 +3,7 @@ import { columnsOf } from '../../contract/records.ts';
 import { amount, currencyCode, nullable, strict } from '../../contract/schemas.ts';
 import { destinationTypes } from '../ledger/destinations.ts';
 
-/** What an affiliate was paid in a period, in one currency and one way. */
+/** What an affiliate was paid in a period, in one currency and by one method. */
 export const paidRow = strict(
   {
     affiliate_id: Type.Integer(),
@@ -15,12 +15,12 @@ export const paidRow = strict(
     currency: currencyCode,
     payout_count: Type.Integer(),
     commission_count: Type.Integer(),
-    paid_amount: { ...amount, description: 'minor units that left' },
+    paid_amount: { ...amount, description: 'minor units paid' },
     returned_amount: {
       ...amount,
-      description: 'minor units that came back in the period, whenever they were paid',
+      description: 'minor units returned in the period, whenever they were paid',
     },
-    net_amount: { ...amount, description: 'the difference; below zero when more came back' },
+    net_amount: { ...amount, description: 'the difference; below zero if more was returned' },
     payout_method: nullable({
       ...destinationTypes,
       description: 'how it was paid, as `paid_through` of the line',
@@ -31,7 +31,7 @@ export const paidRow = strict(
 );
 export type PaidRow = Static<typeof paidRow>;
 
-/** Its columns, over the rows `s` that were summed and `affiliates a`. */
+/** The columns of a row, over the summed rows `s` and `affiliates a`. */
 export const record = columnsOf(paidRow, {
   affiliate_id: 's.affiliate_id',
   external_id: 'a.external_id',

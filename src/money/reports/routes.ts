@@ -15,15 +15,15 @@ import { MAKE_STATEMENT } from './tasks.ts';
 
 const path = '/v2/affiliates/reports/paid';
 const WHAT =
-  'One row per affiliate, currency and payout method, on a cash basis: what was paid in the period, what came back in it, and ' +
-  "the difference. A period is a `year`, or the days `from` and `to`, both in it, of the account's time zone; an end that is left out is open. Names, " +
-  'addresses and countries are those of today, `payout_method` is that of the payment.';
+  'One row per affiliate, currency and payout method, on a cash basis: what was paid in the period, what was returned in it, and ' +
+  "the difference. A period is a `year`, or the days `from` and `to`, both included, in the account's time zone; a missing bound is open. Names, " +
+  'addresses and countries are current, `payout_method` is that of the payment.';
 
 export const paid = readRoute({
   operation: 'downloadPaidReport',
   path,
   access: 'affiliates',
-  summary: 'Download what was paid in a period',
+  summary: 'Download the payments of a period',
   description: WHAT,
   query: period,
   replicable: true,
@@ -36,7 +36,7 @@ export const paidRows = readRoute({
   operation: 'listPaidReport',
   path: `${path}/rows`,
   access: 'affiliates',
-  summary: 'List what was paid in a period',
+  summary: 'List the payments of a period',
   description: WHAT,
   list: paidList,
   returns: { 200: listOf(paidRow) },
@@ -47,8 +47,8 @@ export const paidRows = readRoute({
 
 const STATEMENT =
   'By currency: what was owed before the period, what was earned, adjusted, refunded, voided, paid and returned in it, and what ' +
-  'was owed after it. Statements of periods that follow each other join without a gap. A refund that arrives later than it ' +
-  'happened still belongs to the day it happened.';
+  'was owed after it. Consecutive statements join without a gap. A refund that is entered late ' +
+  'still belongs to the day on which it happened.';
 
 export const statement = readRoute({
   operation: 'getAffiliateStatement',
@@ -69,8 +69,8 @@ export const statementFile = readRoute({
   access: 'affiliates',
   summary: 'Download the statement of an affiliate',
   description:
-    `${STATEMENT} The file has every entry between the balances of a currency. \`pdf\` is a document on A4 and \`html\` a page ` +
-    'to print, both with the name of the account and of the affiliate, and with at most 5,000 entries.',
+    `${STATEMENT} The file has every entry between the balances of a currency. \`pdf\` is an A4 document and \`html\` a page ` +
+    'to print; both show the names of the account and of the affiliate, and at most 5,000 entries.',
   query: strict({
     ...period.properties,
     format: Type.Optional(

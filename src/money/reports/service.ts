@@ -10,8 +10,8 @@ import type { PaidRow } from './record.ts';
 import { listPaid, paidCopy } from './store.ts';
 
 /**
- * What an account paid its affiliates in a period of its time zone, net of what came back, for the tax adviser. Cash
- * basis: money counts when it moved, so the report of a past year does not change. Throws `invalid_query`.
+ * What an account paid its affiliates in a period of its time zone, net of returns, for a tax adviser. Cash basis: money
+ * counts when it moved, so the report of a past year does not change. Throws `invalid_query`.
  */
 export async function downloadPaidReport(
   db: Snapshot,

@@ -10,7 +10,7 @@ import { type Period, type PeriodInput, readPeriod } from './period.ts';
 import { ENTRY_KINDS, type EntryKind } from './statement-record.ts';
 import { readLines, readSums, type StatementLine, statementLines } from './statement-store.ts';
 
-/** Entries in a document. CSV takes any number, and nobody reads a hundred pages. */
+/** The maximum number of entries in a document. CSV has no limit, and nobody reads a hundred pages. */
 const MOST_ENTRIES = 5000;
 
 const KINDS: Readonly<Record<EntryKind, { readonly entry: string; readonly sum: string }>> = {
@@ -22,25 +22,25 @@ const KINDS: Readonly<Record<EntryKind, { readonly entry: string; readonly sum: 
   returned: { entry: 'Payment returned', sum: 'Returned' },
 };
 
-/** What the statement of an affiliate is made of, in a thread: 5,000 entries take too long beside other requests. */
+/** The input for a statement document. It is made in a thread, because 5,000 entries would block other requests. */
 export interface StatementDraft {
   readonly merchant: string;
   readonly zone: string;
   readonly affiliate: number;
-  /** Null = it is not known. */
+  /** Null = unknown. */
   readonly name: string | null;
   readonly email: string;
-  /** The period in words. */
+  /** The period as text. */
   readonly period: string;
   /** Milliseconds since 1970. */
   readonly at: number;
-  /** For `statementLines`. */
+  /** JSON for `statementLines`. */
   readonly lines: string;
 }
 
 /**
- * What the statement of an affiliate for people says, with the name of its file. Throws `invalid_query`, also for more entries
- * than a document takes, and `resource_missing`.
+ * The content of an affiliate's statement document, with the name of its file. Throws `invalid_query`, also for more
+ * entries than a document takes, and `resource_missing`.
  */
 export async function draftStatement(
   db: Reader,
@@ -57,7 +57,7 @@ export async function draftStatement(
   if (lines.count > MOST_ENTRIES) {
     throw fail(
       'invalid_query',
-      `format: the period has more than ${MOST_ENTRIES} entries, too many for a document: choose a shorter one, or csv`,
+      `format: the period has more than ${MOST_ENTRIES} entries, too many for a document: choose a shorter period, or csv`,
     );
   }
   const { name, email, now } = found;
@@ -65,7 +65,7 @@ export async function draftStatement(
   return { draft: { ...about, lines: lines.json }, name: `statement-${affiliate}${period.name}` };
 }
 
-/** The statement for people: by currency its sums and every entry between the balances. */
+/** The statement document: by currency, its sums and every entry between the balances. */
 export function statementPaper(draft: StatementDraft): Paper {
   const { merchant, zone, affiliate, name, email, period, at } = draft;
   const lines = statementLines(draft.lines);
@@ -99,7 +99,7 @@ const inWords = ({ from, to }: Period) =>
 
 const amountOf = (amount: bigint, currency: string) => grouped(formatDecimal(amount, currency));
 
-/** The balances of a currency and what lies between them, summed by kind. */
+/** The balances of a currency and the entries between them, summed by kind. */
 function sumsOf(currency: string, lines: readonly StatementLine[]): Table {
   const sum = (kind: StatementLine['kind']) =>
     lines.reduce((total, line) => (line.kind === kind ? total + line.amount : total), 0n);

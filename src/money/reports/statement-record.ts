@@ -1,14 +1,14 @@
 import { type Static, Type } from 'typebox';
 import { amount, currencyCode, nullable, strict } from '../../contract/schemas.ts';
 
-/** What can change what an affiliate is owed, and whether it adds or takes. */
+/** The kinds of entries that change what an affiliate is owed, and whether they add or subtract. */
 export const ENTRY_KINDS = {
-  earned: 'commissions as they came in, by when the sale was',
-  adjusted: 'credits and debits by hand',
-  refunded: 'below zero: what refunds took, by when they were; reversed ones do not count',
-  voided: 'below zero: what was left of commissions that were voided by hand',
-  paid: 'below zero: what left, by when it did',
-  returned: 'what came back of what was paid, less what turned out not to have',
+  earned: 'commissions, dated by the sale',
+  adjusted: 'manual credits and debits',
+  refunded: 'below zero: amounts taken by refunds, dated by the refund; reversed refunds do not count',
+  voided: 'below zero: the remaining amounts of commissions that were voided manually',
+  paid: 'below zero: payments, dated by the payment',
+  returned: 'returned payments, less returns that were undone',
 } as const;
 export type EntryKind = keyof typeof ENTRY_KINDS;
 
@@ -22,9 +22,11 @@ export const statement = strict(
     name: nullable(Type.String()),
     email: Type.String(),
     from: nullable(Type.String({ description: 'the first day; null = from the beginning' })),
-    to: nullable(Type.String({ description: 'the last day; null = until now, and what is dated later' })),
+    to: nullable(
+      Type.String({ description: 'the last day; null = until now, including later-dated entries' }),
+    ),
     time_zone: Type.String({
-      description: 'of the account: its days are meant',
+      description: 'of the account: the days are in it',
       examples: ['Europe/Berlin'],
     }),
     currencies: Type.Array(
@@ -40,7 +42,7 @@ export const statement = strict(
           returned_amount: sum('returned'),
           closing_amount: {
             ...amount,
-            description: 'owed after the last day: the opening amount and all others added up',
+            description: 'owed after the last day: the opening amount plus all others',
           },
         },
         { title: 'StatementBalance' },

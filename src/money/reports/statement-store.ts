@@ -9,10 +9,10 @@ import { ENTRY_KINDS, type EntryKind } from './statement-record.ts';
 const KINDS = Object.keys(ENTRY_KINDS) as EntryKind[];
 
 /**
- * The query of everything that changed what an affiliate is owed: kind, currency, at, amount (minor units, below zero
- * where it took), what it was and the reference. A refund of a paid commission counts as itself, so its clawback does
- * not; nor does what a payout or a return owes again, because only what was paid counts as paid. It is text, because
- * COPY needs text.
+ * The query of everything that changed what an affiliate is owed: kind, currency, at, amount (minor units, below zero if
+ * it subtracts), description and reference. A refund of a paid commission counts as itself, so its clawback does not; nor
+ * do adjustments of payouts and returns, because only the amount actually paid counts as paid. It is text, because COPY
+ * needs text.
  */
 function entries(account: AccountId, affiliate: number): string {
   const of = (alias: string) =>
@@ -87,13 +87,13 @@ export function readSums(
 interface Whose {
   readonly account: AccountId;
   readonly affiliate: number;
-  /** Whose days are meant. */
+  /** The time zone of the days. */
   readonly zone: string;
 }
 
 /**
- * The query of a statement's lines: of each currency the opening balance, its entries in order, and the closing balance. It is
- * text, because COPY needs text.
+ * The query of a statement's lines: for each currency the opening balance, its entries in order, and the closing balance.
+ * It is text, because COPY needs text.
  */
 function lines({ account, affiliate }: Whose, { from, until }: Span, columns: readonly Column[]): string {
   const instant = (ms: number) => literal(formatInstant(ms));
@@ -131,7 +131,7 @@ export function linesCopy(whose: Whose, span: Span): string {
 
 /** A line of a statement. */
 export interface StatementLine {
-  /** Of the account; null for a balance. */
+  /** A day of the account; null for a balance. */
   readonly day: string | null;
   readonly kind: EntryKind | 'opening_balance' | 'closing_balance';
   readonly currency: string;
@@ -141,7 +141,7 @@ export interface StatementLine {
   readonly reference: string | null;
 }
 
-/** The lines of a statement as JSON for `statementLines`, and how many: at most so many. */
+/** At most `most` lines of a statement as JSON for `statementLines`, and their number. */
 export function readLines(
   db: Reader,
   whose: Whose,
@@ -160,7 +160,7 @@ export function readLines(
   );
 }
 
-/** The lines in what `readLines` read. */
+/** Parses the lines that `readLines` returned. */
 export const statementLines = (json: string): StatementLine[] =>
   (JSON.parse(json) as (Omit<StatementLine, 'amount'> & { amount: string })[]).map((line) => ({
     ...line,

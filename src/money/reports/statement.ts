@@ -10,8 +10,8 @@ import type { Statement } from './statement-record.ts';
 import { linesCopy, readSums } from './statement-store.ts';
 
 /**
- * What an affiliate was owed at the beginning of a period of the account's time zone, what changed it, and what they
- * were owed at its end, by currency in minor units. Throws `invalid_query`, `resource_missing`, `amount_too_large`.
+ * What an affiliate was owed at the beginning of a period of the account's time zone, what changed it, and what was owed
+ * at its end, by currency in minor units. Throws `invalid_query`, `resource_missing`, `amount_too_large`.
  */
 export async function getStatement(
   db: Reader,

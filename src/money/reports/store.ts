@@ -18,9 +18,9 @@ const text = (name: string): Column => [name, `csv_text(a.${name})`];
 const money = (name: string, expression: string): Column => [name, `decimal_text(${expression}, s.currency)`];
 
 /**
- * The query of what an account paid in a period: a row per affiliate, currency and payout method. It sums what moved in
- * the period: payments, and money that came back, whenever it had been paid; a return that was undone counts against
- * the returns of the day it was undone. It is text, because COPY needs text.
+ * The query of what an account paid in a period: one row per affiliate, currency and payout method. It sums the movements
+ * in the period: payments, and returns whenever the money had been paid. An undone return counts against the returns of
+ * the day it was undone. It is text, because COPY needs text.
  */
 function moved(account: AccountId, { from, until }: Span): string {
   const of = (alias: string) => `${alias}.account_id = ${literal(account)}`;
@@ -52,7 +52,7 @@ function moved(account: AccountId, { from, until }: Span): string {
       having sum(payouts) > 0 or sum(returned) <> 0`;
 }
 
-/** The COPY of what an account paid in a period; `year` is that of a whole year, else null. */
+/** The COPY of what an account paid in a period. `year` is null unless the period is a whole year. */
 export function paidCopy(account: AccountId, period: Span, year: number | null): string {
   const columns: readonly Column[] = [
     ['year', `${year ?? 'null'}::int`],
@@ -77,7 +77,7 @@ export function paidCopy(account: AccountId, period: Span, year: number | null):
 const row = ['s.affiliate_id', 's.currency', 's.payout_method'];
 const all = (): Sql => sql`true`;
 
-/** Bounds of the period. They are no condition on rows: a row sums what moved within them. */
+/** Bounds of the period. They do not filter rows: a row sums what moved within them. */
 const day: Filter = {
   rule: 'a day YYYY-MM-DD, from 1970 to 2999',
   schema: { type: 'string', format: 'date' },

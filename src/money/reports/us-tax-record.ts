@@ -5,15 +5,15 @@ import { DESTINATION_TYPES } from '../../kernel/payments.ts';
 import { TAX_FORMS, TAX_ID_TYPES } from '../../kernel/taxes.ts';
 import { LEGAL_TYPES } from '../affiliates/record.ts';
 
-/** Where an affiliate pays taxes, as far as it is known. */
+/** Where an affiliate pays taxes, if known. */
 export const RESIDENCES = ['us', 'foreign', 'unknown'] as const;
-/** The form that is missing of an affiliate. */
+/** The form that an affiliate has not signed. */
 export const MISSING_FORMS = ['w9', 'w8'] as const;
 
 const usd = (description: string) => ({ ...amount, description: `cents: ${description}` });
 const count = (description: string) => Type.Integer({ description });
 
-/** What a US payer has to look at for an affiliate, in a calendar year. */
+/** An affiliate's figures for US tax forms in a calendar year. */
 export const usTaxRow = strict(
   {
     affiliate_id: Type.Integer(),
@@ -21,10 +21,10 @@ export const usTaxRow = strict(
     email: Type.String(),
     legal_name: nullable(Type.String({ description: 'of the tax profile' })),
     legal_type: nullable(Type.Enum([...LEGAL_TYPES], { title: 'TaxLegalType' })),
-    country: nullable(Type.String({ description: 'of the tax profile, else of the affiliate' })),
+    country: nullable(Type.String({ description: 'of the tax profile, or of the affiliate' })),
     residence: Type.Enum([...RESIDENCES], {
       title: 'UsTaxResidence',
-      description: 'by the form that was signed, else by the country',
+      description: 'by the signed form, or by the country',
     }),
     form: nullable(Type.Enum([...TAX_FORMS], { title: 'TaxForm' })),
     tax_id_type: nullable(Type.Enum([...TAX_ID_TYPES], { title: 'TaxIdType' })),
@@ -33,11 +33,11 @@ export const usTaxRow = strict(
       Type.Enum([...MISSING_FORMS], {
         title: 'MissingTaxForm',
         description:
-          'w9: in the United States, or nobody knows where and paid the threshold or more; w8: elsewhere without a W-8',
+          'w9: in the United States, or country unknown and paid the threshold or more; w8: elsewhere without a W-8',
       }),
     ),
-    reportable_amount: usd('paid by ways that you report, less what came back'),
-    processor_amount: usd('paid by PayPal, which reports it itself (Form 1099-K), less what came back'),
+    reportable_amount: usd('paid by methods that you report, less returns'),
+    processor_amount: usd('paid by PayPal, which reports it itself (Form 1099-K), less returns'),
     is_above_threshold: Type.Boolean({ description: '`reportable_amount` is the threshold or more' }),
     payments: Type.Array(
       strict(
@@ -50,7 +50,9 @@ export const usTaxRow = strict(
         },
         { title: 'UsTaxPayment' },
       ),
-      { description: 'every way and currency, in minor units; other currencies than USD are not converted' },
+      {
+        description: 'every method and currency, in minor units; other currencies than USD are not converted',
+      },
     ),
   },
   { title: 'UsTaxRow' },
@@ -76,25 +78,25 @@ export const rowRecord = columnsOf(usTaxRow, {
   payments: 's.payments',
 });
 
-/** A year as a whole. */
+/** The sums of a year. */
 export const usTaxReport = strict(
   {
     object: Type.Literal('us_tax_report'),
     year: Type.Integer(),
-    time_zone: Type.String({ description: 'of the account: the year lies between its midnights' }),
-    threshold_amount: usd('from which sum a Form 1099-NEC is due'),
+    time_zone: Type.String({ description: 'of the account: the year begins and ends at its midnights' }),
+    threshold_amount: usd('the sum from which a Form 1099-NEC is due'),
     is_threshold_known: Type.Boolean({
-      description: 'false: the threshold of that year was not published yet when this version was made',
+      description: 'false: the threshold of that year was not yet published when this version was released',
     }),
     reportable: strict({
       affiliate_count: count('in the United States, with the threshold or more: they are in the export'),
-      amount: usd('what they were paid'),
+      amount: usd('the sum paid to them'),
     }),
-    processor_amount: usd('paid by PayPal to anybody'),
-    missing_w9_count: count('affiliates without a W-9 who need one'),
+    processor_amount: usd('the sum paid by PayPal to anyone'),
+    missing_w9_count: count('affiliates who need a W-9 and have none'),
     missing_w8_count: count('affiliates elsewhere without a W-8'),
-    missing_tax_id_count: count('affiliates in the export without a tax id of the United States'),
-    other_currency_count: count('affiliates who were paid in other currencies too, which are not converted'),
+    missing_tax_id_count: count('affiliates in the export without a US tax id'),
+    other_currency_count: count('affiliates who were also paid in other currencies, which are not converted'),
     remark: Type.String(),
   },
   { title: 'UsTaxReport' },

@@ -12,8 +12,8 @@ const ofYear = strict({
   ),
 });
 const WHAT =
-  'What a payer in the United States has to look at for a calendar year of the account’s time zone: who was paid by which way, ' +
-  'net of what came back, and who has not signed a form. Payments by PayPal are on its own Form 1099-K and stand apart. It is a ' +
+  'The figures that a payer in the United States needs for a calendar year of the account’s time zone: who was paid by which method, ' +
+  'net of returns, and who has not signed a form. PayPal reports its payments on Form 1099-K, so they are separate. It is a ' +
   'list, not advice.';
 
 export const report = readRoute({
@@ -47,11 +47,11 @@ export const reportExport = writeRoute({
   method: 'POST',
   path: `${path}/export`,
   access: 'full',
-  summary: 'Export what a filing service needs for Form 1099-NEC',
+  summary: 'Export the data of Form 1099-NEC for a filing service',
   description:
-    'As CSV, with whole tax ids: one row for each affiliate in the United States who was paid the threshold or more by ways that ' +
-    'you report. The columns are the fields of a form as Avalara (formerly Track1099) names them; a service that names them otherwise asks which is ' +
-    'which. The download is in the audit log.',
+    'A CSV file with whole tax ids: one row for each affiliate in the United States who was paid the threshold or more by methods that ' +
+    'you report. The columns are the fields of the form as Avalara (formerly Track1099) names them; a service with other names lets you ' +
+    'map them. The download is recorded in the audit log.',
   query: ofYear,
   noStore: true,
   returns: { 200: 'text/csv' },

@@ -86,7 +86,7 @@ function usTaxRows(year: UsTaxYear): Sql {
       from known)`;
 }
 
-/** No condition on rows: a row sums what moved in the year. */
+/** The year does not filter rows: a row sums what moved in it. */
 const year: Filter = {
   rule: 'four digits such as 2026',
   schema: { type: 'string', pattern: '^[0-9]{4}$' },
@@ -162,7 +162,7 @@ export interface ReportableAffiliate {
   readonly amount: string;
 }
 
-/** Who is in the export of a year. */
+/** The affiliates in the export of a year. */
 export function readReportable(db: Reader, wanted: UsTaxYear): Promise<ReportableAffiliate[]> {
   return rows(
     db,

@@ -24,8 +24,8 @@ import {
 } from './us-tax-store.ts';
 
 /**
- * From which sum of a calendar year a payer files Form 1099-NEC, in cents, by the first year that it goes for: 26 USC
- * 6041(a), and since 2026 Public Law 119-21, section 70433, which adjusts it to prices from 2027 on.
+ * The sum of a calendar year from which a payer files Form 1099-NEC, in cents, by the first year it applies to: 26 USC
+ * 6041(a), and since 2026 Public Law 119-21, section 70433, which indexes it to inflation from 2027 on.
  */
 const THRESHOLDS: readonly (readonly [since: number, cents: number])[] = [
   [2026, 200_000],
@@ -37,7 +37,7 @@ const LAST_KNOWN = 2026;
 const FIRST_YEAR = 2020;
 
 const REMARK =
-  'A list, not advice: who must be reported, on which form, and what is withheld, your tax adviser says. Corporations are ' +
+  'A list, not advice: your tax adviser decides who must be reported, on which form, and what is withheld. Corporations are ' +
   'mostly exempt. Backup withholding is not computed.';
 
 interface WantedYear extends UsTaxYear {
@@ -45,7 +45,7 @@ interface WantedYear extends UsTaxYear {
   readonly zone: string;
 }
 
-/** A year of the account's time zone, the present one by default. Throws `invalid_query`. */
+/** A year in the account's time zone; defaults to the current year. Throws `invalid_query`. */
 async function readYear(db: Reader, account: AccountId, text: string | undefined): Promise<WantedYear> {
   const zone = await zoneOf(db, account);
   const year = text ?? dayOf(await readNow(db), zone).slice(0, 4);
@@ -114,7 +114,9 @@ const COLUMNS = [
 ];
 const TIN_TYPES: Readonly<Record<string, string>> = { us_ssn: 'SSN', us_itin: 'ITIN', us_ein: 'EIN' };
 
-/** Who was paid the threshold or more, with whole tax ids, for a filing service. Throws `invalid_query`. */
+/**
+ * The affiliates who were paid the threshold or more, with whole tax ids, for a filing service. Throws `invalid_query`.
+ */
 export async function exportUsTaxReport(
   tx: Tx,
   { account, vault }: { account: AccountId; vault: Vault },

@@ -16,7 +16,12 @@ export const sourceOf = (kind: ResultKind): Source =>
   kind === 'paid_list' ? 'list' : kind === 'paypal' || kind === 'wise' ? 'provider' : 'bank';
 
 /** Combines all answers about a line: its outcome, or why that is in doubt. */
-export function judge(line: Named, about: HeardLine, payout: AnsweredPayout, source: Source): ResultLine | Fault {
+export function judge(
+  line: Named,
+  about: HeardLine,
+  payout: AnsweredPayout,
+  source: Source,
+): ResultLine | Fault {
   const { heard, count } = about;
   if (count > heard.length)
     return {

@@ -143,7 +143,12 @@ function refuseAccounts(
   for (const [account, { first, count }] of others) {
     const what = `${first}: booked on the account that ends in ${account.slice(-4)}`;
     const rest = count === 1 ? '' : `, and so are ${count - 1} more`;
-    addProblem(matching, 'other_account', {}, `${what}${rest}, but the debtor's ends in ${paidFrom?.slice(-4)}`);
+    addProblem(
+      matching,
+      'other_account',
+      {},
+      `${what}${rest}, but the debtor's ends in ${paidFrom?.slice(-4)}`,
+    );
   }
   return isOwn;
 }

@@ -1,12 +1,14 @@
 const DAY_MS = 86_400_000;
 
-/** When a schedule is due: `week` on the day 1 (Monday) to 7, `month` on the day 1 to 31, or its last if it is shorter. */
+/**
+ * When a schedule is due: `week` on day 1 (Monday) to 7, `month` on day 1 to 31, or on the last day of a shorter month.
+ */
 export interface Rhythm {
   readonly every: 'week' | 'month';
   readonly day: number;
 }
 
-/** The first day after another one on which a schedule is due; both are `YYYY-MM-DD`. */
+/** The first due day after a day; both are `YYYY-MM-DD`. */
 export function nextDay({ every, day }: Rhythm, after: string): string {
   const from = Date.parse(`${after}T00:00:00Z`);
   if (every === 'week') {
@@ -19,7 +21,7 @@ export function nextDay({ every, day }: Rhythm, after: string): string {
   return textOf(here > from ? here : inMonth(1));
 }
 
-/** The day of a month, or its last; months count from 0 and may lie beyond the year. */
+/** The given day of a month, or its last day. Months count from 0 and may exceed 11. */
 function dueIn(year: number, month: number, day: number): number {
   const last = new Date(Date.UTC(year, month + 1, 0)).getUTCDate();
   return Date.UTC(year, month, Math.min(day, last));

@@ -5,9 +5,9 @@ import { selection } from '../payouts/record.ts';
 
 const every = Type.Enum(['week', 'month'], { title: 'ScheduleRhythm' });
 const DAY =
-  'week: 1 (Monday) to 7; month: 1 to 31, in a shorter month its last day. A day of the account’s time zone, which ' +
-  'begins at its midnight';
-const isActive = Type.Boolean({ description: 'false: it makes no payouts until it is switched on' });
+  'week: 1 (Monday) to 7; month: 1 to 31, or the last day of a shorter month. The day is in the account’s time zone and ' +
+  'begins at midnight there';
+const isActive = Type.Boolean({ description: 'false: it creates no payouts until it is activated' });
 
 /** A schedule that prepares payouts. */
 export const schedule = strict(
@@ -17,24 +17,24 @@ export const schedule = strict(
     name: Type.String(),
     every,
     day: Type.Integer({ description: DAY }),
-    filters: Type.Unsafe<unknown>({ description: 'as they were given; null = none' }),
+    filters: Type.Unsafe<unknown>({ description: 'as given; null = none' }),
     search: Type.String(),
     ignore_minimum: Type.Boolean(),
     is_active: isActive,
-    made_by: Type.String({ description: 'who last changed it: the creator of its payouts' }),
-    next_on: nullable(Type.String({ description: 'the next day; null while it is switched off' })),
+    made_by: Type.String({ description: 'who last changed it, and so counts as the creator of its payouts' }),
+    next_on: nullable(Type.String({ description: 'the next due day; null while inactive' })),
     last_run: nullable(
       strict(
         {
-          due_on: Type.String({ description: 'the last day it was due' }),
+          due_on: Type.String({ description: 'the last due day' }),
           ran_at: timestamp,
           outcome: Type.Enum(['created', 'empty', 'refused'], {
             title: 'ScheduleOutcome',
             description: 'empty: there was nothing to pay; refused: see `reason`',
           }),
-          reason: nullable(Type.String({ description: 'why it made no payout' })),
+          reason: nullable(Type.String({ description: 'why it created no payout' })),
           payout_id: nullable(
-            Type.String({ description: 'the payout it made; it may have been deleted since' }),
+            Type.String({ description: 'the payout it created, which may have been deleted since' }),
           ),
         },
         { title: 'ScheduleRun' },
@@ -81,7 +81,7 @@ export const newSchedule = strict({
 });
 export type NewSchedule = Static<typeof newSchedule>;
 
-/** What may be changed of a schedule. */
+/** The changeable fields of a schedule. */
 export const scheduleChange = strict({
   name: Type.Optional(text(200)),
   every: Type.Optional(every),

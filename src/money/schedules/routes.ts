@@ -32,9 +32,9 @@ export const create = writeRoute({
   access: 'affiliates',
   summary: 'Create a schedule of payouts',
   description:
-    'On its day, a schedule creates a payout as `POST /v2/affiliates/payouts` would, and a person completes it. It is due for the first ' +
-    'time after today. What was missed while no server ran is made up for once. When there is nothing to pay, or another payout is ' +
-    'unpaid, it makes none until its next day, and `last_run` says why.',
+    'On its day, a schedule creates a payout as `POST /v2/affiliates/payouts` would, and a person completes it. It is first due ' +
+    'after today. If no server was running on a due day, it runs once when a server starts. If there is nothing to pay, or another payout is ' +
+    'unpaid, it creates none until its next due day, and `last_run` says why.',
   body: newSchedule,
   returns: { 201: schedule },
   errors: [...filterErrors],
@@ -58,7 +58,7 @@ export const change = writeRoute({
   access: 'affiliates',
   summary: 'Change a schedule of payouts',
   description:
-    'Whoever changes a schedule is the creator of its next payouts, and so cannot approve them. Its next day is counted from today.',
+    'The author of a change counts as the creator of the next payouts, and so cannot approve them. The next due day is counted from today.',
   body: scheduleChange,
   returns: { 200: schedule },
   errors: ['resource_missing', ...filterErrors],
@@ -72,7 +72,7 @@ export const remove = writeRoute({
   path: one,
   access: 'affiliates',
   summary: 'Delete a schedule of payouts',
-  description: 'What it made stays.',
+  description: 'Its payouts stay.',
   returns: { 204: null },
   errors: ['resource_missing'],
   handle: async ({ tx, account, params }) => {

@@ -12,8 +12,8 @@ import { nextDay } from './days.ts';
 import { type DueSchedule, lockDue, noteRun, type Outcome } from './store.ts';
 
 /**
- * Runs every schedule that is due, each in a transaction of its own: the payout and the next day are committed together,
- * so a day is never run twice, by however many servers, and a server that dies leaves it due.
+ * Runs every due schedule, each in its own transaction. The payout and the next due day are committed together, so a day
+ * never runs twice on any number of servers, and if a server dies the schedule stays due.
  */
 export async function runSchedules({ db, log }: { db: Database; log: Logger }): Promise<void> {
   const failed: ScheduleId[] = [];
@@ -29,7 +29,7 @@ export async function runSchedules({ db, log }: { db: Database; log: Logger }): 
       );
     } catch (error) {
       if (due === null) throw error;
-      // it stays due; the others go on
+      // it stays due, and the others continue
       failed.push((due as DueSchedule).id);
       log.error(
         { err: error, schedule: idOf('psc', (due as DueSchedule).id) },
@@ -57,7 +57,7 @@ async function run(tx: Tx, due: DueSchedule): Promise<void> {
   ]);
 }
 
-/** Creates the payout as the maker of the schedule would, or says why there is none. */
+/** Creates the payout on behalf of the schedule's author, or returns why there is none. */
 async function prepare(tx: Tx, due: DueSchedule): Promise<Outcome> {
   const { account, filters, search, ignore_minimum } = due;
   const maker = {

@@ -28,7 +28,7 @@ export async function getSchedule(db: Reader, account: AccountId, id: string): P
   return json;
 }
 
-/** Makes a schedule; it is due for the first time after today. Throws `invalid_body` and the reasons of filters. */
+/** Creates a schedule, first due after today. Throws `invalid_body` and the reasons of filters. */
 export async function createSchedule(
   tx: Tx,
   principal: Principal,
@@ -44,8 +44,8 @@ export async function createSchedule(
 }
 
 /**
- * Changes a schedule. Whoever changes it is the creator of its next payouts, or somebody could change what another one is
- * said to have created, and approve it. Throws `resource_missing`, `invalid_body` and the reasons of filters.
+ * Changes a schedule. The author of the change counts as the creator of its next payouts; otherwise a user could change
+ * another user's schedule and approve its payouts. Throws `resource_missing`, `invalid_body` and the reasons of filters.
  */
 export async function changeSchedule(
   tx: Tx,
@@ -88,7 +88,7 @@ async function write(
   return writeSchedule(tx, id, stored, { principal, user: await personBehind(tx, account, principal) });
 }
 
-/** Deletes a schedule; what it made stays. Throws `resource_missing`. */
+/** Deletes a schedule. Its payouts stay. Throws `resource_missing`. */
 export async function removeSchedule(tx: Tx, account: AccountId, scheduleId: string): Promise<void> {
   if (!(await deleteSchedule(tx, which(account, scheduleId)))) throw missing();
 }

@@ -25,7 +25,7 @@ export function listSchedules(db: Reader, account: AccountId, list: ListQuery): 
   });
 }
 
-/** Which schedule. */
+/** A schedule of an account. */
 export interface Which {
   readonly account: AccountId;
   readonly id: ScheduleId;
@@ -38,7 +38,7 @@ export function readSchedule(db: Reader, which: Which): Promise<Json<Schedule> |
   return maybeRecord(db, record, one(which));
 }
 
-/** The same, locked until the end of the transaction. */
+/** As `readSchedule`, but locks the row until the transaction ends. */
 export async function lockSchedule(tx: Tx, which: Which): Promise<Json<Schedule> | null> {
   await rows(
     tx,
@@ -57,13 +57,13 @@ export interface StoredSchedule extends Rhythm {
   readonly next_on: string;
 }
 
-/** Who made it: a principal, and the person behind it. */
+/** The author: a principal, and the person behind it. */
 export interface Maker {
   readonly principal: Pick<Principal, 'account' | 'kind' | 'id'>;
   readonly user: UserId | null;
 }
 
-/** Writes a schedule, new or in the place of the one with this id. */
+/** Inserts a schedule, or replaces the one with this id. */
 export async function writeSchedule(
   tx: Tx,
   id: ScheduleId | null,
@@ -83,7 +83,7 @@ export async function writeSchedule(
   return oneRecord(tx, record, sql`written s`, { ctes: sql`written as (${written})` });
 }
 
-/** Deletes a schedule; whether there was one. */
+/** Deletes a schedule. Returns whether there was one. */
 export async function deleteSchedule(tx: Tx, { account, id }: Which): Promise<boolean> {
   const gone = await rows(
     tx,
@@ -108,25 +108,25 @@ export interface DueSchedule extends Rhythm {
   readonly today: string;
 }
 
-/** Locks the next schedule that is due, besides some; null when there is none that nobody else is at. */
-export function lockDue(tx: Tx, besides: readonly ScheduleId[]): Promise<DueSchedule | null> {
+/** Locks the next due schedule that is not excluded and not locked by others, or returns null. */
+export function lockDue(tx: Tx, excluded: readonly ScheduleId[]): Promise<DueSchedule | null> {
   return maybeRow(
     tx,
     sql`select s.account_id as account, s.id, s.name, s.every, s.day, s.filters::text as filters, s.search, s.ignore_minimum,
                s.maker_kind, s.maker_id, s.maker_user, to_char(now() at time zone a.time_zone, 'YYYY-MM-DD') as today
         from payout_schedules s join accounts a on a.id = s.account_id
-        where s.is_active and s.next_on <= (now() at time zone a.time_zone)::date and s.id <> all(${besides}::uuid[])
+        where s.is_active and s.next_on <= (now() at time zone a.time_zone)::date and s.id <> all(${excluded}::uuid[])
         order by s.next_on, s.id limit 1
         for update of s skip locked`,
   );
 }
 
-/** What came of a schedule that was due. */
+/** The result of running a due schedule. */
 export type Outcome =
   | { readonly outcome: 'created'; readonly payout: PayoutId }
   | { readonly outcome: 'empty' | 'refused'; readonly reason: string };
 
-/** Notes what came of a run, and when the next one is. Days that were missed are not made up for. */
+/** Records the result of a run and the next due day. Missed days are not made up for. */
 export async function noteRun(
   tx: Tx,
   { account, id, today }: DueSchedule,

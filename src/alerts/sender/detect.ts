@@ -10,19 +10,19 @@ interface ReportedEndpoint {
   account: AccountId;
   endpoint: EndpointId;
   url: string;
-  told: number;
+  level: number;
 }
 
 /**
- * Notes alerts about endpoints that are 50, 70 or 90 % of the way to being disabled, and that recovered; returns how
- * many. What was told is noted beside the state of the endpoint, so each step is told once.
+ * Records alerts about endpoints that are 50, 70 or 90 % of the way to being disabled, and about recovered ones. Returns
+ * their number. The reported step is stored with the endpoint's state, so each step is reported once.
  */
-export async function lookAtEndpoints(tx: Tx): Promise<number> {
-  const told = await rows<ReportedEndpoint>(
+export async function notifyOfEndpoints(tx: Tx): Promise<number> {
+  const changed = await rows<ReportedEndpoint>(
     tx,
     sql`with seen as (
           select s.account_id, s.endpoint_id, e.url,
-                 -- once it fails again after it was told, nothing of that was told yet
+                 -- when it fails again after it was reported, no step counts as reported
                  case when s.told > 0 and s.failing_since > s.told_at then 1 else s.told end as before,
                  s.failing_since is null and s.last_success_at > s.told_at as is_over,
                  case when s.failing_since is not null then 100 * least(
@@ -42,12 +42,12 @@ export async function lookAtEndpoints(tx: Tx): Promise<number> {
         from news n
         where s.account_id = n.account_id and s.endpoint_id = n.endpoint_id
           and (n.level > n.before or n.level < n.before and n.is_over)
-        returning s.account_id as account, s.endpoint_id as endpoint, n.url, n.level as told`,
+        returning s.account_id as account, s.endpoint_id as endpoint, n.url, n.level`,
     'look_at_endpoints',
   );
   await notify(
     tx,
-    told.map(({ account, endpoint, url, told: percent }) => ({
+    changed.map(({ account, endpoint, url, level: percent }) => ({
       account,
       kind: percent === 0 ? 'endpoint_recovered' : 'endpoint_failing',
       subject: idOf('we', endpoint),
@@ -57,8 +57,8 @@ export async function lookAtEndpoints(tx: Tx): Promise<number> {
   return 0;
 }
 
-/** A client certificate about which people are told something else than before. */
-interface LookedCertificate {
+/** A client certificate whose reported step has changed. */
+interface ChangedCertificate {
   account: AccountId;
   endpoint: EndpointId;
   url: string;
@@ -68,11 +68,11 @@ interface LookedCertificate {
 }
 
 /**
- * Notes alerts about client certificates that end within 30, 7 or 1 days or have ended, each step once. A clock that was
- * ahead and has been set back takes steps back, so that they are told again when their time comes.
+ * Records alerts about client certificates that expire within 30, 7 or 1 days or have expired, each step once. After a
+ * clock that was ahead is set back, the steps are undone and reported again in time.
  */
-export async function lookAtCertificates(tx: Tx): Promise<number> {
-  const looked = await rows<LookedCertificate>(
+export async function notifyOfCertificates(tx: Tx): Promise<number> {
+  const looked = await rows<ChangedCertificate>(
     tx,
     sql`with seen as (
           select s.account_id, s.endpoint_id, e.url, c.print, c.ends, n.days, n.before
@@ -109,8 +109,8 @@ export async function lookAtCertificates(tx: Tx): Promise<number> {
   return 0;
 }
 
-/** Notes alerts about payouts that have been unpaid for a day, each once; returns how many. */
-export async function lookAtPayouts(tx: Tx): Promise<number> {
+/** Records alerts about payouts that have been unpaid for a day, each once. Returns their number. */
+export async function notifyOfPayouts(tx: Tx): Promise<number> {
   const waiting = await rows<{ account: AccountId; payout: PayoutId }>(
     tx,
     sql`update payout_books b set told_payout = p.id
@@ -132,8 +132,8 @@ export async function lookAtPayouts(tx: Tx): Promise<number> {
 }
 
 /**
- * Deletes notices a week after they were sent or given up, and those that no process could send for a day; returns how
- * many.
+ * Deletes notices a week after they were sent or failed, and those that no process could send for a day. Returns their
+ * number.
  */
 export async function deleteOldNotices(tx: Tx, at: string): Promise<number> {
   const gone = await rows(
