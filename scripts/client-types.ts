@@ -111,7 +111,8 @@ function withLists(
   }) as Described['paths'];
 }
 
-function formatted(code: string): string {
+/** Code of src/client as biome formats it. */
+export function formatted(code: string): string {
   const root = fileURLToPath(new URL('..', import.meta.url));
   const { status, stdout, stderr } = spawnSync(
     `${root}node_modules/.bin/biome`,

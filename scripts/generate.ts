@@ -1,19 +1,20 @@
 // Writes the generated files: docs/openapi.json, docs/errors.md, docs/events.md, docs/configuration.md, docs/cli.md,
-// docs/sizes.md, src/client/api.ts, and the marked tables of docs/payouts.md. With --check it writes nothing and fails
+// docs/sizes.md, src/client/{api,fields}.ts, and the marked tables of docs/payouts.md. With --check it writes nothing and fails
 // when one of them is out of date.
 import { readFileSync, writeFileSync } from 'node:fs';
 import type { TSchema } from 'typebox';
 import { CATALOGUE, exampleEvent } from '../src/catalogue/catalogue.ts';
+import { formOf } from '../src/contract/fields.ts';
 import { describe } from '../src/http/openapi.ts';
 import { ROUTES } from '../src/http/routes.ts';
 import { explainConfig } from '../src/kernel/config.ts';
 import { REASONS } from '../src/kernel/errors.ts';
+import { AFFILIATE_FIELDS } from '../src/money/affiliates/fields.ts';
 import { approvalTable } from '../src/money/ledger/approval-rules.ts';
 import { EVENT_TYPES, type EventType } from '../src/outbox/event-types.ts';
 import { protectedTable } from '../src/people/accounts/protection.ts';
 import { OWN_PREFIXES } from '../src/webhooks/types/types.ts';
-import { cliPage } from './cli-page.ts';
-import { clientTypes } from './client-types.ts';
+import { clientTypes, formatted } from './client-types.ts';
 import { sizesPage } from './sizes-page.ts';
 
 function errorsPage(): string {
@@ -179,12 +180,45 @@ function payoutsPage(): string {
   }, page);
 }
 
+/** The fields of each resource as forms and commands know them. */
+function clientFields(): string {
+  const lists = { AFFILIATE_FIELDS };
+  const texts = Object.entries(lists).map(
+    ([name, fields]) =>
+      `export const ${name} = ${JSON.stringify(formOf(fields))} as const satisfies FormFields;`,
+  );
+  return formatted(`// Made by \`npm run generate\` from the list of fields of each noun (\`fields.ts\`): change those, not this file.
+
+    /** A field that requests can set, as forms and commands know it. */
+    export interface FormField {
+      readonly label: string;
+      /** How the value is typed. */
+      readonly type: string;
+      /** What the field is for, if the label does not say it. */
+      readonly help?: string;
+      /** The option of commands, such as \`--name-first <name>\`. */
+      readonly option: string;
+      readonly choices?: readonly string[];
+      /** A new record needs it. */
+      readonly isRequired?: true;
+      /** null clears it. */
+      readonly isNullable?: true;
+      /** Columns of files can give it. */
+      readonly isImported?: true;
+    }
+    export type FormFields = Readonly<Record<string, FormField>>;
+
+    ${texts.join('\n\n')}`);
+}
+
 const FILES: Readonly<Record<string, () => string | Promise<string>>> = {
+  'src/client/fields.ts': clientFields,
   'docs/openapi.json': () => `${JSON.stringify(describe(ROUTES), null, 2)}\n`,
   'docs/errors.md': errorsPage,
   'docs/configuration.md': configurationPage,
   'docs/events.md': eventsPage,
-  'docs/cli.md': cliPage,
+  // commands read the fields, so they are loaded once those are written
+  'docs/cli.md': async () => (await import('./cli-page.ts')).cliPage(),
   'docs/payouts.md': payoutsPage,
   'docs/sizes.md': sizesPage,
   'src/client/api.ts': () => clientTypes(describe(ROUTES)),

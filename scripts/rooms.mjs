@@ -269,7 +269,7 @@ export const ROOMS = [
 
 /** The same for the dashboard, which is a separate program and reaches everything else through the API. */
 export const DASHBOARD_ROOMS = [
-  ['texts', 'every text that people read', []],
+  ['texts', 'every text that people read', ['src']],
   ['data', 'requests to the API, the session, the preferences of the user', ['src']],
   ['parts', 'the design system', ['data', 'texts', 'src']],
   ['app', 'what is around every screen', ['parts', 'data', 'texts', 'src']],
@@ -281,6 +281,6 @@ export const DASHBOARD_ROOMS = [
   ['', 'the entry point: the routes of all screens, and the build', ['screens', 'app', 'data']],
 ];
 
-/** What the dashboard may import from the server: the types and errors of the client; money, time and its zones, countries, payments and taxes. */
+/** What the dashboard may import from the server: the types, fields and errors of the client; money, time and its zones, countries, payments and taxes. */
 export const FOR_DASHBOARD =
-  /^src\/(client\/(api|errors|retry)|kernel\/(countries|money|payment-answers|payment-reference|payments|taxes|time|zones))\.ts$/;
+  /^src\/(client\/(api|errors|fields|retry)|kernel\/(countries|money|payment-answers|payment-reference|payments|taxes|time|zones))\.ts$/;

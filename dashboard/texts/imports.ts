@@ -1,5 +1,6 @@
+import { AFFILIATE_FIELDS } from '../../src/client/fields.ts';
 import { count, listed } from './common.ts';
-import { methodNames } from './methods.ts';
+import { wordLabel } from './words.ts';
 
 const lines = (number: number) => count(number, 'line');
 const affiliates = (number: number) => count(number, 'affiliate');
@@ -7,13 +8,16 @@ const commissions = (number: number) => count(number, 'commission');
 const payouts = (number: number) => count(number, 'past payout');
 const records = { affiliates, commissions };
 
-const ways: Readonly<Record<string, string>> = methodNames;
+const fieldNames = (
+  fields: Readonly<Record<string, { readonly label: string; readonly isImported?: true }>>,
+) =>
+  Object.fromEntries(
+    Object.entries(fields).flatMap(([name, { label, isImported }]) => (isImported ? [[name, label]] : [])),
+  );
+
 const meanings: Readonly<Record<string, Readonly<Record<string, string>>>> = {
-  payout_method: ways,
-  destination_type: ways,
-  is_ready_for_payout: { true: 'Yes', false: 'No' },
   'commissions.status': { unpaid: 'Owed', pending: 'Held for review', paid: 'Paid', rejected: 'Left out' },
-  approval: { approved: 'Owed', pending: 'Held for review', rejected: 'Left out' },
+  'commissions.approval': { approved: 'Owed', pending: 'Held for review', rejected: 'Left out' },
 };
 
 export const imports = {
@@ -129,9 +133,7 @@ export const imports = {
   },
   /** A word of the API for people: `inactive` of a status is Inactive. */
   meaning: (kind: 'affiliates' | 'commissions', field: string, word: string) =>
-    meanings[`${kind}.${field}`]?.[word] ??
-    meanings[field]?.[word] ??
-    word.charAt(0).toUpperCase() + word.slice(1).replaceAll('_', ' '),
+    meanings[`${kind}.${field}`]?.[word] ?? wordLabel(field, word),
   constants: {
     title: 'The same in every line',
     hint: 'For values that no column contains, such as the currency or the day of payment.',
@@ -143,18 +145,8 @@ export const imports = {
   },
   fields: {
     affiliates: {
-      email: 'E-mail',
-      external_id: 'Your id',
+      ...fieldNames(AFFILIATE_FIELDS),
       name: 'Full name',
-      name_first: 'First name',
-      name_last: 'Last name',
-      slug: 'Short name',
-      paypal_email: 'PayPal address',
-      payout_method: 'Payment method',
-      is_ready_for_payout: 'Ready for payout',
-      status: 'Status',
-      legal_type: 'Legal type',
-      country: 'Country',
       destination_type: 'Destination type',
       account_holder: 'Account holder',
       iban: 'IBAN',

@@ -86,26 +86,28 @@ export interface Affiliate {
   /** affiliate_id in other records */
   readonly id: number;
   readonly object: 'affiliate';
-  /** yours, unique in the account */
-  readonly external_id: string | null;
-  /** unique in the account */
-  readonly email: string;
   readonly name_first: string | null;
   readonly name_last: string | null;
-  /** the short name in links; payout searches include it */
+  /** the e-mail address, unique in the account */
+  readonly email: string;
+  /** your own id of the affiliate, unique in the account */
+  readonly external_id: string | null;
+  /** the affiliate in your links; searches include it */
   readonly slug: string | null;
-  /** the PayPal address that is paid */
-  readonly paypal_email: string | null;
-  readonly payout_method: PayoutMethod | null;
-  /** the legal type; null = not known */
-  readonly legal_type: LegalType | null;
-  /** ISO 3166-1 alpha-2: where it pays its taxes */
-  readonly country: string | null;
-  /** the merchant's switch */
-  readonly is_ready_for_payout: boolean;
+  /** payouts leave out an inactive affiliate */
   readonly status: AffiliateStatus;
-  /** minor units per currency code, for example {"usd": 5000} */
+  /** how payouts pay, unless a destination says otherwise */
+  readonly payout_method: PayoutMethod | null;
+  /** the address that PayPal pays */
+  readonly paypal_email: string | null;
+  /** your switch: payouts leave out an affiliate that is not ready */
+  readonly is_ready_for_payout: boolean;
+  /** used instead of the minimum of the account; minor units per currency code, for example {"usd": 5000} */
   readonly minimum_payout: Readonly<Record<string, number>> | null;
+  /** what the affiliate is by law, if known */
+  readonly legal_type: LegalType | null;
+  /** where the affiliate pays taxes: two letters such as DE (ISO 3166-1 alpha-2) */
+  readonly country: string | null;
   /**
    * your own keys and texts: at most 50, keys of up to 40 and texts of up to 500 characters; a change replaces
    * all of them
@@ -273,26 +275,28 @@ export interface AffiliateWithBalance {
   /** affiliate_id in other records */
   readonly id: number;
   readonly object: 'affiliate';
-  /** yours, unique in the account */
-  readonly external_id: string | null;
-  /** unique in the account */
-  readonly email: string;
   readonly name_first: string | null;
   readonly name_last: string | null;
-  /** the short name in links; payout searches include it */
+  /** the e-mail address, unique in the account */
+  readonly email: string;
+  /** your own id of the affiliate, unique in the account */
+  readonly external_id: string | null;
+  /** the affiliate in your links; searches include it */
   readonly slug: string | null;
-  /** the PayPal address that is paid */
-  readonly paypal_email: string | null;
-  readonly payout_method: PayoutMethod | null;
-  /** the legal type; null = not known */
-  readonly legal_type: LegalType | null;
-  /** ISO 3166-1 alpha-2: where it pays its taxes */
-  readonly country: string | null;
-  /** the merchant's switch */
-  readonly is_ready_for_payout: boolean;
+  /** payouts leave out an inactive affiliate */
   readonly status: AffiliateStatus;
-  /** minor units per currency code, for example {"usd": 5000} */
+  /** how payouts pay, unless a destination says otherwise */
+  readonly payout_method: PayoutMethod | null;
+  /** the address that PayPal pays */
+  readonly paypal_email: string | null;
+  /** your switch: payouts leave out an affiliate that is not ready */
+  readonly is_ready_for_payout: boolean;
+  /** used instead of the minimum of the account; minor units per currency code, for example {"usd": 5000} */
   readonly minimum_payout: Readonly<Record<string, number>> | null;
+  /** what the affiliate is by law, if known */
+  readonly legal_type: LegalType | null;
+  /** where the affiliate pays taxes: two letters such as DE (ISO 3166-1 alpha-2) */
+  readonly country: string | null;
   /**
    * your own keys and texts: at most 50, keys of up to 40 and texts of up to 500 characters; a change replaces
    * all of them
@@ -603,23 +607,28 @@ export interface ChangeAccountBody {
 }
 
 export interface ChangeAffiliateBody {
-  /** an e-mail address */
-  readonly email?: string | undefined;
-  readonly external_id?: string | null | undefined;
   readonly name_first?: string | null | undefined;
   readonly name_last?: string | null | undefined;
+  /** the e-mail address, unique in the account; an e-mail address */
+  readonly email?: string | undefined;
+  /** your own id of the affiliate, unique in the account */
+  readonly external_id?: string | null | undefined;
+  /** the affiliate in your links; searches include it */
   readonly slug?: string | null | undefined;
-  /** an e-mail address */
-  readonly paypal_email?: string | null | undefined;
-  readonly payout_method?: PayoutMethod | null | undefined;
-  /** the legal type; null = not known */
-  readonly legal_type?: LegalType | null | undefined;
-  /** ISO 3166-1 alpha-2, any case */
-  readonly country?: string | null | undefined;
-  readonly is_ready_for_payout?: boolean | undefined;
+  /** payouts leave out an inactive affiliate */
   readonly status?: AffiliateStatus | undefined;
-  /** minor units per currency code, for example {"usd": 5000} */
+  /** how payouts pay, unless a destination says otherwise */
+  readonly payout_method?: PayoutMethod | null | undefined;
+  /** the address that PayPal pays; an e-mail address */
+  readonly paypal_email?: string | null | undefined;
+  /** your switch: payouts leave out an affiliate that is not ready */
+  readonly is_ready_for_payout?: boolean | undefined;
+  /** used instead of the minimum of the account; minor units per currency code, for example {"usd": 5000} */
   readonly minimum_payout?: Readonly<Record<string, number>> | null | undefined;
+  /** what the affiliate is by law, if known */
+  readonly legal_type?: LegalType | null | undefined;
+  /** where the affiliate pays taxes: two letters such as DE (ISO 3166-1 alpha-2) */
+  readonly country?: string | null | undefined;
   /**
    * your own keys and texts: at most 50, keys of up to 40 and texts of up to 500 characters; a change replaces
    * all of them
@@ -1306,23 +1315,28 @@ export interface CreateAdjustmentBody {
 }
 
 export interface CreateAffiliateBody {
-  /** an e-mail address */
-  readonly email: string;
-  readonly external_id?: string | null | undefined;
   readonly name_first?: string | null | undefined;
   readonly name_last?: string | null | undefined;
+  /** the e-mail address, unique in the account; an e-mail address */
+  readonly email: string;
+  /** your own id of the affiliate, unique in the account */
+  readonly external_id?: string | null | undefined;
+  /** the affiliate in your links; searches include it */
   readonly slug?: string | null | undefined;
-  /** an e-mail address */
-  readonly paypal_email?: string | null | undefined;
-  readonly payout_method?: PayoutMethod | null | undefined;
-  /** the legal type; null = not known */
-  readonly legal_type?: LegalType | null | undefined;
-  /** ISO 3166-1 alpha-2, any case */
-  readonly country?: string | null | undefined;
-  readonly is_ready_for_payout?: boolean | undefined;
+  /** payouts leave out an inactive affiliate */
   readonly status?: AffiliateStatus | undefined;
-  /** minor units per currency code, for example {"usd": 5000} */
+  /** how payouts pay, unless a destination says otherwise */
+  readonly payout_method?: PayoutMethod | null | undefined;
+  /** the address that PayPal pays; an e-mail address */
+  readonly paypal_email?: string | null | undefined;
+  /** your switch: payouts leave out an affiliate that is not ready */
+  readonly is_ready_for_payout?: boolean | undefined;
+  /** used instead of the minimum of the account; minor units per currency code, for example {"usd": 5000} */
   readonly minimum_payout?: Readonly<Record<string, number>> | null | undefined;
+  /** what the affiliate is by law, if known */
+  readonly legal_type?: LegalType | null | undefined;
+  /** where the affiliate pays taxes: two letters such as DE (ISO 3166-1 alpha-2) */
+  readonly country?: string | null | undefined;
   /**
    * your own keys and texts: at most 50, keys of up to 40 and texts of up to 500 characters; a change replaces
    * all of them
@@ -3463,22 +3477,26 @@ export interface PublishedEventWhole {
 }
 
 export interface PutAffiliateByExternalIdBody {
-  /** an e-mail address */
-  readonly email?: string | undefined;
   readonly name_first?: string | null | undefined;
   readonly name_last?: string | null | undefined;
+  /** the e-mail address, unique in the account; an e-mail address */
+  readonly email?: string | undefined;
+  /** the affiliate in your links; searches include it */
   readonly slug?: string | null | undefined;
-  /** an e-mail address */
-  readonly paypal_email?: string | null | undefined;
-  readonly payout_method?: PayoutMethod | null | undefined;
-  /** the legal type; null = not known */
-  readonly legal_type?: LegalType | null | undefined;
-  /** ISO 3166-1 alpha-2, any case */
-  readonly country?: string | null | undefined;
-  readonly is_ready_for_payout?: boolean | undefined;
+  /** payouts leave out an inactive affiliate */
   readonly status?: AffiliateStatus | undefined;
-  /** minor units per currency code, for example {"usd": 5000} */
+  /** how payouts pay, unless a destination says otherwise */
+  readonly payout_method?: PayoutMethod | null | undefined;
+  /** the address that PayPal pays; an e-mail address */
+  readonly paypal_email?: string | null | undefined;
+  /** your switch: payouts leave out an affiliate that is not ready */
+  readonly is_ready_for_payout?: boolean | undefined;
+  /** used instead of the minimum of the account; minor units per currency code, for example {"usd": 5000} */
   readonly minimum_payout?: Readonly<Record<string, number>> | null | undefined;
+  /** what the affiliate is by law, if known */
+  readonly legal_type?: LegalType | null | undefined;
+  /** where the affiliate pays taxes: two letters such as DE (ISO 3166-1 alpha-2) */
+  readonly country?: string | null | undefined;
   /**
    * your own keys and texts: at most 50, keys of up to 40 and texts of up to 500 characters; a change replaces
    * all of them
@@ -4508,16 +4526,16 @@ export interface ListAffiliatesQuery extends PageQuery {
     | 'unpaid'
     | '-unpaid'
     | undefined;
+  /** a text that is not empty */
+  readonly external_id?: string | undefined;
   readonly status?: 'active' | 'inactive' | undefined;
-  readonly payout_method?: 'paypal' | 'wise' | 'other' | 'sepa' | 'ach' | 'none' | undefined;
   readonly is_ready_for_payout?: boolean | undefined;
+  readonly payout_method?: 'paypal' | 'wise' | 'other' | 'sepa' | 'ach' | 'none' | undefined;
   readonly has_destination?: boolean | undefined;
   /** an integer from 1 to 9007199254740991 */
   readonly program_id?: number | undefined;
   /** an e-mail address */
   readonly email?: string | undefined;
-  /** a text that is not empty */
-  readonly external_id?: string | undefined;
   /** at most 200 characters */
   readonly search?: string | undefined;
   /** an ISO 4217 currency code */

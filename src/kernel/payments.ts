@@ -1,6 +1,5 @@
 /** How affiliates are paid. The database has the same list, so a new method needs a migration. */
 export const PAYOUT_METHODS = ['paypal', 'wise', 'other'] as const;
-export type PayoutMethod = (typeof PAYOUT_METHODS)[number];
 
 /** Where an affiliate can be paid. `paypal`, `wise` and `other` mean what they mean as a payout method. */
 export const DESTINATION_TYPES = [...PAYOUT_METHODS, 'sepa', 'ach'] as const;

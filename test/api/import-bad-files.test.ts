@@ -265,7 +265,7 @@ describe('a file of affiliates is refused, by line and column, with', () => {
     [
       'x,x at example.com,,',
       2,
-      'email must be an e-mail address such as ada@example.com, not "x at example.com"',
+      'email must be an e-mail address such as ada@example.com: "x at example.com"',
     ],
     [
       "'@x,x@example.com,,",

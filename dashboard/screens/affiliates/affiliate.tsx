@@ -1,19 +1,20 @@
 import { getRouteApi, Link } from '@tanstack/react-router';
 import type { AffiliateBalance, AffiliateWithBalance } from '../../../src/client/api.ts';
+import { AFFILIATE_FIELDS } from '../../../src/client/fields.ts';
 import { missingOf, nameOf } from '../../data/affiliates.ts';
 import { useMay } from '../../data/me.ts';
 import { useRead } from '../../data/queries.ts';
 import { Button } from '../../parts/button.tsx';
 import { Id } from '../../parts/copy.tsx';
 import { Notice, Problem, Skeleton } from '../../parts/feedback.tsx';
-import { money } from '../../parts/format.ts';
 import { Icon } from '../../parts/icon.tsx';
 import { Menu } from '../../parts/menu.tsx';
 import { Card, Facts, Page } from '../../parts/page.tsx';
+import { factsOf } from '../../parts/record-fields.tsx';
 import { type Column, Table } from '../../parts/table.tsx';
-import { Money, Name, Path, Status, Time } from '../../parts/values.tsx';
+import { Money, Name, Status, Time } from '../../parts/values.tsx';
 import { affiliates as texts } from '../../texts/affiliates.ts';
-import { common, listed } from '../../texts/common.ts';
+import { common } from '../../texts/common.ts';
 import { Adjust } from './adjust.tsx';
 import { Destinations, SetDestination } from './destination.tsx';
 import { EditAffiliate } from './edit.tsx';
@@ -158,43 +159,20 @@ function Balances({ balances }: { balances: readonly AffiliateBalance[] }) {
   );
 }
 
-const Address = ({ of }: { of: string | null }) => (of === null ? common.nothing : <Path>{of}</Path>);
+// the head of the page shows the name and the status
+const { name_first: _first, name_last: _last, status: _status, ...SHOWN } = AFFILIATE_FIELDS;
 
 function Details({ affiliate }: { affiliate: AffiliateWithBalance }) {
   const { facts } = texts;
-  const { payout_method: method, minimum_payout: minimum, legal_type: legalType } = affiliate;
-  const minimums = Object.entries(minimum ?? {}).map(([currency, amount]) => money({ currency, amount }));
-  const ready = affiliate.is_ready_for_payout;
+  const { last_paid_at: lastPaid, created_at: created } = affiliate;
   return (
     <Card title={texts.payment}>
       <Facts
         rows={[
-          [facts.method, texts.method[method ?? 'none']],
-          [facts.destination, <Address key="destination" of={affiliate.paypal_email} />],
-          [
-            facts.ready,
-            <Status
-              key="ready"
-              tone={ready ? 'good' : 'neutral'}
-              label={ready ? texts.readiness.on : texts.readiness.paused}
-            />,
-          ],
-          [facts.minimum, minimums.length === 0 ? facts.accountMinimum : listed(minimums)],
-          [
-            facts.lastPaid,
-            affiliate.last_paid_at ? (
-              <Time key="paid" at={affiliate.last_paid_at} isFocusable />
-            ) : (
-              facts.never
-            ),
-          ],
-          [facts.email, <Address key="email" of={affiliate.email} />],
-          [facts.legalType, texts.legalType[legalType ?? 'unknown']],
-          [facts.country, affiliate.country ?? common.nothing],
-          [facts.externalId, affiliate.external_id ?? common.nothing],
-          [facts.slug, affiliate.slug ?? common.nothing],
+          ...factsOf(SHOWN, { ...affiliate }),
+          [facts.lastPaid, lastPaid ? <Time key="paid" at={lastPaid} isFocusable /> : facts.never],
           [facts.id, <Id key="id">{String(affiliate.id)}</Id>],
-          [facts.created, <Time key="created" at={affiliate.created_at} isFocusable />],
+          [facts.created, <Time key="created" at={created} isFocusable />],
         ]}
       />
     </Card>

@@ -1,17 +1,18 @@
 import { type Command, Option } from 'commander';
-import type { ChangeAffiliateBody, ListAffiliatesQuery } from '../../client/client.ts';
-import {
-  DESTINATION_TYPES,
-  type DestinationType,
-  PAYOUT_METHODS,
-  type PayoutMethod,
-} from '../../kernel/payments.ts';
-import { readMinimums } from '../command/amounts.ts';
+import type {
+  ChangeAffiliateBody,
+  CreateAffiliateBody,
+  ListAffiliatesQuery,
+  PutAffiliateByExternalIdBody,
+} from '../../client/client.ts';
+import { AFFILIATE_FIELDS } from '../../client/fields.ts';
+import { DESTINATION_TYPES, type DestinationType } from '../../kernel/payments.ts';
 import type { Cli } from '../command/cli.ts';
 import { UsageError } from '../command/errors.ts';
 import { describePage, withPages } from '../command/list-view.ts';
-import { type MetadataOption, REPLACES, readMetadata, withMetadata } from '../command/metadata.ts';
+import { REPLACES } from '../command/metadata.ts';
 import { type ListOptions, queryOf } from '../command/query.ts';
+import { readFields, withFields } from '../command/record-fields.ts';
 import { withClient } from '../command/session.ts';
 import { AFFILIATE_HELP, findAffiliate } from '../finders/affiliate.ts';
 import { findProgram } from '../finders/program.ts';
@@ -34,20 +35,9 @@ interface AffiliateFilters extends ListOptions {
   readonly balanceCurrency?: string;
 }
 
-interface AffiliateFields extends MetadataOption {
-  readonly email?: string;
-  readonly externalId?: string;
-  readonly nameFirst?: string;
-  readonly nameLast?: string;
-  readonly slug?: string;
-  readonly paypalEmail?: string;
-  readonly payoutMethod?: PayoutMethod | 'none';
-  readonly legalType?: 'person' | 'business' | 'none';
-  readonly country?: string;
-  readonly ready?: boolean;
-  readonly status?: 'active' | 'inactive';
-  readonly minimums?: string;
-}
+const { external_id: _, ...named } = AFFILIATE_FIELDS;
+/** The fields of an affiliate that is addressed by its external_id. */
+const NAMED_FIELDS = named;
 
 /** `payhook affiliates import|list|show|create|change|put|destination|tax|adjust|statement|erase`. */
 export function addAffiliates(affiliates: Command, cli: Cli): void {
@@ -99,31 +89,11 @@ function addList(affiliates: Command, cli: Cli): void {
     .action((options: AffiliateFilters) => cli.run(() => listAffiliates(cli, options)));
 }
 
-function withFields(command: Command, metadata = REPLACES): Command {
-  return withMetadata(command, metadata)
-    .option('--name-first <name>', 'first name')
-    .option('--name-last <name>', 'last name')
-    .option('--slug <slug>', 'the name in links of the affiliate')
-    .option('--paypal-email <email>', 'where PayPal pays')
-    .addOption(new Option('--payout-method <method>', 'how it is paid').choices([...PAYOUT_METHODS, 'none']))
-    .addOption(new Option('--legal-type <type>', 'what it is by law').choices(['person', 'business', 'none']))
-    .option('--country <code>', 'where it pays its taxes, such as DE')
-    .option('--ready', 'ready for payout, which filters can ask for')
-    .option('--no-ready', 'not ready for payout')
-    .addOption(new Option('--status <status>', 'an inactive one is not paid').choices(['active', 'inactive']))
-    .option('--minimums <list>', "its own minimums, such as usd=50.00,eur=45.00; none = the account's")
-    .option('--json', 'print the record (Affiliate)');
-}
-
 function addCreate(affiliates: Command, cli: Cli): void {
-  withFields(
-    affiliates
-      .command('create')
-      .description('make an affiliate')
-      .requiredOption('--email <email>', 'the e-mail address')
-      .option('--external-id <id>', 'an id of yours'),
-    '',
-  )
+  withFields(affiliates.command('create').description('create an affiliate'), AFFILIATE_FIELDS, {
+    isNew: true,
+  })
+    .option('--json', 'print the record (Affiliate)')
     .addHelpText(
       'after',
       `
@@ -132,18 +102,16 @@ Example:
       --payout-method paypal --paypal-email pay@example.com
 `,
     )
-    .action((options: AffiliateFields & { email: string }) => cli.run(() => create(cli, options)));
+    .action((options: object) => cli.run(() => create(cli, options)));
 }
 
 function addChange(affiliates: Command, cli: Cli): void {
-  withFields(
-    affiliates
-      .command('change')
-      .description('change the given fields of an affiliate; an empty text clears')
-      .argument('<affiliate>', AFFILIATE_HELP)
-      .option('--email <email>', 'the e-mail address')
-      .option('--external-id <id>', 'an id of yours'),
-  )
+  const command = affiliates
+    .command('change')
+    .description('change the given fields of an affiliate; an empty text clears')
+    .argument('<affiliate>', AFFILIATE_HELP);
+  withFields(command, AFFILIATE_FIELDS, { metadata: REPLACES })
+    .option('--json', 'print the record (Affiliate)')
     .addHelpText(
       'after',
       `
@@ -154,59 +122,26 @@ Examples:
   $ payhook affiliates change ada@example.com --status inactive
 `,
     )
-    .action((reference: string, options: AffiliateFields) => cli.run(() => change(cli, reference, options)));
+    .action((reference: string, options: object) => cli.run(() => change(cli, reference, options)));
 }
 
 function addPut(affiliates: Command, cli: Cli): void {
-  withFields(
-    affiliates
-      .command('put')
-      .description('create the affiliate with this external_id, or change the given fields if it exists')
-      .argument('<external-id>', 'an id of yours')
-      .option('--email <email>', 'the e-mail address; a new affiliate needs it'),
-  )
+  const command = affiliates
+    .command('put')
+    .description('create the affiliate with this external_id, or change the given fields if it exists')
+    .argument('<external-id>', 'your own id');
+  withFields(command, NAMED_FIELDS, { metadata: REPLACES })
+    .option('--json', 'print the record (Affiliate)')
     .addHelpText(
       'after',
       `
-An empty text clears, as it does with change.
+A new affiliate needs --email. An empty text clears, as it does with change.
 
 Example:
   $ payhook affiliates put partner-7 --email zoe@example.com --metadata crm=lead-311
 `,
     )
-    .action((externalId: string, options: AffiliateFields) => cli.run(() => put(cli, externalId, options)));
-}
-
-/** The fields as the API takes them; an empty text is null. */
-function fieldsOf(options: AffiliateFields): ChangeAffiliateBody {
-  const {
-    externalId,
-    nameFirst,
-    nameLast,
-    paypalEmail,
-    payoutMethod,
-    legalType,
-    ready,
-    minimums,
-    metadata,
-    ...same
-  } = options;
-  const orNull = (text: string | undefined) => (text === '' ? null : text);
-  const given = minimums === undefined ? undefined : readMinimums('--minimums', minimums);
-  return {
-    ...same,
-    slug: orNull(same.slug),
-    country: orNull(same.country),
-    external_id: orNull(externalId),
-    name_first: orNull(nameFirst),
-    name_last: orNull(nameLast),
-    paypal_email: orNull(paypalEmail),
-    payout_method: payoutMethod === 'none' ? null : payoutMethod,
-    legal_type: legalType === 'none' ? null : legalType,
-    is_ready_for_payout: ready,
-    metadata: readMetadata(metadata),
-    minimum_payout: given && Object.keys(given).length === 0 ? null : given,
-  };
+    .action((externalId: string, options: object) => cli.run(() => put(cli, externalId, options)));
 }
 
 async function listAffiliates({ terminal, account }: Cli, options: AffiliateFilters): Promise<undefined> {
@@ -235,40 +170,27 @@ async function show({ terminal, account }: Cli, reference: string): Promise<unde
   terminal.result(affiliate, () => describeAffiliate(affiliate, terminal));
 }
 
-async function create(
-  { terminal, account }: Cli,
-  options: AffiliateFields & { email: string },
-): Promise<undefined> {
-  const fields = fieldsOf(options);
-  const made = await withClient({ terminal, account: account() }, (client) =>
-    client.affiliates.create({ ...fields, email: options.email }),
-  );
+async function create({ terminal, account }: Cli, options: object): Promise<undefined> {
+  const body = readFields(AFFILIATE_FIELDS, options) as unknown as CreateAffiliateBody;
+  const made = await withClient({ terminal, account: account() }, (client) => client.affiliates.create(body));
   terminal.result(made, () => describeAffiliate(made, terminal));
 }
 
-async function put(
-  { terminal, account }: Cli,
-  externalId: string,
-  options: AffiliateFields,
-): Promise<undefined> {
-  const { external_id: _, ...fields } = fieldsOf(options);
+async function put({ terminal, account }: Cli, externalId: string, options: object): Promise<undefined> {
+  const body: PutAffiliateByExternalIdBody = readFields(NAMED_FIELDS, options);
   const stored = await withClient({ terminal, account: account() }, (client) =>
-    client.affiliates.putByExternalId(externalId, fields),
+    client.affiliates.putByExternalId(externalId, body),
   );
   terminal.result(stored, () => describeAffiliate(stored, terminal));
 }
 
-async function change(
-  { terminal, account }: Cli,
-  reference: string,
-  options: AffiliateFields,
-): Promise<undefined> {
-  const fields = fieldsOf(options);
-  if (Object.values(fields).every((value) => value === undefined)) {
-    throw new UsageError('say what to change: payhook affiliates change --help lists it');
+async function change({ terminal, account }: Cli, reference: string, options: object): Promise<undefined> {
+  const body: ChangeAffiliateBody = readFields(AFFILIATE_FIELDS, options);
+  if (Object.keys(body).length === 0) {
+    throw new UsageError('no field to change: payhook affiliates change --help lists them');
   }
   const changed = await withClient({ terminal, account: account() }, async (client) =>
-    client.affiliates.change(await findAffiliate(client, reference), fields),
+    client.affiliates.change(await findAffiliate(client, reference), body),
   );
   terminal.result(changed, () => describeAffiliate(changed, terminal));
 }

@@ -1,6 +1,6 @@
 import type { Affiliate, AffiliateWithBalance } from '../../client/client.ts';
-import { describeMinimums } from '../command/amounts.ts';
-import { describeMetadata } from '../command/metadata.ts';
+import { AFFILIATE_FIELDS } from '../../client/fields.ts';
+import { describeFields } from '../command/record-fields.ts';
 import { factLines } from '../terminal/facts.ts';
 import { decimal } from '../terminal/money.ts';
 import { printable, table } from '../terminal/table.ts';
@@ -53,6 +53,9 @@ function unpaidOf({ balance }: AffiliateWithBalance): string {
     .join(', ');
 }
 
+// the first line has the name and the status
+const { name_first: _first, name_last: _last, status: _status, ...SHOWN } = AFFILIATE_FIELDS;
+
 /** One affiliate, for people, with the balance when it is known. */
 export function describeAffiliate(affiliate: Affiliate | AffiliateWithBalance, terminal: Terminal): string {
   const { paint } = terminal;
@@ -64,16 +67,8 @@ export function describeAffiliate(affiliate: Affiliate | AffiliateWithBalance, t
     status === 'active' ? paint.good(status) : paint.warning(status),
   ];
   const facts = factLines([
-    ['E-mail', affiliate.email],
-    ['External id', affiliate.external_id],
-    ['Slug', affiliate.slug],
-    ['Paid by', 'paid_through' in affiliate ? affiliate.paid_through : affiliate.payout_method],
-    ['PayPal e-mail', affiliate.paypal_email],
-    ['Legal type', affiliate.legal_type],
-    ['Country', affiliate.country],
-    ['Ready', affiliate.is_ready_for_payout ? 'yes' : 'no'],
-    ['Minimums', describeMinimums(affiliate.minimum_payout)],
-    ['Metadata', describeMetadata(affiliate.metadata)],
+    ...describeFields(SHOWN, affiliate),
+    ['Paid by', 'paid_through' in affiliate ? affiliate.paid_through : null],
     ['Created', `${exactTime(affiliate.created_at)} (UTC)`],
   ]);
   const balance = 'balance' in affiliate ? `\n${balanceOf(affiliate, terminal)}` : '';

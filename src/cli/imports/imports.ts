@@ -1,6 +1,8 @@
 import type { Command } from 'commander';
+import { AFFILIATE_FIELDS } from '../../client/fields.ts';
 import type { Cli } from '../command/cli.ts';
 import { collect } from '../command/pairs.ts';
+import { importedNames } from '../command/record-fields.ts';
 import { type ImportKind, type ImportOptions, runImport } from './run.ts';
 
 const RULES = `
@@ -16,10 +18,19 @@ One transaction: if any line is bad, nothing is written, unless --partial is giv
 nothing. The exit code is 1 when a line was refused, also with --dry-run and --partial.
 `;
 
+const { email: _, ...OTHER_FIELDS } = AFFILIATE_FIELDS;
+
+/** Names with commas between them, in lines of at most 120 characters. */
+const lines = (names: readonly string[]): string =>
+  names.reduce((text, name) => {
+    const length = text.length - text.lastIndexOf('\n');
+    return `${text},${length + name.length > 117 ? '\n' : ' '}${name}`;
+  });
+
 const AFFILIATES_HELP = `
 Creates affiliates, or updates those with the same external_id, else the same e-mail address.
-Fields: email, and any of external_id, name (or name_first, name_last), slug, paypal_email, payout_method (paypal, wise,
-other), is_ready_for_payout (true, false), status (active, inactive), legal_type (person, business), country (two letters).
+Fields: email, and any of name (instead of name_first and name_last),
+${lines(importedNames(OTHER_FIELDS))}.
 Where they are paid: destination_type, account_holder, iban, bic, routing_number, account_number, account_type. Their tax
 profile: legal_name, tax_country, address_line1, address_line2, address_postal_code, address_city, address_region, tax_id,
 tax_id_type, tax_form, tax_form_signed_on, tax_form_document, self_billing_agreed_on, self_billing_agreed_by,

@@ -1,6 +1,7 @@
-import sql from 'sql-template-tag';
+import sql, { join, raw, type Sql } from 'sql-template-tag';
 import { type Static, Type } from 'typebox';
 import { changesOf } from '../../contract/changes.ts';
+import { writable } from '../../contract/fields.ts';
 import { columnsOf, oneRecord } from '../../contract/records.ts';
 import { nullable, strict, timestamp } from '../../contract/schemas.ts';
 import { oneRow, rows, type Tx } from '../../db/connect.ts';
@@ -10,6 +11,7 @@ import { type AccountId, numberIdOf } from '../../kernel/ids.ts';
 import { fromJson, type Json } from '../../kernel/json.ts';
 import { publish } from '../../outbox/queue.ts';
 import { lockBooks } from '../ledger/books.ts';
+import { AFFILIATE_FIELDS, placeholderOf } from './fields.ts';
 import type { Affiliate, AffiliateChange } from './record.ts';
 import { missingAffiliate } from './service.ts';
 import { readAffiliateRow, updateAffiliate } from './store.ts';
@@ -38,30 +40,17 @@ const record = columnsOf(erasure, {
   completed_at: 'iso(e.completed_at)',
 });
 
-/** What is left of an affiliate whose person was erased. No mail arrives at the address (RFC 2606, section 2). */
-function erasedFields(id: number): AffiliateChange {
-  return {
-    email: placeholderOf(id),
-    external_id: null,
-    name_first: null,
-    name_last: null,
-    slug: null,
-    paypal_email: null,
-    payout_method: null,
-    legal_type: null,
-    country: null,
-    is_ready_for_payout: false,
-    status: 'inactive',
-    metadata: {},
-  };
-}
-
-/** The e-mail address that an erased affiliate has. */
-export const placeholderOf = (id: number | bigint): string => `affiliate-${id}@erased.invalid`;
+/** The values that an erasure sets. */
+const erasedFields = (id: number): AffiliateChange =>
+  Object.fromEntries(
+    writable(AFFILIATE_FIELDS).flatMap(([name, { erasure: rule }]) =>
+      rule === 'kept' ? [] : [[name, typeof rule.to === 'function' ? rule.to(id) : rule.to]],
+    ),
+  );
 
 /**
  * Erases the person behind an affiliate: at once from its record, its payouts and what imports remember, then from
- * everything else (app/erasures.ts). Amounts stay. Asked again, it tells how far it is. Throws `resource_missing`,
+ * everything else (app/erasures.ts). Amounts stay. Repeated, it reports the progress. Throws `resource_missing`,
  * `affiliate_in_payout`.
  */
 export async function eraseAffiliate(
@@ -101,37 +90,44 @@ async function refuseInPayout(tx: Tx, account: AccountId, id: number): Promise<v
   );
 }
 
-/** Notes what the person is called, for as long as it is looked for. One who was erased is called nothing any more. */
+/** The values that identify the person: rows of how they are searched for, and a value. */
+const identifying = (columnOf: (field: string) => Sql): Sql =>
+  join(
+    writable(AFFILIATE_FIELDS).flatMap(([name, { erasure: rule }]) =>
+      rule !== 'kept' && 'as' in rule ? [sql`(${raw(`'${rule.as}'`)}, ${columnOf(name)})`] : [],
+    ),
+  );
+
+/** Notes the names and addresses to search for until the erasure is completed. An erased affiliate has none. */
 async function noteErasure(tx: Tx, account: AccountId, { id, email }: Affiliate): Promise<void> {
   const isAgain = email === placeholderOf(id);
+  const ofAffiliate = sql`account_id = ${account} and affiliate_id = ${id}`;
   await rows(
     tx,
     sql`with known as (
-          select email, paypal_email, name_first, name_last, slug, external_id from affiliates
-          where account_id = ${account} and id = ${id}
+          select part.* from affiliates a
+            cross join lateral (values ${identifying((name) => raw(`a.${name}`))}) part (kind, word)
+          where a.account_id = ${account} and a.id = ${id}
           union all
-          select email, paypal_email, name_first, name_last, null, null from payout_lines
-          where account_id = ${account} and affiliate_id = ${id}
+          select part.* from import_affiliates
+            cross join lateral (values ${identifying((name) => raw(`before ->> '${name}'`))}) part (kind, word)
+          where ${ofAffiliate}
           union all
-          select null, null, account_holder, null, null, null from affiliate_destinations
-          where account_id = ${account} and affiliate_id = ${id}
+          select part.* from payout_lines
+            cross join lateral (values ('address', email), ('address', paypal_email), ('name', name_first),
+              ('name', name_last)) part (kind, word)
+          where ${ofAffiliate}
           union all
-          select null, null, legal_name, null, null, null from affiliate_tax_profiles
-          where account_id = ${account} and affiliate_id = ${id}
+          select 'name', account_holder from affiliate_destinations where ${ofAffiliate}
           union all
-          select null, null, before ->> 'legal_name', null, null, null from import_tax_profiles
-          where account_id = ${account} and affiliate_id = ${id}
+          select 'name', legal_name from affiliate_tax_profiles where ${ofAffiliate}
           union all
-          select before ->> 'email', before ->> 'paypal_email', before ->> 'name_first', before ->> 'name_last',
-                 before ->> 'slug', before ->> 'external_id' from import_affiliates
-          where account_id = ${account} and affiliate_id = ${id}),
+          select 'name', before ->> 'legal_name' from import_tax_profiles where ${ofAffiliate}),
         words as (
           select coalesce(array_agg(distinct word) filter (where kind = 'address'), '{}') as addresses,
                  coalesce(array_agg(distinct word) filter (where kind = 'name'), '{}') as names,
                  coalesce(array_agg(distinct word) filter (where kind = 'id'), '{}') as external_ids
-          from known cross join lateral (values ('address', email), ('address', paypal_email), ('name', name_first),
-            ('name', name_last), ('name', slug), ('id', external_id)) part (kind, word)
-          where word <> '' and word <> ${placeholderOf(id)})
+          from known where word <> '' and word <> ${placeholderOf(id)})
         insert into erasures as e (account_id, affiliate_id, addresses, names, external_ids)
         select ${account}, ${id}, addresses, names, external_ids from words
         on conflict (account_id, affiliate_id) do update

@@ -17,7 +17,7 @@ import { noteAffiliates } from '../ledger/owed.ts';
 import { IMPORTED_COLUMNS, stagedWith } from './import-format.ts';
 import type { ImportPart } from './import-part.ts';
 import { record } from './record.ts';
-import { DESTINATION_FIELDS, refuseDuplicates } from './service.ts';
+import { PAYOUT_FIELDS, refuseDuplicates } from './service.ts';
 
 /**
  * Creates and updates affiliates from a CSV file, and records beside them, set-based, in the request's transaction. Throws
@@ -82,9 +82,8 @@ async function matchExisting(tx: Tx, account: AccountId): Promise<void> {
 const refuseProblems = (tx: Tx, account: AccountId, bad: BadLines): Promise<void> =>
   takeOutBad<{ line: number; messages: string[] }>(tx, bad, {
     found: sql`
-      select s.line, array_agg(p.value order by array_position(array['email', 'paypal_email', 'external_id'], p.key))
-        as messages
-      from staged s cross join json_each_text(s.problems) p
+      select s.line, array_agg(p.value order by p.place) as messages
+      from staged s cross join json_each_text(s.problems) with ordinality p (key, value, place)
       left join affiliates a on a.account_id = ${account} and a.id = s.affiliate_id
       where to_json(a) ->> p.key is distinct from to_json(s) ->> p.key
       group by s.line`,
@@ -156,7 +155,7 @@ async function updateStaged(
   const before = raw(columns.map((column) => `a.${column}`).join(', '));
   const after = raw(columns.map(writtenOf).join(', '));
   const assignments = raw(columns.map((column) => `${column} = ${writtenOf(column)}`).join(', '));
-  const destination = DESTINATION_FIELDS.filter(isSet);
+  const destination = PAYOUT_FIELDS.filter(isSet);
   await rows(
     tx,
     sql`create temporary table changed on commit drop as

@@ -1,7 +1,7 @@
 import sql, { join, raw, type Sql } from 'sql-template-tag';
+import { filtersOf } from '../../contract/fields.ts';
 import {
   currency,
-  exactly,
   type Filter,
   instants,
   type ListDefinition,
@@ -18,6 +18,7 @@ import { normalizeCurrency } from '../../kernel/money.ts';
 import { DESTINATION_TYPES } from '../../kernel/payments.ts';
 import { balanceJoin, earnedIn, earnersIn, fresh } from '../ledger/balances.ts';
 import { hasDestination, paidThroughInAny } from '../ledger/destinations.ts';
+import { AFFILIATE_FIELDS } from './fields.ts';
 import { type AffiliateWithBalance, recordWithBalance } from './record.ts';
 import { searchCondition } from './search.ts';
 
@@ -37,11 +38,10 @@ export const affiliateList: ListDefinition = {
   id: 'a.id',
   sort: { id: 'a.id', created_at: 'a.created_at', email: 'lower(a.email)', unpaid: 'a.unpaid' },
   filters: {
-    status: oneOf(['active', 'inactive'], (status) => sql`a.status = ${status}`),
+    ...filtersOf(AFFILIATE_FIELDS, 'a'),
     payout_method: oneOf([...DESTINATION_TYPES, 'none'], (method) =>
       method === 'none' ? sql`${raw(paidThroughInAny)} is null` : sql`${raw(paidThroughInAny)} = ${method}`,
     ),
-    is_ready_for_payout: oneOf(['true', 'false'], (is) => sql`a.is_ready_for_payout = ${is}::boolean`),
     has_destination: oneOf(['true', 'false'], (has) => sql`${hasDestination(null)} = ${has}::boolean`),
     program_id: earnedInProgram,
     email: {
@@ -50,7 +50,6 @@ export const affiliateList: ListDefinition = {
       condition: (email) =>
         /^[^\s@]+@[^\s@]+$/.test(email) ? sql`lower(a.email) = lower(${email.normalize('NFC')})` : null,
     },
-    external_id: exactly('a.external_id'),
     search: {
       rule: 'at most 200 characters',
       schema: { type: 'string', maxLength: 200 },
@@ -62,7 +61,7 @@ export const affiliateList: ListDefinition = {
   },
 };
 
-/** Up to so many matching affiliates are sorted; of more, the first ones are found along the sums. */
+/** Up to this many matching affiliates are sorted; of more, the first ones are found along the sums. */
 const FEW = 5000;
 
 /** A page of affiliates with their balances. */

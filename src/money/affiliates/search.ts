@@ -1,4 +1,9 @@
-import sql, { join, type Sql } from 'sql-template-tag';
+import sql, { join, raw, type Sql } from 'sql-template-tag';
+import { namesOf } from '../../contract/fields.ts';
+import { AFFILIATE_FIELDS } from './fields.ts';
+
+const SEARCHED = namesOf(AFFILIATE_FIELDS, (field) => 'isSearched' in field);
+const text = raw(`concat_ws(chr(10), ${SEARCHED.map((name) => `lower(a.${name})`).join(', ')})`);
 
 /**
  * Whether an affiliate (alias `a`) matches a search: every word must be part of the first name, last name, e-mail, slug
@@ -12,8 +17,7 @@ export function searchCondition(search: string): Sql | null {
       .normalize('NFC')
       .toLowerCase()
       .replaceAll(/[\\%_]/g, '\\$&')}%`;
-    return sql`concat_ws(chr(10), lower(a.name_first), lower(a.name_last), lower(a.email), lower(a.slug),
-      lower(a.paypal_email)) like ${pattern}`;
+    return sql`${text} like ${pattern}`;
   });
   return sql`(${join(matches, ' and ')})`;
 }

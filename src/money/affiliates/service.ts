@@ -1,14 +1,14 @@
 import { changesOf } from '../../contract/changes.ts';
+import { namesOf, normalised } from '../../contract/fields.ts';
 import type { Reader, Tx } from '../../db/connect.ts';
 import { uniqueViolation } from '../../db/faults.ts';
-import { EMAIL_RULE, isEmail } from '../../kernel/email.ts';
 import { fail } from '../../kernel/errors.ts';
 import { type AccountId, numberIdOf } from '../../kernel/ids.ts';
 import { fromJson, type Json } from '../../kernel/json.ts';
-import { IDENTIFIER_RULE, isIdentifier } from '../../kernel/names.ts';
 import { publish } from '../../outbox/queue.ts';
 import { knownAmounts } from '../../people/accounts/service.ts';
 import { lockBooks, reviseCurrentPayout } from '../ledger/books.ts';
+import { AFFILIATE_FIELDS } from './fields.ts';
 import type { Affiliate, AffiliateChange, AffiliateWithBalance } from './record.ts';
 import {
   type Duplicate,
@@ -20,21 +20,9 @@ import {
   updateAffiliate,
 } from './store.ts';
 
-/** The fields that payments depend on: an unpaid payout shows their current values. */
-export const DESTINATION_FIELDS = [
-  'email',
-  'name_first',
-  'name_last',
-  'paypal_email',
-  'payout_method',
-  'legal_type',
-  'is_ready_for_payout',
-] as const;
-
-const FIELDS = [
-  ...DESTINATION_FIELDS,
-  ...['external_id', 'slug', 'status', 'minimum_payout', 'country', 'metadata'],
-];
+/** The fields that an unpaid payout shows the current values of. */
+export const PAYOUT_FIELDS = namesOf(AFFILIATE_FIELDS, ({ affectsPayouts }) => affectsPayouts);
+const WRITABLE = namesOf(AFFILIATE_FIELDS);
 
 /** Runs a write and turns its unique violations, caused by concurrent inserts, into errors that name the field. */
 export async function refuseDuplicates<Result>(work: Promise<Result>): Promise<Result> {
@@ -55,36 +43,6 @@ export async function refuseDuplicates<Result>(work: Promise<Result>): Promise<R
   }
 }
 
-const EMAILS = ['email', 'paypal_email'] as const;
-/** Fields that are searched or compared are stored in NFC, so that values that look the same are the same. */
-const COMPOSED = [...EMAILS, 'name_first', 'name_last', 'slug'] as const;
-
-/**
- * The input as it is stored. A value that is already stored, in the record `before`, is kept, even if it would be
- * refused today. Throws `invalid_body`.
- */
-function normalised(input: AffiliateChange, before: AffiliateChange = {}): AffiliateChange {
-  const given = (field: (typeof COMPOSED)[number] | 'external_id') => {
-    const text = input[field];
-    return typeof text === 'string' && text !== before[field] ? text : null;
-  };
-  for (const field of EMAILS) {
-    const email = given(field);
-    if (email !== null && !isEmail(email)) throw fail('invalid_body', `${field} must be ${EMAIL_RULE}`);
-  }
-  const externalId = given('external_id');
-  if (externalId !== null && !isIdentifier(externalId)) {
-    throw fail('invalid_body', `external_id ${IDENTIFIER_RULE}`);
-  }
-  const composed = COMPOSED.map((field) => [field, given(field)?.normalize('NFC') ?? input[field]] as const);
-  return {
-    ...input,
-    ...Object.fromEntries(composed.filter(([, text]) => text !== undefined)),
-    ...(input.country ? { country: input.country.toUpperCase() } : {}),
-    ...(input.minimum_payout ? { minimum_payout: knownAmounts('minimum_payout', input.minimum_payout) } : {}),
-  };
-}
-
 /** Creates an affiliate. Throws `duplicate_email`, `duplicate_external_id`, with the Location of the existing one. */
 export async function createAffiliate(
   tx: Tx,
@@ -102,7 +60,7 @@ async function makeOrFind(
   account: AccountId,
   input: AffiliateChange,
 ): Promise<Json<Affiliate> | Duplicate> {
-  const affiliate = normalised(input);
+  const affiliate = normalised(AFFILIATE_FIELDS, input);
   for (;;) {
     const json = await insertAffiliate(tx, account, affiliate);
     if (json !== null) {
@@ -182,16 +140,16 @@ async function changeById(
   id: number,
   input: AffiliateChange,
 ): Promise<Json<Affiliate>> {
-  const redirects = DESTINATION_FIELDS.some((field) => input[field] !== undefined);
+  const redirects = PAYOUT_FIELDS.some((field) => input[field] !== undefined);
   if (redirects) await lockBooks(tx, account);
   const before = found(await readAffiliateRow(tx, account, id));
   const was = fromJson(before);
-  const affiliate = normalised(input, was);
+  const affiliate = normalised(AFFILIATE_FIELDS, input, was);
   if (affiliate.email || affiliate.external_id) {
     const duplicate = await findDuplicate(tx, account, affiliate, id);
     if (duplicate !== null) throw duplicateOf(duplicate);
   }
-  const changes = changesOf(affiliate, FIELDS);
+  const changes = changesOf(affiliate, WRITABLE);
   const json = changes && (await refuseDuplicates(updateAffiliate(tx, account, id, changes)));
   if (json === null) return found(await readAffiliateRow(tx, account, id));
   await publish(tx, { account, type: 'affiliate.updated', data: json });
@@ -205,7 +163,7 @@ function found<T>(json: Json<T> | null): Json<T> {
 }
 
 const isRedirected = (before: Affiliate, after: Affiliate) =>
-  DESTINATION_FIELDS.some((field) => before[field] !== after[field]);
+  PAYOUT_FIELDS.some((field) => before[field] !== after[field]);
 
 /** The error for an id that is not an affiliate of the account. */
 export function missingAffiliate() {

@@ -1,11 +1,13 @@
-import sql from 'sql-template-tag';
+import sql, { raw } from 'sql-template-tag';
 import type { Changes } from '../../contract/changes.ts';
+import { defaults, namesOf } from '../../contract/fields.ts';
 import { maybeRecord } from '../../contract/records.ts';
 import { maybeRow, type Reader, type Tx } from '../../db/connect.ts';
 import type { AccountId } from '../../kernel/ids.ts';
 import type { Json } from '../../kernel/json.ts';
 import { balanceJoin, fresh } from '../ledger/balances.ts';
 import { noteAffiliates } from '../ledger/owed.ts';
+import { AFFILIATE_FIELDS } from './fields.ts';
 import {
   type Affiliate,
   type AffiliateChange,
@@ -28,19 +30,19 @@ export function readAffiliate(
   );
 }
 
+const DEFAULTS = defaults(AFFILIATE_FIELDS);
+const WRITABLE = raw(namesOf(AFFILIATE_FIELDS).join(', '));
+
 /** The record of a new affiliate, or null when another one already has its external_id or e-mail address. */
 export function insertAffiliate(
   tx: Tx,
   account: AccountId,
   input: AffiliateChange,
 ): Promise<Json<Affiliate> | null> {
+  const given = JSON.stringify({ ...DEFAULTS, ...input });
   const made = sql`
-    insert into affiliates (account_id, external_id, email, name_first, name_last, slug, paypal_email,
-      payout_method, legal_type, country, is_ready_for_payout, status, minimum_payout, metadata)
-    select ${account}, external_id, email, name_first, name_last, slug, paypal_email, payout_method,
-      legal_type, country, coalesce(is_ready_for_payout, true), coalesce(status, 'active'), minimum_payout,
-      coalesce(metadata, '{}')
-    from json_populate_record(null::affiliates, ${JSON.stringify(input)}) given
+    insert into affiliates (account_id, ${WRITABLE})
+    select ${account}, ${WRITABLE} from json_populate_record(null::affiliates, ${given}) given
     on conflict do nothing returning *`;
   return maybeRecord(tx, record, sql`made a`, { ctes: sql`made as (${made})` });
 }

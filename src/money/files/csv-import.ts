@@ -271,10 +271,6 @@ export const cell = {
       throw new CellError(`${name} must have at most ${maxLength} characters`);
     return value;
   },
-  /** A text that is searched or compared, in NFC. */
-  composed(name: string, value: string | null | undefined, maxLength: number): string | null {
-    return cell.text(name, value, maxLength)?.normalize('NFC') ?? null;
-  },
   oneOf(name: string, value: string | null | undefined, allowed: readonly string[]): string | null {
     if (value === null || value === undefined) return null;
     if (!allowed.includes(value))
@@ -283,8 +279,15 @@ export const cell = {
   },
   email(name: string, value: string | null | undefined): string | null {
     if (value === null || value === undefined) return null;
-    if (!isEmail(value)) throw new CellError(`${name} must be ${EMAIL_RULE}, not ${quote(value)}`);
+    if (!isEmail(value)) throw new CellError(`${name} must be ${EMAIL_RULE}: ${quote(value)}`);
     return value;
+  },
+  /** The two letters of a country, in upper case (ISO 3166-1). */
+  country(name: string, value: string | null | undefined): string | null {
+    if (value === null || value === undefined) return null;
+    if (!/^[A-Za-z]{2}$/.test(value))
+      throw new CellError(`${name} must be two letters such as DE (ISO 3166-1), not ${quote(value)}`);
+    return value.toUpperCase();
   },
   /** The id of a record in the merchant's own system. */
   identifier(name: string, value: string | null | undefined): string | null {

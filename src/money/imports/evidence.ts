@@ -1,8 +1,8 @@
+import type { FieldType } from '../../contract/fields.ts';
 import type { CsvLine } from '../../kernel/csv.ts';
 import type { SharedFile } from '../../threads/file-pieces.ts';
 import { isTotalsLine } from '../files/totals-line.ts';
 import { type FileShape, linesOf } from './dialect.ts';
-import type { FieldType } from './field.ts';
 import { FIELDS, type ImportKind, plain } from './fields.ts';
 import { identifyingColumns, type PlannedColumn, type Question } from './mapping.ts';
 import { type ColumnValues, columnValues, hasWords, type Values, WordCount } from './meanings.ts';

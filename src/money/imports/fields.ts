@@ -1,141 +1,22 @@
-import type { Field } from './field.ts';
+import { type Fields, type ImportField, words, writable } from '../../contract/fields.ts';
+import { AFFILIATE_FIELDS } from '../affiliates/fields.ts';
 import { PAYEE_FIELDS } from './payee-fields.ts';
 
 /** What a file may contain. */
 export const IMPORT_KINDS = ['affiliates', 'commissions'] as const;
 export type ImportKind = (typeof IMPORT_KINDS)[number];
 
-const words = (text: string): readonly string[] => text.split(/\s+/);
+/** The fields of a list that files can give. */
+const importFields = (fields: Fields): Record<string, ImportField> =>
+  Object.fromEntries(
+    writable(fields).flatMap(([name, { type, import: rule }]) =>
+      rule ? [[name, { type: type === 'flag' ? 'word' : type, ...rule }]] : [],
+    ),
+  );
 
-// in English, German, French, Spanish, Italian, Dutch, Polish and Portuguese, as `plain` writes them
-const YES_AND_NO = {
-  true: words('true yes y 1 on ready enabled ja oui si tak sim vrai wahr verdadero vero prawda'),
-  false: words('false no n 0 off disabled nein non nee nie nao faux falsch falso'),
-};
-
-const AFFILIATES: Readonly<Record<string, Field>> = {
-  external_id: {
-    type: 'id',
-    synonyms: [
-      'externalid',
-      'affiliateid',
-      'promoterid',
-      'partnerid',
-      'affiliatecode',
-      'custid',
-      'id',
-      'userid',
-    ],
-  },
-  paypal_email: {
-    type: 'email',
-    synonyms: ['paypalemail', 'paypalemailaddress', 'paypal', 'paymentemail', 'payoutemail'],
-  },
-  email: {
-    type: 'email',
-    synonyms: [
-      'email',
-      'emailaddress',
-      'affiliateemail',
-      'useremail',
-      'promoteremail',
-      'partneremail',
-      'mail',
-      'emailid',
-    ],
-  },
-  name_first: { type: 'text', synonyms: ['namefirst', 'firstname', 'givenname', 'vorname', 'prenom'] },
-  name_last: { type: 'text', synonyms: ['namelast', 'lastname', 'surname', 'familyname', 'nachname', 'nom'] },
-  name: {
-    type: 'name',
-    synonyms: ['name', 'fullname', 'affiliatename', 'displayname', 'promotername', 'partnername'],
-  },
-  slug: {
-    type: 'text',
-    synonyms: [
-      'slug',
-      'refid',
-      'referralcode',
-      'referralid',
-      'token',
-      'linktoken',
-      'trackingparameter',
-      'username',
-      'defaultrefid',
-    ],
-  },
-  payout_method: {
-    type: 'word',
-    synonyms: ['payoutmethod', 'paymentmethod', 'payoutpreference', 'paymenttype'],
-    words: {
-      paypal: ['paypal', 'paypalpayouts', 'paypalmasspay'],
-      wise: ['wise', 'transferwise'],
-      other: [
-        'other',
-        'manual',
-        'bank',
-        'banktransfer',
-        'ach',
-        'wire',
-        'check',
-        'cheque',
-        'storecredit',
-        'stripe',
-        'sepa',
-        'uberweisung',
-        'bankuberweisung',
-        'virement',
-        'virementbancaire',
-        'transferencia',
-        'transferenciabancaria',
-        'bonifico',
-        'bonificobancario',
-        'overschrijving',
-        'przelew',
-        'przelewbankowy',
-      ],
-    },
-  },
-  is_ready_for_payout: {
-    type: 'word',
-    synonyms: ['isreadyforpayout', 'readyforpayout', 'payable', 'payoutsenabled', 'readytopay', 'auszahlbar'],
-    words: YES_AND_NO,
-  },
-  status: {
-    type: 'word',
-    synonyms: ['status', 'state', 'affiliatestatus', 'partnerstatus', 'promoterstatus', 'statut', 'situacao'],
-    words: {
-      active: words(
-        `active approved accepted enabled confirmed live
-         aktiv freigegeben freigeschaltet genehmigt bestatigt actif active approuve valide accepte
-         activo activa aprobado aprobada habilitado attivo attiva approvato approvata abilitato
-         actief goedgekeurd aktywny aktywna zatwierdzony zatwierdzona ativo ativa aprovado aprovada`,
-      ),
-      inactive: words(
-        `inactive pending rejected denied declined disabled banned suspended archived blocked closed deactivated terminated
-         inaktiv gesperrt blockiert deaktiviert abgelehnt gekundigt ausstehend wartend inprufung
-         inactif inactive bloque refuse rejete suspendu desactive enattente
-         inactivo inactiva bloqueado bloqueada suspendido suspendida rechazado rechazada pendiente desactivado
-         inattivo inattiva bloccato bloccata sospeso sospesa rifiutato rifiutata inattesa disattivato
-         inactief geblokkeerd geweigerd afgewezen opgeschort inafwachting
-         nieaktywny nieaktywna zablokowany zablokowana odrzucony odrzucona zawieszony zawieszona oczekujacy
-         inativo inativa suspenso suspensa rejeitado rejeitada pendente`,
-      ),
-    },
-  },
-  legal_type: {
-    type: 'word',
-    synonyms: ['legaltype', 'taxclassification', 'entitytype'],
-    words: {
-      person: words(
-        'person individual private privat privatperson naturlicheperson particulier personne persona privato particular osoba osobafizyczna pessoa pessoafisica',
-      ),
-      business: words(
-        'business company organization organisation corporation unternehmen firma entreprise societe empresa azienda societa bedrijf spolka',
-      ),
-    },
-  },
-  country: { type: 'country', synonyms: ['country', 'countrycode', 'land', 'pays', 'pais', 'paese', 'kraj'] },
+const AFFILIATES: Readonly<Record<string, ImportField>> = {
+  ...importFields(AFFILIATE_FIELDS),
+  name: { type: 'name', synonyms: words('name fullname affiliatename displayname promotername partnername') },
   ...PAYEE_FIELDS,
 };
 
@@ -155,7 +36,7 @@ const APPROVED = words(
    aprovado aprovada`,
 );
 
-const COMMISSIONS: Readonly<Record<string, Field>> = {
+const COMMISSIONS: Readonly<Record<string, ImportField>> = {
   external_id: {
     type: 'id',
     synonyms: [
@@ -352,7 +233,7 @@ const COMMISSIONS: Readonly<Record<string, Field>> = {
 };
 
 /** The fields of each kind of file with their names in other products: the only table of synonyms. */
-export const FIELDS: Readonly<Record<ImportKind, Readonly<Record<string, Field>>>> = {
+export const FIELDS: Readonly<Record<ImportKind, Readonly<Record<string, ImportField>>>> = {
   affiliates: AFFILIATES,
   commissions: COMMISSIONS,
 };

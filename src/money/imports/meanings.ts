@@ -1,7 +1,7 @@
+import type { ImportField } from '../../contract/fields.ts';
 import { countryName } from '../../kernel/countries.ts';
 import { quote } from '../../kernel/csv-refusal.ts';
 import { fail, nameSome } from '../../kernel/errors.ts';
-import type { Field } from './field.ts';
 import { FIELDS, type ImportKind, plain } from './fields.ts';
 
 /** What the words of a file mean: by field, each word with one of ours or `refuse`. */
@@ -23,11 +23,11 @@ const refuse = (what: string) => fail('invalid_mapping', `values ${what}`);
 const keyOf = (value: string): string => plain(value) || value.trim().toLowerCase();
 
 /** Whether a field has words of its own that the words of a file are compared with. */
-export const hasWords = (field: Field | undefined): field is Field =>
+export const hasWords = (field: ImportField | undefined): field is ImportField =>
   field?.type === 'word' || field?.type === 'country';
 
 /** The words of ours that a value of a field can mean; null = the two letters of any country. */
-export const ownWords = (field: Field): readonly string[] | null =>
+export const ownWords = (field: ImportField): readonly string[] | null =>
   field.words === undefined ? null : Object.keys(field.words);
 
 /** Parses the JSON of the meanings of words. Throws `invalid_mapping`. */
@@ -62,7 +62,7 @@ function wordsOf(kind: ImportKind, name: string, words: unknown): Record<string,
   );
 }
 
-function ownMeaning(field: Field, meaning: string): string | null {
+function ownMeaning(field: ImportField, meaning: string): string | null {
   const own = ownWords(field);
   if (meaning === REFUSE || own?.includes(meaning)) return meaning;
   const code = meaning.toUpperCase();
@@ -82,7 +82,7 @@ export interface Meaning {
 }
 
 /** Reads the words of a field: what was said of them, else our own words, else common words for them. */
-export function meaningsOf(field: Field, given: Readonly<Record<string, string>> = {}) {
+export function meaningsOf(field: ImportField, given: Readonly<Record<string, string>> = {}) {
   const said = new Map(Object.entries(given).map(([word, meaning]) => [keyOf(word), meaning]));
   const common = new Map(
     Object.entries(field.words ?? {}).flatMap(([own, others]) =>

@@ -1,10 +1,10 @@
-import type { Field } from './field.ts';
+import type { ImportField } from '../../contract/fields.ts';
 
 const BANK = ['iban', 'routing_number'];
 const TAX = ['legal_name'];
 
 /** Where an affiliate is paid. */
-const DESTINATION: Readonly<Record<string, Field>> = {
+const DESTINATION: Readonly<Record<string, ImportField>> = {
   destination_type: {
     type: 'word',
     synonyms: ['destinationtype', 'payouttype'],
@@ -71,7 +71,7 @@ const DESTINATION: Readonly<Record<string, Field>> = {
 };
 
 /** Who an affiliate is to a tax office. */
-const TAX_PROFILE: Readonly<Record<string, Field>> = {
+const TAX_PROFILE: Readonly<Record<string, ImportField>> = {
   legal_name: {
     type: 'text',
     synonyms: ['legalname', 'taxname', 'legalentity', 'legalentityname', 'raisonsociale'],
@@ -162,4 +162,4 @@ const TAX_PROFILE: Readonly<Record<string, Field>> = {
 };
 
 /** The fields of a file of affiliates that become records beside the affiliate. */
-export const PAYEE_FIELDS: Readonly<Record<string, Field>> = { ...DESTINATION, ...TAX_PROFILE };
+export const PAYEE_FIELDS: Readonly<Record<string, ImportField>> = { ...DESTINATION, ...TAX_PROFILE };

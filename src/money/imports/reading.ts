@@ -1,8 +1,8 @@
+import type { ImportField } from '../../contract/fields.ts';
 import type { CsvDialect } from '../../kernel/csv-dialect.ts';
 import { quote } from '../../kernel/csv-refusal.ts';
 import { type Cells, guardedCell, type Reading } from '../files/csv-import.ts';
 import { isTotalsLine } from '../files/totals-line.ts';
-import type { Field } from './field.ts';
 import { FIELDS, type ImportKind } from './fields.ts';
 import { identifyingColumns, type Mapping, type PlannedColumn } from './mapping.ts';
 import { hasWords, type Meaning, meaningsOf, type Values } from './meanings.ts';
@@ -59,7 +59,7 @@ export function columnsOf({ kind, columns, mapping }: Rules): string[] {
 
 interface Target {
   readonly field: string;
-  readonly about: Field;
+  readonly about: ImportField;
   /** What a word means; null for a field without words. */
   readonly meaningOf: ((value: string) => Meaning) | null;
 }

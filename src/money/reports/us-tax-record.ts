@@ -3,7 +3,7 @@ import { columnsOf } from '../../contract/records.ts';
 import { amount, currencyCode, nullable, strict } from '../../contract/schemas.ts';
 import { DESTINATION_TYPES } from '../../kernel/payments.ts';
 import { TAX_FORMS, TAX_ID_TYPES } from '../../kernel/taxes.ts';
-import { LEGAL_TYPES } from '../affiliates/record.ts';
+import { LEGAL_TYPES } from '../affiliates/fields.ts';
 
 /** Where an affiliate pays taxes, if known. */
 export const RESIDENCES = ['us', 'foreign', 'unknown'] as const;

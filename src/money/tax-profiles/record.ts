@@ -3,7 +3,7 @@ import { address, addressInput, country, countryInput } from '../../contract/add
 import { columnsOf } from '../../contract/records.ts';
 import { nullable, strict, text, timestamp } from '../../contract/schemas.ts';
 import { TAX_FORMS, TAX_ID_TYPES } from '../../kernel/taxes.ts';
-import { LEGAL_TYPES } from '../affiliates/record.ts';
+import { LEGAL_TYPES } from '../affiliates/fields.ts';
 
 const day = (description: string) => Type.String({ description, examples: ['2026-01-15'] });
 const document = { description: 'where you keep it: a name, a number or a link of your own' };

@@ -1,0 +1,154 @@
+import type { ReactNode } from 'react';
+import type { FormField } from '../../src/client/fields.ts';
+import { formatDecimal, parseDecimal } from '../../src/kernel/money.ts';
+import { common, listed } from '../texts/common.ts';
+import { forms as texts, wordLabel } from '../texts/words.ts';
+import { SelectField, TextArea, TextField } from './field.tsx';
+import { money } from './format.ts';
+import { Path } from './values.tsx';
+
+/** The fields of a resource that requests can set (`src/client/fields.ts`). */
+type FormFields = Readonly<Record<string, FormField>>;
+/** The values of a form as they are typed, by field. */
+type Typed = Readonly<Record<string, string>>;
+/** A form that shows the amounts of one currency. */
+interface Form {
+  readonly fields: FormFields;
+  readonly currency: string;
+}
+
+type Amounts = Readonly<Record<string, number>>;
+type Metadata = Readonly<Record<string, string>>;
+
+function typed(type: string, value: unknown, currency: string): string {
+  if (value === null || value === undefined) return '';
+  switch (type) {
+    case 'amounts': {
+      const amount = (value as Amounts)[currency];
+      return amount === undefined ? '' : formatDecimal(BigInt(amount), currency);
+    }
+    case 'metadata':
+      return Object.entries(value as Metadata)
+        .map((pair) => pair.join('='))
+        .join('\n');
+    default:
+      return String(value);
+  }
+}
+
+/** A record as it is typed. */
+export const typedOf = ({ fields, currency }: Form, record: Readonly<Record<string, unknown>>): Typed =>
+  Object.fromEntries(
+    Object.entries(fields).map(([name, { type }]) => [name, typed(type, record[name], currency)]),
+  );
+
+/** What is wrong with a typed value; null if nothing is. */
+function problemOf(type: string, text: string, currency: string): string | null {
+  const given = text.trim();
+  if (given === '') return null;
+  if (type === 'amounts') return (parseDecimal(given, currency) ?? -1n) < 0n ? texts.amount(currency) : null;
+  if (type === 'metadata') {
+    const lines = given.split('\n').filter((line) => line.trim() !== '');
+    const keys = lines.map((line) => line.slice(0, line.indexOf('=')).trim());
+    return keys.includes('') || new Set(keys).size < keys.length ? texts.metadata : null;
+  }
+  return null;
+}
+
+/** Whether a typed value is wrong. */
+export const hasProblem = ({ fields, currency }: Form, values: Typed): boolean =>
+  Object.entries(fields).some(([name, { type }]) => problemOf(type, values[name] ?? '', currency) !== null);
+
+/** A typed value as a request has it; `before` is the value of the record. */
+function requested(type: string, text: string, before: unknown, currency: string): unknown {
+  const given = text.trim();
+  if (type === 'amounts') {
+    const { [currency]: _, ...others } = (before ?? {}) as Amounts;
+    const all = given === '' ? others : { ...others, [currency]: Number(parseDecimal(given, currency)) };
+    return Object.keys(all).length === 0 ? null : all;
+  }
+  if (type === 'metadata') {
+    const lines = given.split('\n').filter((line) => line.trim() !== '');
+    return Object.fromEntries(
+      lines.map((line) => [
+        line.slice(0, line.indexOf('=')).trim(),
+        line.slice(line.indexOf('=') + 1).trim(),
+      ]),
+    );
+  }
+  if (type === 'flag') return given === 'true';
+  return given === '' ? null : given;
+}
+
+/** The changed fields as a request has them, so that two people can change different fields. */
+export function changedIn(
+  { fields, currency }: Form,
+  record: Readonly<Record<string, unknown>>,
+  values: Typed,
+): Record<string, unknown> {
+  const before = typedOf({ fields, currency }, record);
+  return Object.fromEntries(
+    Object.entries(fields)
+      .filter(([name]) => (values[name] ?? '').trim() !== before[name])
+      .map(([name, { type }]) => [name, requested(type, values[name] ?? '', record[name], currency)]),
+  );
+}
+
+/** A sentence of the help of a field. */
+const hintOf = (help: string | undefined) =>
+  help === undefined ? undefined : `${help.charAt(0).toUpperCase()}${help.slice(1)}.`;
+
+/** The inputs of a form, in the order of the fields; the first one takes the focus. */
+export function FieldInputs({
+  fields,
+  currency,
+  values,
+  onChange,
+}: Form & { values: Typed; onChange: (values: Typed) => void }) {
+  return Object.entries(fields).map(([name, { type, label, help, choices, isNullable }], index) => {
+    const value = values[name] ?? '';
+    const change = (text: string) => onChange({ ...values, [name]: text });
+    const problem = problemOf(type, value, currency);
+    const shared = { label, hint: hintOf(help), problem, value, onChange: change, hasFocus: index === 0 };
+    const words = type === 'flag' ? ['true', 'false'] : choices;
+    if (words) {
+      const options = words.map((word) => ({ value: word, label: wordLabel(name, word) }));
+      const all = isNullable ? [{ value: '', label: texts.notSet }, ...options] : options;
+      return <SelectField key={name} {...shared} options={all} />;
+    }
+    if (type === 'metadata')
+      return (
+        <TextArea key={name} {...{ label, problem, value }} hint={texts.metadataHint} onChange={change} />
+      );
+    if (type === 'amounts')
+      return <TextField key={name} {...shared} label={texts.inCurrency(label, currency)} />;
+    return (
+      <TextField
+        key={name}
+        {...shared}
+        type={type === 'email' ? 'email' : 'text'}
+        {...(type === 'country' ? { maxLength: 2 } : {})}
+      />
+    );
+  });
+}
+
+/** A value for people. */
+function shown(name: string, { type, choices }: FormField, value: unknown): ReactNode {
+  if (value === null || value === undefined) return common.nothing;
+  if (choices || type === 'flag') return wordLabel(name, String(value));
+  if (type === 'amounts')
+    return listed(Object.entries(value as Amounts).map(([currency, amount]) => money({ currency, amount })));
+  if (type === 'metadata') {
+    const pairs = Object.entries(value as Metadata).map((pair) => pair.join('='));
+    return pairs.length === 0 ? common.nothing : listed(pairs);
+  }
+  return <Path>{String(value)}</Path>;
+}
+
+/** A row for each field of a record, for `Facts`. */
+export const factsOf = (
+  fields: FormFields,
+  record: Readonly<Record<string, unknown>>,
+): (readonly [label: string, value: ReactNode])[] =>
+  Object.entries(fields).map(([name, field]) => [field.label, shown(name, field, record[name])]);

@@ -1,0 +1,91 @@
+import { type Command, Option } from 'commander';
+import type { FormField, FormFields } from '../../client/fields.ts';
+import { describeMinimums, readMinimums } from './amounts.ts';
+import { describeMetadata, readMetadata, withMetadata } from './metadata.ts';
+
+/** The value of `--option` that clears a word or amounts. */
+const NONE = 'none';
+
+const lowered = (label: string) => label.charAt(0).toLowerCase() + label.slice(1);
+
+/** Gives a command an option for each field; a new record needs some of them. */
+export function withFields(
+  command: Command,
+  fields: FormFields,
+  { isNew = false, metadata = '' }: { isNew?: boolean; metadata?: string } = {},
+): Command {
+  for (const {
+    type,
+    label,
+    help = lowered(label),
+    option: flags,
+    choices,
+    isRequired,
+    isNullable,
+  } of Object.values(fields)) {
+    if (type === 'metadata') {
+      withMetadata(command, metadata);
+      continue;
+    }
+    if (type === 'flag') {
+      command.option(flags, lowered(label)).option(flags.replace('--', '--no-'), `not ${lowered(label)}`);
+      continue;
+    }
+    const about = type === 'amounts' ? `${help}, such as usd=50.00,eur=45.00; ${NONE} removes it` : help;
+    const option = new Option(flags, about).makeOptionMandatory(isNew && isRequired === true);
+    command.addOption(choices ? option.choices([...choices, ...(isNullable ? [NONE] : [])]) : option);
+  }
+  return command;
+}
+
+/** The fields of a request; of a text that can be cleared, an empty one is null. Throws a UsageError. */
+export function readFields(fields: FormFields, options: object): Record<string, unknown> {
+  const given = options as Readonly<Record<string, unknown>>;
+  return Object.fromEntries(
+    Object.entries(fields).flatMap(([name, field]) => {
+      const { long, attributeName } = optionOf(field);
+      const value = given[attributeName];
+      return value === undefined ? [] : [[name, readField(field, long, value)]];
+    }),
+  );
+}
+
+function optionOf({ option }: FormField): { long: string; attributeName: string } {
+  const made = new Option(option);
+  return { long: made.long ?? option, attributeName: made.attributeName() };
+}
+
+function readField({ type, choices, isNullable }: FormField, option: string, value: unknown): unknown {
+  if (type === 'metadata') return readMetadata(value as readonly string[]);
+  if (type === 'amounts') {
+    const amounts = readMinimums(option, value as string);
+    return Object.keys(amounts).length === 0 ? null : amounts;
+  }
+  return isNullable && value === (choices ? NONE : '') ? null : value;
+}
+
+/** Each field of a record for people; null when it has no value. */
+export const describeFields = (
+  fields: FormFields,
+  record: object,
+): (readonly [label: string, value: string | null])[] =>
+  Object.entries(fields).map(([name, { label, type }]) => [
+    label,
+    describe(type, (record as Readonly<Record<string, unknown>>)[name]),
+  ]);
+
+function describe(type: string, value: unknown): string | null {
+  if (value === null || value === undefined) return null;
+  if (type === 'flag') return value ? 'yes' : 'no';
+  if (type === 'amounts') return describeMinimums(value as Readonly<Record<string, number>>);
+  if (type === 'metadata') return describeMetadata(value as Readonly<Record<string, string>>);
+  return String(value);
+}
+
+/** The columns of a file that give these fields, with the words of each. */
+export const importedNames = (fields: FormFields): string[] =>
+  Object.entries(fields).flatMap(([name, { isImported, type, choices }]) => {
+    if (!isImported) return [];
+    const words = type === 'flag' ? ['true', 'false'] : choices;
+    return [words ? `${name} (${words.join(', ')})` : name];
+  });

@@ -1,0 +1,234 @@
+import sql, { raw } from 'sql-template-tag';
+import { type TObject, type TOptional, type TSchema, Type } from 'typebox';
+import { fail } from '../kernel/errors.ts';
+import { exactly, type Filter, oneOf } from './lists.ts';
+import { nullable, strict } from './schemas.ts';
+
+/* A resource is defined by the list of its fields (`<noun>/fields.ts`). These functions read such a list. */
+
+/** How a value is read from a file, typed in a form and given on the command line. */
+export type FieldType =
+  | 'text'
+  | 'email'
+  | 'id'
+  | 'name'
+  | 'word'
+  | 'flag'
+  | 'currency'
+  | 'country'
+  | 'money'
+  | 'amounts'
+  | 'rate'
+  | 'integer'
+  | 'day'
+  | 'time'
+  | 'metadata';
+
+/** How a column of a file is recognised as a field. */
+export interface ImportRule {
+  /**
+   * The names in other products, most specific first: letters and digits only, in lower case. A field takes the first
+   * of these that is a column; a column belongs to the first field that takes it.
+   */
+  readonly synonyms: readonly string[];
+  /** The field's own name is ambiguous: a column with a more specific name wins. */
+  readonly isVague?: true;
+  /** A name alone guesses it only in a file that gives one of these fields too. */
+  readonly goesWith?: readonly string[];
+  /** Values in other products that mean one of ours. */
+  readonly words?: Readonly<Record<string, readonly string[]>>;
+}
+
+/** A field of a record that a column of a file can give. */
+export interface ImportField extends ImportRule {
+  readonly type: FieldType;
+}
+
+/** The words of a text, for long lists of synonyms. */
+export const words = (text: string): readonly string[] => text.split(/\s+/);
+
+/** A field that requests cannot set. */
+export interface ReadOnlyField {
+  /** The value in responses. */
+  readonly schema: TSchema;
+  /** SQL; by default the column with the name of the field. */
+  readonly column?: string;
+  readonly input?: undefined;
+}
+
+/** A field that requests can set. It is stored in the column with its name. */
+export interface WritableField {
+  readonly schema: TSchema;
+  readonly column?: string;
+  /** The value in requests. */
+  readonly input: TSchema;
+  readonly type: FieldType;
+  /** A new record needs it. */
+  readonly isRequired?: true;
+  /** It is set at creation and never changed. */
+  readonly isFixed?: true;
+  /** The value of a new record for which none is given; null if there is none. */
+  readonly default?: unknown;
+  /** What the schema cannot check of a text: the rule that it breaks, to follow the name of the field, or null. */
+  readonly rule?: (text: string) => string | null;
+  /** The value as it is stored. Throws `invalid_body`. */
+  readonly normalise?: (value: never, field: string) => unknown;
+  /** The name for people. */
+  readonly label: string;
+  /** What it is for, if the label does not say it: in the API description, forms and the help of commands. */
+  readonly help?: string;
+  /** The option of commands, such as `--name-first <name>`. */
+  readonly option: string;
+  /** Lists have a filter with its name. */
+  readonly isFilter?: true;
+  /** How files give it; null if they cannot. */
+  readonly import?: ImportRule | null;
+}
+
+/** The fields of a resource, in the order in which they are shown. */
+export type Fields<Row extends WritableField = WritableField> = Readonly<Record<string, ReadOnlyField | Row>>;
+
+type Writable<F extends Fields> = {
+  [Name in keyof F as F[Name] extends { input: TSchema } ? Name : never]: F[Name]['input'] & TSchema;
+};
+type Names<F extends Fields, Property> = {
+  [Name in keyof F]: F[Name] extends Property ? Name : never;
+}[keyof F];
+
+/** The input of a new record. */
+type NewProperties<F extends Fields> = {
+  [Name in keyof Writable<F>]: Name extends Names<F, { isRequired: true }>
+    ? Writable<F>[Name]
+    : TOptional<Writable<F>[Name]>;
+};
+/** The input of a change. */
+type ChangeProperties<F extends Fields> = {
+  [Name in Exclude<keyof Writable<F>, Names<F, { isFixed: true }>>]: TOptional<Writable<F>[Name]>;
+};
+
+type Row<F extends Fields> = Extract<F[keyof F], { readonly input: TSchema }>;
+type Name<F extends Fields> = keyof Writable<F> & string;
+
+/** The fields that requests can set, by name. */
+export const writable = <F extends Fields>(fields: F): (readonly [name: Name<F>, field: Row<F>])[] =>
+  Object.entries(fields).flatMap(([name, field]) =>
+    field.input === undefined ? [] : [[name as Name<F>, field as Row<F>] as const],
+  );
+
+/** The names of the writable fields, or of those for which `has` is true. */
+export const namesOf = <F extends Fields>(
+  fields: F,
+  has: (field: Row<F>) => boolean = () => true,
+): Name<F>[] => writable(fields).flatMap(([name, field]) => (has(field) ? [name] : []));
+
+/** The schema of each field in a record. */
+export function recordProperties<F extends Fields>(fields: F) {
+  const entries = Object.entries(fields).map(([name, { schema, ...field }]) => [
+    name,
+    described(schema, 'help' in field ? field.help : undefined),
+  ]);
+  return Object.fromEntries(entries) as { [Name in keyof F]: F[Name]['schema'] };
+}
+
+/** The SQL of each field in a record, over a table with this alias. */
+export function recordColumns<F extends Fields>(fields: F, alias: string) {
+  const entries = Object.entries(fields).map(([name, { column }]) => [name, column ?? `${alias}.${name}`]);
+  return Object.fromEntries(entries) as { [Name in keyof F]: string };
+}
+
+/** The input of a new record. */
+export function newSchema<F extends Fields>(fields: F): TObject<NewProperties<F>> {
+  const properties = writable<Fields>(fields).map(([name, { input, help, isRequired }]) => {
+    const schema = described(input, help);
+    return [name, isRequired ? schema : Type.Optional(schema)];
+  });
+  return strict(Object.fromEntries(properties)) as unknown as TObject<NewProperties<F>>;
+}
+
+/** The input of a change: every field is optional. */
+export function changeSchema<F extends Fields>(fields: F): TObject<ChangeProperties<F>> {
+  const properties = writable<Fields>(fields)
+    .filter(([, { isFixed }]) => !isFixed)
+    .map(([name, { input, help }]) => [name, Type.Optional(described(input, help))]);
+  return strict(Object.fromEntries(properties)) as unknown as TObject<ChangeProperties<F>>;
+}
+
+/** A schema that says first what the field is for, then the form of its values. */
+function described(schema: TSchema, help: string | undefined): TSchema {
+  if (help === undefined) return schema;
+  const { description: form, ...plain } = withoutNull(schema) as TSchema & { description?: string };
+  const description = form === undefined ? help : `${help}; ${form}`;
+  return isNullable(schema) ? { ...nullable(plain), description } : { ...plain, description };
+}
+
+/** The schema of a value that is not null. */
+export function withoutNull(schema: TSchema): TSchema {
+  const { anyOf } = schema as { anyOf?: readonly TSchema[] };
+  return anyOf?.find((each) => (each as { type?: string }).type !== 'null') ?? schema;
+}
+
+/** Whether null clears the field. */
+export const isNullable = (schema: TSchema): boolean => withoutNull(schema) !== schema;
+
+/** The values of an enumeration; undefined if the field is none. */
+export const choicesOf = (schema: TSchema) => (withoutNull(schema) as { enum?: readonly string[] }).enum;
+
+/**
+ * The input as it is stored. A value that the record `before` has already is kept, even if it would be refused today.
+ * Throws `invalid_body`.
+ */
+export function normalised<Input extends object>(
+  fields: Fields,
+  input: Input,
+  before: Readonly<Record<string, unknown>> = {},
+): Input {
+  const entries = Object.entries(input).map(([name, value]) => {
+    const field = fields[name];
+    if (!field?.input || value === null || value === undefined || value === before[name])
+      return [name, value];
+    const broken = field.rule?.(value as string) ?? null;
+    if (broken !== null) throw fail('invalid_body', `${name} ${broken}`);
+    return [name, field.normalise ? field.normalise(value as never, name) : value];
+  });
+  return Object.fromEntries(entries) as Input;
+}
+
+/** The values that a new record has when none are given. */
+export function defaults(fields: Fields): Record<string, unknown> {
+  return Object.fromEntries(
+    writable(fields).flatMap(([name, field]) => (field.default === undefined ? [] : [[name, field.default]])),
+  );
+}
+
+/** The filters of a list, over a table with this alias. */
+export function filtersOf(fields: Fields, alias: string): Record<string, Filter> {
+  return Object.fromEntries(
+    writable(fields)
+      .filter(([, { isFilter }]) => isFilter)
+      .map(([name, { type, input }]) => {
+        const column = `${alias}.${name}`;
+        if (type === 'flag')
+          return [name, oneOf(['true', 'false'], (is) => sql`${raw(column)} = ${is}::boolean`)];
+        const choices = choicesOf(input);
+        return [name, choices ? oneOf(choices, (one) => sql`${raw(column)} = ${one}`) : exactly(column)];
+      }),
+  );
+}
+
+/** What forms and commands need to know of the fields that requests can set (`FormField` of the client). */
+export const formOf = (fields: Fields) =>
+  Object.fromEntries(
+    writable(fields).map(([name, { label, type, help, option, input, isRequired, import: rule }]) => [
+      name,
+      {
+        label,
+        type,
+        help,
+        option,
+        choices: choicesOf(input),
+        isRequired,
+        isNullable: isNullable(input) || undefined,
+        isImported: rule ? true : undefined,
+      },
+    ]),
+  );
