@@ -1,3 +1,4 @@
+import { useNavigate } from '@tanstack/react-router';
 import type { Me } from '../../src/client/api.ts';
 import { leave } from '../data/leave.ts';
 import { clock, theme } from '../data/preferences.ts';
@@ -8,6 +9,7 @@ import { common } from '../texts/common.ts';
 /** The user and the current account: other accounts, theme, time display, and sign-out. */
 export function UserMenu({ me, onHelp }: { me: Me; onHelp: () => void }) {
   const texts = common.user;
+  const navigate = useNavigate();
   const [chosenTheme, chosenClock] = [theme.use(), clock.use()];
   const name = me.name ?? me.email ?? '';
   return (
@@ -44,7 +46,7 @@ export function UserMenu({ me, onHelp }: { me: Me; onHelp: () => void }) {
         },
         {
           items: [
-            { label: texts.own, icon: 'settings', onPress: () => window.location.assign('/account') },
+            { label: texts.own, icon: 'settings', onPress: () => void navigate({ to: '/settings/profile' }) },
             { label: texts.reference, icon: 'external', onPress: () => window.location.assign('/docs') },
             { label: texts.shortcuts, icon: 'info', onPress: onHelp },
             { label: texts.signOut, icon: 'right', onPress: () => leave('/sign-out') },

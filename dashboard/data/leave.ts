@@ -1,8 +1,8 @@
 import { session } from './session.ts';
 
-/** Submits a form to a page of the server, which changes the session cookie and so invalidates all cached data. */
+/** Submits a form to a page of the server, which changes the session cookie. Cached data is lost with this page. */
 export function leave(
-  action: '/sign-out' | '/account/switch',
+  action: '/sign-out' | '/account/switch' | '/account/password',
   fields: Readonly<Record<string, string>> = {},
 ) {
   const form = Object.assign(document.createElement('form'), { method: 'post', action });

@@ -102,7 +102,7 @@ export const common = {
   },
   user: {
     label: 'account and settings',
-    own: 'Your account',
+    own: 'Your profile',
     reference: 'API reference',
     shortcuts: 'Keyboard shortcuts',
     signOut: 'Sign out',

@@ -2551,6 +2551,25 @@ export interface OwedBalance {
   };
 }
 
+export interface OwnSession {
+  readonly id: string;
+  readonly object: 'session';
+  readonly user_id: string;
+  /** the User-Agent header of the browser */
+  readonly user_agent: string | null;
+  /** the network address that opened it */
+  readonly address: string | null;
+  readonly created_at: Timestamp;
+  readonly last_seen_at: Timestamp;
+  /** when it ends unless it is used before */
+  readonly expires_at: Timestamp;
+  /** the account it works in */
+  readonly account_id: string;
+  readonly account_name: string;
+  /** whether it is the session of this request */
+  readonly is_current: boolean;
+}
+
 export interface Pagination {
   /** the page this is; with `after`, counted from where the walk began */
   readonly page: number;
@@ -3755,13 +3774,13 @@ export interface Session {
   readonly id: string;
   readonly object: 'session';
   readonly user_id: string;
-  /** what the browser called itself */
+  /** the User-Agent header of the browser */
   readonly user_agent: string | null;
-  /** where it was opened from */
+  /** the network address that opened it */
   readonly address: string | null;
   readonly created_at: Timestamp;
   readonly last_seen_at: Timestamp;
-  /** when it ends if it is not used before */
+  /** when it ends unless it is used before */
   readonly expires_at: Timestamp;
 }
 
@@ -5027,6 +5046,11 @@ export interface ListSessionsQuery extends PageQuery {
   readonly 'created_at[lt]'?: string | undefined;
 }
 
+export interface ListOwnSessionsQuery extends PageQuery {
+  /** a field; a leading - means descending; default `-last_seen_at` */
+  readonly sort?: 'id' | '-id' | 'created_at' | '-created_at' | 'last_seen_at' | '-last_seen_at' | undefined;
+}
+
 export interface ListAuditLogQuery extends PageQuery {
   /** a field; a leading - means descending; default `-created_at` */
   readonly sort?: 'id' | '-id' | 'created_at' | '-created_at' | undefined;
@@ -6174,6 +6198,29 @@ export interface Operations {
     readonly result: undefined;
   };
   /**
+   * List your sessions. The browsers in which the signed-in person is signed in, in all their accounts. Other
+   * people’s sessions are in `listSessions`.
+   */
+  readonly listOwnSessions: {
+    readonly query?: ListOwnSessionsQuery;
+    readonly result: Page<OwnSession>;
+  };
+  /**
+   * End your other sessions. Every session of the signed-in person but the one of this request, in all their
+   * accounts.
+   */
+  readonly endOtherSessions: {
+    readonly result: undefined;
+  };
+  /**
+   * End one of your sessions. That browser is signed out at its next request. It may be a session in another of
+   * your accounts.
+   */
+  readonly endOwnSession: {
+    readonly path: [session_id: string];
+    readonly result: undefined;
+  };
+  /**
    * List what was done, and by whom. Every change by a person, a key or an application, written with the change;
    * entries are never changed. Commissions and events that programs send in are not listed here: they have
    * records of their own.
@@ -6806,6 +6853,9 @@ export const OPERATIONS = {
   },
   listSessions: { method: 'GET', path: '/v2/sessions', takes: ['query'], gives: 'page', order: 'id' },
   endSession: { method: 'DELETE', path: '/v2/sessions/{session_id}', takes: [], gives: 'nothing' },
+  listOwnSessions: { method: 'GET', path: '/v2/me/sessions', takes: ['query'], gives: 'page', order: 'id' },
+  endOtherSessions: { method: 'DELETE', path: '/v2/me/sessions', takes: [], gives: 'nothing' },
+  endOwnSession: { method: 'DELETE', path: '/v2/me/sessions/{session_id}', takes: [], gives: 'nothing' },
   listAuditLog: { method: 'GET', path: '/v2/audit-log', takes: ['query'], gives: 'page', order: 'id' },
   listOAuthApplications: {
     method: 'GET',

@@ -20,6 +20,10 @@ export function resourcesOf({ method, send }: Calls) {
     me: {
       /** The caller: the key, token or session of this client, and its permissions. */
       get: method('getMe'),
+      /** The browsers in which the signed-in person is signed in. */
+      sessions: method('listOwnSessions'),
+      endSession: method('endOwnSession'),
+      endOtherSessions: method('endOtherSessions'),
     },
     actors: {
       /** The names behind `created_by`, `paid_by` and the like. */

@@ -30,7 +30,7 @@ export interface Exchange {
 /** Notes what it found in `facts`, answers the request itself, or throws an OAuthError. */
 export type Step = (exchange: Exchange) => PageReply | undefined | Promise<PageReply | undefined>;
 
-const TO_ACCOUNT = { href: '/account', label: 'Go to your account' };
+const TO_ACCOUNT = { href: '/', label: 'Go to the dashboard' };
 
 /** What an earlier step noted. */
 export function fact<Name extends keyof Facts>({ facts }: Exchange, name: Name): Facts[Name] {

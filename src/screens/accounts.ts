@@ -1,21 +1,42 @@
-import { type PageInput, type PageReply, redirect, type SignedIn } from '../contract/web-pages.ts';
+import { type PageInput, type PageReply, redirect } from '../contract/web-pages.ts';
 import { Failure } from '../kernel/errors.ts';
 import { escapeHtml } from '../kernel/html.ts';
 import { idOf } from '../kernel/ids.ts';
 import { accountsOf, switchAccount } from '../people/users/credentials.ts';
 import { hasToken, localPath, refuseUnsigned, sessionEnded, sessionHeader, show, visitOf } from './guard.ts';
-import { button, card, errorPage, form, hidden, layout } from './html/html.ts';
+import { actions, button, card, errorPage, form, hidden, layout } from './html/html.ts';
 import { targetsAfter } from './targets.ts';
 
 const ROLES: Readonly<Record<string, string>> = { owner: 'Owner', member: 'Member', viewer: 'Viewer' };
 
-/** GET /account/switch: the accounts of the person, to continue in another one at `next`. */
+/** GET /account/switch: the accounts of the person, to continue in another one at `next`, or to sign out without scripts. */
 export async function showAccounts(input: PageInput): Promise<PageReply> {
   const { db, query, signedIn } = input;
   const next = localPath(query.get('next'));
   if (!signedIn) return redirect(`/sign-in?${new URLSearchParams({ next })}`);
   const accounts = await accountsOf(db.reader, signedIn.person);
-  const body = accountsCard(accounts, { signedIn, next, level: 1 });
+  const rows = accounts.map(({ account, account_name: name, role }) => {
+    const isOwn = account === signedIn.principal.account;
+    const tag = isOwn ? '<span class="tag">this account</span>' : '';
+    const fields = [
+      hidden('csrf', signedIn.csrfToken),
+      hidden('account', idOf('acc', account)),
+      hidden('next', next),
+      button('Switch', { kind: 'plain', small: true, says: `Switch to ${name}` }),
+    ];
+    const change = isOwn ? '' : form('/account/switch', fields.join(''));
+    const does = `<p class="hint">${ROLES[role] ?? role}</p>`;
+    return `<li><div><b>${escapeHtml(name)}</b>${tag}${does}</div>${change}</li>`;
+  });
+  const signOut = form(
+    '/sign-out',
+    hidden('csrf', signedIn.csrfToken) + actions([button('Sign out', { kind: 'plain' })]),
+  );
+  const body = card({
+    title: 'Your accounts',
+    lead: 'You work in one account at a time. At your next sign-in it is the one you used last.',
+    body: `<ul class="rows">${rows.join('')}</ul>${signOut}`,
+  });
   const page = show(200, layout({ title: 'Your accounts', body }));
   return { ...page, formTargets: await targetsAfter(db.reader, next) };
 }
@@ -34,34 +55,8 @@ export async function submitAccount(input: PageInput): Promise<PageReply> {
   } catch (error) {
     if (!(error instanceof Failure)) throw error;
     return errorPage(404, 'you are not a member of this account: an owner can invite you', {
-      href: '/account',
-      label: 'Go to your account',
+      href: '/account/switch',
+      label: 'Choose an account',
     });
   }
-}
-
-/** The accounts of a person, with a button for each but the current one. */
-export function accountsCard(
-  accounts: Awaited<ReturnType<typeof accountsOf>>,
-  { signedIn, next, level = 2 }: { signedIn: SignedIn; next: string; level?: 1 | 2 },
-): string {
-  const rows = accounts.map(({ account, account_name: name, role }) => {
-    const isOwn = account === signedIn.principal.account;
-    const tag = isOwn ? '<span class="tag">this account</span>' : '';
-    const fields = [
-      hidden('csrf', signedIn.csrfToken),
-      hidden('account', idOf('acc', account)),
-      hidden('next', next),
-      button('Switch', { kind: 'plain', small: true, says: `Switch to ${name}` }),
-    ];
-    const change = isOwn ? '' : form('/account/switch', fields.join(''));
-    const does = `<p class="hint">${ROLES[role] ?? role}</p>`;
-    return `<li><div><b>${escapeHtml(name)}</b>${tag}${does}</div>${change}</li>`;
-  });
-  return card({
-    level,
-    title: 'Your accounts',
-    lead: 'You work in one account at a time. At your next sign-in it is the one you used last.',
-    body: `<ul class="rows">${rows.join('')}</ul>`,
-  });
 }

@@ -1,9 +1,9 @@
 import type { PageRoute } from '../contract/web-pages.ts';
-import { endSessions, showAccount, submitNewPassword } from './account.ts';
 import { showAccounts, submitAccount } from './accounts.ts';
 import { DASHBOARD_ROUTES } from './dashboard.ts';
 import { submitJoin } from './invitation.ts';
 import { showPassword, submitPassword } from './links.ts';
+import { showProfile, submitOwnPassword } from './own-password.ts';
 import { PORTAL_ROUTES } from './portal.ts';
 import { REFERENCE_ROUTES } from './reference/routes.ts';
 import { showSetUp, submitSetUp } from './set-up.ts';
@@ -16,7 +16,7 @@ const page = (method: PageRoute['method'], path: string, handle: PageRoute['hand
   handle,
 });
 
-/** The pages for people: signing in and out, setting up, choosing a password, the own account, the reference, the dashboard. */
+/** The pages for people: sign-in and sign-out, set-up, passwords, the choice of an account, the reference, the dashboard. */
 export const PAGE_ROUTES: readonly PageRoute[] = [
   page('GET', '/sign-in', showSignIn),
   page('POST', '/sign-in', submitSignIn),
@@ -26,11 +26,10 @@ export const PAGE_ROUTES: readonly PageRoute[] = [
   page('GET', '/password', showPassword),
   page('POST', '/password', submitPassword),
   page('POST', '/password/join', submitJoin),
-  page('GET', '/account', showAccount),
+  page('GET', '/account', showProfile),
   page('GET', '/account/switch', showAccounts),
   page('POST', '/account/switch', submitAccount),
-  page('POST', '/account/password', submitNewPassword),
-  page('POST', '/account/sessions/end', endSessions),
+  page('POST', '/account/password', submitOwnPassword),
   ...REFERENCE_ROUTES,
   ...DASHBOARD_ROUTES,
   ...PORTAL_ROUTES,

@@ -115,7 +115,7 @@ describe('a page of another origin', () => {
   });
 
   test('cannot read pages for people', async () => {
-    for (const path of ['/sign-in', '/oauth/authorize', '/account', '/docs']) {
+    for (const path of ['/sign-in', '/oauth/authorize', '/account/switch', '/docs']) {
       expect(allowed(await preflight(path, PAGE))).toBeNull();
       expect(allowed(await ask('GET', path, { origin: PAGE }))).toBeNull();
     }

@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { newSecret } from '../../src/kernel/secrets.ts';
 import { authorizePath, type Registered, register } from '../oauth/support.ts';
-import { everything, PASSWORD, signedIn, signInAs } from '../people/support.ts';
+import { browserAt, everything, PASSWORD, signedIn, signInAs } from '../people/support.ts';
 import { certificateFor } from '../support/certificate.ts';
 import { until } from '../support/wire.ts';
 import { startWorld, useWorld } from '../support/world.ts';
@@ -49,13 +49,12 @@ inChromium('against somebody who is signed in', (chromium) => {
   /** A signed-in user whose browser runs every script of the attacker. */
   async function victim(): Promise<Visitor> {
     const made = await chromium.visitor({ scripts: true, storageState: cookies });
-    await made.page.goto(`${world.url}/account`);
-    expect(new URL(made.page.url()).pathname).toBe('/account');
+    expect(await isSignedIn(made.page)).toBe(true);
     return made;
   }
   const isSignedIn = async (page: Page) => {
-    await page.goto(`${world.url}/account`);
-    return new URL(page.url()).pathname === '/account';
+    await page.goto(`${world.url}/account/switch`);
+    return new URL(page.url()).pathname === '/account/switch';
   };
 
   /** A page that submits a form as soon as it is opened. */
@@ -96,7 +95,6 @@ inChromium('against somebody who is signed in', (chromium) => {
         '/account/password',
         { current: PASSWORD, new: 'chosen by a thief', again: 'chosen by a thief' },
       ],
-      ['ends sessions', '/account/sessions/end', { session: 'others' }],
       ['signs in as somebody else', '/sign-in', { email: 'mallory@example.com', password: PASSWORD }],
       ['gives the API a JSON', '/v2/oauth-applications', { '{"name":"': '","kind":"public"}' }],
     ];
@@ -149,7 +147,8 @@ inChromium('against somebody who is signed in', (chromium) => {
         ['PATCH', `/v2/users/${user.id}`, { 'content-type': 'application/json' }, {}],
         ['DELETE', `/v2/users/${user.id}`, {}, {}],
         ['POST', `/v2/users/${user.id}/reset-password`, {}, { mode: 'no-cors' }],
-        ['POST', '/account/sessions/end', {}, { mode: 'no-cors' }],
+        ['DELETE', '/v2/me/sessions', {}, {}],
+        ['POST', '/account/password', {}, { mode: 'no-cors' }],
       ] as const;
       for (const [method, path, headers, mode] of attempts) {
         const init = {
@@ -175,7 +174,7 @@ inChromium('against somebody who is signed in', (chromium) => {
       const token = new URL(reset.reset_url).searchParams.get('token') ?? '';
       const nobody = await chromium.visitor({ scripts: true });
       for (const [action, fields] of [
-        ['/sign-in', { email: mallory.email, password: PASSWORD, next: '/account' }],
+        ['/sign-in', { email: mallory.email, password: PASSWORD, next: '/account/switch' }],
         ['/password', { token, password: 'another one of theirs', again: 'another one of theirs' }],
       ] as const) {
         for (const more of ['', 'data-unnamed']) {
@@ -260,9 +259,10 @@ inChromium('against somebody who is signed in', (chromium) => {
     await plant(second, theirs);
     await signInOn(second.page, email);
     await openAccount(second.page, world.url);
-    expect(await second.page.getByRole('main').textContent()).toContain(email);
-    expect(await sessionOf(second)).not.toBe(theirs);
-    expect((await mallory.browser.get('/account')).text).not.toContain(email);
+    const next = await sessionOf(second);
+    expect((await browserAt(world.url, next).call('GET', '/v2/me')).body.email).toBe(email);
+    expect(next).not.toBe(theirs);
+    expect((await mallory.browser.call('GET', '/v2/me')).text).not.toContain(email);
     // nor does the attacker keep a copy of the earlier session
     await second.page.context().clearCookies();
     await plant(second, made);
@@ -325,7 +325,7 @@ inChromium('against somebody who is signed in', (chromium) => {
       await openAccount(page, world.url);
       await page.goto(request());
       await page.getByRole('heading', { name: /wants access/ }).waitFor();
-      await page.goto(`${world.url}/account?done=session`);
+      await page.goto(`${world.url}/account/switch?next=/docs`);
       await page.getByRole('button', { name: 'Sign out', exact: true }).click();
       await page.waitForURL(`${world.url}/sign-in?done`);
       for (let i = 0; i < 3; i++) {

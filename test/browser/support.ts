@@ -196,10 +196,10 @@ export async function takeSession({ context }: Visitor, url: string, value: stri
   await context.addCookies([{ name: 'payhook_session', value, url, httpOnly: true, sameSite: 'Lax' }]);
 }
 
-/** Waits for the dashboard, where a sign-in leads, and opens the user's own account page. */
+/** Waits for the dashboard, which a sign-in opens, and opens the page of the accounts, which needs no script. */
 export async function openAccount(page: Page, url: string): Promise<void> {
   await page.waitForURL((at) => ['/', '/payouts'].includes(at.pathname));
-  await page.goto(`${url}/account`);
+  await page.goto(`${url}/account/switch`);
 }
 
 /** The value of the session's cookie, which has another name with https. */

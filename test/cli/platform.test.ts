@@ -132,11 +132,11 @@ test('grants are listed, and revoked at once', async () => {
 
 test('a session is listed with its user, and ended at once', async () => {
   const { email, browser } = await makeUser(world.api, 'member');
-  expect((await browser.get('/account')).status).toBe(200);
+  expect((await browser.get('/settings/profile')).status).toBe(200);
   const listed = await text('sessions', 'list', '--user', email);
   const [, id = ''] = new RegExp(`^(ses_\\w+)  ${email} +127\\.0\\.0\\.1 `, 'm').exec(listed) ?? [];
   expect(await text('sessions', 'end', id)).toBe(`${id} has ended.\n`);
-  expect((await browser.get('/account')).status).toBe(303);
+  expect((await browser.get('/settings/profile')).status).toBe(303);
   expect(await text('sessions', 'list', '--user', email)).toBe('No sessions found.\n');
 });
 

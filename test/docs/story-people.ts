@@ -5,6 +5,8 @@ import type { Recorder } from './recorder.ts';
 import type { Scene } from './story.ts';
 
 const BROWSER = 'Mozilla/5.0 (X11; Linux x86_64; rv:143.0) Gecko/20100101 Firefox/143.0';
+const PHONE =
+  'Mozilla/5.0 (iPhone; CPU iPhone OS 18_6 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/18.6 Mobile/15E148 Safari/604.1';
 
 /** People are invited, join and leave; an owner reads the audit log. Returns a signed-in owner. */
 export async function people({ show, refuse, chapter }: Recorder, { world }: Scene): Promise<Person> {
@@ -65,9 +67,16 @@ export async function people({ show, refuse, chapter }: Recorder, { world }: Sce
   await show('listAuditLog', { query: { action: 'completePayout', per_page: 1 } });
 
   const second = browserAt(world.url);
-  await second.submit('/sign-in', { email: 'mary@example.com', password: PASSWORD });
+  const signIn = { email: 'mary@example.com', password: PASSWORD };
+  await second.submit('/sign-in', signIn, { 'user-agent': BROWSER });
   await show('endSession', { path: { session_id: sessions[0].id } });
-  return { cookie: second.cookie() ?? '', csrf: await second.token(), id: mary.id };
+  await browserAt(world.url).submit('/sign-in', signIn, { 'user-agent': PHONE });
+  const as = { cookie: second.cookie() ?? '', csrf: await second.token() };
+  const { data: own } = await show('listOwnSessions', { as });
+  const { id } = own.find((each: { is_current: boolean }) => !each.is_current);
+  await show('endOwnSession', { path: { session_id: id }, as });
+  await show('endOtherSessions', { as });
+  return { ...as, id: mary.id };
 }
 
 /**

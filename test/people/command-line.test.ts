@@ -53,7 +53,7 @@ test('from the first start to a team: a link, then the commands, next to the run
   const unasked = await machine.run(['users', 'remove', 'bob@example.com']);
   expect(unasked.code).toBe(2);
   expect((await machine.run(['users', 'remove', 'bob@example.com', '--yes'])).code).toBe(0);
-  expect((await bob.get('/account')).status).toBe(303);
+  expect((await bob.get('/settings/profile')).status).toBe(303);
   const id = /\((usr_\w+)\)/.exec(made.stdout)?.[1] ?? '';
   expect((await machine.run(['users', 'erase', id])).code).toBe(2);
   expect((await machine.run(['users', 'erase', id, '--yes'])).stdout).toBe(`${id} is erased.\n`);

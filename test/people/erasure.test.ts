@@ -47,7 +47,7 @@ test('an erased user is in no row any more and cannot sign in; the audit log sti
     [id],
   );
   expect(places).toEqual([]);
-  expect((await browser.get('/account')).status).not.toBe(200);
+  expect((await browser.get('/settings/profile')).status).not.toBe(200);
   expect((await signInAs(world.url, email)).answer.status).not.toBe(303);
   const { data } = (await api.get('/v2/audit-log?per_page=100')).body;
   expect(data).toContainEqual(

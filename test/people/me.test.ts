@@ -101,8 +101,8 @@ test('a member of two accounts sees both, and continues in the other with anothe
   const before = await ask(own);
   expect(before.accounts.map((each: { id: string }) => each.id).toSorted()).toEqual(places.toSorted());
   const other = before.accounts.find((each: { is_current: boolean }) => !each.is_current);
-  const form = { csrf: before.csrf_token, account: other.id, next: '/account' };
-  expect((await own.submit('/account/switch', form)).location).toBe('/account');
+  const form = { csrf: before.csrf_token, account: other.id, next: '/payouts' };
+  expect((await own.submit('/account/switch', form)).location).toBe('/payouts');
   const after = await ask(own);
   expect([after.account.id, after.account.name]).toEqual([other.id, other.name]);
   expect(after.role).toBe(other.role);

@@ -105,7 +105,7 @@ test('a member who is removed while joining, or while switching, is out', async 
     expect(gone.status).toBe(204);
     expect([303, 404]).toContain(switched.status);
     // a member who could not switch stays in the same account
-    expect((await browser.get('/account')).status).toBe(switched.status === 404 ? 200 : 303);
+    expect((await browser.get('/settings/profile')).status).toBe(switched.status === 404 ? 200 : 303);
   }
   expect(await strays()).toEqual([]);
 });
@@ -137,8 +137,8 @@ test('no session that is moved to another account outlives a change of the passw
       () => phone.submit('/account/switch', { csrf, account }),
       () => browser.submit('/account/password', { csrf: own, current: PASSWORD, new: OTHER, again: OTHER }),
     );
-    expect(changed.location).toBe('/account?done=password');
-    expect((await phone.get('/account')).status).toBe(303);
-    expect((await browser.get('/account')).status).toBe(200);
+    expect(changed.location).toBe('/settings/profile?password=changed');
+    expect((await phone.get('/settings/profile')).status).toBe(303);
+    expect((await browser.get('/settings/profile')).status).toBe(200);
   }
 });

@@ -34,7 +34,7 @@ beforeAll(async () => {
 afterAll(() => commands.close());
 
 const OTHER = 'nine ordinary saucers';
-const isSignedIn = async (browser: Browser) => (await browser.get('/account')).status === 200;
+const isSignedIn = async (browser: Browser) => (await browser.get('/settings/profile')).status === 200;
 const inviteTo = async (api: Api, email: string, role: Role = 'member') =>
   (await api.post('/v2/users', { email, name: 'Bea', role })).body;
 const accountId = async (api: Api) => (await api.get('/v2/account')).body.id as string;
@@ -151,7 +151,7 @@ describe('an invitation', () => {
     expect(wrong.text).toContain('already has an account here: enter its password');
     expect((await setUp(PASSWORD)).status).toBe(303);
     const { browser } = await signInAs(world.url, email);
-    expect((await browser.get('/account')).text).toContain('Third');
+    expect((await browser.call('GET', '/v2/me')).body.account.name).toBe('Third');
   });
 });
 
@@ -166,8 +166,7 @@ describe('a member of two accounts', () => {
     expect(await placeOf(browser)).toBe(await accountId(agency));
     const old = browser.cookie();
     const csrf = await browser.token();
-    const page = await browser.get('/account');
-    expect(page.text).toContain('Switch to Default');
+    expect((await browser.get('/account/switch')).text).toContain('Switch to Default');
     const wanted = { csrf, account: await accountId(shop), next: '/docs' };
     expect((await browser.submit('/account/switch', { ...wanted, csrf: 'guessed' })).status).toBe(403);
     expect((await browser.submit('/account/switch', wanted)).location).toBe('/docs');
@@ -233,7 +232,7 @@ describe('a member of two accounts', () => {
     expect(await statusOf(tokens.agency.access_token)).toBe(200);
     const { browser } = await signInAs(world.url, email);
     expect(await placeOf(browser)).toBe(await accountId(agency));
-    expect((await browser.get('/account')).text).not.toContain('Default');
+    expect((await browser.call('GET', '/v2/me')).text).not.toContain('Default');
     // invited again, they return with their password, not a new one by the owner's link
     const back = await inviteTo(shop, email);
     expect((await choose(browserAt(world.url), tokenIn(back.invitation_url))).status).toBe(400);
@@ -266,14 +265,13 @@ describe('a member of two accounts', () => {
 
   test('sees and ends their own sessions in both; each account is notified of its own', async () => {
     const { inAgency, inShop, shopBrowser, agencyBrowser } = await makeBoth();
-    const page = await shopBrowser.get('/account');
-    expect(page.text).toContain('in Default');
-    expect(page.text).toContain('in Agency');
+    const { body: own } = await shopBrowser.call('GET', '/v2/me/sessions');
+    const names = own.data.map((each: { account_name: string }) => each.account_name);
+    expect(names.toSorted()).toEqual(['Agency', 'Default']);
     const [{ id: session }] = (await agency.get(`/v2/sessions?user_id=${inAgency}`)).body.data;
     expect((await shop.get(`/v2/sessions?user_id=${inAgency}`)).body.data).toEqual([]);
     expect((await shop.delete(`/v2/sessions/${session}`)).status).toBe(404);
-    const csrf = await shopBrowser.token();
-    await shopBrowser.submit('/account/sessions/end', { csrf, session });
+    expect((await shopBrowser.call('DELETE', `/v2/me/sessions/${session}`)).status).toBe(204);
     expect(await isSignedIn(agencyBrowser)).toBe(false);
     const entries = async (api: Api, id: string) =>
       (await api.get(`/v2/audit-log?actor_id=${id}&action=endSession`)).body.data.length;

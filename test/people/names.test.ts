@@ -37,14 +37,18 @@ test('so do the change of a user, of an application, and the set-up page', async
 });
 
 test('earlier names are shown with the character visible', async () => {
-  const { id, browser } = await makeUser(world.api, 'owner');
+  const { browser } = await makeUser(world.api, 'owner');
+  const invited = { email: 'turned@example.com', name: 'Ada', role: 'viewer' };
+  const { id, invitation_url } = (await world.api.post('/v2/users', invited)).body;
   await world.query(`update users set name = $1 where 'usr_' || replace(id::text, '-', '') = $2`, [
     TURNED,
     id,
   ]);
   await world.query('update accounts set name = $1', ['Shop\u2067pohS']);
-  const { text } = await browser.get('/account');
+  const { text } = await browserAt(world.url).get(`/password?token=${tokenIn(invitation_url)}`);
   expect(text).toContain('Ada\uFFFDecalevoL');
   expect(text).toContain('Shop\uFFFDpohS');
-  expect(text).not.toMatch(/[\u202E\u2067]/);
+  const accounts = await browser.get('/account/switch');
+  expect(accounts.text).toContain('Shop\uFFFDpohS');
+  expect(text + accounts.text).not.toMatch(/[\u202E\u2067]/);
 });

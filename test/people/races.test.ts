@@ -7,7 +7,7 @@ import { type Browser, browserAt, makeUser, PASSWORD, signInAs, tokenIn } from '
 const world = useWorld({ databaseLatencyMs: 25 });
 
 const OTHER = 'nine ordinary saucers';
-const isSignedIn = async (browser: Browser) => (await browser.get('/account')).status === 200;
+const isSignedIn = async (browser: Browser) => (await browser.get('/settings/profile')).status === 200;
 
 test('of many who use one set-up link at once, one becomes the owner', async () => {
   const [account] = await world.platform.accounts.list();
@@ -90,7 +90,7 @@ test('no session opened with the old password outlives its change', async () => 
     () => signInAs(world.url, email),
     () => browser.submit('/account/password', change),
   );
-  expect([signedIn.answer.location, changed.location]).toEqual(['/', '/account?done=password']);
+  expect([signedIn.answer.location, changed.location]).toEqual(['/', '/settings/profile?password=changed']);
   expect(await isSignedIn(signedIn.browser)).toBe(false);
   expect(await isSignedIn(browser)).toBe(true);
 });

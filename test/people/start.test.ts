@@ -162,9 +162,9 @@ describe('every refusal that a person sees says what to do and has a link to con
 
   test('a form after the session has ended leads to the sign-in, which says so', async () => {
     const answer = await browserAt(world.url, newSecret('phi_')).submit('/account/password', {});
-    expect([answer.status, answer.location]).toEqual([303, '/sign-in?next=%2Faccount&ended=']);
+    expect([answer.status, answer.location]).toEqual([303, '/sign-in?next=%2Fsettings%2Fprofile&ended=']);
     const page = await browserAt(world.url).get(answer.location ?? '');
     expect(page.text).toContain('Your session has ended and nothing was changed. Sign in to continue.');
-    expect(page.text).toContain('name="next" value="/account"');
+    expect(page.text).toContain('name="next" value="/settings/profile"');
   });
 });

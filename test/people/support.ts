@@ -26,7 +26,7 @@ export interface Browser {
   get(path: string): Promise<PageAnswer>;
   /** Submits a form; with the token of the session when it has one and `fields` has none. */
   submit(path: string, fields: Record<string, string>, headers?: Record<string, string>): Promise<PageAnswer>;
-  /** The token in the forms of the account's page. */
+  /** The token of the session, which forms and writes carry. */
   token(): Promise<string>;
   /** A call of the API with the cookie, and with the token unless it is null. */
   call(method: string, path: string, body?: unknown, token?: string | null): Promise<Answer>;
@@ -53,8 +53,8 @@ export function browserAt(url: string, cookie?: string): Browser {
     };
   };
   const token = async () => {
-    const page = await send('GET', '/account', {});
-    return /name="csrf" value="([^"]+)"/.exec(page.text)?.[1] ?? '';
+    const me = await send('GET', '/v2/me', {});
+    return (me.status === 200 && JSON.parse(me.text).csrf_token) || '';
   };
   return {
     cookie: () => current,

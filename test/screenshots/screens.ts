@@ -309,6 +309,11 @@ export const SCREENS: readonly Screen[] = [
   { name: 'event-types', path: () => '/events/types' },
   { name: 'event-type', path: () => '/events/types?type=payout.paid' },
   { name: 'event', path: event },
+  { name: 'settings-profile', path: () => '/settings/profile' },
+  {
+    name: 'settings-profile-wrong-password',
+    path: () => '/settings/profile?password=wrong',
+  },
   { name: 'settings-account', path: () => '/settings/account' },
   { name: 'settings-people', path: () => '/settings/people' },
   { name: 'settings-alerts', path: () => '/settings/alerts' },

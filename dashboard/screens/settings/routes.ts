@@ -16,6 +16,18 @@ const account = createRoute({
   component: lazyRouteComponent(() => import('./account.tsx'), 'AccountSettings'),
 });
 
+/** `password` is the result of changing it, `page` that of the sessions. */
+const profile = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/settings/profile',
+  validateSearch: searchOf({
+    page: number,
+    sort: text,
+    password: oneOf(['changed', 'wrong', 'weak', 'differs']),
+  }),
+  component: lazyRouteComponent(() => import('./profile.tsx'), 'Profile'),
+});
+
 /** `user` is the one in the drawer, `sessions` the page of the sessions. */
 const people = createRoute({
   getParentRoute: () => rootRoute,
@@ -72,4 +84,14 @@ const system = createRoute({
   component: lazyRouteComponent(() => import('./system.tsx'), 'SystemState'),
 });
 
-export const settingsRoutes = [start, account, people, alerts, keys, applications, audit, system] as const;
+export const settingsRoutes = [
+  start,
+  profile,
+  account,
+  people,
+  alerts,
+  keys,
+  applications,
+  audit,
+  system,
+] as const;

@@ -2,6 +2,7 @@ import { useState } from 'react';
 import type { Session } from '../../../src/client/api.ts';
 import { useMay, useMe } from '../../data/me.ts';
 import { useRead, useWrite } from '../../data/queries.ts';
+import { browserName } from '../../parts/browser-name.ts';
 import { Button } from '../../parts/button.tsx';
 import { useList } from '../../parts/list.tsx';
 import { Listing } from '../../parts/listing.tsx';
@@ -43,7 +44,7 @@ export function Sessions({
     {
       title: texts.browser,
       isWide: true,
-      cell: ({ user_agent }) => <Name>{user_agent ?? texts.unknown}</Name>,
+      cell: ({ user_agent }) => browserName(user_agent),
     },
     {
       title: texts.address,

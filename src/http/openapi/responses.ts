@@ -93,6 +93,7 @@ function reasonsOf(route: Route): ReasonName[] {
     ...(route.kind === 'write' ? COMMON_WRITE : []),
     ...(route.errors ?? []),
   ]);
+  if (route.access === 'person') reasons.add('person_required');
   if (route.confidential) reasons.add('role_too_low');
   if (route.kind === 'read' && route.records) reasons.add('cross_site_request');
   if (route.kind === 'write' && route.upload) reasons.add('too_many_uploads');

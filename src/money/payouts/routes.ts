@@ -230,7 +230,6 @@ const decide = (name: 'approve' | 'reject', summary: string, description: string
     errors: [
       'resource_missing',
       'current_is_read_only',
-      'person_required',
       'payout_is_paid',
       'payout_changed',
       'approval_not_needed',

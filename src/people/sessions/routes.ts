@@ -1,8 +1,8 @@
 import { noContent, page, readRoute, writeRoute } from '../../contract/route.ts';
 import { listOf } from '../../contract/schemas.ts';
-import { session } from './record.ts';
-import { endSession } from './service.ts';
-import { listSessions, sessionList } from './store.ts';
+import { ownSession, session } from './record.ts';
+import { endOtherSessions, endOwnSession, endSession, ownSessions } from './service.ts';
+import { listSessions, ownSessionList, sessionList } from './store.ts';
 
 export const list = readRoute({
   operation: 'listSessions',
@@ -26,6 +26,52 @@ export const end = writeRoute({
   errors: ['resource_missing'],
   handle: async ({ tx, account, params }) => {
     await endSession(tx, account, params.session_id);
+    return noContent();
+  },
+});
+
+export const listOwn = readRoute({
+  operation: 'listOwnSessions',
+  path: '/v2/me/sessions',
+  access: 'person',
+  summary: 'List your sessions',
+  description:
+    'The browsers in which the signed-in person is signed in, in all their accounts. Other people’s sessions are in `listSessions`.',
+  list: ownSessionList,
+  returns: { 200: listOf(ownSession) },
+  handle: async ({ db, principal, list }) => page(await ownSessions(db, principal, list)),
+});
+
+export const endOwn = writeRoute({
+  operation: 'endOwnSession',
+  method: 'DELETE',
+  path: '/v2/me/sessions/{session_id}',
+  access: 'person',
+  summary: 'End one of your sessions',
+  description:
+    'That browser is signed out at its next request. It may be a session in another of your accounts.',
+  returns: { 204: null },
+  errors: ['resource_missing'],
+  unaudited: true,
+  readOnly: true,
+  handle: async ({ tx, principal, params, requestId }) => {
+    await endOwnSession(tx, principal, params.session_id, requestId);
+    return noContent();
+  },
+});
+
+export const endOthers = writeRoute({
+  operation: 'endOtherSessions',
+  method: 'DELETE',
+  path: '/v2/me/sessions',
+  access: 'person',
+  summary: 'End your other sessions',
+  description: 'Every session of the signed-in person but the one of this request, in all their accounts.',
+  returns: { 204: null },
+  unaudited: true,
+  readOnly: true,
+  handle: async ({ tx, principal, requestId }) => {
+    await endOtherSessions(tx, principal, requestId);
     return noContent();
   },
 });

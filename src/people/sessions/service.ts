@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import type { ListQuery, Page } from '../../contract/lists.ts';
 import { ALL_SCOPES, type Principal, type Role } from '../../contract/route.ts';
 import type { SignedIn } from '../../contract/web-pages.ts';
 import type { Database, Reader, Tx } from '../../db/connect.ts';
@@ -6,16 +7,17 @@ import { fail } from '../../kernel/errors.ts';
 import { type AccountId, idOf, type SessionId, type UserId, uuidOf } from '../../kernel/ids.ts';
 import { hashSecret, newSecret } from '../../kernel/secrets.ts';
 import { note } from '../audit/service.ts';
+import type { OwnSession } from './record.ts';
 import {
   forgetPlaces,
   insertSession,
   keepsPassword,
+  listOwnSessions,
+  personOfUser,
   queueUpFor,
   revokeOwnSessions,
   revokeSessions,
-  type SessionRow,
   sessionByHash,
-  sessionsOf,
   touchSession,
 } from './store.ts';
 
@@ -132,11 +134,6 @@ async function newSession(
   return id === null ? null : { secret, id };
 }
 
-/** The live sessions of a person (UUID) in all accounts, the last used first. */
-export function liveSessions(db: Reader, person: string): Promise<SessionRow[]> {
-  return sessionsOf(db, person);
-}
-
 /** Ends a session of an account, at once on every server. Throws `resource_missing`. */
 export async function endSession(tx: Tx, account: AccountId, id: string): Promise<void> {
   const uuid = uuidOf('ses', id);
@@ -160,22 +157,48 @@ export async function endSessionsOfPerson(tx: Tx, person: string): Promise<void>
   await revokeOwnSessions(tx, person, {});
 }
 
-/**
- * Ends one session (its public id) of a person (UUID), or all but one (UUID). Each account's audit log gets its own
- * part.
- */
-export async function endOwnSessions(
+/** The person (UUID) and the session (UUID) of a signed-in caller; every caller with the access `person` has both. */
+async function personOf(db: Reader, { account, user, session }: Principal) {
+  if (user === undefined || session === undefined) throw new Error('only a signed-in user has sessions');
+  return { person: await personOfUser(db, account, user), session };
+}
+
+/** The live sessions of a signed-in caller, in all their accounts. */
+export async function ownSessions(db: Reader, caller: Principal, list: ListQuery): Promise<Page<OwnSession>> {
+  return listOwnSessions(db, await personOf(db, caller), list);
+}
+
+/** Ends a session (its public id) of a signed-in caller, in any of their accounts. Throws `resource_missing`. */
+export async function endOwnSession(
+  tx: Tx,
+  caller: Principal,
+  session: string,
+  requestId: string,
+): Promise<void> {
+  const id = uuidOf('ses', session);
+  const { person } = await personOf(tx, caller);
+  if (id === null || (await endSessionsFor(tx, person, { id }, requestId)) === 0)
+    throw fail('resource_missing', 'you have no such session: it has ended, or it is of another person');
+}
+
+/** Ends all sessions of a signed-in caller but the one of this request, in all their accounts. */
+export async function endOtherSessions(tx: Tx, caller: Principal, requestId: string): Promise<void> {
+  const { person, session } = await personOf(tx, caller);
+  await endSessionsFor(tx, person, { except: session }, requestId);
+}
+
+/** Ends sessions of a person (UUID); returns how many. The audit log of each account gets the sessions in that account. */
+async function endSessionsFor(
   tx: Tx,
   person: string,
   which: { readonly id: string } | { readonly except: string },
   requestId: string,
-): Promise<void> {
-  const id = 'id' in which ? uuidOf('ses', which.id) : undefined;
-  if (id === null) return;
+): Promise<number> {
   await queueUpFor(tx, person);
-  const ended = await revokeOwnSessions(tx, person, id === undefined ? which : { id });
-  for (const { id: session, account, user, role } of ended) {
-    const target = idOf('ses', session);
+  const ended = await revokeOwnSessions(tx, person, which);
+  for (const { id, account, user, role } of ended) {
+    const target = idOf('ses', id);
     await note(tx, principalOf({ account, id: user, role }), { action: 'endSession', target, requestId });
   }
+  return ended.length;
 }

@@ -11,9 +11,9 @@ import type { Role } from '../../contract/route.ts';
 import { finderByHash } from '../../db/by-hash.ts';
 import { SLICE_ROWS } from '../../db/chores.ts';
 import { TOLERANCE } from '../../db/clock.ts';
-import { maybeRow, type Reader, rows, type Tx } from '../../db/connect.ts';
+import { maybeRow, oneRow, type Reader, rows, type Tx } from '../../db/connect.ts';
 import type { AccountId, SessionId, UserId } from '../../kernel/ids.ts';
-import { IDLE, record, type Session } from './record.ts';
+import { IDLE, type OwnSession, ownRecord, record, type Session } from './record.ts';
 
 // The longest a session can last.
 const LONGEST = sql`interval '30 days'`;
@@ -38,28 +38,35 @@ export function listSessions(db: Reader, account: AccountId, list: ListQuery): P
   });
 }
 
-export interface SessionRow {
-  readonly id: SessionId;
-  readonly account_name: string;
-  readonly user_agent: string | null;
-  readonly address: string | null;
-  readonly created_at: string;
-  readonly last_seen_at: string;
+export const ownSessionList: ListDefinition = { ...sessionList, filters: {}, defaultSort: '-last_seen_at' };
+
+/** The live sessions of a person (UUID) in all accounts. `session` (UUID) is the one of the caller. */
+export function listOwnSessions(
+  db: Reader,
+  { person, session }: { readonly person: string; readonly session: SessionId },
+  list: ListQuery,
+): Promise<Page<OwnSession>> {
+  return listPage(db, {
+    list,
+    name: 'own_sessions',
+    table: 'sessions',
+    alias: 's',
+    where: sql`${isLive} and (s.account_id, s.user_id) in (
+                 select u.account_id, u.id from users u where u.person_id = ${person})`,
+    record: ownRecord(session),
+  });
+}
+
+/** The person (UUID) who is a user (UUID) of an account. */
+export async function personOfUser(db: Reader, account: AccountId, user: UserId): Promise<string> {
+  const { person } = await oneRow<{ person: string }>(
+    db,
+    sql`select u.person_id as person from users u where u.account_id = ${account} and u.id = ${user}`,
+  );
+  return person;
 }
 
 const withUser = sql`join users u on u.account_id = s.account_id and u.id = s.user_id`;
-
-/** The live sessions of a person (UUID) in all accounts, the last seen first. */
-export function sessionsOf(db: Reader, person: string): Promise<SessionRow[]> {
-  return rows(
-    db,
-    sql`select s.id, a.name as account_name, s.user_agent, s.address, iso(id_time(s.id)) as created_at,
-               iso(s.last_seen_at) as last_seen_at
-        from sessions s ${withUser} join accounts a on a.id = s.account_id
-        where u.person_id = ${person} and ${isLive}
-        order by s.last_seen_at desc, s.id desc limit 100`,
-  );
-}
 
 export interface FoundSession {
   readonly id: SessionId;

@@ -30,40 +30,25 @@ export interface Layout {
   readonly title: string;
   /** Inside of `main`, usually one `card`. */
   readonly body: string;
-  /** To the right of the brand, for example a button to sign out. */
-  readonly aside?: string;
-  /** Room for lists. */
-  readonly wide?: boolean;
 }
 
 /** A page: the whole HTML document around its inside. */
-export function layout({ title, body, aside = '', wide = false }: Layout): string {
+export function layout({ title, body }: Layout): string {
   return htmlDocument({
     title,
     style: STYLE,
-    ...(wide ? { bodyClass: 'wide' } : {}),
-    body: `<header><a class="brand" href="/">${LOGO}Payhook</a>${aside}</header><main>${body}</main>`,
+    body: `<header><a class="brand" href="/">${LOGO}Payhook</a></header><main>${body}</main>`,
   });
 }
 
 /** A whole HTML document. `title` is plain text, `style` a stylesheet, `body` HTML. */
-export function htmlDocument({
-  title,
-  style,
-  body,
-  bodyClass,
-}: {
-  title: string;
-  style: string;
-  body: string;
-  bodyClass?: string;
-}): string {
+export function htmlDocument({ title, style, body }: { title: string; style: string; body: string }): string {
   return (
     '<!doctype html><html lang="en"><head><meta charset="utf-8">' +
     '<meta name="viewport" content="width=device-width, initial-scale=1"><meta name="robots" content="noindex">' +
     '<meta name="color-scheme" content="light dark">' +
     `<title>${escapeHtml(title)} · Payhook</title><link rel="icon" href="${ICON}"><style>${style}</style></head>` +
-    `<body${attributes({ class: bodyClass })}>${body}</body></html>`
+    `<body>${body}</body></html>`
   );
 }
 
@@ -202,7 +187,7 @@ export function hidden(name: string, value: string): string {
 export function button(
   label: string,
   options: {
-    kind?: 'primary' | 'plain' | 'danger';
+    kind?: 'primary' | 'plain';
     small?: boolean;
     name?: string;
     value?: string;

@@ -8,8 +8,7 @@ html{-webkit-text-size-adjust:100%;text-size-adjust:100%}
 body{margin:0;min-height:100vh;min-height:100dvh;display:flex;flex-direction:column;background:var(--ground);color:var(--ink);
 font:16px/1.5 system-ui,-apple-system,"Segoe UI",Roboto,"Helvetica Neue",Arial,sans-serif;-webkit-font-smoothing:antialiased}
 header,main{width:100%;max-width:27.5rem;margin:0 auto;padding:0 1rem}
-.wide header,.wide main{max-width:44rem}
-header{display:flex;align-items:center;justify-content:space-between;gap:1rem;padding-top:1.75rem;padding-bottom:1.25rem}
+header{padding-top:1.75rem;padding-bottom:1.25rem}
 main{flex:1;padding-bottom:3rem}
 .brand{display:inline-flex;align-items:center;gap:.6rem;font-weight:650;font-size:1.0625rem;letter-spacing:-.01em;color:var(--ink);text-decoration:none}
 .brand svg{width:1.75rem;height:1.75rem;display:block}
@@ -37,7 +36,6 @@ button,.button{display:inline-flex;align-items:center;justify-content:center;min
 font-weight:600;line-height:1.2;text-align:center;text-decoration:none;border:1px solid transparent;border-radius:9px;cursor:pointer}
 .primary{background:var(--accent);color:var(--on-accent)}.primary:hover{background:var(--accent-strong)}
 .plain{background:transparent;color:var(--ink);border-color:var(--edge)}.plain:hover{background:var(--tint)}
-.danger{background:transparent;color:var(--bad);border-color:var(--bad-line)}.danger:hover{background:var(--bad-tint)}
 .small{min-height:2.5rem;padding:.35rem .85rem;font-size:.9375rem;font-weight:550}
 .notice{margin:1.1rem 0 0;padding:.8rem .95rem;border:1px solid var(--bad-line);border-radius:10px;background:var(--bad-tint);
 color:var(--bad);font-size:.9375rem;overflow-wrap:anywhere}
@@ -57,21 +55,14 @@ display:grid;gap:1px;background:var(--line)}
 .choices input{flex:none;width:1.125rem;height:1.125rem;margin:.2rem 0 0;accent-color:var(--accent)}
 .choices input:focus-visible{outline:0}
 .choices .hint{display:block;font-weight:400;margin:0}
-dl{margin:1rem 0 0;display:grid;grid-template-columns:auto 1fr;gap:.45rem 1.25rem;font-size:.9375rem}
-dt{color:var(--soft)}dd{margin:0;overflow-wrap:anywhere}
 .rows{list-style:none;margin:1rem 0 0;padding:0}
 .rows li{display:flex;flex-wrap:wrap;gap:.6rem 1rem;align-items:center;justify-content:space-between;padding:.85rem 0;border-top:1px solid var(--line)}
 .rows li>div{min-width:0;flex:1 1 14rem}.rows form{margin:0}
 .rows b{font-weight:550;overflow-wrap:anywhere}
-.part{display:inline-block;max-width:100%;margin-right:.85rem}
 .tag{display:inline-block;margin-left:.5rem;padding:.05rem .5rem;border-radius:99px;background:var(--good-tint);color:var(--good);
 border:1px solid var(--good-line);font-size:.75rem;font-weight:600;vertical-align:.08em;white-space:nowrap}
-header form{margin:0}
 .foot{margin-top:1.25rem;text-align:center;color:var(--soft);font-size:.875rem}
-@media (min-width:560px){header{padding-top:3.5rem}.wide header{padding-top:2rem}.card{padding:2rem}
-.wide .actions,.row.actions{flex-direction:row}.row.actions>*{flex:1}}
-@media (min-width:560px){.wide .field input{max-width:26rem}.wide .choices{grid-template-columns:1fr 1fr}
-.wide .choices li:last-child:nth-child(odd){grid-column:1/-1}}
+@media (min-width:560px){header{padding-top:3.5rem}.card{padding:2rem}.row.actions{flex-direction:row}.row.actions>*{flex:1}}
 @media (forced-colors:active){.mark{fill:CanvasText}.stroke{stroke:Canvas}button,.button{border-color:ButtonText}}
 `
   .trim()
