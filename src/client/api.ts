@@ -88,7 +88,7 @@ export interface Affiliate {
   readonly object: 'affiliate';
   readonly name_first: string | null;
   readonly name_last: string | null;
-  /** the e-mail address, unique in the account */
+  /** unique in the account */
   readonly email: string;
   /** your own id of the affiliate, unique in the account */
   readonly external_id: string | null;
@@ -277,7 +277,7 @@ export interface AffiliateWithBalance {
   readonly object: 'affiliate';
   readonly name_first: string | null;
   readonly name_last: string | null;
-  /** the e-mail address, unique in the account */
+  /** unique in the account */
   readonly email: string;
   /** your own id of the affiliate, unique in the account */
   readonly external_id: string | null;
@@ -609,7 +609,7 @@ export interface ChangeAccountBody {
 export interface ChangeAffiliateBody {
   readonly name_first?: string | null | undefined;
   readonly name_last?: string | null | undefined;
-  /** the e-mail address, unique in the account; an e-mail address */
+  /** unique in the account; an e-mail address */
   readonly email?: string | undefined;
   /** your own id of the affiliate, unique in the account */
   readonly external_id?: string | null | undefined;
@@ -1317,7 +1317,7 @@ export interface CreateAdjustmentBody {
 export interface CreateAffiliateBody {
   readonly name_first?: string | null | undefined;
   readonly name_last?: string | null | undefined;
-  /** the e-mail address, unique in the account; an e-mail address */
+  /** unique in the account; an e-mail address */
   readonly email: string;
   /** your own id of the affiliate, unique in the account */
   readonly external_id?: string | null | undefined;
@@ -3498,7 +3498,7 @@ export interface PublishedEventWhole {
 export interface PutAffiliateByExternalIdBody {
   readonly name_first?: string | null | undefined;
   readonly name_last?: string | null | undefined;
-  /** the e-mail address, unique in the account; an e-mail address */
+  /** unique in the account; an e-mail address */
   readonly email?: string | undefined;
   /** the affiliate in your links; searches include it */
   readonly slug?: string | null | undefined;

@@ -37,7 +37,7 @@ export const AFFILIATE_FIELDS = {
   email: {
     label: 'E-mail',
     type: 'email',
-    help: 'the e-mail address, unique in the account',
+    help: 'unique in the account',
     option: '--email <email>',
     isRequired: true,
     isImported: true,

@@ -77,6 +77,8 @@ export interface WritableField {
   readonly label: string;
   /** What it is for, if the label does not say it: in the API description, forms and the help of commands. */
   readonly help?: string;
+  /** A value as it is stored, other than the default: in the API description, and what tests send through every door. */
+  readonly example: unknown;
   /** The option of commands, such as `--name-first <name>`. */
   readonly option: string;
   /** Lists have a filter with its name. */
@@ -138,9 +140,9 @@ export function recordColumns<F extends Fields>(fields: F, alias: string) {
 
 /** The input of a new record. */
 export function newSchema<F extends Fields>(fields: F): TObject<NewProperties<F>> {
-  const properties = writable<Fields>(fields).map(([name, { input, help, isRequired }]) => {
-    const schema = described(input, help);
-    return [name, isRequired ? schema : Type.Optional(schema)];
+  const properties = writable<Fields>(fields).map(([name, field]) => {
+    const schema = inputSchema(field);
+    return [name, field.isRequired ? schema : Type.Optional(schema)];
   });
   return strict(Object.fromEntries(properties)) as unknown as TObject<NewProperties<F>>;
 }
@@ -149,9 +151,14 @@ export function newSchema<F extends Fields>(fields: F): TObject<NewProperties<F>
 export function changeSchema<F extends Fields>(fields: F): TObject<ChangeProperties<F>> {
   const properties = writable<Fields>(fields)
     .filter(([, { isFixed }]) => !isFixed)
-    .map(([name, { input, help }]) => [name, Type.Optional(described(input, help))]);
+    .map(([name, field]) => [name, Type.Optional(inputSchema(field))]);
   return strict(Object.fromEntries(properties)) as unknown as TObject<ChangeProperties<F>>;
 }
+
+const inputSchema = ({ input, help, example }: WritableField): TSchema => ({
+  ...described(input, help),
+  examples: [example],
+});
 
 /** A schema that says first what the field is for, then the form of its values. */
 function described(schema: TSchema, help: string | undefined): TSchema {

@@ -30,9 +30,10 @@ export function inlinePaths(): unknown {
   const inline = (value: unknown): unknown => {
     if (Array.isArray(value)) return value.map(inline);
     if (typeof value !== 'object' || value === null) return value;
-    const { $ref } = value as { $ref?: string };
-    if ($ref !== undefined) return inline(schemas[$ref.split('/').at(-1) ?? '']);
-    return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, inline(inner)]));
+    const { $ref, ...rest } = value as { $ref?: string };
+    const component = $ref === undefined ? {} : (inline(schemas[$ref.split('/').at(-1) ?? '']) as object);
+    const own = Object.fromEntries(Object.entries(rest).map(([key, inner]) => [key, inline(inner)]));
+    return { ...component, ...own };
   };
   return inline(description.paths);
 }

@@ -25,17 +25,15 @@ export function withComponents(description: Whole): Json {
     return reference(title, walked);
   };
   /** An enum is described at each place; an object once. */
-  const reference = (title: string, { description: about, ...enumeration }: Json): Json => {
-    const schema =
-      enumeration.enum === undefined
-        ? { ...(about ? { description: about } : {}), ...enumeration }
-        : enumeration;
+  const reference = (title: string, { description: about, examples, ...enumeration }: Json): Json => {
+    const here = { ...(about ? { description: about } : {}), ...(examples ? { examples } : {}) };
+    const isEnum = enumeration.enum !== undefined;
+    const schema = isEnum ? enumeration : { ...here, ...enumeration };
     const known = found.get(title);
     if (known !== undefined && !isDeepStrictEqual(known, schema))
       throw new Error(`two schemas are called ${title}`);
     found.set(title, schema);
-    const $ref = `#/components/schemas/${title}`;
-    return enumeration.enum !== undefined && about !== undefined ? { $ref, description: about } : { $ref };
+    return { $ref: `#/components/schemas/${title}`, ...(isEnum ? here : {}) };
   };
   const { components, ...rest } = walk(description) as Whole;
   const schemas = {

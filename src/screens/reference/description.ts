@@ -227,15 +227,12 @@ export function nameOf(schema: Schema): string | null {
 
 /** The schema without null, and whether null is allowed. */
 export function withoutNull(schema: Schema): { readonly schema: Schema; readonly nullable: boolean } {
-  const { anyOf } = schema;
+  const { anyOf, ...around } = schema;
   if (!anyOf) return { schema, nullable: false };
   const rest = anyOf.filter(({ type }) => type !== 'null');
   const nullable = rest.length < anyOf.length;
   const [only] = rest;
-  if (rest.length === 1 && only) {
-    const { description } = schema;
-    return { schema: description === undefined ? only : { ...only, description }, nullable };
-  }
+  if (rest.length === 1 && only) return { schema: { ...only, ...around }, nullable };
   return { schema: { ...schema, anyOf: rest }, nullable };
 }
 
