@@ -54,9 +54,9 @@ export function sizesPage(): string {
   );
   return `# How large the database becomes
 
-Made from \`src/db/tables.ts\`. Bytes are those on disk, with indexes. \`npm run bench -- --only sizes\` measures them again for the tables
-that commissions, events and requests make large; the others are estimated from their columns. Events are counted with 1 KB of data, and
-attempts with a receiver that answers little.
+Made from \`src/db/tables.ts\`. Bytes are those on disk, with indexes. \`npm run bench -- --only sizes\` measures them for the tables
+that grow with commissions, events and requests; the others are estimated from their columns. Events have 1 KB of data, and
+attempts a short answer.
 
 | One … | takes |
 | --- | --- |

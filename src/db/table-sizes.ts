@@ -68,7 +68,7 @@ export async function findLargeTables(db: Reader): Promise<LargeTable[]> {
 
 /** How many units there are: the rows of the table of the unit; without one, the rows of the table itself. */
 function unitsOf(unit: Unit, counts: ReadonlyMap<string, number>, own: number): number {
-  if (unit === 'work of the moment') return 0;
+  if (unit === 'pending work') return 0;
   const facts = UNITS[unit];
   return 'table' in facts ? (counts.get(facts.table) ?? 0) : own;
 }

@@ -15,7 +15,7 @@ interface Amount {
   readonly table?: string;
 }
 
-/** What tables grow with. A merchant has a million commissions and ten million events a year, a platform ten times as many. */
+/** The units that tables grow with. A merchant has a million commissions and ten million events a year, a platform ten times as many. */
 export const UNITS = {
   installation: { merchant: 1, platform: 1 },
   account: { merchant: 1, platform: 2000, table: 'accounts' },
@@ -49,45 +49,45 @@ export const UNITS = {
   'file of a bank': { merchant: 100, platform: 24_000, isYearly: true },
   'erased affiliate': { merchant: 100, platform: 2000, isYearly: true },
   recovery: { merchant: 100, platform: 4000, isYearly: true },
-  'work of the moment': { merchant: 0, platform: 0 },
+  'pending work': { merchant: 0, platform: 0 },
 } as const satisfies Readonly<Record<string, Amount>>;
 
 export type Unit = keyof typeof UNITS;
 
-/** The settings that say how long rows are kept, with the days that they say by default; null = for ever. */
+/** The retention settings, with their default in days; null = forever. */
 export const KEEPING_SETTINGS = {
   WEBHOOK_RETENTION_DAYS: 90,
   AUDIT_RETENTION_DAYS: null,
   IMPORT_UNDO_DAYS: 365,
 } as const;
 
-/** What becomes of the rows of a table. */
+/** How long the rows of a table are kept. */
 type Keeping =
   /** The reason why they stay. */
   | { readonly stays: string }
-  /** Who else removes them, and when: the statement that is done with them, or a person. */
+  /** When something other than a chore removes them: a statement that no longer needs them, or a person. */
   | { readonly removed: string }
-  /** They are removed by a chore, so long after they are of use. */
+  /** A chore removes them this long after their use. */
   | { readonly chore: ChoreName; readonly after: string; readonly days: number }
   | { readonly chore: ChoreName; readonly setting: keyof typeof KEEPING_SETTINGS };
 
-/** Why a table has the size that it has. */
+/** What determines the size of a table. */
 export type TableFacts = Keeping & {
   readonly unit: Unit;
-  /** Of a unit, with indexes: measured by `npm run bench -- --only sizes`, or estimated from the columns where that has no rows. */
+  /** Per unit, with indexes: measured by `npm run bench -- --only sizes`, or estimated from the columns if that has no rows. */
   readonly bytes: number;
-  /** Its rows hold what others sent, of any size: nobody can say how large they should be. */
+  /** Its rows hold data from callers, of any size, so they have no expected size. */
   readonly hasPayloads?: true;
-  /** It lies in partitions of a week. */
+  /** It has weekly partitions. */
   readonly isPartitioned?: true;
 };
 
-const BOOKS = 'books: nothing of them is deleted';
-const OF_PAYOUT = 'part of the record of a payout; goes with an unpaid one';
-const SETTINGS = 'settings of people, which they change or delete';
+const BOOKS = 'books are never deleted';
+const OF_PAYOUT = 'part of the record of a payout; deleted with an unpaid one';
+const SETTINGS = 'settings that people change or delete';
 const SUMS = 'sums of the books';
-const NAMED = 'books and the audit log name them';
-const FOLDED = { after: 'it is added up, within seconds', days: 0 } as const;
+const NAMED = 'books and the audit log refer to them';
+const FOLDED = { after: 'after they are added up, within seconds', days: 0 } as const;
 const UNDO = { chore: 'undo of imports', setting: 'IMPORT_UNDO_DAYS' } as const;
 const LOG = { chore: 'webhook log', setting: 'WEBHOOK_RETENTION_DAYS' } as const;
 
@@ -95,13 +95,13 @@ export const TABLES: Readonly<Record<string, TableFacts>> = {
   // the installation
   schema_migrations: { unit: 'installation', bytes: 24_000, stays: 'the history of the schema' },
   server_settings: { unit: 'installation', bytes: 64_000, stays: 'one row for each setting' },
-  workers: { unit: 'installation', bytes: 48_000, removed: 'when the process ends, or has died' },
+  workers: { unit: 'installation', bytes: 48_000, removed: 'when the process ends or has died' },
   accounts: { unit: 'account', bytes: 600, stays: NAMED },
 
-  // people and what they sign in with
+  // people and their credentials
   people: { unit: 'person', bytes: 400, stays: NAMED },
   users: { unit: 'person', bytes: 500, stays: NAMED },
-  api_keys: { unit: 'account', bytes: 2000, stays: 'the audit log names them; revoked ones too' },
+  api_keys: { unit: 'account', bytes: 2000, stays: 'the audit log refers to them, revoked ones too' },
   audit_log: {
     unit: 'audited request',
     bytes: 290,
@@ -124,7 +124,7 @@ export const TABLES: Readonly<Record<string, TableFacts>> = {
     unit: 'grant',
     bytes: 500,
     chore: 'unused grants',
-    after: 'a day in which their code was not used, or a year after they were used last',
+    after: 'a day after their code was not used, or a year after their last use',
     days: 395,
   },
   oauth_codes: { unit: 'grant', bytes: 400, chore: 'codes', after: 'a day after they ended', days: 1 },
@@ -136,25 +136,25 @@ export const TABLES: Readonly<Record<string, TableFacts>> = {
     after: '30 days after they ended',
     days: 31,
   },
-  alert_channels: { unit: 'account', bytes: 700, removed: 'by whoever made them' },
+  alert_channels: { unit: 'account', bytes: 700, removed: 'by people' },
   notices: { unit: 'notice', bytes: 700, chore: 'old alerts', after: '7 days after they were sent', days: 7 },
   erasures: {
     unit: 'erased affiliate',
     bytes: 300,
-    stays: 'the proof of an erasure; what was erased is not in it',
+    stays: 'the proof of an erasure, without the erased data',
   },
 
   // affiliates
   affiliate_programs: { unit: 'program', bytes: 400, stays: BOOKS },
   affiliates: { unit: 'affiliate', bytes: 550, stays: BOOKS },
   program_affiliates: { unit: 'affiliate', bytes: 250, stays: SUMS },
-  affiliate_destinations: { unit: 'affiliate', bytes: 700, stays: 'lines that were paid name them' },
-  affiliate_tax_profiles: { unit: 'affiliate', bytes: 900, stays: 'what affiliates signed' },
+  affiliate_destinations: { unit: 'affiliate', bytes: 700, stays: 'paid lines refer to them' },
+  affiliate_tax_profiles: { unit: 'affiliate', bytes: 900, stays: 'signed declarations of affiliates' },
   affiliate_balances: { unit: 'affiliate', bytes: 650, stays: SUMS },
   affiliate_balance_marks: { unit: 'account', bytes: 200, stays: SUMS },
   affiliate_balance_sums: { unit: 'account', bytes: 1500, stays: SUMS },
-  affiliate_balance_notes: { unit: 'work of the moment', bytes: 200, chore: 'affiliate balances', ...FOLDED },
-  affiliate_balance_stale: { unit: 'work of the moment', bytes: 150, chore: 'affiliate balances', ...FOLDED },
+  affiliate_balance_notes: { unit: 'pending work', bytes: 200, chore: 'affiliate balances', ...FOLDED },
+  affiliate_balance_stale: { unit: 'pending work', bytes: 150, chore: 'affiliate balances', ...FOLDED },
 
   // commissions
   commissions: { unit: 'commission', bytes: 1050, stays: BOOKS },
@@ -162,18 +162,18 @@ export const TABLES: Readonly<Record<string, TableFacts>> = {
     unit: 'account',
     bytes: 300,
     chore: 'commission arrivals',
-    after: 'they are added up, within an hour',
+    after: 'after they are added up, within an hour',
     days: 1,
   },
   commission_series: { unit: 'sum of a quarter hour, hour or day', bytes: 280, stays: SUMS },
-  commission_series_notes: { unit: 'work of the moment', bytes: 200, chore: 'commission series', ...FOLDED },
+  commission_series_notes: { unit: 'pending work', bytes: 200, chore: 'commission series', ...FOLDED },
   refunds: { unit: 'refund', bytes: 500, stays: BOOKS },
   refund_items: { unit: 'refund', bytes: 400, stays: BOOKS },
   refund_lines: { unit: 'refund', bytes: 400, stays: BOOKS },
 
   // payouts
   payout_books: { unit: 'account', bytes: 300, stays: 'one row for each account' },
-  payout_schedules: { unit: 'account', bytes: 700, removed: 'by whoever made them' },
+  payout_schedules: { unit: 'account', bytes: 700, removed: 'by people' },
   payouts: { unit: 'payout', bytes: 2500, stays: BOOKS },
   payout_lines: { unit: 'payout line', bytes: 500, stays: BOOKS },
   payout_line_totals: { unit: 'payout line', bytes: 430, stays: BOOKS },
@@ -188,7 +188,7 @@ export const TABLES: Readonly<Record<string, TableFacts>> = {
   payout_results: {
     unit: 'file of a bank',
     bytes: 700,
-    stays: 'part of the record of a payout: which file said so, not what it said',
+    stays: 'part of the record of a payout: the uploaded files, without their content',
   },
   nacha_days: { unit: 'payment file', bytes: 300, chore: 'NACHA days', after: '31 days', days: 31 },
   invoice_series: { unit: 'account', bytes: 300, stays: BOOKS },
@@ -196,7 +196,7 @@ export const TABLES: Readonly<Record<string, TableFacts>> = {
   invoices: { unit: 'invoice', bytes: 3000, stays: BOOKS },
 
   // imports
-  imports: { unit: 'import', bytes: 2500, stays: 'where affiliates and commissions came from' },
+  imports: { unit: 'import', bytes: 2500, stays: 'the origin of affiliates and commissions' },
   import_mappings: { unit: 'account', bytes: 3000, stays: SETTINGS },
   import_affiliates: { unit: 'imported affiliate', bytes: 700, ...UNDO },
   import_destinations: { unit: 'imported affiliate', bytes: 350, ...UNDO },
@@ -211,15 +211,15 @@ export const TABLES: Readonly<Record<string, TableFacts>> = {
   deliveries: { unit: 'delivery', bytes: 630, isPartitioned: true, ...LOG },
   attempts: { unit: 'attempt', bytes: 600, hasPayloads: true, isPartitioned: true, ...LOG },
   dropped_weeks: {
-    unit: 'work of the moment',
+    unit: 'pending work',
     bytes: 100,
     chore: 'webhook log',
-    after: 'a week is gone',
+    after: 'after a week is dropped',
     days: 0,
   },
-  queue: { unit: 'work of the moment', bytes: 400, removed: 'when a delivery has ended' },
-  queue_keys: { unit: 'work of the moment', bytes: 300, removed: 'when nothing of the key waits' },
+  queue: { unit: 'pending work', bytes: 400, removed: 'when a delivery has ended' },
+  queue_keys: { unit: 'pending work', bytes: 300, removed: 'when no delivery of the key waits' },
   delivery_counts: { unit: 'sum of a minute or hour of the log', bytes: 220, ...LOG },
   attempt_counts: { unit: 'sum of a minute or hour of the log', bytes: 260, ...LOG },
-  delivery_count_deltas: { unit: 'work of the moment', bytes: 200, chore: 'delivery counts', ...FOLDED },
+  delivery_count_deltas: { unit: 'pending work', bytes: 200, chore: 'delivery counts', ...FOLDED },
 };

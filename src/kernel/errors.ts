@@ -47,38 +47,38 @@ export const REASONS = {
   },
   installation_only: {
     status: 403,
-    meaning: 'Only whoever runs the server may know: the account that was made first, and the command line.',
+    meaning: 'Only the operator may see this: the oldest account, and the command line on the server.',
   },
   person_required: {
     status: 403,
-    meaning:
-      'Only a person who is signed in to the dashboard may do this: not a key, and not an application.',
+    meaning: 'Only a person who is signed in to the dashboard may do this, not a key or an application.',
   },
   owner_required: {
     status: 403,
     meaning:
-      'Only an owner who is signed in, or the operator, may do this: not a key. It concerns who can take part in paying.',
+      'Only a signed-in owner or the operator may do this, not a key: it affects who can approve payouts.',
   },
   approver_is_creator: {
     status: 403,
-    meaning: 'Whoever created the payout, also by a key or an application, cannot approve it.',
+    meaning:
+      'The user created the payout, directly or through a key or an application, and cannot approve it.',
   },
   approver_changed_payout: {
     status: 403,
     meaning:
-      'Whoever changed the payout since it was created, also by a key or an application, cannot approve it.',
+      'The user changed the payout since it was created, directly or through a key or an application, and cannot approve it.',
   },
   approver_let_in: {
     status: 403,
     meaning:
-      'Since the payout was created, somebody who created or changed it, or a key, invited the user, raised their role or made ' +
+      'After the payout was created, its author, somebody who changed it, or a key invited the user, raised their role or made ' +
       'a link to set their password.',
   },
   role_too_low: { status: 403, meaning: "The user's role does not allow the operation." },
   not_in_portal: {
     status: 403,
     meaning:
-      'A portal is for webhook endpoints of one owner: this operation, or this field, is not part of it.',
+      'A portal manages the webhook endpoints of one owner: this operation or field is not part of it.',
   },
   cross_site_request: {
     status: 403,
@@ -86,7 +86,7 @@ export const REASONS = {
   },
   rate_limited: {
     status: 429,
-    meaning: 'The account or the key sent more requests than it may; try again after Retry-After.',
+    meaning: 'The account or the key sent too many requests; try again after Retry-After.',
   },
   // The target
   unknown_route: { status: 404, meaning: 'There is no operation at this path.' },
@@ -94,14 +94,14 @@ export const REASONS = {
   no_current_payout: { status: 404, meaning: 'The account has no unpaid payout.' },
   current_is_read_only: {
     status: 404,
-    meaning: '`current` is for reading only; PUT and DELETE need the id.',
+    meaning: '`current` can only be read; PUT and DELETE need the id.',
   },
   // Its state
   idempotency_key_reused: { status: 409, meaning: 'The Idempotency-Key was used for another request.' },
   duplicate_external_id: {
     status: 409,
     meaning:
-      'The external_id exists with other content; for an affiliate, Location names the one that has it.',
+      'The external_id exists with different content; for an affiliate, Location names the existing one.',
   },
   duplicate_email: {
     status: 409,
@@ -114,7 +114,7 @@ export const REASONS = {
   },
   last_owner: {
     status: 409,
-    meaning: 'An account must keep an owner, and must keep one who can sign in once it has had one.',
+    meaning: 'An account must keep at least one owner, and one who can sign in if it ever had one.',
   },
   duplicate_name: { status: 409, meaning: 'Another record of the account has this name.' },
   current_payout_exists: { status: 409, meaning: 'The account already has an unpaid payout.' },
@@ -129,16 +129,14 @@ export const REASONS = {
   payout_is_paid: { status: 409, meaning: 'The payout is paid, and a paid payout never changes.' },
   payout_changed: {
     status: 409,
-    meaning:
-      'The request names, in If-Match or `revision`, another revision of the payout than the current one.',
+    meaning: 'If-Match or `revision` names a revision of the payout that is not the current one.',
   },
   approval_missing: {
     status: 409,
     meaning:
-      'The account wants a second person to approve a payout before it is paid, or two people where nobody is known who created or ' +
-      'changed it.',
+      'The account requires a second person to approve a payout before it is paid, or two people if its author is unknown.',
   },
-  approval_not_needed: { status: 409, meaning: 'The account wants no approval of payouts.' },
+  approval_not_needed: { status: 409, meaning: 'The account does not require approval of payouts.' },
   commission_is_paid: { status: 409, meaning: 'The commission is paid; use a refund.' },
   commission_is_voided: { status: 409, meaning: 'The commission is voided.' },
   commission_is_held: { status: 409, meaning: 'The commission is already held for review.' },
@@ -154,7 +152,8 @@ export const REASONS = {
   },
   commission_is_bound: {
     status: 409,
-    meaning: 'The commission owes money of an earlier payout again, so it cannot be voided directly.',
+    meaning:
+      'The commission belongs to an earlier payout (a return or a carried rest), so it cannot be voided directly.',
   },
   already_returned: { status: 409, meaning: 'All money of this line is already booked as returned.' },
   return_is_undone: { status: 409, meaning: 'The return is already undone.' },
@@ -175,30 +174,30 @@ export const REASONS = {
     status: 409,
     meaning: 'Other files are being read; try again after Retry-After.',
   },
-  import_is_undone: { status: 409, meaning: 'The import was undone before.' },
+  import_is_undone: { status: 409, meaning: 'The import is already undone.' },
   import_undo_ended: {
     status: 409,
-    meaning: 'What the undo of the import needs was deleted, after IMPORT_UNDO_DAYS.',
+    meaning: 'The data for undoing the import was deleted after IMPORT_UNDO_DAYS.',
   },
   import_is_used: {
     status: 409,
     meaning:
-      'Something of the import was paid here, refunded, returned, invoiced or changed since, or stands in a payout; the message names it.',
+      'A record of the import has since been paid here, refunded, returned, invoiced or changed, or is in a payout; the message names it.',
   },
   no_invoicing: {
     status: 409,
-    meaning: 'Invoices need `invoicing` and `tax_profile` of the account.',
+    meaning: 'The account has no `invoicing` or no `tax_profile`, which invoices need.',
   },
   tax_id_lost: {
     status: 409,
-    meaning: 'The tax id that the invoice names was lost with the secret key.',
+    meaning: 'The tax id on the invoice was lost with the secret key.',
   },
   no_xml_invoice: { status: 409, meaning: 'EN 16931 cannot express the currency of the invoice.' },
-  payout_not_paid: { status: 409, meaning: 'The payout was not completed yet.' },
+  payout_not_paid: { status: 409, meaning: 'The payout is not completed yet.' },
   amount_too_large: {
     status: 409,
     meaning:
-      'A sum, such as the balance of an affiliate, would exceed 9007199254740991 minor units, or what a payment file has room for.',
+      'A sum, such as the balance of an affiliate, would exceed 9007199254740991 minor units, or the maximum of a payment file.',
   },
   too_many_files_today: {
     status: 409,
@@ -209,7 +208,8 @@ export const REASONS = {
   unknown_operator: { status: 400, meaning: 'The field or filter does not have this operator.' },
   invalid_filter: {
     status: 400,
-    meaning: 'A filter is ill-formed, or a value of it has the wrong type, is empty or contradicts another.',
+    meaning:
+      'A filter is malformed, or one of its values has the wrong type, is empty or contradicts another.',
   },
   too_many_filters: { status: 400, meaning: 'More than 50 conditions or 1,000 values.' },
   unknown_affiliate: { status: 400, meaning: 'An affiliate named in the request does not exist.' },
@@ -233,42 +233,41 @@ export const REASONS = {
   destination_waiting: {
     status: 409,
     meaning:
-      'Where an affiliate is paid was changed too short a time ago: see `destination_wait_hours` of the account.',
+      "The affiliate's payout destination changed too recently: see `destination_wait_hours` of the account.",
   },
   no_payer: {
     status: 409,
-    meaning:
-      'The account does not say whom a bank file is from: set its `debtor` (SEPA) or `originator` (NACHA).',
+    meaning: 'The account has no sender for the bank file: set its `debtor` (SEPA) or `originator` (NACHA).',
   },
   several_parts: {
     status: 400,
-    meaning: 'There are more rows than one file can hold; choose a part with part.',
+    meaning: 'There are more rows than one file can hold; choose a part with `part`.',
   },
   no_such_part: { status: 400, meaning: 'The payment file has fewer parts.' },
-  refund_exceeds_rest: { status: 400, meaning: 'The refund is larger than what is left of the commission.' },
+  refund_exceeds_rest: { status: 400, meaning: 'The refund is larger than the rest of the commission.' },
   return_exceeds_paid: {
     status: 400,
-    meaning: 'The returned amount is more than was paid.',
+    meaning: 'The returned amount is larger than the paid amount.',
   },
   invalid_amount: { status: 400, meaning: 'An amount is missing, zero, of the wrong sign or out of range.' },
   invalid_file: { status: 400, meaning: 'The file cannot be read or lacks a column.' },
   result_of_another_payout: {
     status: 400,
-    meaning: 'The result file says nothing about this payout: its references are of others, or of none.',
+    meaning: 'The result file contains no payment of this payout.',
   },
   invalid_lines: { status: 400, meaning: 'Lines of the CSV file break rules; nothing was written.' },
   invalid_mapping: {
     status: 400,
-    meaning: 'The mapping of an import names a field or column that is not there, or gives a field twice.',
+    meaning: 'The mapping of an import names a field or column that does not exist, or maps a field twice.',
   },
   import_not_confirmed: {
     status: 400,
-    meaning: 'The file is read by guesses that nobody accepted: say what they are, or accept_guesses.',
+    meaning: 'Column meanings were guessed. Map them, or set `accept_guesses`.',
   },
   import_unclear: {
     status: 400,
     meaning:
-      'The file can be read in several ways, or has words or dates that are not known, and money depends on it: answer the question.',
+      'The file has several readings, or unknown words or dates, that affect money: answer the question.',
   },
   invalid_items: { status: 400, meaning: 'Items of the batch break rules; nothing was written.' },
   invalid_url: { status: 400, meaning: 'Events may not be sent to this URL.' },
@@ -282,35 +281,35 @@ export const REASONS = {
   },
   invalid_signing: {
     status: 400,
-    meaning: 'The scheme of a signature is incomplete or has a header or template that cannot be used.',
+    meaning: 'The scheme of a signature is incomplete or has an unusable header or template.',
   },
   invalid_secret: { status: 400, meaning: 'The signing secret cannot be used with the scheme.' },
   invalid_proxy: { status: 400, meaning: 'The proxy of the endpoint cannot be used.' },
   invalid_client_credentials: {
     status: 400,
-    meaning: 'Access tokens cannot be got with these client credentials.',
+    meaning: 'The client credentials cannot be used to get access tokens.',
   },
   invalid_client_certificate: {
     status: 400,
-    meaning: 'The client certificate or its key cannot be used, or it has ended.',
+    meaning: 'The client certificate or its key cannot be used, or it has expired.',
   },
   invalid_event_type: { status: 400, meaning: 'The event type does not exist or cannot be used here.' },
   reserved_event_type: { status: 400, meaning: 'Only Payhook publishes event types with this prefix.' },
   too_much_work: {
     status: 400,
     meaning:
-      'Reading the file or making the document took more time or memory than one request may: split the file, or choose less.',
+      'Reading the file or making the document exceeded the time or memory of one request: split the file, or choose a smaller range.',
   },
   too_much_to_search: {
     status: 400,
     meaning:
-      'The filters of the account would search more than 256 MiB for one request: the number of their $contains times the bytes of the body.',
+      'The filters of the account would search more than 256 MiB for one request (the number of their $contains times the size of the body).',
   },
   payload_too_large: { status: 400, meaning: 'The event would be larger than 256 KiB.' },
   // The server
   internal_error: {
     status: 500,
-    meaning: 'An unexpected error; the log of the server has it under the request id.',
+    meaning: 'An unexpected error; the server logged it with the request id.',
   },
   database_unavailable: {
     status: 500,
@@ -369,7 +368,7 @@ export function nameSome(items: readonly (string | number | bigint)[], total = i
   return rest > 0 ? `${shown} and ${rest} more` : shown;
 }
 
-/** Refuses a batch of `count` items for those that are bad: a message has the first 20 problems, each naming its item. */
+/** Refuses a batch of `count` items. The message has the first 20 problems, each naming its item. */
 export function failItems(
   problems: readonly string[],
   count: number,

@@ -17,7 +17,7 @@ export interface Setting {
 const LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'];
 
 const anyText = (text: string) => text;
-/** A URL of an origin alone, or with a path, without the slash at its end; undefined when the text is none. */
+/** An http(s) URL of an origin, with or without a path, without a trailing slash; undefined for any other text. */
 export function origin(text: string): string | undefined {
   if (!URL.canParse(text)) return undefined;
   const url = new URL(text);
@@ -25,20 +25,20 @@ export function origin(text: string): string | undefined {
   return plain ? text.replace(/(?<!\/)\/+$/, '') : undefined;
 }
 
-/** The same without a path: OAuth metadata and cookies are found at the root of an origin. */
+/** The same without a path: OAuth metadata and cookies belong to the root of an origin. */
 function rootOrigin(text: string): string | undefined {
   const read = origin(text);
   return read !== undefined && new URL(read).pathname === '/' ? read : undefined;
 }
 
-/** A value as it may be shown: credentials in a URL are not. */
+/** A value with the credentials of URLs hidden. */
 export function withoutCredentials(text: string): string {
   return text.replace(/\/\/[^/]*@/, '//…@');
 }
 
-/** What is dropped is a whole week that is over. */
+/** The log is dropped by whole weeks. */
 const SHORTEST_RETENTION = 7;
-/** The audit log itself refuses to lose younger entries (migration 63). */
+/** A trigger refuses to delete younger entries of the audit log (migration 63). */
 const SHORTEST_AUDIT = 90;
 
 const KEY_RULE = 'at least 32 characters, for example from `openssl rand -base64 32`';
@@ -83,7 +83,7 @@ export const SETTINGS: readonly Setting[] = [
   {
     name: 'DATABASE_REPLICA_URL',
     meaning:
-      'a replica of DATABASE_URL by streaming, for lists, reports and CSV files; none = the primary answers all',
+      'a streaming replica of DATABASE_URL, for lists, reports and CSV files; none = the primary answers all reads',
     fallback: undefined,
     secret: true,
     read: (text) => (addressesOf(text)?.length === 1 ? text : undefined),
@@ -119,14 +119,14 @@ export const SETTINGS: readonly Setting[] = [
   },
   {
     name: 'TRUSTED_PROXIES',
-    meaning: 'networks of the proxies in front; their X-Forwarded-For is believed',
+    meaning: 'networks of the proxies in front, whose X-Forwarded-For is trusted',
     fallback: '',
     read: networks,
     rule: 'networks in CIDR notation, separated by commas',
   },
   {
     name: 'REQUEST_TIMEOUT_MS',
-    meaning: 'how long the head of a request may take, and how long a body or an answer may be too slow',
+    meaning: 'time limit for the head of a request, and for a body or an answer that is too slow',
     fallback: '20000',
     read: integer(1000, 600_000),
     rule: 'a number of milliseconds from 1000 to 600000',
@@ -140,7 +140,7 @@ export const SETTINGS: readonly Setting[] = [
   },
   {
     name: 'MAX_CONNECTIONS',
-    meaning: 'concurrent connections; none = what the limit of open files leaves, at most 10000',
+    meaning: 'concurrent connections; none = as many as the limit of open files allows, at most 10000',
     fallback: undefined,
     read: integer(1, 1_000_000),
     rule: 'a number from 1 to 1000000',
@@ -213,14 +213,14 @@ export const SETTINGS: readonly Setting[] = [
   },
   {
     name: 'METRICS_HOST',
-    meaning: 'address that /metrics listens on; it asks for no credentials',
+    meaning: 'address that /metrics listens on; it requires no credentials',
     fallback: '127.0.0.1',
     read: anyText,
     rule: 'an address',
   },
   {
     name: 'OTEL_EXPORTER_OTLP_ENDPOINT',
-    meaning: 'where traces are sent over OTLP/HTTP, for example http://127.0.0.1:4318; none = nowhere',
+    meaning: 'collector that gets traces over OTLP/HTTP, for example http://127.0.0.1:4318; none = no traces',
     fallback: undefined,
     read: origin,
     rule: 'an http(s) URL without credentials, query and fragment',
@@ -242,15 +242,14 @@ export const SETTINGS: readonly Setting[] = [
   },
   {
     name: 'DELIVERY_ALLOW_CIDRS',
-    meaning: 'networks that webhooks may be sent to besides public addresses, such as 10.20.0.0/16',
+    meaning: 'private networks that webhooks may be sent to, such as 10.20.0.0/16',
     fallback: '',
     read: networks,
     rule: 'networks in CIDR notation, separated by commas',
   },
   {
     name: 'DELIVERY_PROXY',
-    meaning:
-      'the HTTP proxy that webhooks go through: http://user:password@proxy:3128; none = they go directly',
+    meaning: 'HTTP proxy for webhooks: http://user:password@proxy:3128; none = webhooks are sent directly',
     fallback: undefined,
     secret: true,
     read: (text) => (proxyOf(text) === null ? undefined : text),
@@ -259,7 +258,7 @@ export const SETTINGS: readonly Setting[] = [
   {
     name: 'DELIVERY_NO_PROXY',
     meaning:
-      'hosts to which webhooks do not go through DELIVERY_PROXY, each with all below it, such as example.com,10.0.0.7',
+      'hosts that DELIVERY_PROXY is not used for, including their subdomains, such as example.com,10.0.0.7',
     fallback: '',
     read: hosts,
     rule: 'names or addresses of hosts, separated by commas',
@@ -288,7 +287,7 @@ export const SETTINGS: readonly Setting[] = [
   {
     name: 'WEBHOOK_RETENTION_DAYS',
     meaning:
-      'how long events and their log are kept; undelivered ones are kept until their endpoint was disabled for as long; off = forever',
+      'how long events and their log are kept; undelivered events stay until their endpoint has been disabled for as long; off = forever',
     fallback: '90',
     ...daysFrom(SHORTEST_RETENTION),
   },
@@ -306,28 +305,28 @@ export const SETTINGS: readonly Setting[] = [
   },
   {
     name: 'BACKUP_EVERY',
-    meaning: 'the pause between backups that the server makes, such as 24h; none = it makes none',
+    meaning: 'interval of scheduled backups, such as 24h; none = no scheduled backups',
     fallback: undefined,
     read: interval,
     rule: 'minutes or hours up to 744h, such as 30m or 24h',
   },
   {
     name: 'BACKUP_TO',
-    meaning: 'folder of these backups; required with BACKUP_EVERY',
+    meaning: 'folder for scheduled backups; required with BACKUP_EVERY',
     fallback: undefined,
     read: (text) => resolve(text),
     rule: 'a folder',
   },
   {
     name: 'BACKUP_KEEP',
-    meaning: 'how many backups BACKUP_TO keeps; older ones are deleted',
+    meaning: 'number of backups to keep in BACKUP_TO; older ones are deleted',
     fallback: '7',
     read: integer(1, 10_000),
     rule: 'a number from 1 to 10000',
   },
   {
     name: 'BACKUP_PASSPHRASE',
-    meaning: 'encrypts backups, and opens them again; none = BACKUP_RECIPIENT, or they are not encrypted',
+    meaning: 'passphrase that encrypts and opens backups; none = BACKUP_RECIPIENT, or no encryption',
     fallback: undefined,
     secret: true,
     read: anyText,
@@ -335,7 +334,7 @@ export const SETTINGS: readonly Setting[] = [
   },
   {
     name: 'BACKUP_RECIPIENT',
-    meaning: 'public key of age that backups are encrypted for: this machine cannot open them',
+    meaning: 'age public key that encrypts backups; this machine cannot open them',
     fallback: undefined,
     read: (text) => (/^age1[0-9a-z]{20,}$/.test(text) ? text : undefined),
     rule: 'a public key as age-keygen prints it, age1…',
@@ -358,7 +357,7 @@ export const SETTINGS: readonly Setting[] = [
   },
 ];
 
-/** What commands work on; `serve` does not read them. */
+/** Settings of commands; `serve` does not read them. */
 export const COMMAND_SETTINGS: readonly Pick<Setting, 'name' | 'meaning' | 'fallback' | 'secret'>[] = [
   {
     name: 'PAYHOOK_URL',

@@ -9,7 +9,7 @@ const LARGE_BYTES = 1e9;
  * Tables with more than a gigabyte after three years of a platform, and those that are empty only while all goes well.
  */
 export const LARGE: readonly string[] = Object.entries(TABLES).flatMap(([name, facts]) =>
-  facts.unit === 'work of the moment' || bytesAfter(facts, 'platform') > LARGE_BYTES ? [name] : [],
+  facts.unit === 'pending work' || bytesAfter(facts, 'platform') > LARGE_BYTES ? [name] : [],
 );
 
 /** A default with a different value for each row makes PostgreSQL rewrite the table. */
