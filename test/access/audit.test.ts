@@ -427,22 +427,22 @@ test('what people do on the pages is logged, and their failed attempts are not',
   });
   expect(failed).toEqual([]);
 
-  const asked: (string | null)[] = [];
+  const requestIds: (string | null)[] = [];
   const entries = await added(async () => {
     const { browser, answer } = await signInAs(world.url, user.email);
-    asked.push(requestId(answer));
+    requestIds.push(requestId(answer));
     const csrf = await browser.token();
     const next = 'eight unusual kettles';
-    asked.push(
+    requestIds.push(
       requestId(
         await browser.submit('/account/password', { csrf, current: PASSWORD, new: next, again: next }),
       ),
     );
     // a new password begins a new session with its own token
-    asked.push(requestId(await browser.submit('/sign-out', { csrf: await browser.token() })));
+    requestIds.push(requestId(await browser.submit('/sign-out', { csrf: await browser.token() })));
   });
   expect(entries.map(({ action, request_id, target, ...rest }) => [action, request_id, rest])).toEqual(
-    ['signIn', 'changePassword', 'signOut'].map((action, index) => [action, asked[index], as]),
+    ['signIn', 'changePassword', 'signOut'].map((action, index) => [action, requestIds[index], as]),
   );
 });
 

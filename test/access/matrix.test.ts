@@ -82,7 +82,7 @@ async function ofEach(
   expect(await dump(world)).toBe(before);
 }
 
-function expectLetIn(answer: Answer, operation: Operation): void {
+function expectAllowed(answer: Answer, operation: Operation): void {
   const possible = operation.method === 'GET' ? [200, 404] : [400, 404];
   expect(possible, `${operation.operationId} ${answer.text}`).toContain(answer.status);
 }
@@ -212,7 +212,7 @@ describe('a token', () => {
 
   test('with only the required scope is accepted', () =>
     ofEach(SCOPED, async (operation) =>
-      expectLetIn(await ask(operation, tokenWith(String(operation.access.scope))), operation),
+      expectAllowed(await ask(operation, tokenWith(String(operation.access.scope))), operation),
     ));
 
   test('with all scopes cannot do what is reserved for keys, owners or people', () =>
@@ -248,7 +248,7 @@ describe('an API key', () => {
   test('may call every operation except those where a person must decide', () =>
     ofEach(OPERATIONS, async (operation) => {
       const answer = await ask(operation, bearer(world.api.key));
-      if (operation.access.key) expectLetIn(answer, operation);
+      if (operation.access.key) expectAllowed(answer, operation);
       else expectForbidden(answer, operation, 'person_required');
     }));
 });
@@ -258,7 +258,7 @@ describe('a signed-in user', () => {
     ofEach(OPERATIONS, async (operation) => {
       const needed = operation.access.role;
       const answer = await ask(operation, users[role].credentials);
-      if (needed !== null && RANKS.indexOf(role) >= RANKS.indexOf(needed)) expectLetIn(answer, operation);
+      if (needed !== null && RANKS.indexOf(role) >= RANKS.indexOf(needed)) expectAllowed(answer, operation);
       else
         expectForbidden(
           answer,
@@ -306,7 +306,7 @@ describe('a signed-in user', () => {
       for (const [name, csrf] of Object.entries(wrong)) {
         const answer = await ask(operation, { ...users.owner.cookieOnly, ...csrf });
         if (isWrite) expectForbidden(answer, operation, 'cross_site_request');
-        else if (operation.access.role !== null) expectLetIn(answer, operation);
+        else if (operation.access.role !== null) expectAllowed(answer, operation);
         // this operation returns the token; other sites cannot read its response
         if (operation.operationId !== 'getMe') expect(answer.text, name).not.toContain(users.owner.csrf);
       }
@@ -376,9 +376,9 @@ describe("another account's", () => {
       const { headers = {}, ...request } = requestOf(operation, theirs);
       return send(world, credentials, [operation.method, pathOf(operation, ids), { ...request, headers }]);
     };
-    const [asked, missing] = [await at(ours), await at(nobodys)];
-    expect(asked.status, `${operation.operationId} ${asked.text}`).toBe(404);
-    expect(visible(asked, ours), operation.operationId).toEqual(visible(missing, nobodys));
+    const [foreign, missing] = [await at(ours), await at(nobodys)];
+    expect(foreign.status, `${operation.operationId} ${foreign.text}`).toBe(404);
+    expect(visible(foreign, ours), operation.operationId).toEqual(visible(missing, nobodys));
   };
 
   test('token gets the same answer for our records as for records nobody has', async () => {

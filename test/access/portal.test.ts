@@ -86,8 +86,8 @@ describe('a portal', () => {
         expect(answer, operation.operationId).toMatchObject(forbidden);
       }
       for (const operation of ofNames([...ALLOWED])) {
-        const asked = await send(world, bearer(portal.key), nonsense(operation));
-        expect([200, 400, 404], `${operation.operationId} ${asked.text}`).toContain(asked.status);
+        const answer = await send(world, bearer(portal.key), nonsense(operation));
+        expect([200, 400, 404], `${operation.operationId} ${answer.text}`).toContain(answer.status);
       }
     });
   });
@@ -316,7 +316,7 @@ describe('a link', () => {
     expect(opened).toMatchObject({ status: 200, body: { token: expect.stringMatching(/^phpt_\w{49}$/) } });
     expect(Date.parse(opened.body.ends_at) - before).toBeGreaterThan(3_500_000);
     const stored = await dump(world);
-    for (const told of [secret, opened.body.token]) expect(stored).not.toContain(told);
+    for (const shown of [secret, opened.body.token]) expect(stored).not.toContain(shown);
     expect(await refusalOf(made.url)).toEqual([
       400,
       'used',
@@ -431,7 +431,7 @@ test('opened by many at once gives one of them the portal', async () => {
   const holder = await world.connect();
   await holder.query('begin');
   await holder.query('select from portal_links where id = $1 for update', [partsOf(url).id.slice(3)]);
-  const asked = Array.from({ length: 6 }, () => openLink(world.url, partsOf(url)));
+  const opening = Array.from({ length: 6 }, () => openLink(world.url, partsOf(url)));
   await expect
     .poll(async () => {
       const [row] = await world.query<{ n: bigint }>(
@@ -442,7 +442,7 @@ test('opened by many at once gives one of them the portal', async () => {
     .toBeGreaterThan(1);
   await holder.query('commit');
   await holder.end();
-  const answers = await Promise.all(asked);
+  const answers = await Promise.all(opening);
   expect(answers.map(({ status }) => status).sort()).toEqual([200, 400, 400, 400, 400, 400]);
   const token = answers.find(({ status }) => status === 200)?.body.token;
   expect((await apiOf(world.url, token).get(one(ours.id))).status).toBe(200);

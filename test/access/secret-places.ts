@@ -13,21 +13,21 @@ import type { World } from '../support/world.ts';
 /** Everything a server sends to a trace collector, as JSON. */
 export interface Collector {
   readonly url: string;
-  readonly told: string[];
+  readonly received: string[];
   close(): void;
 }
 
 /** Starts a collector for OTLP over HTTP. Close it after the server. */
 export async function startCollector(): Promise<Collector> {
-  const told: string[] = [];
+  const received: string[] = [];
   const server = createServer(async (request, response) => {
-    told.push((await buffer(request)).toString());
+    received.push((await buffer(request)).toString());
     response.writeHead(200, { 'content-type': 'application/json' }).end('{}');
   });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   const { port } = server.address() as AddressInfo;
-  return { url: `http://127.0.0.1:${port}`, told, close: () => void server.close() };
+  return { url: `http://127.0.0.1:${port}`, received, close: () => void server.close() };
 }
 
 /** The parts of a backup of a world by name, uncompressed. */

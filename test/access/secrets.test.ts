@@ -366,11 +366,11 @@ async function liveWithApplications(owner: { cookie: string; csrf: string; id: s
     const { verifier, challenge } = pkce();
     keep(`the verifier of ${name}`, verifier);
     const state = keep(`the state of ${name}`, `state-of-${name.replaceAll(' ', '-')}`);
-    const asked = { code_challenge: challenge, code_challenge_method: 'S256', scope: 'affiliates', state };
-    const burnt = keep(`a burnt code of ${name}`, await codeFor(world, owner, registered, asked));
+    const request = { code_challenge: challenge, code_challenge_method: 'S256', scope: 'affiliates', state };
+    const burnt = keep(`a burnt code of ${name}`, await codeFor(world, owner, registered, request));
     const wrong = keep(`a wrong verifier of ${name}`, pkce().verifier);
     expect((await exchange(world, registered, burnt, { code_verifier: wrong })).status).toBe(400);
-    const code = keep(`a code of ${name}`, await codeFor(world, owner, registered, asked));
+    const code = keep(`a code of ${name}`, await codeFor(world, owner, registered, request));
     const { body: tokens } = await exchange(world, registered, code, { code_verifier: verifier });
     keep(`an access token of ${name}`, tokens.access_token);
     keep(`a refresh token of ${name}`, tokens.refresh_token);
@@ -451,8 +451,7 @@ function formsOf(secret: string): string[] {
   ];
 }
 
-const standsIn = (haystack: string, secret: string) =>
-  formsOf(secret).some((form) => haystack.includes(form));
+const isIn = (haystack: string, secret: string) => formsOf(secret).some((form) => haystack.includes(form));
 
 /** Every stored row as text, bytes both as PostgreSQL writes them and read as text. */
 async function stored(): Promise<string> {
@@ -463,7 +462,7 @@ async function stored(): Promise<string> {
 }
 
 const namesIn = (haystack: string, searched: ReadonlyMap<string, string> = secrets) =>
-  [...searched].filter(([, secret]) => standsIn(haystack, secret)).map(([name]) => name);
+  [...searched].filter(([, secret]) => isIn(haystack, secret)).map(([name]) => name);
 
 describe('no secret that was ever shown, typed or sent is', () => {
   test('in any row of any table', async () => {
@@ -488,9 +487,9 @@ describe('no secret that was ever shown, typed or sent is', () => {
   });
 
   test('in what a trace collector receives', async () => {
-    const told = () => collector.told.join('\n');
-    await until('the spans of the last life', async () => told().includes('/destination'));
-    expect(namesIn(told())).toEqual([]);
+    const spans = () => collector.received.join('\n');
+    await until('the spans of the last life', async () => spans().includes('/destination'));
+    expect(namesIn(spans())).toEqual([]);
   });
 
   test("in the program's log", () => {
@@ -539,9 +538,9 @@ test('the search finds a value as it is, encoded, within other bytes, and cut', 
       within.toString('base64'),
       within.toString('base64url'),
     ])
-      expect(standsIn(form, secret), form).toBe(true);
+      expect(isIn(form, secret), form).toBe(true);
   }
-  expect(standsIn(secret.slice(4, -4), secret)).toBe(true);
-  expect(standsIn(`${secret.slice(0, 7)}…${secret.slice(-4)}`, secret)).toBe(false);
+  expect(isIn(secret.slice(4, -4), secret)).toBe(true);
+  expect(isIn(`${secret.slice(0, 7)}…${secret.slice(-4)}`, secret)).toBe(false);
   expect(namesIn(await stored(), csrfTokens)).toEqual([...csrfTokens.keys()]);
 });

@@ -13,8 +13,8 @@ beforeAll(async () => {
   other = await world.otherAccount();
 });
 
-const actorsOf = async (ids: readonly string[], asked: Pick<Api, 'get'> = api) => {
-  const answer = await asked.get(`/v2/actors?ids=${ids.join()}`);
+const actorsOf = async (ids: readonly string[], client: Pick<Api, 'get'> = api) => {
+  const answer = await client.get(`/v2/actors?ids=${ids.join()}`);
   expect(answer.status, answer.text).toBe(200);
   return answer.body.actors;
 };

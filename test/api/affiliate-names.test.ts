@@ -91,8 +91,16 @@ test('each item of a batch names its affiliate in any of these ways', async () =
     expectRefusal(unknown, 400, 'invalid_items', 'commissions[4]: affiliate_external_id "partner-9"');
   });
   const { body } = await batch(items, true);
-  const told = body.items.map((item: Json) => item.commission?.affiliate_id ?? item.error.reason);
-  expect(told).toEqual([zoe.id, bob.id, zoe.id, bob.id, 'unknown_affiliate', 'invalid_body', 'invalid_body']);
+  const results = body.items.map((item: Json) => item.commission?.affiliate_id ?? item.error.reason);
+  expect(results).toEqual([
+    zoe.id,
+    bob.id,
+    zoe.id,
+    bob.id,
+    'unknown_affiliate',
+    'invalid_body',
+    'invalid_body',
+  ]);
 });
 
 test('a file finds affiliates by the same rules', async () => {

@@ -94,8 +94,8 @@ describe('a file of affiliates', () => {
       status: 'active',
     });
     expect(cyd).toMatchObject({ name_first: '=cmd()', name_last: 'Zoë 🎉', payout_method: 'wise' });
-    const told = await eventsOf(world, api, 'affiliate.created');
-    expect(told.map(({ payload }) => payload.data)).toEqual([ada, bob, cyd]);
+    const events = await eventsOf(world, api, 'affiliate.created');
+    expect(events.map(({ payload }) => payload.data)).toEqual([ada, bob, cyd]);
   });
 
   test('changes existing affiliates, found by external_id, else by e-mail in any case', async () => {

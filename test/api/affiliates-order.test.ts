@@ -90,7 +90,7 @@ test.each(FILTERS)(
       );
       const expected = plain.map(({ id }) => Number(id));
       const pages = Math.ceil(expected.length / 100);
-      const asked = new Set([
+      const checked = new Set([
         1,
         2,
         11,
@@ -102,7 +102,7 @@ test.each(FILTERS)(
         pages,
         pages + 1,
       ]);
-      for (const page of [...asked].filter((number) => number > 0)) {
+      for (const page of [...checked].filter((number) => number > 0)) {
         const { body } = await world.api.get(`${AFFILIATES}?per_page=100&sort=${sort}&page=${page}&${given}`);
         const ids = body.data.map(({ id }: { id: number }) => id);
         expect(ids, `${sort}, page ${page}`).toEqual(expected.slice((page - 1) * 100, page * 100));

@@ -111,7 +111,7 @@ describe('an affiliate', () => {
     const bob = await makeAffiliate(api, { email: 'bob@example.com' });
     const other = await world.otherAccount();
     await makeAffiliate(other, { email: 'cyd@example.com', external_id: 'z' });
-    const told = [
+    const refusals = [
       [await api.post(AFFILIATES, { email: 'ADA@example.com' }), ada, 'email'],
       [await api.post(AFFILIATES, { email: 'new@example.com', external_id: 'x' }), ada, 'external_id'],
       // both are taken: the error names the affiliate with this external_id
@@ -119,7 +119,7 @@ describe('an affiliate', () => {
       [await api.patch(`${AFFILIATES}/${bob.id}`, { email: 'ada@example.com' }), ada, 'email'],
       [await api.patch(`${AFFILIATES}/${bob.id}`, { external_id: 'x' }), ada, 'external_id'],
     ] as const;
-    for (const [answer, { id }, field] of told) {
+    for (const [answer, { id }, field] of refusals) {
       expectRefusal(answer, 409, `duplicate_${field}`, `${field}: affiliate ${id} of the account`);
       expect(answer.headers.get('location')).toBe(`${AFFILIATES}/${id}`);
     }

@@ -3,7 +3,7 @@ import { uuidOf } from '../delivery/support.ts';
 import type { Api } from '../support/api.ts';
 import { keepHouse } from '../support/chores.ts';
 import { eventIdAt, putIn } from '../support/history.ts';
-import { MISTOLD } from '../support/imbalances.ts';
+import { WRONG_HISTORY } from '../support/imbalances.ts';
 import { makeEndpoint } from '../support/seed.ts';
 import { startWorld, type World } from '../support/world.ts';
 import {
@@ -35,7 +35,7 @@ const seriesOf = async (query: string): Promise<Json> => {
   return answer.body;
 };
 /** The values of the buckets that are not zero, by the first day. */
-const told = (buckets: Json[]) =>
+const nonZero = (buckets: Json[]) =>
   Object.fromEntries(
     buckets
       .map(
@@ -67,18 +67,20 @@ describe('commissions over time', () => {
           (day) => `${day}T18:30:00.000Z`,
         ),
       );
-      expect(told(buckets), when).toEqual({
+      expect(nonZero(buckets), when).toEqual({
         '2026-03-01': { earned_amount: 100, earned_count: 1 },
         '2026-03-02': { earned_amount: 37, earned_count: 2 },
       });
       expect(
-        told((await seriesOf('interval=week&from=2026-03-02&to=2026-03-03&currency=EUR')).series[0].buckets),
+        nonZero(
+          (await seriesOf('interval=week&from=2026-03-02&to=2026-03-03&currency=EUR')).series[0].buckets,
+        ),
       ).toEqual({
         '2026-03-02': { earned_amount: 5, earned_count: 1 },
       });
       const months = await seriesOf('from=2026-02-10&to=2026-03-20&currency=usd');
       expect([months.from, months.to]).toEqual(['2026-02-01', '2026-03-31']);
-      expect(told(months.series[0].buckets)).toEqual({
+      expect(nonZero(months.series[0].buckets)).toEqual({
         '2026-03-01': { earned_amount: 137, earned_count: 3 },
       });
       await keepHouse(world, 'commission series');
@@ -87,7 +89,7 @@ describe('commissions over time', () => {
     await api.patch('/v2/account', { time_zone: 'Europe/Berlin' });
     await makeCommission(api, id, { amount: 9, occurred_at: '2026-10-25T22:59:00Z' });
     const { series } = await seriesOf('interval=day&from=2026-10-25&to=2026-10-26&currency=usd');
-    expect(told(series[0].buckets)).toEqual({ '2026-10-25': { earned_amount: 9, earned_count: 1 } });
+    expect(nonZero(series[0].buckets)).toEqual({ '2026-10-25': { earned_amount: 9, earned_count: 1 } });
   });
 
   test('include refunds, voids, adjustments, payments and returned money; filtered by program, no payments', async () => {
@@ -108,20 +110,20 @@ describe('commissions over time', () => {
     await api.post(`${PAYOUTS}/${payout.id}/affiliates/${id}/returned`, { reason: 'closed', amount: 60 });
     await refund(first, 'r-4', 200);
     for (const when of ['not folded', 'folded']) {
-      const [bucket] = Object.values(told((await seriesOf('interval=month')).series[0].buckets));
+      const [bucket] = Object.values(nonZero((await seriesOf('interval=month')).series[0].buckets));
       expect(bucket, when).toEqual({
         ...{ earned_amount: 1540, earned_count: 3, refunded_amount: 310, refunded_count: 3 },
         ...{ voided_amount: 30, voided_count: 1, adjusted_amount: 25, adjusted_count: 1 },
         ...{ paid_amount: 1425, paid_count: 3, returned_amount: 60, returned_count: 1 },
       });
       const { series } = await seriesOf(`interval=month&program_id=${program.id}`);
-      expect(Object.values(told(series[0].buckets)), when).toEqual([
+      expect(Object.values(nonZero(series[0].buckets)), when).toEqual([
         { earned_amount: 1000, earned_count: 1, refunded_amount: 300, refunded_count: 2 },
       ]);
       expect(series[0].buckets[0]).toMatchObject({ paid_amount: null, returned_count: null });
       await keepHouse(world, 'commission series');
     }
-    expect(await world.query(MISTOLD)).toEqual([]);
+    expect(await world.query(WRONG_HISTORY)).toEqual([]);
   });
 
   test.each([
@@ -170,8 +172,8 @@ describe('deliveries over time', () => {
         ...{ from: `${day}T00:00:00.000Z`, to: new Date(Date.parse(day) + 86_400_000).toISOString() },
       });
       expect(body.buckets).toHaveLength(24);
-      const told = body.buckets.map(({ starts_at: _, ...counts }: Json) => counts);
-      expect(told.slice(0, 4), when).toEqual([
+      const shown = body.buckets.map(({ starts_at: _, ...counts }: Json) => counts);
+      expect(shown.slice(0, 4), when).toEqual([
         NOTHING,
         {
           ...{ ...some, published: 2, failed: 1, attempts: 2 },

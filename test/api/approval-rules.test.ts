@@ -10,15 +10,15 @@ import { ARENAS, inArena, staggered } from '../races/support.ts';
 import { type Api, apiOf } from '../support/api.ts';
 import { useAccount, useWorld } from '../support/world.ts';
 import {
+  anonymousSenders,
   approve,
   as,
   follow,
   invite,
-  nobodysWays,
   type SendRequest,
-  type Somebody,
-  somebody,
-  waysOf,
+  type SignedInUser,
+  sendersOf,
+  signInUser,
   withOperator,
 } from './approval-support.ts';
 import {
@@ -36,19 +36,19 @@ import {
 const world = useWorld();
 const api = useAccount(world);
 
-const owner = () => somebody(world, api, 'owner');
-const setApproval = async (value: 'second_person' | 'none', way: SendRequest = api.request) =>
-  expect((await way('PATCH', '/v2/account', { body: { approval: value } })).status).toBe(200);
-const approvalOf = async (id: string, way: SendRequest = api.request): Promise<Json> => {
-  const answer = await way('GET', `${PAYOUTS}/${id}/approval`);
+const owner = () => signInUser(world, api, 'owner');
+const setApproval = async (value: 'second_person' | 'none', send: SendRequest = api.request) =>
+  expect((await send('PATCH', '/v2/account', { body: { approval: value } })).status).toBe(200);
+const approvalOf = async (id: string, send: SendRequest = api.request): Promise<Json> => {
+  const answer = await send('GET', `${PAYOUTS}/${id}/approval`);
   expect(answer.status, answer.text).toBe(200);
   return answer.body;
 };
 const current = async (): Promise<Json> => (await api.get(`${PAYOUTS}/current`)).body;
 const complete = ({ id, affiliates: [line] }: Json) =>
   api.put(`${PAYOUTS}/${id}`, { commissions: [{ affiliate_id: line.affiliate_id, is_paid: true }] });
-const create = async (way: SendRequest): Promise<Json> => {
-  const made = await way('POST', PAYOUTS);
+const create = async (send: SendRequest): Promise<Json> => {
+  const made = await send('POST', PAYOUTS);
   expect(made.status, made.text).toBe(201);
   return made.body;
 };
@@ -109,31 +109,33 @@ const CHANGES: Readonly<Record<Change, Readonly<Record<string, Request>>>> = {
 };
 
 /** How a user gets access: the invited user. `before` is a user from before the payout. */
-const LET_IN: Readonly<Record<AccessChange, (way: SendRequest, before: Somebody) => Promise<Somebody>>> = {
-  invited: (way) => invite(world, way),
-  promoted: async (way, before) => {
-    const raised = await way('PATCH', `/v2/users/${before.id}`, { body: { role: 'owner' } });
+const GIVE_ACCESS: Readonly<
+  Record<AccessChange, (send: SendRequest, before: SignedInUser) => Promise<SignedInUser>>
+> = {
+  invited: (send) => invite(world, send),
+  promoted: async (send, before) => {
+    const raised = await send('PATCH', `/v2/users/${before.id}`, { body: { role: 'owner' } });
     expect(raised.status, raised.text).toBe(200);
     return before;
   },
-  linked: async (way, before) => {
-    const made = await way('POST', `/v2/users/${before.id}/reset-password`);
+  linked: async (send, before) => {
+    const made = await send('POST', `/v2/users/${before.id}/reset-password`);
     expect(made.status, made.text).toBe(200);
     return follow(world, before.id, made.body.reset_url);
   },
 };
 /** The first request of an event, sent by this actor. */
-const change = (way: SendRequest, event: Change, owed: Owed) => {
+const change = (send: SendRequest, event: Change, owed: Owed) => {
   const [request] = Object.values(CHANGES[event]) as [Request];
-  return way(...request(owed));
+  return send(...request(owed));
 };
-const ACCESS = Object.keys(LET_IN) as AccessChange[];
+const ACCESS = Object.keys(GIVE_ACCESS) as AccessChange[];
 
 /** Expects a rule for a payout: `about` is the person it bars, the others took no part in it. */
 async function expectEffect(
   { effect, reason, you, they, because }: ApprovalRule,
   payout: Json,
-  { about, others: [one, other] }: { about: Somebody; others: readonly [Somebody, Somebody] },
+  { about, others: [one, other] }: { about: SignedInUser; others: readonly [SignedInUser, SignedInUser] },
 ): Promise<void> {
   const standing = await approvalOf(payout.id);
   const entry = (id: string) => standing.approvers.find(({ user_id }: Json) => user_id === id);
@@ -143,7 +145,7 @@ async function expectEffect(
       can_approve: false,
       barred_because: [{ reason, message: `they ${they}` }],
     });
-    const seen = (await approvalOf(payout.id, about.way)).approvers;
+    const seen = (await approvalOf(payout.id, about.send)).approvers;
     expect(seen.find(({ user_id }: Json) => user_id === about.id).barred_because[0].message).toBe(
       `you ${you}`,
     );
@@ -179,7 +181,7 @@ async function expectEffect(
 async function expectBarredFromTwo(
   { reason, you }: ApprovalRule,
   payout: Json,
-  { about, others: [one, other] }: { about: Somebody; others: readonly [Somebody, Somebody] },
+  { about, others: [one, other] }: { about: SignedInUser; others: readonly [SignedInUser, SignedInUser] },
 ): Promise<void> {
   expectRefusal(await approve(about, payout), 403, reason ?? '', you ?? '');
   expect((await approve(one, payout)).body.approval.status).toBe('waiting');
@@ -190,9 +192,9 @@ describe('the creator of a payout', () => {
   test('cannot approve it, however they created it', async () => {
     await setApproval('second_person');
     const [ann, bob, carol] = [await owner(), await owner(), await owner()];
-    for (const [name, way] of Object.entries(await waysOf(world, api, ann))) {
+    for (const [name, send] of Object.entries(await sendersOf(world, api, ann))) {
       await owe();
-      const payout = await create(way);
+      const payout = await create(send);
       await expectEffect(ruleOf('created', 'person'), payout, { about: ann, others: [bob, carol] });
       expect((await approvalOf(payout.id)).changes[0], name).toMatchObject({
         ...{ change: 'created', user_id: ann.id, actor_id: payout.created_by },
@@ -204,9 +206,9 @@ describe('the creator of a payout', () => {
     await setApproval('second_person');
     const [ann, bob, carol] = [await owner(), await owner(), await owner()];
     await withOperator(world, api, async (operator) => {
-      for (const way of Object.values(await nobodysWays(world, api, operator))) {
+      for (const send of Object.values(await anonymousSenders(world, api, operator))) {
         await owe();
-        const payout = await create(way);
+        const payout = await create(send);
         await expectEffect(ruleOf('created', 'program'), payout, { about: ann, others: [bob, carol] });
       }
     });
@@ -217,17 +219,17 @@ describe.each(Object.keys(CHANGES) as Change[])('a payout that was %s later', (e
   test('cannot be approved by the person who changed it, however they did', async () => {
     await setApproval('second_person');
     const [ann, bob, carol, dave] = [await owner(), await owner(), await owner(), await owner()];
-    const ways = await waysOf(world, api, ann);
+    const senders = await sendersOf(world, api, ann);
     const [first, ...further] = Object.values(CHANGES[event]) as [Request, ...Request[]];
     // every way with one request, and every request from a signed-in user
     const cases = [
-      ...Object.values(ways).map((way) => [way, first] as const),
-      ...further.map((request) => [ways['signed in'], request] as const),
+      ...Object.values(senders).map((send) => [send, first] as const),
+      ...further.map((request) => [senders['signed in'], request] as const),
     ];
-    for (const [way, request] of cases) {
+    for (const [send, request] of cases) {
       const owed = await owe();
-      await create(bob.way);
-      const changed = await way(...request(owed));
+      await create(bob.send);
+      const changed = await send(...request(owed));
       expect([200, 201], changed.text).toContain(changed.status);
       const payout = await current();
       expect(payout.revision).toBe(2);
@@ -242,10 +244,10 @@ describe.each(Object.keys(CHANGES) as Change[])('a payout that was %s later', (e
     await setApproval('second_person');
     const [ann, bob, carol, dave] = [await owner(), await owner(), await owner(), await owner()];
     await withOperator(world, api, async (operator) => {
-      for (const way of Object.values(await nobodysWays(world, api, operator))) {
+      for (const send of Object.values(await anonymousSenders(world, api, operator))) {
         const owed = await owe();
-        await create(bob.way);
-        const changed = await change(way, event, owed);
+        await create(bob.send);
+        const changed = await change(send, event, owed);
         expect([200, 201], changed.text).toContain(changed.status);
         const payout = await current();
         await expectEffect(ruleOf(event, 'program'), payout, { about: ann, others: [carol, dave] });
@@ -259,44 +261,44 @@ describe.each(ACCESS)('a user who was %s since the payout was created', (event) 
     await setApproval('second_person');
     await owe();
     const [ann, bob, carol, dave] = [await owner(), await owner(), await owner(), await owner()];
-    return { ann, bob, carol, dave, eve: await somebody(world, api, 'member') };
+    return { ann, bob, carol, dave, eve: await signInUser(world, api, 'member') };
   };
 
   test('by its creator, by someone who changed it, or by someone they gave access, cannot approve it', async () => {
     const { ann, bob, carol, dave, eve } = await people();
-    const payout = await create(ann.way);
+    const payout = await create(ann.send);
     const rule = ruleOf(event, 'author');
     const of = { others: [carol, dave] as const };
-    await expectEffect(rule, payout, { about: await LET_IN[event](ann.way, eve), ...of });
+    await expectEffect(rule, payout, { about: await GIVE_ACCESS[event](ann.send, eve), ...of });
 
     const owed = await owe();
-    await create(ann.way);
-    await change(bob.way, 'reduced', owed);
-    const next = await somebody(world, api, 'member');
-    await expectEffect(rule, await current(), { about: await LET_IN[event](bob.way, next), ...of });
+    await create(ann.send);
+    await change(bob.send, 'reduced', owed);
+    const next = await signInUser(world, api, 'member');
+    await expectEffect(rule, await current(), { about: await GIVE_ACCESS[event](bob.send, next), ...of });
 
     await owe();
-    const third = await create(ann.way);
-    const friend = await invite(world, ann.way, 'owner');
-    const last = await somebody(world, api, 'member');
-    await expectEffect(rule, third, { about: await LET_IN[event](friend.way, last), ...of });
+    const third = await create(ann.send);
+    const friend = await invite(world, ann.send, 'owner');
+    const last = await signInUser(world, api, 'member');
+    await expectEffect(rule, third, { about: await GIVE_ACCESS[event](friend.send, last), ...of });
   });
 
   test('by the command line that created it, cannot approve it', async () => {
     const { carol, dave, eve } = await people();
     await withOperator(world, api, async (operator) => {
       const payout = await create(operator);
-      const about = await LET_IN[event](operator, eve);
+      const about = await GIVE_ACCESS[event](operator, eve);
       await expectBarredFromTwo(ruleOf(event, 'author'), payout, { about, others: [carol, dave] });
     });
   });
 
   test('by a key before approval was required, cannot approve it', async () => {
     const { ann, bob, carol, dave, eve } = await people();
-    await setApproval('none', ann.way);
-    const payout = await create(bob.way);
-    const key = (await waysOf(world, api, carol))['with their key'];
-    const about = await LET_IN[event](key, eve);
+    await setApproval('none', ann.send);
+    const payout = await create(bob.send);
+    const key = (await sendersOf(world, api, carol))['with their key'];
+    const about = await GIVE_ACCESS[event](key, eve);
     await setApproval('second_person');
     await expectEffect(ruleOf(event, 'key'), payout, { about, others: [carol, dave] });
   });
@@ -304,21 +306,21 @@ describe.each(ACCESS)('a user who was %s since the payout was created', (event) 
   test('by anyone, cannot approve it while two people must, because each of them may have created it', async () => {
     const { carol, dave, eve } = await people();
     const payout = await create(api.request);
-    const about = await LET_IN[event](carol.way, eve);
+    const about = await GIVE_ACCESS[event](carol.send, eve);
     await expectBarredFromTwo(ruleOf(event, 'anybody'), payout, { about, others: [carol, dave] });
   });
 
   test('by an owner who took no part in it, or on the command line, can approve it', async () => {
     const { ann, carol, dave, eve } = await people();
     const of = { others: [carol, dave] as const };
-    const payout = await create(ann.way);
+    const payout = await create(ann.send);
     const rule = ruleOf(event, 'uninvolved');
-    await expectEffect(rule, payout, { about: await LET_IN[event](carol.way, eve), ...of });
+    await expectEffect(rule, payout, { about: await GIVE_ACCESS[event](carol.send, eve), ...of });
     await owe();
-    const second = await create(ann.way);
-    const next = await somebody(world, api, 'member');
+    const second = await create(ann.send);
+    const next = await signInUser(world, api, 'member');
     await withOperator(world, api, async (operator) => {
-      await expectEffect(rule, second, { about: await LET_IN[event](operator, next), ...of });
+      await expectEffect(rule, second, { about: await GIVE_ACCESS[event](operator, next), ...of });
     });
   });
 });
@@ -337,12 +339,12 @@ test('a new name, a lower role and an earlier approval bar nobody', async () => 
   await setApproval('second_person');
   await owe();
   const [ann, bob] = [await owner(), await owner()];
-  const payout = await create(ann.way);
+  const payout = await create(ann.send);
   for (const body of [{ name: 'Another Name' }, { role: 'member' }]) {
-    expect((await ann.way('PATCH', `/v2/users/${bob.id}`, { body })).status).toBe(200);
+    expect((await ann.send('PATCH', `/v2/users/${bob.id}`, { body })).status).toBe(200);
   }
   expect((await approve(bob, payout)).body.approval.status).toBe('approved');
-  expect((await ann.way('PATCH', `/v2/users/${bob.id}`, { body: { role: 'owner' } })).status).toBe(200);
+  expect((await ann.send('PATCH', `/v2/users/${bob.id}`, { body: { role: 'owner' } })).status).toBe(200);
   expect((await current()).approval.status).toBe('approved');
   await completePayout(api, payout);
 });
@@ -357,7 +359,7 @@ test('a change voids the first of two approvals, and so does a rejection', async
   const changed = await current();
   expect((await approvalOf(payout.id)).approvals).toEqual([]);
   expect((await approve(carol, changed)).body.approval.status).toBe('waiting');
-  const rejected = await bob.way('POST', `${PAYOUTS}/${payout.id}/reject`, { body: { revision: 2 } });
+  const rejected = await bob.send('POST', `${PAYOUTS}/${payout.id}/reject`, { body: { revision: 2 } });
   expect(rejected.body.approval).toMatchObject({ status: 'rejected', decided_by: bob.id });
   expect((await approve(bob, changed)).body.approval).toEqual({
     ...{ status: 'waiting', decided_by: null, decided_at: null, note: null },
@@ -373,7 +375,7 @@ test('two approvals count only while both people may approve', async () => {
   const [ann, bob, carol] = [await owner(), await owner(), await owner()];
   await approve(bob, payout);
   await approve(carol, payout);
-  await ann.way('PATCH', `/v2/users/${bob.id}`, { body: { role: 'viewer' } });
+  await ann.send('PATCH', `/v2/users/${bob.id}`, { body: { role: 'viewer' } });
   expectRefusal(await complete(payout), 409, 'approval_missing', 'one of two has');
   expect((await approvalOf(payout.id)).approvals.map(({ user_id }: Json) => user_id)).toEqual([carol.id]);
   expect((await approve(ann, payout)).body.approval).toMatchObject({
@@ -386,7 +388,7 @@ test('a revision that a server of an earlier version raised needs two people', a
   await setApproval('second_person');
   await owe();
   const [ann, bob, carol] = [await owner(), await owner(), await owner()];
-  const { id } = await create(ann.way);
+  const { id } = await create(ann.send);
   await world.query(`update payouts set revision = revision + 1 where public_id('po', id) = $1`, [id]);
   const payout = await current();
   expect(await approvalOf(id)).toMatchObject({
@@ -414,9 +416,9 @@ describe.each(ARENAS)('$name', (arena) => {
         const shop = await place.otherAccount(`gap ${gap}`);
         await shop.patch('/v2/account', { approval: 'second_person' });
         const people = [];
-        for (let count = 0; count < 3; count += 1) people.push(await somebody(place, shop));
-        const [ann, bob, carol] = people as [Somebody, Somebody, Somebody];
-        const at = (who: Somebody, index: number) => ({ way: as(who, { url: racer(index).url }) });
+        for (let count = 0; count < 3; count += 1) people.push(await signInUser(place, shop));
+        const [ann, bob, carol] = people as [SignedInUser, SignedInUser, SignedInUser];
+        const at = (who: SignedInUser, index: number) => ({ send: as(who, { url: racer(index).url }) });
 
         const { affiliate } = await owe(shop);
         const first = (await shop.post(PAYOUTS)).body;
@@ -428,14 +430,14 @@ describe.each(ARENAS)('$name', (arena) => {
         await completePayout(shop, first);
 
         await owe(shop);
-        const second = (await at(carol, 0).way('POST', PAYOUTS)).body;
+        const second = (await at(carol, 0).send('POST', PAYOUTS)).body;
         const [line] = second.affiliates;
         const [approved, changed, paid] = await race(() =>
           staggered(
             gap,
             () => approve(at(ann, 0), second),
             () =>
-              at(ann, 1).way('PATCH', `/v2/affiliates/${line.affiliate_id}`, {
+              at(ann, 1).send('PATCH', `/v2/affiliates/${line.affiliate_id}`, {
                 body: { paypal_email: `elsewhere-${gap}@example.com` },
               }),
             () =>

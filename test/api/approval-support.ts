@@ -21,30 +21,30 @@ export function as({ cookie, csrf }: Pick<Person, 'cookie' | 'csrf'>, { url }: {
 }
 
 /** A user with a session, and the API as they call it. */
-export interface Somebody extends Person {
-  readonly way: SendRequest;
+export interface SignedInUser extends Person {
+  readonly send: SendRequest;
 }
 
 /** Creates a signed-in user without an invitation. */
-export async function somebody(world: World, api: Api, role: Role = 'owner'): Promise<Somebody> {
+export async function signInUser(world: World, api: Api, role: Role = 'owner'): Promise<SignedInUser> {
   const made = await signedIn(world, { role, api });
-  return { ...made, way: as(made, world) };
+  return { ...made, send: as(made, world) };
 }
 
 /** A key that an actor creates. */
-async function keyBy(way: SendRequest, name: string): Promise<string> {
-  const made = await way('POST', '/v2/api-keys', { body: { name } });
+async function keyBy(send: SendRequest, name: string): Promise<string> {
+  const made = await send('POST', '/v2/api-keys', { body: { name } });
   if (made.status !== 201) throw new Error(made.text);
   return made.body.key;
 }
 
 /** Every way in which a known person acts, by name. */
-export async function waysOf(world: World, api: Api, { way, ...person }: Somebody) {
-  const own = await keyBy(way, unique('own'));
+export async function sendersOf(world: World, api: Api, { send, ...person }: SignedInUser) {
+  const own = await keyBy(send, unique('own'));
   const further = await keyBy(apiOf(world.url, own).request, unique('made with own'));
   const { access_token } = await tokensFor(world, person, await register(api));
   return {
-    'signed in': way,
+    'signed in': send,
     'with their key': apiOf(world.url, own).request,
     'with a key that their key made': apiOf(world.url, further).request,
     'by an application they let in': apiOf(world.url, access_token).request,
@@ -52,7 +52,7 @@ export async function waysOf(world: World, api: Api, { way, ...person }: Somebod
 }
 
 /** Every way in which an unknown person acts, by name. */
-export async function nobodysWays(world: World, api: Api, operator: SendRequest) {
+export async function anonymousSenders(world: World, api: Api, operator: SendRequest) {
   const further = await keyBy(api.request, 'made with a key');
   return {
     'with a key that belongs to nobody': api.request,
@@ -82,7 +82,7 @@ export async function withOperator<Result>(
 }
 
 /** Follows a link to set a password; returns the signed-in user. */
-export async function follow(world: World, id: string, url: string): Promise<Somebody> {
+export async function follow(world: World, id: string, url: string): Promise<SignedInUser> {
   const browser = browserAt(world.url);
   const answer = await browser.submit('/password', {
     token: tokenIn(url),
@@ -91,18 +91,18 @@ export async function follow(world: World, id: string, url: string): Promise<Som
   });
   if (answer.status !== 303) throw new Error(`the link did not work: ${answer.text}`);
   const session = { id, cookie: browser.cookie() ?? '', csrf: await browser.token() };
-  return { ...session, way: as(session, world) };
+  return { ...session, send: as(session, world) };
 }
 
 let invited = 0;
 /** Invites a user, who accepts. */
-export async function invite(world: World, way: SendRequest, role: Role = 'member'): Promise<Somebody> {
+export async function invite(world: World, send: SendRequest, role: Role = 'member'): Promise<SignedInUser> {
   const email = `invited-${++invited}@example.com`;
-  const made = await way('POST', '/v2/users', { body: { email, name: 'Eve', role } });
+  const made = await send('POST', '/v2/users', { body: { email, name: 'Eve', role } });
   if (made.status !== 201) throw new Error(made.text);
   return follow(world, made.body.id, made.body.invitation_url);
 }
 
 /** Approves a payout. */
-export const approve = ({ way }: Pick<Somebody, 'way'>, { id, revision }: Json) =>
-  way('POST', `${PAYOUTS}/${id}/approve`, { body: { revision } });
+export const approve = ({ send }: Pick<SignedInUser, 'send'>, { id, revision }: Json) =>
+  send('POST', `${PAYOUTS}/${id}/approve`, { body: { revision } });

@@ -137,12 +137,12 @@ describe('an approval is refused', () => {
     const first = (await as(owner)('POST', '/v2/api-keys', { body: { name: 'first' } })).body.key;
     const second = (await apiOf(world.url, first).post('/v2/api-keys', { name: 'second' })).body.key;
     const { access_token } = await tokensFor(world, owner, await register(api));
-    const ways: Api['request'][] = [
+    const senders: Api['request'][] = [
       as(owner),
       ...[first, second, access_token].map((key) => apiOf(world.url, key).request),
     ];
-    for (const way of ways) {
-      const made = await way('POST', PAYOUTS);
+    for (const send of senders) {
+      const made = await send('POST', PAYOUTS);
       expect(made.status, made.text).toBe(201);
       await nothingChanges(world, async () => {
         expectRefusal(await decide(owner, 'approve', made.body), 403, 'approver_is_creator', 'somebody else');

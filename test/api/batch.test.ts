@@ -56,8 +56,8 @@ describe('a batch', () => {
     expect(answer.body.items[1].commission).toEqual(known);
     for (const { commission } of answer.body.items)
       expect((await api.get(`${COMMISSIONS}/${commission.id}`)).body).toEqual(commission);
-    const told = await eventsOf(world, api, 'commissions.imported');
-    expect(told.map(({ payload }) => payload.data)).toEqual([
+    const events = await eventsOf(world, api, 'commissions.imported');
+    expect(events.map(({ payload }) => payload.data)).toEqual([
       {
         object: 'commission_import',
         source: 'batch',

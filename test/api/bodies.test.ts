@@ -143,11 +143,11 @@ describe('a required field', () => {
 });
 
 test('every operation with a JSON body is tested here', () => {
-  const asked = new Set(CASES.map(({ operation }) => `${operation.method} ${operation.path}`));
+  const tested = new Set(CASES.map(({ operation }) => `${operation.method} ${operation.path}`));
   const all = OPERATIONS.filter(({ requestBody }) => requestBody?.content['application/json']);
   // only bodies without any field cannot be wrong
   for (const { method, path, requestBody } of all) {
     const schema: Json = requestBody?.content['application/json']?.schema;
-    if (Object.keys(schema.properties).length > 0) expect(asked).toContain(`${method} ${path}`);
+    if (Object.keys(schema.properties).length > 0) expect(tested).toContain(`${method} ${path}`);
   }
 });

@@ -171,11 +171,11 @@ test('payouts of an earlier version name the schedule whose last run created the
        from payouts p join accounts a on a.id = p.account_id where p.number = 2 and a.name = 'Shop'`,
     );
     await migrate();
-    const told = await query(
+    const payouts = await query(
       `select a.name, p.number::int, s.name as schedule from payouts p join accounts a on a.id = p.account_id
        left join payout_schedules s on s.account_id = p.account_id and s.id = p.schedule_id order by a.name, p.number`,
     );
-    expect(told).toEqual([
+    expect(payouts).toEqual([
       { name: 'Other', number: 1, schedule: null },
       { name: 'Other', number: 2, schedule: null },
       { name: 'Shop', number: 1, schedule: null },

@@ -71,13 +71,13 @@ test('a default and destinations for single currencies are replaced and removed 
   await put(id, { ...ACH, currency: 'usd' });
   await put(id, { type: 'wise', currency: null });
   const types = async () => (await current(id)).map(({ currency, type }) => `${currency} ${type}`);
-  const told = async () => (await api.get(`${AFFILIATES}/${id}`)).body.destination_type;
+  const typeShown = async () => (await api.get(`${AFFILIATES}/${id}`)).body.destination_type;
   expect(await types()).toEqual(['null wise', 'eur sepa', 'usd ach']);
-  expect(await told()).toBe('wise');
+  expect(await typeShown()).toBe('wise');
   expect((await api.delete(`${at(id)}?currency=EUR`)).status).toBe(204);
   expect((await api.delete(at(id))).status).toBe(204);
   expect(await types()).toEqual(['usd ach']);
-  expect(await told()).toBe('ach');
+  expect(await typeShown()).toBe('ach');
   expectRefusal(await api.delete(at(id)), 404, 'resource_missing', 'destination');
   expectRefusal(await api.delete(`${at(id)}?currency=xyz`), 400, 'invalid_query', 'currency');
 });

@@ -59,9 +59,9 @@ test.each(KEPT)('$operationId is not sent again to a client that has it', async 
 
 test.each(KEPT)('the ETag of our $operationId matches nothing of another account', async (operation) => {
   const [mine, foreign] = [await api.get(pathOf(operation, ids)), await other.get(pathOf(operation, theirs))];
-  const asked = await look(pathOf(operation, theirs), tagOf(mine), 'GET', other);
+  const answer = await look(pathOf(operation, theirs), tagOf(mine), 'GET', other);
   // the catalogue of types is the same for everyone; nobody there has our own id
-  expect(asked.status).toBe(mine.text === foreign.text ? 304 : foreign.status);
+  expect(answer.status).toBe(mine.text === foreign.text ? 304 : foreign.status);
   const missing = await look(pathOf(operation, theirs), tagOf(foreign));
   if (operation.pathParameters.length > 0) expect(missing.status).toBe(404);
 });

@@ -314,7 +314,7 @@ export function parseCsv(text: string): string[][] {
 }
 
 /** A requirement that no schema states: an affiliate has three names, and one of them is needed. */
-const unsaid = (schema: Json): string[] =>
+const alsoRequired = (schema: Json): string[] =>
   'affiliate_external_id' in (schema.properties ?? {}) ? ['affiliate_id'] : [];
 
 /** The smallest value that a schema of the description accepts. */
@@ -325,7 +325,7 @@ export function sample(schema: Json): Json {
   switch (schema.type) {
     case 'object':
       return Object.fromEntries(
-        [...(schema.required ?? []), ...unsaid(schema)].map((name: string) => [
+        [...(schema.required ?? []), ...alsoRequired(schema)].map((name: string) => [
           name,
           sample(schema.properties[name]),
         ]),

@@ -28,7 +28,11 @@ const sales = (file: string | Uint8Array, query = '') => api.upload(`${COMMISSIO
 const people = (file: string | Uint8Array, query = '') => api.upload(`${AFFILIATES}/import${query}`, file);
 
 /** The file is refused as a whole, also with --dry-run and --partial, and every row stays. */
-async function refusedWhole(upload: typeof sales, file: string | Uint8Array, message: string): Promise<void> {
+async function expectRefusedWhole(
+  upload: typeof sales,
+  file: string | Uint8Array,
+  message: string,
+): Promise<void> {
   await nothingChanges(world, async () => {
     for (const query of ['', '?dry_run=true', '?partial=true']) {
       const answer = await upload(file, query);
@@ -138,7 +142,7 @@ describe('a file of commissions is refused, by line and column, with', () => {
       'line 2, column description, character 10: the quote that opens here is not closed: more than 1048576 characters',
     ],
   ])('%s', async (_, file, message) => {
-    await refusedWhole(sales, file, message);
+    await expectRefusedWhole(sales, file, message);
   });
 
   test('a byte that is not UTF-8 far down, whatever precedes it', async () => {
@@ -147,7 +151,7 @@ describe('a file of commissions is refused, by line and column, with', () => {
       (_, index) => `c${index},ada,1,"é🎉\n${'ü'.repeat(index % 3)}"\n`,
     );
     const file = Buffer.concat([Buffer.from(SALES + lines.join('')), latin1('x,ada,1,Zoë\n')]);
-    await refusedWhole(
+    await expectRefusedWhole(
       sales,
       file,
       'line 120002, column description, character 11: the byte EB is not UTF-8',
@@ -250,7 +254,7 @@ describe('a file of affiliates is refused, by line and column, with', () => {
       'line 2, column email: the file ends here without a line end',
     ],
   ])('%s', async (_, file, message) => {
-    await refusedWhole(people, file, message);
+    await expectRefusedWhole(people, file, message);
   });
 
   test.each([

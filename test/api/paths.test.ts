@@ -55,8 +55,8 @@ beforeAll(async () => {
   const tested = await api.post(`${ENDPOINTS}/${endpoint}/test`);
   const recovery = await api.post(`${ENDPOINTS}/${endpoint}/recover`, { since: '2020-01-01' });
   const imported = await api.upload('/v2/imports?kind=affiliates', 'email\nfile@example.com\n');
-  const told = { name: 'ops', format: 'slack', url: 'http://127.0.0.1:9/alerts', kinds: [] };
-  const channel = await api.post('/v2/alert-channels', told);
+  const fields = { name: 'ops', format: 'slack', url: 'http://127.0.0.1:9/alerts', kinds: [] };
+  const channel = await api.post('/v2/alert-channels', fields);
   const refund = await api.post('/v2/affiliates/refunds', { external_id: 'late', order_id: 'late' });
   ids = {
     affiliate_id: affiliate.id,

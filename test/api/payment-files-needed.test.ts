@@ -135,9 +135,9 @@ test('a file for each method and currency, whom it pays and leaves out, and who 
     in_several_files: [],
   });
   // everyone is in exactly one of them
-  const told = [...body.files, ...body.by_hand];
+  const ways = [...body.files, ...body.by_hand];
   for (const { currency, amount } of (await api.get(`${PAYOUTS}/${payout.id}`)).body.totals) {
-    const parts = told.filter((each) => each.currency === currency);
+    const parts = ways.filter((each) => each.currency === currency);
     expect(parts.reduce((sum, each) => sum + each.amount + (each.skipped_amount ?? 0), 0)).toBe(amount);
   }
   // and each equals the downloaded file
@@ -218,7 +218,7 @@ test('an outdated file lists whom it pays otherwise than the payout does now, fo
   const taken = await api.post(`${COMMISSIONS}/${sale.id}/refund`, { external_id: 'less', amount: 4000 });
   expect(taken.status, taken.text).toBe(201);
   expect((await api.post(`${COMMISSIONS}/${lost.id}/void`, {})).status).toBe(200);
-  const told = async () => {
+  const changesShown = async () => {
     const { files, summary_downloads } = await needed(payout.id);
     return [...files.map(({ downloads }: Json) => downloads), summary_downloads].map((all: Json[]) =>
       all.map(({ change_count, changes }) => [change_count, changes]),
@@ -228,7 +228,7 @@ test('an outdated file lists whom it pays otherwise than the payout does now, fo
     { affiliate_id: less, name: null, amount_then: 10_000, amount_now: 6000 },
     { affiliate_id: gone, name: 'Zoë King', amount_then: 700, amount_now: null },
   ];
-  expect(await told()).toEqual([
+  expect(await changesShown()).toEqual([
     [[null, []]], // the file of the euros has not changed
     [
       [2, changes],
@@ -237,11 +237,11 @@ test('an outdated file lists whom it pays otherwise than the payout does now, fo
     [[null, []]],
   ]);
   await download(payout.id, 'paypal', '?currency=usd');
-  expect((await told())[1]).toEqual(Array(3).fill([null, []]));
+  expect((await changesShown())[1]).toEqual(Array(3).fill([null, []]));
   // a line that can no longer be paid is not in the file now
   await api.patch(`${AFFILIATES}/${same}`, { is_ready_for_payout: false });
   await api.post(`${COMMISSIONS}/${sale.id}/refund`, { external_id: 'again', amount: 1 });
-  expect((await told())[1]?.[0]).toEqual([
+  expect((await changesShown())[1]?.[0]).toEqual([
     2,
     [
       { affiliate_id: less, name: null, amount_then: 6000, amount_now: 5999 },

@@ -477,13 +477,13 @@ describe('the options of a file', () => {
       for (const { id } of [others, last]) await makeCommission(api, id, { amount: 100 });
       const payout = await makePayout(api);
       // affiliates left out are in no part, and do not count
-      const asked = 'allow_skipped=true';
+      const query = 'allow_skipped=true';
       const total = (limit + 1).toString();
-      expectRefusal(await ask(payout.id, format, asked), 400, 'several_parts', total, '2 parts', '1 to 2');
-      expectRefusal(await ask(payout.id, format, `${asked}&part=3`), 400, 'no_such_part', 'at most 2', total);
+      expectRefusal(await ask(payout.id, format, query), 400, 'several_parts', total, '2 parts', '1 to 2');
+      expectRefusal(await ask(payout.id, format, `${query}&part=3`), 400, 'no_such_part', 'at most 2', total);
       const parts = [
-        await get(payout.id, format, `${asked}&part=1`),
-        await get(payout.id, format, `${asked}&part=2`),
+        await get(payout.id, format, `${query}&part=1`),
+        await get(payout.id, format, `${query}&part=2`),
       ];
       expect(parts.map((part) => rowsOf(part).length)).toEqual([limit, 1]);
       const day = payout.as_of.slice(0, 10);

@@ -334,8 +334,8 @@ test('every change of a payout publishes one event that shows it as GET does', a
   await completePayout(api, revised);
   const paid = (await api.get(`${PAYOUTS}/${payout.id}`)).body;
   expect(await newestEvent(world, api, 'payout.paid')).toEqual(withoutLists(paid));
-  const told = (await eventsOf(world, api)).map(({ type }) => type);
-  expect(told).toEqual([
+  const types = (await eventsOf(world, api)).map(({ type }) => type);
+  expect(types).toEqual([
     'affiliate.created',
     'commission.created',
     'payout.created',

@@ -70,9 +70,9 @@ describe('a published event', () => {
     const event = await get(id);
     expect(event.deliveries).toEqual({ pending: 0, held: 1, delivered: 1, failed: 2, filtered: 0 });
     const log = await allOf(api, `${EVENT_LOG}?sort=id`);
-    const told = log.filter((each) => each.id === id);
+    const deliveries = log.filter((each) => each.id === id);
     expect(event.sent_to.map(({ url: _, ...record }: { url: string }) => record)).toEqual(
-      told.toSorted((a, b) => (a.webhook_endpoint_id < b.webhook_endpoint_id ? -1 : 1)),
+      deliveries.toSorted((a, b) => (a.webhook_endpoint_id < b.webhook_endpoint_id ? -1 : 1)),
     );
     expect(event.not_sent_to).toEqual([]);
   });

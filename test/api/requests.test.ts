@@ -40,7 +40,7 @@ function exchange(lines: readonly string[]): Promise<string> {
 }
 
 const allowed = (headers: Headers) => headers.get('allow')?.split(', ').toSorted();
-const told = (headers: Headers) =>
+const stable = (headers: Headers) =>
   [...headers].filter(
     ([name]) => !/^(date|payhook-request-id|transfer-encoding|connection|keep-alive)$/.test(name),
   );
@@ -55,7 +55,7 @@ describe('HEAD is GET without a body', () => {
       const got = await api.get(at);
       const head = await api.request('HEAD', at);
       expect([head.status, head.text]).toEqual([got.status, '']);
-      expect(told(head.headers)).toEqual(told(got.headers));
+      expect(stable(head.headers)).toEqual(stable(got.headers));
     },
   );
 

@@ -162,12 +162,12 @@ test('a file cut off anywhere is refused, or reports nothing that the whole file
         continue;
       }
       expect(answer.status, answer.text).toBe(201);
-      const said = outcomes(answer.body).map(String);
-      expect(said.filter((each: string) => !expected.includes(each))).toEqual([]);
+      const found = outcomes(answer.body).map(String);
+      expect(found.filter((each: string) => !expected.includes(each))).toEqual([]);
       // a message is whole then; a table was cut off after a line, and has no result for later ones
       if (String(whole).startsWith('<')) expect(String(whole.subarray(at)).trim(), kind).toBe('');
       else expect(whole[at - 1], kind).toBe(10);
-      expect(answer.body.counts.unanswered, kind).toBe(3 - said.length);
+      expect(answer.body.counts.unanswered, kind).toBe(3 - found.length);
     }
   }
 });

@@ -206,8 +206,8 @@ describe('a return that was booked by mistake', () => {
     ]);
     const adjustment = (await api.get(`${COMMISSIONS}/${wrong.commission_id}`)).body;
     expect(adjustment).toMatchObject({ status: 'voided', void_reason: 'the return was undone' });
-    const told = await eventsOf(world, api, 'commission.voided');
-    expect(told.map(({ payload }) => payload.data.id)).toEqual([wrong.commission_id]);
+    const events = await eventsOf(world, api, 'commission.voided');
+    expect(events.map(({ payload }) => payload.data.id)).toEqual([wrong.commission_id]);
     await refused(() => undo(b, wrong.id), 409, 'return_is_undone');
     // an amount that was undone can be returned after all
     expect((await giveBack(b, { amount: 1300 })).body).toMatchObject({ returned_amount: 2000 });

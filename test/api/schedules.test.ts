@@ -246,9 +246,9 @@ test('the last person who changed the schedule cannot approve its payouts; anoth
 });
 
 test('people are notified of a prepared payout, of none, and of one that waits for approval, each once', async () => {
-  const told = { name: 'ops', format: 'slack', url: 'http://127.0.0.1:9/alerts', kinds: [] };
+  const fields = { name: 'ops', format: 'slack', url: 'http://127.0.0.1:9/alerts', kinds: [] };
   const kinds = ['payout_prepared', 'schedule_skipped', 'approval_waiting'];
-  const channel = await api.post('/v2/alert-channels', { ...told, kinds });
+  const channel = await api.post('/v2/alert-channels', { ...fields, kinds });
   expect(channel.status, channel.text).toBe(201);
   const notices = () =>
     world.query<{ kind: string }>(

@@ -237,13 +237,13 @@ describe('the secret', () => {
     expect(first.secret).toMatch(SECRET);
     expect(Buffer.from(first.secret.slice(6), 'base64')).toHaveLength(32);
     expect(second.secret).not.toBe(first.secret);
-    const asked = await api.get(`${one(first.id)}/secret`);
-    expect(asked.body).toEqual({
+    const answer = await api.get(`${one(first.id)}/secret`);
+    expect(answer.body).toEqual({
       object: 'webhook_endpoint_secret',
       secret: first.secret,
       previous_secret_expires_at: null,
     });
-    expect(asked.headers.get('cache-control')).toBe('no-store');
+    expect(answer.headers.get('cache-control')).toBe('no-store');
   });
 
   test('appears nowhere else: not in a list, a record, a change, an event, the log or the database', async () => {
@@ -251,7 +251,7 @@ describe('the secret', () => {
     const { id, secret } = await create();
     const rotated = await api.post(`${one(id)}/rotate-secret`);
     const secrets = [secret, rotated.body.secret];
-    const said = [
+    const answers = [
       await api.get(one(id)),
       await api.get(`${ENDPOINTS}?per_page=100`),
       await api.patch(one(id), { description: 'changed' }),
@@ -261,10 +261,10 @@ describe('the secret', () => {
     ].map(({ text }) => text);
     for (const { id: event } of [...(await logOf(id)), ...(await logOf(listener.id))])
       for (const endpoint of [id, listener.id])
-        said.push((await api.get(`${one(endpoint)}/events/${event}`)).text);
+        answers.push((await api.get(`${one(endpoint)}/events/${event}`)).text);
     for (const each of secrets) {
       const key = each.slice('whsec_'.length);
-      expect(said.join()).not.toContain(key);
+      expect(answers.join()).not.toContain(key);
       expect(JSON.stringify(world.log)).not.toContain(key);
       expect(await isStored(key)).toBe(false);
       const bytes = Buffer.from(key, 'base64').toString('hex');
@@ -335,9 +335,9 @@ describe('custom headers', () => {
     const made = await create({ headers: { Authorization: 'Bearer s3cr3t-of-the-shop', 'X-Tenant': 'ten' } });
     expect(made.headers).toEqual(['authorization', 'x-tenant']);
     const changed = await change(made.id, { headers: { 'X-Tenant': 'an0ther-s3cr3t' } });
-    const said = JSON.stringify([made, changed, await allOf(api, ENDPOINTS), world.log]);
+    const shown = JSON.stringify([made, changed, await allOf(api, ENDPOINTS), world.log]);
     for (const value of ['s3cr3t-of-the-shop', 'an0ther-s3cr3t']) {
-      expect(said).not.toContain(value);
+      expect(shown).not.toContain(value);
       expect(await isStored(value)).toBe(false);
     }
   });
@@ -672,19 +672,19 @@ describe('disabling', () => {
     ];
     const { id } = await create({ headers: { 'X-Shop': 'seven' } });
     const record = await change(id, { status: 'disabled', description: 'off' });
-    const told = async (endpoint: Json) =>
+    const disabledEvents = async (endpoint: Json) =>
       (await logOf(endpoint.id)).filter(({ type }) => type === 'webhook_endpoint.disabled');
     for (const endpoint of [all, wide]) {
-      const [event, ...more] = await told(endpoint);
+      const [event, ...more] = await disabledEvents(endpoint);
       expect(more).toEqual([]);
       const { payload } = (await api.get(`${one(endpoint.id)}/events/${event.id}`)).body;
       expect(payload.data).toEqual(record);
     }
     expect(await newestEvent(world, api, 'webhook_endpoint.disabled')).toEqual(record);
-    expect([...(await told({ id })), ...(await told(elsewhere))]).toEqual([]);
+    expect([...(await disabledEvents({ id })), ...(await disabledEvents(elsewhere))]).toEqual([]);
     // again, enabled, enabled again: no event
     for (const status of ['disabled', 'enabled', 'enabled']) await change(id, { status });
-    expect(await told(all)).toHaveLength(1);
+    expect(await disabledEvents(all)).toHaveLength(1);
     const other = await world.otherAccount();
     expect(await allOf(other, EVENT_LOG)).toEqual([]);
   });

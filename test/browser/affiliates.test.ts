@@ -174,10 +174,12 @@ inChromium('affiliates and commissions in the dashboard', (chromium) => {
     await world.api.patch(`${AFFILIATES}/${id}`, { name_first: 'Tess' });
     const visitor = await atDashboard(chromium, world, { path: `/affiliates/${id}`, viewport: PHONE });
     const { page } = visitor;
-    const told = page.getByRole('list').filter({ hasText: 'Affiliate changed' });
-    await told.getByText('75.00 USD').waitFor();
-    await told.getByText('first key (API key)').waitFor();
-    const rows = (await told.getByRole('listitem').allInnerTexts()).map((text) => text.replaceAll('\n', ' '));
+    const timeline = page.getByRole('list').filter({ hasText: 'Affiliate changed' });
+    await timeline.getByText('75.00 USD').waitFor();
+    await timeline.getByText('first key (API key)').waitFor();
+    const rows = (await timeline.getByRole('listitem').allInnerTexts()).map((text) =>
+      text.replaceAll('\n', ' '),
+    );
     expect(rows.slice(0, 5)).toEqual([
       expect.stringMatching(/^Affiliate changed by first key \(API key\)/),
       expect.stringMatching(/^Refund -0.50 USD “sent back”/),

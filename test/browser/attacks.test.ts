@@ -117,9 +117,9 @@ inChromium('against somebody who is signed in', (chromium) => {
 
     test('that approves its own authorization request: no code, no grant', async () => {
       const who = await victim();
-      const asked = Object.fromEntries(new URL(request()).searchParams);
+      const parameters = Object.fromEntries(new URL(request()).searchParams);
       for (const csrf of [{}, { csrf: '' }, { csrf: 'x'.repeat(43) }]) {
-        const fields = { ...asked, ...csrf, granted: 'affiliates', decision: 'allow' };
+        const fields = { ...parameters, ...csrf, granted: 'affiliates', decision: 'allow' };
         const answer = await spring(who, where, form('/oauth/authorize', fields));
         if (where === 'neighbour') expect(answer.status).toBe(403);
         else expect(answer.headers.location).toContain(`${world.url}/sign-in?next=`);
@@ -277,15 +277,15 @@ inChromium('against somebody who is signed in', (chromium) => {
 
     // behind a proxy that ends TLS, as is usual
     let inner = '';
-    const proxy = createServer(certificateFor('localhost'), async (asked, response) => {
+    const proxy = createServer(certificateFor('localhost'), async (incoming, response) => {
       const chunks: Buffer[] = [];
-      for await (const chunk of asked) chunks.push(chunk);
-      const headers = Object.entries(asked.headers).map(([name, value]): [string, string] => [
+      for await (const chunk of incoming) chunks.push(chunk);
+      const headers = Object.entries(incoming.headers).map(([name, value]): [string, string] => [
         name,
         String(value),
       ]);
-      const answer = await fetch(inner + asked.url, {
-        method: asked.method ?? 'GET',
+      const answer = await fetch(inner + incoming.url, {
+        method: incoming.method ?? 'GET',
         // the body is forwarded unchanged, so it must not be compressed
         headers: [...headers.filter(([name]) => !DROPPED.includes(name)), ['accept-encoding', 'identity']],
         redirect: 'manual',
@@ -393,8 +393,8 @@ inChromium('against somebody who is signed in', (chromium) => {
     await page.goto(request(app, onward));
     await page.getByRole('button', { name: 'Allow' }).click();
     await page.waitForURL(`${site.neighbour}/welcome`);
-    const told = site.requests.slice(first);
-    expect(told.map(({ url }) => url.pathname)).toEqual([
+    const requests = site.requests.slice(first);
+    expect(requests.map(({ url }) => url.pathname)).toEqual([
       '/left',
       '/onward',
       '/welcome',
@@ -402,12 +402,12 @@ inChromium('against somebody who is signed in', (chromium) => {
       '/welcome',
     ]);
     // a page with a form sends other sites its origin and nothing else; other pages send nothing
-    expect(told.map(({ headers }) => headers.referer)).toEqual([
+    expect(requests.map(({ headers }) => headers.referer)).toEqual([
       `${world.url}/`,
-      ...told.slice(1).map(() => undefined),
+      ...requests.slice(1).map(() => undefined),
     ]);
 
-    const code = told[3]?.url.searchParams.get('code') ?? '';
+    const code = requests[3]?.url.searchParams.get('code') ?? '';
     const token = new URL(invited.invitation_url).searchParams.get('token') ?? '';
     const log = JSON.stringify(world.log);
     expect(code).toMatch(/^phc_/);

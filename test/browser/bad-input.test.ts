@@ -9,7 +9,7 @@ import {
   makePayout,
   PAYOUTS,
 } from '../api/fixtures.ts';
-import { letPass, PASSWORD, signedIn } from '../people/support.ts';
+import { moveTimeBack, PASSWORD, signedIn } from '../people/support.ts';
 import { useWorld } from '../support/world.ts';
 import { atDashboard, expectAccessible, expectQuiet, holdReads, PHONE, WIDE } from './dashboard-support.ts';
 import { inChromium, type Page } from './support.ts';
@@ -53,7 +53,7 @@ inChromium('bad input', (chromium) => {
     await form.getByLabel(/^What for/).fill('a prize');
     // a page that polls would notice the end before the button is pressed
     await holdReads(page);
-    await letPass(world, '60 days');
+    await moveTimeBack(world, '60 days');
     await form.getByRole('button', { name: 'Add 12.34 USD' }).click();
     await page.getByRole('dialog', { name: 'Your session has ended' }).waitFor();
     await expectAccessible(page);
@@ -72,7 +72,7 @@ inChromium('bad input', (chromium) => {
     const ada = await atDashboard(chromium, world, { path: '/settings/account' });
     const { page } = ada;
     await page.getByLabel('Name', { exact: true }).fill('Renamed');
-    await letPass(world, '60 days');
+    await moveTimeBack(world, '60 days');
     await page.getByRole('button', { name: 'Save' }).click();
     await signInAgain(page, email);
     await page.waitForURL(`${world.url}/`);
@@ -183,8 +183,8 @@ inChromium('bad input', (chromium) => {
         .allInnerTexts();
       const offered = [...buttons, ...inDialog].filter((text) => acts.test(`${text.trim()} `));
       expect(offered, path).toEqual([]);
-      const told = await page.locator('main, dialog').allInnerTexts();
-      expect(told.join(), path).toMatch(/owner|member|read-only|already/i);
+      const texts = await page.locator('main, dialog').allInnerTexts();
+      expect(texts.join(), path).toMatch(/owner|member|read-only|already/i);
     }
     expect(writes).toEqual([]);
     expectQuiet(vera);

@@ -53,10 +53,10 @@ inChromium('people at a browser without scripts', (chromium) => {
     world.url + authorizePath(of, { redirect_uri: callback(), state: 'a b&c=d', ...params });
 
   /** A signed-in user at the consent page of an application. */
-  async function atConsent(...asked: Parameters<typeof request>): Promise<Visitor> {
+  async function atConsent(...parameters: Parameters<typeof request>): Promise<Visitor> {
     const made = await visitor();
     await takeSession(made, world.url, session);
-    await made.page.goto(request(...asked));
+    await made.page.goto(request(...parameters));
     await made.page.getByRole('heading', { level: 1, name: /wants access/ }).waitFor();
     return made;
   }
@@ -158,9 +158,9 @@ inChromium('people at a browser without scripts', (chromium) => {
     const { page } = await atConsent({ redirect_uri: `${site.neighbour}/onward?till=7` });
     await press(page, 'Allow');
     await page.waitForURL(`${site.stranger}/welcome`);
-    const asked = site.requests.findLast(({ url }) => url.pathname === '/onward');
-    expect(asked?.url.searchParams.get('till')).toBe('7');
-    expect(asked?.url.searchParams.get('code')).toMatch(/^phc_/);
+    const arrived = site.requests.findLast(({ url }) => url.pathname === '/onward');
+    expect(arrived?.url.searchParams.get('till')).toBe('7');
+    expect(arrived?.url.searchParams.get('code')).toMatch(/^phc_/);
   });
 
   test('an application on a phone is called by a scheme of its own', async () => {
@@ -218,9 +218,9 @@ inChromium('people at a browser without scripts', (chromium) => {
     await signInOn(page, email);
     const path = new URL(uri()).pathname;
     await page.waitForURL((url) => ['/callback', '/welcome'].includes(url.pathname));
-    const asked = site.requests.findLast(({ url }) => url.pathname === path);
-    expect(asked?.url.searchParams.get('error')).toBe('invalid_scope');
-    expect(asked?.url.searchParams.get('iss')).toBe(world.url);
+    const arrived = site.requests.findLast(({ url }) => url.pathname === path);
+    expect(arrived?.url.searchParams.get('error')).toBe('invalid_scope');
+    expect(arrived?.url.searchParams.get('iss')).toBe(world.url);
   });
 
   test('a session that ends on the consent page: sign-in, the page again, and the response arrives', async () => {

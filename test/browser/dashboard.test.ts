@@ -1,6 +1,6 @@
 import { beforeAll, expect, test } from 'vitest';
 import { ENDPOINTS, makeAffiliate, makeCommission, makePayout } from '../api/fixtures.ts';
-import { letPass, PASSWORD } from '../people/support.ts';
+import { moveTimeBack, PASSWORD } from '../people/support.ts';
 import { useWorld } from '../support/world.ts';
 import { atDashboard, expectAccessible, expectQuiet, PHONE } from './dashboard-support.ts';
 import { inChromium } from './support.ts';
@@ -101,7 +101,7 @@ inChromium('the dashboard', (chromium) => {
   test('an ended session is renewed in a dialog over the screen, which then continues', async () => {
     const ada = await atDashboard(chromium, world, { path: '/payouts' });
     const { page } = ada;
-    await letPass(world, '60 days');
+    await moveTimeBack(world, '60 days');
     await page.getByRole('combobox', { name: 'Status' }).selectOption('Paid');
     const dialog = page.getByRole('dialog', { name: 'Your session has ended' });
     await dialog.waitFor();

@@ -87,10 +87,10 @@ inChromium('deliveries', (chromium) => {
     const recoveries = page.getByRole('region', { name: 'Recoveries' });
     await recoveries.getByText('Begins soon').waitFor();
     await recoveries.getByRole('button', { name: 'Cancel' }).click();
-    const asked = page.getByRole('dialog', { name: 'Cancel the recovery' });
-    await asked.getByText('0 events it queued already are sent all the same.').waitFor();
+    const dialog = page.getByRole('dialog', { name: 'Cancel the recovery' });
+    await dialog.getByText('0 events it queued already are sent all the same.').waitFor();
     await expectAccessible(page);
-    await asked.getByRole('button', { name: 'Cancel the recovery' }).click();
+    await dialog.getByRole('button', { name: 'Cancel the recovery' }).click();
     await page.getByText('The recovery was cancelled.').waitFor();
     await recoveries.getByText('Cancelled').waitFor();
     expect(await recoveries.getByRole('button', { name: 'Cancel' }).count()).toBe(0);

@@ -84,9 +84,9 @@ inChromium('the import', (chromium) => {
     await drawer.getByText('“bonus” in every line').waitFor();
     await expectAccessible(page);
     await drawer.getByRole('button', { name: 'Undo this import' }).click();
-    const asked = page.getByRole('dialog', { name: 'Undo the import of “export.csv”' });
-    await asked.getByText('3 commissions are voided and no longer owed.').waitFor();
-    await asked.getByRole('button', { name: 'Undo this import' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Undo the import of “export.csv”' });
+    await dialog.getByText('3 commissions are voided and no longer owed.').waitFor();
+    await dialog.getByRole('button', { name: 'Undo this import' }).click();
     await drawer.getByText('Undone', { exact: true }).first().waitFor();
     const after = await world.api.get('/v2/imports');
     expect(after.body.data).toMatchObject([{ status: 'undone', created: 3, failed: 1 }]);
@@ -193,10 +193,10 @@ inChromium('the import', (chromium) => {
     await page.getByLabel('All of them were paid on').fill('2025-12-31');
     await page.getByRole('button', { name: 'Add' }).first().click();
     await page.getByRole('button', { name: 'Import 1 commission' }).click();
-    const asked = page.getByRole('dialog', { name: 'Import 1 commission' });
-    await asked.getByText('This creates 1 past payout. Paid amounts never change').waitFor();
+    const dialog = page.getByRole('dialog', { name: 'Import 1 commission' });
+    await dialog.getByText('This creates 1 past payout. Paid amounts never change').waitFor();
     await expectAccessible(page);
-    await asked.getByRole('button', { name: 'Import 1 commission' }).click();
+    await dialog.getByRole('button', { name: 'Import 1 commission' }).click();
     await page.getByText('1 new and 1 past payout.').waitFor();
     await page.getByRole('link', { name: 'See the record' }).click();
     await page.getByRole('dialog').getByText('The import created 1 past payout.').waitFor();
@@ -266,9 +266,9 @@ inChromium('the import', (chromium) => {
     await page.getByText(/Keep this tab open .* nothing is written/).waitFor();
     await page.getByText(/so far\. The preview took \d+ seconds?, and this takes about as long\./).waitFor();
     await expectAccessible(page);
-    const asked = page.waitForEvent('dialog');
+    const prompt = page.waitForEvent('dialog');
     const closing = page.close({ runBeforeUnload: true });
-    const dialog = await asked;
+    const dialog = await prompt;
     expect(dialog.type()).toBe('beforeunload');
     await dialog.dismiss();
     await closing;

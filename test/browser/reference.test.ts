@@ -86,11 +86,11 @@ const outlineOf = (
 inChromium('the reference in a browser', (chromium) => {
   // the layout of a page takes a second or more, so it is opened once for all checks
   describe.each([...ADDRESSES, '/docs/unknown'])('%s', (address) => {
-    const said: string[] = [];
+    const messages: string[] = [];
     let visitor: Visitor;
     beforeAll(async () => {
       visitor = await chromium.visitor({ scripts: true, kept: true });
-      visitor.page.on('console', (message) => said.push(message.text()));
+      visitor.page.on('console', (message) => messages.push(message.text()));
       await visitor.page.goto(world.url + address);
       await unfold(visitor.page);
     });
@@ -121,7 +121,7 @@ inChromium('the reference in a browser', (chromium) => {
 
     test('logs nothing to the console: the policy allows all of it', () => {
       // the browser reports the missing page
-      const wrong = said.filter((text) => !text.startsWith('Failed to load resource'));
+      const wrong = messages.filter((text) => !text.startsWith('Failed to load resource'));
       expect([wrong, visitor.refusals, visitor.errors]).toEqual([[], [], []]);
     });
   });

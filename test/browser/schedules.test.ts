@@ -23,7 +23,7 @@ inChromium('schedules of payouts', (chromium) => {
     await makeCommission(world.api, id, { amount, currency });
   };
   /** Makes it due, and waits until a server notices. */
-  const comesDue = async (id: string) => {
+  const makeDue = async (id: string) => {
     await world.query(`update payout_schedules set next_on = current_date where public_id('psc', id) = $1`, [
       id,
     ]);
@@ -65,7 +65,7 @@ inChromium('schedules of payouts', (chromium) => {
       ...{ name: 'dollars', every: 'month', day: 31, ignore_minimum: false },
       filters: { payout_method: 'paypal', currency: 'usd' },
     });
-    await comesDue(schedule.id);
+    await makeDue(schedule.id);
     await page.reload();
     await drawer.getByText('Payout prepared').waitFor();
     await now.getByText('A payout is unpaid.').waitFor();
@@ -110,7 +110,7 @@ inChromium('schedules of payouts', (chromium) => {
     expect((await world.api.get(path)).body).toMatchObject({ is_active: false, filters, next_on: null });
     await drawer.getByRole('button', { name: 'Resume' }).click();
     await page.getByText('Schedule resumed: next on').waitFor();
-    await comesDue(made.body.id);
+    await makeDue(made.body.id);
     await page.reload();
     await drawer.getByText('nothing to pay', { exact: false }).first().waitFor();
     await drawer.getByRole('button', { name: 'Delete' }).click();

@@ -163,8 +163,8 @@ export async function startSite(
   pages: Readonly<Record<string, () => string | { readonly to: string }>> = {},
 ): Promise<Site> {
   const requests: Site['requests'] = [];
-  const server = createServer(({ url: asked = '/', headers }, response) => {
-    const url = new URL(asked, `http://${headers.host}`);
+  const server = createServer(({ url: path = '/', headers }, response) => {
+    const url = new URL(path, `http://${headers.host}`);
     if (url.pathname === '/favicon.ico') return response.writeHead(204).end();
     requests.push({ url, headers });
     const answer = pages[url.pathname]?.() ?? '<h1>Here</h1>';

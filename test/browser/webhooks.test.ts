@@ -73,9 +73,9 @@ inChromium('webhooks', (chromium) => {
     const ada = await atDashboard(chromium, world, { path });
     const { page } = ada;
     await page.getByRole('button', { name: 'Retry all 1 that match' }).click();
-    const asked = page.getByRole('dialog', { name: 'Retry all that match' });
-    await asked.getByText(`Sends 1 event to ${endpoint.url} once more`).waitFor();
-    await asked.getByRole('button', { name: 'Retry 1 event' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Retry all that match' });
+    await dialog.getByText(`Sends 1 event to ${endpoint.url} once more`).waitFor();
+    await dialog.getByRole('button', { name: 'Retry 1 event' }).click();
     await receiver.until(3);
     await page.getByText('Recovery started').waitFor();
     await page.getByRole('region', { name: 'Recoveries' }).getByText('all types').waitFor();
@@ -93,9 +93,9 @@ inChromium('webhooks', (chromium) => {
     expect(await page.getByLabel(/^Your own types/).inputValue()).toBe('order.*');
     expect(await page.getByRole('checkbox', { name: 'affiliate.created' }).isChecked()).toBe(true);
     await page.getByRole('button', { name: 'Create a new secret' }).click();
-    const asked = page.getByRole('dialog', { name: 'Create a new secret' });
-    await asked.getByText('During the overlap they carry both signatures').waitFor();
-    await asked.getByRole('button', { name: 'Create a new secret' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Create a new secret' });
+    await dialog.getByText('During the overlap they carry both signatures').waitFor();
+    await dialog.getByRole('button', { name: 'Create a new secret' }).click();
     const shown = page.getByRole('dialog', { name: 'The new secret' });
     const secret = await shown.getByLabel('Secret').inputValue();
     await shown.getByRole('button', { name: 'I have saved it' }).click();
@@ -228,9 +228,9 @@ inChromium('webhooks', (chromium) => {
     const { page } = ada;
     await page.clock.install();
     const path = `/v2/webhook-endpoints/${endpoint.id}/events`;
-    let asked = 0;
+    let polls = 0;
     page.on('response', (response) => {
-      if (response.url().includes(path)) asked += 1;
+      if (response.url().includes(path)) polls += 1;
     });
     await page.goto(`${world.url}/webhooks/${endpoint.id}?type=order.live`);
     const rows = page.getByRole('region', { name: 'Log' });
@@ -260,9 +260,9 @@ inChromium('webhooks', (chromium) => {
     await page.reload();
     await rows.getByRole('link').first().waitFor();
     expect(await page.getByRole('checkbox', { name: 'Live' }).isChecked()).toBe(false);
-    asked = 0;
+    polls = 0;
     await page.clock.runFor(60_000);
-    expect(asked).toBe(0);
+    expect(polls).toBe(0);
     expectQuiet(ada);
   });
 

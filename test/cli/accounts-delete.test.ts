@@ -100,8 +100,8 @@ async function fill(api: Api, name: string): Promise<void> {
   await done(api.post('/v2/events', { ...event, ordering_key: 'order:1' }));
   await done(api.post(`/v2/webhook-endpoints/${endpoint}/recover`, { since: '2026-01-01T00:00:00Z' }));
   await done(api.post(`/v2/webhook-endpoints/${endpoint}/portal-link`));
-  const told = { name: 'ops', format: 'slack', url: 'http://127.0.0.1:9/alerts', kinds: [] };
-  const channel = await done(api.post('/v2/alert-channels', told));
+  const fields = { name: 'ops', format: 'slack', url: 'http://127.0.0.1:9/alerts', kinds: [] };
+  const channel = await done(api.post('/v2/alert-channels', fields));
   await done(api.post(`/v2/alert-channels/${channel.id}/test`));
   // nothing listens there: an attempt would change the row while rows are compared
   await world.query('update notices set failed_at = now_ms() where failed_at is null');
@@ -182,8 +182,8 @@ test('deleting a demo account deletes its rows in every table; other accounts ke
 test('deleting asks for the name again, and refuses real accounts, the last account, and accounts in use', async () => {
   const { api } = await demoAccount();
   await world.otherAccount('Northwind');
-  const kept = async (ran: Ran, code: number, said: string) => {
-    expect(ran).toMatchObject({ code, stdout: '', stderr: expect.stringContaining(said) });
+  const kept = async (ran: Ran, code: number, message: string) => {
+    expect(ran).toMatchObject({ code, stdout: '', stderr: expect.stringContaining(message) });
     expect((await run('accounts', 'list', '--json')).json().data).toHaveLength(3);
   };
   await kept(await run('accounts', 'delete', 'Demo'), 2, 'add --yes and --name');

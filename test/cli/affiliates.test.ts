@@ -10,14 +10,22 @@ const world = useWorld();
 /** An account of its own for each test. */
 const api = useAccount(world);
 const machine = useMachine();
-const { ask, refuse, say } = commandsOf(world, api, machine);
+const { runJson, refuse, runText } = commandsOf(world, api, machine);
 
 test('put creates the affiliate of an external_id, and the next time changes the named fields', async () => {
-  const made = await ask('affiliates', 'put', 'crm/7', '--email', 'zoe@example.com', '--name-first', 'Zoë');
+  const made = await runJson(
+    'affiliates',
+    'put',
+    'crm/7',
+    '--email',
+    'zoe@example.com',
+    '--name-first',
+    'Zoë',
+  );
   expect(made).toMatchObject({ external_id: 'crm/7', name_first: 'Zoë' });
-  const changed = await ask('affiliates', 'put', 'crm/7', '--name-first', '', '--slug', 'zoe');
+  const changed = await runJson('affiliates', 'put', 'crm/7', '--name-first', '', '--slug', 'zoe');
   expect(changed).toMatchObject({ id: made.id, email: 'zoe@example.com', name_first: null, slug: 'zoe' });
-  expect(await say('affiliates', 'put', 'crm/7', '--metadata', 'crm=lead-311')).toMatch(
+  expect(await runText('affiliates', 'put', 'crm/7', '--metadata', 'crm=lead-311')).toMatch(
     /^Metadata +crm=lead-311$/m,
   );
   await refuse(1, 'email is required', 'affiliates', 'put', 'crm/8', '--name-first', 'Bob');
@@ -29,28 +37,30 @@ test('an existing affiliate is named by its id', async () => {
 });
 
 test('metadata of affiliates and programs are given, replaced, removed and shown', async () => {
-  const { id } = await ask('affiliates', 'create', '--email', 'a@b.example', '--metadata', 'a=1');
+  const { id } = await runJson('affiliates', 'create', '--email', 'a@b.example', '--metadata', 'a=1');
   const shown = async () => (await api.get(`${AFFILIATES}/${id}`)).body.metadata;
   expect(await shown()).toEqual({ a: '1' });
-  await ask('affiliates', 'change', `${id}`, '--metadata', 'b=x=y', '--metadata', 'c=');
+  await runJson('affiliates', 'change', `${id}`, '--metadata', 'b=x=y', '--metadata', 'c=');
   expect(await shown()).toEqual({ b: 'x=y', c: '' });
-  expect(await say('affiliates', 'show', `${id}`)).toMatch(/^Metadata +b=x=y, c=$/m);
-  await ask('affiliates', 'change', `${id}`, '--metadata', '');
+  expect(await runText('affiliates', 'show', `${id}`)).toMatch(/^Metadata +b=x=y, c=$/m);
+  await runJson('affiliates', 'change', `${id}`, '--metadata', '');
   expect(await shown()).toEqual({});
 
-  await ask('programs', 'create', '--name', 'Creators', '--metadata', 'team=finance');
-  expect(await say('programs', 'show', 'Creators')).toMatch(/^Metadata +team=finance$/m);
-  await ask('programs', 'change', 'Creators', '--metadata', 'team=sales');
+  await runJson('programs', 'create', '--name', 'Creators', '--metadata', 'team=finance');
+  expect(await runText('programs', 'show', 'Creators')).toMatch(/^Metadata +team=finance$/m);
+  await runJson('programs', 'change', 'Creators', '--metadata', 'team=sales');
   expect((await api.get(PROGRAMS)).body.data[0].metadata).toEqual({ team: 'sales' });
 });
 
 test('metadata of a payout are given when it is created, shown, and replaced when it is completed', async () => {
   await makeCommission(api, (await makeAffiliate(api)).id);
-  expect(await say('payouts', 'create', '--metadata', 'run=november')).toContain('Metadata: run=november\n');
-  const shown = await say('payouts', 'show', 'current');
+  expect(await runText('payouts', 'create', '--metadata', 'run=november')).toContain(
+    'Metadata: run=november\n',
+  );
+  const shown = await runText('payouts', 'show', 'current');
   expect(shown).toContain('Metadata: run=november\n');
   expect(shown).toMatch(/^Created \S+ \S+ by .+ \(API key\) \(UTC\)$/m);
-  await ask(
+  await runJson(
     'payouts',
     'complete',
     'current',
@@ -76,11 +86,11 @@ test('a statement is written as a PDF and as a page to print, readable by its ow
   await makeCommission(api, id, { external_id: 'sale-1' });
   const period = ['--from', '2026-01-01', '--to', '2026-12-31'];
   const pdf = `exports/statement-${id}-from-2026-01-01-to-2026-12-31.pdf`;
-  expect(await say('affiliates', 'statement', `${id}`, ...period, '--pdf')).toBe(`${pdf}\n`);
+  expect(await runText('affiliates', 'statement', `${id}`, ...period, '--pdf')).toBe(`${pdf}\n`);
   expect(readFileSync(join(machine.folder, pdf)).subarray(0, 5).toString()).toBe('%PDF-');
   expect(statSync(join(machine.folder, pdf)).mode & 0o777).toBe(0o600);
   await refuse(1, `${pdf} exists`, 'affiliates', 'statement', `${id}`, ...period, '--pdf');
-  const page = await ask('affiliates', 'statement', `${id}`, '--html', '-o', 'ada.html');
+  const page = await runJson('affiliates', 'statement', `${id}`, '--html', '-o', 'ada.html');
   expect(page).toEqual({ file: 'ada.html', bytes: statSync(join(machine.folder, 'ada.html')).size });
   expect(readFileSync(join(machine.folder, 'ada.html'), 'utf8')).toContain('<bdi>sale-1</bdi>');
   await refuse(2, '--pdf', 'affiliates', 'statement', `${id}`, '--pdf', '--html');

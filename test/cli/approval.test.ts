@@ -1,7 +1,7 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect, test } from 'vitest';
-import { approve, somebody } from '../api/approval-support.ts';
+import { approve, signInUser } from '../api/approval-support.ts';
 import { completePayout, makeAffiliate, makeCommission, makePayout, PAYOUTS } from '../api/fixtures.ts';
 import { useAccount, useWorld } from '../support/world.ts';
 import { runHere } from './here.ts';
@@ -12,7 +12,7 @@ const run = (...args: string[]) =>
   runHere(args, { env: { PAYHOOK_URL: world.url, PAYHOOK_API_KEY: api.key } });
 
 test('payouts show says how many people must approve, who has, who can, and why others cannot', async () => {
-  const [ann, bob] = [await somebody(world, api), await somebody(world, api)];
+  const [ann, bob] = [await signInUser(world, api), await signInUser(world, api)];
   for (const [{ id }, name] of [
     [ann, 'Ann Ames'],
     [bob, 'Bob Bell'],
@@ -23,7 +23,7 @@ test('payouts show says how many people must approve, who has, who can, and why 
   const { id: affiliate } = await makeAffiliate(api);
   await makeCommission(api, affiliate);
   await makePayout(api);
-  const changed = await ann.way('PATCH', `/v2/affiliates/${affiliate}`, {
+  const changed = await ann.send('PATCH', `/v2/affiliates/${affiliate}`, {
     body: { paypal_email: 'elsewhere@example.com' },
   });
   expect(changed.status, changed.text).toBe(200);

@@ -262,8 +262,8 @@ test('a scheduled backup is made once, every process sees it, and the oldest are
   mkdirSync(folder);
   for (const day of ['19', '20', '21']) machine.write(`kept/payhook-2025-11-${day}T030000Z.payhook`, day);
   machine.write('kept/mine.payhook', 'not named by the time');
-  const told = async () => (await world.api.get('/v2/system')).body.backups;
-  expect(await told()).toMatchObject({ failure: { message: expect.stringContaining('is not a folder') } });
+  const backups = async () => (await world.api.get('/v2/system')).body.backups;
+  expect(await backups()).toMatchObject({ failure: { message: expect.stringContaining('is not a folder') } });
   const doctor = async () =>
     (await machine.run(['doctor', '--json'], { env }))
       .json()
@@ -289,7 +289,7 @@ test('a scheduled backup is made once, every process sees it, and the oldest are
   ]);
   expect((await run()).json()).toBeNull();
   const { file, made_at, size_bytes, duration_ms } = made[0];
-  expect(await told()).toEqual({ last: { made_at, file, size_bytes, duration_ms }, failure: null });
+  expect(await backups()).toEqual({ last: { made_at, file, size_bytes, duration_ms }, failure: null });
   expect(await doctor()).toMatchObject({ status: 'ok', detail: expect.stringContaining(file) });
   await world.query(`delete from server_settings where key = 'last_backup_failure'`);
   await age('last_backup', 3);

@@ -71,10 +71,10 @@ describe('without data', () => {
         stdout: '',
       });
       expect(machine.files(), line.join(' ')).toEqual(['file.csv']);
-      const told = stderr.includes(
+      const isClear = stderr.includes(
         `there is no Payhook data in ${join(machine.folder, 'data')}: name the right folder`,
       );
-      if (told && code === 1) clear += 1;
+      if (isClear && code === 1) clear += 1;
       else unclear.push(`${line.join(' ')}: ${stderr}`);
     }
     // The others are refused for their arguments, which proves nothing here.
@@ -87,9 +87,9 @@ describe('without data', () => {
   test.each([
     [['doctor'], 'is not there yet'],
     [['config'], 'DATA_DIR'],
-  ])('%j looks, says where, and creates nothing', async (args, said) => {
+  ])('%j looks, says where, and creates nothing', async (args, message) => {
     const ran = await machine.run(args, HERE);
-    expect(ran).toMatchObject({ code: 0, stdout: expect.stringContaining(said) });
+    expect(ran).toMatchObject({ code: 0, stdout: expect.stringContaining(message) });
     expect(ran.stdout + ran.stderr).toContain(join(machine.folder, 'data'));
     expect(machine.files()).toEqual([]);
   });

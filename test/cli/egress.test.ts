@@ -8,12 +8,12 @@ import { startMachine, startServer, useMachine } from './support.ts';
 const world = useWorld();
 const api = useAccount(world);
 const machine = useMachine();
-const { ask, run } = commandsOf(world, api, machine);
+const { runJson, run } = commandsOf(world, api, machine);
 
 test('webhooks change --client-certificate takes PEM from one file or two, and none removes it', async () => {
   const url = 'https://shop.example.com/mutual';
   const { cert, key } = certificateFor('payhook');
-  await ask('webhooks', 'create', url);
+  await runJson('webhooks', 'create', url);
   const files = [
     '--client-certificate',
     machine.write('client.pem', cert),
@@ -25,10 +25,10 @@ test('webhooks change --client-certificate takes PEM from one file or two, and n
     code: 0,
     stdout: expect.stringMatching(/Client certificate +CN=payhook, until 2049-12-31/),
   });
-  const none = await ask('webhooks', 'change', url, '--client-certificate', 'none');
+  const none = await runJson('webhooks', 'change', url, '--client-certificate', 'none');
   expect(none.client_certificate).toBeNull();
   const both = machine.write('both.pem', key + cert);
-  const again = await ask('webhooks', 'change', url, '--client-certificate', both);
+  const again = await runJson('webhooks', 'change', url, '--client-certificate', both);
   expect(again.client_certificate.subject).toBe('CN=payhook');
   const alone = await run('webhooks', 'change', url, '--client-key', both);
   expect(alone).toMatchObject({ code: 2, stderr: expect.stringContaining('--client-certificate <file>') });
@@ -41,19 +41,19 @@ test('webhooks change --client-certificate takes PEM from one file or two, and n
 
 test('webhooks change --proxy shows it without its password, and none removes it', async () => {
   const url = 'https://shop.example.com/proxied';
-  await ask('webhooks', 'create', url);
+  await runJson('webhooks', 'create', url);
   const changed = await run('webhooks', 'change', url, '--proxy', 'http://me:secret@proxy.example.com:3128');
   expect(changed).toMatchObject({
     code: 0,
     stdout: expect.stringMatching(/Proxy +http:\/\/me@proxy.example.com:3128\n/),
   });
   expect(changed.stdout).not.toContain('secret');
-  expect((await ask('webhooks', 'change', url, '--proxy', 'none')).proxy).toBeNull();
+  expect((await runJson('webhooks', 'change', url, '--proxy', 'none')).proxy).toBeNull();
 });
 
 test('webhooks change --token-url shows the client without its secret, and none removes it', async () => {
   const url = 'https://shop.example.com/with-token';
-  await ask('webhooks', 'create', url);
+  await runJson('webhooks', 'create', url);
   const client = ['--token-url', 'https://id.example.com/token', '--client-id', 'payhook'];
   const scope = ['--token-scope', 'events:write', '--token-authentication', 'body'];
   const words = [...client, '--client-secret', 'secret-of-the-client', ...scope];
@@ -63,13 +63,13 @@ test('webhooks change --token-url shows the client without its secret, and none 
     stdout: expect.stringMatching(/Access token +for payhook, from https:\/\/id.example.com\/token\n/),
   });
   expect(changed.stdout).not.toContain('secret-of-the-client');
-  const again = await ask('webhooks', 'change', url, ...client, '--token-audience', 'shop');
+  const again = await runJson('webhooks', 'change', url, ...client, '--token-audience', 'shop');
   expect(again.client_credentials).toMatchObject({ scope: null, audience: 'shop', authentication: 'basic' });
   const moved = await run('webhooks', 'change', url, '--url', 'https://other.example.com/with-token');
   expect(moved.stderr).toContain('client credentials of the previous origin were dropped');
   const other = 'https://other.example.com/with-token';
-  await ask('webhooks', 'change', other, ...words);
-  const none = await ask('webhooks', 'change', other, '--token-url', 'none');
+  await runJson('webhooks', 'change', other, ...words);
+  const none = await runJson('webhooks', 'change', other, '--token-url', 'none');
   expect(none.client_credentials).toBeNull();
   const alone = await run('webhooks', 'change', other, '--client-id', 'payhook');
   expect(alone).toMatchObject({ code: 2, stderr: expect.stringContaining('--token-url <url>') });
@@ -97,8 +97,8 @@ test('a server shows its certificate to a receiver that requests it, and doctor 
     expect((await command('webhooks', 'test', receiver.url)).code).toBe(0);
     const [request] = await receiver.until(1);
     expect(request?.peer).toBe('payhook');
-    const told = await command('doctor');
-    expect(told.stdout).toMatch(/client certificates +1 ended or will within 30 days, first that of we_/);
+    const doctor = await command('doctor');
+    expect(doctor.stdout).toMatch(/client certificates +1 ended or will within 30 days, first that of we_/);
     running.child.kill('SIGTERM');
     await running.ended;
   } finally {

@@ -163,15 +163,15 @@ describe('the data folder is refused', () => {
     ],
   ];
 
-  test.each(spoilt)('%s', async (_what, spoil, said, needsRoot) => {
+  test.each(spoilt)('%s', async (_what, spoil, message, needsRoot) => {
     if (needsRoot && !isRoot) return;
     await machine.init();
     spoil(machine.dataDir);
     const ran = await machine.run(['accounts', 'list']);
-    expect(ran).toMatchObject({ code: 1, stdout: '', stderr: expect.stringMatching(said) });
+    expect(ran).toMatchObject({ code: 1, stdout: '', stderr: expect.stringMatching(message) });
     const doctor = await machine.run(['doctor', '--json']);
     expect(doctor.json().checks).toEqual([
-      { name: 'data folder', status: 'failed', detail: expect.stringMatching(said) },
+      { name: 'data folder', status: 'failed', detail: expect.stringMatching(message) },
     ]);
   });
 });

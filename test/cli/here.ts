@@ -77,7 +77,7 @@ export async function runHere(
 export function commandsOf(world: World, api: Api, machine: { readonly folder: string }) {
   const run = (...args: string[]) =>
     runHere(args, { env: { PAYHOOK_URL: world.url, PAYHOOK_API_KEY: api.key }, cwd: machine.folder });
-  const say = async (...args: string[]): Promise<string> => {
+  const runText = async (...args: string[]): Promise<string> => {
     const ran = await run(...args);
     expect(ran, ran.stderr).toMatchObject({ code: 0, stderr: '' });
     return ran.stdout;
@@ -85,9 +85,9 @@ export function commandsOf(world: World, api: Api, machine: { readonly folder: s
   return {
     run,
     /** A command that must succeed; returns what it printed for people. */
-    say,
+    runText,
     /** A command that must succeed; returns its JSON. */
-    ask: async (...args: string[]): Promise<Json> => JSON.parse(await say(...args, '--json')),
+    runJson: async (...args: string[]): Promise<Json> => JSON.parse(await runText(...args, '--json')),
     /** A command that is refused and changes nothing. */
     refuse: (code: number, message: string, ...args: string[]): Promise<void> =>
       nothingChanges(world, async () => {

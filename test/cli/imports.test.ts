@@ -27,7 +27,7 @@ const run = (args: readonly string[], options: RunOptions = {}) =>
 const example = (name: string) => join(ROOT, 'examples/imports', name);
 
 /** A command that must succeed; returns its JSON. */
-async function ask(...args: string[]): Promise<Json> {
+async function runJson(...args: string[]): Promise<Json> {
   const ran = await run([...args, '--json']);
   expect(ran, ran.stderr).toMatchObject({ code: 0, stderr: '' });
   return ran.json();
@@ -71,7 +71,7 @@ test('an option answers a question, --yes never does', async () => {
     expect(ran.stderr).toContain('say it with --dialect dates=dmy or --dialect dates=mdy');
     expect(ran.stderr).toMatch(/^Dates +not known$/m);
   });
-  const report = await ask(...args, '--dialect', 'dates=dmy');
+  const report = await runJson(...args, '--dialect', 'dates=dmy');
   expect(report).toMatchObject({ created: 3, dialect: { encoding: 'windows-1252', dates: 'dmy' } });
 });
 
@@ -80,7 +80,7 @@ test('a refusal names every way to answer', async () => {
   expect(await named('affiliates', 'import', example('impact-actions.csv'))).toMatch(
     /imports affiliates: say it with --map 'Order Id=ignore' --map 'Payout=ignore', or import the file as commissions\n$/,
   );
-  await ask('affiliates', 'import', example('affiliatewp-affiliates.csv'), '--yes');
+  await runJson('affiliates', 'import', example('affiliatewp-affiliates.csv'), '--yes');
   expect(await named('commissions', 'import', example('refersion-conversions.csv'))).toMatch(
     /: say it with --paid skip, or give the day of payment by a column or a constant: paid_at\n$/,
   );
@@ -93,15 +93,15 @@ test('a refusal names every way to answer', async () => {
 test('--map names the columns, and --save stores the mapping', async () => {
   const file = machine.write('crm.csv', 'a=b,c,d\nada@example.com,Ada,1\n');
   const map = ['--map', 'a=b=email', '--map', 'c=name_first', '--map', 'd=ignore', '--map', 'country:=de'];
-  const report = await ask('affiliates', 'import', file, ...map, '--save', 'crm');
+  const report = await runJson('affiliates', 'import', file, ...map, '--save', 'crm');
   expect(report).toMatchObject({
     created: 1,
     guessed: [],
     mapping: { 'a=b': 'email', c: 'name_first', d: 'ignore', country: { constant: 'de' } },
   });
   const next = machine.write('next.csv', 'a=b,c,d\nbob@example.com,Bob,1\n');
-  expect(await ask('affiliates', 'import', next)).toMatchObject({ created: 1, guessed: [] });
-  expect(await ask('affiliates', 'import', next, '--map', 'crm')).toMatchObject({ unchanged: 1 });
+  expect(await runJson('affiliates', 'import', next)).toMatchObject({ created: 1, guessed: [] });
+  expect(await runJson('affiliates', 'import', next, '--map', 'crm')).toMatchObject({ unchanged: 1 });
 });
 
 test.each([
@@ -138,15 +138,15 @@ test('--bad writes the bad lines, with --partial and without', async () => {
 
 test('imports are listed, shown and undone', async () => {
   const file = machine.write('one.csv', 'email\nada@example.com\n');
-  const { import_id } = await ask('affiliates', 'import', file);
+  const { import_id } = await runJson('affiliates', 'import', file);
   const listed = await run(['imports', 'list']);
   expect(listed.stdout).toMatch(new RegExp(`affiliates +completed +1 +1 +0 +one.csv +${import_id}`));
   const shown = await run(['imports', 'show', import_id]);
   expect(shown.stdout).toMatch(/^Lines +1: 1 created, 0 updated, 0 unchanged, 0 bad$/m);
   expect(shown.stdout).toMatch(/^By +.+ \(API key\)$/m);
-  const unasked = await run(['imports', 'undo', import_id]);
-  expect(unasked).toMatchObject({ code: 2, stderr: expect.stringContaining('add --yes') });
-  expect(await ask('imports', 'undo', import_id, '--yes')).toMatchObject({ status: 'undone' });
+  const unconfirmed = await run(['imports', 'undo', import_id]);
+  expect(unconfirmed).toMatchObject({ code: 2, stderr: expect.stringContaining('add --yes') });
+  expect(await runJson('imports', 'undo', import_id, '--yes')).toMatchObject({ status: 'undone' });
   expect(await allOf(api, AFFILIATES)).toEqual([]);
 });
 
@@ -155,23 +155,23 @@ test('bank accounts and tax profiles come in the same file, and no number is pri
   const refused = await run(['affiliates', 'import', file]);
   expect(refused.stderr).toMatch(/^IBAN +iban +exact +…3000$/m);
   expect(refused.stderr).toContain('guessed: "Kontoinhaber" is account_holder\n');
-  expect(await ask('affiliates', 'import', file, '--yes')).toMatchObject({ created: 3, failed: 0 });
+  expect(await runJson('affiliates', 'import', file, '--yes')).toMatchObject({ created: 3, failed: 0 });
   const [ada] = await allOf(api, `${AFFILIATES}?sort=id`);
   const { body } = await api.get(`${AFFILIATES}/${ada?.id}/destination`);
   expect(body.destinations).toMatchObject([{ account_holder: 'Ada Lovelace GmbH', last_four: '3000' }]);
-  expect(await ask('affiliates', 'import', file, '--yes')).toMatchObject({ unchanged: 3 });
+  expect(await runJson('affiliates', 'import', file, '--yes')).toMatchObject({ unchanged: 3 });
 
   const typo = 'DE89370400440532013001';
   const bad = machine.write('bad.csv', `email,account_holder,iban\nada@example.com,Ada,${typo}\n`);
-  const told = await run(['affiliates', 'import', bad, '--bad', join(machine.folder, 'bad-back.csv')]);
-  expect(told).toMatchObject({ code: 1, stdout: '' });
-  expect(told.stderr).toContain('line 2: iban has wrong check digits');
-  expect(refused.stderr + told.stderr).not.toMatch(/DE89 ?3704/);
+  const wrong = await run(['affiliates', 'import', bad, '--bad', join(machine.folder, 'bad-back.csv')]);
+  expect(wrong).toMatchObject({ code: 1, stdout: '' });
+  expect(wrong.stderr).toContain('line 2: iban has wrong check digits');
+  expect(refused.stderr + wrong.stderr).not.toMatch(/DE89 ?3704/);
   expect(readFileSync(join(machine.folder, 'bad-back.csv'), 'utf8')).toContain(typo);
 });
 
 test('files of other products are imported by one command each', async () => {
-  const go = (...args: string[]) => ask(...args, '--yes');
+  const go = (...args: string[]) => runJson(...args, '--yes');
   expect(await go('affiliates', 'import', example('affiliatewp-affiliates.csv'))).toMatchObject({
     created: 3,
   });
@@ -217,7 +217,7 @@ test('the command asks for the date of a file and offers the columns with dates'
       "say it with --map 'Locking Date=occurred_at' or --map 'Modified=occurred_at'",
     );
   });
-  expect(await ask(...args, '--map', 'Modified=occurred_at')).toMatchObject({ created: 1 });
+  expect(await runJson(...args, '--map', 'Modified=occurred_at')).toMatchObject({ created: 1 });
   expect(await allOf(api, '/v2/affiliates/commissions')).toMatchObject([
     { occurred_at: '2026-01-30T00:00:00.000Z' },
   ]);
@@ -244,8 +244,8 @@ test('unknown words, status and totals are answered by options', async () => {
     expect(left.stderr).toContain('"Status" may say who must not be paid');
     expect(left.stderr).toContain('--ignore-status');
   });
-  const said = ['--value', 'status:ruhend=inactive', '--value', 'country:Hellas=gr', '--totals', 'skip'];
-  expect(await ask(...args, ...said)).toMatchObject({ created: 2, skipped: 1, failed: 0 });
+  const answers = ['--value', 'status:ruhend=inactive', '--value', 'country:Hellas=gr', '--totals', 'skip'];
+  expect(await runJson(...args, ...answers)).toMatchObject({ created: 2, skipped: 1, failed: 0 });
   expect(await allOf(api, `${AFFILIATES}?sort=id`)).toMatchObject([
     { status: 'active', country: 'GR' },
     { status: 'inactive', country: 'IT' },

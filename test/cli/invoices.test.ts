@@ -19,7 +19,7 @@ afterAll(() => {
   rmSync(folder, { recursive: true });
 });
 
-async function say(...args: string[]): Promise<string> {
+async function runText(...args: string[]): Promise<string> {
   const ran = await runHere(args, { cwd: folder });
   expect(ran.error).toBeNull();
   return ran.stdout;
@@ -29,34 +29,34 @@ test('commands set up, issue, list and show invoices and write them to files', a
   const own = { legal_name: 'Muster GmbH', country: 'DE', address: { line1: 'Weg 1', city: 'Berlin' } };
   const rules = [{ country: 'DE', category: 'S', rate: 1900 }];
   const set = ['--tax-profile', JSON.stringify(own), '--invoicing', JSON.stringify({ prefix: 'X-', rules })];
-  expect(await say('account', 'change', ...set)).toContain('X-…, 1 tax rule');
+  expect(await runText('account', 'change', ...set)).toContain('X-…, 1 tax rule');
   const { id } = await makeAffiliate(api);
   const { id: stranger } = await makeAffiliate(api);
   await agree(api, id);
   for (const each of [id, stranger]) await makeCommission(api, each, { amount: 11_900, currency: 'eur' });
   const payout = await completePayout(api, await makePayout(api));
 
-  const issued = await say('invoices', 'issue', String(payout.number));
+  const issued = await runText('invoices', 'issue', String(payout.number));
   expect(issued).toContain('1 invoice issued.');
   expect(issued).toContain(`affiliate ${stranger}, EUR: had not agreed to self-billing`);
-  expect(await say('invoices', 'issue', payout.id)).toContain('0 invoices issued.');
+  expect(await runText('invoices', 'issue', payout.id)).toContain('0 invoices issued.');
   const { data } = (await runHere(['invoices', 'list', '--payout', payout.id, '--json'])).json();
   const { number } = data[0];
   expect(number).toMatch(/^X-\d{4}-000001$/);
-  expect(await say('invoices', 'list', '--affiliate', String(id))).toMatch(
+  expect(await runText('invoices', 'list', '--affiliate', String(id))).toMatch(
     new RegExp(`${number} +invoice .* 119\\.00 EUR +Partner ${id} GmbH`),
   );
-  expect(await say('invoices', 'list', '--kind', 'credit_note')).toContain('No invoices found');
-  const shown = await say('invoices', 'show', number);
+  expect(await runText('invoices', 'list', '--kind', 'credit_note')).toContain('No invoices found');
+  const shown = await runText('invoices', 'show', number);
   expect(shown).toMatch(/Net +100\.00 EUR/);
   expect(shown).toMatch(/Tax +19\.00 EUR {2}19 %/);
   expect(shown).toMatch(/Tax id +…5976 \(vat\)/);
   expect((await runHere(['invoices', 'show', data[0].id, '--json'])).json()).toEqual(data[0]);
 
-  const xml = (await say('invoices', 'xml', number)).trim();
+  const xml = (await runText('invoices', 'xml', number)).trim();
   expect(xml).toBe(join('exports', `invoice-${number}.xml`));
   expect(readFileSync(join(folder, xml), 'utf8')).toContain(VAT_ID);
-  const pdf = (await say('invoices', 'pdf', number)).trim();
+  const pdf = (await runText('invoices', 'pdf', number)).trim();
   expect(readFileSync(join(folder, pdf)).subarray(0, 5).toString()).toBe('%PDF-');
 });
 

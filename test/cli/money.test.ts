@@ -19,7 +19,7 @@ const world = useWorld();
 /** An account of its own for each test. */
 const api = useAccount(world);
 const machine = useMachine();
-const { ask, refuse, say } = commandsOf(world, api, machine);
+const { runJson, refuse, runText } = commandsOf(world, api, machine);
 
 const lines = (text: string) => text.trimEnd().split('\n');
 
@@ -33,7 +33,9 @@ test('commissions are listed as the API lists them, filtered by names that peopl
   await makeCommission(api, bob, { external_id: 'c-3', program_id: program.id, type: 'bonus', ...old });
   await makePayout(api, { filters: { affiliate_id: bob } });
   const found = async (...options: string[]) =>
-    (await ask('commissions', 'list', '--sort', 'id', ...options)).data.map((each: Json) => each.external_id);
+    (await runJson('commissions', 'list', '--sort', 'id', ...options)).data.map(
+      (each: Json) => each.external_id,
+    );
   expect(await found('--affiliate', 'ada@example.com', '--currency', 'EUR', '--order', 'o-1')).toEqual([
     'c-1',
   ]);
@@ -41,15 +43,15 @@ test('commissions are listed as the API lists them, filtered by names that peopl
   expect(await found('--before', '2026-09-01', '--status', 'unpaid', '--payout', 'none')).toEqual(['c-1']);
   expect(await found('--payout', '1', '--program', 'Creators', '--type', 'bonus')).toEqual(['c-3']);
   const page = (await api.get(`${COMMISSIONS}?per_page=2&page=2`)).body;
-  expect(await ask('commissions', 'list', '--per-page', '2', '--page', '2')).toEqual(page);
-  expect(lines(await say('commissions', 'list', '--per-page', '2', '--sort', 'id'))).toEqual([
+  expect(await runJson('commissions', 'list', '--per-page', '2', '--page', '2')).toEqual(page);
+  expect(lines(await runText('commissions', 'list', '--per-page', '2', '--sort', 'id'))).toEqual([
     'OCCURRED (UTC)    AFFILIATE  TYPE  STATUS  AMOUNT  CURRENCY  EXTERNAL ID',
     expect.stringMatching(new RegExp(`^2026-08-31 23:59 +${ada.id}  sale  unpaid   10\\.00  EUR       c-1$`)),
     expect.stringMatching(new RegExp(`^2026-09-01 00:00 +${ada.id}  sale  unpaid   10\\.00  USD       c-2$`)),
     '3 commissions, page 1 of 2',
   ]);
-  expect(await say('commissions', 'list', '--status', 'voided')).toBe('No commissions found.\n');
-  expect(await say('commissions', 'list', '--page', '7')).toBe(
+  expect(await runText('commissions', 'list', '--status', 'voided')).toBe('No commissions found.\n');
+  expect(await runText('commissions', 'list', '--page', '7')).toBe(
     'There is nothing on page 7: 3 commissions, 1 page\n',
   );
   await refuse(1, 'status must be one of', 'commissions', 'list', '--status', 'owed');
@@ -59,12 +61,12 @@ test('a commission is shown by its external_id; a name cannot move the cursor', 
   const { id } = await makeAffiliate(api);
   const sale = { external_id: 'c 1', sale_amount: 31_900, rate_bps: 1250, product_name: 'Mug\u001B[2J 由紀' };
   const made = await makeCommission(api, id, sale);
-  const text = await say('commissions', 'show', 'c 1');
+  const text = await runText('commissions', 'show', 'c 1');
   expect(text).toContain(`${made.id}  sale  unpaid\n10.00 USD\n`);
   expect(text).toMatch(/^Sale +319\.00 USD$/m);
   expect(text).toMatch(/^Rate +12\.5 %$/m);
   expect(text).toMatch(/^Product +Mug\uFFFD\[2J 由紀$/m);
-  expect(await ask('commissions', 'show', made.id)).toEqual(made);
+  expect(await runJson('commissions', 'show', made.id)).toEqual(made);
   await refuse(1, 'there is no commission nothing', 'commissions', 'show', 'nothing');
 });
 
@@ -76,16 +78,16 @@ test('a refund takes the typed amount in the digits of the currency, and its rep
   const refund = (reference: string, ...rest: string[]) =>
     ['commissions', 'refund', reference, '--external-id', `r-${reference}`, '--yes', ...rest] as const;
   for (let time = 0; time < 2; time += 1) {
-    expect(await say(...refund('usd', '--amount', '12.5'))).toBe('12.50 USD of usd: 19.40 USD is left\n');
+    expect(await runText(...refund('usd', '--amount', '12.5'))).toBe('12.50 USD of usd: 19.40 USD is left\n');
   }
-  expect(await ask(...refund('kwd', '--amount', '1.234'))).toMatchObject({
+  expect(await runJson(...refund('kwd', '--amount', '1.234'))).toMatchObject({
     amount: 1234,
     commission: { amount: 3766 },
     clawback: null,
   });
-  expect(await say(...refund('jpy'))).toBe('500 JPY of jpy: it is voided\n');
+  expect(await runText(...refund('jpy'))).toBe('500 JPY of jpy: it is voided\n');
   const more = ['commissions', 'refund', 'usd', '--external-id', 'r-2', '--yes'];
-  expect(await ask(...more, '--sale-amount', '100')).toMatchObject({ amount: 1000 });
+  expect(await runJson(...more, '--sale-amount', '100')).toMatchObject({ amount: 1000 });
   const other = ['commissions', 'refund', 'usd', '--external-id', 'r-3', '--yes'];
   await refuse(2, '--amount must be an amount in USD', ...other, '--amount', '12,50');
   await refuse(2, 'with at most 2 digits after the point, not 1.234', ...other, '--amount', '1.234');
@@ -100,12 +102,12 @@ test('a refund of a paid commission reduces the next payout', async () => {
   await makeCommission(api, id, { external_id: 'c-1', amount: 1000 });
   await completePayout(api, await makePayout(api));
   const refund = ['commissions', 'refund', 'c-1', '--external-id', 'r-1', '--amount', '4', '--yes'];
-  expect(await say(...refund)).toBe(
+  expect(await runText(...refund)).toBe(
     `4.00 USD of c-1: it was paid, so -4.00 USD goes into the next payout of affiliate ${id}\n`,
   );
-  const clawback = (await ask('commissions', 'list', '--type', 'clawback')).data[0];
+  const clawback = (await runJson('commissions', 'list', '--type', 'clawback')).data[0];
   expect(clawback).toMatchObject({ amount: -400, external_id: expect.stringContaining('r-1') });
-  expect(await say('commissions', 'list', '--type', 'clawback')).toMatch(
+  expect(await runText('commissions', 'list', '--type', 'clawback')).toMatch(
     / clawback {2}unpaid {3}-4\.00 {2}USD /,
   );
 });
@@ -120,17 +122,19 @@ test('an order is refunded in the currency of its commission; with two currencie
   await refuse(2, 'commissions in JPY, USD', ...refund('r-1', '--amount', '5'));
   const byProduct = refund('r-1', '--product', 'mug', '--amount', '100');
   for (let time = 0; time < 2; time += 1) {
-    expect(await ask(...byProduct)).toMatchObject({
+    expect(await runJson(...byProduct)).toMatchObject({
       refunds: [{ amount: 100, commission: { amount: 400 } }],
     });
   }
-  const rest = lines(await say(...refund('r-2')));
+  const rest = lines(await runText(...refund('r-2')));
   expect(rest).toEqual([
     expect.stringMatching(/^400 JPY of \S+: it is voided$/),
     expect.stringMatching(/^10\.00 USD of \S+: it is voided$/),
   ]);
   // nothing is left of the order: the refund that took it still finds its currency
-  expect(await ask(...byProduct)).toMatchObject({ refunds: [{ amount: 100, commission: { amount: 400 } }] });
+  expect(await runJson(...byProduct)).toMatchObject({
+    refunds: [{ amount: 100, commission: { amount: 400 } }],
+  });
 });
 
 test('lines of an order are refunded by name, waiting refunds are shown, and a mistake is reversed', async () => {
@@ -143,28 +147,28 @@ test('lines of an order are refunded by name, waiting refunds are shown, and a m
   await refuse(1, 'order_line_id mug', ...refund('r-0', '--sale-amount', '5'));
   await refuse(2, '--currency', ...refund('r-0', '--line', 'plate=5'));
   await refuse(2, '--line', ...refund('r-0', '--line', 'mug', '--amount', '5'));
-  expect(lines(await say(...refund('r-1', '--line', 'mug=25.00', '--line', 'plate')))).toEqual([
+  expect(lines(await runText(...refund('r-1', '--line', 'mug=25.00', '--line', 'plate')))).toEqual([
     '2.50 USD of c-mug: 7.50 USD is left',
     'line plate, all: waits for its commission',
   ]);
-  expect(await say('refunds', 'list', '--status', 'waiting')).toMatch(/ waiting +2\.50 USD +o-1 +r-1\n/);
-  expect(await say('refunds', 'show', 'r-1')).toContain('line mug, 25.00 USD of the sale: applied');
+  expect(await runText('refunds', 'list', '--status', 'waiting')).toMatch(/ waiting +2\.50 USD +o-1 +r-1\n/);
+  expect(await runText('refunds', 'show', 'r-1')).toContain('line mug, 25.00 USD of the sale: applied');
   await refuse(1, 'no such refund', 'refunds', 'show', 'r-2');
-  expect(await say('refunds', 'reverse', 'r-1', '--yes')).toBe('r-1 is reversed.\n');
-  expect(await ask('commissions', 'show', 'c-mug')).toMatchObject({ amount: 1000, refunded_amount: 0 });
+  expect(await runText('refunds', 'reverse', 'r-1', '--yes')).toBe('r-1 is reversed.\n');
+  expect(await runJson('commissions', 'show', 'c-mug')).toMatchObject({ amount: 1000, refunded_amount: 0 });
   const other = ['refunds', 'create', '--order', 'o-2', '--external-id', 'r-3', '--yes'];
-  expect(await say(...other)).toBe('the order, all: waits for its commission\n');
+  expect(await runText(...other)).toBe('the order, all: waits for its commission\n');
 });
 
 test('voiding, holding and releasing print the new state of the commission', async () => {
   const { id } = await makeAffiliate(api);
   await makeCommission(api, id, { external_id: 'c-1' });
   const name = `10.00 USD of c-1 (sale, affiliate ${id})`;
-  expect(await say('commissions', 'hold', 'c-1')).toContain(`${name} is held for review`);
-  expect(await say('commissions', 'list', '--status', 'pending')).toMatch(/ sale {2}held /);
-  expect(await say('commissions', 'unhold', 'c-1')).toBe(`${name} is unpaid.\n`);
+  expect(await runText('commissions', 'hold', 'c-1')).toContain(`${name} is held for review`);
+  expect(await runText('commissions', 'list', '--status', 'pending')).toMatch(/ sale {2}held /);
+  expect(await runText('commissions', 'unhold', 'c-1')).toBe(`${name} is unpaid.\n`);
   const fraud = ['--reason', 'self-referral', '--yes'];
-  expect(await ask('commissions', 'void', 'c-1', ...fraud)).toMatchObject({
+  expect(await runJson('commissions', 'void', 'c-1', ...fraud)).toMatchObject({
     status: 'voided',
     void_reason: 'self-referral',
   });
@@ -187,7 +191,7 @@ test('an adjustment is in the named currency, or in that of the account', async 
       amount,
     ].concat(rest, '--yes') as string[];
   for (let time = 0; time < 2; time += 1) {
-    expect(await ask(...adjust('h-1', '-12.50', '--currency', 'EUR'))).toMatchObject({
+    expect(await runJson(...adjust('h-1', '-12.50', '--currency', 'EUR'))).toMatchObject({
       type: 'adjustment',
       affiliate_id: id,
       amount: -1250,
@@ -195,13 +199,13 @@ test('an adjustment is in the named currency, or in that of the account', async 
       description: 'by hand',
     });
   }
-  expect(await say(...adjust('h-2', '500'))).toMatch(
+  expect(await runText(...adjust('h-2', '500'))).toMatch(
     /^500 JPY for affiliate \d+ \(h-2, com_[0-9a-f]{32}\)\.\n$/,
   );
   await refuse(2, '--amount must not be 0', ...adjust('h-3', '0'));
   await refuse(2, '--amount must be an amount in JPY', ...adjust('h-3', '1.5'));
   await refuse(2, '--currency must be an ISO 4217 currency code', ...adjust('h-3', '1', '--currency', 'xyz'));
-  const balance = await say('affiliates', 'show', 'a-1');
+  const balance = await runText('affiliates', 'show', 'a-1');
   expect(balance).toMatch(/^EUR +0\.00 +-12\.50 +0\.00 +0\.00$/m);
   expect(balance).toMatch(/^JPY +0 +500 +0 +0$/m);
 });
@@ -216,16 +220,16 @@ test('returned money is booked once, and the line of the payout shows it', async
     { affiliate_id: other, is_paid: false },
   ]);
   const returned = (who: string) => ['payouts', 'returned', '1', who, '--reason', 'closed', '--yes'] as const;
-  expect(await ask(...returned('ada@example.com'), '--reference', 'R-1')).toMatchObject({
+  expect(await runJson(...returned('ada@example.com'), '--reference', 'R-1')).toMatchObject({
     affiliate_id: id,
     returned_amount: 1000,
   });
   await refuse(1, 'is already booked as returned', ...returned(String(id)));
   await refuse(1, 'the affiliate was not paid in this payout', ...returned(String(other)));
   await refuse(1, 'affiliate 999999999 is not in payout 1', ...returned('999999999'));
-  expect(await say('payouts', 'show', '1')).toMatch(/ Ada .+ 10\.00 {2}USD +yes, came back$/m);
-  expect(await say('payouts', 'affiliates', '1', '--unpaid')).toMatch(/ 10\.00 {2}USD +no, released$/m);
-  expect((await ask('payouts', 'affiliates', '1', '--paid')).data).toHaveLength(1);
+  expect(await runText('payouts', 'show', '1')).toMatch(/ Ada .+ 10\.00 {2}USD +yes, came back$/m);
+  expect(await runText('payouts', 'affiliates', '1', '--unpaid')).toMatch(/ 10\.00 {2}USD +no, released$/m);
+  expect((await runJson('payouts', 'affiliates', '1', '--paid')).data).toHaveLength(1);
 });
 
 test('money is returned in parts of one currency, is listed, and a mistaken return is undone', async () => {
@@ -235,11 +239,11 @@ test('money is returned in parts of one currency, is listed, and a mistaken retu
   const returned = (...part: string[]) => ['payouts', 'returned', '1', String(id), ...part, '--yes'];
   const why = ['--reason', 'a fee'];
   const list = ['payouts', 'returns', 'list', '1', 'ada@example.com'];
-  expect(await say(...list)).toBe('No returns found.\n');
-  expect(await say(...returned('--currency', 'USD', '--amount', '12.50', ...why))).toBe(
+  expect(await runText(...list)).toBe('No returns found.\n');
+  expect(await runText(...returned('--currency', 'USD', '--amount', '12.50', ...why))).toBe(
     `12.50 USD came back from affiliate ${id} (Ada) and is owed again.\n`,
   );
-  expect(await say(...returned('--currency', 'usd', ...why))).toContain('37.50 USD came back');
+  expect(await runText(...returned('--currency', 'usd', ...why))).toContain('37.50 USD came back');
   await refuse(2, 'give the --currency of the --amount: kwd or usd', ...returned('--amount', '1', ...why));
   await refuse(
     2,
@@ -247,22 +251,22 @@ test('money is returned in parts of one currency, is listed, and a mistaken retu
     ...returned('--currency', 'kwd', '--amount', '1.2345', ...why),
   );
   await refuse(1, '(5.000 KWD)', ...returned('--currency', 'kwd', '--amount', '5.001', ...why));
-  expect(await say('payouts', 'show', '1')).toMatch(/ 50\.00 {2}USD +yes, came back$/m);
+  expect(await runText('payouts', 'show', '1')).toMatch(/ 50\.00 {2}USD +yes, came back$/m);
 
-  const [, first] = (await ask(...list, '--currency', 'usd')).data;
+  const [, first] = (await runJson(...list, '--currency', 'usd')).data;
   expect(first).toMatchObject({ object: 'payout_return', amount: 1250, undone_at: null });
-  expect(await say(...list)).toMatch(new RegExp(`^${first.id} .+ 12\\.50  USD +- +a fee$`, 'm'));
+  expect(await runText(...list)).toMatch(new RegExp(`^${first.id} .+ 12\\.50  USD +- +a fee$`, 'm'));
   const undo = ['payouts', 'returns', 'undo', '1', 'ada@example.com'];
   await refuse(2, 'add --yes', ...undo, first.id);
   await refuse(1, 'no such return', ...undo, `ret_${'0'.repeat(32)}`, '--yes');
-  expect(await ask(...undo, first.id, '--yes')).toEqual({
+  expect(await runJson(...undo, first.id, '--yes')).toEqual({
     id: first.id,
     object: 'payout_return',
     undone: true,
   });
   await refuse(1, 'already undone', ...undo, first.id, '--yes');
-  expect(await say(...list)).not.toMatch(new RegExp(`^${first.id} .+ - +a fee$`, 'm'));
-  expect(await say('payouts', 'show', '1')).toMatch(/ 50\.00 {2}USD +yes, 37\.50 came back$/m);
+  expect(await runText(...list)).not.toMatch(new RegExp(`^${first.id} .+ - +a fee$`, 'm'));
+  expect(await runText('payouts', 'show', '1')).toMatch(/ 50\.00 {2}USD +yes, 37\.50 came back$/m);
 });
 
 test('affiliates left out of a payout are listed with the reason', async () => {
@@ -271,17 +275,17 @@ test('affiliates left out of a payout are listed with the reason', async () => {
   await makeCommission(api, little, { amount: 4999 });
   await makeCommission(api, much);
   await makePayout(api);
-  expect(await say('payouts', 'show', 'current')).toContain('Who they are: payhook payouts excluded 1\n');
-  expect(await say('payouts', 'excluded', '1')).toMatch(
+  expect(await runText('payouts', 'show', 'current')).toContain('Who they are: payhook payouts excluded 1\n');
+  expect(await runText('payouts', 'excluded', '1')).toMatch(
     new RegExp(`^ +${little}  below minimum +1 +49\\.99  USD\n1 exclusion, page 1 of 1$`, 'm'),
   );
   const page = (await api.get(`${PAYOUTS}/current/excluded`)).body;
-  expect(await ask('payouts', 'excluded', 'current', '--affiliate', String(little))).toEqual(page);
-  expect(await say('payouts', 'excluded', '1', '--reason', 'on_hold')).toBe('No exclusions found.\n');
+  expect(await runJson('payouts', 'excluded', 'current', '--affiliate', String(little))).toEqual(page);
+  expect(await runText('payouts', 'excluded', '1', '--reason', 'on_hold')).toBe('No exclusions found.\n');
 });
 
 test('an affiliate is created, changed and found; an empty text clears a field, unnamed fields stay', async () => {
-  const made = await ask(
+  const made = await runJson(
     ...[
       'affiliates',
       'create',
@@ -317,7 +321,16 @@ test('an affiliate is created, changed and found; an empty text clears a field, 
   });
   const change = ['affiliates', 'change', 'ada@example.com'];
   expect(
-    await ask(...change, '--paypal-email', '', '--payout-method', 'none', '--ready', '--minimums', 'none'),
+    await runJson(
+      ...change,
+      '--paypal-email',
+      '',
+      '--payout-method',
+      'none',
+      '--ready',
+      '--minimums',
+      'none',
+    ),
   ).toMatchObject({
     name_first: '由紀',
     paypal_email: null,
@@ -330,7 +343,7 @@ test('an affiliate is created, changed and found; an empty text clears a field, 
   await refuse(1, 'there is no affiliate bob@example.com', 'affiliates', 'show', 'bob@example.com');
   const name = 'Wolfeschlegelsteinhausenbergerdorff';
   await makeAffiliate(api, { name_last: name, email: 'wolfe@example.com', external_id: 'w-1' });
-  expect(lines(await say('affiliates', 'list', '--sort', 'id'))).toEqual([
+  expect(lines(await runText('affiliates', 'list', '--sort', 'id'))).toEqual([
     expect.stringMatching(
       /^ *ID {2}NAME {28}E-MAIL {13}UNPAID {2}LAST PAID {2}METHOD {2}READY {2}STATUS {2}EXTERNAL ID$/,
     ),
@@ -340,27 +353,32 @@ test('an affiliate is created, changed and found; an empty text clears a field, 
     ),
     '2 affiliates, page 1 of 1',
   ]);
-  expect((await ask('affiliates', 'list', '--search', 'wolfe')).pagination.total).toBe(1);
+  expect((await runJson('affiliates', 'list', '--search', 'wolfe')).pagination.total).toBe(1);
 });
 
 test('programs and the account are created and changed', async () => {
-  const program = await ask('programs', 'create', '--name', 'Creators', '--hold-days', '30');
+  const program = await runJson('programs', 'create', '--name', 'Creators', '--hold-days', '30');
   expect(program).toMatchObject({ name: 'Creators', hold_days: 30 });
   const change = ['programs', 'change', 'Creators'];
-  expect(await ask(...change, '--hold-days', 'account')).toMatchObject({ id: program.id, hold_days: null });
-  expect(await say('programs', 'list')).toMatch(/^ *\d+ {2}Creators {2}the account's {2}20.+\n1 program, /m);
+  expect(await runJson(...change, '--hold-days', 'account')).toMatchObject({
+    id: program.id,
+    hold_days: null,
+  });
+  expect(await runText('programs', 'list')).toMatch(
+    /^ *\d+ {2}Creators {2}the account's {2}20.+\n1 program, /m,
+  );
   await refuse(2, '--hold-days must be a whole number from 0 to 3650', ...change, '--hold-days', '-1');
 
   const settings = ['--currency', 'EUR', '--hold-days', '14', '--minimums', 'eur=50.00,jpy=5000'];
-  expect(await ask('account', 'change', ...settings)).toMatchObject({
+  expect(await runJson('account', 'change', ...settings)).toMatchObject({
     default_currency: 'eur',
     hold_days: 14,
     minimum_payout: { eur: 5000, jpy: 5000 },
   });
-  expect(await say('account', 'show')).toMatch(
+  expect(await runText('account', 'show')).toMatch(
     /^Currency +EUR\nHold +14 days\nMinimums +50\.00 EUR, 5000 JPY$/m,
   );
-  expect(await ask('account', 'change', '--minimums', 'none')).toMatchObject({
+  expect(await runJson('account', 'change', '--minimums', 'none')).toMatchObject({
     minimum_payout: {},
     hold_days: 14,
   });
@@ -374,7 +392,7 @@ test("the report of a year is the API's file, readable by its owner only, and ov
   const year = paid_at.slice(0, 4);
   const file = `exports/paid-${year}.csv`;
   const report = (await api.get(`${AFFILIATES}/reports/paid?year=${year}`)).text;
-  expect(await ask('reports', 'paid', '--year', year)).toEqual({
+  expect(await runJson('reports', 'paid', '--year', year)).toEqual({
     file,
     bytes: Buffer.byteLength(report),
     year: Number(year),
@@ -383,13 +401,13 @@ test("the report of a year is the API's file, readable by its owner only, and ov
   });
   const days = ['--from', `${year}-01-01`, '--to', `${year}-12-31`];
   const named = `exports/paid-from-${year}-01-01-to-${year}-12-31.csv`;
-  expect(await say('reports', 'paid', ...days)).toBe(`${named}\n`);
+  expect(await runText('reports', 'paid', ...days)).toBe(`${named}\n`);
   expect(readFileSync(join(machine.folder, named), 'utf8')).toContain(`,${id},`);
   await refuse(1, 'give a year, or from and to', 'reports', 'paid', '--year', year, '--to', `${year}-01-01`);
   expect(readFileSync(join(machine.folder, file), 'utf8')).toBe(report);
   expect(statSync(join(machine.folder, file)).mode & 0o777).toBe(0o600);
   await refuse(1, `${file} exists: add --force`, 'reports', 'paid', '--year', year);
-  expect(await say('reports', 'paid', '--year', year, '-o', '-')).toBe(report);
+  expect(await runText('reports', 'paid', '--year', year, '-o', '-')).toBe(report);
   await refuse(1, 'year must be four digits', 'reports', 'paid', '--year', '26');
 });
 
@@ -397,10 +415,10 @@ test('--paid-at sets when a payout was paid; a day is a day of the account', asy
   const { id } = await makeAffiliate(api);
   await makeCommission(api, id);
   await makePayout(api);
-  expect(await ask('account', 'change', '--time-zone', 'pacific/kiritimati')).toMatchObject({
+  expect(await runJson('account', 'change', '--time-zone', 'pacific/kiritimati')).toMatchObject({
     time_zone: 'Pacific/Kiritimati',
   });
-  expect(await say('account', 'show')).toMatch(/^Time zone +Pacific\/Kiritimati$/m);
+  expect(await runText('account', 'show')).toMatch(/^Time zone +Pacific\/Kiritimati$/m);
   await refuse(
     1,
     'time_zone must be the name of an IANA time zone',
@@ -420,16 +438,18 @@ test('--paid-at sets when a payout was paid; a day is a day of the account', asy
   );
   await refuse(1, 'paid_at must not be in the future', ...complete, '--paid-at', '2999-12-31');
   const { created_at } = (await api.get(`${PAYOUTS}/current`)).body;
-  expect(await ask(...complete, '--paid-at', created_at)).toMatchObject({ paid_at: created_at });
+  expect(await runJson(...complete, '--paid-at', created_at)).toMatchObject({ paid_at: created_at });
 });
 
 test('an affiliate has a legal type and a country', async () => {
   const fields = ['--legal-type', 'business', '--country', 'ie'];
-  const made = await ask('affiliates', 'create', '--email', 'ada@example.com', ...fields);
+  const made = await runJson('affiliates', 'create', '--email', 'ada@example.com', ...fields);
   expect(made).toMatchObject({ legal_type: 'business', country: 'IE' });
-  expect(await say('affiliates', 'show', 'ada@example.com')).toMatch(/^Legal type +business\nCountry +IE$/m);
+  expect(await runText('affiliates', 'show', 'ada@example.com')).toMatch(
+    /^Legal type +business\nCountry +IE$/m,
+  );
   const cleared = ['--legal-type', 'none', '--country', ''];
-  expect(await ask('affiliates', 'change', 'ada@example.com', ...cleared)).toMatchObject({
+  expect(await runJson('affiliates', 'change', 'ada@example.com', ...cleared)).toMatchObject({
     legal_type: null,
     country: null,
   });

@@ -10,7 +10,7 @@ const ENDPOINTS = '/v2/webhook-endpoints';
 const world = useWorld();
 /** An account of its own for each test. */
 const api = useAccount(world);
-const { ask, run } = commandsOf(world, api, useMachine());
+const { runJson, run } = commandsOf(world, api, useMachine());
 
 test('commissions create takes a decimal amount, and its repetition changes nothing', async () => {
   const { id, email } = await makeAffiliate(api);
@@ -24,7 +24,7 @@ test('commissions create takes a decimal amount, and its repetition changes noth
     '--amount',
     '1.234',
   ];
-  const made = await ask(
+  const made = await runJson(
     ...[...line, '--affiliate', email, '--order', '1', '--order-line', 'mug', '--type', 'bonus'],
     ...['--metadata', 'shop=a=b', '--metadata', 'till=', '--occurred-at', '2026-09-01T10:00:00Z'],
   );
@@ -40,7 +40,7 @@ test('commissions create takes a decimal amount, and its repetition changes noth
     occurred_at: '2026-09-01T10:00:00.000Z',
     metadata: { shop: 'a=b', till: '' },
   });
-  expect(await ask('commissions', 'show', 'order-1')).toEqual(made);
+  expect(await runJson('commissions', 'show', 'order-1')).toEqual(made);
   const other = await run(...line, '--affiliate', email, '--json');
   expect(JSON.parse(other.stderr).error.reason).toBe('duplicate_external_id');
 });
@@ -58,7 +58,7 @@ test('commissions create computes the amount from the sale, in the currency of t
     '--rate-bps',
     '2000',
   ];
-  expect(await ask(...line, '--external-id', 's1')).toMatchObject({
+  expect(await runJson(...line, '--external-id', 's1')).toMatchObject({
     amount: 3190,
     sale_amount: 15_950,
     rate_bps: 2000,
@@ -86,11 +86,11 @@ test('payouts commissions lists what is in a payout, as commissions list does', 
   for (const { id } of [ada, ada, bob]) await makeCommission(api, id);
   const payout = await makePayout(api);
   await makeCommission(api, bob.id);
-  const page = await ask('payouts', 'commissions', 'current', '--sort', 'id', '--per-page', '2');
+  const page = await runJson('payouts', 'commissions', 'current', '--sort', 'id', '--per-page', '2');
   const all = await api.get(`/v2/affiliates/payouts/${payout.id}/commissions?sort=id&per_page=2`);
   expect(page).toEqual(all.body);
   expect(page.pagination).toMatchObject({ total: 3, pages: 2 });
-  const ofBob = await ask('payouts', 'commissions', payout.id, '--affiliate', bob.email);
+  const ofBob = await runJson('payouts', 'commissions', payout.id, '--affiliate', bob.email);
   expect(ofBob.data).toMatchObject([{ affiliate_id: bob.id, payout_id: payout.id }]);
   const none = await run('payouts', 'commissions', 'current', '--type', 'bonus');
   expect(none).toMatchObject({ code: 0, stdout: 'No commissions found.\n' });
@@ -100,8 +100,8 @@ test('payouts commissions lists what is in a payout, as commissions list does', 
 
 test('programs show finds a program by its id and by its name', async () => {
   const { body } = await api.post('/v2/affiliates/programs', { name: 'Creators', hold_days: 30 });
-  expect(await ask('programs', 'show', 'Creators')).toEqual(body);
-  expect(await ask('programs', 'show', String(body.id))).toEqual(body);
+  expect(await runJson('programs', 'show', 'Creators')).toEqual(body);
+  expect(await runJson('programs', 'show', String(body.id))).toEqual(body);
   const text = await run('programs', 'show', 'Creators');
   expect(text.stdout).toMatch(new RegExp(`^Creators {2}${body.id}\\nHold +30 days\\nCreated +\\d{4}-`));
   const missing = await run('programs', 'show', 'Nobody');
@@ -110,11 +110,11 @@ test('programs show finds a program by its id and by its name', async () => {
 
 test('webhooks change changes the named fields, and says which headers the new origin dropped', async () => {
   const url = 'https://shop.example.com/hooks';
-  const made = await ask(
+  const made = await runJson(
     ...['webhooks', 'create', url, '--header', 'X-Shop: 7', '--header', 'X-Old: a:b', '--rate-limit', '5'],
   );
   expect(made).toMatchObject({ headers: ['x-shop', 'x-old'], rate_limit: 5, event_types: null });
-  const changed = await ask(
+  const changed = await runJson(
     ...['webhooks', 'change', url, '--types', 'payout.paid, order.*', '--description', 'the shop'],
     ...['--header', 'x-old:', '--rate-limit', 'none', '--metadata', 'team=till'],
   );
@@ -149,14 +149,14 @@ test('webhooks change changes the named fields, and says which headers the new o
 
 test('webhooks change --signing moves an endpoint to another signature scheme and keeps the previous one for a while', async () => {
   const url = 'https://shop.example.com/signed';
-  const made = await ask('webhooks', 'create', url);
+  const made = await runJson('webhooks', 'create', url);
   const moved = await run('webhooks', 'change', url, '--signing', 'github');
   expect(moved).toMatchObject({
     code: 0,
     stdout: expect.stringMatching(/Signed as +github, and standard until /),
   });
   const own = '{"header":"x-sign","content":"{body}","encoding":"hex"}';
-  const custom = await ask(
+  const custom = await runJson(
     ...['webhooks', 'change', url, '--signing', 'custom', '--custom-signing', own, '--second-until', 'none'],
     ...['--secret', 'the-secret-of-before'],
   );
@@ -172,29 +172,29 @@ test('webhooks change --signing moves an endpoint to another signature scheme an
   // not a Standard Webhooks secret, so the way back creates one and prints it
   const back = await run('webhooks', 'change', url, '--signing', 'standard');
   expect(back).toMatchObject({ code: 0, stdout: expect.stringMatching(/New secret +whsec_\S+\n/) });
-  expect(back.stdout).toContain((await ask('webhooks', 'secret', url)).secret);
+  expect(back.stdout).toContain((await runJson('webhooks', 'secret', url)).secret);
   const same = await run('webhooks', 'change', url, '--signing', 'stripe');
   expect(same.stdout).not.toContain('New secret');
 });
 
 test('webhooks and events enable ordering, and say so', async () => {
   const url = 'https://shop.example.com/ordered';
-  expect(await ask('webhooks', 'create', url, '--ordered')).toMatchObject({ ordered: true });
+  expect(await runJson('webhooks', 'create', url, '--ordered')).toMatchObject({ ordered: true });
   expect((await run('webhooks', 'show', url)).stdout).toMatch(/^Ordered .*ordering key/m);
-  const { id } = await ask('events', 'publish', 'order.created', '--ordering-key', 'order:7');
+  const { id } = await runJson('events', 'publish', 'order.created', '--ordering-key', 'order:7');
   expect((await run('events', 'show', id)).stdout).toContain('\nOrdering key order:7\n');
-  expect(await ask('webhooks', 'change', url, '--no-ordered')).toMatchObject({ ordered: false });
+  expect(await runJson('webhooks', 'change', url, '--no-ordered')).toMatchObject({ ordered: false });
   expect((await run('webhooks', 'show', url)).stdout).not.toContain('ordering key');
 });
 
 test('webhooks accept batches, and say so', async () => {
   const url = 'https://shop.example.com/batches';
   const batch = { max_events: 50, max_bytes: 65_536, max_wait_ms: 1000 };
-  expect(await ask('webhooks', 'create', url, '--batch', '50', '--batch-bytes', '65536')).toMatchObject({
+  expect(await runJson('webhooks', 'create', url, '--batch', '50', '--batch-bytes', '65536')).toMatchObject({
     batch,
   });
   expect((await run('webhooks', 'show', url)).stdout).toMatch(/^Batches +up to 50 events and 65536 bytes/m);
-  const waiting = await ask('webhooks', 'change', url, '--batch', '1000', '--batch-wait', '0');
+  const waiting = await runJson('webhooks', 'change', url, '--batch', '1000', '--batch-wait', '0');
   expect(waiting.batch).toEqual({ max_events: 1000, max_bytes: 1_048_576, max_wait_ms: 0 });
   for (const [options, message] of [
     [['--batch', '1'], '--batch must be'],
@@ -206,14 +206,14 @@ test('webhooks accept batches, and say so', async () => {
     expect(code).toBe(2);
     expect(stderr).toContain(message);
   }
-  expect(await ask('webhooks', 'change', url, '--batch', 'none')).toMatchObject({ batch: null });
+  expect(await runJson('webhooks', 'change', url, '--batch', 'none')).toMatchObject({ batch: null });
   expect((await run('webhooks', 'show', url)).stdout).not.toContain('Batches');
 });
 
 test('webhooks test-filter says what a filter finds in a published event', async () => {
   const url = 'https://shop.example.com/filtered';
   const filter = '{"data.amount":{"$gte":100},"data.currency":"usd"}';
-  await ask('webhooks', 'create', url, '--filter', filter);
+  await runJson('webhooks', 'create', url, '--filter', filter);
   const { body } = await api.post('/v2/events', { type: 'order.created', data: { amount: 99 } });
   const tried = await run('webhooks', 'test-filter', url, '--event', body.id);
   expect(tried.stdout).toMatch(
@@ -222,13 +222,13 @@ test('webhooks test-filter says what a filter finds in a published event', async
   const shown = await run('events', 'show', body.id);
   expect(shown.stdout).toContain('1 filtered');
   expect(shown.stdout).toContain('its filter did not match');
-  const other = await ask(
+  const other = await runJson(
     ...['webhooks', 'test-filter', url, '--filter', '{"type":"order.created"}'],
     ...['--payload', '{"type":"order.created"}'],
   );
   expect(other).toMatchObject({ matches: true });
   expect(await run('webhooks', 'test-filter', url)).toMatchObject({ code: 2 });
-  expect(await ask('webhooks', 'change', url, '--filter', 'none')).toMatchObject({ filter: null });
+  expect(await runJson('webhooks', 'change', url, '--filter', 'none')).toMatchObject({ filter: null });
 });
 
 test.each([
@@ -252,14 +252,14 @@ test('analytics shows earnings and deliveries, in the intervals that have any', 
   const { id } = await makeAffiliate(api);
   await makeCommission(api, id, { amount: 1234, occurred_at: '2026-03-02T12:00:00Z' });
   const span = ['--interval', 'day', '--from', '2026-03-01', '--to', '2026-03-03'];
-  expect((await ask('analytics', 'commissions', ...span)).series[0].buckets).toHaveLength(3);
+  expect((await runJson('analytics', 'commissions', ...span)).series[0].buckets).toHaveLength(3);
   expect((await run('analytics', 'commissions', ...span)).stdout.split('\n')[1]).toMatch(
     /^2026-03-02 +12\.34 +0\.00 .* USD$/,
   );
   const url = 'http://127.0.0.1:9/hook';
   const endpoint = (await api.post(ENDPOINTS, { url })).body;
   await api.post(`${ENDPOINTS}/${endpoint.id}/test`);
-  expect((await ask('analytics', 'deliveries', url)).totals.published).toBe(1);
+  expect((await runJson('analytics', 'deliveries', url)).totals.published).toBe(1);
   expect((await run('analytics', 'deliveries', url, '--interval', 'minute')).stdout).toMatch(
     /^FROM \(UTC\) .*NO ANSWER\n[\d: -]+ 1 .*\nin all +1 +0 /,
   );
@@ -281,7 +281,7 @@ test('webhooks list filters the events of an endpoint by last response, error an
     [['--event', broken], broken],
     [['--external-id', 'n-1'], refused],
   ] as const) {
-    const { data } = await ask('webhooks', 'list', id, ...options);
+    const { data } = await runJson('webhooks', 'list', id, ...options);
     expect(
       data.map((row: { id: string }) => row.id),
       options[0],

@@ -27,9 +27,9 @@ test.each([
   ],
 ])('payhook %s is refused with exit code 2', async (line, message) => {
   const ran = await machine.run(line.split(' '));
-  const told = line.includes('--json') ? JSON.parse(ran.stderr).error.message : ran.stderr;
+  const shown = line.includes('--json') ? JSON.parse(ran.stderr).error.message : ran.stderr;
   expect(ran).toMatchObject({ code: 2, stdout: '' });
-  expect(told).toContain(message);
+  expect(shown).toContain(message);
 });
 
 test('--data-dir is refused with PAYHOOK_URL by commands on an account', async () => {

@@ -7,12 +7,12 @@ import { useMachine } from './support.ts';
 const world = useWorld({ delivers: true });
 const api = useAccount(world);
 const machine = useMachine();
-const { ask, run } = commandsOf(world, api, machine);
+const { runJson, run } = commandsOf(world, api, machine);
 
 test('webhooks create and change --payload set the form, which the endpoint and each attempt show', async () => {
   const receiver = await startReceiver();
   try {
-    const made = await ask('webhooks', 'create', receiver.url, '--payload', 'thin');
+    const made = await runJson('webhooks', 'create', receiver.url, '--payload', 'thin');
     expect(made.payload).toBe('thin');
     const sent = await run('events', 'publish', 'order.created', '--data', '{"id":"order-7","amount":900}');
     const id = sent.stdout.trim();

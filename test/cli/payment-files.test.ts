@@ -37,7 +37,7 @@ const read = (name: string) => readFileSync(join(machine.folder, name), 'utf8');
 const apiFile = async (query: string) => (await api.get(`${PAYOUTS}/current/payment-files/${query}`)).text;
 
 /** A command that must succeed; returns its JSON. */
-async function ask(...args: string[]): Promise<Json> {
+async function runJson(...args: string[]): Promise<Json> {
   const ran = await run([...args, '--json']);
   expect(ran, ran.stderr).toMatchObject({ code: 0, stderr: '' });
   return ran.json();
@@ -90,7 +90,7 @@ test("each format is the API's file, under the server's file name, readable by i
   }
   expect(statSync(join(machine.folder, 'exports')).mode & 0o777).toBe(0o700);
   const wise = ['--format', 'wise', '--currency', 'EUR', '--source-currency', 'gbp', '-o', 'mine.csv'];
-  expect(await ask('payouts', 'export', '1', ...wise)).toEqual({
+  expect(await runJson('payouts', 'export', '1', ...wise)).toEqual({
     files: [{ file: 'mine.csv', bytes: expect.any(Number), part: null }],
     skipped_affiliates: 0,
     affiliates_above_limit: 0,
@@ -138,7 +138,7 @@ test('skipped affiliates are counted, and so are amounts in other currencies', a
   });
   expect(ran.stderr).toContain('2 affiliates of this payout are NOT in the file');
   expect(ran.stderr).toContain('The payout is in JPY too');
-  const report = await ask('payouts', 'export', '1', ...args, '--force');
+  const report = await runJson('payouts', 'export', '1', ...args, '--force');
   expect(report).toMatchObject({ skipped_affiliates: 2, format: 'paypal' });
 });
 
@@ -168,7 +168,7 @@ test('a file of several parts is written whole: every part under its own name, e
   expect(await exportTo('--format', 'wise')).toMatchObject({ code: 0, stdout: `${names.join('\n')}\n` });
   expect(names.map(read)).toEqual(parts);
 
-  const { files, paid_list } = await ask(
+  const { files, paid_list } = await runJson(
     ...['payouts', 'export', 'current', '--format', 'wise', '-o', 'bank.v2.csv', '--paid-list', 'paid.csv'],
   );
   expect(files).toEqual([
@@ -183,9 +183,9 @@ test('a file of several parts is written whole: every part under its own name, e
   // and a list of this size completes the payout
   const show = await run(['payouts', 'show', '1']);
   expect(show.stdout).toContain('More than 1,000 affiliates, a page at a time: payhook payouts affiliates 1');
-  const second = await ask('payouts', 'affiliates', '1', '--per-page', '100', '--page', '11');
+  const second = await runJson('payouts', 'affiliates', '1', '--per-page', '100', '--page', '11');
   expect(second).toMatchObject({ data: [{ name: 'A' }], pagination: { total: 1001, pages: 11 } });
-  const done = await ask('payouts', 'complete', '1', '--from', 'paid.csv', '--revision', '1', '--yes');
+  const done = await runJson('payouts', 'complete', '1', '--from', 'paid.csv', '--revision', '1', '--yes');
   expect(done).toMatchObject({ status: 'paid', totals: [{ paid_amount: 100_100, released_amount: 0 }] });
 });
 
@@ -268,7 +268,7 @@ test('the lists of two files complete the payout: an affiliate in either file is
       `affiliate ${ada} in USD is also paid in another file`,
     ),
   );
-  const { affiliates } = await ask(...complete, '--from', 'wise.list.csv');
+  const { affiliates } = await runJson(...complete, '--from', 'wise.list.csv');
   expect(affiliates.map((line: Json) => [line.affiliate_id, line.is_paid, line.payment_reference])).toEqual([
     [ada, true, `P1-A${ada}`],
     [bob, true, `P1-A${bob}`],
@@ -313,7 +313,7 @@ test('the list of a file of one currency completes those lines, and lists of sev
     [String(both), 'usd', 'true', '', `P1-A${both}`],
     [String(wise), 'usd', 'false', '', ''],
   ]);
-  const done = await ask('payouts', 'complete', '1', '--yes', '--from', 'usd.csv', '--from', 'eur.csv');
+  const done = await runJson('payouts', 'complete', '1', '--yes', '--from', 'usd.csv', '--from', 'eur.csv');
   expect(settled(done)).toEqual([
     [both, 'eur', 200, `P1-A${both}`],
     [both, 'usd', 100, `P1-A${both}`],
@@ -335,7 +335,7 @@ test('the payment files themselves complete the payout: lines that none of them 
       `p.csv: line 1: affiliate ${both} in USD is also paid in another file`,
     ),
   );
-  const done = await ask(...complete, 'w.csv', '--revision', '1');
+  const done = await runJson(...complete, 'w.csv', '--revision', '1');
   expect(settled(done)).toEqual([
     [both, 'eur', 0, null],
     [both, 'usd', 100, `P1-A${both}`],
@@ -355,7 +355,7 @@ test('files of an earlier version, whose payment ids have no letters, complete t
     expect(old).not.toBe(read(file));
     writeFileSync(join(machine.folder, file), old);
   }
-  const done = await ask('payouts', 'complete', '1', '--yes', '--from', 'p.csv', '--from', 'w.csv');
+  const done = await runJson('payouts', 'complete', '1', '--yes', '--from', 'p.csv', '--from', 'w.csv');
   expect(settled(done)).toEqual([
     [both, 'eur', 0, null],
     [both, 'usd', 100, `1-${both}`],
@@ -369,9 +369,9 @@ test('a warning about amounts that PayPal may refuse is on stderr and in the JSO
   const ran = await exportTo('--format', 'paypal');
   expect(ran).toMatchObject({ code: 0, stdout: expect.stringMatching(/^exports\/.+-paypal-usd\.csv\n$/) });
   expect(ran.stderr).toContain('1 payment in the file is above what PayPal sends at once');
-  const told = await ask('payouts', 'export', 'current', '--format', 'paypal', '-o', 'other.csv');
-  expect(told.affiliates_above_limit).toBe(1);
-  const settings = await ask('account', 'change', '--paypal-limit', 'usd=20000.01,eur=5');
+  const result = await runJson('payouts', 'export', 'current', '--format', 'paypal', '-o', 'other.csv');
+  expect(result.affiliates_above_limit).toBe(1);
+  const settings = await runJson('account', 'change', '--paypal-limit', 'usd=20000.01,eur=5');
   expect(settings.paypal_payment_limit).toEqual({ usd: 2_000_001, eur: 500 });
   expect((await exportTo('--format', 'paypal', '-o', 'third.csv')).stderr).toBe('');
 });
@@ -383,7 +383,7 @@ test('a PayPal file of whole units completes the payout and carries over the res
   await refuse(exportTo('--format', 'paypal'), 1, '--whole-units pays whole units');
   expect((await exportTo(...args)).code).toBe(0);
   expect(parseCsv(read('list.csv'))[1]).toEqual([String(ada), 'huf', 'true', '1200.00', `P1-A${ada}`]);
-  const done = await ask('payouts', 'complete', '1', '--yes', '--from', 'huf.csv');
+  const done = await runJson('payouts', 'complete', '1', '--yes', '--from', 'huf.csv');
   expect(done.totals[0]).toMatchObject({ paid_amount: 120_000, carried_amount: 50 });
   await refuse(exportTo('--format', 'wise', '--whole-units'), 2, '--whole-units goes with --format paypal');
 });
@@ -410,7 +410,7 @@ test('options name lines and parts of lines', async () => {
     );
   });
   const paid = ['--paid', `${both}:usd=0.40,${wise}`, '--unpaid', `${both}:eur`];
-  expect(settled(await ask(...complete, ...paid))).toEqual([
+  expect(settled(await runJson(...complete, ...paid))).toEqual([
     [both, 'eur', 0, null],
     [both, 'usd', 40, null],
     [wise, 'usd', 300, null],
@@ -443,7 +443,7 @@ test('files of other rows are a new set: the export warns about affiliates in bo
   await manyForWise(5);
   await makePayout(api);
   const wise = (...args: string[]) => exportTo('--format', 'wise', ...args);
-  const first = await ask(
+  const first = await runJson(
     'payouts',
     'export',
     '1',
@@ -530,7 +530,7 @@ test('--all-paid refuses lines in no downloaded file and names their sum, until 
     2,
     '--also-without-file goes with --all-paid',
   );
-  const done = await ask(...complete, '--also-without-file');
+  const done = await runJson(...complete, '--also-without-file');
   expect(settled(done)).toEqual([
     [ada, 'usd', 100, null],
     [eve, 'jpy', 7, null],
@@ -543,7 +543,7 @@ test('--all-paid needs nothing else when the lines in no file are named as unpai
   const eve = await someone({ payout_method: 'other' }, { usd: 300 });
   await makePayout(api);
   await exportTo('--format', 'paypal', '--currency', 'usd', '--allow-skipped');
-  const done = await ask('payouts', 'complete', '1', '--all-paid', '--unpaid', `${eve}`, '--yes');
+  const done = await runJson('payouts', 'complete', '1', '--all-paid', '--unpaid', `${eve}`, '--yes');
   expect(settled(done)).toEqual([
     [ada, 'usd', 100, null],
     [eve, 'usd', 0, null],

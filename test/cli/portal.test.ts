@@ -8,22 +8,22 @@ import { useMachine } from './support.ts';
 const world = useWorld();
 /** An account of its own for each test. */
 const api = useAccount(world);
-const { ask, run, say } = commandsOf(world, api, useMachine());
+const { runJson, run, runText } = commandsOf(world, api, useMachine());
 
 test('webhooks create, change and list show the owner of an endpoint', async () => {
   await makeEndpoint(api);
-  const made = await ask('webhooks', 'create', 'https://one.example.com/', '--owner', 'customer 7');
+  const made = await runJson('webhooks', 'create', 'https://one.example.com/', '--owner', 'customer 7');
   expect(made.owner).toBe('customer 7');
-  expect((await ask('webhooks', 'list', '--owner', 'customer 7')).data).toMatchObject([{ id: made.id }]);
-  expect(await ask('webhooks', 'change', made.id, '--owner', '')).toMatchObject({ owner: null });
-  expect((await ask('webhooks', 'list', '--owner', 'customer 7')).data).toEqual([]);
+  expect((await runJson('webhooks', 'list', '--owner', 'customer 7')).data).toMatchObject([{ id: made.id }]);
+  expect(await runJson('webhooks', 'change', made.id, '--owner', '')).toMatchObject({ owner: null });
+  expect((await runJson('webhooks', 'list', '--owner', 'customer 7')).data).toEqual([]);
   expect(await run('webhooks', 'list', made.id, '--owner', 'customer 7')).toMatchObject({ code: 2 });
 });
 
 test('webhooks portal-link prints a link that opens once, lists it, and revokes it', async () => {
   const url = 'https://two.example.com/';
-  const { id } = await ask('webhooks', 'create', url, '--owner', 'Ada', '--types', 'order.*');
-  const made = await ask('webhooks', 'portal-link', url, '--owner', '--read-only', '--ttl', '60');
+  const { id } = await runJson('webhooks', 'create', url, '--owner', 'Ada', '--types', 'order.*');
+  const made = await runJson('webhooks', 'portal-link', url, '--owner', '--read-only', '--ttl', '60');
   expect(made).toMatchObject({
     webhook_endpoint_id: id,
     owner: 'Ada',
@@ -32,27 +32,33 @@ test('webhooks portal-link prints a link that opens once, lists it, and revokes 
     status: 'unused',
   });
   expect((await openLink(world.url, partsOf(made.url))).status).toBe(200);
-  expect((await ask('webhooks', 'portal-links', '--status', 'open')).data).toMatchObject([{ id: made.id }]);
-  expect(await say('webhooks', 'portal-links', '--owner', 'Ada')).toMatch(
+  expect((await runJson('webhooks', 'portal-links', '--status', 'open')).data).toMatchObject([
+    { id: made.id },
+  ]);
+  expect(await runText('webhooks', 'portal-links', '--owner', 'Ada')).toMatch(
     new RegExp(`${made.id} +open .* Ada`),
   );
-  const revoked = await ask('webhooks', 'revoke-portal-link', made.id, '--yes');
+  const revoked = await runJson('webhooks', 'revoke-portal-link', made.id, '--yes');
   expect(revoked).toEqual({ id: made.id, object: 'portal_link', revoked: true });
-  expect((await ask('webhooks', 'portal-links')).data).toMatchObject([{ id: made.id, status: 'revoked' }]);
+  expect((await runJson('webhooks', 'portal-links')).data).toMatchObject([
+    { id: made.id, status: 'revoked' },
+  ]);
   expect(await run('webhooks', 'portal-link', url, '--ttl', '5')).toMatchObject({
     code: 2,
     stderr: expect.stringContaining('--ttl must be a whole number from 10 to 86400'),
   });
-  expect(await say('webhooks', 'portal-link', url)).toMatch(
+  expect(await runText('webhooks', 'portal-link', url)).toMatch(
     /^http\S+\/portal\?link=pl_\w+#phpl_\w+\npl_\w+ opens a portal of one endpoint, once, until /,
   );
 });
 
 test('account change --portal-origins names the pages that may show a portal', async () => {
   const origins = ['https://shop.example.com', 'http://localhost:3000'];
-  expect(await ask('account', 'change', '--portal-origins', origins.join())).toMatchObject({
+  expect(await runJson('account', 'change', '--portal-origins', origins.join())).toMatchObject({
     portal_origins: origins,
   });
-  expect(await say('account', 'show')).toContain('https://shop.example.com, http://localhost:3000');
-  expect(await ask('account', 'change', '--portal-origins', 'none')).toMatchObject({ portal_origins: [] });
+  expect(await runText('account', 'show')).toContain('https://shop.example.com, http://localhost:3000');
+  expect(await runJson('account', 'change', '--portal-origins', 'none')).toMatchObject({
+    portal_origins: [],
+  });
 });

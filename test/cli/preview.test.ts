@@ -14,7 +14,7 @@ afterAll(() => {
   process.env = env;
 });
 
-async function say(...args: string[]): Promise<string> {
+async function runText(...args: string[]): Promise<string> {
   const ran = await runHere(args);
   expect(ran.error).toBeNull();
   return ran.stdout;
@@ -39,7 +39,7 @@ test('payouts preview says who gets what, who is left out and why, and how to in
   const waiting = await makeAffiliate(api, { name_first: 'Wait' });
   await makeCommission(api, waiting.id, { occurred_at: '2998-12-22T10:15:00Z' });
 
-  const text = await say('payouts', 'preview');
+  const text = await runText('payouts', 'preview');
   expect(text).toMatch(/Grace Hopper .* 12\.34 {2}USD/);
   expect(text).toMatch(/Lo .* 4\.99 {2}USD .*below minimum .*at 5\.00 USD, or with --ignore-minimum/);
   expect(text).toMatch(/Off .*not ready .*switched on: payhook affiliates change --ready/);
@@ -47,7 +47,7 @@ test('payouts preview says who gets what, who is left out and why, and how to in
   expect(text).toMatch(/Deb .*-0\.70 .*negative balance .*more is earned than is owed back/);
   expect(text).toMatch(/Held .*on hold .*the review ends: payhook commissions unhold/);
   expect(text).toMatch(/Wait .*on hold .*off hold, the first on 2999-01-01 10:15 \(UTC\)/);
-  const filtered = await say('payouts', 'preview', '--filter', `affiliate_id=${paid.id}`);
+  const filtered = await runText('payouts', 'preview', '--filter', `affiliate_id=${paid.id}`);
   expect(filtered).not.toContain('LEFT OUT');
   expect((await runHere(['payouts', 'preview', '--json'])).json()).toEqual({
     ...(await api.post(`${PAYOUTS}/preview`)).body,
@@ -64,7 +64,7 @@ test('above 1,000 affiliates the first 1,000 are named, and the others are count
     [id],
   );
   await takeIn(api, salesFor([id, ...made.map((row) => Number(row.id))], 1004));
-  const text = await say('payouts', 'preview');
+  const text = await runText('payouts', 'preview');
   expect(text.match(/Many \d+/g)).toHaveLength(1000);
   expect(text).toContain('and 4 affiliates more: --filter and --search narrow them down');
 });

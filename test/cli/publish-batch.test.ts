@@ -7,7 +7,7 @@ import { useMachine } from './support.ts';
 const world = useWorld();
 const api = useAccount(world);
 const machine = useMachine();
-const { ask, run, say, refuse } = commandsOf(world, api, machine);
+const { runJson, run, runText, refuse } = commandsOf(world, api, machine);
 
 const EXACT = '{"n": 12345678901234567890.10}';
 const FILE = `\uFEFF{"type":"order.created","data":${EXACT},"external_id":"a"}\r\n
@@ -16,9 +16,9 @@ const FILE = `\uFEFF{"type":"order.created","data":${EXACT},"external_id":"a"}\r
 describe('events publish-batch', () => {
   test('publishes the lines of a file in order, with long numbers unchanged, and prints their ids', async () => {
     machine.write('events.jsonl', FILE);
-    const [first = '', second = '', ...rest] = (await say('events', 'publish-batch', 'events.jsonl')).split(
-      '\n',
-    );
+    const [first = '', second = '', ...rest] = (
+      await runText('events', 'publish-batch', 'events.jsonl')
+    ).split('\n');
     expect([first, second, rest]).toEqual([
       expect.stringMatching(/^evt_[0-9a-f]{32}$/),
       expect.stringMatching(/^evt_[0-9a-f]{32}$/),
@@ -29,7 +29,7 @@ describe('events publish-batch', () => {
       type: 'order.paid',
       ordering_key: 'order:7',
     });
-    const again = await ask('events', 'publish-batch', 'events.jsonl');
+    const again = await runJson('events', 'publish-batch', 'events.jsonl');
     expect(again.object).toBe('event_batch');
     expect(again.items.map((item: Json) => item.status)).toEqual([200, 201]);
     expect(again.items[0].event.id).toBe(first);

@@ -7,7 +7,7 @@ const machine = useMachine();
 beforeAll(() => machine.init());
 
 /** What a starting server, and then `doctor`, say about the secret key file with each of these modes. */
-async function said(path: string, [first = 0, ...others]: readonly number[], options: RunOptions = {}) {
+async function warnings(path: string, [first = 0, ...others]: readonly number[], options: RunOptions = {}) {
   chmodSync(path, first);
   const server = await startServer(machine, options);
   const doctor: string[] = [];
@@ -34,21 +34,21 @@ test('the server and doctor warn about a secret key that others can read, and na
   const key = readFileSync(join(machine.dataDir, 'secret-key'), 'utf8');
   const given = machine.write('secret', key);
   const options = { env: { SECRET_KEY_FILE: given } };
-  const open = await said(given, [0o644, 0o660, 0o640], options);
+  const open = await warnings(given, [0o644, 0o660, 0o640], options);
   expect(open.log).toMatchObject([{ level: 40, msg: `the secret key: ${wordsOf(given, '0644')}` }]);
   expect(open.doctor).toEqual([
     expect.stringContaining(wordsOf(given, '0644')),
     expect.stringContaining(wordsOf(given, '0660')),
     '',
   ]);
-  expect(await said(given, [0o640], options)).toEqual({ log: [], doctor: [''] });
+  expect(await warnings(given, [0o640], options)).toEqual({ log: [], doctor: [''] });
 });
 
 test('they also warn about the key of the first start, once its mode was widened', async () => {
   const made = join(machine.dataDir, 'secret-key');
   expect(statSync(made).mode & 0o777).toBe(0o600);
-  expect(await said(made, [0o600])).toEqual({ log: [], doctor: [''] });
-  const { log, doctor } = await said(made, [0o604]);
+  expect(await warnings(made, [0o600])).toEqual({ log: [], doctor: [''] });
+  const { log, doctor } = await warnings(made, [0o604]);
   expect(log).toMatchObject([{ level: 40, msg: expect.stringContaining('mode 0604') }]);
   expect(doctor).toEqual([expect.stringContaining('mode 0604')]);
 });

@@ -411,8 +411,8 @@ test.each(['embedded', 'own'])(
     if (!own) rmSync(join(machine.dataDir, 'secret-key'));
     const refused = await machine.run(['serve'], { env: without });
     expect(refused).toMatchObject({ code: 1, stderr: expect.stringContaining('payhook secret-key abandon') });
-    const unasked = await machine.run(['secret-key', 'abandon'], { env: without });
-    expect(unasked).toMatchObject({ code: 2, stderr: expect.stringContaining('--yes') });
+    const unconfirmed = await machine.run(['secret-key', 'abandon'], { env: without });
+    expect(unconfirmed).toMatchObject({ code: 2, stderr: expect.stringContaining('--yes') });
     const done = await machine.run(['secret-key', 'abandon', '--yes', '--json'], { env: without });
     expect(done, done.stderr).toMatchObject({ code: 0 });
     expect(done.json().endpoints).toEqual([

@@ -59,7 +59,7 @@ test('a file that is missing, empty or too long is named, and standard input is 
   machine.write('empty', '\n');
   machine.write('two', `${WANTED}\n${WANTED}\n`);
   const create = ['webhooks', 'create', 'https://shop.example.com/hooks'];
-  for (const [args, code, said] of [
+  for (const [args, code, message] of [
     [['--secret', '@none'], 1, 'none'],
     [['--secret', '@'], 2, '--secret: name a file after @'],
     [['--secret', '@empty'], 2, '--secret: empty is empty'],
@@ -68,7 +68,7 @@ test('a file that is missing, empty or too long is named, and standard input is 
     [['--secret', '-', '--header', '-'], 2, '--secret: standard input is read for --header already'],
   ] as const) {
     const ran = await run([...create, ...args], args.some((each) => each === '--header') ? 'x-a: 1\n' : '');
-    expect({ args, ...ran }).toMatchObject({ code, stdout: '', stderr: expect.stringContaining(said) });
+    expect({ args, ...ran }).toMatchObject({ code, stdout: '', stderr: expect.stringContaining(message) });
   }
   expect((await api.get('/v2/webhook-endpoints')).body.data).toEqual([]);
 });

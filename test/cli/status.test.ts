@@ -15,10 +15,10 @@ const machine = useMachine();
 const accountOf = async (api: Api) => uuidOf((await api.get('/v2/account')).body.id);
 
 test('system shows what GET /v2/system does, and refuses other accounts', async () => {
-  const { ask, say } = commandsOf(world, world.api, machine);
-  const record = await ask('system');
+  const { runJson, runText } = commandsOf(world, world.api, machine);
+  const record = await runJson('system');
   expect(record).toMatchObject({ object: 'system', version: '0.1.0' });
-  const text = await say('system');
+  const text = await runText('system');
   expect(text).toMatch(/^Size +[1-9]\d*\.\d MB$/m);
   expect(text).toContain(`PostgreSQL  ${record.database.version}, started`);
   expect(text).toContain('No process delivers webhooks.');
@@ -28,10 +28,10 @@ test('system shows what GET /v2/system does, and refuses other accounts', async 
 });
 
 test('both show how many deliveries wait for an earlier one of their ordering key, and doctor shows those that wait for an hour', async () => {
-  const { say, ask } = commandsOf(world, world.api, machine);
+  const { runText, runJson } = commandsOf(world, world.api, machine);
   const env = await settingsOf(world);
   const doctor = async () => (await machine.run(['doctor'], { env })).stdout;
-  expect(await say('system')).not.toContain('behind others');
+  expect(await runText('system')).not.toContain('behind others');
   const other = await world.otherAccount();
   const id = await makeEndpoint(other, { ordered: true });
   const events: string[] = [];
@@ -39,7 +39,7 @@ test('both show how many deliveries wait for an earlier one of their ordering ke
     const event = { type: 'order.created', data: {}, ordering_key: 'order:1' };
     events.push((await other.post('/v2/events', event)).body.id);
   }
-  expect(await say('status', '--once')).toMatch(
+  expect(await runText('status', '--once')).toMatch(
     /^Waiting +3, 1 of them due, the first for \d+ s; 2 behind others, the first for \d+ s$/m,
   );
   expect(await doctor()).toMatch(/✓ +ordering keys +nothing has been behind/);
@@ -52,19 +52,22 @@ test('both show how many deliveries wait for an earlier one of their ordering ke
      where endpoint_id = $1 and place = 3`,
     [uuidOf(id), old],
   );
-  expect((await ask('system')).backlog).toMatchObject({ behind_count: 3, behind_since: since.toISOString() });
+  expect((await runJson('system')).backlog).toMatchObject({
+    behind_count: 3,
+    behind_since: since.toISOString(),
+  });
   const [day, time] = [since.toISOString().slice(0, 10), since.toISOString().slice(11, 19)];
-  expect(await say('system')).toMatch(
+  expect(await runText('system')).toMatch(
     new RegExp(
       `^In order +3 behind others of their ordering key, the first since ${day} ${time} \\(UTC\\)$`,
       'm',
     ),
   );
-  expect(await say('status', '--once')).toMatch(/^Waiting .*; 3 behind others, the first for 3 h$/m);
+  expect(await runText('status', '--once')).toMatch(/^Waiting .*; 3 behind others, the first for 3 h$/m);
   expect(await doctor()).toContain(`webhooks show ${id} ${events[0]}`);
   // held deliveries wait until someone enables the endpoint
   await other.patch(`/v2/webhook-endpoints/${id}`, { status: 'disabled' });
-  expect((await ask('system')).backlog).toMatchObject({ behind_count: 3, behind_since: null });
+  expect((await runJson('system')).backlog).toMatchObject({ behind_count: 3, behind_since: null });
   expect(await doctor()).toMatch(/✓ +ordering keys/);
   await world.query('delete from queue where event_id = $1', [old]);
 });
@@ -97,25 +100,25 @@ test('status shows rates, percentiles and failing endpoints of the account, and 
       status,
     }));
   await putIn(world, await accountOf(api), [...sent('delivered', 0, 600), ...sent('failed', 600, 60)]);
-  const { ask, say } = commandsOf(world, api, machine);
-  const { rates, deliveries, failing_endpoints: failing, system } = await ask('status');
+  const { runJson, runText } = commandsOf(world, api, machine);
+  const { rates, deliveries, failing_endpoints: failing, system } = await runJson('status');
   expect(deliveries.totals).toMatchObject({ published: 660, attempts: 660 });
   expect(rates.delivered).toBeGreaterThan(5);
   expect(rates.published).toBeGreaterThan(rates.delivered);
   expect(rates.failed).toBeGreaterThan(0.5);
   expect(failing.map(({ id }: { id: string }) => id).sort()).toEqual([bad, gone].sort());
   expect(system.object).toBe('system');
-  const text = await say('status', '--once');
+  const text = await runText('status', '--once');
   expect(text).toMatch(/^last hour +660 +600 +60 +\d+ ms/m);
   expect(text).toMatch(/^Workers +none, 0 under way$/m);
   expect(text).toContain('FAILING SINCE');
   for (const line of text.split('\n')) if (!line.includes('http')) expect(line.length, line).toBeLessThan(80);
   // another account sees only its own deliveries and endpoints
   const foreign = commandsOf(world, other, machine);
-  const told = await foreign.ask('status');
-  expect([told.system, told.deliveries.totals.published]).toEqual([null, 0]);
-  expect(told.failing_endpoints.map(({ id }: { id: string }) => id)).toEqual([theirs]);
-  expect(await foreign.say('status')).toContain('is told to the account that was made first');
+  const shown = await foreign.runJson('status');
+  expect([shown.system, shown.deliveries.totals.published]).toEqual([null, 0]);
+  expect(shown.failing_endpoints.map(({ id }: { id: string }) => id)).toEqual([theirs]);
+  expect(await foreign.runText('status')).toContain('is told to the account that was made first');
 });
 
 test.skipIf(spawnSync('script', ['--version']).error !== undefined)(

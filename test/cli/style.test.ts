@@ -95,8 +95,8 @@ const described = JSON.parse(readFileSync(join(ROOT, 'docs/openapi.json'), 'utf8
 const RECORDS = new Set(Object.keys(described.components.schemas));
 
 test('asks before an irreversible action', () => {
-  const asked = COMMANDS.filter(([, command]) => optionOf(command, '--yes')).map(([name]) => name);
-  expect(asked.sort()).toEqual(
+  const confirmed = COMMANDS.filter(([, command]) => optionOf(command, '--yes')).map(([name]) => name);
+  expect(confirmed.sort()).toEqual(
     [
       'accounts delete',
       'alerts remove-channel',

@@ -204,8 +204,8 @@ test('a key created on the command line works over HTTP at once, until it is rev
   expect(listed.stdout).not.toContain(key);
   const twice = await machine.run(['keys', 'create', '--name', 'ci', '--json']);
   expect(JSON.parse(twice.stderr).error.reason).toBe('duplicate_name');
-  const unasked = await machine.run(['keys', 'revoke', 'ci']);
-  expect([unasked.code, unasked.stderr]).toEqual([2, expect.stringContaining('add --yes')]);
+  const unconfirmed = await machine.run(['keys', 'revoke', 'ci']);
+  expect([unconfirmed.code, unconfirmed.stderr]).toEqual([2, expect.stringContaining('add --yes')]);
   const revoked = await machine.run(['keys', 'revoke', 'ci', '--yes', '--json']);
   expect(revoked.json()).toEqual({ id, object: 'api_key', revoked: true });
   expect((await get('/v2/account', key)).status).toBe(401);

@@ -331,8 +331,8 @@ test('a URL identifies an endpoint only when no other has the same', async () =>
   const unclear = await run('webhooks', 'show', url);
   expect(unclear).toMatchObject({ code: 1, stdout: '' });
   expect(unclear.stderr).toContain(`choose one by its id: ${endpoint.id}, ${twin.id}`);
-  const asked = await run('webhooks', 'delete', twin.id);
-  expect(asked).toMatchObject({ code: 2, stderr: expect.stringContaining('add --yes') });
+  const unconfirmed = await run('webhooks', 'delete', twin.id);
+  expect(unconfirmed).toMatchObject({ code: 2, stderr: expect.stringContaining('add --yes') });
   const deleted = await json('webhooks', 'delete', twin.id, '--yes');
   expect(deleted).toEqual({ id: twin.id, object: 'webhook_endpoint', deleted: true });
   const shown = await run('webhooks', 'show', url);

@@ -171,13 +171,13 @@ test('a response that is not from the API is reported as such and is no success'
 
 test('onRequest gets the request, its purpose and its result', async () => {
   const { url, seen } = await stub(json(200, page));
-  let [asked, answered] = [0, 0];
+  let [started, answered] = [0, 0];
   const client = createClient({
     url: `${url}/behind/a/proxy/`,
     apiKey: 'secret',
     userAgent: 'my-shop/1.4',
     onRequest(over) {
-      asked += 1;
+      started += 1;
       void over.then(() => {
         answered += 1;
       });
@@ -190,7 +190,7 @@ test('onRequest gets the request, its purpose and its result', async () => {
   });
   await client.close();
   await expect(client.account.get({ retries: 0 })).rejects.toThrow(ConnectionError);
-  expect([asked, answered]).toEqual([2, 2]);
+  expect([started, answered]).toEqual([2, 2]);
   expect(() => createClient({ url: 'payhook.example.com', apiKey: 'x' })).toThrow(TypeError);
 });
 

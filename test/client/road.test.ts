@@ -43,8 +43,8 @@ test('from a file to returned money: every step with the client, checked without
   expect(await client.payouts.current()).toEqual((await api.get(`/v2/affiliates/payouts/${payout.id}`)).body);
 
   const { name, revision, skipped, stream } = await client.payouts.download(payout.id);
-  const asked = await api.get(`/v2/affiliates/payouts/${payout.id}/download`);
-  expect(await text(stream)).toBe(asked.text);
+  const download = await api.get(`/v2/affiliates/payouts/${payout.id}/download`);
+  expect(await text(stream)).toBe(download.text);
   expect([name, revision, skipped]).toEqual([
     expect.stringMatching(/^payout-.+\.csv$/),
     payout.revision,

@@ -3,7 +3,7 @@ import { Webhook } from 'standardwebhooks';
 import { describe, expect, test } from 'vitest';
 import type { Received } from '../support/receiver.ts';
 import { until } from '../support/wire.ts';
-import { type Endpoint, holding, metering, onStage, type Stage } from './support.ts';
+import { type Endpoint, holdResponses, metering, onStage, type Stage } from './support.ts';
 
 const settings = { DELIVERY_SCHEDULE: '0s,1h,1h' };
 /** No batch is sent because of its waiting time. */
@@ -209,13 +209,13 @@ describe.concurrent('an endpoint with batches', () => {
   test('has a lane of requests, not of events, and a rate limit of requests', () =>
     onStage({ settings }, async (stage) => {
       const receiver = await stage.receiver();
-      const door = holding(receiver);
+      const hold = holdResponses(receiver);
       const endpoint = await stage.endpoint(receiver, { batch: { max_events: 5, ...PATIENT } });
       await publishAll(stage, numbered(50));
-      await door.until(4);
+      await hold.until(4);
       await stage.nudge();
       expect((await stage.queue(endpoint)).filter(({ leased }) => leased)).toHaveLength(20);
-      door.release();
+      hold.release();
       await receiver.until(come(50));
       await untilEmpty(stage, endpoint);
       expect(sizes(receiver.received)).toEqual(Array(10).fill(5));
@@ -358,19 +358,19 @@ describe.concurrent('batches and workers', () => {
   test('events in flight when their worker died are sent again, in a batch, and nothing is lost', () =>
     onStage({ delivers: false, settings }, async (stage) => {
       const receiver = await stage.receiver();
-      const door = holding(receiver);
+      const hold = holdResponses(receiver);
       const endpoint = await stage.endpoint(receiver, { batch: { max_events: 4, ...PATIENT } });
       await stage.world.startWorker();
       const ids = await publishAll(stage, numbered(8));
-      await door.until(2);
+      await hold.until(2);
       // its leases end, as if it were gone
       await stage.world.query(
         `update queue set due_at = now() - interval '1 second' where endpoint_id = $1 and lease_token is not null`,
         [endpoint.uuid],
       );
       await stage.world.startWorker();
-      await door.until(4);
-      door.release();
+      await hold.until(4);
+      hold.release();
       for (const id of ids) {
         const { attempts } = await stage.untilLog(endpoint, id, { status: 'delivered', attempt_count: 2 });
         expect(attempts.map(({ error_code }: { error_code: string | null }) => error_code)).toEqual([
@@ -404,12 +404,12 @@ describe.concurrent('batches and workers', () => {
   test('neighbours without batches get their events as usual, whatever a batch waits for', () =>
     onStage({ settings }, async (stage) => {
       const [batching, plain] = [await stage.receiver(), await stage.receiver()];
-      const door = holding(batching);
+      const hold = holdResponses(batching);
       await stage.endpoint(batching, { batch: { max_events: 2, ...PATIENT } });
       const endpoint = await stage.endpoint(plain);
       // its lane is full and a backlog waits
       const ids = await publishAll(stage, numbered(30));
-      await door.until(4);
+      await hold.until(4);
       await plain.until(30);
       for (const id of await stage.publishMany(10)) {
         await stage.untilLog(endpoint, id, { status: 'delivered', attempt_count: 1 });
@@ -419,7 +419,7 @@ describe.concurrent('batches and workers', () => {
         expect(headers).not.toHaveProperty('webhook-batch-size');
       }
       expect(ids).toHaveLength(30);
-      door.release();
+      hold.release();
       await batching.until(come(40));
     }));
 });

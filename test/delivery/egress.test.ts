@@ -131,12 +131,12 @@ describe.skipIf(!hasOpenssl)(
         await once(child, 'close');
         rmSync(folder, { recursive: true, force: true });
       });
-      let said = '';
+      let output = '';
       child.stdout.on('data', (bytes) => {
-        said += bytes;
+        output += bytes;
       });
-      await until('openssl to listen', () => /ACCEPT .*:(\d+)/.test(said));
-      return `https://localhost:${/ACCEPT .*:(\d+)/.exec(said)?.[1]}/`;
+      await until('openssl to listen', () => /ACCEPT .*:(\d+)/.test(output));
+      return `https://localhost:${/ACCEPT .*:(\d+)/.exec(output)?.[1]}/`;
     }
 
     const trusted = certificateFor('trusted');

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { somebodyWaits } from '../support/held.ts';
+import { untilLockWait } from '../support/held.ts';
 import { until } from '../support/wire.ts';
-import { type Endpoint, holding, onStage, type Stage } from './support.ts';
+import { type Endpoint, holdResponses, onStage, type Stage } from './support.ts';
 
 const settings = { DELIVERY_SCHEDULE: '0s,1h' };
 
@@ -17,13 +17,13 @@ describe.concurrent('after a 410', () => {
   test('the next event of an ordering key is not sent until someone enables the endpoint', () =>
     onStage({ settings }, async (stage) => {
       const receiver = await stage.receiver();
-      const door = holding(receiver);
+      const hold = holdResponses(receiver);
       const endpoint = await stage.endpoint(receiver, { ordered: true });
       const publish = async (ordering_key: string) =>
         (await stage.api.post('/v2/events', { type: 'order.created', data: {}, ordering_key })).body.id;
       const [first, second, third] = [await publish('k'), await publish('k'), await publish('k')];
-      await door.until(1);
-      door.release(410);
+      await hold.until(1);
+      hold.release(410);
       await stage.untilLog(endpoint, first, { status: 'failed' });
       // in the same transaction
       expect(await statusOf(stage, endpoint)).toBe('disabled');
@@ -39,17 +39,17 @@ describe.concurrent('after a 410', () => {
   test('no further batch is sent', () =>
     onStage({ settings }, async (stage) => {
       const receiver = await stage.receiver();
-      const door = holding(receiver);
+      const hold = holdResponses(receiver);
       const endpoint = await stage.endpoint(receiver, { batch: { max_events: 2, max_wait_ms: 60_000 } });
       await stage.publishMany(12);
-      await door.until(4); // as many as the lane allows
+      await hold.until(4); // as many as the lane allows
       // the request that disables the endpoint waits for this
       const client = await stage.world.connect();
       try {
         await client.query('begin');
         await client.query('select from webhook_endpoints where id = $1 for update', [endpoint.uuid]);
-        door.release(410);
-        await somebodyWaits(stage.world);
+        hold.release(410);
+        await untilLockWait(stage.world);
         const other = await stage.receiver();
         await stage.endpoint(other, { event_types: ['later.*'] });
         await stage.publish('later.created');
@@ -70,7 +70,7 @@ describe.concurrent('after a 410', () => {
   test('events that the worker already holds are released, such as one that waits for an access token', () =>
     onStage({ settings }, async (stage) => {
       const [receiver, tokens] = [await stage.receiver(), await stage.receiver()];
-      const door = holding(receiver);
+      const hold = holdResponses(receiver);
       const token = JSON.stringify({ access_token: 'token', token_type: 'Bearer', expires_in: 1 });
       let give = () => {};
       // each is requested, because the previous one has expired
@@ -83,10 +83,10 @@ describe.concurrent('after a 410', () => {
         client_credentials: { token_url: tokens.url, client_id: 'a', client_secret: 'b' },
       });
       const first = await stage.publish();
-      await door.until(1);
+      await hold.until(1);
       const second = await stage.publish();
       await tokens.until(2);
-      door.release(410);
+      hold.release(410);
       await stage.untilLog(endpoint, first, { status: 'failed' });
       give();
       await until('it is given back', async () => (await stage.queue(endpoint))[0]?.leased === false);

@@ -1,6 +1,14 @@
 import { describe, expect, test } from 'vitest';
 import { until } from '../support/wire.ts';
-import { type Endpoint, holding, idsOf, metering, notOnce, onStage, type Stage } from './support.ts';
+import {
+  deliveryCountErrors,
+  type Endpoint,
+  holdResponses,
+  idsOf,
+  metering,
+  onStage,
+  type Stage,
+} from './support.ts';
 
 /** Workers that registered and hold their lock of life. */
 const workersOf = ({ world }: Stage) => world.query<{ number: number }>('select number from workers');
@@ -35,24 +43,24 @@ describe.concurrent('an event published in the process that delivers', () => {
       const receiver = await stage.receiver();
       const endpoint = await stage.endpoint(receiver);
       await registered(stage, 1);
-      const { door, lock, event } = await until('an event begins leased', async () => {
-        const door = holding(receiver);
+      const { hold, lock, event } = await until('an event begins leased', async () => {
+        const hold = holdResponses(receiver);
         const lock = await withoutClaims(stage, endpoint);
         const event = await stage.publish();
         const [lease] = await leasedBy(stage, endpoint);
-        if (lease?.worker) return { door, lock, event };
+        if (lease?.worker) return { hold, lock, event };
         // the worker was just looking for work: this event waits for a claim
         await lock.end();
         await stage.nudge();
-        await door.until(1);
-        door.release();
+        await hold.until(1);
+        hold.release();
         await stage.untilLog(endpoint, event, { status: 'delivered' });
         return undefined;
       });
-      await door.until(1);
+      await hold.until(1);
       expect(await leasedBy(stage, endpoint)).toEqual([{ worker: (await workersOf(stage))[0]?.number }]);
       await lock.end();
-      door.release();
+      hold.release();
       const log = await stage.untilLog(endpoint, event, { status: 'delivered' });
       expect(log.attempts).toHaveLength(1);
       expect(log.attempts[0]).toMatchObject({ trigger: 'scheduled', error_code: null });
@@ -89,22 +97,22 @@ describe.concurrent('an event published in the process that delivers', () => {
   test('never takes more places than the lane has, however many are published at once', () =>
     onStage({}, async (stage) => {
       const receiver = await stage.receiver();
-      const door = holding(receiver);
+      const hold = holdResponses(receiver);
       const endpoint = await stage.endpoint(receiver);
       await registered(stage, 1);
       const events = await stage.publishMany(30);
-      await door.until(4);
+      await hold.until(4);
       await stage.publishMany(5);
       const leased = (await stage.queue(endpoint)).filter((row) => row.leased);
-      expect([door.held.length, leased.length]).toEqual([4, 4]);
-      door.release();
+      expect([hold.held.length, leased.length]).toEqual([4, 4]);
+      hold.release();
       for (const event of events) await stage.untilLog(endpoint, event, { status: 'delivered' });
     }));
 
   test('in a batch: the lane is filled at once, and the rest follows', () =>
     onStage({}, async (stage) => {
       const receiver = await stage.receiver();
-      const door = holding(receiver);
+      const hold = holdResponses(receiver);
       const endpoint = await stage.endpoint(receiver);
       await registered(stage, 1);
       const { events, lock } = await until('a batch begins leased', async () => {
@@ -120,23 +128,23 @@ describe.concurrent('an event published in the process that delivers', () => {
         // the worker was just looking for work, or at work: this batch waits for a claim
         await lock.end();
         await stage.nudge();
-        door.release();
+        hold.release();
         for (const event of events) await stage.untilLog(endpoint, event, { status: 'delivered' });
         // it has grown
         await stage.world.query('update endpoint_state set lane = 4 where endpoint_id = $1', [endpoint.uuid]);
-        receiver.respond((request, response) => void door.held.push({ request, response }));
+        receiver.respond((request, response) => void hold.held.push({ request, response }));
         return undefined;
       });
-      await door.until(4);
+      await hold.until(4);
       const leases = await leasedBy(stage, endpoint);
       expect(leases.map(({ worker }) => worker !== null)).toEqual([
         ...Array(4).fill(true),
         ...Array(6).fill(false),
       ]);
       await lock.end();
-      door.release();
+      hold.release();
       for (const event of events) await stage.untilLog(endpoint, event, { status: 'delivered' });
-      expect(notOnce(receiver.received, idsOf(receiver.received))).toEqual({});
+      expect(deliveryCountErrors(receiver.received, idsOf(receiver.received))).toEqual({});
     }));
 
   test('costs no more where thousands of deliveries wait for their next attempt', () =>
@@ -238,7 +246,7 @@ describe.concurrent('an event published in the process that delivers', () => {
       const events = await stage.publishMany(20);
       for (const [index, receiver] of receivers.entries()) {
         await receiver.until(20);
-        expect(notOnce(receiver.received, events)).toEqual({});
+        expect(deliveryCountErrors(receiver.received, events)).toEqual({});
         expect(receiver.received.every(({ headers }) => headers['x-own'] === `value ${index}`)).toBe(true);
       }
       for (const endpoint of endpoints) {

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { LEASE_TIMEOUT_MS, mostLeasesInASecond, NOTE_LEASES } from '../support/leases.ts';
 import type { Received, Receiver } from '../support/receiver.ts';
 import { until } from '../support/wire.ts';
-import { type Endpoint, holding, metering, onStage, type Stage } from './support.ts';
+import { type Endpoint, holdResponses, metering, onStage, type Stage } from './support.ts';
 
 const FIRST_LANE = 4;
 const WIDEST_LANE = 64;
@@ -57,20 +57,20 @@ describe.concurrent('over two workers', () => {
     // its own world: a function of the database slows claims
     onStage({ delivers: false, own: true }, async (stage) => {
       const [hanging, healthy] = [await stage.receiver(), await stage.receiver()];
-      const door = holding(hanging);
+      const hold = holdResponses(hanging);
       const endpoints = await endpointsOf(stage, hanging, 12);
       await stage.endpoint(healthy, { event_types: ['looked.*'] });
       await slowClaims(stage);
       await Promise.all([stage.world.startWorker(), stage.world.startWorker()]);
       await stage.backlog(20);
-      await door.until(endpoints.length * FIRST_LANE);
+      await hold.until(endpoints.length * FIRST_LANE);
       // by their arrival each claimer has seen the others' backlogs again
       for (const round of [1, 2, 3, 4, 5]) {
         await stage.publish('looked.around');
         await healthy.until(round);
       }
       expect(countByPath(hanging.received)).toEqual(Array(12).fill(FIRST_LANE));
-      door.release();
+      hold.release();
     }));
 
   test('an endpoint that answers well gets a wider lane, 64 at most', () =>
@@ -149,7 +149,7 @@ describe.concurrent('isolation', () => {
   test('full lanes and a deep backlog do not delay the endpoints behind them', () =>
     onStage({ delivers: false }, async (stage) => {
       const [hanging, receiver] = [await stage.receiver(), await stage.receiver()];
-      holding(hanging);
+      holdResponses(hanging);
       const hang = (count: number) =>
         Promise.all(
           Array.from({ length: count }, () => stage.endpoint(hanging, { event_types: ['hang.*'] })),
@@ -176,7 +176,7 @@ describe.concurrent('isolation', () => {
     (how) =>
       onStage({ delivers: false, settings: { DELIVERY_CONCURRENCY: '16' } }, async (stage) => {
         const [dead, healthy] = [await stage.receiver(), await stage.receiver()];
-        holding(dead);
+        holdResponses(dead);
         const broken = await stage.endpoint(dead, { event_types: ['order.*', 'old.*'] });
         if (how !== 'hangs') await dead.close();
         await stage.backlog(2000, 'old.created');
@@ -199,7 +199,7 @@ describe.concurrent('isolation', () => {
   test('of ten endpoints one hangs: the nine have all their events before its first attempts are over', () =>
     onStage({}, async (stage) => {
       const [hanging, healthy] = [await stage.receiver(), await stage.receiver()];
-      const door = holding(hanging);
+      const hold = holdResponses(hanging);
       const tenth = await stage.endpoint(hanging);
       const nine = await endpointsOf(stage, healthy, 9);
       const events = await stage.publishMany(40);
@@ -210,8 +210,8 @@ describe.concurrent('isolation', () => {
       // none of its attempts has ended, and the maximum is in flight
       const attempts = await stage.world.query('select 1 from attempts where endpoint_id = $1', [tenth.uuid]);
       expect(attempts).toEqual([]);
-      expect(door.held).toHaveLength(FIRST_LANE);
-      door.release();
+      expect(hold.held).toHaveLength(FIRST_LANE);
+      hold.release();
       await until('the tenth has its events too', async () => (await waitingAt(stage, tenth)) === 0);
     }));
 });

@@ -55,17 +55,17 @@ describe('while events are published, delivered, retried and deleted, and the co
         const repeat = async (work: () => Promise<unknown>) => {
           while (busy) await work();
         };
-        let asked = 0;
+        let queries = 0;
         const ask = async () => {
-          asked += 1;
-          const status = [undefined, ...STATUSES][asked % 5];
-          const path = asked % 3 === 0 ? `${endpoints[asked % 2]?.path}/events` : LOG;
-          const sort = asked % 2 ? '-id' : 'created_at';
+          queries += 1;
+          const status = [undefined, ...STATUSES][queries % 5];
+          const path = queries % 3 === 0 ? `${endpoints[queries % 2]?.path}/events` : LOG;
+          const sort = queries % 2 ? '-id' : 'created_at';
           const total = await agreeing(stage, path, { ...(status ? { status } : {}), sort, page: 1 });
           await agreeing(stage, path, {
             ...(status ? { status } : {}),
             sort,
-            page: 1 + Math.floor(((asked % 7) / 6) * (total / 20)),
+            page: 1 + Math.floor(((queries % 7) / 6) * (total / 20)),
           });
         };
         const retry = async () => {
@@ -89,7 +89,7 @@ describe('while events are published, delivered, retried and deleted, and the co
         busy = false;
         await Promise.all(meanwhile);
         await until('nothing waits', async () => (await waiting()).length === 0);
-        expect(asked).toBeGreaterThan(20);
+        expect(queries).toBeGreaterThan(20);
         const counted = await world.query<{ status: string; n: number }>(
           'select status, count(*)::int as n from deliveries group by 1',
         );

@@ -52,7 +52,7 @@ async function leaveDead({ world }: Stage, ...endpoints: Endpoint[]) {
 }
 
 /** A worker that looks when the test calls it. */
-function lookerOf({ world }: Stage, worker: number) {
+function stepperOf({ world }: Stage, worker: number) {
   const { db } = world.platform;
   const positions = startPositioning(db);
   const entries = sql`select pg_stat_get_xact_tuples_returned('queue_due'::regclass)::int as n`;
@@ -108,7 +108,7 @@ describe.concurrent('while an old snapshot keeps dead rows in the queue', () => 
       await registerWorkers(stage, 1);
       const snapshot = await holdSnapshot(stage);
       await leaveDead(stage, busy, gone);
-      const { look, positions } = lookerOf(stage, 1);
+      const { look, positions } = stepperOf(stage, 1);
       expect((await look()).read).toBeGreaterThanOrEqual(2 * DEAD);
       expect(JSON.parse(positions.json())).toHaveLength(2);
       // the position of an endpoint's leases is set when something is claimed there
@@ -127,7 +127,7 @@ describe.concurrent('while an old snapshot keeps dead rows in the queue', () => 
 
   test('held deliveries are claimed when their endpoint is enabled, and failed ones when retried by hand', () =>
     behindDeadRows(async (stage, endpoint) => {
-      const { look } = lookerOf(stage, 1);
+      const { look } = stepperOf(stage, 1);
       await look();
       await stage.change(endpoint, { status: 'disabled' });
       const [event = ''] = await stage.publishMany(3);
@@ -143,7 +143,7 @@ describe.concurrent('while an old snapshot keeps dead rows in the queue', () => 
 
   test('an attempt that fails after its endpoint was enabled again is due at once', () =>
     behindDeadRows(async (stage, endpoint) => {
-      const { look } = lookerOf(stage, 1);
+      const { look } = stepperOf(stage, 1);
       await look();
       await stage.publish();
       expect((await look()).taken).toBe(1);
@@ -162,7 +162,7 @@ describe.concurrent('while an old snapshot keeps dead rows in the queue', () => 
   test('a lane holds across workers: leases of another worker count', () =>
     behindDeadRows(async (stage, endpoint) => {
       await registerWorkers(stage, 2);
-      const [one, two] = [lookerOf(stage, 1), lookerOf(stage, 2)];
+      const [one, two] = [stepperOf(stage, 1), stepperOf(stage, 2)];
       for (const { look } of [one, two]) {
         await look();
         await stage.publish();
@@ -182,7 +182,7 @@ describe.concurrent('while an old snapshot keeps dead rows in the queue', () => 
 
   test('a transaction that began earlier and commits now is found once it has announced how long it lasted', () =>
     behindDeadRows(async (stage, endpoint) => {
-      const { look, positions } = lookerOf(stage, 1);
+      const { look, positions } = stepperOf(stage, 1);
       await look();
       const ages: number[] = [];
       const stop = stage.world.platform.db.onAnnounced((ageMs) => void ages.push(ageMs));

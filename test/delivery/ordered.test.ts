@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { until } from '../support/wire.ts';
-import { type Endpoint, holding, idsOf, type Log, metering, onStage, type Stage } from './support.ts';
+import { type Endpoint, holdResponses, idsOf, type Log, metering, onStage, type Stage } from './support.ts';
 
 /** One attempt at once, one by the clock of the test, and no more. */
 const settings = { DELIVERY_SCHEDULE: '0s 1h' };
@@ -46,19 +46,19 @@ describe.concurrent('an ordered endpoint', () => {
   test('gets the events of a key one after the other, in the order of publishing, and those of other keys meanwhile', () =>
     onStage({ settings }, async (stage) => {
       const receiver = await stage.receiver();
-      const door = holding(receiver);
+      const hold = holdResponses(receiver);
       const endpoint = await stage.endpoint(receiver, { ordered: true });
       const first = await several(stage, 'order:1', 3);
       const other = await publishUnder(stage, 'order:2');
       const free = await stage.publish();
-      await door.until(3);
-      expect(idsOf(door.held.map(({ request }) => request)).sort()).toEqual([first[0], other, free].sort());
+      await hold.until(3);
+      expect(idsOf(hold.held.map(({ request }) => request)).sort()).toEqual([first[0], other, free].sort());
       expect(await stage.log(endpoint, first[0] as string)).toMatchObject({ waits_for: null });
       for (const event of first.slice(1)) {
         expect(await stage.log(endpoint, event)).toMatchObject({ status: 'pending', waits_for: first[0] });
       }
       const meter = metering(receiver);
-      for (const { response } of door.held.splice(0)) response.writeHead(200).end();
+      for (const { response } of hold.held.splice(0)) response.writeHead(200).end();
       await delivered(stage, endpoint, [...first, other, free]);
       expect(idsOf(receiver.received).filter((id) => first.includes(id))).toEqual(first);
       expect(meter.most).toBe(1);
@@ -138,16 +138,16 @@ describe.concurrent('an ordered endpoint', () => {
   test('that is deleted fails the waiting events too, and switching off the order releases them', () =>
     onStage({ settings }, async (stage) => {
       const [leaving, staying] = [await stage.receiver(), await stage.receiver()];
-      const doors = [holding(leaving), holding(staying)];
+      const holds = [holdResponses(leaving), holdResponses(staying)];
       const deleted = await stage.endpoint(leaving, { ordered: true });
       const changed = await stage.endpoint(staying, { ordered: true });
       const events = await several(stage, 'order:1', 4);
-      for (const door of doors) await door.until(1);
+      for (const hold of holds) await hold.until(1);
       await stage.api.delete(deleted.path);
       await stage.change(changed, { ordered: false });
-      await doors[1]?.until(4);
+      await holds[1]?.until(4);
       expect((await stage.log(changed, events[3] as string)).waits_for).toBe(null);
-      for (const door of doors) door.release();
+      for (const hold of holds) hold.release();
       await delivered(stage, changed, events);
       expect(leaving.received).toHaveLength(1);
       await until('nothing waits', async () => (await stage.world.query('select from queue')).length === 0);
@@ -171,27 +171,27 @@ describe.concurrent('an ordered endpoint', () => {
   test('orders events published after it was switched on, and an unordered endpoint orders nothing', () =>
     onStage({ settings }, async (stage) => {
       const receiver = await stage.receiver();
-      const door = holding(receiver);
+      const hold = holdResponses(receiver);
       const endpoint = await stage.endpoint(receiver);
       const before = await several(stage, 'order:1', 2);
-      await door.until(2);
+      await hold.until(2);
       await stage.change(endpoint, { ordered: true });
       const after = await several(stage, 'order:1', 2);
-      await door.until(3);
+      await hold.until(3);
       expect(await stage.log(endpoint, after[1] as string)).toMatchObject({ waits_for: after[0] });
-      door.release();
+      hold.release();
       await delivered(stage, endpoint, [...before, ...after]);
     }));
 
   test('continues during another transaction under the same key, and waits for that only with its last event', () =>
     onStage({ settings }, async (stage) => {
       const receiver = await stage.receiver();
-      const door = holding(receiver);
+      const hold = holdResponses(receiver);
       const endpoint = await stage.endpoint(receiver, { ordered: true });
       const [head, next] = (await several(stage, 'order:1', 2)) as [string, string];
-      await door.until(1);
+      await hold.until(1);
       await whileHanging(stage, async () => {
-        door.release();
+        hold.release();
         await delivered(stage, endpoint, [head]);
         await until('the next one came', () => idsOf(receiver.received).includes(next));
         const other = await publishUnder(stage, 'order:2');
@@ -208,10 +208,10 @@ describe.concurrent('an ordered endpoint', () => {
   test('gets other events while a transaction under a key hangs, and others wait to publish under it', () =>
     onStage({ settings }, async (stage) => {
       const receiver = await stage.receiver();
-      const door = holding(receiver);
+      const hold = holdResponses(receiver);
       const endpoint = await stage.endpoint(receiver, { ordered: true });
       const head = await publishUnder(stage, 'order:1');
-      await door.until(1);
+      await hold.until(1);
       const published: string[] = [head];
       const stuck: Promise<string>[] = [];
       await whileHanging(stage, async () => {
@@ -223,24 +223,24 @@ describe.concurrent('an ordered endpoint', () => {
           return waiting.length === 2;
         });
         published.push(await stage.publish(), await publishUnder(stage, 'order:2'));
-        await door.until(3);
+        await hold.until(3);
         expect(idsOf(receiver.received).sort()).toEqual(published.toSorted());
       });
-      door.release();
+      hold.release();
       await delivered(stage, endpoint, [...published, ...(await Promise.all(stuck))]);
     }));
 
   test('waits for no event of another account under the same key, and neither account reads or orders the other', () =>
     onStage({ settings }, async (stage) => {
       const [mine, theirs] = [await stage.receiver(), await stage.receiver()];
-      const doors = [holding(mine), holding(theirs)] as const;
+      const holds = [holdResponses(mine), holdResponses(theirs)] as const;
       const other = await stage.world.otherAccount();
       const here = await stage.endpoint(mine, { ordered: true });
       const there = await stage.endpoint(theirs, { ordered: true }, other);
       const foreign = await publishUnder(stage, 'order:1', {}, other);
       const foreignNext = await publishUnder(stage, 'order:1', {}, other);
       const [head, next] = (await several(stage, 'order:1', 2)) as [string, string];
-      for (const door of doors) await door.until(1);
+      for (const hold of holds) await hold.until(1);
       expect(await stage.log(here, next)).toMatchObject({ waits_for: head, next_attempt_at: null });
       const seen = await other.get(`${there.path}/events/${foreignNext}`);
       expect(seen.body).toMatchObject({ waits_for: foreign });
@@ -253,10 +253,10 @@ describe.concurrent('an ordered endpoint', () => {
         const refused = await api.patch(endpoint.path, { ordered: false });
         expect([refused.status, refused.reason]).toEqual([404, 'resource_missing']);
       }
-      doors[0].release();
+      holds[0].release();
       await delivered(stage, here, [head, next]);
       expect(theirs.received).toHaveLength(1);
-      doors[1].release();
+      holds[1].release();
       await until('nothing waits', async () => (await stage.world.query('select from queue')).length === 0);
       expect([idsOf(mine.received), idsOf(theirs.received)]).toEqual([
         [head, next],

@@ -22,9 +22,9 @@ test('an endpoint that requested a wait shows until when, and none of its events
     expect(Date.parse(until)).toBeGreaterThanOrEqual(before + HOUR_MS - 1000);
     expect(Date.parse(until)).toBeLessThanOrEqual(after + HOUR_MS + 1000);
     const { body: list } = await stage.api.get(`${endpoint.path}/events`);
-    const told = [...list.data, ...(await Promise.all(events.map((event) => stage.log(endpoint, event))))];
-    expect(told).toHaveLength(4);
-    for (const { next_attempt_at } of told) {
+    const records = [...list.data, ...(await Promise.all(events.map((event) => stage.log(endpoint, event))))];
+    expect(records).toHaveLength(4);
+    for (const { next_attempt_at } of records) {
       expect(Date.parse(next_attempt_at)).toBeGreaterThanOrEqual(Date.parse(until));
       expect(Date.parse(next_attempt_at)).toBeLessThan(Date.parse(until) + 10_000);
     }

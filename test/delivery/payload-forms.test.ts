@@ -130,8 +130,8 @@ test('any data is sent, and an id that cannot be a name is omitted', () =>
     for (const [data, { thin: about, subject }] of IDS) {
       const { id, text } = await publish(stage, data);
       const of = (all: Received[]) => all.find(({ headers }) => headers['webhook-id'] === id);
-      const said = of(await thin.until((all) => of(all) !== undefined));
-      expect(said?.body).toBe(thinOf(text, about));
+      const request = of(await thin.until((all) => of(all) !== undefined));
+      expect(request?.body).toBe(thinOf(text, about));
       const event = readBySdk(of(await cloud.until((all) => of(all) !== undefined))!);
       expect(event.subject, data.slice(0, 50)).toBe(subject);
       expect(of(cloud.received)?.body.endsWith(`,"data":${data}}`)).toBe(true);

@@ -11,7 +11,15 @@ import {
   untilIdle,
   untilRecovery,
 } from './recoveries-support.ts';
-import { type Endpoint, holding, idsOf, type Log, notOnce, onStage, type Stage } from './support.ts';
+import {
+  deliveryCountErrors,
+  type Endpoint,
+  holdResponses,
+  idsOf,
+  type Log,
+  onStage,
+  type Stage,
+} from './support.ts';
 
 const triggers = (log: Log) => log.attempts.map(({ trigger }: { trigger: string }) => trigger);
 const once = { DELIVERY_SCHEDULE: '0s' };
@@ -54,7 +62,7 @@ describe.concurrent('a recovery', () => {
         expect(triggers(log)).toEqual(['scheduled', 'recovery']);
       }
       await untilIdle(stage, endpoint);
-      expect(notOnce(receiver.received, failed)).toEqual({});
+      expect(deliveryCountErrors(receiver.received, failed)).toEqual({});
       expect(receiver.received).toHaveLength(20);
     }));
 
@@ -103,17 +111,17 @@ describe.concurrent('a recovery', () => {
       // one is in flight, the others are due and wait for it
       await stage.world.query('update endpoint_state set lane = 1 where endpoint_id = $1', [endpoint.uuid]);
       receiver.received.length = 0;
-      const door = holding(receiver);
+      const hold = holdResponses(receiver);
       // the oldest: a recovery reaches them before its own deliveries fill its room
       const byHand = events.toSorted().slice(0, 5);
       for (const event of byHand) expect(await stage.retry(endpoint, event)).toBe(200);
-      await door.until(1);
+      await hold.until(1);
       const recovery = await recover(stage, endpoint);
       await untilRecovery(stage, recovery, { skipped_count: 5 });
-      door.release();
+      hold.release();
       await untilRecovery(stage, recovery, { status: 'completed', queued_count: 7, skipped_count: 5 });
       await untilIdle(stage, endpoint);
-      expect(notOnce(receiver.received, events)).toEqual({});
+      expect(deliveryCountErrors(receiver.received, events)).toEqual({});
       for (const event of events) {
         const log = await stage.untilLog(endpoint, event, { status: 'delivered', attempt_count: 2 });
         expect(triggers(log)[1]).toBe(byHand.includes(event) ? 'manual' : 'recovery');
@@ -182,13 +190,13 @@ describe.concurrent('a recovery', () => {
       // as after a restart of the receiver
       await stage.world.query('update endpoint_state set lane = 4 where endpoint_id = $1', [endpoint.uuid]);
       receiver.received.length = 0;
-      const door = holding(receiver);
+      const hold = holdResponses(receiver);
       const recovery = await recover(stage, endpoint, { status: 'delivered' });
-      await door.until(4);
+      await hold.until(4);
       await until('the room is used', async () => (await standing(stage, endpoint)) === FIRST_ROOM);
       expect(await read(stage, recovery)).toMatchObject({ status: 'running', queued_count: FIRST_ROOM });
       const fresh = await stage.publish();
-      door.release();
+      hold.release();
       await stage.untilLog(endpoint, fresh, { status: 'delivered' });
       expect(idsOf(receiver.received).indexOf(fresh)).toBeLessThanOrEqual(FIRST_ROOM);
       await untilRecovery(stage, recovery, { status: 'completed', queued_count: 600 });
@@ -200,7 +208,7 @@ describe.concurrent('a recovery', () => {
       const endpoint = await stage.endpoint(receiver);
       await delivered(stage, endpoint, 100);
       await stage.change(endpoint, { rate_limit: 2 });
-      holding(receiver);
+      holdResponses(receiver);
       const recovery = await recover(stage, endpoint, { status: 'delivered' });
       await untilRecovery(stage, recovery, { queued_count: 8 });
       await haveLooked(stage);
@@ -212,22 +220,22 @@ describe.concurrent('a recovery', () => {
 
 describe.concurrent('a recovery in progress', () => {
   /** One of 200 events whose first attempts are held. */
-  async function underWay(stage: Stage) {
+  async function recoveryInProgress(stage: Stage) {
     const receiver = await stage.receiver();
     const endpoint = await stage.endpoint(receiver);
     const events = await delivered(stage, endpoint, 200);
     await stage.world.query('update endpoint_state set lane = 4 where endpoint_id = $1', [endpoint.uuid]);
     receiver.received.length = 0;
-    const door = holding(receiver);
+    const hold = holdResponses(receiver);
     const recovery = await recover(stage, endpoint, { status: 'delivered' });
     await untilRecovery(stage, recovery, { queued_count: FIRST_ROOM });
-    await door.until(4);
-    return { receiver, endpoint, events, door, recovery };
+    await hold.until(4);
+    return { receiver, endpoint, events, hold, recovery };
   }
 
   test('shows its progress: a time between since and until that only moves forward', () =>
     onStage({}, async (stage) => {
-      const { door, events, endpoint, recovery } = await underWay(stage);
+      const { hold, events, endpoint, recovery } = await recoveryInProgress(stage);
       const running = await read(stage, recovery);
       const last = await stage.log(endpoint, events[FIRST_ROOM - 1] ?? '');
       expect(running).toMatchObject({
@@ -235,7 +243,7 @@ describe.concurrent('a recovery in progress', () => {
         processed_until: last.created_at,
         completed_at: null,
       });
-      door.release();
+      hold.release();
       const { processed_until, filters } = await untilRecovery(stage, recovery);
       expect(processed_until).toBe(filters.until);
       expect(processed_until > running.processed_until).toBe(true);
@@ -243,7 +251,7 @@ describe.concurrent('a recovery in progress', () => {
 
   test('can be cancelled: its queued deliveries are sent, nothing more, and another may begin', () =>
     onStage({}, async (stage) => {
-      const { receiver, endpoint, events, door, recovery } = await underWay(stage);
+      const { receiver, endpoint, events, hold, recovery } = await recoveryInProgress(stage);
       expect(await cancel(stage, recovery)).toBe(204);
       const cancelled = await read(stage, recovery);
       expect(cancelled).toMatchObject({
@@ -254,7 +262,7 @@ describe.concurrent('a recovery in progress', () => {
       });
       expect(cancelled.processed_until < cancelled.filters.until).toBe(true);
       expect(await cancel(stage, recovery)).toBe(409);
-      door.release();
+      hold.release();
       await untilIdle(stage, endpoint);
       expect(idsOf(receiver.received).toSorted()).toEqual(events.slice(0, FIRST_ROOM));
       const next = await recover(stage, endpoint, { status: 'failed' });
@@ -265,11 +273,11 @@ describe.concurrent('a recovery in progress', () => {
 
   test('pauses while its endpoint is disabled and continues when it is enabled; each event is sent once', () =>
     onStage({}, async (stage) => {
-      const { receiver, endpoint, events, door, recovery } = await underWay(stage);
+      const { receiver, endpoint, events, hold, recovery } = await recoveryInProgress(stage);
       await stage.change(endpoint, { status: 'disabled' });
       const paused = await read(stage, recovery);
       expect(paused).toMatchObject({ status: 'paused', queued_count: FIRST_ROOM });
-      door.release();
+      hold.release();
       await until('what was under way has ended', async () => (await stage.queue(endpoint)).length === 12);
       await haveLooked(stage);
       expect(await read(stage, recovery)).toEqual(paused);
@@ -277,17 +285,17 @@ describe.concurrent('a recovery in progress', () => {
       await stage.change(endpoint, { status: 'enabled' });
       await untilRecovery(stage, recovery, { status: 'completed', queued_count: 200, skipped_count: 0 });
       await untilIdle(stage, endpoint);
-      expect(notOnce(receiver.received, events)).toEqual({});
+      expect(deliveryCountErrors(receiver.received, events)).toEqual({});
     }));
 
   test('of an endpoint that is deleted is cancelled; nothing is left in the queue, and the log stays', () =>
     onStage({}, async (stage) => {
-      const { receiver, endpoint, events, door, recovery } = await underWay(stage);
+      const { receiver, endpoint, events, hold, recovery } = await recoveryInProgress(stage);
       expect((await stage.api.delete(endpoint.path)).status).toBe(204);
       expect(await read(stage, recovery)).toMatchObject({ status: 'cancelled', queued_count: FIRST_ROOM });
       const list = await stage.api.get(`${endpoint.path}/recoveries`);
       expect(list.body.data).toEqual([await read(stage, recovery)]);
-      door.release();
+      hold.release();
       await untilIdle(stage, endpoint);
       expect(receiver.received).toHaveLength(4);
       for (const event of events.slice(0, FIRST_ROOM + 1)) {
@@ -326,7 +334,7 @@ describe('a long recovery', () => {
       expect(Math.max(...most)).toBeGreaterThan(FIRST_ROOM);
       expect(Math.max(...most)).toBeLessThanOrEqual(MOST_ROOM);
       expect(await read(stage, recovery)).toMatchObject({ queued_count: 5000, skipped_count: 0 });
-      expect(notOnce(receiver.received, events)).toEqual({});
+      expect(deliveryCountErrors(receiver.received, events)).toEqual({});
       expect(await attemptsOf(stage, endpoint)).toEqual([
         { trigger: 'recovery', outcome: 'ok', events: 5000, attempts: 5000 },
         { trigger: 'scheduled', outcome: 'ok', events: 5000, attempts: 5000 },
@@ -358,7 +366,7 @@ describe('a long recovery', () => {
           queued_count: 3000,
           skipped_count: 0,
         });
-        expect(notOnce(receivers[index]?.received ?? [], events)).toEqual({});
+        expect(deliveryCountErrors(receivers[index]?.received ?? [], events)).toEqual({});
       }
     }));
 });

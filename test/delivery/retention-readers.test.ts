@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { makePartitions } from '../../src/db/partitions.ts';
 import { until } from '../support/wire.ts';
-import { ago, drop, LOG, leftOf, logged, NOTHING, past, setClock, weekOf } from './retention-support.ts';
+import { ago, drop, LOG, leftoversOf, logged, NOTHING, past, setClock, weekOf } from './retention-support.ts';
 import { onStage, type Stage } from './support.ts';
 
 /* Partitions are created and dropped while others read: nobody waits for either, however long a reader takes. */
@@ -69,7 +69,7 @@ test('a reader of the log for this whole test delays no publishing, no list and 
     await reader.end();
 
     await drop(stage);
-    expect(await leftOf(stage, OLD)).toEqual(NOTHING);
+    expect(await leftoversOf(stage, OLD)).toEqual(NOTHING);
     expect((await logged(stage)).total).toBe(5);
   }));
 
@@ -105,7 +105,7 @@ test('a server that was off for six months finds tables for today when it starts
     await dropping;
     for (const days of weeks) {
       const isOfWaiting = weekOf(ago(days)) === weekOf(ago(200));
-      if (!isOfWaiting) expect(await leftOf(stage, days), `${days} days ago`).toEqual(NOTHING);
+      if (!isOfWaiting) expect(await leftoversOf(stage, days), `${days} days ago`).toEqual(NOTHING);
     }
     const left = await logged(stage);
     expect([left.total, left.ids[0]]).toEqual([3, waiting]);

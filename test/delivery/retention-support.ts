@@ -51,7 +51,7 @@ const BY_ID = ['id_floor($1::timestamptz)', "id_floor($1::timestamptz + interval
 const BY_TIME = ['$1::timestamptz', "$1::timestamptz + interval '7 days'"] as const;
 
 /** The number of rows in each table for the week of this many days ago, and the number of tables of that week. */
-export async function leftOf({ world }: Stage, days: number): Promise<Record<string, number>> {
+export async function leftoversOf({ world }: Stage, days: number): Promise<Record<string, number>> {
   const count = async (table: string, column: string, [from, to]: readonly [string, string]) => {
     const [row] = await world.query<{ n: number }>(
       `select count(*)::int as n from ${table} where ${column} >= ${from} and ${column} < ${to}`,

@@ -3,7 +3,7 @@ import { makePartitions } from '../../src/db/partitions.ts';
 import { foldCounts } from '../../src/outbox/counts.ts';
 import { startMachine } from '../cli/support.ts';
 import { settingsOf } from '../support/database-url.ts';
-import { holdBack, somebodyWaits } from '../support/held.ts';
+import { holdBack, untilLockWait } from '../support/held.ts';
 import { eventIdAt, putIn } from '../support/history.ts';
 import { until } from '../support/wire.ts';
 import {
@@ -11,7 +11,7 @@ import {
   ago,
   drop,
   LOG,
-  leftOf,
+  leftoversOf,
   logged,
   NOTHING,
   partitionOf,
@@ -40,7 +40,7 @@ describe.concurrent('a week older than the setting', () => {
       expect(await logged(stage)).toEqual({ ids: kept, total: 3 });
       expect(await logged(stage, `${endpoint.path}/events`)).toEqual({ ids: kept, total: 3 });
       expect((await stage.api.get(`${LOG}?status=failed`)).body.pagination.total).toBe(1);
-      expect(await leftOf(stage, 110)).toEqual(NOTHING);
+      expect(await leftoversOf(stage, 110)).toEqual(NOTHING);
       expect(await stage.world.query('select * from dropped_weeks')).toEqual([]);
     }));
 
@@ -113,8 +113,13 @@ describe.concurrent('an undelivered event', () => {
       ]);
       await drop(stage);
       expect(await logged(stage)).toMatchObject({ ids: [`evt_${event.replaceAll('-', '')}`], total: 1 });
-      expect(await leftOf(stage, 121)).toMatchObject({ tables: 3, events: 1, deliveries: 1, attempts: 0 });
-      expect(await leftOf(stage, 114)).toEqual(NOTHING);
+      expect(await leftoversOf(stage, 121)).toMatchObject({
+        tables: 3,
+        events: 1,
+        deliveries: 1,
+        attempts: 0,
+      });
+      expect(await leftoversOf(stage, 114)).toEqual(NOTHING);
       await drop(stage);
       expect(await logged(stage)).toMatchObject({ total: 1 });
     }));
@@ -134,7 +139,7 @@ describe.concurrent('an undelivered event', () => {
       await stage.untilLog(endpoint, held, { status: 'delivered' });
       await until('the queue is empty', async () => (await stage.queue(endpoint)).length === 0);
       await drop(stage);
-      expect(await leftOf(stage, 300)).toEqual(NOTHING);
+      expect(await leftoversOf(stage, 300)).toEqual(NOTHING);
     }));
 
   test('is given up once its endpoint has been disabled for as long; an endpoint disabled later keeps its own', () =>
@@ -156,11 +161,11 @@ describe.concurrent('an undelivered event', () => {
       await drop(stage);
       expect(await held()).toEqual([kept, young].sort());
       expect(await logged(stage)).toMatchObject({ total: 2 });
-      expect(await leftOf(stage, 300)).toMatchObject({ tables: 3, events: 1, deliveries: 1 });
+      expect(await leftoversOf(stage, 300)).toMatchObject({ tables: 3, events: 1, deliveries: 1 });
       // no endpoint is left that may need it: the week is dropped, and the queue has nothing of it
       await disable(late.uuid, 91);
       await drop(stage);
-      expect(await leftOf(stage, 300)).toEqual(NOTHING);
+      expect(await leftoversOf(stage, 300)).toEqual(NOTHING);
       expect(await held()).toEqual([young]);
       expect(await stage.queue(late)).toEqual([]);
     }));
@@ -173,7 +178,7 @@ describe.concurrent('an undelivered event', () => {
       const retrying = stage.retry(endpoint, old);
       await inserting.reached;
       const dropping = drop(stage);
-      await Promise.race([somebodyWaits(stage.world), dropping]);
+      await Promise.race([untilLockWait(stage.world), dropping]);
       inserting.goOn();
       expect(await retrying).toBe(200);
       await dropping;
@@ -189,11 +194,11 @@ describe.concurrent('an undelivered event', () => {
       const dropping = drop(stage);
       await dropped.reached;
       const retrying = stage.retry(endpoint, old);
-      await Promise.race([somebodyWaits(stage.world), retrying]);
+      await Promise.race([untilLockWait(stage.world), retrying]);
       dropped.goOn();
       expect(await retrying).toBe(404);
       await dropping;
-      expect(await leftOf(stage, 120)).toEqual(NOTHING);
+      expect(await leftoversOf(stage, 120)).toEqual(NOTHING);
       expect(await stage.queue(endpoint)).toEqual([]);
     }));
 });
@@ -227,7 +232,7 @@ describe.concurrent('an aborted drop', () => {
         404, 404,
       ]);
       await drop(stage);
-      expect(await leftOf(stage, OLD)).toEqual(NOTHING);
+      expect(await leftoversOf(stage, OLD)).toEqual(NOTHING);
       expect(await logged(stage)).toMatchObject({ total: 1 });
     }),
   );
@@ -264,7 +269,7 @@ describe.concurrent('an aborted drop', () => {
       await reader;
       expect(await pending()).toHaveLength(1);
       await drop(stage);
-      expect(await leftOf(stage, OLD)).toEqual(NOTHING);
+      expect(await leftoversOf(stage, OLD)).toEqual(NOTHING);
       expect(await logged(stage)).toMatchObject({ total: 2 });
     }));
 
@@ -273,9 +278,9 @@ describe.concurrent('an aborted drop', () => {
       await beginning(stage);
       await Promise.all([drop(stage), drop(stage), drop(stage)]);
       await drop(stage);
-      expect(await leftOf(stage, OLD)).toEqual(NOTHING);
-      const told = stage.world.log.filter(({ msg }) => msg === 'a week of the webhook log was dropped');
-      expect(told.map(({ week }) => week).filter((week) => week === weekOf(ago(OLD)))).toHaveLength(1);
+      expect(await leftoversOf(stage, OLD)).toEqual(NOTHING);
+      const logged = stage.world.log.filter(({ msg }) => msg === 'a week of the webhook log was dropped');
+      expect(logged.map(({ week }) => week).filter((week) => week === weekOf(ago(OLD)))).toHaveLength(1);
     }));
 });
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { holding, idsOf, type Log, onStage } from './support.ts';
+import { holdResponses, idsOf, type Log, onStage } from './support.ts';
 
 const triggers = (log: Log) => log.attempts.map(({ trigger }: { trigger: string }) => trigger);
 
@@ -89,15 +89,15 @@ describe.concurrent('a retry by hand', () => {
   test('during an attempt is that attempt', () =>
     onStage({}, async (stage) => {
       const receiver = await stage.receiver();
-      const door = holding(receiver);
+      const hold = holdResponses(receiver);
       const endpoint = await stage.endpoint(receiver);
       const event = await stage.publish();
-      await door.until(1);
+      await hold.until(1);
       expect(await stage.retry(endpoint, event)).toBe(200);
       // the workers have looked since: a later event arrived
       const other = await stage.publish();
-      await door.until(2);
-      door.release();
+      await hold.until(2);
+      hold.release();
       const log = await stage.untilLog(endpoint, event, { status: 'delivered' });
       await stage.untilLog(endpoint, other, { status: 'delivered' });
       expect(triggers(log)).toEqual(['scheduled']);
@@ -131,11 +131,11 @@ describe.concurrent('a retry by hand', () => {
         const endpoint = await stage.endpoint(receiver);
         const event = await stage.publish();
         await stage.untilLog(endpoint, event, { attempt_count: 1 });
-        const door = holding(receiver);
+        const hold = holdResponses(receiver);
         const answers = await Promise.all(Array.from({ length: 50 }, () => stage.retry(endpoint, event)));
         expect(answers).toEqual(Array(50).fill(200));
-        await door.until(1);
-        door.release();
+        await hold.until(1);
+        hold.release();
         const log = await stage.untilLog(endpoint, event, { status: 'delivered' });
         expect(log.attempt_count).toBe(2);
         expect(await stage.queue(endpoint)).toEqual([]);

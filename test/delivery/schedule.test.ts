@@ -206,8 +206,8 @@ describe.concurrent('a failing endpoint', () => {
       await stage.endpoint(other, { event_types: ['webhook_endpoint.*'] });
       await stage.world.query(fail(121, 19), [endpoint.uuid]);
       const event = await stage.publish();
-      const [told] = await other.until(1);
-      expect(JSON.parse(told?.body ?? '{}')).toMatchObject({
+      const [notified] = await other.until(1);
+      expect(JSON.parse(notified?.body ?? '{}')).toMatchObject({
         type: 'webhook_endpoint.disabled',
         data: { id: endpoint.id, status: 'disabled', disabled_reason: 'failing' },
       });

@@ -176,7 +176,7 @@ interface Held {
 }
 
 /** Makes a receiver answer only when `release` is called. */
-export function holding(receiver: Receiver): {
+export function holdResponses(receiver: Receiver): {
   readonly held: Held[];
   /** Waits until this many are held. */
   until(count: number): Promise<Held[]>;
@@ -226,7 +226,10 @@ export const idsOf = (received: readonly Received[]): string[] =>
   received.map(({ headers }) => String(headers['webhook-id']));
 
 /** How often each id arrived, as counts of those that did not arrive exactly once. */
-export function notOnce(received: readonly Received[], expected: readonly string[]): Record<string, number> {
+export function deliveryCountErrors(
+  received: readonly Received[],
+  expected: readonly string[],
+): Record<string, number> {
   const counts = new Map(expected.map((id) => [id, 0]));
   for (const id of idsOf(received)) counts.set(id, (counts.get(id) ?? 0) + 1);
   return Object.fromEntries([...counts].filter(([, count]) => count !== 1));

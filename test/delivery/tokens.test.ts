@@ -89,8 +89,8 @@ describe('an endpoint with client credentials', () => {
       const log = await stage.log(endpoint, events[0] ?? '');
       expect(log.attempts[0].request_headers.authorization).toBe('(hidden)');
       const token = receiver.received[0]?.headers.authorization?.replace('Bearer ', '') ?? '';
-      const told = JSON.stringify([log, stage.world.log, await stage.world.query('select * from attempts')]);
-      for (const secret of [token, provider.credentials.client_secret]) expect(told).not.toContain(secret);
+      const shown = JSON.stringify([log, stage.world.log, await stage.world.query('select * from attempts')]);
+      for (const secret of [token, provider.credentials.client_secret]) expect(shown).not.toContain(secret);
     }),
   );
 

@@ -1,8 +1,16 @@
 import { describe, expect, test } from 'vitest';
 import { until } from '../support/wire.ts';
-import { type Endpoint, holding, idsOf, type Log, notOnce, onStage, type Stage } from './support.ts';
+import {
+  deliveryCountErrors,
+  type Endpoint,
+  holdResponses,
+  idsOf,
+  type Log,
+  onStage,
+  type Stage,
+} from './support.ts';
 
-const told = (log: Log) =>
+const attemptsOf = (log: Log) =>
   log.attempts.map(({ number, error_code }: { number: number; error_code: string | null }) => [
     number,
     error_code ?? 'ok',
@@ -35,7 +43,7 @@ describe.concurrent('several workers', () => {
         expect(events).toHaveLength(150);
         for (const { received } of receivers) {
           expect(
-            notOnce(
+            deliveryCountErrors(
               received,
               all.map(({ id }) => id),
             ),
@@ -55,31 +63,31 @@ describe.concurrent('several workers', () => {
   ])('one that wakes up %s has its result dropped, and its attempt was logged as lost', (_, isOver) =>
     onStage({ delivers: false, settings: { DELIVERY_CONCURRENCY: '1' } }, async (stage) => {
       const receiver = await stage.receiver();
-      const door = holding(receiver);
+      const hold = holdResponses(receiver);
       const endpoint = await stage.endpoint(receiver);
       const event = await stage.publish();
       const stalled = await stage.world.startWorker();
-      await door.until(1);
+      await hold.until(1);
       await endLease(stage, endpoint);
       await stage.world.startWorker();
-      await door.until(2);
-      const [first, second] = door.held;
+      await hold.until(2);
+      const [first, second] = hold.held;
       const finish = async () => {
         second?.response.end('second');
         await stage.untilLog(endpoint, event, { status: 'delivered' });
       };
-      expect(told(await stage.log(endpoint, event))).toEqual([[1, 'lost']]);
+      expect(attemptsOf(await stage.log(endpoint, event))).toEqual([[1, 'lost']]);
       if (isOver) await finish();
       first?.response.writeHead(500).end('first');
       await stalled.close(); // it writes its results
       if (!isOver) {
         const log = await stage.log(endpoint, event);
-        expect([log.status, told(log)]).toEqual(['pending', [[1, 'lost']]]);
+        expect([log.status, attemptsOf(log)]).toEqual(['pending', [[1, 'lost']]]);
         await finish();
       }
       const log = await stage.log(endpoint, event);
       expect(log).toMatchObject({ status: 'delivered', attempt_count: 2, last_error_code: null });
-      expect(told(log)).toEqual([
+      expect(attemptsOf(log)).toEqual([
         [1, 'lost'],
         [2, 'ok'],
       ]);
@@ -92,12 +100,12 @@ describe.concurrent('several workers', () => {
   test('the first lost attempt in a row uses up nothing of the schedule, later ones do', () =>
     onStage({ delivers: false, settings: { DELIVERY_SCHEDULE: '0s 24h 24h' } }, async (stage) => {
       const receiver = await stage.receiver();
-      const door = holding(receiver);
+      const hold = holdResponses(receiver);
       const endpoint = await stage.endpoint(receiver);
       const event = await stage.publish();
       const worker = await stage.world.startWorker();
       const lose = async (attempts: number) => {
-        await door.until(attempts);
+        await hold.until(attempts);
         await endLease(stage, endpoint);
         await stage.nudge();
         return stage.untilLog(endpoint, event, { attempt_count: attempts });
@@ -110,14 +118,14 @@ describe.concurrent('several workers', () => {
       expect(await stage.queue(endpoint)).toMatchObject([{ step: 1, leased: false }]);
       expect((await stage.queue(endpoint))[0]?.due_in).toBeGreaterThan(20 * 3600);
       await stage.passTime(endpoint);
-      await door.until(3);
-      door.held[2]?.response.writeHead(500).end(); // so earlier losses no longer count
+      await hold.until(3);
+      hold.held[2]?.response.writeHead(500).end(); // so earlier losses no longer count
       await stage.untilLog(endpoint, event, { attempt_count: 3, status: 'pending' });
       await stage.passTime(endpoint);
       await lose(4);
       await lose(5);
       const log = await stage.untilLog(endpoint, event, { attempt_count: 5, status: 'failed' });
-      expect(told(log)).toEqual([
+      expect(attemptsOf(log)).toEqual([
         [1, 'lost'],
         [2, 'lost'],
         [3, 'response_error'],
@@ -133,11 +141,11 @@ describe.concurrent('a worker that is closed', () => {
   test('while attempts hang gives them up, though none of them ends: they are logged as lost and due at once', () =>
     onStage({ delivers: false }, async (stage) => {
       const receiver = await stage.receiver();
-      const door = holding(receiver);
+      const hold = holdResponses(receiver);
       const endpoint = await stage.endpoint(receiver);
       const events = await stage.publishMany(3);
       const worker = await stage.world.startWorker();
-      await door.until(3);
+      await hold.until(3);
       await worker.close();
       const queued = await stage.queue(endpoint);
       expect(queued).toHaveLength(3);
@@ -145,12 +153,12 @@ describe.concurrent('a worker that is closed', () => {
         expect(row).toMatchObject({ leased: false, step: 0, trigger: 'scheduled' });
         expect(row.due_in).toBeLessThanOrEqual(0);
       }
-      for (const event of events) expect(told(await stage.log(endpoint, event))).toEqual([[1, 'lost']]);
-      door.release();
+      for (const event of events) expect(attemptsOf(await stage.log(endpoint, event))).toEqual([[1, 'lost']]);
+      hold.release();
       await stage.world.startWorker();
       for (const event of events) {
         const log = await stage.untilLog(endpoint, event, { status: 'delivered' });
-        expect(told(log)).toEqual([
+        expect(attemptsOf(log)).toEqual([
           [1, 'lost'],
           [2, 'ok'],
         ]);
@@ -185,11 +193,11 @@ describe.concurrent('with an unreliable database', () => {
         const { latency, log } = stage.world;
         if (!latency) throw new Error('the world has latency');
         const receiver = await stage.receiver();
-        const door = holding(receiver);
+        const hold = holdResponses(receiver);
         const endpoint = await stage.endpoint(receiver);
         const event = await stage.publish();
         await stage.world.startWorker();
-        await door.until(1);
+        await hold.until(1);
         let settling: object | undefined;
         latency.before = (message, connection) => {
           if (message.includes('settle\0')) settling = connection;
@@ -202,7 +210,7 @@ describe.concurrent('with an unreliable database', () => {
           }
           return undefined;
         };
-        door.release();
+        hold.release();
         const failures = () =>
           log.filter(({ msg }) => String(msg).startsWith('writing results failed')).length;
         if (how === 'refusing') {
@@ -217,7 +225,7 @@ describe.concurrent('with an unreliable database', () => {
         latency.before = undefined;
         latency.refusing = false;
         const record = await stage.untilLog(endpoint, event, { status: 'delivered' });
-        expect(told(record)).toEqual([[1, 'ok']]);
+        expect(attemptsOf(record)).toEqual([[1, 'ok']]);
         // it continues working
         const next = await stage.publish();
         await stage.untilLog(endpoint, next, { status: 'delivered' });

@@ -25,8 +25,8 @@ const environment = { ...process.env, REDOCLY_TELEMETRY: 'off', DO_NOT_TRACK: '1
 /** The output of a program, and whether it succeeded. */
 const outcome = (file: string, args: readonly string[]) =>
   run(file, args, { cwd: TOOLS, env: environment, maxBuffer: 1 << 26 }).then(
-    ({ stdout, stderr }) => ({ isGood: true, said: stdout + stderr }),
-    ({ stdout = '', stderr = '' }) => ({ isGood: false, said: stdout + stderr }),
+    ({ stdout, stderr }) => ({ isGood: true, output: stdout + stderr }),
+    ({ stdout = '', stderr = '' }) => ({ isGood: false, output: stdout + stderr }),
   );
 
 /** Compiles a program that uses generated types strictly. */
@@ -50,14 +50,14 @@ describe.skipIf(!areThere)(
   () => {
     test('has no finding of Redocly', { timeout: PATIENCE_MS }, async () => {
       const linted = await outcome(tool('redocly'), ['lint', '--config', 'redocly.yaml', DESCRIPTION]);
-      expect(linted).toMatchObject({ isGood: true, said: expect.stringContaining('is valid') });
-      expect(linted.said).not.toMatch(/\d+ warning/);
+      expect(linted).toMatchObject({ isGood: true, output: expect.stringContaining('is valid') });
+      expect(linted.output).not.toMatch(/\d+ warning/);
     });
 
     test('has no finding of Spectral', { timeout: PATIENCE_MS }, async () => {
       const args = ['lint', '--ruleset', 'spectral.yaml', '--fail-severity', 'hint', DESCRIPTION];
-      const { isGood, said } = await outcome(tool('spectral'), args);
-      expect(isGood, said).toBe(true);
+      const { isGood, output } = await outcome(tool('spectral'), args);
+      expect(isGood, output).toBe(true);
     });
 
     test('gives openapi-typescript types that refuse a misspelt filter', {
@@ -65,21 +65,21 @@ describe.skipIf(!areThere)(
     }, async () => {
       const out = join(folder, 'types.d.ts');
       const made = await outcome(tool('openapi-typescript'), [DESCRIPTION, '--redocly', TOOLS, '-o', out]);
-      expect(made.isGood, made.said).toBe(true);
+      expect(made.isGood, made.output).toBe(true);
       const used = await compile(`
       import type { components } from './types.d.ts';
       type PayoutSelection = components['schemas']['PayoutSelection'];
       ${USES}`);
-      expect(used).toEqual({ isGood: true, said: '' });
+      expect(used).toEqual({ isGood: true, output: '' });
     });
 
     test('gives hey-api types that refuse a misspelt filter', { timeout: PATIENCE_MS }, async () => {
       const out = join(folder, 'hey');
       const args = ['-i', DESCRIPTION, '-o', out, '-c', '@hey-api/client-fetch', '--no-log-file'];
       const made = await outcome(tool('openapi-ts'), args);
-      expect(made.isGood, made.said).toBe(true);
+      expect(made.isGood, made.output).toBe(true);
       const used = await compile(`import type { PayoutSelection } from './hey/types.gen';\n${USES}`);
-      expect(used).toEqual({ isGood: true, said: '' });
+      expect(used).toEqual({ isGood: true, output: '' });
     });
   },
 );
@@ -99,9 +99,9 @@ test.skipIf(!isPythonThere)(
       '--meta',
       'none',
     ]);
-    expect(made.isGood, made.said).toBe(true);
+    expect(made.isGood, made.output).toBe(true);
     // it supports neither text/csv, which imports take, nor maps with values of two types; it skips nothing else
-    expect(made.said.match(/WARNING parsing .*/g)?.toSorted()).toEqual([
+    expect(made.output.match(/WARNING parsing .*/g)?.toSorted()).toEqual([
       'WARNING parsing GET /v2/imports within imports.',
       'WARNING parsing GET /v2/imports/{import_id} within imports.',
       'WARNING parsing POST /v2/affiliates/commissions/import within commissions. Endpoint will not be generated.',
@@ -116,9 +116,9 @@ test.skipIf(!isPythonThere)(
       `from payhook_client.models import PayoutFilters; print(PayoutFilters(${field}="usd").to_dict())`;
     expect(await outcome(PYTHON, ['-c', program('currency')])).toEqual({
       isGood: true,
-      said: "{'currency': 'usd'}\n",
+      output: "{'currency': 'usd'}\n",
     });
     const refused = await outcome(PYTHON, ['-c', program('curency')]);
-    expect(refused).toMatchObject({ isGood: false, said: expect.stringContaining('curency') });
+    expect(refused).toMatchObject({ isGood: false, output: expect.stringContaining('curency') });
   },
 );

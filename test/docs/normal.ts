@@ -39,9 +39,9 @@ export interface Clock {
   /** Whether this was really the year when the story began, or is now. */
   isRealYear(year: string): boolean;
   /** The instant of the story, in milliseconds, that replaces a real one. */
-  told(ms: number): number;
+  shown(ms: number): number;
   /** The day of the story that replaces a real one. */
-  toldDay(day: string): string;
+  shownDay(day: string): string;
 }
 
 export function storyClock(): Clock {
@@ -50,7 +50,7 @@ export function storyClock(): Clock {
   const spoken = new Set<number>();
   const moments: Moment[] = [];
   let next = BEFORE;
-  const toldNow = (ms: number) => moments.findLast(({ from }) => from <= ms)?.story;
+  const shownNow = (ms: number) => moments.findLast(({ from }) => from <= ms)?.story;
   return {
     chapter(instant) {
       next = Date.parse(instant);
@@ -72,18 +72,18 @@ export function storyClock(): Clock {
       spoken.add(0);
       return new Date(Date.parse(day) + shift).toISOString().slice(0, 10);
     },
-    told(ms) {
+    shown(ms) {
       if (spoken.has(ms % DAY_MS)) return ms - shift;
       const first = moments[0]?.from ?? ms;
       if (ms < first) return ms < first - OLDEST_WORLD_MS ? ms : BEFORE;
       for (const unit of UNITS_MS) {
         const units = Math.floor((ms - first) / unit);
         const at = ms - units * unit;
-        if (at <= Date.now()) return (toldNow(at) ?? BEFORE) + units * unit;
+        if (at <= Date.now()) return (shownNow(at) ?? BEFORE) + units * unit;
       }
       return ms;
     },
-    toldDay: (day) => new Date(Date.parse(day) - shift).toISOString().slice(0, 10),
+    shownDay: (day) => new Date(Date.parse(day) - shift).toISOString().slice(0, 10),
   };
 }
 
@@ -141,26 +141,26 @@ export function normaliser(
     [
       /\b([a-z]+_)([0-9a-f]{12})7[0-9a-f]{19}\b/g,
       (real, prefix = '', time = '') =>
-        once(real, (seed) => STAND_INS.id(prefix, clock.told(Number.parseInt(time, 16)), seed)),
+        once(real, (seed) => STAND_INS.id(prefix, clock.shown(Number.parseInt(time, 16)), seed)),
     ],
     [
       /\b\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z/g,
-      (real) => new Date(clock.told(Date.parse(real))).toISOString(),
+      (real) => new Date(clock.shown(Date.parse(real))).toISOString(),
     ],
-    [/\b\d{4}-\d\d-\d\d\b(?!T)/g, (real) => clock.toldDay(real)],
+    [/\b\d{4}-\d\d-\d\d\b(?!T)/g, (real) => clock.shownDay(real)],
     // a day within an invoice as XML, and the year in the number of one
     [
       /(?<=format="102">)(\d{4})(\d\d)(\d\d)/g,
-      (_, year = '', month = '', day = '') => clock.toldDay(`${year}-${month}-${day}`).replaceAll('-', ''),
+      (_, year = '', month = '', day = '') => clock.shownDay(`${year}-${month}-${day}`).replaceAll('-', ''),
     ],
     [/(?<=\bSB-)20\d\d(?=-\d{6})/g, (real) => (clock.isRealYear(real) ? YEAR : real)],
     [/(?<=^|paid-|1099-nec-)20\d\d(?=$|\.csv|,)/gm, (real) => (clock.isRealYear(real) ? YEAR : real)],
   ];
   const text = (real: string): string => {
-    let told = real;
-    for (const [address, name] of Object.entries(addresses)) told = told.replaceAll(address, name);
-    for (const [pattern, replace] of RULES) told = told.replaceAll(pattern, replace);
-    return told;
+    let shown = real;
+    for (const [address, name] of Object.entries(addresses)) shown = shown.replaceAll(address, name);
+    for (const [pattern, replace] of RULES) shown = shown.replaceAll(pattern, replace);
+    return shown;
   };
   const walk = (value: unknown): unknown => {
     if (typeof value === 'string') return text(value);

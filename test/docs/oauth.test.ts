@@ -195,12 +195,12 @@ describe('the commands of docs/oauth.md', () => {
 
     const tokens = JSON.parse(await run(exchanges));
     const [shown = ''] = blocks(PAGE, 'json');
-    const said = JSON.parse(shown);
+    const documented = JSON.parse(shown);
     for (const name of ['access_token', 'refresh_token']) {
-      expect(tokens[name].slice(0, 4)).toBe(said[name].slice(0, 4));
-      said[name] = tokens[name];
+      expect(tokens[name].slice(0, 4)).toBe(documented[name].slice(0, 4));
+      documented[name] = tokens[name];
     }
-    expect(tokens).toEqual(said);
+    expect(tokens).toEqual(documented);
     expect(JSON.parse(await run(uses)).data).toEqual([]);
     expect(JSON.parse(await run(refreshes))).toMatchObject({
       refresh_token: tokens.refresh_token,

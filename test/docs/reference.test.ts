@@ -13,7 +13,7 @@ import { until } from '../support/wire.ts';
 import { startWorld, type World } from '../support/world.ts';
 import { ADDRESSES, callOf, plain, shownOn } from './pages.ts';
 import { addressOf, recorderAt } from './recorder.ts';
-import { completing, earning, listening, mending, paying, publishing, settingUp } from './story.ts';
+import { afterwards, completing, earning, listening, paying, publishing, settingUp } from './story.ts';
 import { applications, approving, people } from './story-people.ts';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
@@ -22,7 +22,7 @@ const LARGEST_PAGE = 300_000;
 let world: World;
 let receiver: Receiver;
 let worker: { close(): Promise<void> };
-let told: Record<string, Example>;
+let recorded: Record<string, Example>;
 /** The stored examples, and thus the shown ones: the first test proves that they equal the recorded ones. */
 const examples: Record<string, Example> = JSON.parse(
   readFileSync(join(ROOT, 'docs/examples.json'), { encoding: 'utf8', flag: 'a+' }) || '{}',
@@ -37,7 +37,7 @@ beforeAll(async () => {
   await world.query('alter table affiliate_programs alter column id restart with 3');
   await world.api.get('/v2/account');
   await noted('api_keys');
-  told = await tell();
+  recorded = await record();
 });
 afterAll(async () => {
   await receiver.close();
@@ -60,7 +60,7 @@ const settled = () =>
     return row?.busy === false;
   });
 
-async function tell(): Promise<Record<string, Example>> {
+async function record(): Promise<Record<string, Example>> {
   const unworked = async <Result>(work: () => Promise<Result>): Promise<Result> => {
     await worker.close();
     const result = await work();
@@ -81,7 +81,7 @@ async function tell(): Promise<Record<string, Example>> {
   const endpoint = await listening(recorder, scene);
   const payout = await paying(recorder);
   await completing(recorder, scene, { payout, endpoint });
-  await mending(recorder, scene, payout);
+  await afterwards(recorder, scene, payout);
   await publishing(recorder, endpoint);
   const owner = await people(recorder, scene);
   await approving(recorder, scene, owner);
@@ -109,11 +109,11 @@ const linesOf = (file: unknown) => String(file).replaceAll('\r\n', '\n').trimEnd
 
 describe('the examples', () => {
   test('are the responses of the server (`npx vitest run test/docs/reference.test.ts -u` rewrites them)', async () => {
-    await expect(`${JSON.stringify(told, null, 2)}\n`).toMatchFileSnapshot('../../docs/examples.json');
+    await expect(`${JSON.stringify(recorded, null, 2)}\n`).toMatchFileSnapshot('../../docs/examples.json');
   });
 
   test('exist for every operation', () => {
-    const missing = ROUTES.map(({ operation }) => operation).filter((operation) => !(operation in told));
+    const missing = ROUTES.map(({ operation }) => operation).filter((operation) => !(operation in recorded));
     expect(missing).toEqual([]);
   });
 
@@ -123,7 +123,7 @@ describe('the examples', () => {
         request,
         response,
         refusals = [],
-      } = told[operation] ?? { request: {}, response: { status: 0 } };
+      } = recorded[operation] ?? { request: {}, response: { status: 0 } };
       for (const { status, headers = {}, body } of [response, ...refusals]) {
         checkAgainstDescription(method, addressOf(path, request), {
           status,
@@ -137,7 +137,7 @@ describe('the examples', () => {
   });
 
   test('have no real secret, and nothing of the machine that recorded them', () => {
-    const text = JSON.stringify(told);
+    const text = JSON.stringify(recorded);
     expect(text.match(/\bph[a-z]{0,2}_(?!Not)\w+/g)).toBeNull();
     expect(text).not.toContain(new URL(world.url).host);
     expect(text).not.toContain(new URL(receiver.url).host);

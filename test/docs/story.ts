@@ -336,12 +336,12 @@ export async function completing(
     query: { from: today, to: today, interval: 'day', webhook_endpoint_id: endpoint },
   });
   await recovering(recorder, scene, endpoint);
-  await lettingIn(recorder, endpoint);
+  await portalAccess(recorder, endpoint);
   await show('listPayouts', { query: { status: 'paid', per_page: 1 } });
 }
 
 /** The shop manages its endpoint itself, by a link that is revoked later. */
-async function lettingIn({ show }: Recorder, endpoint: string): Promise<void> {
+async function portalAccess({ show }: Recorder, endpoint: string): Promise<void> {
   const { id } = await show('createPortalLink', {
     path: { id: endpoint },
     body: { read_only: true, event_types: ['payout.*'] },
@@ -398,7 +398,11 @@ async function invoicing(
 }
 
 /** Later: a payment is returned, an order is refunded, a payout is created too early. */
-export async function mending(recorder: Recorder, scene: Scene, { id, affiliates }: Frozen): Promise<void> {
+export async function afterwards(
+  recorder: Recorder,
+  scene: Scene,
+  { id, affiliates }: Frozen,
+): Promise<void> {
   const { show, refuse, chapter, day } = recorder;
   const { world } = scene;
   chapter('2026-09-21T07:55:00.000Z');

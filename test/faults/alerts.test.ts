@@ -35,7 +35,7 @@ test.each([
     });
     expect(invited.body.is_emailed, invited.text).toBe(true);
     await until('the message to be on its way', () =>
-      hangs === true ? mail.asked.length > 0 : mail.taken.length > 0,
+      hangs === true ? mail.recipients.length > 0 : mail.taken.length > 0,
     );
     await first.kill();
     mail.hang(false);

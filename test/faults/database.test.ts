@@ -3,7 +3,7 @@ import sql from 'sql-template-tag';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Answer, Api } from '../support/api.ts';
 import { rounds } from '../support/depth.ts';
-import { IMBALANCES, UNTOLD } from '../support/imbalances.ts';
+import { IMBALANCES, MISSING_EVENTS } from '../support/imbalances.ts';
 import type { LatencyProxy } from '../support/latency.ts';
 import { makeAffiliates, salesFile, salesFor, takeIn } from '../support/seed.ts';
 import { isWhole, openWire, until } from '../support/wire.ts';
@@ -178,7 +178,7 @@ describe.concurrent.each(STEPS)('to $name with the connection cut', ({ prepare, 
         expectUnavailable(answer);
         expect(await rowsOf(world), `cut before message ${message}`).toBe(before);
         expect(await world.query(IMBALANCES)).toEqual([]);
-        expect(await world.query(UNTOLD)).toEqual([]);
+        expect(await world.query(MISSING_EVENTS)).toEqual([]);
         if (message > 60) throw new Error('the request never came to its end');
       }
       expect(cuts).toBeGreaterThan(4);

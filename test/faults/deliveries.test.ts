@@ -151,9 +151,9 @@ async function underLoad(folder: DataFolder): Promise<Load> {
       }
       expect(await folder.query(LOOSE_ENDS)).toEqual([]);
       expect(await folder.query(`select 1 from deliveries where status <> 'delivered'`)).toEqual([]);
-      const told = await expectBatches(folder, batches, (id) => [...(taken[0]?.get(id) ?? [])][0]);
+      const figures = await expectBatches(folder, batches, (id) => [...(taken[0]?.get(id) ?? [])][0]);
       const distinct = taken.reduce((sum, bodies) => sum + bodies.size, 0);
-      return `${told}; ${publisher.accepted.size} accepted, ${count()} taken, ${count() - distinct} of them again`;
+      return `${figures}; ${publisher.accepted.size} accepted, ${count()} taken, ${count() - distinct} of them again`;
     },
   };
 }
@@ -184,10 +184,10 @@ describe('kill -9 under load, in a loop, loses no accepted event', () => {
     load.at(server.api);
     await load.more(75);
     await load.stop();
-    const told = await load.expectAll();
-    await annotate(told);
-    expect(load.accepted.size, told).toBeGreaterThan(ROUNDS * 5);
-    expect((await server.signal('SIGTERM')).code, told).toBe(0);
+    const figures = await load.expectAll();
+    await annotate(figures);
+    expect(load.accepted.size, figures).toBeGreaterThan(ROUNDS * 5);
+    expect((await server.signal('SIGTERM')).code, figures).toBe(0);
   });
 
   test('of one of two workers', { timeout: PATIENCE_MS }, async ({ annotate }) => {
@@ -203,13 +203,13 @@ describe('kill -9 under load, in a loop, loses no accepted event', () => {
     }
     await load.more(75);
     await load.stop();
-    const told = await load.expectAll();
-    await annotate(told);
-    expect(load.accepted.size, told).toBeGreaterThan(ROUNDS * 5);
+    const figures = await load.expectAll();
+    await annotate(figures);
+    expect(load.accepted.size, figures).toBeGreaterThan(ROUNDS * 5);
     const exits = await Promise.all([server, ...workers].map((process) => process.signal('SIGTERM')));
     expect(
       exits.map(({ code }) => code),
-      told,
+      figures,
     ).toEqual([0, 0, 0]);
   });
 });

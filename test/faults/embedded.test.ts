@@ -27,8 +27,8 @@ import {
   hostWith,
   postmasterPid,
   query,
+  reclaimFolders,
   startChild,
-  takeBack,
   temporaryFolder,
 } from './support-embedded.ts';
 
@@ -36,7 +36,7 @@ const NOBODY = 65534;
 const isRoot = process.geteuid?.() === 0;
 const isLinux = process.platform === 'linux';
 
-afterEach(({ task }) => takeBack(task.result?.state === 'pass'));
+afterEach(({ task }) => reclaimFolders(task.result?.state === 'pass'));
 afterAll(cleanUp);
 
 /** A process of ours that only waits. */
@@ -222,10 +222,10 @@ test('an owner file whose pid belongs to another process now is ignored', async 
 test('of two servers started at once on one new data folder, one runs and the other says what to do', async () => {
   const dataDir = join(temporaryFolder(), 'data');
   const servers = [startChild({ dataDir, purpose: 'serve' }), startChild({ dataDir, purpose: 'serve' })];
-  const said = await Promise.all(servers.map((server) => server.hears('opened', 'failed')));
-  expect(said.map((one) => one.event).sort()).toEqual(['failed', 'opened']);
-  const winner = servers[said.findIndex((one) => one.event === 'opened')];
-  const refused = said.find((one) => one.event === 'failed');
+  const reports = await Promise.all(servers.map((server) => server.hears('opened', 'failed')));
+  expect(reports.map((one) => one.event).sort()).toEqual(['failed', 'opened']);
+  const winner = servers[reports.findIndex((one) => one.event === 'opened')];
+  const refused = reports.find((one) => one.event === 'failed');
   expect(refused?.name).toBe('EmbeddedDatabaseError');
   expect(refused?.message).toContain(`process ${winner?.pid}`);
   expect(refused?.message).toContain(dataDir);
@@ -251,13 +251,13 @@ test('a command joins a running server, and its end does not stop the database',
 test('two commands at once on one data folder both work, whichever ends first', async () => {
   const dataDir = await existingData();
   const commands = [startChild({ dataDir, purpose: 'command' }), startChild({ dataDir, purpose: 'command' })];
-  const said = await Promise.all(commands.map((command) => command.hears('opened')));
-  expect(said.map((one) => one.launched).sort()).toEqual([false, true]);
-  const launcher = commands[said.findIndex((one) => one.launched)];
-  const joiner = commands[said.findIndex((one) => !one.launched)];
+  const reports = await Promise.all(commands.map((command) => command.hears('opened')));
+  expect(reports.map((one) => one.launched).sort()).toEqual([false, true]);
+  const launcher = commands[reports.findIndex((one) => one.launched)];
+  const joiner = commands[reports.findIndex((one) => !one.launched)];
   const postgres = postmasterPid(dataDir);
   launcher?.close();
-  await expect(query(said[0]!.connection!, 'select pg_sleep(0.2), 1 as one')).resolves.toMatchObject([
+  await expect(query(reports[0]!.connection!, 'select pg_sleep(0.2), 1 as one')).resolves.toMatchObject([
     { one: 1 },
   ]);
   expect(isRunning(postgres)).toBe(true);

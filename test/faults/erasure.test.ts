@@ -109,8 +109,8 @@ test('an erasure of a user that is killed halfway changes nothing; the next one 
   const session = `select from sessions where public_id('usr', user_id) = '${id}' for update`;
   let answer: unknown;
   await killedAt(session, () => {
-    const asked = server.api.post(`${path}/erase`).catch(() => null);
-    void asked.then((one) => {
+    const erased = server.api.post(`${path}/erase`).catch(() => null);
+    void erased.then((one) => {
       answer = one;
     });
   });

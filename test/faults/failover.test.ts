@@ -21,7 +21,7 @@ test('when the primary dies and its replica takes over, every accepted event is 
   for (let round = 0; round < ROUNDS; round++) {
     const { accepted, delivered } = await failOver({ synchronous: true });
     const lost = accepted.filter((id) => !delivered.has(id));
-    tell(`with synchronous commit: accepted ${accepted.length}, lost ${lost.length}`);
+    print(`with synchronous commit: accepted ${accepted.length}, lost ${lost.length}`);
     expect(lost).toEqual([]);
   }
 });
@@ -30,13 +30,13 @@ test('without synchronous commit events missing from the replica are lost, and a
   for (let round = 0; round < ROUNDS; round++) {
     const { accepted, delivered, stored } = await failOver({ synchronous: false });
     const lost = accepted.filter((id) => !delivered.has(id));
-    tell(`without synchronous commit: accepted ${accepted.length}, lost ${lost.length}`);
+    print(`without synchronous commit: accepted ${accepted.length}, lost ${lost.length}`);
     expect(lost.filter((id) => stored.has(id))).toEqual([]);
     expect(lost.length).toBeLessThan(accepted.length);
   }
 });
 
-function tell(figure: string): void {
+function print(figure: string): void {
   if (ROUNDS > 1) process.stderr.write(`${figure}\n`);
 }
 

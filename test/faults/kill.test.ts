@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Answer, Api } from '../support/api.ts';
 import { rounds } from '../support/depth.ts';
-import { IMBALANCES, UNTOLD } from '../support/imbalances.ts';
+import { IMBALANCES, MISSING_EVENTS } from '../support/imbalances.ts';
 import { makeAffiliates, salesFile, salesFor } from '../support/seed.ts';
 import { until } from '../support/wire.ts';
 import { type DataFolder, dataFolder, type ServerProcess } from './support-server.ts';
@@ -115,7 +115,7 @@ describe('kill -9', () => {
 
   async function expectWhole(when: string): Promise<void> {
     expect(await folder.query(IMBALANCES), when).toEqual([]);
-    expect(await folder.query(UNTOLD), when).toEqual([]);
+    expect(await folder.query(MISSING_EVENTS), when).toEqual([]);
     const [lost] = await folder.query<{ lost: string[] | null }>(
       `select array_agg(told) as lost from unnest('{${acknowledged.join(',')}}'::text[]) told
        where not exists (select from commissions where external_id = told)`,

@@ -221,16 +221,16 @@ describe('the deadline', () => {
   });
 
   test('includes a name server that never answers, which is queried once for all', async () => {
-    let asked = 0;
+    let queries = 0;
     const resolve = () => {
-      asked += 1;
+      queries += 1;
     };
     const sender = openSender({ resolve });
     const outcomes = await Promise.all(
       Array.from({ length: 10 }, () => post(sender, 'http://slow.example/')),
     );
     for (const { errorCode } of outcomes) expect(errorCode).toBe('timeout');
-    expect(asked).toBe(1);
+    expect(queries).toBe(1);
   });
 
   test('of each exchange is its own', async () => {
@@ -477,9 +477,9 @@ test('thousands of origins leave nothing behind', async () => {
 
 test('names whose name servers are down do not delay other deliveries', async () => {
   const silent = createSocket('udp4');
-  let asked = 0;
+  let queries = 0;
   silent.on('message', () => {
-    asked += 1;
+    queries += 1;
   });
   await new Promise<void>((resolve) => silent.bind(0, '127.0.0.1', resolve));
   const network = new Resolver({ timeout: 30_000, tries: 1 });
@@ -489,7 +489,7 @@ test('names whose name servers are down do not delay other deliveries', async ()
   const dead = Array.from({ length: 20 }, (_, index) =>
     sender.send({ url: `http://dead-${index}.example/`, headers: {}, body: '' }),
   );
-  await until('the name server was asked for all', () => asked >= 40);
+  await until('the name server was asked for all', () => queries >= 40);
   const healthy = receiver.url.replace('127.0.0.1', 'localhost');
   const first = await Promise.race([sender.send({ url: healthy, headers: {}, body: '' }), ...dead]);
   expect(first.errorCode).toBeNull();

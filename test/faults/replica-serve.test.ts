@@ -55,8 +55,8 @@ test('while the replica is behind, the server and doctor show how far; then it i
   await pair.query('replica', 'select pg_wal_replay_pause()');
   const { body } = await server.api.post('/v2/affiliates', { email: 'b@example.com' });
   expect((await server.api.get('/v2/affiliates?email=b@example.com')).body.data).toMatchObject([body]);
-  const told = await replica({ is_used: false, problem: /does not have what the primary has$/ });
-  expect(told.lag_bytes).toBeGreaterThan(0);
+  const status = await replica({ is_used: false, problem: /does not have what the primary has$/ });
+  expect(status.lag_bytes).toBeGreaterThan(0);
   expect(await doctor()).toMatchObject({
     status: 'warning',
     detail: expect.stringMatching(
@@ -69,8 +69,8 @@ test('while the replica is behind, the server and doctor show how far; then it i
 
 test('a dead replica stops no server: the server reports it, answers, and stops on SIGTERM', async () => {
   await pair.killReplica();
-  const told = await replica({ is_used: false, problem: /cannot be reached|does not answer/ });
-  expect(told).toMatchObject({ lag_ms: null, lag_bytes: null });
+  const status = await replica({ is_used: false, problem: /cannot be reached|does not answer/ });
+  expect(status).toMatchObject({ lag_ms: null, lag_bytes: null });
   expect((await server.api.get('/v2/affiliates')).body.data).toMatchObject([
     { email: 'b@example.com' },
     { email: 'a@example.com' },

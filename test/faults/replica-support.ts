@@ -21,7 +21,7 @@ export interface Server {
   /** Waits until the replica is read. */
   untilUsed(): Promise<void>;
   /** Waits until it is excluded for this reason. */
-  untilLeftOut(reason: RegExp): Promise<void>;
+  untilExcluded(reason: RegExp): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -101,7 +101,7 @@ async function startServer(folder: string, pair: Pair, replica: ConnectionTarget
       return before;
     },
     untilUsed: async () => void (await until('the replica to be used', () => problem() === null)),
-    async untilLeftOut(reason) {
+    async untilExcluded(reason) {
       await until(`the replica to be left out: ${reason}`, () => reason.test(problem() ?? ''));
     },
     async close() {

@@ -67,8 +67,8 @@ test('no list or report of the replica contains anything of another account', as
   expect(paths.length).toBeGreaterThan(15);
   answered();
   for (const { path, query, operationId } of paths) {
-    const asked = await other.get(path + query);
-    expect(asked.text, operationId).not.toContain(mark);
+    const answer = await other.get(path + query);
+    expect(answer.text, operationId).not.toContain(mark);
   }
   expect(answered().replica).toBeGreaterThan(5);
   expect((await untilByReplica(other, LIST)).text).toContain(theirMark);
@@ -116,7 +116,7 @@ test('a read includes every acknowledged write, even of another server, while re
 });
 
 test('a replica that does not replay is excluded and shows how far it is behind; it is used again when it has caught up', async () => {
-  const { api, replay, answered, untilUsed, untilLeftOut, otherAccount, url } = stage;
+  const { api, replay, answered, untilUsed, untilExcluded, otherAccount, url } = stage;
   const other = apiOf(url, (await otherAccount()).secret);
   const [ours, theirs] = [await api.get(LIST), await other.get(LIST)];
   await replay(false);
@@ -125,13 +125,13 @@ test('a replica that does not replay is excluded and shows how far it is behind;
   expect((await api.get(LIST)).body.data[0].id).toBe(made.id);
   expect((await other.get(LIST)).text).toBe(theirs.text);
   expect(answered()).toEqual({ primary: 2, replica: 0 });
-  await untilLeftOut(/^does not have what the primary has$/);
-  const told = await until('its lag to be told', async () => {
+  await untilExcluded(/^does not have what the primary has$/);
+  const status = await until('its lag to be told', async () => {
     const { replica } = (await api.get('/v2/system')).body;
     return replica.lag_ms > 1000 && replica;
   });
-  expect(told).toMatchObject({ is_used: false, problem: 'the replica does not have what the primary has' });
-  expect(told.lag_bytes).toBeGreaterThan(0);
+  expect(status).toMatchObject({ is_used: false, problem: 'the replica does not have what the primary has' });
+  expect(status.lag_bytes).toBeGreaterThan(0);
   await replay(true);
   await untilUsed();
   expect((await untilByReplica(api, LIST)).body.data[0].id).toBe(made.id);
@@ -140,7 +140,7 @@ test('a replica that does not replay is excluded and shows how far it is behind;
 });
 
 test('a replica that is killed during many reads fails no request, and is used again after its restart', async () => {
-  const { api, pair, answered, untilUsed, untilLeftOut } = stage;
+  const { api, pair, answered, untilUsed, untilExcluded } = stage;
   let isOver = false;
   const statuses: number[] = [];
   const callers = Array.from({ length: CALLERS }, async () => {
@@ -148,7 +148,7 @@ test('a replica that is killed during many reads fails no request, and is used a
   });
   await until('many to be answered', () => statuses.length > 50);
   await pair.killReplica();
-  await untilLeftOut(/^(does not answer|cannot be reached)/);
+  await untilExcluded(/^(does not answer|cannot be reached)/);
   const before = statuses.length;
   await until('more to be answered', () => statuses.length > before + 50);
   await pair.startReplica();
@@ -163,13 +163,13 @@ test('a replica that is killed during many reads fails no request, and is used a
 });
 
 test('a replica that falls silent fails no request: the primary answers the waiting ones', async () => {
-  const { api, proxy, untilUsed, untilLeftOut, answered } = stage;
+  const { api, proxy, untilUsed, untilExcluded, answered } = stage;
   expect((await api.get('/v2/affiliates')).status).toBe(200);
   answered();
   proxy.silent = true;
-  const asked = Array.from({ length: CALLERS }, () => api.get('/v2/affiliates'));
-  for (const { status } of await Promise.all(asked)) expect(status).toBe(200);
-  await untilLeftOut(/^(does not answer within 1 s|cannot be reached)/);
+  const requests = Array.from({ length: CALLERS }, () => api.get('/v2/affiliates'));
+  for (const { status } of await Promise.all(requests)) expect(status).toBe(200);
+  await untilExcluded(/^(does not answer within 1 s|cannot be reached)/);
   expect((await api.get('/v2/affiliates')).status).toBe(200);
   expect(answered().replica).toBe(0);
   proxy.silent = false;
@@ -180,7 +180,7 @@ test('a replica that falls silent fails no request: the primary answers the wait
 test('a primary that is named as the replica is never read', async () => {
   const server = await stage.secondServer(stage.pair.primary.connection);
   try {
-    await server.untilLeftOut(/^takes writes/);
+    await server.untilExcluded(/^takes writes/);
     expect((await apiOf(server.url, stage.api.key).get('/v2/affiliates')).status).toBe(200);
     expect(server.answered()).toEqual({ primary: 1, replica: 0 });
   } finally {
@@ -189,14 +189,14 @@ test('a primary that is named as the replica is never read', async () => {
 });
 
 test('a promoted replica is excluded, and so is one that has diverged since', async () => {
-  const { api, pair, answered, untilLeftOut } = stage;
+  const { api, pair, answered, untilExcluded } = stage;
   await pair.promote();
-  await untilLeftOut(/^takes writes/);
+  await untilExcluded(/^takes writes/);
   // it writes more than the primary: by its position alone it would seem to be ahead
   await pair.query('replica', `create table gone as select repeat('x', 1000) from generate_series(1, 2000)`);
   await pair.query('replica', 'checkpoint');
   await pair.startReplica({ following: false });
-  await untilLeftOut(/^does not get what is written to the primary/);
+  await untilExcluded(/^does not get what is written to the primary/);
   const { body: made } = await api.post('/v2/affiliates', { email: 'last@example.com' });
   answered();
   expect((await api.get(LIST)).body.data[0].id).toBe(made.id);

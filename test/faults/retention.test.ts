@@ -62,31 +62,31 @@ async function startDropper(world: World): Promise<Dropper> {
     },
   });
   children.add(child);
-  let said = '';
+  let output = '';
   child.stdout.on('data', (bytes) => {
-    said += bytes;
+    output += bytes;
   });
-  await until('the process is ready', () => said.includes('ready'));
+  await until('the process is ready', () => output.includes('ready'));
   return {
     begin: () => void child.stdin.write('begin\n'),
     async done() {
       // the current one may have looked before
-      const before = said.split('done').length;
-      await until('nothing is left to drop', () => said.split('done').length > before + 1);
+      const before = output.split('done').length;
+      await until('nothing is left to drop', () => output.split('done').length > before + 1);
     },
     kill: () => kill(child),
   };
 }
 
 /** Requests the log repeatedly: each response agrees with itself, and dropped events do not come back. */
-function asking(world: World, young: number, grows: () => void) {
+function repeatRequests(world: World, young: number, grows: () => void) {
   let busy = true;
-  let asked = 0;
+  let requests = 0;
   const ask = async () => {
     while (busy) {
-      asked += 1;
-      const sort = asked % 2 ? '-id' : 'id';
-      const status = asked % 3 ? '' : '&status=failed';
+      requests += 1;
+      const sort = requests % 2 ? '-id' : 'id';
+      const status = requests % 3 ? '' : '&status=failed';
       const { status: code, text, body } = await world.api.get(`${LOG}?per_page=100&sort=${sort}${status}`);
       expect(code, text).toBe(200);
       expect(body.data.length).toBe(Math.min(100, body.pagination.total));
@@ -98,13 +98,13 @@ function asking(world: World, young: number, grows: () => void) {
   return async () => {
     busy = false;
     await all;
-    return asked;
+    return requests;
   };
 }
 
 test('kill -9 of processes that drop old weeks, two at once, in a loop, leaves nothing half done: every list agrees with its total all the while', async () => {
   const world = await startWorld();
-  let stopAsking: () => Promise<number> = async () => 0;
+  let stopRequests: () => Promise<number> = async () => 0;
   try {
     const endpoint = uuidOf(await makeEndpoint(world.api));
     const account = uuidOf((await world.api.get('/v2/account')).body.id);
@@ -123,7 +123,7 @@ test('kill -9 of processes that drop old weeks, two at once, in a loop, leaves n
     let answers = 0;
     let brokenOff = 0;
     const halfDropped = async () => (await world.query('select 1 from dropped_weeks')).length > 0;
-    stopAsking = asking(world, young, () => {
+    stopRequests = repeatRequests(world, young, () => {
       answers += 1;
     });
     let droppers = [await startDropper(world), await startDropper(world)];
@@ -151,7 +151,7 @@ test('kill -9 of processes that drop old weeks, two at once, in a loop, leaves n
       // a half-dropped week is in no list, and by now none is begun
       return !(await halfDropped());
     });
-    expect(await stopAsking()).toBeGreaterThan(ROUNDS);
+    expect(await stopRequests()).toBeGreaterThan(ROUNDS);
     const { body } = await world.api.get(`${LOG}?sort=id&per_page=100`);
     expect([body.pagination.total, body.data[0].id, body.data[0].status]).toEqual([
       young,
@@ -167,7 +167,7 @@ test('kill -9 of processes that drop old weeks, two at once, in a loop, leaves n
     ).toEqual([]);
     for (const dropper of droppers) await dropper.kill();
   } finally {
-    await stopAsking();
+    await stopRequests();
     // checks the books, and the log
     await world.close();
   }

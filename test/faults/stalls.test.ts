@@ -53,7 +53,7 @@ interface Scene {
   publish(server: ServerProcess, count: number): Promise<void>;
   untilNothingWaits(): Promise<void>;
   /** The same, or a stalled process has rows locked since before its leases expired. */
-  untilNothingCanGo(): Promise<void>;
+  untilLeasesExpired(): Promise<void>;
   /** Waits until earlier leases have expired. */
   untilLeasesEnd(): Promise<void>;
   /** Proves the guarantees that hold whenever a process stalled. */
@@ -131,7 +131,7 @@ async function openScene(more: Readonly<Record<string, string>> = {}): Promise<S
     async untilNothingWaits() {
       await until('nothing waits', async () => (await folder.query('select from queue')).length === 0);
     },
-    async untilNothingCanGo() {
+    async untilLeasesExpired() {
       await until('nothing can go', async () => {
         const [queue] = await folder.query<{ over: boolean }>(
           `select not exists (select from queue) or exists (
@@ -245,7 +245,7 @@ describe('a worker that stalls longer than its lease', () => {
         proxy.before = undefined;
         const other = await folder.startWorker();
         await scene.untilLeasesEnd();
-        if (isFree) await scene.untilNothingCanGo();
+        if (isFree) await scene.untilLeasesExpired();
         expect((await other.signal('SIGTERM')).code).toBe(0);
         scene.noteResumed();
         resume();

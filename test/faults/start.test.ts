@@ -25,9 +25,9 @@ test('five servers that start at once on an empty database create one account an
             (select count(*) = count(distinct version) from schema_migrations) as once`,
   );
   expect(counts).toEqual({ accounts: 1, keys: 1, books: 1, once: true });
-  const told = platforms.flatMap(({ firstKey }) => (firstKey ? [firstKey] : []));
-  expect(told).toHaveLength(1);
-  expect(readFileSync(told[0]?.path ?? '', 'utf8').trim()).toBe(told[0]?.secret);
+  const keys = platforms.flatMap(({ firstKey }) => (firstKey ? [firstKey] : []));
+  expect(keys).toHaveLength(1);
+  expect(readFileSync(keys[0]?.path ?? '', 'utf8').trim()).toBe(keys[0]?.secret);
   const migrated = platforms.filter(({ migrations }) => migrations.applied.length > 0);
   expect(migrated).toHaveLength(1);
 });

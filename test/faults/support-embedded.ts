@@ -71,7 +71,7 @@ const lent: string[] = [];
 
 /**
  * A data folder (DATA_DIR) with an existing database that no process runs. Creating one takes longer than most of these
- * tests, so a folder is lent to one test after the other: see takeBack.
+ * tests, so a folder is lent to one test after the other: see reclaimFolders.
  */
 export async function existingData(): Promise<string> {
   const dataDir = idle.pop() ?? join(temporaryFolder(), 'data');
@@ -93,9 +93,9 @@ export async function existingDataAt(dataDir: string): Promise<string> {
 }
 
 /** After a test: its data folders may be lent again if it passed. */
-export function takeBack(wentWell: boolean): void {
+export function reclaimFolders(passed: boolean): void {
   const folders = lent.splice(0);
-  if (wentWell) idle.push(...folders);
+  if (passed) idle.push(...folders);
 }
 
 /** Starts embedded-child.ts with these options; `as` = another user id. */
@@ -109,8 +109,8 @@ export function startChild(options: EmbeddedOptions & { host?: Partial<Host> }, 
     ...(as === undefined ? {} : { uid: as, gid: as }),
   });
   children.push(child);
-  const said: ChildReport[] = [];
-  createInterface({ input: child.stdout }).on('line', (line) => said.push(JSON.parse(line)));
+  const reports: ChildReport[] = [];
+  createInterface({ input: child.stdout }).on('line', (line) => reports.push(JSON.parse(line)));
   const exited = new Promise<void>((resolve) => child.once('close', () => resolve()));
   let over = false;
   void exited.then(() => {
@@ -126,8 +126,8 @@ export function startChild(options: EmbeddedOptions & { host?: Partial<Host> }, 
     },
     hears: (...events) =>
       eventually(() => {
-        const found = said.find((one) => events.includes(one.event));
-        if (!found && over) throw new Error(`the child ended; it said ${JSON.stringify(said)}`);
+        const found = reports.find((one) => events.includes(one.event));
+        if (!found && over) throw new Error(`the child ended; it said ${JSON.stringify(reports)}`);
         return found;
       }, false),
   };

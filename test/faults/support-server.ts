@@ -122,18 +122,18 @@ export function dataFolder({
       stdio: ['ignore', 'pipe', 'pipe'],
     });
     children.push(child);
-    let said = '';
+    let output = '';
     let logged = '';
     child.stdout.on('data', (bytes) => {
-      said += bytes;
+      output += bytes;
     });
     child.stderr.on('data', (bytes) => {
       logged += bytes;
     });
     const exited = once(child, 'close');
     const match = await until(`payhook ${command} is running`, () => {
-      if (child.exitCode !== null) throw new Error(`it ended: ${said}${logged}`);
-      return ready.exec(said);
+      if (child.exitCode !== null) throw new Error(`it ended: ${output}${logged}`);
+      return ready.exec(output);
     });
     return {
       child,

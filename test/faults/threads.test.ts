@@ -44,33 +44,33 @@ describe('a thread', () => {
 
   test('that is silent for too long is ended, and only its request is refused', async () => {
     start({ silenceMs: 1000 });
-    const [spun, asked] = await Promise.allSettled([threads.run(spin, null, { account }), works()]);
+    const [spun, other] = await Promise.allSettled([threads.run(spin, null, { account }), works()]);
     const message = 'the server gave up spinning: it took more than 1 seconds. Split it or choose less';
     expect(spun).toMatchObject({ status: 'rejected', reason: { reason: 'too_much_work', message } });
-    expect(asked).toMatchObject({ status: 'fulfilled' });
+    expect(other).toMatchObject({ status: 'fulfilled' });
     expect(ended).toEqual(['spin: 1 seconds']);
     expect(await works()).toBe('got the answer to a question');
   });
 
   test('that needs too much memory is ended, and only its request is refused', async () => {
     start({ memory: 32 });
-    const [filled, asked] = await Promise.allSettled([threads.run(fill, null, { account }), works()]);
+    const [filled, other] = await Promise.allSettled([threads.run(fill, null, { account }), works()]);
     expect(filled).toMatchObject({ status: 'rejected', reason: { reason: 'too_much_work' } });
     expect(filled).toMatchObject({ reason: { message: expect.stringContaining('32 MiB of memory') } });
-    expect(asked).toMatchObject({ status: 'fulfilled' });
+    expect(other).toMatchObject({ status: 'fulfilled' });
     expect(await works()).toBe('got the answer to a question');
   });
 
   test('may wait for an answer as long as that takes, and learns when there is none', async () => {
     start({ silenceMs: 500 });
-    let tell: (answer: string) => void = () => undefined;
+    let reply: (answer: string) => void = () => undefined;
     const late = new Promise<string>((resolve) => {
-      tell = resolve;
+      reply = resolve;
     });
     const waits = threads.run(ask, 'got', { account, answer: () => late });
     // another one is ended for its silence meanwhile
     await expect(threads.run(spin, null, { account })).rejects.toMatchObject({ reason: 'too_much_work' });
-    tell('a late answer');
+    reply('a late answer');
     expect(await waits).toBe('got a late answer');
     const lost = threads.run(ask, 'got', { account, answer: () => Promise.reject(new Error('no database')) });
     await expect(lost).rejects.toThrow('no database');
@@ -157,9 +157,9 @@ describe('a server', () => {
 
   test('answers others while it reads 100,000 bad lines, and reports the first thousand', async () => {
     const lines = Array.from({ length: 100_000 }, (_, index) => `nobody ${index},maybe\n`).join('');
-    const asked = dryRun('/v2/affiliates/import', `email,is_ready_for_payout\n${lines}`);
-    expect(await healthyDuring(asked)).toBeGreaterThan(10);
-    const { status, body } = await asked;
+    const importing = dryRun('/v2/affiliates/import', `email,is_ready_for_payout\n${lines}`);
+    expect(await healthyDuring(importing)).toBeGreaterThan(10);
+    const { status, body } = await importing;
     expect([status, body.failed, body.errors.length]).toEqual([200, 100_000, 1000]);
     expect(body.errors[0].line).toBe(2);
   });

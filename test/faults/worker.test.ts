@@ -17,10 +17,10 @@ afterEach(() => machine.close());
 /** Starts `payhook worker`; `delivers` counts how often it began. */
 function startWorker() {
   const started = machine.start(['worker']);
-  let said = '';
+  let output = '';
   let logged = '';
   started.child.stdout?.on('data', (chunk: string) => {
-    said += chunk;
+    output += chunk;
   });
   started.child.stderr?.on('data', (chunk: string) => {
     logged += chunk;
@@ -29,7 +29,7 @@ function startWorker() {
     ...started,
     log: () => logged,
     begun: (times: number) =>
-      until(`the worker delivers for time ${times}`, () => said.split('is delivering').length > times),
+      until(`the worker delivers for time ${times}`, () => output.split('is delivering').length > times),
     waits: () => until('the worker waits', () => logged.includes('waiting for the server')),
   };
 }

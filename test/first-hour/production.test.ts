@@ -51,14 +51,14 @@ describe.skipIf(!canMount || !isNodeForAll)('docs/production.md', () => {
     });
 
     const unit = readFileSync(system.path('/etc/systemd/system/payhook.service'), 'utf8');
-    const said = Object.fromEntries(
+    const directives = Object.fromEntries(
       [...unit.matchAll(/^(\w+)=(.+)$/gm)].map(([, name, value]) => [name, value]),
     );
-    expect(Number(said.RestartSec)).toBeGreaterThan(2); // after five starts within ten seconds systemd gives up
+    expect(Number(directives.RestartSec)).toBeGreaterThan(2); // after five starts within ten seconds systemd gives up
     server = startShell(
       `exec ${system.entered(
-        `cd ${said.WorkingDirectory} && umask ${said.UMask} && set -a && . ${said.EnvironmentFile} && PORT=0 ` +
-          `exec setpriv --reuid ${said.User} --regid ${said.Group} --clear-groups --no-new-privs ${said.ExecStart}`,
+        `cd ${directives.WorkingDirectory} && umask ${directives.UMask} && set -a && . ${directives.EnvironmentFile} && PORT=0 ` +
+          `exec setpriv --reuid ${directives.User} --regid ${directives.Group} --clear-groups --no-new-privs ${directives.ExecStart}`,
       )}`,
       '/',
       env,

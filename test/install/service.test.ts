@@ -56,7 +56,7 @@ describe.skipIf(!canMount || !isNodeForAll)('payhook service', () => {
     const copy =
       'mkdir /opt/copy && cp -r /opt/payhook/dist /opt/payhook/package.json /opt/payhook/migrations /opt/copy && ln -s /opt/payhook/node_modules /opt/copy/node_modules';
     const install = INSTALL.replace('/opt/payhook', '/opt/copy');
-    for (const [spoil, said] of [
+    for (const [spoil, message] of [
       ['chmod g+w /opt/copy/dist/cli/main.js', '/opt/copy/dist/cli/main.js (mode 0'],
       ['chown nobody /opt/copy/migrations', '/opt/copy/migrations (it belongs to the user with id 65534)'],
       ['chmod 777 /opt', 'can write to /opt (mode 0777)'],
@@ -68,7 +68,7 @@ describe.skipIf(!canMount || !isNodeForAll)('payhook service', () => {
       const ran = system.run(
         `umask 022; ${copy} && ${spoil} && ${install} --dry-run; code=$?; chmod 755 /opt; rm -r /opt/copy; exit $code`,
       );
-      expect({ spoil, ...ran }).toMatchObject({ code: 1, stderr: expect.stringContaining(said) });
+      expect({ spoil, ...ran }).toMatchObject({ code: 1, stderr: expect.stringContaining(message) });
       expect(ran.stderr).toContain('other users than root can write to');
     }
     expect(existsSync(system.path(UNIT))).toBe(false);

@@ -117,8 +117,8 @@ describe('oauth4webapi', () => {
     const client = { client_id: confidential.id };
     const secret = oauth.ClientSecretBasic(confidential.client_secret);
     const browser = browserOf(world, owner);
-    const asked = await browser.open(authorizePath(confidential, { state: 'a b&c', scope: 'affiliates' }));
-    const { location } = await browser.send(asked, {});
+    const page = await browser.open(authorizePath(confidential, { state: 'a b&c', scope: 'affiliates' }));
+    const { location } = await browser.send(page, {});
     const params = oauth.validateAuthResponse(server, client, location as URL, 'a b&c');
     const tokens = await oauth.processAuthorizationCodeResponse(
       server,
@@ -172,8 +172,8 @@ describe('the merchant', () => {
   );
 
   test('whose session ends before the form is sent signs in and decides again', async () => {
-    const asked = await browserOf(world, owner).open(authorizePath(confidential, { state: 'kept' }));
-    const { status, location } = await browserOf(world).send(asked, {});
+    const page = await browserOf(world, owner).open(authorizePath(confidential, { state: 'kept' }));
+    const { status, location } = await browserOf(world).send(page, {});
     const next = new URL(location?.searchParams.get('next') ?? '', world.url);
     expect([status, next.pathname, next.searchParams.get('state')]).toEqual([
       303,
@@ -223,11 +223,11 @@ describe('the merchant', () => {
 
   test('is not offered scopes that grant nothing, and the application learns which it got', async () => {
     const every = await register(world.api, { scopes: [...ALL_SCOPES] });
-    const asked = await browserOf(world, owner).open(
+    const page = await browserOf(world, owner).open(
       authorizePath(every, { scope: 'orders affiliates users' }),
     );
-    expect(asked.boxes).toEqual(['affiliates']);
-    const { location } = await browserOf(world, owner).send(asked, { granted: ['affiliates', 'orders'] });
+    expect(page.boxes).toEqual(['affiliates']);
+    const { location } = await browserOf(world, owner).send(page, { granted: ['affiliates', 'orders'] });
     const { body } = await exchange(world, every, location?.searchParams.get('code') ?? '');
     expect(body.scope).toBe('affiliates');
     const whole = await browserOf(world, owner).open(authorizePath(every));
@@ -254,9 +254,9 @@ describe('the merchant', () => {
 
   test('grants some of the scopes; the token can do no more', async () => {
     const browser = browserOf(world, owner);
-    const asked = await browser.open(authorizePath(confidential, { scope: 'affiliates webhooks' }));
-    expect(asked.boxes).toEqual(['affiliates', 'webhooks']);
-    const { location } = await browser.send(asked, { granted: ['webhooks', 'account', 'users'] });
+    const page = await browser.open(authorizePath(confidential, { scope: 'affiliates webhooks' }));
+    expect(page.boxes).toEqual(['affiliates', 'webhooks']);
+    const { location } = await browser.send(page, { granted: ['webhooks', 'account', 'users'] });
     const { body } = await exchange(world, confidential, location?.searchParams.get('code') ?? '');
     expect(body.scope).toBe('webhooks');
     expect(await statusOf(body.access_token, '/v2/webhook-events/')).toBe(200);
@@ -269,8 +269,8 @@ describe('the merchant', () => {
 
   test('grants nothing by a form without a tick, and sees the page again', async () => {
     const browser = browserOf(world, owner);
-    const asked = await browser.open(authorizePath(confidential));
-    const again = await browser.send(asked, { granted: [] });
+    const page = await browser.open(authorizePath(confidential));
+    const again = await browser.send(page, { granted: [] });
     expect([again.status, again.location]).toEqual([400, null]);
     expect(again.text).toContain('Tick what the application may do');
     expect((await browser.send(again, { granted: ['account'] })).location?.searchParams.get('code')).toMatch(
@@ -282,8 +282,8 @@ describe('the merchant', () => {
     const redirect_uri = 'https://app.example/back?tenant=7';
     const application = await register(world.api, { redirect_uris: [redirect_uri] });
     const browser = browserOf(world, owner);
-    const asked = await browser.open(authorizePath(application, { redirect_uri, state: 's&=?' }));
-    const { status, location } = await browser.send(asked, { decision: 'deny' });
+    const page = await browser.open(authorizePath(application, { redirect_uri, state: 's&=?' }));
+    const { status, location } = await browser.send(page, { decision: 'deny' });
     expect(status).toBe(303);
     expect(location?.href.startsWith(`${redirect_uri}&`)).toBe(true);
     expect(Object.fromEntries(location?.searchParams ?? [])).toMatchObject({
@@ -306,8 +306,8 @@ describe('the merchant', () => {
     ['with another token', 'x'.repeat(43)],
   ])('grants nothing by a form %s', async (_, csrf) => {
     const browser = browserOf(world, owner);
-    const asked = await browser.open(authorizePath(confidential));
-    const fields = asked.hidden.filter(([name]) => name !== 'csrf');
+    const consent = await browser.open(authorizePath(confidential));
+    const fields = consent.hidden.filter(([name]) => name !== 'csrf');
     const page = await browser.post('/oauth/authorize', [
       ...fields,
       ...(csrf ? [['csrf', csrf] as const] : []),
@@ -334,8 +334,8 @@ describe('the merchant', () => {
     await change('owner');
     expect(await statusOf(tokens.access_token)).toBe(401);
     expect((await refresh(world, mobile, tokens.refresh_token)).status).toBe(400);
-    const anew = await tokensFor(world, leaving, mobile);
-    expect(await statusOf(anew.access_token)).toBe(200);
+    const renewed = await tokensFor(world, leaving, mobile);
+    expect(await statusOf(renewed.access_token)).toBe(200);
   });
 
   test('lists grants and their use, and revokes one: at once on every server', async () => {
@@ -548,19 +548,19 @@ describe('a code', () => {
   });
 
   const { verifier, challenge } = pkce();
-  const asked = { code_challenge: challenge, code_challenge_method: 'S256' };
+  const request = { code_challenge: challenge, code_challenge_method: 'S256' };
   test.each([
-    ['a wrong verifier', asked, { code_verifier: pkce().verifier }],
-    ['no verifier', asked, {}],
-    ['a verifier of 42 characters', asked, { code_verifier: verifier.slice(1) }],
-    ['the challenge as verifier', asked, { code_verifier: challenge }],
+    ['a wrong verifier', request, { code_verifier: pkce().verifier }],
+    ['no verifier', request, {}],
+    ['a verifier of 42 characters', request, { code_verifier: verifier.slice(1) }],
+    ['the challenge as verifier', request, { code_verifier: challenge }],
     ['a verifier nobody asked for', {}, { code_verifier: verifier }],
-    ['another redirect URI', asked, { code_verifier: verifier, redirect_uri: `${CALLBACK}/` }],
+    ['another redirect URI', request, { code_verifier: verifier, redirect_uri: `${CALLBACK}/` }],
   ])('is used up by %s', async (_, params, wrong) => {
     const code = await codeFor(world, owner, confidential, params);
     const first = await exchange(world, confidential, code, wrong);
     expect([first.status, first.body.error]).toEqual([400, 'invalid_grant']);
-    const right = params === asked ? { code_verifier: verifier } : {};
+    const right = params === request ? { code_verifier: verifier } : {};
     expect((await exchange(world, confidential, code, right)).body.error).toBe('invalid_grant');
   });
 

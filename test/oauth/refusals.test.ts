@@ -200,10 +200,10 @@ describe('the authorization endpoint redirects to the application with state and
 
   test('the form of the consent page is checked like the request', async () => {
     const browser = browserOf(world, owner);
-    const asked = await browser.open(authorizePath(confidential, { state: 's' }));
+    const page = await browser.open(authorizePath(confidential, { state: 's' }));
     const changed = (name: string, value: string) =>
-      browser.post(asked.action, [
-        ...asked.hidden.filter((field) => field[0] !== name),
+      browser.post(page.action, [
+        ...page.hidden.filter((field) => field[0] !== name),
         [name, value],
         ['granted', 'affiliates'],
         ['decision', 'allow'],
@@ -212,7 +212,7 @@ describe('the authorization endpoint redirects to the application with state and
     expect([elsewhere.status, elsewhere.location]).toEqual([400, null]);
     expect((await changed('client_id', nobody)).status).toBe(400);
     expect((await changed('scope', 'nonsense')).location?.searchParams.get('error')).toBe('invalid_scope');
-    const twice = await browser.post(asked.action, [...asked.hidden, ...asked.hidden]);
+    const twice = await browser.post(page.action, [...page.hidden, ...page.hidden]);
     expect([twice.status, twice.location]).toEqual([400, null]);
   });
 });

@@ -37,7 +37,7 @@ afterAll(async () => {
 beforeEach(async () => {
   api = await world.otherAccount('Läden & <b>Söhne</b>');
   mail.taken.length = 0;
-  mail.asked.length = 0;
+  mail.recipients.length = 0;
   mail.refuse(null);
   mail.hang(false);
 });
@@ -96,12 +96,12 @@ describe('by e-mail', () => {
       await keepHouse(world, 'endpoint alerts');
     }
     await passTime();
-    const told = await mail.untilMail(owner.email, 'Endpoint failing');
+    const mailed = await mail.untilMail(owner.email, 'Endpoint failing');
     // waiting alerts are one message, with one line for each endpoint
-    expect(told.text).toContain('90 % of the way');
-    expect(told.text).not.toContain('50 % of the way');
-    expect(told?.header('list-unsubscribe')).toBe('<http://pay.example.com/settings/alerts>');
-    expect(told?.text).toContain(`http://pay.example.com/webhooks/${endpoint.id}`);
+    expect(mailed.text).toContain('90 % of the way');
+    expect(mailed.text).not.toContain('50 % of the way');
+    expect(mailed?.header('list-unsubscribe')).toBe('<http://pay.example.com/settings/alerts>');
+    expect(mailed?.text).toContain(`http://pay.example.com/webhooks/${endpoint.id}`);
     expect((await noticesOf(api)).map(({ kind }) => kind)).toEqual([
       'invitation',
       'endpoint_failing',
@@ -129,8 +129,8 @@ describe('by e-mail', () => {
     await api.post('/v2/events', { type: 'order.created', data: {} });
     await waitsFor(api, 'endpoint_disabled');
     await passTime();
-    const told = await mail.untilMail(owner.email, 'Endpoint disabled');
-    expect(told.text).toContain('answered 410');
+    const mailed = await mail.untilMail(owner.email, 'Endpoint disabled');
+    expect(mailed.text).toContain('answered 410');
     expect((await noticesOf(api)).map(({ kind }) => kind)).toEqual(['invitation', 'endpoint_disabled']);
     await endpoint.close();
   });
@@ -149,8 +149,8 @@ describe('by e-mail', () => {
       );
     await flood(9999);
     await passTime();
-    const told = await mail.untilMail(owner.email, 'Deliveries failed');
-    expect(told.text).toContain('10,000 events were not delivered');
+    const mailed = await mail.untilMail(owner.email, 'Deliveries failed');
+    expect(mailed.text).toContain('10,000 events were not delivered');
     for (let message = 2; message <= 6; message += 1) {
       await flood(1);
       await mail.untilMail(owner.email, 'Deliveries failed', message);
@@ -201,8 +201,8 @@ describe('by e-mail', () => {
       'email,name\r\nada@example.com,Ada\r\n',
     );
     await passTime();
-    const told = await mail.untilMail(viewer.email, 'Import done');
-    expect(told.text).toContain('people.csv was imported, with 1 line.');
+    const mailed = await mail.untilMail(viewer.email, 'Import done');
+    expect(mailed.text).toContain('people.csv was imported, with 1 line.');
     expect(mail.mailTo(owner.email, 'Import done')).toEqual([]);
   });
 
@@ -234,11 +234,11 @@ describe('by e-mail', () => {
     ]);
     const { browser, email } = await makeUser(api, 'owner');
     await browser.call('POST', '/v2/alerts/test', {});
-    const told = await mail.untilMail(email, 'Test alert');
-    expect(told.header('bcc')).toBeNull();
-    expect(told.to).toEqual([email]);
-    expect(told.text.slice(told.text.indexOf('text/html'))).not.toContain('<img');
-    expect(told.text).toContain('&lt;img src=x&gt;');
+    const mailed = await mail.untilMail(email, 'Test alert');
+    expect(mailed.header('bcc')).toBeNull();
+    expect(mailed.to).toEqual([email]);
+    expect(mailed.text.slice(mailed.text.indexOf('text/html'))).not.toContain('<img');
+    expect(mailed.text).toContain('&lt;img src=x&gt;');
   });
 
   test('an invitation and a password link go to their user, and are stored sealed until they are sent', async () => {
@@ -246,7 +246,7 @@ describe('by e-mail', () => {
     const { body } = await api.post('/v2/users', { email: 'new@example.com', name: 'New', role: 'member' });
     expect(body.is_emailed).toBe(true);
     const token = new URL(body.invitation_url).searchParams.get('token') ?? '-';
-    await until('a refusal', () => mail.asked.includes('new@example.com'));
+    await until('a refusal', () => mail.recipients.includes('new@example.com'));
     const [stored] = await world.query<{ row: string }>(
       `select n::text as row from notices n where account_id = $1::uuid`,
       [await accountOf(api)],
@@ -255,9 +255,9 @@ describe('by e-mail', () => {
     mail.refuse(null);
     await until('it to be free', async () => (await noticesOf(api))[0]?.error?.includes('greylisted'));
     await passTime();
-    const told = await mail.untilMail('new@example.com', 'You are invited');
-    expect(told.text).toContain(token);
-    expect(told.header('list-unsubscribe')).toBeNull();
+    const mailed = await mail.untilMail('new@example.com', 'You are invited');
+    expect(mailed.text).toContain(token);
+    expect(mailed.header('list-unsubscribe')).toBeNull();
     const reset = await api.post(`/v2/users/${body.id}/reset-password`);
     expect(reset.body.is_emailed).toBe(true);
     await mail.untilMail('new@example.com', 'You are invited', 2);
@@ -298,7 +298,7 @@ describe('by e-mail', () => {
     const receiver = await startReceiver();
     mail.hang(true);
     const { body } = await api.post('/v2/users', { email: 'wait@example.com', name: 'Wait', role: 'member' });
-    await until('the message to be on its way', () => mail.asked.includes('wait@example.com'));
+    await until('the message to be on its way', () => mail.recipients.includes('wait@example.com'));
     const { body: channel } = await api.post(CHANNELS, { name: 'ops', format: 'slack', url: receiver.url });
     await api.post(`${CHANNELS}/${channel.id}/test`);
     await receiver.until(1);
@@ -348,11 +348,11 @@ describe('to channels', () => {
     await passTime();
     const received = await receiver.until(2);
     const signed = received.find(({ headers }) => headers['webhook-signature']);
-    const told = new Webhook(hook.secret).verify(
+    const message = new Webhook(hook.secret).verify(
       signed?.body ?? '',
       signed?.headers as Record<string, string>,
     );
-    expect(told).toMatchObject({
+    expect(message).toMatchObject({
       object: 'alerts',
       account: { id: (await api.get('/v2/account')).body.id },
       alerts: [{ kind: 'import_done', count: 1, url: 'http://pay.example.com/import' }],
@@ -470,12 +470,12 @@ describe('the expiry of a client certificate', () => {
     const owner = await makeUser(api, 'owner');
     const id = await endingEndpoint(31);
     expect(await look()).toBe(0);
-    const told: number[] = [];
+    const counts: number[] = [];
     for (const days of [29, 8, 6, 2, 0.9, 0.1, -0.1, -40]) {
       await moveEnd(id, days);
-      told.push(await look());
+      counts.push(await look());
     }
-    expect(told).toEqual([1, 1, 2, 2, 3, 3, 4, 4]);
+    expect(counts).toEqual([1, 1, 2, 2, 3, 3, 4, 4]);
     await passTime();
     const { text } = await mail.untilMail(owner.email, 'Client certificate expiring');
     expect(text).toMatch(

@@ -35,7 +35,7 @@ test.skipIf(!canMount)(
         const { bavail, bsize } = statfsSync(disk);
         writeFileSync(join(disk, 'filler'), Buffer.alloc(bavail * bsize - megabytes * MEGABYTE));
       };
-      const told = async () => {
+      const reported = async () => {
         const rows = await world.query<{ account: string; line: string }>(
           `select public_id('acc', account_id) as account, data ->> 'message' as line from notices order by id`,
         );
@@ -45,22 +45,22 @@ test.skipIf(!canMount)(
       };
       fillTo(5);
       await look();
-      expect(await told()).toEqual([]);
+      expect(await reported()).toEqual([]);
       fillTo(3);
       await look();
       fillTo(1);
       await look();
-      expect(await told()).toEqual(['3 MB of 41 MB are left']);
+      expect(await reported()).toEqual(['3 MB of 41 MB are left']);
       fillTo(5);
       await look();
       fillTo(3);
       await look();
-      expect(await told()).toHaveLength(1);
+      expect(await reported()).toHaveLength(1);
       fillTo(10);
       await look();
       fillTo(2);
       await look();
-      expect(await told()).toEqual(['3 MB of 41 MB are left', '2 MB of 41 MB are left']);
+      expect(await reported()).toEqual(['3 MB of 41 MB are left', '2 MB of 41 MB are left']);
       await world.query('update notices set due_at = now()');
       const [message] = await receiver.until(1);
       expect(JSON.parse(message?.body ?? '').text).toMatch(

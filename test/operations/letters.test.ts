@@ -79,7 +79,10 @@ test('a waiting letter is not sent once its link has ended', async () => {
   await invite(api, 'open@example.com');
   const renewed = (await invite(api, 'renewed@example.com')).body;
   await send();
-  await until('four refusals', () => mail.asked.filter((each) => each.endsWith('@example.com')).length >= 4);
+  await until(
+    'four refusals',
+    () => mail.recipients.filter((each) => each.endsWith('@example.com')).length >= 4,
+  );
   await world.query(`update user_links set expires_at = now() where user_id = $1::uuid`, [
     expired.id.replace('usr_', ''),
   ]);
@@ -134,9 +137,9 @@ test('a name from before that rule may stay, and no mail program turns it into a
   expect((await api.patch('/v2/account', { name, hold_days: 3 })).body).toMatchObject({ name, hold_days: 3 });
   expect((await api.patch(`/v2/users/${user.id}`, { name, role: 'member' })).status).toBe(200);
   await send();
-  const told = await mail.untilMail('stored@example.com', 'You are invited to an account on Payhook');
-  expect(told.subject).not.toContain('Win');
-  const words = told.text.replaceAll(/=\r?\n/g, '');
+  const mailed = await mail.untilMail('stored@example.com', 'You are invited to an account on Payhook');
+  expect(mailed.subject).not.toContain('Win');
+  const words = mailed.text.replaceAll(/=\r?\n/g, '');
   expect(words).toContain('Win at');
   expect(words).not.toContain('https://evil');
   expect(words).not.toContain('evil.example');

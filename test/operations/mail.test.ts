@@ -64,7 +64,7 @@ test('a server without STARTTLS gets neither the password nor the message, and s
   });
   const unsent = await send(`smtp://payhook:secret@localhost:${mail.port}`);
   expect(unsent).toMatchObject({ isFinal: false, error: expect.stringMatching(/STARTTLS/i) });
-  expect([mail.asked, seen]).toEqual([[], []]);
+  expect([mail.recipients, seen]).toEqual([[], []]);
   // unless the operator says that it has none
   expect(await send(`smtp://localhost:${mail.port}?tls=off`)).toBeNull();
 });
@@ -80,7 +80,7 @@ test.each([
       const mail = await receiver({ ...WITH_TLS, ...certificate, secure });
       const unsent = await send(`${secure ? 'smtps' : 'smtp'}://localhost:${mail.port}`, authority);
       expect(unsent).toMatchObject({ isFinal: false, error: expect.stringMatching(says) });
-      expect(mail.asked).toEqual([]);
+      expect(mail.recipients).toEqual([]);
     }
   },
 );

@@ -153,16 +153,16 @@ describe.concurrent('the metrics of a server', () => {
 describe.concurrent('the load on the database', () => {
   test('of a thousand scrapes is one query', async () => {
     const world = await startWorld({ settings: MEASURED, databaseLatencyMs: 0 });
-    let asked = 0;
+    let queries = 0;
     world.latency!.before = (message) => {
-      if (message.includes('figures\0')) asked += 1;
+      if (message.includes('figures\0')) queries += 1;
       return undefined;
     };
     for (let round = 0; round < 50; round += 1) {
       const texts = await Promise.all(Array.from({ length: 20 }, () => scrape(world)));
       for (const text of texts) expect(value(text, 'payhook_queue_due')).toBe(0);
     }
-    expect(asked).toBe(1);
+    expect(queries).toBe(1);
     await world.close();
   });
 
@@ -203,11 +203,13 @@ describe('the rules and the board', () => {
 
   test('read only metrics that a server reports', () =>
     onStage({ settings: MEASURED }, async ({ world }) => {
-      const told = new Set([...(await scrape(world)).matchAll(/^# TYPE (\S+)/gm)].map(([, name]) => name));
+      const reported = new Set(
+        [...(await scrape(world)).matchAll(/^# TYPE (\S+)/gm)].map(([, name]) => name),
+      );
       const expressions = board.panels.flatMap(({ targets = [] }) => targets.map(({ expr }) => expr));
       const read = new Set([...expressions, rules].flatMap(metricsIn));
       expect(read.size).toBeGreaterThan(15);
-      expect([...read].filter((name) => !told.has(name))).toEqual([]);
+      expect([...read].filter((name) => !reported.has(name))).toEqual([]);
     }));
 
   test('each alert has its remedy in docs/operations.md', () => {

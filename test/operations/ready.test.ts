@@ -11,9 +11,9 @@ const machine = useMachine();
 const untilReady = (world: World, reason: string | undefined) =>
   until(`/readyz: ${reason ?? 'ready'}`, async () => {
     const answer = await fetch(`${world.url}/readyz`);
-    const said = (await answer.json()) as { status: string; reason?: string; message?: string };
-    expect(answer.status).toBe(said.reason === undefined ? 200 : 503);
-    return said.reason === reason ? said : null;
+    const body = (await answer.json()) as { status: string; reason?: string; message?: string };
+    expect(answer.status).toBe(body.reason === undefined ? 200 : 503);
+    return body.reason === reason ? body : null;
   });
 
 interface Check {

@@ -8,10 +8,10 @@ export const OPERATIONS_FOLDER = fileURLToPath(new URL('../../operations', impor
 export const hasPromtool = spawnSync('promtool', ['--version']).status === 0;
 
 /** Runs promtool in the folder with the rules; returns its exit code and output. */
-export function promtool(args: readonly string[], input?: string): { code: number | null; said: string } {
+export function promtool(args: readonly string[], input?: string): { code: number | null; output: string } {
   const cwd = `${OPERATIONS_FOLDER}/prometheus`;
   const { status, stdout, stderr } = spawnSync('promtool', args, { cwd, input, encoding: 'utf8' });
-  return { code: status, said: `${stdout}${stderr}` };
+  return { code: status, output: `${stdout}${stderr}` };
 }
 
 /** The response of a server at /metrics. */

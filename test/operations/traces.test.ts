@@ -184,11 +184,11 @@ test('custom trace headers of an endpoint stay unchanged', () =>
     const headers = { traceparent: PARENT, tracestate: STATE };
     await api.post('/v2/events', { type: 'order.created', data: {} }, headers);
     await Promise.all([receiver.until(1), second.until(1)]);
-    const told = [receiver, second].map(({ received: [first] }) => [
+    const traced = [receiver, second].map(({ received: [first] }) => [
       first?.headers.traceparent,
       first?.headers.tracestate,
     ]);
-    expect(told).toEqual([
+    expect(traced).toEqual([
       ['mine', undefined],
       [PARENT, 'mine'],
     ]);

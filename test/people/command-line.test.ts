@@ -50,8 +50,8 @@ test('from the first start to a team: a link, then the commands, next to the run
     reset_url: expect.stringContaining('/password?'),
   });
 
-  const unasked = await machine.run(['users', 'remove', 'bob@example.com']);
-  expect(unasked.code).toBe(2);
+  const unconfirmed = await machine.run(['users', 'remove', 'bob@example.com']);
+  expect(unconfirmed.code).toBe(2);
   expect((await machine.run(['users', 'remove', 'bob@example.com', '--yes'])).code).toBe(0);
   expect((await bob.get('/settings/profile')).status).toBe(303);
   const id = /\((usr_\w+)\)/.exec(made.stdout)?.[1] ?? '';

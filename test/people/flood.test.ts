@@ -42,15 +42,15 @@ const write = async (name: string) => (await world.api.post('/v2/affiliates/prog
 async function during(send: (number: number) => Promise<{ status: number }>, work: () => Promise<void>) {
   const statuses = new Map<number, number>();
   let isOver = false;
-  let asked = 0;
+  let count = 0;
   const flood = Array.from({ length: FLOOD }, async () => {
     while (!isOver) {
-      const { status } = await send(asked++);
+      const { status } = await send(count++);
       statuses.set(status, (statuses.get(status) ?? 0) + 1);
     }
   });
   try {
-    await until('the flood has begun', () => asked > FLOOD);
+    await until('the flood has begun', () => count > FLOOD);
     await work();
   } finally {
     isOver = true;
@@ -110,8 +110,8 @@ test('while sign-ins hang, writes continue, and one address has half of the slot
   await locker.query('begin; lock table sign_in_failures in access exclusive mode');
   const flood = Array.from({ length: 60 }, (__, number) => signIn(`${number}@example.com`, '192.0.2.1'));
   const refused = await Promise.any(
-    flood.map(async (asked) => {
-      const answer = await asked;
+    flood.map(async (request) => {
+      const answer = await request;
       if (answer.status !== 503) throw new Error(`${answer.status}`);
       return answer;
     }),

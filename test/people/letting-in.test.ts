@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest';
 import { PROTECTED, type ProtectedAction } from '../../src/people/accounts/protection.ts';
 import {
+  anonymousSenders,
   follow,
-  nobodysWays,
   type SendRequest,
-  type Somebody,
-  somebody,
-  waysOf,
+  type SignedInUser,
+  sendersOf,
+  signInUser,
   withOperator,
 } from '../api/approval-support.ts';
 import { expectRefusal, nothingChanges } from '../api/fixtures.ts';
@@ -17,7 +17,7 @@ const api = useAccount(world);
 
 let made = 0;
 /** The request of each protected action, about a user of the account. */
-const REQUESTS: Readonly<Record<ProtectedAction, (about: Somebody) => Parameters<SendRequest>>> = {
+const REQUESTS: Readonly<Record<ProtectedAction, (about: SignedInUser) => Parameters<SendRequest>>> = {
   end_approval: () => ['PATCH', '/v2/account', { body: { approval: 'none' } }],
   shorten_wait: () => ['PATCH', '/v2/account', { body: { destination_wait_hours: 1 } }],
   invite: () => [
@@ -29,7 +29,7 @@ const REQUESTS: Readonly<Record<ProtectedAction, (about: Somebody) => Parameters
   make_link: ({ id }) => ['POST', `/v2/users/${id}/reset-password`],
 };
 const ACTIONS = Object.keys(PROTECTED) as ProtectedAction[];
-const LETTING_IN = ACTIONS.filter((action) => !/approval|wait/.test(action));
+const GIVING_ACCESS = ACTIONS.filter((action) => !/approval|wait/.test(action));
 
 const PROTECTIONS = {
   'payouts need a second person': { approval: 'second_person', destination_wait_hours: 0 },
@@ -46,17 +46,17 @@ async function protect(settings: object): Promise<void> {
 const whileOn: [ProtectedAction, keyof typeof PROTECTIONS][] = [
   ['end_approval', 'payouts need a second person'],
   ['shorten_wait', 'a changed destination waits'],
-  ...LETTING_IN.flatMap((action) =>
+  ...GIVING_ACCESS.flatMap((action) =>
     (Object.keys(PROTECTIONS) as (keyof typeof PROTECTIONS)[]).map((when) => [action, when] as const),
   ),
 ] as [ProtectedAction, keyof typeof PROTECTIONS][];
 
 test.each(whileOn)('%s needs a signed-in owner or the command line while %s', async (action, when) => {
-  const [owner, member] = [await somebody(world, api), await somebody(world, api, 'member')];
-  const target = await somebody(world, api, 'viewer');
-  const own = await waysOf(world, api, owner);
+  const [owner, member] = [await signInUser(world, api), await signInUser(world, api, 'member')];
+  const target = await signInUser(world, api, 'viewer');
+  const own = await sendersOf(world, api, owner);
   await withOperator(world, api, async (operator) => {
-    const nobodys = await nobodysWays(world, api, operator);
+    const nobodys = await anonymousSenders(world, api, operator);
     await protect(PROTECTIONS[when]);
     const isOfAccount = action === 'end_approval' || action === 'shorten_wait';
     const refused: [SendRequest, string][] = [
@@ -65,16 +65,16 @@ test.each(whileOn)('%s needs a signed-in owner or the command line while %s', as
       [nobodys['with a key that belongs to nobody'], 'owner_required'],
       [nobodys['with a key that such a key made'], 'owner_required'],
       [own['by an application they let in'], isOfAccount ? 'owner_required' : 'full_access_required'],
-      [member.way, isOfAccount ? 'owner_required' : 'full_access_required'],
+      [member.send, isOfAccount ? 'owner_required' : 'full_access_required'],
     ];
     await nothingChanges(world, async () => {
-      for (const [way, reason] of refused) {
-        const answer = await way(...REQUESTS[action](target));
+      for (const [send, reason] of refused) {
+        const answer = await send(...REQUESTS[action](target));
         expectRefusal(answer, 403, reason, reason === 'owner_required' ? 'owner who is signed in' : '');
       }
     });
-    for (const way of [owner.way, operator]) {
-      const answer = await way(...REQUESTS[action](target));
+    for (const send of [owner.send, operator]) {
+      const answer = await send(...REQUESTS[action](target));
       expect([200, 201], answer.text).toContain(answer.status);
       await protect(PROTECTIONS[when]);
       await operator('PATCH', `/v2/users/${target.id}`, { body: { role: 'viewer' } });
@@ -83,7 +83,7 @@ test.each(whileOn)('%s needs a signed-in owner or the command line while %s', as
 });
 
 test('a key may still rename users, lower roles and remove users while payouts are protected', async () => {
-  const [member, other] = [await somebody(world, api, 'member'), await somebody(world, api, 'member')];
+  const [member, other] = [await signInUser(world, api, 'member'), await signInUser(world, api, 'member')];
   await protect(PROTECTIONS['payouts need a second person']);
   const path = `/v2/users/${member.id}`;
   expect((await api.patch(path, { name: 'New Name', role: 'member' })).body.name).toBe('New Name');
@@ -93,8 +93,8 @@ test('a key may still rename users, lower roles and remove users while payouts a
 });
 
 test('a key may add people where nothing is protected', async () => {
-  const target = await somebody(world, api, 'viewer');
-  for (const action of LETTING_IN) {
+  const target = await signInUser(world, api, 'viewer');
+  for (const action of GIVING_ACCESS) {
     const answer = await api.request(...REQUESTS[action](target));
     expect([200, 201], answer.text).toContain(answer.status);
   }
@@ -103,7 +103,7 @@ test('a key may add people where nothing is protected', async () => {
 });
 
 test('the audit log has each raised role, and no other change of a user, as raiseUserRole', async () => {
-  const target = await somebody(world, api, 'viewer');
+  const target = await signInUser(world, api, 'viewer');
   for (const body of [{ role: 'member' }, { name: 'Another' }, { role: 'viewer' }, { role: 'owner' }]) {
     expect((await api.patch(`/v2/users/${target.id}`, body)).status).toBe(200);
   }

@@ -8,13 +8,13 @@ import { useWorld } from '../support/world.ts';
 import {
   type Browser,
   browserAt,
-  letPass,
   makeUser,
-  nobodysLink,
+  moveTimeBack,
   PASSWORD,
   type Role,
   signInAs,
   tokenIn,
+  unknownLink,
 } from './support.ts';
 
 const world = useWorld();
@@ -39,7 +39,7 @@ const inviteTo = async (api: Api, email: string, role: Role = 'member') =>
   (await api.post('/v2/users', { email, name: 'Bea', role })).body;
 const accountId = async (api: Api) => (await api.get('/v2/account')).body.id as string;
 /** The account of a browser's session. */
-const placeOf = async (browser: Browser) =>
+const accountOf = async (browser: Browser) =>
   (await browser.call('GET', '/v2/account', undefined, null)).body.id;
 const join = (browser: Browser, token: string, current = PASSWORD) =>
   browser.submit('/password/join', { token, current });
@@ -98,7 +98,7 @@ describe('an invitation', () => {
       role: 'owner',
       email,
     });
-    expect([await placeOf(there), await placeOf(browser)]).toEqual([
+    expect([await accountOf(there), await accountOf(browser)]).toEqual([
       await accountId(agency),
       await accountId(shop),
     ]);
@@ -113,7 +113,7 @@ describe('an invitation', () => {
     expect((await browser.get(`/password?token=${token}`)).text).not.toContain('type="password"');
     expect((await browser.submit('/password/join', { token, csrf: 'guessed' })).status).toBe(403);
     expect((await browser.submit('/password/join', { token, csrf })).location).toBe('/');
-    expect(await placeOf(browser)).toBe(await accountId(agency));
+    expect(await accountOf(browser)).toBe(await accountId(agency));
   });
 
   test('does not add a user who is signed in as someone else', async () => {
@@ -134,9 +134,9 @@ describe('an invitation', () => {
     for (let i = 0; i < 10; i++)
       expect((await join(browserAt(world.url), token, `wrong number ${i}`)).status).toBe(400);
     expect((await join(browserAt(world.url), token)).status).toBe(429);
-    await letPass(world, '16 minutes');
+    await moveTimeBack(world, '16 minutes');
     expect((await join(browserAt(world.url), token)).status).toBe(303);
-    expect((await join(browserAt(world.url), nobodysLink())).status).toBe(410);
+    expect((await join(browserAt(world.url), unknownLink())).status).toBe(410);
   });
 
   test('as the first owner needs the existing password of the address', async () => {
@@ -163,21 +163,21 @@ describe('a member of two accounts', () => {
     ).toEqual([inShop]);
     expect((await agency.get(`/v2/users/${inShop}`)).status).toBe(404);
     const { browser } = await signInAs(world.url, email);
-    expect(await placeOf(browser)).toBe(await accountId(agency));
+    expect(await accountOf(browser)).toBe(await accountId(agency));
     const old = browser.cookie();
     const csrf = await browser.token();
     expect((await browser.get('/account/switch')).text).toContain('Switch to Default');
     const wanted = { csrf, account: await accountId(shop), next: '/docs' };
     expect((await browser.submit('/account/switch', { ...wanted, csrf: 'guessed' })).status).toBe(403);
     expect((await browser.submit('/account/switch', wanted)).location).toBe('/docs');
-    expect(await placeOf(browser)).toBe(await accountId(shop));
+    expect(await accountOf(browser)).toBe(await accountId(shop));
     expect(browser.cookie()).not.toBe(old);
     expect(await isSignedIn(browserAt(world.url, old))).toBe(false);
     // a form of the previous account does nothing in the new one
     expect((await browser.submit('/account/switch', wanted)).status).toBe(403);
     const write = await browser.call('POST', '/v2/affiliates/programs', { name: 'Late form' }, csrf);
     expect([write.status, write.reason]).toEqual([403, 'cross_site_request']);
-    expect(await placeOf((await signInAs(world.url, email)).browser)).toBe(await accountId(shop));
+    expect(await accountOf((await signInAs(world.url, email)).browser)).toBe(await accountId(shop));
     expect(await isSignedIn(shopBrowser)).toBe(true);
     const actions = async (api: Api, id: string) =>
       (await api.get(`/v2/audit-log?actor_id=${id}&sort=created_at`)).body.data.map(
@@ -196,7 +196,7 @@ describe('a member of two accounts', () => {
       const answer = await browser.submit('/account/switch', { csrf, account, next: '//evil.example' });
       expect(answer.status).toBe(404);
     }
-    expect(await placeOf(browser)).toBe(await accountId(shop));
+    expect(await accountOf(browser)).toBe(await accountId(shop));
     const page = await browser.get('/account/switch?next=//evil.example');
     expect(page.text).not.toContain('evil.example');
     expect(page.text).not.toContain('Agency');
@@ -207,7 +207,7 @@ describe('a member of two accounts', () => {
     await world.query(`update sessions set expires_at = expires_at - interval '29 days'`);
     const csrf = await browser.token();
     await browser.submit('/account/switch', { csrf, account: await accountId(agency) });
-    expect(await placeOf(browser)).toBe(await accountId(agency));
+    expect(await accountOf(browser)).toBe(await accountId(agency));
     await world.query(`update sessions set expires_at = expires_at - interval '1 day 1 second'`);
     expect(await isSignedIn(browser)).toBe(false);
   });
@@ -231,7 +231,7 @@ describe('a member of two accounts', () => {
     expect(await statusOf(tokens.shop.access_token)).toBe(401);
     expect(await statusOf(tokens.agency.access_token)).toBe(200);
     const { browser } = await signInAs(world.url, email);
-    expect(await placeOf(browser)).toBe(await accountId(agency));
+    expect(await accountOf(browser)).toBe(await accountId(agency));
     expect((await browser.call('GET', '/v2/me')).text).not.toContain('Default');
     // invited again, they return with their password, not a new one by the owner's link
     const back = await inviteTo(shop, email);
@@ -294,7 +294,7 @@ describe('the password of a member of two accounts', () => {
     const browser = browserAt(world.url);
     expect((await choose(browser, tokenIn(body.reset_url))).status).toBe(303);
     expect([await isSignedIn(shopBrowser), await isSignedIn(agencyBrowser)]).toEqual([false, false]);
-    expect(await placeOf(browser)).toBe(await accountId(shop));
+    expect(await accountOf(browser)).toBe(await accountId(shop));
     expect((await signInAs(world.url, email, OTHER)).answer.status).toBe(303);
   });
 

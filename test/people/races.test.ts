@@ -70,7 +70,7 @@ async function waiting(): Promise<number> {
 }
 
 /** Runs `second` while `first` has written its session and has not committed yet. */
-async function amid<A, B>(first: () => Promise<A>, second: () => Promise<B>): Promise<[A, B]> {
+async function whileUncommitted<A, B>(first: () => Promise<A>, second: () => Promise<B>): Promise<[A, B]> {
   // a sign-in ends with its entry in the audit log
   await world.query('begin');
   await world.query('lock table audit_log in share mode');
@@ -86,7 +86,7 @@ test('no session opened with the old password outlives its change', async () => 
   const { email, browser } = await makeUser(world.api, 'member');
   const csrf = await browser.token();
   const change = { csrf, current: PASSWORD, new: OTHER, again: OTHER };
-  const [signedIn, changed] = await amid(
+  const [signedIn, changed] = await whileUncommitted(
     () => signInAs(world.url, email),
     () => browser.submit('/account/password', change),
   );
@@ -97,7 +97,7 @@ test('no session opened with the old password outlives its change', async () => 
 
 test('no session is left of a user who was removed while signing in', async () => {
   const { id, email } = await makeUser(world.api, 'member');
-  const [signedIn, removed] = await amid(
+  const [signedIn, removed] = await whileUncommitted(
     () => signInAs(world.url, email),
     () => world.api.delete(`/v2/users/${id}`),
   );

@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { newSecret } from '../../src/kernel/secrets.ts';
 import { until } from '../support/wire.ts';
 import { startWorld, useWorld } from '../support/world.ts';
-import { type Browser, browserAt, letPass, makeUser, PASSWORD, signInAs } from './support.ts';
+import { type Browser, browserAt, makeUser, moveTimeBack, PASSWORD, signInAs } from './support.ts';
 
 const world = useWorld();
 let email: string;
@@ -235,7 +235,7 @@ describe('sessions', () => {
   test('a session ends 7 days after it was last used', async () => {
     const { browser } = await signInAs(world.url, email);
     for (let use = 1; use <= 2; use++) {
-      await letPass(world, '6 days 23 hours');
+      await moveTimeBack(world, '6 days 23 hours');
       expect(await isSignedIn(browser)).toBe(true);
       await until('the use was noted', async () => {
         const rows = await world.query(
@@ -282,7 +282,7 @@ describe('limits', () => {
       expect(answer.text).toContain('Try again in 15 minutes.');
     }
     expect((await signInAs(world.url, 'someone-else@example.com', 'wrong one')).answer.status).toBe(400);
-    await letPass(world, '15 minutes');
+    await moveTimeBack(world, '15 minutes');
     expect((await signInAs(world.url, email)).answer.status).toBe(303);
     await second.close();
   });

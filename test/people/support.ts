@@ -142,10 +142,10 @@ export async function signedIn(
 export const tokenIn = (url: string) => new URL(url).searchParams.get('token') ?? '';
 
 /** A well-formed secret that nobody issued. */
-export const nobodysLink = () => newSecret('phl_');
+export const unknownLink = () => newSecret('phl_');
 
 /** Makes everything that happened so far look as if it had been this long ago. */
-export async function letPass(world: World, span: string): Promise<void> {
+export async function moveTimeBack(world: World, span: string): Promise<void> {
   await world.query(
     `update sessions set last_seen_at = last_seen_at - interval '${span}', expires_at = expires_at - interval '${span}'`,
   );

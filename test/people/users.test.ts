@@ -6,13 +6,13 @@ import {
   type Browser,
   browserAt,
   everything,
-  letPass,
   makeUser,
-  nobodysLink,
+  moveTimeBack,
   PASSWORD,
   type Role,
   signInAs,
   tokenIn,
+  unknownLink,
 } from './support.ts';
 
 const world = useWorld();
@@ -45,10 +45,10 @@ describe('setting up', () => {
     const browser = browserAt(fresh.url);
     const shown = [await browser.get(`/set-up?token=${second}`), await browser.get(`/set-up?token=${first}`)];
     expect(shown.map(({ status }) => status)).toEqual([200, 410]);
-    for (const query of ['', '?token=', '?token=x', `?token=${nobodysLink()}`])
+    for (const query of ['', '?token=', '?token=x', `?token=${unknownLink()}`])
       expect((await browser.get(`/set-up${query}`)).text).toBe(shown[1]?.text);
     expect((await browser.get(`/password?token=${second}`)).status).toBe(410);
-    await letPass(fresh, '24 hours');
+    await moveTimeBack(fresh, '24 hours');
     expect((await browser.submit('/set-up', { ...ada, token: second })).status).toBe(410);
   });
 
@@ -118,7 +118,7 @@ describe('invitations and resets', () => {
       name: 'Late',
       role: 'viewer',
     });
-    await letPass(world, '7 days');
+    await moveTimeBack(world, '7 days');
     expect((await choose(browser, tokenIn(late.body.invitation_url))).status).toBe(410);
   });
 
@@ -330,7 +330,7 @@ describe('the API with a session', () => {
   });
 
   test('is refused with an unknown or expired cookie', async () => {
-    for (const cookie of ['x', 'phi_x', nobodysLink().replace('phl_', 'phi_')]) {
+    for (const cookie of ['x', 'phi_x', unknownLink().replace('phl_', 'phi_')]) {
       const answer = await browserAt(world.url, cookie).call('GET', '/v2/account', undefined, null);
       expect([answer.status, answer.reason]).toEqual([401, 'invalid_credentials']);
     }
@@ -411,8 +411,8 @@ test('pages cannot be framed, run no script, load nothing and are never cached',
     expect(headers.get('x-frame-options')).toBe('DENY');
     // the browser sends the address of a link to no other site, and proxies do not log it
     expect(['no-referrer', 'strict-origin']).toContain(headers.get('referrer-policy'));
-    const isOnTheWay = /^\/(sign-in|account\/switch)/.test(path);
-    expect(headers.get('cross-origin-opener-policy')).toBe(isOnTheWay ? 'unsafe-none' : 'same-origin');
+    const isSignInPath = /^\/(sign-in|account\/switch)/.test(path);
+    expect(headers.get('cross-origin-opener-policy')).toBe(isSignInPath ? 'unsafe-none' : 'same-origin');
     expect(headers.get('cache-control')).toBe('no-store');
     expect(headers.get('content-type')).toBe('text/html; charset=utf-8');
     expect(text).not.toMatch(/<script|https?:\/\/(?!www\.w3\.org)/);

@@ -1,6 +1,12 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { follow, type SendRequest, type Somebody, somebody, waysOf } from '../api/approval-support.ts';
+import {
+  follow,
+  type SendRequest,
+  type SignedInUser,
+  sendersOf,
+  signInUser,
+} from '../api/approval-support.ts';
 import {
   COMMISSIONS,
   expectRefusal,
@@ -63,14 +69,14 @@ const wish: fc.Arbitrary<Wish> = fc.record({
 });
 
 /** A user, and the people who can act as them: their own person, and whoever gave them access. */
-interface User extends Somebody {
+interface User extends SignedInUser {
   readonly controllers: Set<string>;
 }
 
 interface Stage {
   readonly api: Api;
   readonly users: User[];
-  readonly wayOf: (actor: number) => SendRequest;
+  readonly senderOf: (actor: number) => SendRequest;
   readonly affiliate: Json;
   readonly commission: Json;
   readonly refund: Json;
@@ -80,12 +86,12 @@ async function stage(): Promise<Stage> {
   const api = await world.otherAccount();
   await api.patch('/v2/account', { approval: 'second_person' });
   const users: User[] = [];
-  const ways: Record<string, Record<string, SendRequest>> = {};
+  const senders: Record<string, Record<string, SendRequest>> = {};
   for (const name of ['ann', 'bob', 'carol', 'dan']) {
-    const made = await somebody(world, api, name === 'dan' ? 'member' : 'owner');
+    const made = await signInUser(world, api, name === 'dan' ? 'member' : 'owner');
     users.push({ ...made, controllers: new Set([name]) });
-    ways[name] =
-      name === 'ann' || name === 'bob' ? await waysOf(world, api, made) : { 'signed in': made.way };
+    senders[name] =
+      name === 'ann' || name === 'bob' ? await sendersOf(world, api, made) : { 'signed in': made.send };
   }
   const affiliate = await makeAffiliate(api, { paypal_email: 'first@example.com' });
   const commission = await makeCommission(api, affiliate.id, { amount: 100_000 });
@@ -94,11 +100,11 @@ async function stage(): Promise<Stage> {
     amount: 300,
   });
   expect(refund.status, refund.text).toBe(201);
-  const wayOf = (index: number): SendRequest => {
+  const senderOf = (index: number): SendRequest => {
     const { person, kind } = ACTORS[index] as (typeof ACTORS)[number];
-    return person === null ? api.request : (ways[person]?.[kind] as SendRequest);
+    return person === null ? api.request : (senders[person]?.[kind] as SendRequest);
   };
-  return { api, users, wayOf, affiliate, commission, refund: refund.body };
+  return { api, users, senderOf, affiliate, commission, refund: refund.body };
 }
 
 /** A payout and its history, without the rules. */
@@ -139,12 +145,12 @@ const CHANGES: Readonly<Record<string, (on: Stage) => Parameters<SendRequest>>> 
 
 /** Gives a user access; the people who can act as them are then the actor and everyone who could before. */
 async function letIn(on: Case, { act, by, whom }: Step): Promise<Answer> {
-  const way = on.wayOf(by);
+  const send = on.senderOf(by);
   const place = whom % on.users.length;
   const user = on.users[place] as User;
   if (act === 'invite') {
     const email = `${unique('eve')}@example.com`;
-    const made = await way('POST', '/v2/users', { body: { email, name: 'Eve', role: 'owner' } });
+    const made = await send('POST', '/v2/users', { body: { email, name: 'Eve', role: 'owner' } });
     if (made.status !== 201) return made;
     const next = await follow(world, made.body.id, made.body.invitation_url);
     on.users.push({ ...next, controllers: new Set(handsOf(by)) });
@@ -154,8 +160,8 @@ async function letIn(on: Case, { act, by, whom }: Step): Promise<Answer> {
   const path = `/v2/users/${user.id}`;
   const answer =
     act === 'promote'
-      ? await way('PATCH', path, { body: { role: 'owner' } })
-      : await way('POST', `${path}/reset-password`);
+      ? await send('PATCH', path, { body: { role: 'owner' } })
+      : await send('POST', `${path}/reset-password`);
   if (answer.status !== 200) return answer;
   for (const each of handsOf(by)) user.controllers.add(each);
   if (act === 'reset') {
@@ -176,7 +182,7 @@ const seen = { paid: 0, refused: 0, let_in: 0, changed: 0 };
 async function change(on: Case, { act, by }: Step): Promise<Answer> {
   const revision = async () => (await on.api.get(`${PAYOUTS}/current`)).body.revision;
   const before = await revision();
-  const answer = await on.wayOf(by)(...(CHANGES[act] as (on: Stage) => Parameters<SendRequest>)(on));
+  const answer = await on.senderOf(by)(...(CHANGES[act] as (on: Stage) => Parameters<SendRequest>)(on));
   if ((await revision()) === before) return answer;
   seen.changed += 1;
   on.approvals.clear();
@@ -191,11 +197,11 @@ async function decide(on: Case, { act, by, whom }: Step): Promise<Answer> {
   const body = { revision: (await on.api.get(`${PAYOUTS}/current`)).body.revision };
   const path = `${PAYOUTS}/${on.payout.id}/${act}`;
   if (ACTORS[by]?.kind !== 'signed in') {
-    const tried = await on.wayOf(by)('POST', path, { body });
+    const tried = await on.senderOf(by)('POST', path, { body });
     expect(tried.status, tried.text).toBe(403);
   }
   const user = on.users[whom % on.users.length] as User;
-  const answer = await user.way('POST', path, { body });
+  const answer = await user.send('POST', path, { body });
   if (answer.status !== 200) expect([401, 403], answer.text).toContain(answer.status);
   else if (act === 'reject') on.approvals.clear();
   else on.approvals.set(user.id, new Set(user.controllers));
@@ -204,23 +210,23 @@ async function decide(on: Case, { act, by, whom }: Step): Promise<Answer> {
 
 /** Tries to end the approvals of the account without being signed in. */
 async function endApprovals(on: Case, { by }: Step): Promise<Answer> {
-  const way = ACTORS[by]?.kind === 'signed in' ? on.api.request : on.wayOf(by);
-  const answer = await way('PATCH', '/v2/account', { body: { approval: 'none' } });
+  const send = ACTORS[by]?.kind === 'signed in' ? on.api.request : on.senderOf(by);
+  const answer = await send('PATCH', '/v2/account', { body: { approval: 'none' } });
   expect([403, 409], answer.text).toContain(answer.status);
   return answer;
 }
 
 async function complete(on: Case, { by }: Step): Promise<Answer> {
   const body = { commissions: [{ affiliate_id: on.affiliate.id, is_paid: true }] };
-  const answer = await on.wayOf(by)('PUT', `${PAYOUTS}/${on.payout.id}`, { body });
+  const answer = await on.senderOf(by)('PUT', `${PAYOUTS}/${on.payout.id}`, { body });
   if (answer.status === 409) {
     expectRefusal(answer, 409, 'approval_missing');
     seen.refused += 1;
   } else if (answer.status === 200) {
     seen.paid += 1;
     expect(on.approvals.size).toBeGreaterThan(0);
-    const told = JSON.stringify({ hands: [...on.hands], approvals: [...on.approvals] });
-    expect(isByOneAlone(on), told).toBe(false);
+    const shown = JSON.stringify({ hands: [...on.hands], approvals: [...on.approvals] });
+    expect(isByOneAlone(on), shown).toBe(false);
   } else expect([401, 403], answer.text).toContain(answer.status); // a session that ended, an application
   return answer;
 }
@@ -241,7 +247,7 @@ async function take(on: Case, step: Step): Promise<boolean> {
 
 async function run({ first, steps, last }: Wish, note: Case['note']): Promise<void> {
   const at = await stage();
-  const made = await at.wayOf(first)('POST', PAYOUTS);
+  const made = await at.senderOf(first)('POST', PAYOUTS);
   expect(made.status, made.text).toBe(201);
   const on: Case = { ...at, payout: made.body, hands: new Set(handsOf(first)), approvals: new Map(), note };
   for (const step of steps) if (await take(on, step)) return;

@@ -166,16 +166,16 @@ async function attempt(
   await world.platform.db.engine((tx) => settle(tx, results));
 }
 
-export async function apply(stage: Stage, asked: Change): Promise<void> {
+export async function apply(stage: Stage, change: Change): Promise<void> {
   const { world, api, account, endpoints } = stage;
   const { db } = world.platform;
   const path = (at: number) => `${ENDPOINTS}/${endpoints[at]}`;
-  switch (asked.do) {
+  switch (change.do) {
     case 'put in': {
       const live = (await Promise.all(endpoints.map((_, at) => api.get(path(at))))).map(
         ({ status }) => status === 200,
       );
-      const history = asked.events.flatMap(({ at, endpoints: at_, type, status }) => {
+      const history = change.events.flatMap(({ at, endpoints: at_, type, status }) => {
         const event = eventIdAt(timeOf(at));
         return at_
           .filter((index) => live[index])
@@ -186,7 +186,7 @@ export async function apply(stage: Stage, asked: Change): Promise<void> {
     case 'settle': {
       const rows = await queued(stage, 'true');
       const chosen = new Map(
-        asked.rows.map(({ pick, outcome }) => [rows[pick % Math.max(1, rows.length)], outcome]),
+        change.rows.map(({ pick, outcome }) => [rows[pick % Math.max(1, rows.length)], outcome]),
       );
       return attempt(
         stage,
@@ -194,28 +194,28 @@ export async function apply(stage: Stage, asked: Change): Promise<void> {
       );
     }
     case 'retry': {
-      const rows = (await rowsOf(stage)).filter(({ status }) => status === asked.of);
-      const row = rows[asked.pick % Math.max(1, rows.length)];
+      const rows = (await rowsOf(stage)).filter(({ status }) => status === change.of);
+      const row = rows[change.pick % Math.max(1, rows.length)];
       if (!row) return;
       const { status } = await api.post(`${ENDPOINTS}/${row.endpoint}/events/${row.event}/retry`);
-      if (status !== 200 || asked.outcome === null) return;
+      if (status !== 200 || change.outcome === null) return;
       const picked = { event: uuidOf(row.event), endpoint: uuidOf(row.endpoint) };
-      return attempt(stage, [{ ...picked, outcome: asked.outcome }]);
+      return attempt(stage, [{ ...picked, outcome: change.outcome }]);
     }
     case 'delete':
-      if (asked.underWay) {
+      if (change.underWay) {
         await world.query(
           "update queue set lease_token = new_id(), due_at = now() + interval '1 hour' where endpoint_id = $1",
-          [uuidOf(endpoints[asked.pick] ?? '')],
+          [uuidOf(endpoints[change.pick] ?? '')],
         );
       }
-      await api.delete(path(asked.pick));
+      await api.delete(path(change.pick));
       return;
     case 'fold':
       return foldCounts(db);
     case 'drop':
-      return dropOldWeeks({ db, log: world.platform.log, days: asked.days });
+      return dropOldWeeks({ db, log: world.platform.log, days: change.days });
     default:
-      await api.patch(path(asked.pick), { status: `${asked.do}d` });
+      await api.patch(path(change.pick), { status: `${change.do}d` });
   }
 }

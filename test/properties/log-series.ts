@@ -32,11 +32,11 @@ const SPANS: { shortest: number; longest: number }[] = Array.from({ length: 12 }
 for (let edge = 12; SPANS.length < 64; edge *= 1.18)
   SPANS.push({ shortest: Math.ceil(edge), longest: Math.ceil(edge * 1.18) - 1 });
 
-function toldAs(ms: number): number {
+function roundedTo(ms: number): number {
   const span = SPANS.find(({ longest }) => ms <= longest) ?? SPANS.at(-1) ?? { shortest: 0, longest: 0 };
-  const told = Math.round(Math.sqrt(span.shortest * span.longest));
-  if (ms <= 65_000) expect(Math.abs(told - ms), `${ms} ms`).toBeLessThanOrEqual(ms * MOST_OFF);
-  return told;
+  const rounded = Math.round(Math.sqrt(span.shortest * span.longest));
+  if (ms <= 65_000) expect(Math.abs(rounded - ms), `${ms} ms`).toBeLessThanOrEqual(ms * MOST_OFF);
+  return rounded;
 }
 
 /** The counts of some rows and attempts. */
@@ -44,7 +44,7 @@ function countOf(rows: readonly Row[], attempts: readonly Attempt[]) {
   const durations = attempts.map(({ ms }) => ms).sort((a, b) => a - b);
   const percentile = (share: number) => {
     const ms = durations[Math.ceil(durations.length * share) - 1];
-    return ms === undefined ? null : toldAs(ms);
+    return ms === undefined ? null : roundedTo(ms);
   };
   const answered = (first: number) =>
     attempts.filter(({ status }) => Math.floor((status ?? 0) / 100) === first);
@@ -80,7 +80,7 @@ export async function checkSeries(
   questions: readonly SeriesQuestion[],
 ): Promise<void> {
   const attempts = await attemptsOf(stage);
-  await Promise.all(questions.map((asked) => check(stage, { rows, attempts }, asked)));
+  await Promise.all(questions.map((question) => check(stage, { rows, attempts }, question)));
 }
 
 async function check(
@@ -113,13 +113,13 @@ async function check(
       attempts.filter((attempt) => inScope(attempt) && nameOf(attempt.at) === name),
     ),
   }));
-  const told = body.buckets.map(({ starts_at, ...counts }: { starts_at: string }) => {
+  const counted = body.buckets.map(({ starts_at, ...counts }: { starts_at: string }) => {
     expect(nameOf(Date.parse(starts_at) - 1), 'it begins with the interval').not.toBe(
       nameOf(Date.parse(starts_at)),
     );
     return { name: nameOf(Date.parse(starts_at)), ...counts };
   });
-  expect({ [`${query}`]: told }).toEqual({ [`${query}`]: expected });
+  expect({ [`${query}`]: counted }).toEqual({ [`${query}`]: expected });
   const span = new Set(expected.map(({ name }) => name));
   expect(body.totals).toEqual(
     countOf(

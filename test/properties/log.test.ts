@@ -60,40 +60,40 @@ afterAll(async () => {
   for (const world of worlds) await world.close();
 });
 
-function expected(rows: readonly Row[], { endpoints }: Stage, asked: Question): Row[] {
-  const within = asked.bounds.map(({ operator, at, unit }) => {
+function expected(rows: readonly Row[], { endpoints }: Stage, question: Question): Row[] {
+  const within = question.bounds.map(({ operator, at, unit }) => {
     const edge = floor(timeOf(at), unit);
     return ({ at: created }: Row) =>
       ({ gte: created >= edge, gt: created > edge, lte: created <= edge, lt: created < edge })[operator];
   });
   const found = rows.filter(
     (row) =>
-      (asked.scope === 'account' || row.endpoint === endpoints[asked.endpoint]) &&
-      (asked.status === null || row.status === asked.status) &&
-      (asked.type === null || row.type === asked.type) &&
+      (question.scope === 'account' || row.endpoint === endpoints[question.endpoint]) &&
+      (question.status === null || row.status === question.status) &&
+      (question.type === null || row.type === question.type) &&
       within.every((holds) => holds(row)),
   );
-  return asked.sort.startsWith('-') ? found.toReversed() : found;
+  return question.sort.startsWith('-') ? found.toReversed() : found;
 }
 
 /** Requests every page, or some of many, and one past the end. */
-async function check(stage: Stage, rows: readonly Row[], asked: Question): Promise<void> {
+async function check(stage: Stage, rows: readonly Row[], question: Question): Promise<void> {
   const { api, endpoints } = stage;
-  const all = expected(rows, stage, asked);
-  const pages = Math.ceil(all.length / asked.perPage);
+  const all = expected(rows, stage, question);
+  const pages = Math.ceil(all.length / question.perPage);
   const numbers = pages < 6 ? [...Array(pages + 1).keys()] : [0, 1, Math.floor(pages / 2), pages - 1, pages];
-  const endpoint = endpoints[asked.endpoint] ?? '';
+  const endpoint = endpoints[question.endpoint] ?? '';
   /** A page by its number, then the next one by its cursor. */
   const askPage = async (page: number, after?: string) => {
     const place = after === undefined ? { page: String(page + 1) } : { after };
-    const query = new URLSearchParams({ sort: asked.sort, per_page: String(asked.perPage), ...place });
-    if (asked.status) query.set('status', asked.status);
-    if (asked.type) query.set('type', asked.type);
-    if (asked.scope === 'filter') query.set('webhook_endpoint_id', endpoint);
-    for (const { operator, at, unit } of asked.bounds) {
+    const query = new URLSearchParams({ sort: question.sort, per_page: String(question.perPage), ...place });
+    if (question.status) query.set('status', question.status);
+    if (question.type) query.set('type', question.type);
+    if (question.scope === 'filter') query.set('webhook_endpoint_id', endpoint);
+    for (const { operator, at, unit } of question.bounds) {
       query.set(`created_at[${operator}]`, new Date(floor(timeOf(at), unit)).toISOString());
     }
-    const path = asked.scope === 'endpoint' ? `${ENDPOINTS}/${endpoint}/events` : '/v2/webhook-events/';
+    const path = question.scope === 'endpoint' ? `${ENDPOINTS}/${endpoint}/events` : '/v2/webhook-events/';
     const { status, text, body } = await api.get(`${path}?${query}`);
     expect(status, text).toBe(200);
     const got = body.data.map((row: Record<string, unknown>) => [
@@ -102,12 +102,12 @@ async function check(stage: Stage, rows: readonly Row[], asked: Question): Promi
       row.status,
       row.type,
     ]);
-    const slice = all.slice(page * asked.perPage, (page + 1) * asked.perPage);
+    const slice = all.slice(page * question.perPage, (page + 1) * question.perPage);
     expect({ [`${path}?${query}`]: [body.pagination, got] }).toEqual({
       [`${path}?${query}`]: [
         {
           page: page + 1,
-          limit: asked.perPage,
+          limit: question.perPage,
           total: all.length,
           pages,
           next: page + 1 < pages ? expect.any(String) : null,
@@ -133,7 +133,7 @@ interface Questions {
 
 async function checkAll(stage: Stage, { pages, series }: Questions): Promise<void> {
   const rows = await rowsOf(stage);
-  await Promise.all([...EVERY_STATUS, ...pages].map((asked) => check(stage, rows, asked)));
+  await Promise.all([...EVERY_STATUS, ...pages].map((question) => check(stage, rows, question)));
   await checkSeries(stage, rows, series);
 }
 
@@ -154,8 +154,8 @@ async function play(world: World, { zone, steps }: Story): Promise<void> {
   const stage = { world, api, account: uuidOf(body.id), zone, endpoints };
   try {
     await apply(stage, { do: 'put in', events: [] });
-    for (const [asked, about] of steps) {
-      await apply(stage, asked);
+    for (const [change, about] of steps) {
+      await apply(stage, change);
       await checkAll(stage, about);
     }
     expect(await world.query(MISCOUNTS)).toEqual([]);
@@ -168,9 +168,9 @@ test('whatever happens to the log, every page, total and series equals a count o
   const done = new Set<string>();
   await expectProperty({
     ...{ name: 'the log', arbitrary: story, cases: 1, clients: CLIENTS },
-    async check(told, { client }) {
-      for (const [{ do: what }] of told.steps) done.add(what);
-      await play(worlds[client] as World, told);
+    async check(story, { client }) {
+      for (const [{ do: what }] of story.steps) done.add(what);
+      await play(worlds[client] as World, story);
     },
   });
   const changes: Change['do'][] = [

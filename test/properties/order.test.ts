@@ -148,9 +148,9 @@ test('in any order, a list by its cursors has each row once, forwards and backwa
       const api = await world.otherAccount(unique('case'));
       for (let index = 0; index < 2; index += 1) await makeEndpoint(api, { event_types: ['order.*'] });
       const { id } = await makeAffiliate(api);
-      for (const asked of readings) {
-        read.add(asked.list.path);
-        await check({ world, api, earner: id }, asked);
+      for (const reading of readings) {
+        read.add(reading.list.path);
+        await check({ world, api, earner: id }, reading);
       }
     },
   });

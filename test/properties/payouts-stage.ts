@@ -1,5 +1,5 @@
 import type { Answer, Api } from '../support/api.ts';
-import { IMBALANCES, MISTOLD, UNTOLD } from '../support/imbalances.ts';
+import { IMBALANCES, MISSING_EVENTS, WRONG_HISTORY } from '../support/imbalances.ts';
 import type { World } from '../support/world.ts';
 import type { Command, Filters, State } from './model.ts';
 
@@ -219,7 +219,7 @@ export async function observe({ world, account, ids }: Stage): Promise<Observed>
 /** Books that do not balance and missing events, except known ones. */
 export async function wrongIn(world: World, known: ReadonlySet<string> = new Set()): Promise<Set<string>> {
   const found = await world.query<{ what: string; detail: string }>(
-    `${IMBALANCES} union all select * from (${UNTOLD}) untold union all select * from (${MISTOLD}) mistold`,
+    `${IMBALANCES} union all select * from (${MISSING_EVENTS}) untold union all select * from (${WRONG_HISTORY}) mistold`,
   );
   return new Set(found.map(({ what, detail }) => `${what}: ${detail}`).filter((each) => !known.has(each)));
 }

@@ -153,12 +153,12 @@ const wish: fc.Arbitrary<Wish> = fc.oneof(
 );
 
 /** Resolves the rows and payouts that a wish chooses; null when there is none to choose. */
-export function resolve(state: State, asked: Wish, name: string): Command | null {
+export function resolve(state: State, wish: Wish, name: string): Command | null {
   const oneOf = <Item>(items: readonly Item[], at: number) => items[at % Math.max(items.length, 1)];
-  switch (asked.do) {
+  switch (wish.do) {
     case 'take in': {
-      const known = asked.again ? oneOf(state.rows, asked.sales[0]?.[1] ?? 0) : undefined;
-      const sales = asked.sales.map(([who, amount, which, bonus], index) => ({
+      const known = wish.again ? oneOf(state.rows, wish.sales[0]?.[1] ?? 0) : undefined;
+      const sales = wish.sales.map(([who, amount, which, bonus], index) => ({
         name: index === 0 && known && /^s/.test(known.name) ? known.name : `s${name}-${index}`,
         affiliate: who,
         amount,
@@ -170,48 +170,48 @@ export function resolve(state: State, asked: Wish, name: string): Command | null
     case 'complete': {
       const payout = oneOf(
         state.payouts.filter(({ status }) => status === 'unpaid').concat(state.payouts),
-        asked.pick,
+        wish.pick,
       );
       if (!payout) return null;
-      const entries = entriesOf(payout.lines, asked.paid, asked.stranger);
+      const entries = entriesOf(payout.lines, wish.paid, wish.stranger);
       return entries.length === 0 ? null : { do: 'complete', payout: payout.number, entries };
     }
     case 'delete': {
-      const payout = oneOf(state.payouts, asked.pick);
+      const payout = oneOf(state.payouts, wish.pick);
       return payout ? { do: 'delete', payout: payout.number } : null;
     }
     case 'return': {
-      const payout = oneOf(state.payouts, asked.pick);
-      const code = asked.currency === null ? null : (CURRENCIES[asked.currency] ?? null);
-      const { affiliate: who, amount } = asked;
+      const payout = oneOf(state.payouts, wish.pick);
+      const code = wish.currency === null ? null : (CURRENCIES[wish.currency] ?? null);
+      const { affiliate: who, amount } = wish;
       return payout ? { do: 'return', payout: payout.number, affiliate: who, currency: code, amount } : null;
     }
     case 'undo': {
-      const found = oneOf(state.returns, asked.pick);
+      const found = oneOf(state.returns, wish.pick);
       return found ? { do: 'undo', name: found.name } : null;
     }
     case 'refund': {
-      const row = oneOf(state.rows, asked.pick);
+      const row = oneOf(state.rows, wish.pick);
       if (!row) return null;
       return {
         do: 'refund',
         row: row.name,
         name: `r${name}`,
-        ...(asked.amount === null ? {} : { amount: asked.amount }),
+        ...(wish.amount === null ? {} : { amount: wish.amount }),
       };
     }
     case 'void':
     case 'hold':
     case 'unhold': {
-      const row = oneOf(state.rows, asked.pick);
-      return row ? { do: asked.do, row: row.name } : null;
+      const row = oneOf(state.rows, wish.pick);
+      return row ? { do: wish.do, row: row.name } : null;
     }
     case 'adjust': {
-      const { affiliate: who, amount, currency: which } = asked;
+      const { affiliate: who, amount, currency: which } = wish;
       return { do: 'adjust', affiliate: who, name: `a${name}`, amount, currency: CURRENCIES[which] ?? 'usd' };
     }
     default:
-      return asked;
+      return wish;
   }
 }
 
@@ -221,13 +221,13 @@ function entriesOf(
   paid: readonly (PaidChoice | readonly PaidChoice[])[],
   stranger: boolean,
 ): Entry[] {
-  return paid.flatMap((said, who): Entry[] => {
+  return paid.flatMap((payment, who): Entry[] => {
     const own = lines.filter((line) => line.affiliate === who);
-    if (!Array.isArray(said)) {
-      const isSaid = said !== null && (own.length > 0 || stranger);
-      return isSaid ? [{ affiliate: who, currency: null, isPaid: said === true, amount: null }] : [];
+    if (!Array.isArray(payment)) {
+      const isListed = payment !== null && (own.length > 0 || stranger);
+      return isListed ? [{ affiliate: who, currency: null, isPaid: payment === true, amount: null }] : [];
     }
-    return (said as readonly PaidChoice[]).flatMap((each, index) => {
+    return (payment as readonly PaidChoice[]).flatMap((each, index) => {
       const currency = CURRENCIES[index] ?? 'usd';
       const line = own.find((one) => one.currency === currency);
       if (each === null || (!line && !stranger)) return [];

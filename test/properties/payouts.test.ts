@@ -72,7 +72,7 @@ afterAll(async () => {
 const answerOf = ({ status, reason }: Answer) => `${status} ${reason ?? ''}`.trim();
 
 /** What preview and create take and leave out, per currency and reason. */
-function saidPlan({ body }: Answer) {
+function planOf({ body }: Answer) {
   return {
     totals: body.totals.map((each: Record<string, unknown>) => [
       each.currency,
@@ -128,7 +128,7 @@ async function step(stage: Stage, state: State, commands: readonly Command[], be
   expect(found).toEqual(match.shape);
   for (const [index, expected] of match.expected.entries()) {
     if (expected.plan && commands.length === 1)
-      expect(saidPlan(answers[index] as Answer)).toEqual(plannedPlan(expected));
+      expect(planOf(answers[index] as Answer)).toEqual(plannedPlan(expected));
   }
   const [one = '', ...others] = outcomes.map(({ next, shape }) => JSON.stringify([next, shape.answers]));
   const isCertain = others.every((other) => other === one);
@@ -136,7 +136,7 @@ async function step(stage: Stage, state: State, commands: readonly Command[], be
 }
 
 /** The final reports: balances and files. */
-async function checkTold({ world, api, ids }: Stage, state: State, seen: Observed): Promise<void> {
+async function checkReports({ world, api, ids }: Stage, state: State, seen: Observed): Promise<void> {
   const list = (await api.get('/v2/affiliates?sort=-unpaid&per_page=100')).body.data as Record<
     string,
     unknown
@@ -158,9 +158,9 @@ async function checkTold({ world, api, ids }: Stage, state: State, seen: Observe
         paid: sumIf(isPaid) - sumIf((row) => row.returned),
       };
     });
-    const isTold = ({ pending, unpaid, in_payout, paid }: (typeof balance)[number]) =>
+    const isListed = ({ pending, unpaid, in_payout, paid }: (typeof balance)[number]) =>
       [pending, unpaid, in_payout, paid].some((amount) => amount !== 0);
-    expect(body.balance).toEqual(balance.filter(isTold));
+    expect(body.balance).toEqual(balance.filter(isListed));
     expect(list.find((row) => row.id === id)).toEqual(body);
     await expectStatement(api, id);
   }
@@ -205,7 +205,7 @@ async function play(world: World, list: readonly (readonly Wish[])[], note: (lin
   let isCertain = true;
   ({ state, after: seen } = await step(stage, state, [{ do: 'take in', sales: FIRST_SALES }], seen));
   for (const [phase, wishes] of list.entries()) {
-    const commands = wishes.flatMap((asked, index) => resolve(state, asked, `${phase}-${index}`) ?? []);
+    const commands = wishes.flatMap((wish, index) => resolve(state, wish, `${phase}-${index}`) ?? []);
     if (commands.length === 0) continue;
     note(commands.map((command) => JSON.stringify(command)).join('  at once with  '));
     const done = await step(stage, state, commands, seen);
@@ -216,7 +216,7 @@ async function play(world: World, list: readonly (readonly Wish[])[], note: (lin
         answered.add(`${what} ${done.answers?.[index]}`);
     expect(await wrongIn(world, known)).toEqual(new Set());
   }
-  await checkTold(stage, state, seen);
+  await checkReports(stage, state, seen);
 }
 
 test('whatever is done in whatever order, by several at once, money is where the plain model says it is', async () => {

@@ -21,10 +21,10 @@ const failure = (counterexamples: Parameters<typeof expectProperty>[1]) =>
   );
 
 test('a failed property prints the smallest case as the line that records it, and a recorded case is tried first', async () => {
-  const told = await failure({ seeds: [7], share: 1, counterexamples: [] });
-  expect(told).toContain('small numbers failed in case');
-  expect(told).toContain('looked at 1');
-  const line = JSON.parse(told.split('\n').at(-1) ?? '');
+  const message = await failure({ seeds: [7], share: 1, counterexamples: [] });
+  expect(message).toContain('small numbers failed in case');
+  expect(message).toContain('looked at 1');
+  const line = JSON.parse(message.split('\n').at(-1) ?? '');
   expect(line).toEqual({
     found: expect.stringContaining('to be less than 50'),
     value: [50],

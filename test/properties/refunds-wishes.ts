@@ -56,12 +56,12 @@ const wish = fc.oneof(
 export type Wish = typeof wish extends fc.Arbitrary<infer Value> ? Value : never;
 
 /** Resolves what a wish chooses; null when there is none to choose. */
-export function resolve(state: State, asked: Wish, name: string): Command | null {
+export function resolve(state: State, wish: Wish, name: string): Command | null {
   const oneOf = <Item>(items: readonly Item[], at: number) => items[at % Math.max(items.length, 1)];
-  switch (asked.do) {
+  switch (wish.do) {
     case 'take in': {
       const used = new Set(state.rows.map((row) => row.name));
-      const sales = asked.sales.map(({ future, ...rest }, index): Sale => {
+      const sales = wish.sales.map(({ future, ...rest }, index): Sale => {
         const promised = `future-${future}`;
         const isFree = index === 0 && !used.has(promised) && !name.endsWith('-1');
         return { ...rest, name: isFree ? promised : `s${name}-${index}` };
@@ -69,45 +69,45 @@ export function resolve(state: State, asked: Wish, name: string): Command | null
       return { do: 'take in', sales };
     }
     case 'refund all': {
-      const line = { line: null, commission: null, ...asked.what };
-      return { do: 'refund order', name: `r${name}`, order: asked.order, lines: [line] };
+      const line = { line: null, commission: null, ...wish.what };
+      return { do: 'refund order', name: `r${name}`, order: wish.order, lines: [line] };
     }
     case 'refund lines': {
       const own = state.rows.filter((row) => !row.isClawback);
-      const lines = asked.lines.map(({ line, pick: at, future, sale: part_ }): Line => {
+      const lines = wish.lines.map(({ line, pick: at, future, sale: part_ }): Line => {
         const commission = future ? `future-${at % 6}` : (oneOf(own, at)?.name ?? 'future-0');
         return { line, commission: line === null ? commission : null, amount: null, sale: part_ };
       });
       const names = lines.map(({ line, commission }) => `${line} ${commission}`);
       if (new Set(names).size < names.length) return null;
-      return { do: 'refund order', name: `r${name}`, order: asked.order, lines };
+      return { do: 'refund order', name: `r${name}`, order: wish.order, lines };
     }
     case 'refund': {
-      const row = oneOf(state.rows, asked.pick);
-      const what = { line: null, commission: null, ...asked.what };
+      const row = oneOf(state.rows, wish.pick);
+      const what = { line: null, commission: null, ...wish.what };
       return row ? { do: 'refund', name: `r${name}`, row: row.name, what } : null;
     }
     case 'reverse': {
-      const refund = oneOf(state.refunds, asked.pick);
+      const refund = oneOf(state.refunds, wish.pick);
       return refund ? { do: 'reverse', refund: refund.name } : null;
     }
     case 'complete':
     case 'delete': {
-      const payout = oneOf(state.payouts.filter(({ paid }) => !paid).concat(state.payouts), asked.pick);
+      const payout = oneOf(state.payouts.filter(({ paid }) => !paid).concat(state.payouts), wish.pick);
       if (!payout) return null;
       const { number } = payout;
-      return asked.do === 'delete'
+      return wish.do === 'delete'
         ? { do: 'delete', payout: number }
         : { do: 'complete', payout: number, affiliates: affiliatesIn(state, number) };
     }
     case 'void':
     case 'hold':
     case 'end hold': {
-      const row = oneOf(state.rows, asked.pick);
-      return row ? { do: asked.do, row: row.name } : null;
+      const row = oneOf(state.rows, wish.pick);
+      return row ? { do: wish.do, row: row.name } : null;
     }
     default:
-      return asked;
+      return wish;
   }
 }
 

@@ -3,7 +3,7 @@ import { unique } from '../api/fixtures.ts';
 import type { Answer, Api } from '../support/api.ts';
 import { expectStatement } from '../support/balances.ts';
 import { keepHouse } from '../support/chores.ts';
-import { IMBALANCES, MISTOLD, UNTOLD } from '../support/imbalances.ts';
+import { IMBALANCES, MISSING_EVENTS, WRONG_HISTORY } from '../support/imbalances.ts';
 import { expectProperty } from '../support/properties.ts';
 import { makeAffiliates } from '../support/seed.ts';
 import { startWorld, type World } from '../support/world.ts';
@@ -254,7 +254,7 @@ async function step(stage: Stage, state: State, commands: readonly Command[], be
   const { world } = stage;
   expect(
     await world.query(
-      `${IMBALANCES} union all select * from (${UNTOLD}) untold union all select * from (${MISTOLD}) mistold`,
+      `${IMBALANCES} union all select * from (${MISSING_EVENTS}) untold union all select * from (${WRONG_HISTORY}) mistold`,
     ),
   ).toEqual([]);
   return { state: match?.next ?? state, after, answers: isCertain ? answers : null };
@@ -273,7 +273,7 @@ async function play(world: World, list: readonly (readonly Wish[])[], note: (lin
   let seen = await observe(stage);
   let isCertain = true;
   for (const [phase, wishes] of list.entries()) {
-    const commands = wishes.flatMap((asked, index) => resolve(state, asked, `${phase}-${index}`) ?? []);
+    const commands = wishes.flatMap((wish, index) => resolve(state, wish, `${phase}-${index}`) ?? []);
     // time is no request: it passes alone
     const some = commands.some((command) => command.do === 'end hold') ? commands.slice(0, 1) : commands;
     if (some.length === 0) continue;

@@ -105,7 +105,7 @@ export function fileOf(channel: Channel, all: readonly Named[], messageId: strin
 }
 
 /** Whether the files of a channel report this about a payment. */
-export const isSaid = ({ channel, fate }: Transaction) =>
+export const isReported = ({ channel, fate }: Transaction) =>
   channel === 'camt'
     ? fate !== 'refused'
     : channel === 'statement'

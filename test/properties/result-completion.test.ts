@@ -5,7 +5,7 @@ import { runHere } from '../cli/here.ts';
 import { useMachine } from '../cli/support.ts';
 import { expectProperty } from '../support/properties.ts';
 import { useWorld } from '../support/world.ts';
-import { CHANNELS, FATES, type Fate, fileOf, isSaid, money, type Named } from './result-channels.ts';
+import { CHANNELS, FATES, type Fate, fileOf, isReported, money, type Named } from './result-channels.ts';
 
 const world = useWorld();
 const machine = useMachine();
@@ -67,7 +67,7 @@ test('whatever files complete a payout, a line is paid only by its own booking, 
       };
     });
     const files = [...order, again].flatMap((channel) => {
-      const inFile = all.filter((each) => each.channel === channel && isSaid(each));
+      const inFile = all.filter((each) => each.channel === channel && isReported(each));
       const text = inFile.length === 0 ? null : fileOf(channel, inFile, message);
       if (text === null) return [];
       machine.write(channel, text);
@@ -89,25 +89,25 @@ test('whatever files complete a payout, a line is paid only by its own booking, 
     seen.completed += 1;
     for (const { affiliate_id, is_paid, returned_amount, totals } of after.affiliates) {
       const line = ids.indexOf(affiliate_id);
-      const of = all.filter((each) => each.line === line && each.isExact && isSaid(each));
-      const told = JSON.stringify({ is_paid, returned_amount, of });
+      const of = all.filter((each) => each.line === line && each.isExact && isReported(each));
+      const shown = JSON.stringify({ is_paid, returned_amount, of });
       const has = (...fates: readonly Fate[]) => of.some(({ fate }) => fates.includes(fate));
       if (is_paid) {
         seen.paid += 1;
-        expect(totals[0].paid_amount, told).toBe(AMOUNTS[line]);
+        expect(totals[0].paid_amount, shown).toBe(AMOUNTS[line]);
         expect(
           of.some(({ fate, shift }) => shift === 0 && (fate === 'arrived' || fate === 'came back')),
-          told,
+          shown,
         ).toBe(true);
       } else {
         seen.released += 1;
-        expect(has('refused'), told).toBe(true);
-        expect(has('arrived', 'came back', 'open', 'something else'), told).toBe(false);
+        expect(has('refused'), shown).toBe(true);
+        expect(has('arrived', 'came back', 'open', 'something else'), shown).toBe(false);
       }
       if (returned_amount > 0) {
         seen.returned += 1;
-        expect(has('came back'), told).toBe(true);
-        expect(has('open', 'something else'), told).toBe(false);
+        expect(has('came back'), shown).toBe(true);
+        expect(has('open', 'something else'), shown).toBe(false);
       }
     }
     // the same files again book nothing

@@ -10,7 +10,7 @@ import {
   type Channel,
   FATES,
   fileOf,
-  isSaid,
+  isReported,
   money,
   type Named,
   type Transaction,
@@ -95,19 +95,19 @@ test('in any order and subset of files, no line is paid without its booking, nor
         expect(answer.status, answer.text).toBe(201);
         proposals.push(answer.body);
       }
-      seen.push(...inFile.filter((each) => each.isExact && isSaid(each)));
+      seen.push(...inFile.filter((each) => each.isExact && isReported(each)));
     }
     const { answers } = mergeAnswers<Json>(proposals as Json);
     for (const { affiliate_id, outcome, amount } of answers.values()) {
       const line = ids.indexOf(affiliate_id);
       if (outcome !== 'pending') decided += 1;
       const of = seen.filter((each) => each.line === line);
-      const told = JSON.stringify({ outcome, of });
+      const shown = JSON.stringify({ outcome, of });
       if (outcome === 'paid') {
         expect(amount).toBe(AMOUNTS[line]);
         expect(
           of.some(({ fate, shift }) => fate === 'arrived' && shift === 0),
-          told,
+          shown,
         ).toBe(true);
       }
       // a bank first reports a payment as carried out, and later as returned
@@ -117,7 +117,7 @@ test('in any order and subset of files, no line is paid without its booking, nor
           of
             .filter(({ channel, fate }) => !(cameBack && channel === 'pain' && fate === 'arrived'))
             .filter(({ fate }) => fate === 'arrived' || fate === 'open' || fate === 'something else'),
-          told,
+          shown,
         ).toEqual([]);
     }
   };

@@ -138,7 +138,7 @@ async function check(given: Wish): Promise<void> {
       found.set(line.affiliate_id, line);
     }
   }
-  const told = [...found.values()].map(({ affiliate_id, outcome, amount }) => [
+  const proposed = [...found.values()].map(({ affiliate_id, outcome, amount }) => [
     affiliate_id,
     outcome,
     amount,
@@ -150,7 +150,7 @@ async function check(given: Wish): Promise<void> {
       outcomeOf(payment.fate),
       isBack(payment) ? cameBack(payment) : payment.amount,
     ]);
-  expect(told.sort()).toEqual(truth.sort());
+  expect(proposed.sort()).toEqual(truth.sort());
 
   // a person decides that open lines were not paid
   const commissions = payments.map(({ affiliate }) => {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { Api } from '../support/api.ts';
-import { holdBack, somebodyWaits } from '../support/held.ts';
+import { holdBack, untilLockWait } from '../support/held.ts';
 import { ARENAS, GAPS_MS, inArena, staggered, tally } from './support.ts';
 
 const AFFILIATES = '/v2/affiliates';
@@ -105,7 +105,7 @@ describe.concurrent.each(ARENAS)('$name', (arena) => {
           const importing = racer(0).upload(`${AFFILIATES}/import`, file);
           await writing.reached;
           const changing = isSet ? racer(1).put(path, profile('Set', 'B-22222222')) : racer(1).delete(path);
-          await Promise.race([changing, somebodyWaits(world)]);
+          await Promise.race([changing, untilLockWait(world)]);
           writing.goOn();
           return Promise.all([importing, changing]);
         });

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { bookDebt, csv, expectRefusal } from '../api/fixtures.ts';
-import { holdBack, somebodyWaits } from '../support/held.ts';
+import { holdBack, untilLockWait } from '../support/held.ts';
 import { makeAffiliates } from '../support/seed.ts';
 import { ARENAS, type Arena, COMMISSIONS, GAPS_MS, inArena, staggered, tally } from './support.ts';
 
@@ -75,7 +75,7 @@ test('a commission that was being written while an import filled the balance is 
     await writing.reached;
     const sale = { external_id: 'single', affiliate_id: id, amount: 1, currency: 'usd' };
     const taking = api.post(COMMISSIONS, sale);
-    await somebodyWaits(world);
+    await untilLockWait(world);
     writing.goOn();
     expect((await importing).status).toBe(200);
     expectRefusal(await taking, 409, 'amount_too_large', `affiliate ${id}`, '9007199254740992');

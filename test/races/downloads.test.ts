@@ -15,7 +15,7 @@ const WAITING = `select 1 from pg_stat_activity
  * Locks a table so that its readers wait, runs `meanwhile` as soon as `waiting` statements wait, and unlocks it. The
  * order of a race that is hard to hit becomes certain.
  */
-async function holding(
+async function holdResponses(
   { world }: Racers,
   table: string,
   mode: string,
@@ -173,7 +173,7 @@ test('a commission created during a create is in the payout or left for the next
     const [late] = salesFor(affiliates, 1, 'late');
     let create: ReturnType<typeof api.post> | undefined;
     // the create has begun and waits to write its payout; reading payouts continues
-    await holding(
+    await holdResponses(
       racers,
       'payouts',
       'share',

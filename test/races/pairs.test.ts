@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Answer, Api } from '../support/api.ts';
 import { apiOf } from '../support/api.ts';
-import { IMBALANCES, UNTOLD } from '../support/imbalances.ts';
+import { IMBALANCES, MISSING_EVENTS } from '../support/imbalances.ts';
 import { makeAffiliates, takeIn } from '../support/seed.ts';
 import { useWorld, type World } from '../support/world.ts';
 import { COMMISSIONS, PAYOUTS, staggered } from './support.ts';
@@ -271,8 +271,8 @@ describe.each(Object.entries(SCENES))('%s', (scene, names) => {
       Promise.all(
         gapsOf(index).map(async (gap, round) => {
           const own = orders[index]?.stages[round] as Stage;
-          const beside = { ...own, api: apiOf(second.api.url, own.api.key) };
-          const works = [() => act(a)(own), () => act(b)(beside)];
+          const onSecond = { ...own, api: apiOf(second.api.url, own.api.key) };
+          const works = [() => act(a)(own), () => act(b)(onSecond)];
           const answers = await staggered(gap, ...(round % 2 === 0 ? works : works.toReversed()));
           return (round % 2 === 0 ? answers : answers.toReversed()).map(statusOf);
         }),
@@ -293,7 +293,7 @@ describe.each(Object.entries(SCENES))('%s', (scene, names) => {
       }
     }
     expect(await world.query(IMBALANCES)).toEqual([]);
-    expect(await world.query(UNTOLD)).toEqual([]);
+    expect(await world.query(MISSING_EVENTS)).toEqual([]);
   });
 });
 

@@ -140,12 +140,12 @@ describe.concurrent.each(ARENAS)('$name', (arena) => {
         expect(only(answers, 200).body.paypal_email).toBe(paypal_email);
         const after = await currentPayout(api);
         expect(after.affiliates[0].paypal_email).toBe(paypal_email);
-        const told = await world.query<{ payload: string }>(
+        const events = await world.query<{ payload: string }>(
           `select payload from events where type = 'payout.updated' and payload like '%' || $1 || '%'`,
           [made.id],
         );
         const hadTheOld = made.affiliates[0].paypal_email !== paypal_email;
-        expect([after.revision, told.length]).toEqual(hadTheOld ? [2, 1] : [1, 0]);
+        expect([after.revision, events.length]).toEqual(hadTheOld ? [2, 1] : [1, 0]);
         expect((await api.delete(`${PAYOUTS}/${made.id}`)).status).toBe(204);
       }
     }));

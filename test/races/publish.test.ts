@@ -183,10 +183,10 @@ describe.each(ARENAS)('batches of events, $name', (arena) => {
         ]),
       );
       expect(answers.filter(({ status }) => status !== 200 && status !== 201)).toEqual([]);
-      const told = answers.flatMap(
+      const events = answers.flatMap(
         ({ body }) => body.items?.map((item: { event: object }) => item.event) ?? [body],
       );
-      const texts = new Set(told.map((one) => JSON.stringify(one)));
+      const texts = new Set(events.map((one) => JSON.stringify(one)));
       const stored = await storedEvents(world);
       expect(stored.map(({ payload }) => payload).toSorted()).toEqual([...texts].toSorted());
       expect(stored).toHaveLength(IDS.length);

@@ -146,12 +146,12 @@ describe.concurrent.each(ARENAS)('$name', (arena) => {
       expect(await allCommissions(api)).toHaveLength(20);
       const items = answers.flatMap(({ body }) => body.items as { status: number }[]);
       expect(items.filter(({ status }) => status === 201)).toHaveLength(20);
-      const told = await world.query<{ created: number; amount: number }>(
+      const events = await world.query<{ created: number; amount: number }>(
         `select (payload::json #>> '{data,created}')::int as created,
                 (payload::json #>> '{data,totals,0,amount}')::int as amount
          from events where type = 'commissions.imported'`,
       );
-      expect(told).toEqual([{ created: 20, amount: sumOf(sales) }]);
+      expect(events).toEqual([{ created: 20, amount: sumOf(sales) }]);
     }));
 
   test('batches that overlap in opposite order are all stored: neither blocks the other', () =>

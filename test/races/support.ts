@@ -1,7 +1,7 @@
 import { expect } from 'vitest';
 import type { Answer, Api } from '../support/api.ts';
 import { rounds } from '../support/depth.ts';
-import { UNTOLD } from '../support/imbalances.ts';
+import { MISSING_EVENTS } from '../support/imbalances.ts';
 import { startWorld, type World } from '../support/world.ts';
 
 /** The conditions of races: how slow the database is, and how many servers work on it. */
@@ -56,7 +56,7 @@ export async function inArena(
         }
       },
     });
-    expect(await world.query(UNTOLD)).toEqual([]);
+    expect(await world.query(MISSING_EVENTS)).toEqual([]);
   } catch (error) {
     failure = error;
   }

@@ -7,7 +7,7 @@ export const IMBALANCES = `
   member as (
     select account_id, payout_id, affiliate_id, currency, sum(amount) as amount, count(*) as commission_count
     from commissions where payout_id is not null group by 1, 2, 3, 4),
-  told as (
+  stored as (
     select p.id as payout_id, t ->> 'currency' as currency, (t ->> 'amount')::numeric as amount,
            (t ->> 'commission_count')::int8 as commission_count, (t ->> 'affiliate_count')::int8 as affiliate_count,
            (t ->> 'paid_amount')::numeric as paid_amount, (t ->> 'paid_count')::int8 as paid_count,
@@ -53,11 +53,11 @@ export const IMBALANCES = `
   select 'a payout is empty', id::text
   from payouts p where not exists (select from payout_lines l where l.account_id = p.account_id and l.payout_id = p.id)
   union all
-  select 'the totals of a payout are not the sums of its lines', concat(to_json(told), to_json(counted))
-  from told full join counted using (payout_id, currency)
-  where told is distinct from null and counted is distinct from null
-    and (told.amount, told.commission_count, told.affiliate_count, told.paid_amount, told.paid_count,
-         told.carried_amount, told.released_amount, told.released_count)
+  select 'the totals of a payout are not the sums of its lines', concat(to_json(stored), to_json(counted))
+  from stored full join counted using (payout_id, currency)
+  where stored is distinct from null and counted is distinct from null
+    and (stored.amount, stored.commission_count, stored.affiliate_count, stored.paid_amount, stored.paid_count,
+         stored.carried_amount, stored.released_amount, stored.released_count)
      is distinct from (counted.amount, counted.commission_count, counted.affiliate_count, counted.paid_amount,
          counted.paid_count, counted.carried_amount, counted.released_amount, counted.released_count)
   union all
@@ -66,26 +66,26 @@ export const IMBALANCES = `
   where p.commission_count <> (select coalesce(sum(commission_count), 0) from line where line.payout_id = p.id)
      or p.affiliate_count <> (select count(*) from payout_lines l where l.account_id = p.account_id and l.payout_id = p.id)
   union all
-  select 'paid, carried and released are not the whole', to_json(told)::text
-  from told join payouts p on p.id = told.payout_id
-  where p.status = 'paid' and told.amount <> told.paid_amount + told.carried_amount + told.released_amount
+  select 'paid, carried and released are not the whole', to_json(stored)::text
+  from stored join payouts p on p.id = stored.payout_id
+  where p.status = 'paid' and stored.amount <> stored.paid_amount + stored.carried_amount + stored.released_amount
   union all
-  select 'what was carried is not owed by its adjustment', to_json(line)::text
+  select 'the adjustment of a carried amount does not match it', to_json(line)::text
   from line left join commissions c on c.account_id = line.account_id and c.id = line.carried_commission_id
   where line.carried_amount <> coalesce(c.amount, 0)
      or c.id is not null and (c.voided_at is not null or (c.affiliate_id, c.currency, c.type, c.returns_payout_id)
           is distinct from (line.affiliate_id, line.currency, 'adjustment', line.payout_id))
   union all
-  select 'what came back of a line is not the sum of its returns', to_json(line)::text
+  select 'the returned amount of a line is not the sum of its returns', to_json(line)::text
   from line left join (
     select account_id, payout_id, affiliate_id, currency, sum(amount) as amount from payout_returns
     where undone_at is null group by 1, 2, 3, 4) r using (account_id, payout_id, affiliate_id, currency)
   where line.returned_amount <> coalesce(r.amount, 0)
   union all
-  select 'more came back than was paid', to_json(line)::text
+  select 'the returns of a line exceed its payment', to_json(line)::text
   from line where returned_amount > case when is_paid then amount - carried_amount else 0 end
   union all
-  select 'what came back is not owed by its adjustment, or is owed after it was undone', to_json(r)::text
+  select 'the adjustment of a return does not match it, or exists after its undo', to_json(r)::text
   from payout_returns r left join commissions c on c.account_id = r.account_id and c.id = r.commission_id
   where (c.amount, c.affiliate_id, c.currency, c.type, c.returns_payout_id, c.voided_at is not null)
      is distinct from (r.amount, r.affiliate_id, r.currency, 'adjustment', r.payout_id, r.undone_at is not null)
@@ -98,11 +98,11 @@ export const IMBALANCES = `
   select 'a line is decided before its payout is paid, or not after', to_json(line)::text
   from line where (status = 'paid') <> (is_paid is not null)
   union all
-  select 'the line of a paid payout was not frozen', to_json(l)::text
+  select 'a line of a paid payout is not frozen', to_json(l)::text
   from payout_lines l join payouts p on p.account_id = l.account_id and p.id = l.payout_id
   where (p.status = 'paid') <> (l.email is not null and l.is_ready_for_payout is not null)
   union all
-  select 'the notes of arrivals are not the number of commissions', a.id::text
+  select 'the creation notes do not match the number of commissions', a.id::text
   from accounts a
   where (select coalesce(sum(count), 0) from commission_arrivals n where n.account_id = a.id)
      <> (select count(*) from commissions c where c.account_id = a.id)
@@ -126,12 +126,12 @@ export const IMBALANCES = `
       from line where is_paid) part
     group by 1, 2, 3) b
   where (unpaid, pending, paid) <> (0, 0, 0) or last_paid_at is distinct from (
-    -- the API accepts no paid_at before the payout was made: a test changed it
+    -- the API accepts no paid_at before the creation: a test changed it
     select case when bool_and(p.paid_at >= id_time(p.id)) then max(p.paid_at) else b.last_paid_at end
     from payout_line_totals t join payouts p on p.account_id = t.account_id and p.id = t.payout_id
     where t.is_paid and (t.account_id, t.affiliate_id, t.currency) = (b.account_id, b.affiliate_id, b.currency))
   union all
-  select 'what is owed in all is not the sum of balances', to_json(s)::text
+  select 'the total owed is not the sum of balances', to_json(s)::text
   from (
     select account_id, currency, state, sum(unpaid) as unpaid, sum(pending) as pending, sum(count) as count,
            sum(unpaid_count) as unpaid_count, sum(pending_count) as pending_count
@@ -143,11 +143,11 @@ export const IMBALANCES = `
     group by 1, 2, 3) s
   where (unpaid, pending, count, unpaid_count, pending_count) <> (0, 0, 0, 0, 0)
   union all
-  select 'a balance counts in no sum though something is owed, or the other way round', to_json(b)::text
+  select 'a balance with an owed amount is in no sum, or the reverse', to_json(b)::text
   from affiliate_balances b join affiliate_balance_marks m using (account_id)
   where m.minimum_payout is not null and (state is null) <> (unpaid = 0 and pending = 0)
   union all
-  select 'nobody noted that an affiliate earned in a program', to_json(e)::text
+  select 'an affiliate that earned in a program is not recorded there', to_json(e)::text
   from (select account_id, program_id, affiliate_id from commissions where program_id is not null
         except select * from program_affiliates
         except select account_id, program_id, affiliate_id from affiliate_balance_notes) e
@@ -155,7 +155,7 @@ export const IMBALANCES = `
   select 'two unpaid payouts', account_id::text
   from payouts where status = 'unpaid' group by account_id having count(*) > 1
   union all
-  select 'the next number is taken', p.id::text
+  select 'the next payout number is taken', p.id::text
   from payouts p join payout_books b on b.account_id = p.account_id where p.number >= b.next_number
   union all
   select 'a group is both paid and left out', to_json(x)::text
@@ -166,26 +166,26 @@ export const IMBALANCES = `
   from commissions c join clawed k on k.account_id = c.account_id and k.id = c.id
   where c.original_amount + k.amount < 0
   union all
-  select 'a clawback reverses what was not paid', k.id::text
+  select 'a clawback of an unpaid commission', k.id::text
   from commissions k join commissions c on c.account_id = k.account_id and c.id = k.reverses_commission_id
   left join payouts p on p.account_id = c.account_id and p.id = c.payout_id
   where p.status is distinct from 'paid'
   union all
-  select 'refunds exceed the original, or are not what the commission says', c.id::text
+  select 'refunds exceed the original, or differ from the refunded amount', c.id::text
   from commissions c left join refunded r on r.account_id = c.account_id and r.id = c.id
   where c.refunded_amount <> coalesce(r.amount, 0)
      or c.refunded_amount > greatest(c.original_amount, 0)
   union all
-  select 'an amount is not what is left of the original', c.id::text
+  select 'an amount is not the rest of the original', c.id::text
   from commissions c left join clawed k on k.account_id = c.account_id and k.id = c.id
   where c.voided_at is null and c.amount <> c.original_amount - c.refunded_amount - coalesce(k.amount, 0)
   union all
-  select 'a clawback of a refund that was reversed is owed, or one of a live refund is not', k.id::text
+  select 'a clawback of a reversed refund is owed, or one of a live refund is not', k.id::text
   from refund_items i join refunds r on r.account_id = i.account_id and r.id = i.refund_id
   join commissions k on k.account_id = i.account_id and k.id = i.clawback_id
   where (r.status = 'reversed') <> (k.voided_at is not null)
   union all
-  select 'a clawback is not what its refund took', k.id::text
+  select 'a clawback differs from its refund', k.id::text
   from refund_items i join commissions k on k.account_id = i.account_id and k.id = i.clawback_id
   where k.original_amount <> -i.amount or k.reverses_commission_id <> i.commission_id
   union all
@@ -194,11 +194,11 @@ export const IMBALANCES = `
   where r.status <> 'reversed' and (r.status = 'waiting') <> exists (
     select from refund_lines l where l.account_id = r.account_id and l.refund_id = r.id and l.status <> 'applied')
   union all
-  select 'a refund that was reversed still takes commissions', r.id::text
+  select 'a reversed refund still takes commissions', r.id::text
   from refunds r join refund_lines l on l.account_id = r.account_id and l.refund_id = r.id
   where r.status = 'reversed' and l.is_open
   union all
-  select 'a refund and a commission of its order missed each other', concat(to_json(l), c.id)
+  select 'a refund was not applied to a commission of its order', concat(to_json(l), c.id)
   from refund_lines l join commissions c on c.account_id = l.account_id and c.order_id = l.order_id
   where l.is_open and c.type in ('sale', 'recurring', 'bonus') and c.voided_at is null
     and c.refunded_amount < c.original_amount
@@ -208,7 +208,7 @@ export const IMBALANCES = `
     and not exists (
       select from refund_items i
       where i.account_id = l.account_id and i.refund_id = l.refund_id and i.commission_id = c.id)
-    -- what an earlier refund had already taken is owed again once that refund is reversed
+    -- an amount that an earlier refund took is owed again once that refund is reversed
     and not exists (
       select from refund_items i join refunds r on r.account_id = i.account_id and r.id = i.refund_id
       where i.account_id = c.account_id and i.commission_id = c.id and r.status = 'reversed')
@@ -218,7 +218,7 @@ export const IMBALANCES = `
   where s.last <> (select count(*) from invoices i where i.account_id = s.account_id and i.series = s.name)
      or s.last <> (select max(position) from invoices i where i.account_id = s.account_id and i.series = s.name)
   union all
-  select 'the invoices of a line are not what was paid and kept', to_json(line)::text
+  select 'the invoices of a line do not match its payments less returns', to_json(line)::text
   from line join (
     select account_id, payout_id, affiliate_id, currency,
            sum(case kind when 'invoice' then amount else -amount end) as amount,
@@ -231,52 +231,52 @@ export const IMBALANCES = `
   where i.kind = 'invoice' and i.amount < (
     select sum(c.amount) from invoices c where c.account_id = i.account_id and c.corrects_id = i.id)
   union all
-  select 'a request with a key left no answer', key from idempotency_keys where status is null
+  select 'a request with an Idempotency-Key left no response', key from idempotency_keys where status is null
 `;
 
 /** Changes without an event, or with two. Only for databases written through the API alone. */
-export const UNTOLD = `
-  with told as (
+export const MISSING_EVENTS = `
+  with published as (
     select account_id, type, payload::json #>> '{data,id}' as id,
            coalesce((payload::json #>> '{data,created}')::int8, 1) as weight
     from events),
   payout as (
     select account_id, id, count(*) filter (where type = 'payout.created') as created,
            count(*) filter (where type = 'payout.paid') as paid, count(*) filter (where type = 'payout.deleted') as deleted
-    from told where type like 'payout.%' group by 1, 2),
+    from published where type like 'payout.%' group by 1, 2),
   stored as (select account_id, 'po_' || replace(id::text, '-', '') as id, status from payouts
     -- past payouts are history, without events
     where import_id is null)
-  select 'a payout was told of as it is not' as what, concat(to_json(stored), to_json(payout)) as detail
+  select 'the events of a payout do not match its status' as what, concat(to_json(stored), to_json(payout)) as detail
   from payout full join stored using (account_id, id)
   where (payout.created, payout.paid, payout.deleted) is distinct from case stored.status
     when 'unpaid' then (1::int8, 0::int8, 0::int8) when 'paid' then (1::int8, 1::int8, 0::int8)
     else (1::int8, 0::int8, 1::int8) end
   union all
-  select 'commissions came in and were not told of, or told of twice', to_json(c)::text
+  select 'commissions have no event, or two', to_json(c)::text
   from (select account_id,
-          -- without what tests book themselves (bookDebt)
+          -- without commissions that tests book themselves (bookDebt)
           (select count(*) from commissions c where c.account_id = a.account_id and c.external_id not like 'debt-%') as stored,
-          (select coalesce(sum(weight), 0) from told t where t.account_id = a.account_id and t.type in
-            ('commission.created', 'commissions.imported', 'commission.clawed_back')) as told
+          (select coalesce(sum(weight), 0) from published t where t.account_id = a.account_id and t.type in
+            ('commission.created', 'commissions.imported', 'commission.clawed_back')) as published
         from payout_books a) c
-  where stored <> told
+  where stored <> published
   union all
-  select 'affiliates were made and not told of, or told of twice', to_json(c)::text
+  select 'affiliates have no event, or two', to_json(c)::text
   from (select account_id,
           (select count(*) from affiliates c where c.account_id = a.account_id) as stored,
           (select count(*) filter (where t.type = 'affiliate.created') - count(*) filter (where t.type = 'affiliate.deleted')
-           from told t where t.account_id = a.account_id) as told
+           from published t where t.account_id = a.account_id) as published
         from payout_books a) c
-  where stored <> told
+  where stored <> published
 `;
 
 /** Wrong history: notes and sums compared with the records. Not for tests that moved a time. */
-export const MISTOLD = `
+export const WRONG_HISTORY = `
   with own as (
     select * from commissions
     where type <> 'clawback' and returns_payout_id is null
-      -- what an import brought that was undone never was
+      -- without commissions of an undone import
       and (external_id like 'payhook:undone:%') is not true),
   happened as (
     select account_id, program_id, currency, occurred_at as at,
@@ -309,7 +309,7 @@ export const MISTOLD = `
     cross join (values ('day', interval '1 day'), ('hour', '1 hour'), ('quarter', '15 minutes')) spans (span, length)
     union all
     select account_id, program_id, span, starts_at, currency, kind, -amount, -count from commission_series)
-  select 'what happened is told wrong' as what, to_json(s)::text as detail
+  select 'the series do not match what happened' as what, to_json(s)::text as detail
   from (select account_id, program_id, span, starts_at, currency, kind, sum(amount) as amount, sum(count) as count
         from summed group by 1, 2, 3, 4, 5, 6) s
   where (amount, count) <> (0, 0)
@@ -317,7 +317,7 @@ export const MISTOLD = `
 
 /** Wrong counts of the log: sums, folded or not, compared with the rows. They must be right at any moment. */
 export const MISCOUNTS = `
-  select 'the log is counted wrong' as what, to_json(m)::text as detail
+  select 'the counts of the log are wrong' as what, to_json(m)::text as detail
   from (
     select account_id, scope_id, span, starts_at, sum(total)::int as total, sum(delivered)::int as delivered,
            sum(failed)::int as failed
@@ -338,7 +338,7 @@ export const MISCOUNTS = `
     group by 1, 2, 3, 4) m
   where (total, delivered, failed) <> (0, 0, 0)
   union all
-  select 'the attempts are counted wrong', to_json(m)::text
+  select 'the counts of attempts are wrong', to_json(m)::text
   from (
     select account_id, scope_id, span, starts_at, log_week, code, sum(n)::int as n
     from (
@@ -365,33 +365,33 @@ export const MISCOUNTS = `
 
 /** Impossible states of deliveries when no worker runs. */
 export const LOOSE_ENDS = `
-  select 'a pending delivery waits in no queue' as what, to_json(d)::text as detail
+  select 'a pending delivery is not in the queue' as what, to_json(d)::text as detail
   from deliveries d where status = 'pending' and not exists (
     select from queue q where q.account_id = d.account_id and q.endpoint_id = d.endpoint_id and q.event_id = d.event_id)
   union all
-  select 'the queue holds what the log does not know', to_json(q)::text
+  select 'the queue has a delivery that is not in the log', to_json(q)::text
   from queue q where not exists (
     select from deliveries d where d.account_id = q.account_id and d.endpoint_id = q.endpoint_id and d.event_id = q.event_id)
   union all
-  select 'work of the schedule for what is not pending', to_json(q)::text
+  select 'a scheduled attempt of a delivery that is not pending', to_json(q)::text
   from queue q join deliveries d using (account_id, endpoint_id, event_id)
   where q.trigger = 'scheduled' and d.status <> 'pending'
   union all
   select 'a lease is left', to_json(q)::text from queue q where lease_token is not null
   union all
-  select 'waits behind nothing', to_json(q)::text
+  select 'waits for no earlier delivery', to_json(q)::text
   from queue q join webhook_endpoints e on e.account_id = q.account_id and e.id = q.endpoint_id and e.deleted_at is null
   where q.generation = 2147483647 and not exists (
     select from queue f where f.endpoint_id = q.endpoint_id and f.ordering_key = q.ordering_key
       and f.generation < q.generation and f.place < q.place)
   union all
-  select 'its ordering key is not busy, or knows no such place', to_json(q)::text
+  select 'its ordering key is not busy, or has no such position', to_json(q)::text
   from queue q join webhook_endpoints e on e.account_id = q.account_id and e.id = q.endpoint_id and e.deleted_at is null
   where q.ordering_key is not null and not exists (
     select from queue_keys k where k.endpoint_id = q.endpoint_id and k.ordering_key = q.ordering_key
       and k.last_place >= q.place)
   union all
-  select 'a key is busy with nothing', to_json(k)::text
+  select 'a key is busy without a delivery', to_json(k)::text
   from queue_keys k join webhook_endpoints e on e.account_id = k.account_id and e.id = k.endpoint_id and e.deleted_at is null
   where not exists (
     select from queue q where q.endpoint_id = k.endpoint_id and q.ordering_key = k.ordering_key)
@@ -402,7 +402,7 @@ export const LOOSE_ENDS = `
     where a.account_id = d.account_id and a.endpoint_id = d.endpoint_id and a.event_id = d.event_id) a on true
   where a.n <> d.attempt_count or a.last <> d.attempt_count
   union all
-  select 'delivered without an attempt that succeeded, or the other way round', to_json(d)::text
+  select 'delivered without a successful attempt, or the reverse', to_json(d)::text
   from deliveries d
   where (d.status = 'delivered') <> exists (
     select from attempts a where a.account_id = d.account_id and a.endpoint_id = d.endpoint_id

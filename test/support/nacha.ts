@@ -47,8 +47,8 @@ export const missingReader = 'missing' in reader ? reader.missing : null;
 
 function ask<Answer>(args: readonly string[]): Answer[] {
   if ('missing' in reader) throw new Error(reader.missing);
-  const said = execFileSync(reader.program, args, { encoding: 'utf8', maxBuffer: 1 << 28 });
-  return said
+  const output = execFileSync(reader.program, args, { encoding: 'utf8', maxBuffer: 1 << 28 });
+  return output
     .trim()
     .split('\n')
     .map((line) => JSON.parse(line));

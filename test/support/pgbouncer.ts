@@ -53,11 +53,11 @@ export async function startPgBouncer(
   const text = Object.entries(lines).map(([name, value]) => `${name} = ${value}\n`);
   writeFileSync(file, `[databases]\n* = ${upstream}\n[pgbouncer]\n${text.join('')}`);
   const child = spawn(program, [...before, '-q', file], { stdio: ['ignore', 'ignore', 'pipe'] });
-  let told = '';
+  let output = '';
   child.stderr.on('data', (chunk: Buffer) => {
-    told += chunk;
+    output += chunk;
   });
-  await untilOpen(child, port, () => told);
+  await untilOpen(child, port, () => output);
   return {
     host: '127.0.0.1',
     port,
@@ -69,9 +69,9 @@ export async function startPgBouncer(
   };
 }
 
-async function untilOpen(child: ChildProcess, port: number, told: () => string): Promise<void> {
+async function untilOpen(child: ChildProcess, port: number, output: () => string): Promise<void> {
   for (;;) {
-    if (child.exitCode !== null) throw new Error(`PgBouncer ended:\n${told()}`);
+    if (child.exitCode !== null) throw new Error(`PgBouncer ended:\n${output()}`);
     const socket = connect(port, '127.0.0.1');
     const isOpen = await Promise.race([
       once(socket, 'connect').then(() => true),

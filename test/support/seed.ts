@@ -117,7 +117,7 @@ export async function seedAttempts(
          body, code, message
        from whole, json_to_recordset($3) as a (number int, trigger text, status int, body text, code text, message text)
        returning *),
-     told as (
+     stored as (
        update deliveries d
        set status = $4::text, attempt_count = $5::int, next_attempt_at = null, last_response_status = $6,
            last_error_code = $7, last_attempt_at = id_time(d.event_id) + $5::int * interval '1 hour',

@@ -30,10 +30,10 @@ export async function slateOf(client: pg.Client): Promise<Slate> {
 }
 
 async function tablesWithRows(client: pg.Client, tables: readonly string[]): Promise<string[]> {
-  const asked = tables.map((name) => `select '${name}' as name where exists (select from ${name})`);
+  const selects = tables.map((name) => `select '${name}' as name where exists (select from ${name})`);
   const { rows } = await client.query<{ name: string }>({
     name: 'tables with rows',
-    text: asked.join(' union all '),
+    text: selects.join(' union all '),
   });
   return rows.map(({ name }) => name);
 }

@@ -23,8 +23,8 @@ export interface Refusal {
 export interface MailReceiver {
   readonly port: number;
   readonly taken: TakenMail[];
-  /** Recipients that a client named, refused ones too. */
-  readonly asked: string[];
+  /** Recipients of every RCPT command, including refused ones. */
+  readonly recipients: string[];
   /** Refuses every recipient from now on; null accepts them again. */
   refuse(how: Refusal | null): void;
   /** Stops answering messages until it is called with false; it either accepts them nevertheless, or does not. */
@@ -39,7 +39,7 @@ export interface MailReceiver {
 /** Starts a server without TLS, unless the options say otherwise. */
 export async function startMailReceiver(options: SMTPServerOptions = {}): Promise<MailReceiver> {
   const taken: TakenMail[] = [];
-  const asked: string[] = [];
+  const recipients: string[] = [];
   let refusal: Refusal | null = null;
   let hangs: boolean | 'when taken' = false;
   const mailTo = (address: string, subject: string) =>
@@ -49,7 +49,7 @@ export async function startMailReceiver(options: SMTPServerOptions = {}): Promis
     disabledCommands: ['STARTTLS'],
     ...options,
     onRcptTo({ address }, _session, done) {
-      asked.push(address);
+      recipients.push(address);
       if (refusal === null) done();
       else done(Object.assign(new Error(refusal.message), { responseCode: refusal.code }));
     },
@@ -69,7 +69,7 @@ export async function startMailReceiver(options: SMTPServerOptions = {}): Promis
   return {
     port: (listening.address() as AddressInfo).port,
     taken,
-    asked,
+    recipients,
     refuse: (how) => {
       refusal = how;
     },

@@ -88,7 +88,7 @@ export interface OwnWorld extends World {
    * Fails with all that a test left behind: a lease, books that do not balance, an error in the log; and in a world
    * that returns to the pool an open transaction, a setting or a changed schema.
    */
-  check(goesBack: boolean): Promise<void>;
+  check(isReturned: boolean): Promise<void>;
   /** Removes everything a test wrote, which restores the database of the world. */
   reset(): Promise<void>;
 }
@@ -230,9 +230,9 @@ export async function makeWorld(options: WorldOptions): Promise<OwnWorld> {
       const queued = options.delivers ? await stillQueued(inspector) : [];
       if (queued.length > 0) throw new Error(queued.join('; '));
     },
-    async check(goesBack) {
+    async check(isReturned) {
       const wrong = [
-        ...(goesBack ? await disorder(inspector, schema) : []),
+        ...(isReturned ? await disorder(inspector, schema) : []),
         ...(await imbalances(inspector)),
       ];
       const events = await query<{ type: string; payload: string }>('select type, payload from events');

@@ -98,10 +98,10 @@ describe("with another account's ids", () => {
           const request = [operation.method, pathOf(operation, ids), requestOf(operation, ours)] as const;
           return askerOf(world.api, person, !operation.access.key)(...request);
         };
-        const [asked, missing] = [await ask(theirs), await ask(nobodys)];
-        expect(asked.status, asked.text).toBe(404);
-        expect(visible(asked, theirs)).toEqual(visible(missing, nobodys));
-        expect(asked.text).toBe(missing.text);
+        const [answer, missing] = [await ask(theirs), await ask(nobodys)];
+        expect(answer.status, answer.text).toBe(404);
+        expect(visible(answer, theirs)).toEqual(visible(missing, nobodys));
+        expect(answer.text).toBe(missing.text);
       }
     }),
   );
@@ -126,9 +126,9 @@ describe("with another account's ids", () => {
             const body = { ...(request.body as object), [field]: value };
             return world.api.request(operation.method, pathOf(operation, foreign), { ...request, body });
           };
-          const [asked, missing] = [await ask(theirs), await ask(nobodys)];
-          expect([asked.status, asked.reason], asked.text).toEqual([404, 'resource_missing']);
-          expect(visible(asked, theirs)).toEqual(visible(missing, nobodys));
+          const [answer, missing] = [await ask(theirs), await ask(nobodys)];
+          expect([answer.status, answer.reason], answer.text).toEqual([404, 'resource_missing']);
+          expect(visible(answer, theirs)).toEqual(visible(missing, nobodys));
         }
       }),
   );
@@ -149,19 +149,19 @@ describe("with another account's ids", () => {
         expect(JSON.stringify(body)).toContain(`"${each.name}":${JSON.stringify(foreign[each.name])}`);
         return world.api.request(each.operation.method, pathOf(each.operation, ours), body);
       };
-      const [asked, missing] = [await ask(theirs), await ask(nobodys)];
+      const [answer, missing] = [await ask(theirs), await ask(nobodys)];
       // the account has an unpaid payout, which is checked before the commissions of a new one
       const judgedBefore = each.operationId === 'createPayout';
-      expect(asked.status, asked.text).toBe(judgedBefore ? 409 : 400);
-      expect(visible(asked, theirs)).toEqual(visible(missing, nobodys));
+      expect(answer.status, answer.text).toBe(judgedBefore ? 409 : 400);
+      expect(visible(answer, theirs)).toEqual(visible(missing, nobodys));
     }),
   );
 
   test('their own id of a record is unknown here; a record created with it is ours', async () => {
     const at = (name: string) => `/v2/affiliates/by-external-id/${name}`;
     await changingNothing(async () => {
-      const [asked, missing] = [await world.api.get(at('theirs-1')), await world.api.get(at('nobodys-1'))];
-      expect([asked.status, asked.text]).toEqual([404, missing.text]);
+      const [foreign, missing] = [await world.api.get(at('theirs-1')), await world.api.get(at('nobodys-1'))];
+      expect([foreign.status, foreign.text]).toEqual([404, missing.text]);
       const changed = await world.api.put(at('theirs-1'), { name_first: 'Mallory' });
       expect([changed.status, changed.text]).toEqual([
         400,
@@ -181,9 +181,9 @@ describe("with another account's ids", () => {
         const at = name === 'affiliate_email' ? '@example.com' : '';
         const ask = (text: string) =>
           world.api.post('/v2/affiliates/commissions', { external_id: 'x', amount: 1, [name]: text });
-        const [asked, missing] = [await ask(`theirs-0${at}`), await ask(`nobody-0${at}`)];
-        expect([asked.status, asked.reason]).toEqual([400, 'unknown_affiliate']);
-        expect(asked.text.replaceAll('theirs', '?')).toBe(missing.text.replaceAll('nobody', '?'));
+        const [foreign, missing] = [await ask(`theirs-0${at}`), await ask(`nobody-0${at}`)];
+        expect([foreign.status, foreign.reason]).toEqual([400, 'unknown_affiliate']);
+        expect(foreign.text.replaceAll('theirs', '?')).toBe(missing.text.replaceAll('nobody', '?'));
       }),
   );
 
@@ -209,9 +209,9 @@ describe("with another account's ids", () => {
           `${operation.path}?${name}=${foreign[name]}`,
           requestOf(operation, ours),
         );
-      const [asked, missing] = [await ask(theirs), await ask(nobodys)];
-      expect([asked.status, asked.reason]).toEqual([404, 'resource_missing']);
-      expect(visible(asked, theirs)).toEqual(visible(missing, nobodys));
+      const [answer, missing] = [await ask(theirs), await ask(nobodys)];
+      expect([answer.status, answer.reason]).toEqual([404, 'resource_missing']);
+      expect(visible(answer, theirs)).toEqual(visible(missing, nobodys));
     }),
   );
 
@@ -224,10 +224,10 @@ describe("with another account's ids", () => {
             each.operation.method,
             `${pathOf(each.operation, ours)}?${each.name}=${foreign[each.name]}`,
           );
-        const [asked, missing] = [await ask(theirs), await ask(nobodys)];
-        expect(asked.status).toBe(200);
-        expect(visible(asked, theirs)).toEqual(visible(missing, nobodys));
-        const { data, series, buckets = [] } = asked.body;
+        const [answer, missing] = [await ask(theirs), await ask(nobodys)];
+        expect(answer.status).toBe(200);
+        expect(visible(answer, theirs)).toEqual(visible(missing, nobodys));
+        const { data, series, buckets = [] } = answer.body;
         expect(data ?? series ?? buckets.filter((bucket: Bucket) => bucket.published > 0)).toEqual([]);
       }),
   );
@@ -253,10 +253,10 @@ describe("with another account's ids", () => {
           ]) {
             const ask = (foreign: Ids) =>
               world.api.post(`/v2/affiliates/${path}`, { filters: { [field]: shape(foreign[field]) } });
-            const [asked, missing] = [await ask(theirs), await ask(nobodys)];
+            const [answer, missing] = [await ask(theirs), await ask(nobodys)];
             // the account's unpaid payout prevents a create in either case
-            expect([400, 409], asked.text).toContain(asked.status);
-            expect(visible(asked, theirs)).toEqual(visible(missing, nobodys));
+            expect([400, 409], answer.text).toContain(answer.status);
+            expect(visible(answer, theirs)).toEqual(visible(missing, nobodys));
           }
         }
       }),
@@ -278,9 +278,9 @@ describe("with another account's ids", () => {
             },
           ],
         });
-      const [asked, missing] = [await ask(theirs), await ask(nobodys)];
-      expect(asked.body.items.map(({ status }: { status: number }) => status)).toEqual([400, 400]);
-      expect(visible(asked, theirs)).toEqual(visible(missing, nobodys));
+      const [answer, missing] = [await ask(theirs), await ask(nobodys)];
+      expect(answer.body.items.map(({ status }: { status: number }) => status)).toEqual([400, 400]);
+      expect(visible(answer, theirs)).toEqual(visible(missing, nobodys));
     }));
 
   const columns = [
@@ -299,9 +299,9 @@ describe("with another account's ids", () => {
               `external_id,${column},amount,currency\nx,${value},1.00,usd\n`,
             );
           for (const query of ['', '?partial=true', '?dry_run=true']) {
-            const [asked, missing] = [await ask(id(), query), await ask(none(), query)];
-            expect(asked.status).toBe(query === '' ? 400 : 200);
-            expect(asked.text.replaceAll(String(id()), '?')).toBe(
+            const [foreign, missing] = [await ask(id(), query), await ask(none(), query)];
+            expect(foreign.status).toBe(query === '' ? 400 : 200);
+            expect(foreign.text.replaceAll(String(id()), '?')).toBe(
               missing.text.replaceAll(String(none()), '?'),
             );
           }
@@ -312,9 +312,9 @@ describe("with another account's ids", () => {
   );
 
   test('the audit log shows nothing of another account, whatever filter is used', async () => {
-    const told = await other.get('/v2/audit-log?per_page=100');
-    const { actor } = told.body.data[0];
-    expect(told.body.pagination.total).toBeGreaterThan(5);
+    const entries = await other.get('/v2/audit-log?per_page=100');
+    const { actor } = entries.body.data[0];
+    expect(entries.body.pagination.total).toBeGreaterThan(5);
     for (const filter of [`actor_id=${actor.id}`, ...REFERENCES.map((name) => `target=${theirs[name]}`)]) {
       const answer = await world.api.get(`/v2/audit-log?${filter}`);
       expect([answer.status, answer.body.data], filter).toEqual([200, []]);
@@ -322,14 +322,14 @@ describe("with another account's ids", () => {
   });
 
   test('a refund by their order finds no commission: it waits, as for an order nobody has', async () => {
-    const told = async () => (await other.get('/v2/affiliates/commissions?order_id=order of theirs')).text;
-    const before = await told();
+    const listed = async () => (await other.get('/v2/affiliates/commissions?order_id=order of theirs')).text;
+    const before = await listed();
     for (const order_id of ['order of theirs', 'order of nobody']) {
-      const asked = await world.api.post('/v2/affiliates/refunds', { external_id: order_id, order_id });
-      expect(asked.status, asked.text).toBe(201);
-      expect(asked.body).toMatchObject({ status: 'waiting', refunds: [] });
+      const foreign = await world.api.post('/v2/affiliates/refunds', { external_id: order_id, order_id });
+      expect(foreign.status, foreign.text).toBe(201);
+      expect(foreign.body).toMatchObject({ status: 'waiting', refunds: [] });
     }
-    expect(await told()).toBe(before);
+    expect(await listed()).toBe(before);
   });
 });
 
@@ -377,7 +377,7 @@ test('a key sees nothing of another account in any list', async () => {
 });
 
 test.runIf(replica)('the replica answered the lists and reports above', async () => {
-  const told = await (await fetch(world.metricsUrl)).text();
-  const [, reads] = /^payhook_reads_total\{from="replica"\} (\d+)$/m.exec(told) ?? [];
+  const metrics = await (await fetch(world.metricsUrl)).text();
+  const [, reads] = /^payhook_reads_total\{from="replica"\} (\d+)$/m.exec(metrics) ?? [];
   expect(Number(reads)).toBeGreaterThan(100);
 });
