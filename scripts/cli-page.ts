@@ -62,7 +62,7 @@ added; none is renamed, removed or given another meaning before the next major v
 
 ## Completion
 \`source <(payhook completion bash)\` completes commands, options, choices and files with Tab in this shell; zsh and fish work too.
-[How to install it for good](#payhook-completion).
+[How to install it permanently](#payhook-completion).
 
 ## In scripts
 \`\`\`sh
@@ -199,8 +199,8 @@ function marked(text: string): string {
     const [first = '', ...lines] = paragraph.split('\n');
     const typed = [first, ...lines].filter((line) => line.startsWith('  $ '));
     if (typed.length === 0) return coded(paragraph);
-    const told = [first, ...lines].filter((line) => !line.startsWith('  $ ')).join('\n');
-    return `${coded(told)}\n\n\`\`\`console\n${typed.map((line) => line.trim()).join('\n')}\n\`\`\``;
+    const prose = [first, ...lines].filter((line) => !line.startsWith('  $ ')).join('\n');
+    return `${coded(prose)}\n\n\`\`\`console\n${typed.map((line) => line.trim()).join('\n')}\n\`\`\``;
   });
   return paragraphs.join('\n\n');
 }

@@ -6,11 +6,11 @@ export const ROOMS = [
   ['kernel', 'errors, ids, money, time, CSV, strict JSON, secrets, settings: imports no other room', []],
   ['metrics', 'the table of instruments, and how code notes on them; spans of traces', ['kernel']],
   ['db', 'connections, migrations, SQL functions, partitions', ['kernel']],
-  ['threads', 'threads beside the event loop: tasks, the pool that does them, turns, files', ['kernel']],
+  ['threads', 'threads next to the event loop: tasks, the pool that runs them, turns, files', ['kernel']],
   ['db/embedded', 'the embedded PostgreSQL: start, stop, ownership, password', []],
   [
     'contract',
-    'what an endpoint is: route, access, lists, headers, cookies, shared schemas',
+    'the definition of an endpoint: route, access, lists, headers, cookies, shared schemas',
     ['threads', 'db', 'kernel'],
   ],
   [
@@ -19,7 +19,7 @@ export const ROOMS = [
     ['db', 'metrics', 'kernel'],
   ],
 
-  ['notices', 'notify(tx, notices): what people are told, noted with the change; kinds', ['db', 'kernel']],
+  ['notices', 'notify(tx, notices): alerts for people, stored with the change; kinds', ['db', 'kernel']],
 
   [
     'papers',
@@ -27,7 +27,7 @@ export const ROOMS = [
     ['threads', 'contract', 'kernel'],
   ],
 
-  ['people', 'who may do what', ['notices', 'contract', 'db', 'kernel']],
+  ['people', 'accounts, users and their access', ['notices', 'contract', 'db', 'kernel']],
   ['people/accounts', 'accounts, their settings and their removal', ['people/keys']],
   [
     'people/users',
@@ -37,19 +37,19 @@ export const ROOMS = [
   ['people/sessions', 'sessions in a browser', ['people/audit']],
   ['people/keys', 'API keys', []],
   ['people/applications', 'OAuth applications', ['people/grants']],
-  ['people/grants', 'what users granted to applications', []],
+  ['people/grants', 'the access that users granted to applications', []],
   ['people/audit', 'the audit log', []],
-  ['people/actors', 'the names of who did something', ['people/audit']],
+  ['people/actors', 'the names of actors in records', ['people/audit']],
   ['people/me', 'the caller of a request', ['people/audit', 'people/users']],
   ['people/system', 'the state of the installation', []],
 
   [
     'money',
-    'who is owed what, and who was paid',
+    'the amounts owed and paid to affiliates',
     ['people', 'papers', 'threads', 'outbox', 'notices', 'contract', 'db', 'kernel'],
   ],
-  ['money/ledger', 'the common ground below the nouns: books, membership, arrivals, totals', []],
-  ['money/files', 'CSV in and out', []],
+  ['money/ledger', 'what the nouns share: books, membership, arrivals, totals', []],
+  ['money/files', 'reading and writing CSV', []],
   ['money/programs', 'affiliate programs', []],
   ['money/affiliates', 'affiliates, their search and import', ['money/ledger', 'money/files']],
   [
@@ -59,12 +59,12 @@ export const ROOMS = [
   ],
   [
     'money/tax-profiles',
-    'who affiliates are to a tax office: names, addresses, tax ids (sealed), forms',
+    'the tax details of affiliates: names, addresses, tax ids (sealed), forms',
     ['money/affiliates', 'money/files', 'money/ledger'],
   ],
   [
     'money/refund-lines',
-    'what a refund by order names, and commissions that are created after it',
+    'the lines of a refund by order, and commissions created after it',
     ['money/ledger'],
   ],
   [
@@ -89,7 +89,7 @@ export const ROOMS = [
   ],
   [
     'money/results',
-    'what banks and providers answered: read, compared with a payout, proposed',
+    'result files of banks and providers: read, compared with a payout, proposed',
     ['money/ledger', 'money/payment-files', 'money/payouts'],
   ],
   ['money/schedules', 'schedules that prepare payouts', ['money/ledger', 'money/payouts']],
@@ -103,16 +103,16 @@ export const ROOMS = [
     'returned payments',
     ['money/commissions', 'money/invoices', 'money/ledger', 'money/payouts'],
   ],
-  ['money/analytics', 'what happened to commissions over time', ['money/ledger']],
+  ['money/analytics', 'commissions over time', ['money/ledger']],
   [
     'money/reports',
-    'what was paid and what is owed, and lists for tax forms',
+    'paid and owed amounts, and lists for tax forms',
     ['money/affiliates', 'money/ledger', 'money/files', 'money/tax-profiles'],
   ],
 
   [
     'money/imports',
-    'files of any shape: dialect, mapping, what came of them, and undoing it',
+    'files of any format: dialect, mapping, progress, result and undo',
     [
       'money/affiliates',
       'money/commissions',
@@ -126,28 +126,24 @@ export const ROOMS = [
 
   [
     'webhooks',
-    'events, and the endpoints they are sent to',
+    'events, and the endpoints that receive them',
     ['people', 'outbox', 'notices', 'contract', 'db', 'metrics', 'kernel'],
   ],
-  ['webhooks/types', 'names of event types, and which subscription covers which', []],
+  ['webhooks/types', 'names of event types, and the subscriptions that match them', []],
   ['webhooks/log', 'deliveries and their attempts', ['webhooks/forms', 'webhooks/types']],
-  ['webhooks/analytics', 'how deliveries went over time', ['webhooks/log']],
+  ['webhooks/analytics', 'deliveries over time', ['webhooks/log']],
   [
     'webhooks/events',
-    "published events, and publishing of a platform's own",
+    "published events, and publishing a platform's own",
     ['webhooks/log', 'webhooks/types'],
   ],
   ['webhooks/filters', 'conditions on the payload', []],
-  ['webhooks/signing', 'how requests are signed: Standard Webhooks, others, your own', []],
-  ['webhooks/forms', 'what form the body has: whole, thin, a CloudEvent, an array of several', []],
-  [
-    'webhooks/egress',
-    'how requests leave for an endpoint: proxies, client certificates, client credentials',
-    [],
-  ],
+  ['webhooks/signing', 'signature schemes: Standard Webhooks, others, your own', []],
+  ['webhooks/forms', 'the form of the body: whole, thin, a CloudEvent, an array of several', []],
+  ['webhooks/egress', 'egress routes of an endpoint: proxies, client certificates, client credentials', []],
   [
     'webhooks/endpoints',
-    'where events are sent',
+    'the receivers of events',
     [
       'webhooks/log',
       'webhooks/egress',
@@ -181,11 +177,11 @@ export const ROOMS = [
   ['screens/reference', 'the reference at /docs', ['screens/html']],
   [
     'alerts',
-    'what people and channels are told, and sending it',
+    'alerts to people and channels, and sending them',
     ['webhooks', 'notices', 'contract', 'db', 'kernel'],
   ],
-  ['alerts/settings', 'what somebody is told by e-mail', []],
-  ['alerts/channels', 'webhooks and Slack channels that are told', ['alerts/settings']],
+  ['alerts/settings', 'the alerts that a user gets by e-mail', []],
+  ['alerts/channels', 'webhooks and Slack channels that get alerts', ['alerts/settings']],
   ['alerts/sender', 'from notices to messages: look, claim, compose, send', ['alerts/channels']],
   ['oauth', 'the authorization server', ['screens', 'people', 'contract', 'db', 'kernel']],
   [
@@ -207,7 +203,7 @@ export const ROOMS = [
       'kernel',
     ],
   ],
-  ['http/openapi', 'the description, made from the endpoints', []],
+  ['http/openapi', 'the OpenAPI description, generated from the endpoints', []],
   [
     'app',
     'a running program: platform, data folder, secret keys, chores, readiness, metrics',
@@ -227,7 +223,7 @@ export const ROOMS = [
       'kernel',
     ],
   ],
-  ['app/backup', 'one file with everything, and the database from it', []],
+  ['app/backup', 'backup into one file, and restore from it', []],
 
   ['client', 'the typed client of our API', ['kernel']],
   ['cli', 'the commands, which go through the client', ['app', 'client', 'kernel']],

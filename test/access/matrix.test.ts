@@ -163,7 +163,7 @@ describe('every operation answers 401, says how to authenticate, and does nothin
     "a session's secret in place of a key": () => bearer(users.owner.cookie),
     "a session's CSRF token in place of a key": () => bearer(users.owner.csrf),
     "a key in place of a session's secret": () => ({ cookie: `payhook_session=${world.api.key}` }),
-    'a garbled one beside the session of an owner': () => ({
+    'a garbled one next to the session of an owner': () => ({
       ...users.owner.credentials,
       ...bearer('nonsense'),
     }),

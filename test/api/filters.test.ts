@@ -246,7 +246,7 @@ test('$contains finds long and hostile texts, also in a filter stored by an earl
     ['1', 1, false],
     [{ 1: 1 }, 1, false],
   ];
-  for (const form of ['new', 'old', 'mended']) {
+  for (const form of ['new', 'old', 'repaired']) {
     for (const [found, value, matches] of cases) {
       const filter = {
         $or: [{ 'data.at': { $contains: value } }, { 'data.never': true }],
@@ -263,7 +263,7 @@ test('$contains finds long and hostile texts, also in a filter stored by an earl
         );
         expect(await world.query(fast, [id])).toEqual([{ is_fast: false }]);
       }
-      if (form === 'mended') {
+      if (form === 'repaired') {
         await keepHouse(world, 'filters');
         expect(await world.query(fast, [id])).toEqual([{ is_fast: true }]);
       }

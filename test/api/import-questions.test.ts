@@ -80,7 +80,7 @@ describe('a file without a known date', () => {
     expect(await commissions()).toMatchObject([{ occurred_at: '2026-01-31T10:00:00.000Z' }]);
   });
 
-  test('uses the time of the import when told to, and reports it', async () => {
+  test('uses the time of the import on request, and reports it', async () => {
     const file = dated('Locking Date', '2026-01-31');
     const mapping = { 'Locking Date': 'ignore' };
     const { questions, guessed } = await preview(file, { ...COMMISSION, mapping });

@@ -32,7 +32,7 @@ afterAll(async () => {
     nobodyElse.slice(3),
   ]);
   await world.close();
-  expect(deliveries, 'another account was told').toEqual([]);
+  expect(deliveries, 'another account got an event').toEqual([]);
 });
 
 const get = async (path: string): Promise<Json> => (await api.get(path)).body;

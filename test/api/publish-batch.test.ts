@@ -265,7 +265,7 @@ describe('one bad event refuses the batch, and nothing is stored:', () => {
   });
 
   test.each([
-    ['a key that stands twice', '{"type":"a.b","data":{"a":1,"a":1}}', 'duplicate_key', 'events[1].data.a'],
+    ['a repeated key', '{"type":"a.b","data":{"a":1,"a":1}}', 'duplicate_key', 'events[1].data.a'],
     [
       'a rounded number outside of its data',
       '{"type":"a.b","data":{},"external_id":1e400}',

@@ -106,7 +106,7 @@ describe.concurrent("a receiver's request", () => {
   test.each([
     ['in seconds', () => '120', true],
     ['as a date', () => httpDate(121), true],
-    ['as a date without telling its own time', () => httpDate(121), false],
+    ['as a date in a response without Date', () => httpDate(121), false],
   ])('by Retry-After %s is a minimum, and applies to its other events too', (_, retryAfter, sendsDate) =>
     onStage({ settings: { DELIVERY_SCHEDULE: '0s 1s 1s' } }, async (stage) => {
       const [receiver, other] = [await stage.receiver(), await stage.receiver()];

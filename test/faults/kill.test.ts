@@ -117,8 +117,8 @@ describe('kill -9', () => {
     expect(await folder.query(IMBALANCES), when).toEqual([]);
     expect(await folder.query(MISSING_EVENTS), when).toEqual([]);
     const [lost] = await folder.query<{ lost: string[] | null }>(
-      `select array_agg(told) as lost from unnest('{${acknowledged.join(',')}}'::text[]) told
-       where not exists (select from commissions where external_id = told)`,
+      `select array_agg(acknowledged) as lost from unnest('{${acknowledged.join(',')}}'::text[]) acknowledged
+       where not exists (select from commissions where external_id = acknowledged)`,
     );
     expect(lost?.lost, `${when}: acknowledged commissions are not there`).toBeNull();
   }
@@ -184,7 +184,7 @@ describe('kill -9', () => {
         await lock.query('begin; lock table events in share mode');
       },
       moment: () =>
-        until('the operation wants to tell of itself', async () => {
+        until('the operation is about to publish its event', async () => {
           const waiting = `select 1 from pg_locks where not granted and relation = 'events'::regclass`;
           return (await lock?.query(waiting))?.rowCount;
         }),

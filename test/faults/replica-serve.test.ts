@@ -30,7 +30,7 @@ afterAll(async () => {
 
 /** Waits until the server reports this about the replica; returns the report. */
 const replica = (wanted: { is_used: boolean; problem: RegExp | null }) =>
-  until(`the replica to be told as ${JSON.stringify(wanted.is_used)}`, async () => {
+  until(`the replica to be reported as ${JSON.stringify(wanted.is_used)}`, async () => {
     const { replica } = (await server.api.get('/v2/system')).body;
     const isSo = wanted.problem === null ? replica.problem === null : wanted.problem.test(replica.problem);
     return isSo && replica.is_used === wanted.is_used ? replica : null;

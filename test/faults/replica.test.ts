@@ -126,7 +126,7 @@ test('a replica that does not replay is excluded and shows how far it is behind;
   expect((await other.get(LIST)).text).toBe(theirs.text);
   expect(answered()).toEqual({ primary: 2, replica: 0 });
   await untilExcluded(/^does not have what the primary has$/);
-  const status = await until('its lag to be told', async () => {
+  const status = await until('its lag to be reported', async () => {
     const { replica } = (await api.get('/v2/system')).body;
     return replica.lag_ms > 1000 && replica;
   });

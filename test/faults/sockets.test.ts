@@ -78,7 +78,7 @@ describe('the server releases a client that never closes', () => {
     ['that keeps back the body of a GET', () => request('GET', '/healthz', { 'content-length': '9' })],
     ['that keeps back a form', () => request('POST', '/sign-in', { 'content-length': '9' })],
     [
-      'that waits to be told to go on',
+      'that waits for 100 Continue',
       () => request('POST', '/v2/affiliates', { ...owned(), expect: '100-continue', 'content-length': '9' }),
     ],
     ['that asks for a tunnel', () => request('CONNECT', 'x:443')],
@@ -184,7 +184,7 @@ describe('with a limit of two hundred connections', () => {
     const proxied = await begin(98, '127.0.0.9');
     expect(await isAnswered(small.url, '127.0.0.9')).toBe(true);
     expect(held(proxied)).toHaveLength(98);
-    await until('the operator is told', () =>
+    await until('the operator is notified', () =>
       small.log.some(
         ({ msg, address }) => /MAX_CONNECTIONS_PER_ADDRESS/.test(String(msg)) && address === '127.0.0.2',
       ),

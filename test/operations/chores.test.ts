@@ -77,7 +77,7 @@ test('a chore that keeps failing is shown everywhere, reported once after an hou
     `update server_settings set value = (value::jsonb || jsonb_build_object('since', iso(now() - interval '61 minutes')))::text
      where key = 'failing chore ${NAME}'`,
   );
-  await failUntil('a lock', 'people to be told', async () => (await notices()).length > 0);
+  await failUntil('a lock', 'people to be notified', async () => (await notices()).length > 0);
   await failUntil(
     'another lock',
     'the next reason',

@@ -17,7 +17,7 @@ export interface Arena {
  */
 export const ARENAS: readonly Arena[] = [
   { name: 'two servers, 25 ms to the database', latencyMs: 25, servers: 2 },
-  { name: 'one server beside its database', latencyMs: 0, servers: 1 },
+  { name: 'one server next to its database', latencyMs: 0, servers: 1 },
 ];
 
 export interface Racers {
