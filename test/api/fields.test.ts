@@ -19,7 +19,7 @@ const world = useWorld();
 /** An account of its own for each test. */
 const api = useAccount(world);
 const machine = useMachine();
-const { ask, say } = commandsOf(world, api, machine);
+const { runJson, runText } = commandsOf(world, api, machine);
 
 const FORMS: Readonly<Record<string, FormFields>> = { affiliates: AFFILIATE_FIELDS };
 
@@ -142,9 +142,9 @@ describe.each(Object.entries(RESOURCES))('the fields of %s', (name, resource) =>
       const options = given.flatMap(({ name: field, example }) =>
         optionOf(FORMS[name]?.[field], field, example),
       );
-      const made = await ask(...command.words, ...options);
+      const made = await runJson(...command.words, ...options);
       expect(made).toMatchObject(examplesOf(given));
-      const shown = await say(command.words[0] ?? '', 'show', String(made.id));
+      const shown = await runText(command.words[0] ?? '', 'show', String(made.id));
       expect(textsIn(given).filter((text) => !shown.includes(text))).toEqual([]);
     });
   }
