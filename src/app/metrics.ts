@@ -30,7 +30,7 @@ export interface Metrics {
 export async function startMetrics(platform: Platform): Promise<Metrics | undefined> {
   const { config, db, log } = platform;
   const { host, port } = config.metrics;
-  if (port === null) return undefined;
+  if (port === undefined) return undefined;
   // loaded here, so that it costs nothing where it is not wanted
   const prometheus = await import('prom-client');
   const registry = new prometheus.Registry();
@@ -92,8 +92,8 @@ function readingsOf(
   let failingBefore: readonly string[] = [];
   const backlog = createBacklog(db);
   set('build', 1, { version: programVersion() });
-  const { schedule } = config.backup;
-  if (schedule) set('backupInterval', schedule.everyMs / 1000);
+  const { everyMs } = config.backup;
+  if (everyMs !== undefined) set('backupInterval', everyMs / 1000);
   return async () => {
     for (const { name: pool, size, open, idle, waiting, waits } of db.pools()) {
       set('poolSize', size, { pool });

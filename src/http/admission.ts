@@ -9,8 +9,8 @@ import { instrumentsOf } from '../metrics/instruments.ts';
 export interface AdmissionLimits {
   /** All together; Infinity = no limit. */
   readonly connections: number;
-  /** From one address, or from one network of 64 bits in IPv6; null = half of all. */
-  readonly perAddress: number | null;
+  /** From one address, or from one network of 64 bits in IPv6; undefined = half of all. */
+  readonly perAddress: number | undefined;
   /** Networks of proxies, in CIDR notation: they bring the connections of many, and have no limit of their own. */
   readonly trustedProxies: readonly string[];
 }

@@ -23,7 +23,7 @@ export function connectionsFor(
   { http, databasePoolSize, delivery }: Config,
   { isPublic, delivers, log }: Purpose,
 ): number {
-  if (http.connections !== null || !isPublic) return http.connections ?? Number.POSITIVE_INFINITY;
+  if (http.connections !== undefined || !isPublic) return http.connections ?? Number.POSITIVE_INFINITY;
   const files = openFileLimit();
   // a connection to a receiver is kept for the next attempt while another one is opened
   const deliveries = delivers ? 2 * delivery.concurrency : 0;

@@ -29,7 +29,7 @@ function gateOf(limits: RateLimits) {
 }
 
 test('a minute of requests is admitted at once, then one each time that another is due', () => {
-  const { admitted, send, pass } = gateOf({ account: null, key: 6 });
+  const { admitted, send, pass } = gateOf({ account: undefined, key: 6 });
   expect(admitted(10)).toBe(6);
   pass(9 * SECOND);
   expect(send('a')).toEqual({
@@ -62,7 +62,7 @@ test('keys of an account share its limit, other accounts have their own, and the
 });
 
 test('without limits nothing is counted or told', () => {
-  const { send, admitted } = gateOf({ account: null, key: null });
+  const { send, admitted } = gateOf({ account: undefined, key: undefined });
   expect(send('a')).toEqual({ admitted: true });
   expect(admitted(1000)).toBe(1000);
 });

@@ -1,10 +1,10 @@
 import type { Principal } from '../contract/route.ts';
 import { fail } from '../kernel/errors.ts';
 
-/** Requests per minute of an account, and of one key, application, user or portal in it; null = no limit. */
+/** Requests per minute of an account, and of one key, application, user or portal in it; undefined = no limit. */
 export interface RateLimits {
-  readonly account: number | null;
-  readonly key: number | null;
+  readonly account: number | undefined;
+  readonly key: number | undefined;
 }
 
 /** Takes note of a request. Returns the headers that tell what is left. Throws `rate_limited`. */
@@ -32,7 +32,7 @@ export function rateGate(
     // an application has the same id in every account that let it in
     { name: 'key', most: key, of: ({ account, id }: Principal) => `${account} ${id}` },
   ].flatMap(({ most, ...limit }) =>
-    most === null ? [] : [{ ...limit, most, buckets: createBuckets(most, now) }],
+    most === undefined ? [] : [{ ...limit, most, buckets: createBuckets(most, now) }],
   );
   return (principal) => {
     if (limits.length === 0 || principal.kind === 'operator') return {};

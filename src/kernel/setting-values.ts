@@ -1,6 +1,40 @@
 import { isNetwork } from './addresses.ts';
+import type { MailServer } from './mail-server.ts';
 
-/* How the texts of settings are read: undefined = the text breaks the rule. */
+/** A setting: an environment variable, and the type of its value by what `read` returns. */
+export interface Setting {
+  readonly name: string;
+  readonly meaning: string;
+  /** Read when the variable is not set; without it the value is then undefined. */
+  readonly fallback?: string;
+  readonly secret?: true;
+  /** The value, or undefined when the text breaks the rule. */
+  read(text: string): SettingValue | undefined;
+  readonly rule: string;
+}
+
+type SettingValue = string | number | boolean | null | readonly string[] | readonly number[] | MailServer;
+
+export interface SettingGroup {
+  readonly [key: string]: Setting | SettingGroup;
+}
+
+/** The values of a group of settings. */
+export type ValuesOf<Group> = {
+  readonly [Key in keyof Group]: Group[Key] extends Setting ? ValueOf<Group[Key]> : ValuesOf<Group[Key]>;
+};
+type ValueOf<Row extends Setting> =
+  | Exclude<ReturnType<Row['read']>, undefined>
+  | (Row extends { readonly fallback: string } ? never : undefined);
+
+/** Whether a member of a group is a setting, not a group. */
+export const isSetting = (node: Setting | SettingGroup): node is Setting => typeof node.read === 'function';
+
+/** The rows of a group and of the groups in it. */
+export const settingsIn = (group: SettingGroup): Setting[] =>
+  Object.values(group).flatMap((node) => (isSetting(node) ? [node] : settingsIn(node)));
+
+/* Readers of settings: they return undefined when the text breaks the rule. */
 
 /** A whole number in these bounds. */
 export const integer = (from: number, to: number) => (text: string) =>
@@ -29,9 +63,9 @@ export function interval(text: string): number | undefined {
   return ms > 0 && ms <= LONGEST_INTERVAL_MS ? ms : undefined;
 }
 
-/** A number of days from `least` on, or off. */
+/** A number of days, at least `least`; null = off. */
 export const daysFrom = (least: number) => ({
-  read: (text: string) => (text === 'off' ? 'off' : integer(least, 36_500)(text)),
+  read: (text: string) => (text === 'off' ? null : integer(least, 36_500)(text)),
   rule: `a number of days from ${least} to 36500, or off`,
 });
 
@@ -47,4 +81,18 @@ export function hosts(text: string): string[] | undefined {
   return read.every((host) => /^[\w:-]+(\.[\w-]+)*$/.test(host))
     ? read.map((host) => host.toLowerCase())
     : undefined;
+}
+
+/** An http(s) URL without credentials, query, fragment and trailing slash; undefined when the text is none. */
+export function origin(text: string): string | undefined {
+  if (!URL.canParse(text)) return undefined;
+  const url = new URL(text);
+  const plain = /^https?:$/.test(url.protocol) && !url.username && !url.password && !url.search && !url.hash;
+  return plain ? text.replace(/(?<!\/)\/+$/, '') : undefined;
+}
+
+/** The same without a path: OAuth metadata and cookies belong to the root of an origin. */
+export function rootOrigin(text: string): string | undefined {
+  const read = origin(text);
+  return read !== undefined && new URL(read).pathname === '/' ? read : undefined;
 }

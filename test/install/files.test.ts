@@ -4,7 +4,7 @@ import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { SETTINGS } from '../../src/kernel/settings.ts';
+import { SETTING_LIST } from '../../src/kernel/settings.ts';
 import { ROOT } from '../cli/support.ts';
 import { certificateFor } from '../support/certificate.ts';
 import { plainEnvironment } from '../support/environment.ts';
@@ -14,7 +14,7 @@ const CHART = join(ROOT, 'operations/chart');
 const tools = createRequire(join(ROOT, 'test/tools/package.json'));
 const hasTools = existsSync(join(ROOT, 'test/tools/node_modules/dockerfile-utils'));
 const version = (JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as { version: string }).version;
-const names = new Set(SETTINGS.map(({ name }) => name));
+const names = new Set(SETTING_LIST.map(({ name }) => name));
 const isSetting = (name: string) => names.has(name) || names.has(name.replace(/_FILE$/, ''));
 
 // biome-ignore lint/suspicious/noExplicitAny: files of every shape
@@ -180,7 +180,9 @@ test('the chart has this version, and its schema has the settings', () => {
   expect(chart).toContain(`\nappVersion: ${version}\n`);
   const schema = JSON.parse(readFileSync(join(CHART, 'values.schema.json'), 'utf8'));
   const own = ['HOST', 'PORT', 'DATA_DIR', 'METRICS_HOST', 'METRICS_PORT', 'DELIVERY_WORKER'];
-  const free = SETTINGS.filter(({ name, secret }) => !secret && !own.includes(name)).map(({ name }) => name);
+  const free = SETTING_LIST.filter(({ name, secret }) => !secret && !own.includes(name)).map(
+    ({ name }) => name,
+  );
   expect(schema.properties.settings.propertyNames.enum.toSorted()).toEqual(free.toSorted());
 });
 

@@ -19,7 +19,7 @@ afterEach(async () => {
 function send(url: string, authority?: string) {
   const server = mailServerOf(url);
   if (!server) throw new Error(`${url} is no SMTP_URL`);
-  return createMailer({ ...server, from: 'pay@example.com' }, authority).send(TO, MAIL, 'id-1');
+  return createMailer(server, 'pay@example.com', authority).send(TO, MAIL, 'id-1');
 }
 
 type Options = Parameters<typeof startMailReceiver>[0];

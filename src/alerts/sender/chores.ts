@@ -26,8 +26,8 @@ interface Options {
 
 /** The chores of alerts. E-mail and channels are sent independently. */
 export function alertChores(options: Options): Chore[] {
-  const { mail } = options.config;
-  const mailer = mail && createMailer(mail);
+  const { server, from } = options.config.mail;
+  const mailer = server && from && createMailer(server, from);
   return [
     { name: 'endpoint alerts', everyMs: 30 * SECOND_MS, slice: notifyOfEndpoints },
     { name: 'certificate alerts', everyMs: 10 * MINUTE_MS, slice: notifyOfCertificates },

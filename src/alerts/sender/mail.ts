@@ -1,5 +1,5 @@
 import type { Transporter } from 'nodemailer';
-import type { MailConfig } from '../../kernel/config.ts';
+import type { MailServer } from '../../kernel/mail-server.ts';
 import type { Mail } from './compose.ts';
 
 /** The result of sending a message; null = accepted. */
@@ -14,9 +14,10 @@ export interface Mailer {
 const STEP_MS = 10_000;
 const LIMIT_MS = 40_000;
 
-/** Creates a mailer. `authorities` are PEM certificates to trust instead of Node's. */
+/** Creates a mailer; `from` is an address, or a name with one. `authorities` are PEM certificates to trust instead of Node's. */
 export function createMailer(
-  { host, port, isTls, needsTls, user, password, from }: MailConfig,
+  { host, port, isTls, needsTls, user, password }: MailServer,
+  from: string,
   authorities?: string,
 ): Mailer {
   let transport: Transporter | undefined;

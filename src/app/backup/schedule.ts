@@ -5,7 +5,7 @@ import { aloneAt, type BackupState, noteFailedBackup, readBackups } from '../../
 import type { Chore } from '../../db/chores.ts';
 import { readNow } from '../../db/clock.ts';
 import type { Database } from '../../db/connect.ts';
-import { type BackupSchedule, type Config, environmentOfCommand } from '../../kernel/config.ts';
+import { type Config, environmentOfCommand } from '../../kernel/config.ts';
 import { programPath } from '../../kernel/installation.ts';
 import { notify } from '../../notices/notices.ts';
 import { firstAccount } from '../../people/accounts/service.ts';
@@ -18,20 +18,20 @@ const LOOK_MS = 10_000;
 const TRY_AGAIN_MS = 10 * MINUTE_MS;
 const NAME = 'backups';
 
-/** What came of a scheduled backup: null = none is due, or another process makes it. */
+/** The result of a scheduled backup; null = none is due, or another process makes it. */
 export type ScheduledBackup = (SavedBackup & { readonly deleted: readonly string[] }) | null;
 
-/** The chore that makes backups by the settings; none when they name no schedule. */
+/** The chore that makes scheduled backups; none without BACKUP_EVERY. */
 export function backupChores({ db, log, config }: { db: Database; log: Logger; config: Config }): Chore[] {
-  const { schedule } = config.backup;
-  if (schedule === null) return [];
+  const { everyMs } = config.backup;
+  if (everyMs === undefined) return [];
   const run = async () => {
-    if (isDue(await readBackups(db.reader), schedule)) await runCommand(config, log);
+    if (isDue(await readBackups(db.reader), everyMs)) await runCommand(config, log);
   };
   return [{ name: NAME, everyMs: LOOK_MS, run }];
 }
 
-function isDue({ age_s, failure_age_s }: BackupState, { everyMs }: BackupSchedule): boolean {
+function isDue({ age_s, failure_age_s }: BackupState, everyMs: number): boolean {
   if (failure_age_s !== null && failure_age_s * 1000 < Math.min(everyMs, TRY_AGAIN_MS)) return false;
   return age_s === null || age_s * 1000 >= everyMs;
 }
@@ -63,22 +63,23 @@ export function scheduledBackup(
   { db, config }: { db: Database; config: Config },
   begun: (partial: string) => void,
 ): Promise<ScheduledBackup> {
-  const { schedule, passphrase, recipient } = config.backup;
-  if (schedule === null) throw new BackupError('BACKUP_EVERY is not set: name a file or a folder');
+  const { everyMs, folder, keep, passphrase, recipient } = config.backup;
+  if (everyMs === undefined || folder === undefined)
+    throw new BackupError('BACKUP_EVERY is not set: name a file or a folder');
   return aloneAt(db, NAME, async () => {
     const state = await readBackups(db.reader);
-    if (!isDue(state, schedule)) return null;
+    if (!isDue(state, everyMs)) return null;
     try {
       const { saveBackup } = await import('./save.ts'); // a server runs this as another process
       const lock = { passphrase, recipient };
-      const saved = await saveBackup({ db, target: `${schedule.folder}/`, lock, begun });
-      const deleted = await deleteOld(schedule.folder, schedule.keep, await readNow(db.reader));
+      const saved = await saveBackup({ db, target: `${folder}/`, lock, begun });
+      const deleted = await deleteOld(folder, keep, await readNow(db.reader));
       return { ...saved, deleted };
     } catch (error) {
       const { message } = error as Error;
       await db.transaction(async (tx) => {
         await noteFailedBackup(tx, message);
-        // of failures in a row people are told once
+        // the first of several failures in a row sends an alert
         if (state.failure !== null) return;
         const account = await firstAccount(tx);
         await notify(tx, [{ account, kind: 'backup_failed', subject: null, data: { message } }]);

@@ -252,12 +252,12 @@ function checkLog({ logBegins, clockAheadMs, retentionBehindMs }: Inspection, da
   return [check('webhook log', verdict(!isOld, 'warning'), detail), ...checks];
 }
 
-function checkBackups(state: Inspection['backups'], { schedule }: Config['backup']): Check {
+function checkBackups(state: Inspection['backups'], { everyMs }: Config['backup']): Check {
   const name = 'backups';
   if (state?.failure) return check(name, 'failed', `the last one failed: ${state.failure.message}`);
   if (!state?.last) return check(name, 'skipped', 'none was made yet: see payhook backup --help');
   const hours = Math.floor((state.age_s ?? 0) / 3600);
-  const isLate = schedule !== null && (state.age_s ?? 0) * 1000 > 2 * schedule.everyMs;
+  const isLate = everyMs !== undefined && (state.age_s ?? 0) * 1000 > 2 * everyMs;
   const detail = `the last one is ${hours} hours old: ${state.last.file}`;
   return isLate
     ? check(
@@ -268,10 +268,10 @@ function checkBackups(state: Inspection['backups'], { schedule }: Config['backup
     : check(name, 'ok', detail);
 }
 
-function checkAlerts(state: Inspection['alerts'], mail: Config['mail']): Check {
+function checkAlerts(state: Inspection['alerts'], { server }: Config['mail']): Check {
   const name = 'alerts';
   if (state === null) return check(name, 'skipped', 'not there yet: the first start makes them');
-  const way = mail === null ? 'no e-mail is sent: SMTP_URL is not set' : `e-mail goes out by ${mail.host}`;
+  const way = server ? `e-mail goes out by ${server.host}` : 'no e-mail is sent: SMTP_URL is not set';
   if (state.failed_count === 0) return check(name, 'ok', `${way}; ${state.waiting_count} wait`);
   return check(
     name,

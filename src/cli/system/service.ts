@@ -198,7 +198,7 @@ function settings(): Config {
 
 /** What the unit depends on: folders outside its own, and how long the server may take to stop. */
 function needsOf({ dataDir, backup, shutdownDelayMs }: Config): { writes: string[]; stopSeconds: number } {
-  const folders = [dataDir, ...(backup.schedule === null ? [] : [backup.schedule.folder])];
+  const folders = [dataDir, ...(backup.folder === undefined ? [] : [backup.folder])];
   const isOutside = (folder: string) => relative(SERVICE.state, folder).startsWith('..');
   const longest = 20 + 5;
   return {
