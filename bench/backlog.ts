@@ -1,4 +1,5 @@
-import { connect, type Database } from '../src/db/connect.ts';
+import { connect } from '../src/db/connect.ts';
+import type { Database } from '../src/db/database.ts';
 import { claim } from '../src/webhooks/engine/claim.ts';
 import { AREA, drainQueue, noCost } from './deliveries.ts';
 import { count, duration, type Group, interleaved, median, noGoal, type Result, seconds } from './measure.ts';

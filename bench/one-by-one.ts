@@ -3,7 +3,8 @@
  * if requests did not share one. Run as a process of its own with DATA_DIR, where a server runs already, and PORT.
  */
 import { Type } from 'typebox';
-import { openPlatform, serve } from '../src/app/platform.ts';
+import { openPlatform } from '../src/app/platform.ts';
+import { serve } from '../src/app/serve.ts';
 import { created, type Route, writeRoute } from '../src/contract/route.ts';
 import { ROUTES } from '../src/http/routes.ts';
 import { readConfig } from '../src/kernel/config.ts';

@@ -5,7 +5,7 @@ import sql from 'sql-template-tag';
 import { request } from 'undici';
 import { CODINGS } from '../src/contract/codings.ts';
 import { parseList } from '../src/contract/lists.ts';
-import type { Reader } from '../src/db/connect.ts';
+import type { Reader } from '../src/db/database.ts';
 import { readPayout } from '../src/money/ledger/payouts.ts';
 import { listPayouts, payoutList } from '../src/money/payouts/lists.ts';
 import { load } from './load.ts';

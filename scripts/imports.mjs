@@ -1,5 +1,5 @@
-// Checks all imports, type imports included, against rooms.mjs, and proves that there are no cycles of rooms or files.
-// Prints every import that breaks a rule.
+// Checks all imports of src and dashboard, type imports included, against rooms.mjs, and proves that there are no cycles of rooms
+// or files. Prints every import that breaks a rule.
 import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -72,14 +72,13 @@ for (const file of files) {
   }
   const from = roomOf(file);
   if (!rooms.has(from)) problems.push(`${file}: scripts/rooms.mjs has no line for src/${from}`);
-  const targets = new Set();
   for (const [statement, specifier, imported] of code.matchAll(
     /(?:import|export)[^;]*?from\s*'(\.[^']+)'|import\('(\.[^']+)'\)/g,
   )) {
     const target = relative(root, join(root, dirname(file), specifier ?? imported));
     const to = roomOf(target);
     const isType = /^(import|export) type\b/.test(statement);
-    if (!isType) targets.add(target);
+    link(fileGraph, file, target);
     link(roomGraphs.inner, from, to);
     link(roomGraphs.outer, outer(from), outer(to));
     if (!mayKnow(from, to)) problems.push(`${file} may not import ${target}: ${from} does not know ${to}`);
@@ -87,23 +86,21 @@ for (const file of files) {
       problems.push(`${file} may not import ${target}: another noun is used through its service`);
     }
   }
-  fileGraph.set(file, targets);
 }
 
-function refuseCircles(graph, what) {
+function refuseCycles(graph, what) {
   const done = new Set();
   const walk = (node, path) => {
     const start = path.indexOf(node);
-    if (start >= 0) problems.push(`a circle of ${what}: ${[...path.slice(start), node].join(' -> ')}`);
+    if (start >= 0) problems.push(`a cycle of ${what}: ${[...path.slice(start), node].join(' -> ')}`);
     if (start >= 0 || done.has(node)) return;
     for (const next of graph.get(node) ?? []) walk(next, [...path, node]);
     done.add(node);
   };
   for (const node of graph.keys()) walk(node, []);
 }
-refuseCircles(fileGraph, 'files');
-refuseCircles(roomGraphs.outer, 'rooms');
-refuseCircles(roomGraphs.inner, 'rooms');
+refuseCycles(roomGraphs.outer, 'rooms');
+refuseCycles(roomGraphs.inner, 'rooms');
 
 for (const [room, , knows] of ROOMS) {
   for (const known of knows) {
@@ -141,8 +138,10 @@ for (const file of dashboard.filter((name) => name !== 'dashboard/vite.config.ts
           ? dashboardRooms.get(room)?.has(to) && !(room === 'screens' && to === 'screens' && noun !== toNoun)
           : PACKAGES.test(target);
     if (!isAllowed) problems.push(`${file} may not import ${target}`);
+    if (target.startsWith('dashboard/')) link(fileGraph, file, target);
   }
 }
+refuseCycles(fileGraph, 'files');
 
 if (problems.length > 0) {
   console.error([...new Set(problems)].join('\n'));

@@ -2,7 +2,7 @@ import type { Me } from '../../src/client/api.ts';
 import { leave } from '../data/leave.ts';
 import { clock, theme } from '../data/preferences.ts';
 import { common } from '../texts/common.ts';
-import type { Found } from './commands.tsx';
+import type { Found } from './found.ts';
 
 const texts = common.commands.actions;
 

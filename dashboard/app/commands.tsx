@@ -1,24 +1,13 @@
 import { useRouter, useRouterState } from '@tanstack/react-router';
 import { type KeyboardEvent, useEffect, useId, useState } from 'react';
 import { useMe } from '../data/me.ts';
-import { Icon, type IconName } from '../parts/icon.tsx';
+import { Icon } from '../parts/icon.tsx';
 import { Dialog } from '../parts/overlay.tsx';
 import { common } from '../texts/common.ts';
 import { actionsAt } from './actions.ts';
 import { findRecords } from './find.ts';
+import type { Found } from './found.ts';
 import { ENTRIES } from './navigation.ts';
-
-/** An entry of the command menu. */
-export interface Found {
-  readonly key: string;
-  readonly title: string;
-  readonly detail?: string;
-  readonly icon: IconName;
-  /** A path of the dashboard, with its search parameters. */
-  readonly to?: string;
-  /** What it does, if it is not a link. */
-  readonly run?: () => void;
-}
 
 const SCREENS: readonly Found[] = ENTRIES.map(({ to, title, icon }) => ({
   key: to,

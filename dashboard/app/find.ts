@@ -6,7 +6,7 @@ import { money } from '../parts/format.ts';
 import { commissions } from '../texts/commissions.ts';
 import { payouts } from '../texts/payouts.ts';
 import { webhooks } from '../texts/webhooks.ts';
-import type { Found } from './commands.tsx';
+import type { Found } from './found.ts';
 
 type Finder = (text: string, signal: AbortSignal) => Promise<readonly Found[]>;
 

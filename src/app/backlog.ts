@@ -1,4 +1,4 @@
-import type { Database } from '../db/connect.ts';
+import type { Database } from '../db/database.ts';
 import { type Figures, readFigures } from '../people/system/figures.ts';
 
 /** The statement is asked no more often than this, whoever reads the figures. */

@@ -1,5 +1,5 @@
 import { statfs } from 'node:fs/promises';
-import type { Database } from '../db/connect.ts';
+import type { Database } from '../db/database.ts';
 import { databaseFault } from '../db/faults.ts';
 import { hasPartitionsAhead } from '../db/partitions.ts';
 import { workNobodyClaims } from '../webhooks/engine/idle.ts';

@@ -1,5 +1,5 @@
 import type { FailingChore } from '../db/chores.ts';
-import type { Tx } from '../db/connect.ts';
+import type { Tx } from '../db/database.ts';
 import { notify } from '../notices/notices.ts';
 import { firstAccount } from '../people/accounts/service.ts';
 

@@ -2,7 +2,7 @@ import type { Logger } from 'pino';
 import { alertChores } from '../alerts/sender/chores.ts';
 import { type Chore, type ChoreName, type Slice, untilDone } from '../db/chores.ts';
 import { noteLatestTime, readLatestTime } from '../db/clock.ts';
-import type { Database, Tx } from '../db/connect.ts';
+import type { Database, Tx } from '../db/database.ts';
 import { makePartitions, needsPartitions } from '../db/partitions.ts';
 import { forgetOldReplies, keyPlainDigests, redateReplies } from '../http/idempotency.ts';
 import { endUndo } from '../money/imports/retention.ts';

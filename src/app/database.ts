@@ -1,7 +1,8 @@
 import { existsSync, mkdirSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type { Logger } from 'pino';
-import type { ConnectionTarget, Database, Tx } from '../db/connect.ts';
+import type { ConnectionTarget } from '../db/connect.ts';
+import type { Database, Tx } from '../db/database.ts';
 import { type EmbeddedDatabase, openEmbedded, type Purpose } from '../db/embedded/open.ts';
 import { requireTrusted } from '../db/embedded/trust.ts';
 import { makePartitions } from '../db/partitions.ts';

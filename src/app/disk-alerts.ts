@@ -1,5 +1,5 @@
 import type { Chore } from '../db/chores.ts';
-import type { Tx } from '../db/connect.ts';
+import type { Tx } from '../db/database.ts';
 import { deleteSetting, readSetting, writeNewSetting } from '../db/settings.ts';
 import { notify } from '../notices/notices.ts';
 import { firstAccount } from '../people/accounts/service.ts';

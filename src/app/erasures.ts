@@ -1,5 +1,5 @@
 import { SLICE_ROWS } from '../db/chores.ts';
-import type { Tx } from '../db/connect.ts';
+import type { Tx } from '../db/database.ts';
 import { nextErasure, noteErasureStep, type OpenErasure } from '../db/erasures.ts';
 import { type Patterns, patternsOf } from '../db/person.ts';
 import { eraseFromReplies } from '../http/idempotency.ts';

@@ -4,7 +4,7 @@ import { mkdir, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import type { Database, Snapshot } from '../db/connect.ts';
+import type { Database, Snapshot } from '../db/database.ts';
 import { copyOfLines, type Lines, linesOf } from '../db/json-lines.ts';
 import { snapshotFacts } from '../db/saved-tables.ts';
 import { type AccountId, idOf } from '../kernel/ids.ts';

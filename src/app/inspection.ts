@@ -1,9 +1,10 @@
 import { type FailingChore, failingChores } from '../db/chores.ts';
-import { type Database, mostConnections } from '../db/connect.ts';
+import { mostConnections } from '../db/connect.ts';
+import type { Database, ReplicaState } from '../db/database.ts';
 import { openEmbedded } from '../db/embedded/open.ts';
 import { type Horizon, readHorizon } from '../db/horizon.ts';
 import { type DatabaseFacts, inspect } from '../db/inspect.ts';
-import { connectReplicated, type ReplicaState } from '../db/replica.ts';
+import { connectReplicated } from '../db/replica.ts';
 import { harmfulSettings } from '../db/server-settings.ts';
 import { probeWriting } from '../db/settings.ts';
 import { findLargeTables, type LargeTable } from '../db/table-sizes.ts';

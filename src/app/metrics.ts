@@ -1,5 +1,5 @@
 import type { Registry } from 'prom-client';
-import type { ReplicaState } from '../db/replica.ts';
+import type { ReplicaState } from '../db/database.ts';
 import { programVersion } from '../kernel/version.ts';
 import { type GaugeName, INSTRUMENTS, type Instruments, measure } from '../metrics/instruments.ts';
 import { createBacklog } from './backlog.ts';

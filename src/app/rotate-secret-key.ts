@@ -1,6 +1,6 @@
 import { setTimeout } from 'node:timers/promises';
 import { hasStaleAlerts, resealAlerts } from '../alerts/sender/sealed.ts';
-import type { Reader, Tx } from '../db/connect.ts';
+import type { Reader, Tx } from '../db/database.ts';
 import { lockStarts } from '../db/migrate.ts';
 import {
   beginRotation,

@@ -1,4 +1,4 @@
-// The program of the threads that app/platform starts: it exports each task under its name. The code of a task is loaded when it
+// The program of the threads that app/serve starts: it exports each task under its name. The code of a task is loaded when it
 // is first needed.
 import { BAD_LINES, PLAN, READ } from '../money/imports/tasks.ts';
 import { MAKE_STATEMENT } from '../money/reports/tasks.ts';

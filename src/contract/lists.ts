@@ -1,5 +1,5 @@
 import sql, { empty, join, raw, type Sql } from 'sql-template-tag';
-import { oneRow, type Reader } from '../db/connect.ts';
+import { oneRow, type Reader } from '../db/database.ts';
 import { fail } from '../kernel/errors.ts';
 import { type AccountId, type IdPrefix, uuidOf } from '../kernel/ids.ts';
 import { fromJson, type Json } from '../kernel/json.ts';
@@ -16,7 +16,15 @@ import {
   type Span,
 } from '../kernel/time.ts';
 import { type Cursor, isBehind, readCursor, writeCursor } from './cursors.ts';
-import { FAR, fromNearerEnd, fromStart, offsetOf, type PageCut, rowsOf } from './page-cuts.ts';
+import {
+  FAR,
+  fromNearerEnd,
+  fromStart,
+  offsetOf,
+  type PageCut,
+  type PageQuery,
+  rowsOf,
+} from './page-cuts.ts';
 import type { Columns } from './records.ts';
 import type { List } from './schemas.ts';
 
@@ -54,17 +62,9 @@ export interface ListDefinition {
 }
 
 /** A checked list request. */
-export interface ListQuery {
-  readonly page: string;
-  readonly perPage: number;
+export interface ListQuery extends PageQuery {
   readonly order: Sql;
-  /** The field as requested, `-` in front for descending. */
-  readonly sort: string;
   readonly operation: string;
-  /** What rows are ordered by, the tie-breaker last. A cursor holds their values. */
-  readonly columns: readonly string[];
-  /** The key of the cursor, and the condition of rows after it; null = no cursor. */
-  readonly after: { readonly key: Cursor['key']; readonly condition: Sql } | null;
   readonly conditions: readonly Sql[];
   /** Where counting rows one by one may stop; null = the total is exact. */
   readonly maxTotal: number | null;

@@ -1,5 +1,5 @@
 import sql, { raw, type Sql } from 'sql-template-tag';
-import type { ListQuery } from './lists.ts';
+import type { Cursor } from './cursors.ts';
 
 /** How a page is cut out of ordered rows, counted from one of their ends. */
 export interface PageCut {
@@ -15,7 +15,17 @@ export interface PageCut {
   readonly page: Sql;
 }
 
-type Paged = Pick<ListQuery, 'page' | 'perPage' | 'after' | 'columns' | 'sort'>;
+/** A checked request for a page. */
+export interface PageQuery {
+  readonly page: string;
+  readonly perPage: number;
+  /** The field as requested, `-` in front for descending. */
+  readonly sort: string;
+  /** What rows are ordered by, the tie-breaker last. A cursor holds their values. */
+  readonly columns: readonly string[];
+  /** The key of the cursor, and the condition of rows after it; null = no cursor. */
+  readonly after: { readonly key: Cursor['key']; readonly condition: Sql } | null;
+}
 
 /** Rows before a page that are worth asking whether its other end is nearer. */
 export const FAR = 1000n;
@@ -24,7 +34,7 @@ export const FAR = 1000n;
  * How many rows come before the page, after the cursor if there is one; at most what int8 holds with room for a
  * page.
  */
-export function offsetOf(list: Pick<ListQuery, 'page' | 'perPage' | 'after'>): bigint {
+export function offsetOf(list: Pick<PageQuery, 'page' | 'perPage' | 'after'>): bigint {
   if (list.after !== null) return 0n;
   const offset = (BigInt(list.page) - 1n) * BigInt(list.perPage);
   const beyond = 2n ** 62n;
@@ -32,10 +42,10 @@ export function offsetOf(list: Pick<ListQuery, 'page' | 'perPage' | 'after'>): b
 }
 
 /** How many rows are read for a page: one more tells whether there is a next page. */
-export const rowsOf = ({ perPage }: Pick<ListQuery, 'perPage'>): bigint => BigInt(perPage) + 1n;
+export const rowsOf = ({ perPage }: Pick<PageQuery, 'perPage'>): bigint => BigInt(perPage) + 1n;
 
 /** The page counted from the first row. */
-export function fromStart(list: Paged, after: Sql): PageCut {
+export function fromStart(list: PageQuery, after: Sql): PageCut {
   const [offset, limit] = [offsetOf(list), rowsOf(list)];
   const isDescending = list.sort.startsWith('-');
   const order = orderOf(list, isDescending);
@@ -50,7 +60,7 @@ export function fromStart(list: Paged, after: Sql): PageCut {
 }
 
 /** The same rows counted from the last one, in the opposite order. Needs the CTE `total`. */
-function fromEnd(list: Paged): PageCut {
+function fromEnd(list: PageQuery): PageCut {
   const [offset, limit] = [offsetOf(list), rowsOf(list)];
   const isDescending = !list.sort.startsWith('-');
   const order = orderOf(list, isDescending);
@@ -65,7 +75,7 @@ function fromEnd(list: Paged): PageCut {
 }
 
 /** The query of a page without a cursor that is found from the end of the list that is nearer. */
-export function fromNearerEnd(list: Paged, find: (cut: PageCut) => Sql): Sql {
+export function fromNearerEnd(list: PageQuery, find: (cut: PageCut) => Sql): Sql {
   const isFirstHalf = sql`${offsetOf(list)}::int8 <= (select n from total) / 2`;
   return sql`
     select * from (${find(fromStart(list, sql`true`))}) first_half where ${isFirstHalf}
@@ -73,5 +83,5 @@ export function fromNearerEnd(list: Paged, find: (cut: PageCut) => Sql): Sql {
     select * from (${find(fromEnd(list))}) second_half where not (${isFirstHalf})`;
 }
 
-const orderOf = ({ columns }: Paged, isDescending: boolean): Sql =>
+const orderOf = ({ columns }: PageQuery, isDescending: boolean): Sql =>
   raw(columns.map((column) => `${column} ${isDescending ? 'desc' : 'asc'}`).join(', '));

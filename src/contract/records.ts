@@ -1,6 +1,6 @@
 import sql, { join, raw, type Sql } from 'sql-template-tag';
 import type { Static, TObject } from 'typebox';
-import { maybeRow, oneRow, type Reader } from '../db/connect.ts';
+import { maybeRow, oneRow, type Reader } from '../db/database.ts';
 import type { Json } from '../kernel/json.ts';
 
 declare const record: unique symbol;

@@ -1,6 +1,6 @@
 import type { Readable } from 'node:stream';
 import type { Static, TObject, TSchema } from 'typebox';
-import type { Database, Reader, Tx } from '../db/connect.ts';
+import type { Database, Reader, Tx } from '../db/database.ts';
 import type { AddressRules } from '../kernel/addresses.ts';
 import type { Author } from '../kernel/author.ts';
 import type { Failure, ReasonName } from '../kernel/errors.ts';

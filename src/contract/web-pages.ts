@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Logger } from 'pino';
-import type { Database } from '../db/connect.ts';
+import type { Database } from '../db/database.ts';
 import type { Principal } from './route.ts';
 
 /** A signed-in user, and the token that forms carry against requests from other sites. */

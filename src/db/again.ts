@@ -1,4 +1,4 @@
-import type { Tx } from './connect.ts';
+import type { Tx } from './database.ts';
 import { endedForLocks, missesPartition } from './faults.ts';
 
 /**

@@ -1,5 +1,5 @@
 import sql, { type Sql } from 'sql-template-tag';
-import { type Database, oneRow, type Reader, rows, type Tx } from './connect.ts';
+import { type Database, oneRow, type Reader, rows, type Tx } from './database.ts';
 import { LOCKS, shareLock, tryLock } from './locks.ts';
 import { writeSetting } from './settings.ts';
 

@@ -1,5 +1,5 @@
 import sql, { raw } from 'sql-template-tag';
-import { rows, type Tx } from './connect.ts';
+import { rows, type Tx } from './database.ts';
 
 /**
  * Takes indexes, keys and foreign keys off all tables of the schema, so that rows are loaded without them: an index is

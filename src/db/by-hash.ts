@@ -1,5 +1,5 @@
 import { coalesce } from '../kernel/coalesce.ts';
-import type { Reader } from './connect.ts';
+import type { Reader } from './database.ts';
 
 /**
  * Creates a question that shares a statement with others of its kind at the same time, so that however many are asked at

@@ -3,7 +3,7 @@ import sql from 'sql-template-tag';
 import { signal } from '../kernel/signals.ts';
 import type { Timestamp } from '../kernel/time.ts';
 import { lookAtSlowClock } from './clock.ts';
-import { type Database, oneRow, type Reader, rows, type Tx } from './connect.ts';
+import { type Database, oneRow, type Reader, rows, type Tx } from './database.ts';
 import { LOCKS, tryLock } from './locks.ts';
 
 /** The rows that one slice of a chore handles at most. */

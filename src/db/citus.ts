@@ -1,5 +1,5 @@
 import sql from 'sql-template-tag';
-import { oneRow, type Reader } from './connect.ts';
+import { oneRow, type Reader } from './database.ts';
 
 /** Why Payhook does not work on this database: Citus has distributed its tables over nodes. Null where it has not. */
 export async function distributionProblem(db: Reader): Promise<string | null> {

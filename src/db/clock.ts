@@ -1,6 +1,6 @@
 import sql, { type Sql } from 'sql-template-tag';
 import type { Timestamp } from '../kernel/time.ts';
-import { oneRow, type Reader, rows, type Tx } from './connect.ts';
+import { oneRow, type Reader, rows, type Tx } from './database.ts';
 import { readSetting, writeSetting } from './settings.ts';
 
 const SLOW = 'slow_clock';

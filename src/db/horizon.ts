@@ -1,5 +1,5 @@
 import sql from 'sql-template-tag';
-import { oneRow, type Reader, rows } from './connect.ts';
+import { oneRow, type Reader, rows } from './database.ts';
 
 /*
  * What keeps PostgreSQL from removing dead rows: whatever may still read them. VACUUM removes no row that was deleted

@@ -2,7 +2,7 @@ import sql from 'sql-template-tag';
 import { type BackupState, readBackups } from './backups.ts';
 import { distributionProblem } from './citus.ts';
 import { slowClockBehindMs } from './clock.ts';
-import { type Database, oneRow, type Reader, rows } from './connect.ts';
+import { type Database, oneRow, type Reader, rows } from './database.ts';
 import { databaseFault } from './faults.ts';
 import { newestVersion, readMigrations } from './migration-files.ts';
 import { foreignHistory, readApplied } from './migration-history.ts';

@@ -1,6 +1,6 @@
 import sql, { raw, type Sql } from 'sql-template-tag';
 import type { AccountId } from '../kernel/ids.ts';
-import { oneRow, rows, type Tx } from './connect.ts';
+import { oneRow, rows, type Tx } from './database.ts';
 import { endedForLocks } from './faults.ts';
 
 /** An advisory lock: the expression of its key, an int8. */

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import sql, { raw } from 'sql-template-tag';
-import { type Database, maybeRow, rows, type Tx } from './connect.ts';
+import { type Database, maybeRow, rows, type Tx } from './database.ts';
 import { FUNCTIONS } from './functions.ts';
 import { LOCKS, takeLock } from './locks.ts';
 import { MigrationError, readMigrations } from './migration-files.ts';

@@ -1,5 +1,5 @@
 import sql, { raw } from 'sql-template-tag';
-import { oneRow, type Reader, rows, type Tx } from './connect.ts';
+import { oneRow, type Reader, rows, type Tx } from './database.ts';
 import { type Migration, MigrationError } from './migration-files.ts';
 
 /** A row of schema_migrations; before checksums were kept it has none. */

@@ -1,6 +1,6 @@
 import sql, { raw, type Sql } from 'sql-template-tag';
 import type { Timestamp } from '../kernel/time.ts';
-import { type Database, maybeRow, oneRow, type Reader, rows, type Tx } from './connect.ts';
+import { type Database, maybeRow, oneRow, type Reader, rows, type Tx } from './database.ts';
 import { LOCKS, limitLockWaits, takeLock } from './locks.ts';
 
 /** The tables that lie in partitions of a week of event ids. */

@@ -1,5 +1,5 @@
 import sql from 'sql-template-tag';
-import { type Database, oneRow, type Reader } from './connect.ts';
+import { type Database, oneRow, type Reader } from './database.ts';
 import type { Hosts } from './hosts.ts';
 import { LONGEST_OF_ALL, LONGEST_STATEMENT, openPool, type PoolUse } from './pool.ts';
 import type { Session, Settings } from './session.ts';

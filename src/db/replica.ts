@@ -2,15 +2,8 @@ import { randomUUID } from 'node:crypto';
 import pg from 'pg';
 import sql from 'sql-template-tag';
 import { coalesce } from '../kernel/coalesce.ts';
-import {
-  type ConnectionTarget,
-  type ConnectOptions,
-  connect,
-  type Database,
-  oneRow,
-  type Reader,
-  type Reads,
-} from './connect.ts';
+import { type ConnectionTarget, type ConnectOptions, connect } from './connect.ts';
+import { type Database, oneRow, type Reader, type Reads, type ReplicaState } from './database.ts';
 import { isUnavailable } from './faults.ts';
 import { hostsOf } from './hosts.ts';
 import type { PoolUse } from './pool.ts';
@@ -25,25 +18,9 @@ import { startWatch } from './watch.ts';
  * anyone who told them of it, could have seen (docs/decisions/0044-a-replica-answers-once-it-has-caught-up.md).
  */
 
-/** How a replica is doing. */
-export interface ReplicaState {
-  /** Why it is left out, in words that follow "the replica"; null = it is read from. */
-  readonly problem: string | null;
-  /** For how long it has not had what the primary has, in ms; null = that is not known. */
-  readonly lagMs: number | null;
-  /** Bytes of WAL that it has not replayed; null = that is not known. */
-  readonly lagBytes: number | null;
-  /** Whether the primary keeps the rows that long downloads read there; null = that is not known. */
-  readonly hasFeedback: boolean | null;
-}
-
 /** A replica that is watched, and read from while it is well. */
-export interface Replica {
+interface Replica extends NonNullable<Database['replica']> {
   reads(): Reads;
-  /** As it was last seen. */
-  state(): ReplicaState;
-  /** Looks at it now. Never rejects. */
-  look(): Promise<ReplicaState>;
   pools(): PoolUse[];
   close(): Promise<void>;
 }

@@ -1,5 +1,5 @@
 import sql, { raw } from 'sql-template-tag';
-import { oneRow, type Reader, rows, type Tx } from './connect.ts';
+import { oneRow, type Reader, rows, type Tx } from './database.ts';
 
 /*
  * The tables of a database as a backup holds them: each with the columns that are written, each week of the log as a

@@ -1,5 +1,5 @@
 import sql, { type Sql } from 'sql-template-tag';
-import { oneRow, type Reader, rows, type Tx } from './connect.ts';
+import { oneRow, type Reader, rows, type Tx } from './database.ts';
 import { readSetting, writeSetting } from './settings.ts';
 
 /** What the database knows of the secret key, by fingerprints. */

@@ -1,5 +1,5 @@
 import sql from 'sql-template-tag';
-import { type Reader, rows } from './connect.ts';
+import { type Reader, rows } from './database.ts';
 
 /** Settings of a PostgreSQL server, as they are for a new session of ours before it sets its own: values by name. */
 export type ServerSettings = Readonly<Record<string, string>>;

@@ -1,5 +1,5 @@
 import sql from 'sql-template-tag';
-import { maybeRow, type Reader, rows, type Tx } from './connect.ts';
+import { maybeRow, type Reader, rows, type Tx } from './database.ts';
 
 /** A value the database keeps about the installation as a whole, or null. */
 export async function readSetting(db: Reader, key: string): Promise<string | null> {

@@ -1,7 +1,7 @@
 import pg from 'pg';
 import copyStreams from 'pg-copy-streams';
 import type { Sql } from 'sql-template-tag';
-import type { Reader, Snapshot } from './connect.ts';
+import type { Reader, Snapshot } from './database.ts';
 import type { Pool } from './pool.ts';
 import type { Settings } from './session.ts';
 

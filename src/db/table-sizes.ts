@@ -1,7 +1,7 @@
 import sql from 'sql-template-tag';
 import type { Timestamp } from '../kernel/time.ts';
 import { DONE } from './chores.ts';
-import { type Reader, rows } from './connect.ts';
+import { type Reader, rows } from './database.ts';
 import { TABLES, type TableFacts, UNITS, type Unit } from './tables.ts';
 
 /** A table that is larger than the list of tables says. */

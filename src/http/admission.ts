@@ -1,7 +1,7 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Logger } from 'pino';
-import type { Database } from '../db/connect.ts';
+import type { Database } from '../db/database.ts';
 import { networkTest, subscriberOf } from '../kernel/addresses.ts';
 import { instrumentsOf } from '../metrics/instruments.ts';
 

@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { sessionCookie } from '../contract/cookies.ts';
 import { ALL_SCOPES, type Principal, type Route } from '../contract/route.ts';
-import type { Database } from '../db/connect.ts';
+import type { Database } from '../db/database.ts';
 import { fail } from '../kernel/errors.ts';
 import { type AccountId, idOf } from '../kernel/ids.ts';
 import { hashSecret, isSecret, sameSecret } from '../kernel/secrets.ts';

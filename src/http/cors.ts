@@ -1,5 +1,5 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import type { Reader } from '../db/connect.ts';
+import type { Reader } from '../db/database.ts';
 import { isPageOf, isPublicOrigin } from '../people/applications/service.ts';
 
 const METHODS = 'GET, HEAD, POST, PUT, PATCH, DELETE';

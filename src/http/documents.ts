@@ -7,6 +7,7 @@ import {
   type PageRoute,
   type SignedIn,
 } from '../contract/web-pages.ts';
+import type { Database } from '../db/database.ts';
 import { subscriberOf } from '../kernel/addresses.ts';
 import { type Failure, fail } from '../kernel/errors.ts';
 import { createPlaces } from '../kernel/places.ts';
@@ -20,7 +21,6 @@ import { PAGE_ROUTES } from '../screens/routes.ts';
 import { descriptionOf } from './description.ts';
 import { pathOf, READING } from './methods.ts';
 import { toFailure } from './respond.ts';
-import type { ServerOptions } from './server.ts';
 
 /** Requests without an identity in progress at once, at most half of them from one address: two connections serve them. */
 const MOST_ANONYMOUS = 100;
@@ -30,6 +30,13 @@ const FORM_LIMIT = 1 << 16;
 const OAUTH_FORM_LIMIT = 1 << 14;
 const MOST_PARAMETERS = 100;
 
+/** What pages need of the server. */
+interface PageOptions {
+  readonly db: Database;
+  readonly baseUrl: () => string;
+  readonly authorizeUrl: () => string;
+}
+
 /** What answers a request at a route of pages. */
 type Answering = (request: FastifyRequest, route: PageRoute) => Promise<PageReply>;
 
@@ -37,7 +44,7 @@ type Answering = (request: FastifyRequest, route: PageRoute) => Promise<PageRepl
  * Answers requests at pages. Those without an identity have a few connections and places of their own; one that finds no
  * place is refused with 503 (RFC 9110 section 15.6.4), so that nobody waits behind a flood of them for long.
  */
-export function answering(options: ServerOptions): Answering {
+export function answering(options: PageOptions): Answering {
   const takePlace = createPlaces(MOST_ANONYMOUS);
   return async (request, route) => {
     const input = await inputOf(request, options, route.isPublic);
@@ -133,11 +140,7 @@ function addPage(app: FastifyInstance, route: PageRoute, answer: Answering): voi
   });
 }
 
-async function inputOf(
-  request: FastifyRequest,
-  options: ServerOptions,
-  isPublic = false,
-): Promise<PageInput> {
+async function inputOf(request: FastifyRequest, options: PageOptions, isPublic = false): Promise<PageInput> {
   const start = request.url.indexOf('?');
   const { body } = request;
   // both are judged before anything is looked up
@@ -170,7 +173,7 @@ function parametersOf(text: string): URLSearchParams {
 
 async function signedInOf(
   request: FastifyRequest,
-  { db, authorizeUrl }: ServerOptions,
+  { db, authorizeUrl }: PageOptions,
 ): Promise<SignedIn | null> {
   const cookie = sessionCookie(request.headers.cookie, authorizeUrl());
   return cookie !== undefined && isSecret('phi_', cookie) ? findSession(db, hashSecret(cookie)) : null;

@@ -1,5 +1,5 @@
 import type { Principal } from '../contract/route.ts';
-import type { Database } from '../db/connect.ts';
+import type { Database } from '../db/database.ts';
 import { fail } from '../kernel/errors.ts';
 import { turnsOfOwners } from '../kernel/turns-of-owners.ts';
 import { searchesOf } from '../outbox/searches.ts';

@@ -4,7 +4,7 @@ import sql, { join } from 'sql-template-tag';
 import type { Principal, Reply } from '../contract/route.ts';
 import { SLICE_ROWS } from '../db/chores.ts';
 import { TOLERANCE } from '../db/clock.ts';
-import { type Database, oneRow, rows, type Tx } from '../db/connect.ts';
+import { type Database, oneRow, rows, type Tx } from '../db/database.ts';
 import { type Patterns, tellsOf, withoutAddress, withoutPerson } from '../db/person.ts';
 import { keyInForce, sealingKey } from '../db/secret-key.ts';
 import { Failure, fail } from '../kernel/errors.ts';

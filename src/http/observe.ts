@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import type { Database } from '../db/connect.ts';
+import type { Database } from '../db/database.ts';
 import { type TraceContext, traceOf } from '../kernel/trace.ts';
 import { instrumentsOf } from '../metrics/instruments.ts';
 import { type Span, tracerOf } from '../metrics/traces.ts';

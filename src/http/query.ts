@@ -1,6 +1,6 @@
 import { type ListQuery, parseList } from '../contract/lists.ts';
 import type { Principal, Route } from '../contract/route.ts';
-import type { Reader } from '../db/connect.ts';
+import type { Reader } from '../db/database.ts';
 import { parseDay } from '../kernel/time.ts';
 import { UTC } from '../kernel/zones.ts';
 import { zoneOf } from '../people/accounts/service.ts';

@@ -4,7 +4,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Coding } from '../contract/codings.ts';
 import type { ListQuery } from '../contract/lists.ts';
 import type { FileReply, Recorder, Reply, Route } from '../contract/route.ts';
-import type { Database } from '../db/connect.ts';
+import type { Database } from '../db/database.ts';
 import { databaseFault } from '../db/faults.ts';
 import { type Failure, Failure as FailureClass, fail } from '../kernel/errors.ts';
 import { toJson } from '../kernel/json.ts';

@@ -10,7 +10,7 @@ import type { Logger } from 'pino';
 import type { ListQuery } from '../contract/lists.ts';
 import type { Principal, Route } from '../contract/route.ts';
 import type { Upload, UploadType } from '../contract/uploads.ts';
-import type { Database } from '../db/connect.ts';
+import type { Database } from '../db/database.ts';
 import type { AddressRules } from '../kernel/addresses.ts';
 import { fail } from '../kernel/errors.ts';
 import { toJson } from '../kernel/json.ts';

@@ -1,5 +1,5 @@
 import type { BatchRoute, Reply, SingleRoute } from '../contract/route.ts';
-import type { Database, Tx } from '../db/connect.ts';
+import type { Database, Tx } from '../db/database.ts';
 import { codeOf, endedForLocks } from '../db/faults.ts';
 import { limitLockWaits } from '../db/locks.ts';
 import { coalesce } from '../kernel/coalesce.ts';

@@ -1,6 +1,6 @@
 import sql from 'sql-template-tag';
 import { DONE } from '../db/chores.ts';
-import { maybeRow, oneRow, type Reader, rows, type Tx } from '../db/connect.ts';
+import { maybeRow, oneRow, type Reader, rows, type Tx } from '../db/database.ts';
 import { LOCKS, takeLock } from '../db/locks.ts';
 import type { AccountId, AlertChannelId, UserId } from '../kernel/ids.ts';
 import type { Timestamp } from '../kernel/time.ts';

@@ -1,5 +1,5 @@
 import sql, { type Sql } from 'sql-template-tag';
-import { oneRow, type Reader } from '../db/connect.ts';
+import { oneRow, type Reader } from '../db/database.ts';
 
 /** The state of alerts and account messages of all accounts. */
 export interface AlertState {

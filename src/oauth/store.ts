@@ -3,7 +3,7 @@ import type { Scope } from '../contract/route.ts';
 import { finderByHash } from '../db/by-hash.ts';
 import { SLICE_ROWS } from '../db/chores.ts';
 import { TOLERANCE } from '../db/clock.ts';
-import { maybeRow, rows, type Tx } from '../db/connect.ts';
+import { maybeRow, rows, type Tx } from '../db/database.ts';
 import type { AccountId, ApplicationId, GrantId, UserId } from '../kernel/ids.ts';
 
 /** The grant that a code or a token belongs to; ids are UUIDs. */

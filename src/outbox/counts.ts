@@ -1,5 +1,5 @@
 import sql, { empty, join, raw, type Sql } from 'sql-template-tag';
-import { type Database, oneRow, rows, type Tx } from '../db/connect.ts';
+import { type Database, oneRow, rows, type Tx } from '../db/database.ts';
 import { LOCKS, takeLock, tryLock } from '../db/locks.ts';
 import type { AccountId, EndpointId } from '../kernel/ids.ts';
 import { formatInstant, type Timestamp } from '../kernel/time.ts';

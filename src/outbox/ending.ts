@@ -1,5 +1,5 @@
 import sql, { type Sql } from 'sql-template-tag';
-import { rows, type Tx } from '../db/connect.ts';
+import { rows, type Tx } from '../db/database.ts';
 import type { Timestamp } from '../kernel/time.ts';
 import { noteChanges } from './counts.ts';
 

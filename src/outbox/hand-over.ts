@@ -1,4 +1,4 @@
-import type { Tx } from '../db/connect.ts';
+import type { Tx } from '../db/database.ts';
 import type { AccountId, EndpointId, EventId } from '../kernel/ids.ts';
 import type { TraceContext } from '../kernel/trace.ts';
 

@@ -1,5 +1,5 @@
 import sql, { type Sql } from 'sql-template-tag';
-import { type Reader, rows, type Tx } from '../db/connect.ts';
+import { type Reader, rows, type Tx } from '../db/database.ts';
 import { type AccountId, type EndpointId, type EventId, idOf, nil } from '../kernel/ids.ts';
 import { BEHIND } from './order.ts';
 

@@ -1,5 +1,5 @@
 import sql, { raw, type Sql } from 'sql-template-tag';
-import { rows, type Tx } from '../db/connect.ts';
+import { rows, type Tx } from '../db/database.ts';
 import type { AccountId, EndpointId } from '../kernel/ids.ts';
 
 /*

@@ -1,6 +1,6 @@
 import sql, { empty, type Sql } from 'sql-template-tag';
 import { arrayText } from '../db/array-text.ts';
-import { rows, type Tx } from '../db/connect.ts';
+import { rows, type Tx } from '../db/database.ts';
 import { LOCKS, limitsLockWaits, shareLock } from '../db/locks.ts';
 import { type Failure, fail } from '../kernel/errors.ts';
 import { type AccountId, type EndpointId, type EventId, nil } from '../kernel/ids.ts';

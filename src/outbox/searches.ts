@@ -1,5 +1,5 @@
 import sql, { type Sql } from 'sql-template-tag';
-import { oneRow, type Reader, rows, type Tx } from '../db/connect.ts';
+import { oneRow, type Reader, rows, type Tx } from '../db/database.ts';
 import { fail } from '../kernel/errors.ts';
 import type { AccountId } from '../kernel/ids.ts';
 

@@ -1,5 +1,5 @@
 import sql, { empty, type Sql } from 'sql-template-tag';
-import { type Reader, rows } from '../db/connect.ts';
+import { type Reader, rows } from '../db/database.ts';
 import type { AccountId, EndpointId } from '../kernel/ids.ts';
 import { cut, type Lengths, type Piece } from '../kernel/spans.ts';
 import { formatInstant } from '../kernel/time.ts';

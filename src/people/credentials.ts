@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import sql, { type Sql } from 'sql-template-tag';
-import { rows, type Tx } from '../db/connect.ts';
+import { rows, type Tx } from '../db/database.ts';
 import type { AccountId } from '../kernel/ids.ts';
 import { noteCommand } from './audit/service.ts';
 import { IDLE } from './sessions/record.ts';

@@ -1,4 +1,4 @@
-import type { Reader } from '../db/connect.ts';
+import type { Reader } from '../db/database.ts';
 import { findApplication, mayRedirectTo } from '../people/applications/service.ts';
 
 /**

@@ -1,7 +1,7 @@
 import sql, { raw } from 'sql-template-tag';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type RunningServer, serve } from '../../src/app/platform.ts';
-import { rows } from '../../src/db/connect.ts';
+import { type RunningServer, serve } from '../../src/app/serve.ts';
+import { rows } from '../../src/db/database.ts';
 import { ROUTES } from '../../src/http/routes.ts';
 import { type AccountId, nil } from '../../src/kernel/ids.ts';
 import {

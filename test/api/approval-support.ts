@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { serve } from '../../src/app/platform.ts';
+import { serve } from '../../src/app/serve.ts';
 import { uuidOf } from '../../src/kernel/ids.ts';
 import { type Person, register, signedIn, tokensFor } from '../oauth/support.ts';
 import { browserAt, PASSWORD, type Role, tokenIn } from '../people/support.ts';

@@ -1,6 +1,6 @@
 import sql, { raw } from 'sql-template-tag';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { rows } from '../../src/db/connect.ts';
+import { rows } from '../../src/db/database.ts';
 import type { AccountId } from '../../src/kernel/ids.ts';
 import { removeAccount } from '../../src/people/accounts/removal.ts';
 import { dump } from '../api/fixtures.ts';

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { LookupAddress } from 'node:dns';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { type RunningServer, serve } from '../../src/app/platform.ts';
+import { type RunningServer, serve } from '../../src/app/serve.ts';
 import { addressRules, LOOPBACK } from '../../src/kernel/addresses.ts';
 import { nil } from '../../src/kernel/ids.ts';
 import { createSender } from '../../src/webhooks/engine/send.ts';

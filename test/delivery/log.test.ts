@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { serve } from '../../src/app/platform.ts';
+import { serve } from '../../src/app/serve.ts';
 import { foldCounts } from '../../src/outbox/counts.ts';
 import { eventIdAt, putIn } from '../support/history.ts';
 import { MISCOUNTS } from '../support/imbalances.ts';

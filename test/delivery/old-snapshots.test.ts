@@ -1,7 +1,7 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import sql from 'sql-template-tag';
 import { describe, expect, test } from 'vitest';
-import { oneRow } from '../../src/db/connect.ts';
+import { oneRow } from '../../src/db/database.ts';
 import type { EventType } from '../../src/outbox/event-types.ts';
 import { publishEach } from '../../src/outbox/queue.ts';
 import { type Claim, claim } from '../../src/webhooks/engine/claim.ts';

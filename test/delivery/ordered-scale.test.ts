@@ -1,6 +1,6 @@
 import sql from 'sql-template-tag';
 import { expect, test } from 'vitest';
-import { oneRow, rows, type Tx } from '../../src/db/connect.ts';
+import { oneRow, rows, type Tx } from '../../src/db/database.ts';
 import type { AccountId, EndpointId } from '../../src/kernel/ids.ts';
 import { holdKeys, type Key, letNextGo, releaseUnordered, tendKeys } from '../../src/outbox/keys.ts';
 import { publishForeign } from '../../src/outbox/queue.ts';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type RunningServer, serve } from '../../src/app/platform.ts';
+import { type RunningServer, serve } from '../../src/app/serve.ts';
 import { OPENING_SCOPES } from '../../src/contract/route.ts';
 import { nil } from '../../src/kernel/ids.ts';
 import { type Api, apiOf } from '../support/api.ts';

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type RunningServer, serve } from '../../src/app/platform.ts';
+import { type RunningServer, serve } from '../../src/app/serve.ts';
 import { nil } from '../../src/kernel/ids.ts';
 import { register, tokensFor } from '../oauth/support.ts';
 import { type Api, apiOf } from '../support/api.ts';

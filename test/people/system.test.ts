@@ -1,6 +1,6 @@
 import type { Logger } from 'pino';
 import { expect, test } from 'vitest';
-import { serve } from '../../src/app/platform.ts';
+import { serve } from '../../src/app/serve.ts';
 import { type ChoreName, keepHouse } from '../../src/db/chores.ts';
 import { nil } from '../../src/kernel/ids.ts';
 import { apiOf } from '../support/api.ts';

@@ -1,7 +1,7 @@
 import sql from 'sql-template-tag';
 import { expect, inject, test } from 'vitest';
 import { rotateSecretKey } from '../../src/app/rotate-secret-key.ts';
-import { rows, type Tx } from '../../src/db/connect.ts';
+import { rows, type Tx } from '../../src/db/database.ts';
 import { fingerprintOf, sealPrefix } from '../../src/kernel/vault.ts';
 import { makeAffiliate } from '../api/fixtures.ts';
 import { until } from '../support/wire.ts';

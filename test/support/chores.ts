@@ -1,6 +1,6 @@
 import { choresOf } from '../../src/app/chores.ts';
 import { doChore } from '../../src/db/chores.ts';
-import type { Database } from '../../src/db/connect.ts';
+import type { Database } from '../../src/db/database.ts';
 import { LOCKS, takeLock } from '../../src/db/locks.ts';
 import type { World } from './world.ts';
 

@@ -11,9 +11,8 @@ import { Confirm, Drawer } from '../../parts/overlay.tsx';
 import { Facts } from '../../parts/page.tsx';
 import { type Column, Table } from '../../parts/table.tsx';
 import { toast } from '../../parts/toast.tsx';
-import { Name, Time } from '../../parts/values.tsx';
+import { Name, Status, Time } from '../../parts/values.tsx';
 import { imports } from '../../texts/imports.ts';
-import { ImportStatus } from './records.tsx';
 import { Counts } from './report.tsx';
 
 const texts = imports.records;
@@ -28,6 +27,11 @@ export function ImportDrawer({ id, onClose }: { id: string; onClose: () => void 
       {data && <Inside record={data} />}
     </Drawer>
   );
+}
+
+/** The status of an import. */
+export function ImportStatus({ status }: { status: Import['status'] }) {
+  return <Status tone={status === 'completed' ? 'good' : 'neutral'} label={texts.statuses[status]} />;
 }
 
 function Inside({ record }: { record: Import }) {

@@ -5,10 +5,10 @@ import { FilterSelect } from '../../parts/field.tsx';
 import { useList } from '../../parts/list.tsx';
 import { Listing } from '../../parts/listing.tsx';
 import { type Column, rowLink } from '../../parts/table.tsx';
-import { Moneys, Name, Status, Time } from '../../parts/values.tsx';
+import { Moneys, Name, Time } from '../../parts/values.tsx';
 import { listed } from '../../texts/common.ts';
 import { imports } from '../../texts/imports.ts';
-import { ImportDrawer } from './record.tsx';
+import { ImportDrawer, ImportStatus } from './record.tsx';
 
 const texts = imports.records;
 const route = getRouteApi('/import');
@@ -18,11 +18,6 @@ export const resultParts = (counts: Omit<ImportCounts, 'errors' | 'totals'>): st
   (['created', 'updated', 'unchanged', 'skipped', 'failed', 'payouts'] as const)
     .filter((name) => counts[name] > 0)
     .map((name) => imports.parts[name](counts[name]));
-
-/** The status of an import. */
-export function ImportStatus({ status }: { status: Import['status'] }) {
-  return <Status tone={status === 'completed' ? 'good' : 'neutral'} label={texts.statuses[status]} />;
-}
 
 const COLUMNS: readonly Column<Import>[] = [
   {

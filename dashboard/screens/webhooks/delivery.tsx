@@ -1,5 +1,5 @@
 import { Link } from '@tanstack/react-router';
-import type { WebhookAttempt, WebhookEventWithAttempts } from '../../../src/client/api.ts';
+import type { DeliveryStatus, WebhookAttempt, WebhookEventWithAttempts } from '../../../src/client/api.ts';
 import { useMay, usePortal } from '../../data/me.ts';
 import { useEventWithPayload } from '../../data/payload.ts';
 import { useWrite } from '../../data/queries.ts';
@@ -15,9 +15,9 @@ import { toast } from '../../parts/toast.tsx';
 import { Status, Time } from '../../parts/values.tsx';
 import { webhooks } from '../../texts/webhooks.ts';
 import { curlOfAttempt } from './curl.ts';
-import { DeliveryState } from './log.tsx';
 
 const texts = webhooks.delivery;
+const TONES = { pending: 'info', delivered: 'good', failed: 'bad', held: 'neutral' } as const;
 
 /** The delivery of an event to an endpoint, in a drawer: request, response, error, and retry. */
 export function Delivery({
@@ -45,6 +45,11 @@ export function Delivery({
       )}
     </Drawer>
   );
+}
+
+/** The status of a delivery. */
+export function DeliveryState({ status }: { status: DeliveryStatus }) {
+  return <Status tone={TONES[status]} label={webhooks.log.statuses[status]} />;
 }
 
 function Inside({ event, body }: { event: WebhookEventWithAttempts; body: string }) {

@@ -1,17 +1,17 @@
 import { type ReactNode, useMemo } from 'react';
-import type { DeliveryStatus, WebhookEvent } from '../../../src/client/api.ts';
+import type { WebhookEvent } from '../../../src/client/api.ts';
 import { Empty } from '../../parts/feedback.tsx';
 import { whole } from '../../parts/format.ts';
 import { Listing, type ListingProps } from '../../parts/listing.tsx';
 import type { Column } from '../../parts/table.tsx';
-import { LineId, Path, Status, Time } from '../../parts/values.tsx';
+import { LineId, Path, Time } from '../../parts/values.tsx';
 import { webhooks } from '../../texts/webhooks.ts';
-import { Delivery } from './delivery.tsx';
+import { Delivery, DeliveryState } from './delivery.tsx';
 import { Filters, type LogSearch, useEndpoints } from './filters.tsx';
 import './webhooks.css';
 
 const texts = webhooks.log;
-const TONES = { pending: 'info', delivered: 'good', failed: 'bad', held: 'neutral' } as const;
+
 interface LogProps {
   readonly list: Pick<ListingProps<WebhookEvent>, 'reading' | 'total' | 'onPage'> & {
     readonly isFiltered: boolean;
@@ -105,11 +105,6 @@ const columnsWith = (
   { title: texts.next, isWide: true, cell: ({ next_attempt_at }) => <Time at={next_attempt_at} /> },
   { title: texts.created, isWide: true, cell: ({ created_at }) => <Time at={created_at} /> },
 ];
-
-/** The status of a delivery. */
-export function DeliveryState({ status }: { status: DeliveryStatus }) {
-  return <Status tone={TONES[status]} label={texts.statuses[status]} />;
-}
 
 function LastAnswer({
   event: { last_response_status, last_error_code, attempt_count },

@@ -7,7 +7,7 @@ import {
   type Page,
 } from '../../contract/lists.ts';
 import { maybeRecord } from '../../contract/records.ts';
-import { maybeRow, oneRow, type Reader, rows, type Tx } from '../../db/connect.ts';
+import { maybeRow, oneRow, type Reader, rows, type Tx } from '../../db/database.ts';
 import type { AccountId, AlertChannelId } from '../../kernel/ids.ts';
 import type { Json } from '../../kernel/json.ts';
 import { type AlertChannel, record } from './record.ts';

@@ -1,7 +1,7 @@
 import type { Logger } from 'pino';
 import type { Chore } from '../../db/chores.ts';
 import { readNow } from '../../db/clock.ts';
-import type { Database } from '../../db/connect.ts';
+import type { Database } from '../../db/database.ts';
 import { LOCKS, tryLock } from '../../db/locks.ts';
 import type { Config } from '../../kernel/config.ts';
 import type { Vault } from '../../kernel/vault.ts';

@@ -1,5 +1,5 @@
 import sql from 'sql-template-tag';
-import { rows, type Tx } from '../../db/connect.ts';
+import { rows, type Tx } from '../../db/database.ts';
 import type { AccountId, AlertChannelId, UserId } from '../../kernel/ids.ts';
 import type { AlertData, AlertKind, LetterKind } from '../../notices/kinds.ts';
 

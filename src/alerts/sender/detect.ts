@@ -1,7 +1,7 @@
 import sql from 'sql-template-tag';
 import { SLICE_ROWS } from '../../db/chores.ts';
 import { slowClock } from '../../db/clock.ts';
-import { rows, type Tx } from '../../db/connect.ts';
+import { rows, type Tx } from '../../db/database.ts';
 import { type AccountId, type EndpointId, idOf, type PayoutId } from '../../kernel/ids.ts';
 import { hostOf, notify } from '../../notices/notices.ts';
 import { PATIENCE } from '../../webhooks/engine/write.ts';

@@ -1,5 +1,5 @@
 import sql, { raw } from 'sql-template-tag';
-import { maybeRow, type Reader, rows, type Tx } from '../../db/connect.ts';
+import { maybeRow, type Reader, rows, type Tx } from '../../db/database.ts';
 import { type AccountId, type AlertChannelId, idOf, type UserId } from '../../kernel/ids.ts';
 import { type SealedIn, SecretKeyError, sealPrefix, type Vault } from '../../kernel/vault.ts';
 import { placeOfLink } from '../../notices/notices.ts';

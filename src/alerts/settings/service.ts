@@ -1,5 +1,5 @@
 import type { Principal } from '../../contract/route.ts';
-import type { Reader, Tx } from '../../db/connect.ts';
+import type { Reader, Tx } from '../../db/database.ts';
 import { fail } from '../../kernel/errors.ts';
 import { type AccountId, type AlertChannelId, type UserId, uuidOf } from '../../kernel/ids.ts';
 import { type Json, toJson } from '../../kernel/json.ts';

@@ -1,6 +1,6 @@
 import sql, { raw } from 'sql-template-tag';
 import type { Role } from '../../contract/route.ts';
-import { maybeRow, oneRow, type Reader, rows, type Tx } from '../../db/connect.ts';
+import { maybeRow, oneRow, type Reader, rows, type Tx } from '../../db/database.ts';
 import type { AccountId, AlertChannelId, UserId } from '../../kernel/ids.ts';
 import type { Timestamp } from '../../kernel/time.ts';
 import { type LastMessage, lastMessageColumns } from '../../notices/notices.ts';

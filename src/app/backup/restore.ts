@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import type { Readable, Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { bareTables, dressTables } from '../../db/bare-tables.ts';
-import type { Database, Tx } from '../../db/connect.ts';
+import type { Database, Tx } from '../../db/database.ts';
 import { applyMigrations, lockStarts, refuseUnusable } from '../../db/migrate.ts';
 import { readMigrations } from '../../db/migration-files.ts';
 import { makePartitions } from '../../db/partitions.ts';

@@ -1,7 +1,7 @@
 import type { Readable } from 'node:stream';
 import { betweenMigrations, type MadeBackup, noteBackup } from '../../db/backups.ts';
 import { readNow } from '../../db/clock.ts';
-import type { Database, Snapshot } from '../../db/connect.ts';
+import type { Database, Snapshot } from '../../db/database.ts';
 import { readApplied } from '../../db/migration-history.ts';
 import { loggedWeeks } from '../../db/partitions.ts';
 import {

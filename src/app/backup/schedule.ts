@@ -4,7 +4,7 @@ import type { Logger } from 'pino';
 import { aloneAt, type BackupState, noteFailedBackup, readBackups } from '../../db/backups.ts';
 import type { Chore } from '../../db/chores.ts';
 import { readNow } from '../../db/clock.ts';
-import type { Database } from '../../db/connect.ts';
+import type { Database } from '../../db/database.ts';
 import { type Config, environmentOfCommand } from '../../kernel/config.ts';
 import { programPath } from '../../kernel/installation.ts';
 import { notify } from '../../notices/notices.ts';

@@ -134,7 +134,7 @@ async function serveInProcess<Result>(
   account: Account,
   work: (target: ClientOptions) => Promise<Result>,
 ): Promise<Result> {
-  const { serve } = await import('../../app/platform.ts');
+  const { serve } = await import('../../app/serve.ts');
   const folder = mkdtempSync(join(tmpdir(), 'payhook-cli-')); // mode 0700
   const remove = () => rmSync(folder, { recursive: true, force: true });
   const forget = onInterrupt(remove);

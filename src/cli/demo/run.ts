@@ -23,7 +23,7 @@ export async function demo({ terminal, account }: Cli, options: { seed: string }
   const begun = performance.now();
   const seed = readInteger('--seed', options.seed, { from: 0, to: 2 ** 32 - 1 });
   const stopped = untilStopped();
-  const { work } = await import('../../app/platform.ts');
+  const { work } = await import('../../app/serve.ts');
   const { addressOf } = await import('../../app/address.ts');
   await withPlatform(
     terminal,

@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Platform, RunningServer } from '../../app/platform.ts';
+import type { Platform } from '../../app/platform.ts';
+import type { RunningServer } from '../../app/serve.ts';
 import type { Telemetry } from '../../app/telemetry.ts';
 import { type Config, readConfig } from '../../kernel/config.ts';
 import { addressesOf } from '../../kernel/database-url.ts';
@@ -28,13 +29,14 @@ export async function serveForever(exit: Exit, json = false): Promise<number> {
   const signalled = stopSignal(exit);
   const letGrow = keepYoungGenerationSmall();
   const config = readConfig();
-  const [app, { createLog }] = await Promise.all([
+  const [{ openPlatform }, { serve }, { createLog }] = await Promise.all([
     import('../../app/platform.ts'),
+    import('../../app/serve.ts'),
     import('../../app/log.ts'),
   ]);
   const log = createLog(config);
-  const platform = await opened(app.openPlatform(config, { purpose: 'serve', log }), signalled, exit);
-  const server = await listen(platform, app.serve);
+  const platform = await opened(openPlatform(config, { purpose: 'serve', log }), signalled, exit);
+  const server = await listen(platform, serve);
   process.stdout.write(
     json ? announcement(platform, server.address) : await banner(platform, server.address),
   );
@@ -71,16 +73,17 @@ export async function workForever(exit: Exit, terminal: Terminal): Promise<numbe
   const signalled = stopSignal(exit);
   const letGrow = keepYoungGenerationSmall();
   const config = await readConfigHere(terminal);
-  const [app, { createLog }] = await Promise.all([
+  const [{ openPlatform }, { work }, { createLog }] = await Promise.all([
     import('../../app/platform.ts'),
+    import('../../app/serve.ts'),
     import('../../app/log.ts'),
   ]);
   const log = createLog(config);
   for (;;) {
-    const opening = app.openPlatform(config, { purpose: 'worker', onlyExisting: true, log });
+    const opening = openPlatform(config, { purpose: 'worker', onlyExisting: true, log });
     const platform = await opened(opening, signalled, exit);
     const telemetry = await toldOf(platform);
-    const worker = app.work(platform);
+    const worker = work(platform);
     letGrow();
     const where = databaseOf(platform);
     terminal.result(
@@ -126,7 +129,7 @@ function stopSignal(exit: Exit): Promise<{ signal: string }> {
 
 async function listen(
   platform: Platform,
-  serve: typeof import('../../app/platform.ts').serve,
+  serve: typeof import('../../app/serve.ts').serve,
 ): Promise<RunningServer> {
   const { host, port, delivery } = platform.config;
   try {

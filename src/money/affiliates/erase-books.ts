@@ -1,5 +1,5 @@
 import sql, { join, raw, type Sql } from 'sql-template-tag';
-import { maybeRow, rows, type Tx } from '../../db/connect.ts';
+import { maybeRow, rows, type Tx } from '../../db/database.ts';
 import { type Patterns, tellsOf, withoutAddress, withoutPerson } from '../../db/person.ts';
 import type { AccountId } from '../../kernel/ids.ts';
 import { lockBooks } from '../ledger/books.ts';

@@ -4,7 +4,7 @@ import { changesOf } from '../../contract/changes.ts';
 import { writable } from '../../contract/fields.ts';
 import { columnsOf, oneRecord } from '../../contract/records.ts';
 import { nullable, strict, timestamp } from '../../contract/schemas.ts';
-import { oneRow, rows, type Tx } from '../../db/connect.ts';
+import { oneRow, rows, type Tx } from '../../db/database.ts';
 import { ERASED_NAME } from '../../db/person.ts';
 import { fail } from '../../kernel/errors.ts';
 import { type AccountId, numberIdOf } from '../../kernel/ids.ts';

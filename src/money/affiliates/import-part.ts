@@ -1,4 +1,4 @@
-import type { Tx } from '../../db/connect.ts';
+import type { Tx } from '../../db/database.ts';
 import type { AccountId, ImportId } from '../../kernel/ids.ts';
 import type { BadLines, Cells } from '../files/csv-import.ts';
 

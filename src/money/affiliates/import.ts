@@ -1,5 +1,5 @@
 import sql, { join, raw, type Sql } from 'sql-template-tag';
-import { oneRow, rows, type Tx } from '../../db/connect.ts';
+import { oneRow, rows, type Tx } from '../../db/database.ts';
 import { quote } from '../../kernel/csv-refusal.ts';
 import type { AccountId, ImportId } from '../../kernel/ids.ts';
 import { publishEach } from '../../outbox/queue.ts';

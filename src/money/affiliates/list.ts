@@ -12,7 +12,7 @@ import {
   type Page,
 } from '../../contract/lists.ts';
 import type { PageCut } from '../../contract/page-cuts.ts';
-import type { Reader } from '../../db/connect.ts';
+import type { Reader } from '../../db/database.ts';
 import type { AccountId } from '../../kernel/ids.ts';
 import { normalizeCurrency } from '../../kernel/money.ts';
 import { DESTINATION_TYPES } from '../../kernel/payments.ts';

@@ -1,4 +1,4 @@
-import type { Reader } from '../../db/connect.ts';
+import type { Reader } from '../../db/database.ts';
 import type { AccountId } from '../../kernel/ids.ts';
 import { type Json, toJson } from '../../kernel/json.ts';
 import { readOwed } from '../ledger/owed.ts';

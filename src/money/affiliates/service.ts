@@ -1,6 +1,6 @@
 import { changesOf } from '../../contract/changes.ts';
 import { namesOf, normalised } from '../../contract/fields.ts';
-import type { Reader, Tx } from '../../db/connect.ts';
+import type { Reader, Tx } from '../../db/database.ts';
 import { uniqueViolation } from '../../db/faults.ts';
 import { fail } from '../../kernel/errors.ts';
 import { type AccountId, numberIdOf } from '../../kernel/ids.ts';

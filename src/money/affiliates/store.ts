@@ -2,7 +2,7 @@ import sql, { raw } from 'sql-template-tag';
 import type { Changes } from '../../contract/changes.ts';
 import { defaults, namesOf } from '../../contract/fields.ts';
 import { maybeRecord } from '../../contract/records.ts';
-import { maybeRow, type Reader, type Tx } from '../../db/connect.ts';
+import { maybeRow, type Reader, type Tx } from '../../db/database.ts';
 import type { AccountId } from '../../kernel/ids.ts';
 import type { Json } from '../../kernel/json.ts';
 import { balanceJoin, fresh } from '../ledger/balances.ts';

@@ -1,5 +1,5 @@
 import sql, { raw } from 'sql-template-tag';
-import { rows, type Tx } from '../../db/connect.ts';
+import { rows, type Tx } from '../../db/database.ts';
 import type { AccountId, ImportId } from '../../kernel/ids.ts';
 import { publishEach } from '../../outbox/queue.ts';
 import { reviseFor } from '../ledger/books.ts';

@@ -1,5 +1,5 @@
 import { readNow } from '../../db/clock.ts';
-import type { Reader } from '../../db/connect.ts';
+import type { Reader } from '../../db/database.ts';
 import { fail } from '../../kernel/errors.ts';
 import { type AccountId, numberIdOf } from '../../kernel/ids.ts';
 import { type Json, toJson } from '../../kernel/json.ts';

@@ -1,5 +1,5 @@
 import sql, { raw, type Sql } from 'sql-template-tag';
-import { rows, type Tx } from '../../db/connect.ts';
+import { rows, type Tx } from '../../db/database.ts';
 import { quote } from '../../kernel/csv-refusal.ts';
 import type { AccountId, ImportId } from '../../kernel/ids.ts';
 import { fromJson } from '../../kernel/json.ts';

@@ -14,7 +14,7 @@ import {
 } from '../../contract/lists.ts';
 import type { PageCut } from '../../contract/page-cuts.ts';
 import { maybeRecord } from '../../contract/records.ts';
-import type { Reader } from '../../db/connect.ts';
+import type { Reader } from '../../db/database.ts';
 import type { AccountId, CommissionId, PayoutId } from '../../kernel/ids.ts';
 import type { Json } from '../../kernel/json.ts';
 import { COMMISSION_STATUSES, COMMISSION_TYPES, type Commission, payoutJoin, record } from './record.ts';

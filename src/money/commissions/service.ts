@@ -1,4 +1,4 @@
-import type { Reader, Tx } from '../../db/connect.ts';
+import type { Reader, Tx } from '../../db/database.ts';
 import { quote } from '../../kernel/csv-refusal.ts';
 import { EMAIL_RULE, isEmail } from '../../kernel/email.ts';
 import { fail, failItems } from '../../kernel/errors.ts';

@@ -1,5 +1,5 @@
 import sql, { type Sql } from 'sql-template-tag';
-import { maybeRow, oneRow, rows, type Tx } from '../../db/connect.ts';
+import { maybeRow, oneRow, rows, type Tx } from '../../db/database.ts';
 import type { AccountId, CommissionId, ImportId, PayoutId } from '../../kernel/ids.ts';
 import type { Json } from '../../kernel/json.ts';
 import { arrivals } from '../ledger/arrivals.ts';

@@ -1,5 +1,5 @@
 import sql, { type Sql } from 'sql-template-tag';
-import { rows, type Tx } from '../../db/connect.ts';
+import { rows, type Tx } from '../../db/database.ts';
 import type { AccountId, ImportId } from '../../kernel/ids.ts';
 import { changeCommissions } from '../ledger/balances.ts';
 import { earnedBy, noteSeries, voidedOf } from '../ledger/series.ts';

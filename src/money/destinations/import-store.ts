@@ -1,5 +1,5 @@
 import sql from 'sql-template-tag';
-import { rows, type Tx } from '../../db/connect.ts';
+import { rows, type Tx } from '../../db/database.ts';
 import type { AccountId, ImportId } from '../../kernel/ids.ts';
 import type { ImportedFile } from '../affiliates/import-part.ts';
 import { noteAffiliates } from '../ledger/owed.ts';

@@ -1,6 +1,6 @@
 import sql from 'sql-template-tag';
 import { maybeRecord, oneRecord } from '../../contract/records.ts';
-import { maybeRow, oneRow, type Reader, rows, type Tx } from '../../db/connect.ts';
+import { maybeRow, oneRow, type Reader, rows, type Tx } from '../../db/database.ts';
 import type { AccountId, DestinationId } from '../../kernel/ids.ts';
 import type { Json } from '../../kernel/json.ts';
 import { noteAffiliates } from '../ledger/owed.ts';

@@ -1,7 +1,7 @@
 import { type Readable, Transform } from 'node:stream';
 import sql from 'sql-template-tag';
 import { type FileReply, file } from '../../contract/route.ts';
-import { type Database, type Reader, rows, type Snapshot } from '../../db/connect.ts';
+import { type Database, type Reader, rows, type Snapshot } from '../../db/database.ts';
 
 /** A column of a file: its name in the header row, and the SQL expression of its cells. */
 export type Column = readonly [name: string, expression: string];

@@ -1,7 +1,7 @@
 import { finished } from 'node:stream/promises';
 import { setImmediate } from 'node:timers/promises';
 import sql, { raw, type Sql } from 'sql-template-tag';
-import { rows, type Tx } from '../../db/connect.ts';
+import { rows, type Tx } from '../../db/database.ts';
 import { fail } from '../../kernel/errors.ts';
 import type { ImportId } from '../../kernel/ids.ts';
 import { BadLines, type CsvFormat, type FoundBad, type ReadFile } from './csv-import.ts';

@@ -6,7 +6,7 @@ import { type FileShape, linesOf } from './dialect.ts';
 import { FIELDS, type ImportKind, plain } from './fields.ts';
 import { identifyingColumns, type PlannedColumn, type Question } from './mapping.ts';
 import { type ColumnValues, columnValues, hasWords, type Values, WordCount } from './meanings.ts';
-import type { ImportSettings } from './plan.ts';
+import type { ImportSettings } from './settings.ts';
 import { type DateForm, type Decimal, dateEvidence, decimalEvidence, type Evidence } from './values.ts';
 
 /** What the values of a file show. */

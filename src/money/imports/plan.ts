@@ -1,5 +1,4 @@
 import { readIban } from '../../kernel/bank-accounts.ts';
-import type { CsvEncoding, CsvSeparator } from '../../kernel/csv-dialect.ts';
 import { CsvError } from '../../kernel/csv-refusal.ts';
 import { isEmail } from '../../kernel/email.ts';
 import { fail } from '../../kernel/errors.ts';
@@ -22,27 +21,9 @@ import {
 } from './mapping.ts';
 import { type ColumnValues, guessedValues, mergedValues, parseValues } from './meanings.ts';
 import { askDateColumn, askStatusColumns, askTotals, askValues, isOwnShape } from './questions.ts';
-import { type Paid, type Rules, readingOf } from './reading.ts';
+import { type Rules, readingOf } from './reading.ts';
+import type { ImportSettings } from './settings.ts';
 import type { SavedMapping } from './store.ts';
-import type { DateForm, Decimal } from './values.ts';
-
-/** What the caller specifies about a file; undefined is guessed. */
-export interface ImportSettings {
-  readonly kind: ImportKind;
-  /** JSON, or the name of a saved mapping. */
-  readonly mapping?: string | undefined;
-  readonly encoding?: CsvEncoding | undefined;
-  readonly separator?: CsvSeparator | undefined;
-  readonly decimal?: Decimal | undefined;
-  readonly dates?: DateForm | undefined;
-  readonly paid?: Paid | undefined;
-  /** JSON: what the words of the file mean, by field. */
-  readonly values?: string | undefined;
-  /** That columns of status and readiness are left out is intended. */
-  readonly status_columns?: 'ignore' | undefined;
-  /** What to do with lines that look like totals. */
-  readonly totals?: 'import' | 'skip' | undefined;
-}
 
 /** What a plan has to know of the account. */
 export interface Facts {

@@ -1,7 +1,7 @@
 import sql, { join } from 'sql-template-tag';
 import { type Static, Type } from 'typebox';
 import { nullable, strict } from '../../contract/schemas.ts';
-import { oneRow, type Reader, type Tx } from '../../db/connect.ts';
+import { oneRow, type Reader, type Tx } from '../../db/database.ts';
 import { LOCKS, shareLock } from '../../db/locks.ts';
 import type { AccountId } from '../../kernel/ids.ts';
 import type { Stage } from '../files/csv-stage.ts';

@@ -1,6 +1,6 @@
 import sql, { raw } from 'sql-template-tag';
 import { SLICE_ROWS } from '../../db/chores.ts';
-import { maybeRow, rows, type Tx } from '../../db/connect.ts';
+import { maybeRow, rows, type Tx } from '../../db/database.ts';
 import type { AccountId, ImportId } from '../../kernel/ids.ts';
 
 /** What an import of affiliates changed, with what was there before. Only its undo reads them. */

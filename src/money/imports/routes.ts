@@ -3,7 +3,7 @@ import { type Static, Type } from 'typebox';
 import { file, ok, type Principal, page, readRoute, writeRoute } from '../../contract/route.ts';
 import { listOf, strict } from '../../contract/schemas.ts';
 import type { Upload } from '../../contract/uploads.ts';
-import type { Tx } from '../../db/connect.ts';
+import type { Tx } from '../../db/database.ts';
 import type { AccountId } from '../../kernel/ids.ts';
 import { toJson } from '../../kernel/json.ts';
 import type { Vault } from '../../kernel/vault.ts';
@@ -12,7 +12,7 @@ import { affiliateImport } from '../affiliates/record.ts';
 import { commissionImport } from '../commissions/record.ts';
 import type { ImportKind } from './fields.ts';
 import type { ColumnValues } from './meanings.ts';
-import type { ImportPlan, ImportSettings } from './plan.ts';
+import type { ImportPlan } from './plan.ts';
 import { importProgress, progressKey, readProgress, stagesOf } from './progress.ts';
 import { importPreview, importRecord, importReport, savedMapping, settings } from './record.ts';
 import {
@@ -27,6 +27,7 @@ import {
   previewImport,
   publicId,
 } from './service.ts';
+import type { ImportSettings } from './settings.ts';
 import { importList, listImports, listMappings, mappingList } from './store.ts';
 import { undoImport } from './undo.ts';
 

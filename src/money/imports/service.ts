@@ -1,5 +1,5 @@
 import type { Upload } from '../../contract/uploads.ts';
-import type { Tx } from '../../db/connect.ts';
+import type { Tx } from '../../db/database.ts';
 import { sealingKey } from '../../db/secret-key.ts';
 import { fail } from '../../kernel/errors.ts';
 import { type AccountId, type ImportId, idOf, uuidOf } from '../../kernel/ids.ts';
@@ -19,9 +19,10 @@ import { fileDigest } from '../ledger/file-digests.ts';
 import { createImportedPayouts } from '../payouts/imported-payouts.ts';
 import { taxProfilePart } from '../tax-profiles/import.ts';
 import type { ImportKind } from './fields.ts';
-import { headerKey, type ImportPlan, type ImportSettings } from './plan.ts';
+import { headerKey, type ImportPlan } from './plan.ts';
 import { columnsOf, type Rules } from './reading.ts';
 import type { ImportRecord } from './record.ts';
+import type { ImportSettings } from './settings.ts';
 import {
   affiliatesAmong,
   type Counts,

@@ -8,15 +8,15 @@ import {
   type Page,
 } from '../../contract/lists.ts';
 import { maybeRecord } from '../../contract/records.ts';
-import { maybeRow, oneRow, type Reader, rows, type Tx } from '../../db/connect.ts';
+import { maybeRow, oneRow, type Reader, rows, type Tx } from '../../db/database.ts';
 import type { AccountId, ImportId } from '../../kernel/ids.ts';
 import type { Json } from '../../kernel/json.ts';
 import type { Timestamp } from '../../kernel/time.ts';
 import type { ImportOutcome } from '../files/csv-stage.ts';
 import { IMPORT_KINDS, type ImportKind, type REFERENCES } from './fields.ts';
 import type { Mapping } from './mapping.ts';
-import type { ImportSettings } from './plan.ts';
 import { type ImportRecord, mappingRecord, record, type SavedMappingRecord } from './record.ts';
+import type { ImportSettings } from './settings.ts';
 
 export const importList: ListDefinition = {
   id: 'i.id',

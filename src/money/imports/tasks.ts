@@ -4,8 +4,9 @@ import { type Task, taskOf } from '../../threads/task.ts';
 import type { FoundBad, ReadFile } from '../files/csv-import.ts';
 import type { ReaderSettings } from '../files/csv-stage.ts';
 import type { ImportKind } from './fields.ts';
-import type { ImportPlan, ImportSettings } from './plan.ts';
+import type { ImportPlan } from './plan.ts';
 import type { Rules } from './reading.ts';
+import type { ImportSettings } from './settings.ts';
 import type { SavedMapping } from './store.ts';
 
 /** What a plan asks of the account. */

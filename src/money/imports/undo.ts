@@ -1,4 +1,4 @@
-import type { Tx } from '../../db/connect.ts';
+import type { Tx } from '../../db/database.ts';
 import { sealingKey } from '../../db/secret-key.ts';
 import { quote } from '../../kernel/csv-refusal.ts';
 import { fail } from '../../kernel/errors.ts';

@@ -1,4 +1,4 @@
-import type { Tx } from '../../db/connect.ts';
+import type { Tx } from '../../db/database.ts';
 import { fail } from '../../kernel/errors.ts';
 import type { AccountId, PayoutId } from '../../kernel/ids.ts';
 import { fromJson } from '../../kernel/json.ts';

@@ -1,4 +1,4 @@
-import type { Reader } from '../../db/connect.ts';
+import type { Reader } from '../../db/database.ts';
 import { fail } from '../../kernel/errors.ts';
 import { type AccountId, type InvoiceId, uuidOf } from '../../kernel/ids.ts';
 import type { Json } from '../../kernel/json.ts';

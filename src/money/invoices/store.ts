@@ -11,7 +11,7 @@ import {
   type Page,
 } from '../../contract/lists.ts';
 import { maybeRecord } from '../../contract/records.ts';
-import { maybeRow, oneRow, type Reader, rows, type Tx } from '../../db/connect.ts';
+import { maybeRow, oneRow, type Reader, rows, type Tx } from '../../db/database.ts';
 import type { AccountId, InvoiceId, InvoiceTaxId, PayoutId, TaxProfileId } from '../../kernel/ids.ts';
 import type { Json } from '../../kernel/json.ts';
 import type { TaxProfile } from '../tax-profiles/record.ts';

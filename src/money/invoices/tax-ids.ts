@@ -1,5 +1,5 @@
 import sql from 'sql-template-tag';
-import { rows, type Tx } from '../../db/connect.ts';
+import { rows, type Tx } from '../../db/database.ts';
 import { sealingKey } from '../../db/secret-key.ts';
 import type { AccountId, InvoiceTaxId } from '../../kernel/ids.ts';
 import { endingOf } from '../../kernel/tax-ids.ts';

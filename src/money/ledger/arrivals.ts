@@ -1,5 +1,5 @@
 import sql, { type Sql } from 'sql-template-tag';
-import { oneRow, type Tx } from '../../db/connect.ts';
+import { oneRow, type Tx } from '../../db/database.ts';
 import type { AccountId } from '../../kernel/ids.ts';
 import { noteNew } from './balances.ts';
 import { earnedBy, noteSeries } from './series.ts';

@@ -1,6 +1,6 @@
 import sql, { type Sql } from 'sql-template-tag';
 import { SLICE_ROWS, type Slice, untilDone } from '../../db/chores.ts';
-import { type Database, oneRow, rows, type Tx } from '../../db/connect.ts';
+import { type Database, oneRow, rows, type Tx } from '../../db/database.ts';
 import { LOCKS, takeLock } from '../../db/locks.ts';
 import { type AccountId, nil } from '../../kernel/ids.ts';
 import { markOf, OPEN } from './balances.ts';

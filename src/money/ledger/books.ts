@@ -1,5 +1,5 @@
 import sql, { type Sql } from 'sql-template-tag';
-import { maybeRow, rows, type Tx } from '../../db/connect.ts';
+import { maybeRow, rows, type Tx } from '../../db/database.ts';
 import type { AccountId, PayoutId } from '../../kernel/ids.ts';
 import { publish } from '../../outbox/queue.ts';
 import type { Change } from './approval-rules.ts';

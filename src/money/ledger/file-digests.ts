@@ -1,7 +1,7 @@
 import sql, { raw } from 'sql-template-tag';
 import { Type } from 'typebox';
 import { nullable } from '../../contract/schemas.ts';
-import { rows, type Tx } from '../../db/connect.ts';
+import { rows, type Tx } from '../../db/database.ts';
 import { sealingKey } from '../../db/secret-key.ts';
 import type { AccountId } from '../../kernel/ids.ts';
 import { digestPrefix, type Vault } from '../../kernel/vault.ts';

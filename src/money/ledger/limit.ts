@@ -1,6 +1,6 @@
 import sql, { raw, type Sql } from 'sql-template-tag';
 import { NeedsLocksFirst } from '../../db/again.ts';
-import { rows, type Tx } from '../../db/connect.ts';
+import { rows, type Tx } from '../../db/database.ts';
 import { type Failure, fail } from '../../kernel/errors.ts';
 import type { AccountId } from '../../kernel/ids.ts';
 import { MAX_JSON_INTEGER } from '../../kernel/money.ts';

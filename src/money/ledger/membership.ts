@@ -1,5 +1,5 @@
 import sql from 'sql-template-tag';
-import { oneRow, rows, type Tx } from '../../db/connect.ts';
+import { oneRow, rows, type Tx } from '../../db/database.ts';
 import type { AccountId, PayoutId } from '../../kernel/ids.ts';
 import { publish } from '../../outbox/queue.ts';
 import { releaseCommissions } from './balances.ts';

@@ -1,5 +1,5 @@
 import sql, { type Sql } from 'sql-template-tag';
-import type { Reader } from '../../db/connect.ts';
+import type { Reader } from '../../db/database.ts';
 import type { AccountId } from '../../kernel/ids.ts';
 import { fresh, OPEN } from './balances.ts';
 import { hasDestination } from './destinations.ts';

@@ -1,6 +1,6 @@
 import sql, { type Sql } from 'sql-template-tag';
 import { oneRecord } from '../../contract/records.ts';
-import { maybeRow, type Reader } from '../../db/connect.ts';
+import { maybeRow, type Reader } from '../../db/database.ts';
 import { type AccountId, type PayoutId, uuidOf } from '../../kernel/ids.ts';
 import type { Json } from '../../kernel/json.ts';
 import { type Payout, type PayoutSummary, record, summary } from './payout-record.ts';

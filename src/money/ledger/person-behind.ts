@@ -1,5 +1,5 @@
 import sql from 'sql-template-tag';
-import { maybeRow, type Tx } from '../../db/connect.ts';
+import { maybeRow, type Tx } from '../../db/database.ts';
 import type { Author } from '../../kernel/author.ts';
 import type { AccountId, UserId } from '../../kernel/ids.ts';
 

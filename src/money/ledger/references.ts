@@ -1,5 +1,5 @@
 import sql, { raw, type Sql } from 'sql-template-tag';
-import { type Reader, rows } from '../../db/connect.ts';
+import { type Reader, rows } from '../../db/database.ts';
 import type { AccountId } from '../../kernel/ids.ts';
 
 async function missingOf(

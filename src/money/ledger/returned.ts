@@ -1,5 +1,5 @@
 import sql from 'sql-template-tag';
-import { maybeRow, type Reader } from '../../db/connect.ts';
+import { maybeRow, type Reader } from '../../db/database.ts';
 import type { AccountId, CommissionId, PayoutId, ReturnId } from '../../kernel/ids.ts';
 
 /** The return that made a commission (UUID) owed again, or null. */

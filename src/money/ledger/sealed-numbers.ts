@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import sql, { raw, type Sql } from 'sql-template-tag';
-import { maybeRow, type Reader, rows, type Tx } from '../../db/connect.ts';
+import { maybeRow, type Reader, rows, type Tx } from '../../db/database.ts';
 import { type AccountId, nil } from '../../kernel/ids.ts';
 import { type SealedIn, SecretKeyError, sealPrefix, type Vault } from '../../kernel/vault.ts';
 

@@ -1,5 +1,5 @@
 import sql, { join, raw, type Sql } from 'sql-template-tag';
-import { oneRow, type Reader, rows, type Tx } from '../../db/connect.ts';
+import { oneRow, type Reader, rows, type Tx } from '../../db/database.ts';
 import type { AccountId } from '../../kernel/ids.ts';
 import { cut, floorTo, type Lengths } from '../../kernel/spans.ts';
 import { formatInstant, type Span } from '../../kernel/time.ts';

@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream';
 import sql, { raw } from 'sql-template-tag';
-import { oneRow } from '../../db/connect.ts';
+import { oneRow } from '../../db/database.ts';
 import type { DestinationId } from '../../kernel/ids.ts';
 import { placeOf } from '../destinations/sealed.ts';
 import { DECIMAL, type Making } from './format.ts';

@@ -1,6 +1,6 @@
 import sql from 'sql-template-tag';
 import type { Principal, Recorder } from '../../contract/route.ts';
-import { oneRow, rows, type Snapshot, type Tx } from '../../db/connect.ts';
+import { oneRow, rows, type Snapshot, type Tx } from '../../db/database.ts';
 import { fail } from '../../kernel/errors.ts';
 import { formatDecimal } from '../../kernel/money.ts';
 import type { Vault } from '../../kernel/vault.ts';

@@ -1,6 +1,6 @@
 import sql, { type Sql } from 'sql-template-tag';
 import { SLICE_ROWS } from '../../db/chores.ts';
-import { maybeRow, oneRow, rows, type Tx } from '../../db/connect.ts';
+import { maybeRow, oneRow, rows, type Tx } from '../../db/database.ts';
 import { fail } from '../../kernel/errors.ts';
 import { type AccountId, type FileSetId, idOf, type PayoutId } from '../../kernel/ids.ts';
 import { toJson } from '../../kernel/json.ts';

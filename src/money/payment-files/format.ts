@@ -1,5 +1,5 @@
 import type { Readable } from 'node:stream';
-import type { Snapshot } from '../../db/connect.ts';
+import type { Snapshot } from '../../db/database.ts';
 import type { AccountId, PayoutId } from '../../kernel/ids.ts';
 import type { Choice, DestinationType } from '../../kernel/payments.ts';
 import type { Vault } from '../../kernel/vault.ts';

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import sql, { raw } from 'sql-template-tag';
-import { oneRow, type Reader } from '../../db/connect.ts';
+import { oneRow, type Reader } from '../../db/database.ts';
 import { toJson } from '../../kernel/json.ts';
 import type { Payer } from '../../people/accounts/record.ts';
 import type { FilePart, PaymentFormat, Payments } from './format.ts';

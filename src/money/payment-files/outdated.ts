@@ -1,5 +1,5 @@
 import sql from 'sql-template-tag';
-import { type Reader, rows } from '../../db/connect.ts';
+import { type Reader, rows } from '../../db/database.ts';
 import type { FileSetId } from '../../kernel/ids.ts';
 import { fromJson, type Json } from '../../kernel/json.ts';
 import type { Payer } from '../../people/accounts/record.ts';

@@ -2,7 +2,7 @@ import sql, { join, raw, type Sql } from 'sql-template-tag';
 import { type Static, Type } from 'typebox';
 import { columnsOf, maybeRecord } from '../../contract/records.ts';
 import { currencyCode, nullable, strict, timestamp } from '../../contract/schemas.ts';
-import type { Reader } from '../../db/connect.ts';
+import type { Reader } from '../../db/database.ts';
 import type { AccountId, FileSetId, PayoutId } from '../../kernel/ids.ts';
 import type { Json } from '../../kernel/json.ts';
 import { PAYMENT_FORMATS } from '../../kernel/payments.ts';

@@ -1,5 +1,5 @@
 import sql, { raw } from 'sql-template-tag';
-import { oneRow, type Reader, rows } from '../../db/connect.ts';
+import { oneRow, type Reader, rows } from '../../db/database.ts';
 import { currencyDigits } from '../../kernel/money.ts';
 import { literal, selectList } from '../files/csv-export.ts';
 import { destinationOfLine, waitsUntil } from '../ledger/destinations.ts';

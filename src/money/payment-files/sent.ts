@@ -1,5 +1,5 @@
 import sql from 'sql-template-tag';
-import { oneRow, type Reader } from '../../db/connect.ts';
+import { oneRow, type Reader } from '../../db/database.ts';
 import { readPaymentFileId } from '../../kernel/payment-file-id.ts';
 import type { Of } from './file-sets.ts';
 

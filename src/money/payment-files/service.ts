@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream';
 import { readNow } from '../../db/clock.ts';
-import type { Snapshot } from '../../db/connect.ts';
+import type { Snapshot } from '../../db/database.ts';
 import { fail, nameSome } from '../../kernel/errors.ts';
 import { type AccountId, idOf } from '../../kernel/ids.ts';
 import { normalizeCurrency } from '../../kernel/money.ts';

@@ -1,5 +1,5 @@
 import sql, { raw } from 'sql-template-tag';
-import { rows, type Tx } from '../../db/connect.ts';
+import { rows, type Tx } from '../../db/database.ts';
 import { type AccountId, idOf, type PayoutId } from '../../kernel/ids.ts';
 import { notify } from '../../notices/notices.ts';
 import { approvalStatus } from '../ledger/approval.ts';

@@ -1,6 +1,6 @@
 import sql, { raw } from 'sql-template-tag';
 import type { Principal } from '../../contract/route.ts';
-import { oneRow, type Reader, rows } from '../../db/connect.ts';
+import { oneRow, type Reader, rows } from '../../db/database.ts';
 import { type AccountId, idOf, type PayoutId, type UserId } from '../../kernel/ids.ts';
 import { fromJson, type Json, toJson } from '../../kernel/json.ts';
 import { approvalStatus, approvalsGiven, requiredApprovals } from '../ledger/approval.ts';

@@ -1,6 +1,6 @@
 import sql, { raw } from 'sql-template-tag';
 import type { Principal } from '../../contract/route.ts';
-import { oneRow, type Reader, rows, type Tx } from '../../db/connect.ts';
+import { oneRow, type Reader, rows, type Tx } from '../../db/database.ts';
 import { fail } from '../../kernel/errors.ts';
 import type { AccountId, PayoutId, UserId } from '../../kernel/ids.ts';
 import { publish } from '../../outbox/queue.ts';

@@ -1,5 +1,5 @@
 import sql, { raw } from 'sql-template-tag';
-import { type Reader, rows } from '../../db/connect.ts';
+import { type Reader, rows } from '../../db/database.ts';
 import type { AccountId, PayoutId, UserId } from '../../kernel/ids.ts';
 import type { Timestamp } from '../../kernel/time.ts';
 import { requiredApprovals } from '../ledger/approval.ts';

@@ -1,4 +1,4 @@
-import type { Tx } from '../../db/connect.ts';
+import type { Tx } from '../../db/database.ts';
 import { fail, nameSome } from '../../kernel/errors.ts';
 import type { AccountId, PayoutId } from '../../kernel/ids.ts';
 import { extended, type Json, toJson } from '../../kernel/json.ts';

@@ -1,5 +1,5 @@
 import sql from 'sql-template-tag';
-import { maybeRow, type Reader } from '../../db/connect.ts';
+import { maybeRow, type Reader } from '../../db/database.ts';
 import type { AccountId, PayoutId } from '../../kernel/ids.ts';
 import { dayOf } from '../../kernel/zones.ts';
 import { type Column, literal, selectList } from '../files/csv-export.ts';

@@ -1,5 +1,5 @@
 import sql from 'sql-template-tag';
-import { oneRow, rows, type Tx } from '../../db/connect.ts';
+import { oneRow, rows, type Tx } from '../../db/database.ts';
 import type { AccountId, ImportId, PayoutId } from '../../kernel/ids.ts';
 import { recomputeLastPaid } from '../ledger/balance-folding.ts';
 import { noteClaimed, notePaid } from '../ledger/balances.ts';

@@ -10,7 +10,7 @@ import {
   oneOf,
   type Page,
 } from '../../contract/lists.ts';
-import type { Reader } from '../../db/connect.ts';
+import type { Reader } from '../../db/database.ts';
 import type { AccountId, PayoutId } from '../../kernel/ids.ts';
 import {
   EXCLUSION_REASONS,

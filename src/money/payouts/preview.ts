@@ -1,7 +1,7 @@
 import sql from 'sql-template-tag';
 import { type ListDefinition, type ListQuery, listPage, numberId, type Page } from '../../contract/lists.ts';
 import { columnsOf } from '../../contract/records.ts';
-import type { Reader } from '../../db/connect.ts';
+import type { Reader } from '../../db/database.ts';
 import { destinationsInForce } from '../ledger/destinations.ts';
 import { fullName, line, type PayoutLine, undecidedTotals } from '../ledger/payout-record.ts';
 import { exclusionList } from './lists.ts';

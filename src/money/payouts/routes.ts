@@ -2,7 +2,7 @@ import type { Static, TSchema } from 'typebox';
 import type { ListDefinition, ListQuery, Page } from '../../contract/lists.ts';
 import { created, noContent, ok, page, type Route, readRoute, writeRoute } from '../../contract/route.ts';
 import { listOf } from '../../contract/schemas.ts';
-import type { Reader } from '../../db/connect.ts';
+import type { Reader } from '../../db/database.ts';
 import type { AccountId, PayoutId } from '../../kernel/ids.ts';
 import { commissionList, listPayoutCommissions } from '../commissions/list.ts';
 import { commission } from '../commissions/record.ts';

@@ -1,6 +1,6 @@
 import type { Page } from '../../contract/lists.ts';
 import type { Principal } from '../../contract/route.ts';
-import type { Reader, Snapshot, Tx } from '../../db/connect.ts';
+import type { Reader, Snapshot, Tx } from '../../db/database.ts';
 import { uniqueViolation } from '../../db/faults.ts';
 import { fail, nameSome } from '../../kernel/errors.ts';
 import {

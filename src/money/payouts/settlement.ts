@@ -1,6 +1,6 @@
 import sql, { type Sql } from 'sql-template-tag';
 import { arrayText } from '../../db/array-text.ts';
-import { oneRow, type Reader, rows, type Tx } from '../../db/connect.ts';
+import { oneRow, type Reader, rows, type Tx } from '../../db/database.ts';
 import type { AccountId, PayoutId } from '../../kernel/ids.ts';
 import { fromJson, type Json } from '../../kernel/json.ts';
 import type { ImportedCommissions } from '../commissions/record.ts';

@@ -1,6 +1,6 @@
 import sql, { raw } from 'sql-template-tag';
 import { columnsOf } from '../../contract/records.ts';
-import { maybeRow, oneRow, type Reader, rows, type Tx } from '../../db/connect.ts';
+import { maybeRow, oneRow, type Reader, rows, type Tx } from '../../db/database.ts';
 import type { AccountId, PayoutId, ScheduleId, UserId } from '../../kernel/ids.ts';
 import type { Json } from '../../kernel/json.ts';
 import type { Timestamp } from '../../kernel/time.ts';

@@ -1,6 +1,6 @@
 import sql, { raw } from 'sql-template-tag';
 import { arrayText } from '../../db/array-text.ts';
-import { maybeRow, rows, type Tx } from '../../db/connect.ts';
+import { maybeRow, rows, type Tx } from '../../db/database.ts';
 import { fail, nameSome } from '../../kernel/errors.ts';
 import type { AccountId, PayoutId } from '../../kernel/ids.ts';
 import { destinationInForce, waitsUntil } from '../ledger/destinations.ts';

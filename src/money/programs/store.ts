@@ -1,7 +1,7 @@
 import sql, { type Sql } from 'sql-template-tag';
 import { instants, type ListDefinition, type ListQuery, listPage, type Page } from '../../contract/lists.ts';
 import { maybeRecord, oneRecord } from '../../contract/records.ts';
-import type { Reader, Tx } from '../../db/connect.ts';
+import type { Reader, Tx } from '../../db/database.ts';
 import type { AccountId } from '../../kernel/ids.ts';
 import type { Json } from '../../kernel/json.ts';
 import { type NewProgram, type Program, record } from './record.ts';

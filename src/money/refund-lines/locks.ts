@@ -1,4 +1,4 @@
-import type { Tx } from '../../db/connect.ts';
+import type { Tx } from '../../db/database.ts';
 import { LOCKS, shareLock, takeLock } from '../../db/locks.ts';
 import type { AccountId } from '../../kernel/ids.ts';
 

@@ -1,5 +1,5 @@
 import sql from 'sql-template-tag';
-import { rows, type Tx } from '../../db/connect.ts';
+import { rows, type Tx } from '../../db/database.ts';
 import type { AccountId } from '../../kernel/ids.ts';
 
 /** Brings the status of refunds in line with that of their lines: waiting while one of them waits or is in doubt. */

@@ -13,7 +13,7 @@ import {
   type Page,
 } from '../../contract/lists.ts';
 import { maybeRecord, oneRecord } from '../../contract/records.ts';
-import type { Reader } from '../../db/connect.ts';
+import type { Reader } from '../../db/database.ts';
 import type { AccountId, RefundId } from '../../kernel/ids.ts';
 import type { Json } from '../../kernel/json.ts';
 import { type CommissionRefund, type Refund, record, recordOfOne } from './record.ts';

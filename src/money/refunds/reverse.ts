@@ -1,4 +1,4 @@
-import type { Tx } from '../../db/connect.ts';
+import type { Tx } from '../../db/database.ts';
 import { fail } from '../../kernel/errors.ts';
 import { type AccountId, type CommissionId, idOf } from '../../kernel/ids.ts';
 import type { Json } from '../../kernel/json.ts';

@@ -1,5 +1,5 @@
 import sql from 'sql-template-tag';
-import { maybeRow, oneRow, type Reader, rows, type Tx } from '../../db/connect.ts';
+import { maybeRow, oneRow, type Reader, rows, type Tx } from '../../db/database.ts';
 import type { AccountId, CommissionId, RefundId } from '../../kernel/ids.ts';
 import type { LockedCommission } from '../commissions/store.ts';
 import { arrivals } from '../ledger/arrivals.ts';

@@ -1,4 +1,4 @@
-import type { Tx } from '../../db/connect.ts';
+import type { Tx } from '../../db/database.ts';
 import { type AccountId, type CommissionId, idOf } from '../../kernel/ids.ts';
 import { publish } from '../../outbox/queue.ts';
 import { getCommission } from '../commissions/service.ts';

@@ -1,5 +1,5 @@
 import type { ListQuery, Page } from '../../contract/lists.ts';
-import type { Reader, Snapshot } from '../../db/connect.ts';
+import type { Reader, Snapshot } from '../../db/database.ts';
 import type { AccountId } from '../../kernel/ids.ts';
 import { fromJson } from '../../kernel/json.ts';
 import { zoneOf } from '../../people/accounts/service.ts';

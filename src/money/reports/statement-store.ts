@@ -1,5 +1,5 @@
 import sql, { raw } from 'sql-template-tag';
-import { maybeRow, oneRow, type Reader } from '../../db/connect.ts';
+import { maybeRow, oneRow, type Reader } from '../../db/database.ts';
 import type { AccountId } from '../../kernel/ids.ts';
 import { formatInstant, type Span } from '../../kernel/time.ts';
 import { type Column, literal, selectList } from '../files/csv-export.ts';

@@ -1,4 +1,4 @@
-import type { Reader, Snapshot } from '../../db/connect.ts';
+import type { Reader, Snapshot } from '../../db/database.ts';
 import { type AccountId, numberIdOf } from '../../kernel/ids.ts';
 import { type Json, toJson } from '../../kernel/json.ts';
 import { zoneOf } from '../../people/accounts/service.ts';

@@ -6,7 +6,7 @@ import {
   listPage,
   type Page,
 } from '../../contract/lists.ts';
-import type { Reader } from '../../db/connect.ts';
+import type { Reader } from '../../db/database.ts';
 import type { AccountId } from '../../kernel/ids.ts';
 import { formatInstant, parseDay, type Span } from '../../kernel/time.ts';
 import { type Column, literal, selectList } from '../files/csv-export.ts';

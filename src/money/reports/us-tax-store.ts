@@ -7,7 +7,7 @@ import {
   oneOf,
   type Page,
 } from '../../contract/lists.ts';
-import { oneRow, type Reader, rows } from '../../db/connect.ts';
+import { oneRow, type Reader, rows } from '../../db/database.ts';
 import type { AccountId, TaxProfileId } from '../../kernel/ids.ts';
 import { formatInstant, type Span } from '../../kernel/time.ts';
 import { paidThrough } from '../ledger/destinations.ts';

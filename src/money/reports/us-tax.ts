@@ -2,7 +2,7 @@ import { Readable } from 'node:stream';
 import type { Address } from '../../contract/addresses.ts';
 import type { ListQuery, Page } from '../../contract/lists.ts';
 import { readNow } from '../../db/clock.ts';
-import type { Reader, Tx } from '../../db/connect.ts';
+import type { Reader, Tx } from '../../db/database.ts';
 import { fail } from '../../kernel/errors.ts';
 import type { AccountId } from '../../kernel/ids.ts';
 import { fromJson, type Json, toJson } from '../../kernel/json.ts';

@@ -1,7 +1,7 @@
 import type { ListQuery, Page } from '../../contract/lists.ts';
 import type { Principal } from '../../contract/route.ts';
 import type { Upload } from '../../contract/uploads.ts';
-import type { Reader, Tx } from '../../db/connect.ts';
+import type { Reader, Tx } from '../../db/database.ts';
 import { fail } from '../../kernel/errors.ts';
 import { type AccountId, uuidOf } from '../../kernel/ids.ts';
 import { extended, type Json, toJson } from '../../kernel/json.ts';

@@ -2,7 +2,7 @@ import sql, { raw } from 'sql-template-tag';
 import { type ListDefinition, type ListQuery, listPage, oneOf, type Page } from '../../contract/lists.ts';
 import { oneRecord } from '../../contract/records.ts';
 import type { Principal } from '../../contract/route.ts';
-import { maybeRow, oneRow, type Reader, type Tx } from '../../db/connect.ts';
+import { maybeRow, oneRow, type Reader, type Tx } from '../../db/database.ts';
 import type { AccountId, PayoutId, ResultId } from '../../kernel/ids.ts';
 import type { Json } from '../../kernel/json.ts';
 import type { Timestamp } from '../../kernel/time.ts';

@@ -8,7 +8,7 @@ import {
   type Page,
 } from '../../contract/lists.ts';
 import { oneRecord } from '../../contract/records.ts';
-import { maybeRow, oneRow, type Reader, rows, type Tx } from '../../db/connect.ts';
+import { maybeRow, oneRow, type Reader, rows, type Tx } from '../../db/database.ts';
 import type { AccountId, CommissionId, PayoutId, ReturnId } from '../../kernel/ids.ts';
 import type { Json } from '../../kernel/json.ts';
 import { arrivals } from '../ledger/arrivals.ts';

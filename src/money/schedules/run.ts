@@ -1,8 +1,8 @@
 import type { Logger } from 'pino';
 import sql from 'sql-template-tag';
 import { ALL_SCOPES } from '../../contract/route.ts';
-import type { Database, Tx } from '../../db/connect.ts';
-import { rows } from '../../db/connect.ts';
+import type { Database, Tx } from '../../db/database.ts';
+import { rows } from '../../db/database.ts';
 import { Failure } from '../../kernel/errors.ts';
 import { idOf, type ScheduleId } from '../../kernel/ids.ts';
 import { notify } from '../../notices/notices.ts';

@@ -2,7 +2,7 @@ import sql from 'sql-template-tag';
 import { type ListDefinition, type ListQuery, listPage, type Page } from '../../contract/lists.ts';
 import { maybeRecord, oneRecord } from '../../contract/records.ts';
 import type { Principal } from '../../contract/route.ts';
-import { maybeRow, type Reader, rows, type Tx } from '../../db/connect.ts';
+import { maybeRow, type Reader, rows, type Tx } from '../../db/database.ts';
 import type { AccountId, PayoutId, ScheduleId, UserId } from '../../kernel/ids.ts';
 import type { Json } from '../../kernel/json.ts';
 import type { Rhythm } from './days.ts';

@@ -1,5 +1,5 @@
 import sql, { join, raw, type Sql } from 'sql-template-tag';
-import { rows, type Tx } from '../../db/connect.ts';
+import { rows, type Tx } from '../../db/database.ts';
 import type { AccountId, ImportId } from '../../kernel/ids.ts';
 import type { ImportedFile } from '../affiliates/import-part.ts';
 import type { BadLines } from '../files/csv-import.ts';

@@ -1,5 +1,5 @@
 import sql, { raw } from 'sql-template-tag';
-import { maybeRow, oneRow, type Reader, rows, type Tx } from '../../db/connect.ts';
+import { maybeRow, oneRow, type Reader, rows, type Tx } from '../../db/database.ts';
 import { LOCKS, takeLock } from '../../db/locks.ts';
 import type { AccountId } from '../../kernel/ids.ts';
 

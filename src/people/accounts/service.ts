@@ -1,6 +1,6 @@
 import { assignmentsOf } from '../../contract/changes.ts';
 import type { Principal } from '../../contract/route.ts';
-import type { Reader, Tx } from '../../db/connect.ts';
+import type { Reader, Tx } from '../../db/database.ts';
 import { fail } from '../../kernel/errors.ts';
 import { type AccountId, idOf } from '../../kernel/ids.ts';
 import { fromJson, type Json } from '../../kernel/json.ts';

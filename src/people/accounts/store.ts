@@ -1,6 +1,6 @@
 import sql, { type Sql } from 'sql-template-tag';
 import { maybeRecord, oneRecord } from '../../contract/records.ts';
-import { maybeRow, oneRow, type Reader, rows, type Tx } from '../../db/connect.ts';
+import { maybeRow, oneRow, type Reader, rows, type Tx } from '../../db/database.ts';
 import type { AccountId } from '../../kernel/ids.ts';
 import type { Json } from '../../kernel/json.ts';
 import { type Account, type Payer, record } from './record.ts';

@@ -1,5 +1,5 @@
 import sql from 'sql-template-tag';
-import { type Reader, rows } from '../../db/connect.ts';
+import { type Reader, rows } from '../../db/database.ts';
 import { type AccountId, type IdPrefix, uuidOf } from '../../kernel/ids.ts';
 import type { Actor } from './record.ts';
 

@@ -10,7 +10,7 @@ import {
 import { maybeRecord, oneRecord } from '../../contract/records.ts';
 import type { Scope } from '../../contract/route.ts';
 import { askedTogether } from '../../db/by-hash.ts';
-import { maybeRow, type Reader, rows, type Tx } from '../../db/connect.ts';
+import { maybeRow, type Reader, rows, type Tx } from '../../db/database.ts';
 import type { AccountId, ApplicationId } from '../../kernel/ids.ts';
 import type { Json } from '../../kernel/json.ts';
 import { type OAuthApplication, record } from './record.ts';

@@ -1,5 +1,5 @@
 import sql from 'sql-template-tag';
-import { rows, type Tx } from '../../db/connect.ts';
+import { rows, type Tx } from '../../db/database.ts';
 import { ERASED_NAME, type Patterns, withoutAddress } from '../../db/person.ts';
 import type { AccountId } from '../../kernel/ids.ts';
 

@@ -1,6 +1,6 @@
 import sql from 'sql-template-tag';
 import { SLICE_ROWS } from '../../db/chores.ts';
-import { rows, type Tx } from '../../db/connect.ts';
+import { rows, type Tx } from '../../db/database.ts';
 
 /**
  * Deletes entries that were so many days old at `at`, a slice of them; returns how many. Entries since the unpaid payout of their

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Principal } from '../../contract/route.ts';
-import type { Tx } from '../../db/connect.ts';
+import type { Tx } from '../../db/database.ts';
 import type { AccountId } from '../../kernel/ids.ts';
 import { insertEntry } from './store.ts';
 

@@ -8,7 +8,7 @@ import {
   oneOf,
   type Page,
 } from '../../contract/lists.ts';
-import { type Reader, rows, type Tx } from '../../db/connect.ts';
+import { type Reader, rows, type Tx } from '../../db/database.ts';
 import type { AccountId, UserId } from '../../kernel/ids.ts';
 import { ACTORS, type AuditEntry, record } from './record.ts';
 

@@ -1,4 +1,4 @@
-import type { Reader, Tx } from '../../db/connect.ts';
+import type { Reader, Tx } from '../../db/database.ts';
 import { fail } from '../../kernel/errors.ts';
 import { type AccountId, type ApplicationId, type GrantId, type UserId, uuidOf } from '../../kernel/ids.ts';
 import type { Json } from '../../kernel/json.ts';

@@ -9,7 +9,7 @@ import {
   type Page,
 } from '../../contract/lists.ts';
 import { maybeRecord } from '../../contract/records.ts';
-import { type Reader, rows, type Tx } from '../../db/connect.ts';
+import { type Reader, rows, type Tx } from '../../db/database.ts';
 import type { AccountId, ApplicationId, GrantId, UserId } from '../../kernel/ids.ts';
 import type { Json } from '../../kernel/json.ts';
 import { type Grant, type GrantEnd, names, record } from './record.ts';

@@ -1,4 +1,4 @@
-import type { Database, Reader, Tx } from '../../db/connect.ts';
+import type { Database, Reader, Tx } from '../../db/database.ts';
 import { uniqueViolation } from '../../db/faults.ts';
 import { fail } from '../../kernel/errors.ts';
 import { type AccountId, type KeyId, uuidOf } from '../../kernel/ids.ts';

@@ -9,7 +9,7 @@ import {
 } from '../../contract/lists.ts';
 import { oneRecord } from '../../contract/records.ts';
 import { finderByHash } from '../../db/by-hash.ts';
-import { type Reader, rows, type Tx } from '../../db/connect.ts';
+import { type Reader, rows, type Tx } from '../../db/database.ts';
 import type { AccountId, KeyId } from '../../kernel/ids.ts';
 import type { Json } from '../../kernel/json.ts';
 import { type ApiKey, record } from './record.ts';

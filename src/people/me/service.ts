@@ -1,5 +1,5 @@
 import type { Portal, Principal } from '../../contract/route.ts';
-import type { Reader } from '../../db/connect.ts';
+import type { Reader } from '../../db/database.ts';
 import { idOf } from '../../kernel/ids.ts';
 import { type Json, toJson } from '../../kernel/json.ts';
 import { membershipsOf } from '../users/people.ts';

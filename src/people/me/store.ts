@@ -1,6 +1,6 @@
 import sql from 'sql-template-tag';
 import type { Principal } from '../../contract/route.ts';
-import { maybeRow, oneRow, type Reader } from '../../db/connect.ts';
+import { maybeRow, oneRow, type Reader } from '../../db/database.ts';
 import { uuidOf } from '../../kernel/ids.ts';
 
 /** The name and kind of a caller. */

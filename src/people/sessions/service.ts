@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import type { ListQuery, Page } from '../../contract/lists.ts';
 import { ALL_SCOPES, type Principal, type Role } from '../../contract/route.ts';
 import type { SignedIn } from '../../contract/web-pages.ts';
-import type { Database, Reader, Tx } from '../../db/connect.ts';
+import type { Database, Reader, Tx } from '../../db/database.ts';
 import { fail } from '../../kernel/errors.ts';
 import { type AccountId, idOf, type SessionId, type UserId, uuidOf } from '../../kernel/ids.ts';
 import { hashSecret, newSecret } from '../../kernel/secrets.ts';

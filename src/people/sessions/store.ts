@@ -11,7 +11,7 @@ import type { Role } from '../../contract/route.ts';
 import { finderByHash } from '../../db/by-hash.ts';
 import { SLICE_ROWS } from '../../db/chores.ts';
 import { TOLERANCE } from '../../db/clock.ts';
-import { maybeRow, oneRow, type Reader, rows, type Tx } from '../../db/connect.ts';
+import { maybeRow, oneRow, type Reader, rows, type Tx } from '../../db/database.ts';
 import type { AccountId, SessionId, UserId } from '../../kernel/ids.ts';
 import { IDLE, type OwnSession, ownRecord, record, type Session } from './record.ts';
 

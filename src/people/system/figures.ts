@@ -2,7 +2,7 @@ import sql from 'sql-template-tag';
 import { visitedEndpoints } from '../../db/at-work.ts';
 import { backupState } from '../../db/backups.ts';
 import { DONE, FAILING } from '../../db/chores.ts';
-import { oneRow, type Tx } from '../../db/connect.ts';
+import { oneRow, type Tx } from '../../db/database.ts';
 import { horizonFigures } from '../../db/horizon.ts';
 import { weeksAhead } from '../../db/partitions.ts';
 

@@ -1,6 +1,5 @@
 import type { Principal } from '../../contract/route.ts';
-import type { Reader } from '../../db/connect.ts';
-import type { ReplicaState } from '../../db/replica.ts';
+import type { Reader, ReplicaState } from '../../db/database.ts';
 import { fail } from '../../kernel/errors.ts';
 import { extended, type Json, toJson } from '../../kernel/json.ts';
 import { programVersion } from '../../kernel/version.ts';

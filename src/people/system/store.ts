@@ -1,7 +1,7 @@
 import sql from 'sql-template-tag';
 import type { Static } from 'typebox';
 import { oneRecord } from '../../contract/records.ts';
-import { oneRow, type Reader } from '../../db/connect.ts';
+import { oneRow, type Reader } from '../../db/database.ts';
 import type { AccountId } from '../../kernel/ids.ts';
 import type { Json } from '../../kernel/json.ts';
 import { type knownState, stateRecord } from './record.ts';

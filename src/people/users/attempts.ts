@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { Database, Reader } from '../../db/connect.ts';
+import type { Database, Reader } from '../../db/database.ts';
 import { LOCKS, takeLock } from '../../db/locks.ts';
 import { subscriberOf } from '../../kernel/addresses.ts';
 import { deleteFailures, insertFailure, secondsToWait } from './store.ts';

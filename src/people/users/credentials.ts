@@ -1,5 +1,5 @@
 import type { SignedIn } from '../../contract/web-pages.ts';
-import type { Database, Reader, Tx } from '../../db/connect.ts';
+import type { Database, Reader, Tx } from '../../db/database.ts';
 import { fail } from '../../kernel/errors.ts';
 import { type AccountId, idOf, uuidOf } from '../../kernel/ids.ts';
 import { note } from '../audit/service.ts';

@@ -1,5 +1,5 @@
 import sql from 'sql-template-tag';
-import { maybeRow, rows, type Tx } from '../../db/connect.ts';
+import { maybeRow, rows, type Tx } from '../../db/database.ts';
 import { ERASED_NAME } from '../../db/person.ts';
 import { type AccountId, idOf, type UserId } from '../../kernel/ids.ts';
 import type { Json } from '../../kernel/json.ts';

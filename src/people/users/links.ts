@@ -1,4 +1,4 @@
-import type { Database, Reader, Tx } from '../../db/connect.ts';
+import type { Database, Reader, Tx } from '../../db/database.ts';
 import type { AccountId, UserId } from '../../kernel/ids.ts';
 import { hashSecret, isSecret } from '../../kernel/secrets.ts';
 import { endSessionsOfPerson } from '../sessions/service.ts';

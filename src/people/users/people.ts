@@ -1,6 +1,6 @@
 import sql, { empty } from 'sql-template-tag';
 import type { Role } from '../../contract/route.ts';
-import { maybeRow, oneRow, type Reader, rows, type Tx } from '../../db/connect.ts';
+import { maybeRow, oneRow, type Reader, rows, type Tx } from '../../db/database.ts';
 import type { AccountId, UserId } from '../../kernel/ids.ts';
 
 /** The owner of an e-mail address and a password, in any number of accounts. */

@@ -1,6 +1,6 @@
 import { assignmentsOf } from '../../contract/changes.ts';
 import type { Principal, Role } from '../../contract/route.ts';
-import type { Reader, Tx } from '../../db/connect.ts';
+import type { Reader, Tx } from '../../db/database.ts';
 import { uniqueViolation } from '../../db/faults.ts';
 import { sealingKey } from '../../db/secret-key.ts';
 import { EMAIL_RULE } from '../../kernel/email.ts';

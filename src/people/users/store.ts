@@ -12,7 +12,7 @@ import { maybeRecord } from '../../contract/records.ts';
 import type { Role } from '../../contract/route.ts';
 import { SLICE_ROWS } from '../../db/chores.ts';
 import { TOLERANCE } from '../../db/clock.ts';
-import { maybeRow, oneRow, type Reader, rows, type Tx } from '../../db/connect.ts';
+import { maybeRow, oneRow, type Reader, rows, type Tx } from '../../db/database.ts';
 import type { AccountId, UserId } from '../../kernel/ids.ts';
 import type { Json } from '../../kernel/json.ts';
 import { normalEmail } from './email.ts';

@@ -1,5 +1,5 @@
 import sql from 'sql-template-tag';
-import { type Reader, rows } from '../../db/connect.ts';
+import { type Reader, rows } from '../../db/database.ts';
 import type { AddressRules } from '../../kernel/addresses.ts';
 import { type AccountId, type EndpointId, idOf } from '../../kernel/ids.ts';
 import { toJson } from '../../kernel/json.ts';

@@ -1,6 +1,6 @@
 import sql, { type Sql } from 'sql-template-tag';
 import type { Portal, Principal, Route } from '../../contract/route.ts';
-import { maybeRow, type Reader } from '../../db/connect.ts';
+import { maybeRow, type Reader } from '../../db/database.ts';
 import { type Failure, fail } from '../../kernel/errors.ts';
 import { uuidOf } from '../../kernel/ids.ts';
 import { covers } from '../../outbox/subscriptions.ts';

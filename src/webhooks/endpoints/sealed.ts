@@ -1,5 +1,5 @@
 import sql, { join, type Sql } from 'sql-template-tag';
-import { maybeRow, type Reader, rows, type Tx } from '../../db/connect.ts';
+import { maybeRow, type Reader, rows, type Tx } from '../../db/database.ts';
 import { type AccountId, type EndpointId, idOf, nil } from '../../kernel/ids.ts';
 import { SecretKeyError, sealPrefix, type Vault } from '../../kernel/vault.ts';
 import { newSigningSecret, placeOf, type SealedPart } from '../../outbox/secrets.ts';

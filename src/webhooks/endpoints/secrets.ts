@@ -1,4 +1,4 @@
-import type { Reader, Tx } from '../../db/connect.ts';
+import type { Reader, Tx } from '../../db/database.ts';
 import { sealingKey } from '../../db/secret-key.ts';
 import { type Json, toJson } from '../../kernel/json.ts';
 import { placeOf } from '../../outbox/secrets.ts';

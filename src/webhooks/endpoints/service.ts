@@ -1,6 +1,6 @@
 import { hostname } from 'node:os';
 import type { Principal } from '../../contract/route.ts';
-import type { Reader, Tx } from '../../db/connect.ts';
+import type { Reader, Tx } from '../../db/database.ts';
 import { sealingKey } from '../../db/secret-key.ts';
 import { type AddressRules, namesLoopback, PUBLIC_ONLY, refusalOfUrl } from '../../kernel/addresses.ts';
 import { fail } from '../../kernel/errors.ts';

@@ -10,7 +10,7 @@ import {
 } from '../../contract/lists.ts';
 import { maybeRecord } from '../../contract/records.ts';
 import type { Portal, Principal } from '../../contract/route.ts';
-import { maybeRow, oneRow, type Reader, rows, type Tx } from '../../db/connect.ts';
+import { maybeRow, oneRow, type Reader, rows, type Tx } from '../../db/database.ts';
 import type { AccountId, EndpointId } from '../../kernel/ids.ts';
 import type { Json } from '../../kernel/json.ts';
 import { reachOf } from './portal.ts';

@@ -1,5 +1,5 @@
 import sql from 'sql-template-tag';
-import { oneRow, rows, type Tx } from '../../db/connect.ts';
+import { oneRow, rows, type Tx } from '../../db/database.ts';
 import type { AccountId, EndpointId, EventId } from '../../kernel/ids.ts';
 import type { Leased } from '../../outbox/hand-over.ts';
 import { notBefore } from '../../outbox/positions.ts';

@@ -1,5 +1,5 @@
 import sql, { type Sql } from 'sql-template-tag';
-import { oneRow, rows, type Tx } from '../../db/connect.ts';
+import { oneRow, rows, type Tx } from '../../db/database.ts';
 import { type AccountId, type EndpointId, nil } from '../../kernel/ids.ts';
 import { type Leased, type LeasedRow, leasedOf } from '../../outbox/hand-over.ts';
 import {

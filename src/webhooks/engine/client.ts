@@ -1,4 +1,5 @@
 import { createRequire } from 'node:module';
+import type { Socket } from 'node:net';
 import type * as undici from 'undici';
 
 // By their files: the index of undici loads its fetch, WebSocket, caches and mocks too, which take 80 ms of a start and 8 MB.
@@ -10,3 +11,13 @@ export type Client = undici.Client;
 
 /** Makes what connects. */
 export const buildConnector = load('undici/lib/core/connect.js') as typeof undici.buildConnector;
+
+/** Takes each socket as soon as there is one, connected or not, so that it can be destroyed. */
+export type Adopt = (socket: Socket) => void;
+
+/** Connects to a target. */
+export type Dial = (
+  target: undici.buildConnector.Options,
+  done: undici.buildConnector.Callback,
+  adopt: Adopt,
+) => void;

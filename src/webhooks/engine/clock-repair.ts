@@ -1,7 +1,7 @@
 import sql from 'sql-template-tag';
 import { SLICE_ROWS } from '../../db/chores.ts';
 import { TOLERANCE } from '../../db/clock.ts';
-import { rows, type Tx } from '../../db/connect.ts';
+import { rows, type Tx } from '../../db/database.ts';
 import { LONGEST_SECOND_S } from '../signing/rules.ts';
 
 /*

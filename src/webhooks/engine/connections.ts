@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net';
 import type { Dispatcher } from 'undici';
-import { Client } from './client.ts';
-import { type Dial, type Dialing, guardedConnector } from './dial.ts';
+import { Client, type Dial } from './client.ts';
+import { type Dialing, guardedConnector } from './dial.ts';
 import {
   type AttemptError,
   type Failure,

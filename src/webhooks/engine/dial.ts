@@ -4,7 +4,7 @@ import type { buildConnector as Connector } from 'undici';
 import type { AddressRules } from '../../kernel/addresses.ts';
 import type { HttpProxy } from '../../kernel/proxies.ts';
 import type { ClientCertificateInput } from '../egress/record.ts';
-import { buildConnector } from './client.ts';
+import { buildConnector, type Dial } from './client.ts';
 import { AddressBlocked } from './outcome.ts';
 import { tunnelConnector } from './tunnel.ts';
 
@@ -32,12 +32,6 @@ export interface Dialing extends DialOptions {
     | { readonly proxy: HttpProxy; readonly addresses: AddressRules; readonly limitMs: number }
     | undefined;
 }
-
-/** Takes each socket as soon as there is one, connected or not, so that it can be destroyed. */
-export type Adopt = (socket: Socket) => void;
-
-/** Connects to a target. */
-export type Dial = (target: Connector.Options, done: Connector.Callback, adopt: Adopt) => void;
 
 /**
  * Connects if the rules allow it, directly or through a proxy. They are checked at every connection, on the addresses it

@@ -1,5 +1,5 @@
 import type { Logger } from 'pino';
-import type { Database } from '../../db/connect.ts';
+import type { Database } from '../../db/database.ts';
 import type { TraceContext } from '../../kernel/trace.ts';
 import type { Leased } from '../../outbox/hand-over.ts';
 import { giveBack } from '../../outbox/queue.ts';

@@ -1,6 +1,6 @@
 import sql from 'sql-template-tag';
 import { visitedEndpoints } from '../../db/at-work.ts';
-import { oneRow, type Reader, rows, type Tx } from '../../db/connect.ts';
+import { oneRow, type Reader, rows, type Tx } from '../../db/database.ts';
 
 const LAST_CLAIM = 'last_claim';
 const SHORTEST_IDLE_MS = 30_000;

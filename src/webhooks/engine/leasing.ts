@@ -1,4 +1,4 @@
-import type { Database } from '../../db/connect.ts';
+import type { Database } from '../../db/database.ts';
 import type { EndpointId } from '../../kernel/ids.ts';
 import { thisMoment } from '../../kernel/moments.ts';
 import { signal } from '../../kernel/signals.ts';

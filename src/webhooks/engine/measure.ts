@@ -1,4 +1,4 @@
-import type { Database } from '../../db/connect.ts';
+import type { Database } from '../../db/database.ts';
 import { idOf, timeIn } from '../../kernel/ids.ts';
 import type { TraceContext } from '../../kernel/trace.ts';
 import { instrumentsOf } from '../../metrics/instruments.ts';

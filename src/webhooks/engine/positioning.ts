@@ -1,4 +1,4 @@
-import type { Database } from '../../db/connect.ts';
+import type { Database } from '../../db/database.ts';
 import { signal } from '../../kernel/signals.ts';
 import { createPositions, findPositions } from '../../outbox/positions.ts';
 import type { Claim } from './claim.ts';

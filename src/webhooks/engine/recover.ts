@@ -1,6 +1,6 @@
 import type { Logger } from 'pino';
 import sql from 'sql-template-tag';
-import { type Database, maybeRow, oneRow, rows, type Tx } from '../../db/connect.ts';
+import { type Database, maybeRow, oneRow, rows, type Tx } from '../../db/database.ts';
 import type { AccountId, EndpointId } from '../../kernel/ids.ts';
 import { holdLog, isKept } from '../../outbox/queue.ts';
 import { isCovered } from '../../outbox/subscriptions.ts';

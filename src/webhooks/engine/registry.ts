@@ -2,7 +2,7 @@ import { randomInt } from 'node:crypto';
 import { hostname } from 'node:os';
 import type { Logger } from 'pino';
 import sql from 'sql-template-tag';
-import { type Database, rows, type Tx } from '../../db/connect.ts';
+import { type Database, rows, type Tx } from '../../db/database.ts';
 import type { SignOfLife } from '../../db/listen.ts';
 import { WORKER_SPACE } from '../../db/locks.ts';
 import { type Moment, msSince, thisMoment } from '../../kernel/moments.ts';

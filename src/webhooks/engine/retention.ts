@@ -1,7 +1,7 @@
 import type { Logger } from 'pino';
 import sql from 'sql-template-tag';
 import { lookAtSlowClock } from '../../db/clock.ts';
-import { type Database, oneRow, rows, type Tx } from '../../db/connect.ts';
+import { type Database, oneRow, rows, type Tx } from '../../db/database.ts';
 import { LOCKS, limitLockWaits, takeLock, tryLock } from '../../db/locks.ts';
 import { dropPartitions, loggedWeeks } from '../../db/partitions.ts';
 import { type AccountId, type EndpointId, type EventId, nil } from '../../kernel/ids.ts';

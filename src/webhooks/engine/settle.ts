@@ -1,6 +1,6 @@
 import sql, { type Sql } from 'sql-template-tag';
 import { slowClock } from '../../db/clock.ts';
-import { rows, type Tx } from '../../db/connect.ts';
+import { rows, type Tx } from '../../db/database.ts';
 import type { AccountId, EndpointId } from '../../kernel/ids.ts';
 import { noteAttempts } from '../../outbox/counts.ts';
 import type { Leased } from '../../outbox/hand-over.ts';

@@ -1,5 +1,5 @@
 import type { Logger } from 'pino';
-import type { Database, Tx } from '../../db/connect.ts';
+import type { Database, Tx } from '../../db/database.ts';
 import type { Finished } from './attempt.ts';
 import { createGathering } from './gather.ts';
 import { createWriter, type Disabling, type Written } from './write.ts';

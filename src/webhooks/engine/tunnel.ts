@@ -2,7 +2,7 @@ import { request as httpRequest } from 'node:http';
 import { isIP, type Socket } from 'node:net';
 import type { buildConnector } from 'undici';
 import type { HttpProxy } from '../../kernel/proxies.ts';
-import type { Adopt, Dial } from './dial.ts';
+import type { Adopt, Dial } from './client.ts';
 import { AddressBlocked, failureOf, ProxyFault } from './outcome.ts';
 
 interface Tunnelling {

@@ -1,5 +1,5 @@
 import sql from 'sql-template-tag';
-import { type Database, rows } from '../../db/connect.ts';
+import { type Database, rows } from '../../db/database.ts';
 
 /** The channel on which processes tell each other that deliveries were queued. */
 export const CHANNEL = 'payhook_deliveries';

@@ -1,5 +1,5 @@
 import type { Logger } from 'pino';
-import type { Database, Tx } from '../../db/connect.ts';
+import type { Database, Tx } from '../../db/database.ts';
 import type { AddressRules } from '../../kernel/addresses.ts';
 import type { DeliveryConfig } from '../../kernel/config.ts';
 import type { AccountId, EndpointId } from '../../kernel/ids.ts';

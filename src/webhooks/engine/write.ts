@@ -1,5 +1,5 @@
 import sql from 'sql-template-tag';
-import { type Database, rows, type Tx } from '../../db/connect.ts';
+import { type Database, rows, type Tx } from '../../db/database.ts';
 import { type EndpointId, idOf } from '../../kernel/ids.ts';
 import { hostOf, type Notice, notify } from '../../notices/notices.ts';
 import { type HeldKey, holdKeys, letNextGo } from '../../outbox/keys.ts';

@@ -1,4 +1,4 @@
-import type { Tx } from '../../db/connect.ts';
+import type { Tx } from '../../db/database.ts';
 import { Failure, failItems } from '../../kernel/errors.ts';
 import type { AccountId } from '../../kernel/ids.ts';
 import { arrayOf, extended, type Json, toJson } from '../../kernel/json.ts';

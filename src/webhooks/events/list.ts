@@ -6,7 +6,7 @@ import {
   listPage,
   type Page,
 } from '../../contract/lists.ts';
-import { maybeRow, type Reader } from '../../db/connect.ts';
+import { maybeRow, type Reader } from '../../db/database.ts';
 import { fail } from '../../kernel/errors.ts';
 import { type AccountId, uuidOf } from '../../kernel/ids.ts';
 import type { Json } from '../../kernel/json.ts';

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { Tx } from '../../db/connect.ts';
+import type { Tx } from '../../db/database.ts';
 import { Failure, fail } from '../../kernel/errors.ts';
 import type { AccountId } from '../../kernel/ids.ts';
 import type { Json } from '../../kernel/json.ts';

@@ -1,5 +1,5 @@
 import sql from 'sql-template-tag';
-import { rows, type Tx } from '../../db/connect.ts';
+import { rows, type Tx } from '../../db/database.ts';
 import type { AccountId, EventId } from '../../kernel/ids.ts';
 import type { Json } from '../../kernel/json.ts';
 import { isKept } from '../../outbox/queue.ts';

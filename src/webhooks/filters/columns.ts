@@ -1,6 +1,6 @@
 import sql from 'sql-template-tag';
 import { SLICE_ROWS } from '../../db/chores.ts';
-import { rows, type Tx } from '../../db/connect.ts';
+import { rows, type Tx } from '../../db/database.ts';
 import { Failure } from '../../kernel/errors.ts';
 import type { AccountId, EndpointId } from '../../kernel/ids.ts';
 import { compileFilter, type Filter } from './compile.ts';

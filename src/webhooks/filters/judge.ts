@@ -1,5 +1,5 @@
 import sql from 'sql-template-tag';
-import { oneRow, type Reader } from '../../db/connect.ts';
+import { oneRow, type Reader } from '../../db/database.ts';
 import type { Json } from '../../kernel/json.ts';
 import { matches } from '../../outbox/searches.ts';
 import { compileFilter, type Filter } from './compile.ts';

@@ -13,7 +13,7 @@ import {
   spanOf,
 } from '../../contract/lists.ts';
 import { offsetOf } from '../../contract/page-cuts.ts';
-import type { Reader } from '../../db/connect.ts';
+import type { Reader } from '../../db/database.ts';
 import { type AccountId, type EndpointId, uuidOf } from '../../kernel/ids.ts';
 import { countedPage, type Kind } from '../../outbox/counts.ts';
 import { isKept } from '../../outbox/queue.ts';

@@ -1,5 +1,5 @@
 import type { Scope } from '../../contract/route.ts';
-import type { Reader, Tx } from '../../db/connect.ts';
+import type { Reader, Tx } from '../../db/database.ts';
 import { fail } from '../../kernel/errors.ts';
 import { type AccountId, type EndpointId, type EventId, uuidOf } from '../../kernel/ids.ts';
 import type { Json } from '../../kernel/json.ts';

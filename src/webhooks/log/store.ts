@@ -1,6 +1,6 @@
 import sql from 'sql-template-tag';
 import { maybeRecord } from '../../contract/records.ts';
-import { maybeRow, type Reader, type Tx } from '../../db/connect.ts';
+import { maybeRow, type Reader, type Tx } from '../../db/database.ts';
 import type { AccountId, EndpointId, EventId } from '../../kernel/ids.ts';
 import type { Json } from '../../kernel/json.ts';
 import { isKept } from '../../outbox/queue.ts';

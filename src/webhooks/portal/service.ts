@@ -1,5 +1,5 @@
 import type { Principal, Scope } from '../../contract/route.ts';
-import type { Database, Reader, Tx } from '../../db/connect.ts';
+import type { Database, Reader, Tx } from '../../db/database.ts';
 import { fail } from '../../kernel/errors.ts';
 import { type AccountId, idOf, uuidOf } from '../../kernel/ids.ts';
 import type { Json } from '../../kernel/json.ts';

@@ -13,7 +13,7 @@ import { oneRecord } from '../../contract/records.ts';
 import { finderByHash } from '../../db/by-hash.ts';
 import { SLICE_ROWS } from '../../db/chores.ts';
 import { TOLERANCE } from '../../db/clock.ts';
-import { maybeRow, oneRow, type Reader, rows, type Tx } from '../../db/connect.ts';
+import { maybeRow, oneRow, type Reader, rows, type Tx } from '../../db/database.ts';
 import type { AccountId, EndpointId, PortalLinkId } from '../../kernel/ids.ts';
 import type { Json } from '../../kernel/json.ts';
 import type { Timestamp } from '../../kernel/time.ts';

@@ -1,0 +1,154 @@
+import type { FastifyInstance } from 'fastify';
+import { keepHouse } from '../db/chores.ts';
+import type { OperatorCredential } from '../http/auth.ts';
+import { connectionsFor } from '../http/capacity.ts';
+import { addressRules, LOOPBACK } from '../kernel/addresses.ts';
+import { programPath } from '../kernel/installation.ts';
+import { instrumentsOf } from '../metrics/instruments.ts';
+import { createThreads } from '../threads/pool.ts';
+import { disableEndpoint } from '../webhooks/endpoints/service.ts';
+import { createNotifier } from '../webhooks/engine/wake.ts';
+import { createWorker, type Worker, type WorkerOptions } from '../webhooks/engine/worker.ts';
+import { plainAddress } from './address.ts';
+import { roomOf } from './checks.ts';
+import { tellOfFailingChore } from './chore-alerts.ts';
+import { choresOf } from './chores.ts';
+import type { Platform } from './platform.ts';
+import { readinessOf } from './readiness.ts';
+import { startTelemetry, type Telemetry } from './telemetry.ts';
+
+const FIRST_HOUSEKEEPING_MS = 60_000;
+const DRAIN_MS = 15_000;
+const IDLE_CHECK_MS = 50;
+
+/** A server that answers. */
+export interface RunningServer {
+  /** Where it listens, for example http://127.0.0.1:8080. */
+  readonly address: string;
+  /** Where its metrics are, for example http://127.0.0.1:9090/metrics; null = nowhere. */
+  readonly metricsAddress: string | null;
+  /** From now on `/readyz` says that the server is stopping; requests are still served. */
+  turnAway(): void;
+  /** Stops accepting, answers the requests in progress (15 s at most), then stops. */
+  close(): Promise<void>;
+}
+
+/** Serves the platform over HTTP, on a port or on a unix socket. Closing it leaves the platform open. */
+export async function serve(
+  platform: Platform,
+  options: {
+    listen: { host: string; port: number } | { path: string };
+    operator?: OperatorCredential;
+    /** Also delivers what is due. */
+    delivers?: boolean;
+    /** Does the chores of the database; true by default, and false only in servers that are examined closely. */
+    keepsHouse?: boolean;
+  },
+): Promise<RunningServer> {
+  const { config, db, log } = platform;
+  let address = '';
+  const isPublic = 'port' in options.listen;
+  const readiness = readinessOf(platform);
+  // loaded only here: Fastify, the routes and the pages are a third of the program
+  const { createServer } = await import('../http/server.ts');
+  const threads = createThreads({
+    program: programPath('app/thread'),
+    files: config.http.uploads,
+    onTask: (task, outcome) => instrumentsOf(db)?.count('threadTasks', 1, { task, outcome }),
+    onEnded: (task, why) => log.warn({ task, why }, 'a thread was ended'),
+  });
+  const server = createServer({
+    db,
+    log,
+    threads,
+    baseUrl: () => config.baseUrl ?? address,
+    authorizeUrl: () => config.authorizeUrl ?? config.baseUrl ?? address,
+    vault: platform.vault,
+    trustedProxies: config.trustedProxies,
+    addresses: addressRules(config.delivery.allowedNetworks),
+    limits: {
+      ...config.http,
+      connections: connectionsFor(config, { isPublic, delivers: options.delivers ?? false, log }),
+    },
+    readiness: () => readiness.problem(),
+    isStopping: () => readiness.isStopping(),
+    disk: async () => (platform.embedded ? roomOf(config.dataDir) : null),
+    ...(options.operator ? { operator: options.operator } : {}),
+  });
+  const telemetry = isPublic ? await startTelemetry(platform) : undefined;
+  const listening = await listenOr(server, options.listen, telemetry);
+  // a socket has no URL, and Link headers and links for people need one
+  address = 'path' in options.listen ? plainAddress(config) : listening;
+  const stopNotifying = createNotifier(db);
+  const worker = options.delivers ? createWorker(workerOptions(platform)) : undefined;
+  const chores = (options.keepsHouse ?? true) ? choresOf(platform) : [];
+  const stopKeeping = keepHouse(chores, housekeeping(platform));
+  return {
+    address,
+    metricsAddress: telemetry?.metricsAddress ?? null,
+    turnAway: () => readiness.stop(),
+    async close() {
+      readiness.stop();
+      stopKeeping();
+      await Promise.all([drain(server), worker?.close()]);
+      await threads.close();
+      await stopNotifying();
+      await telemetry?.close();
+    },
+  };
+}
+
+/** Delivers what is due until it is closed, without a server. */
+export function work(platform: Platform): Pick<Worker, 'close'> {
+  const worker = createWorker(workerOptions(platform));
+  const stopKeeping = keepHouse(choresOf(platform), housekeeping(platform));
+  return {
+    close() {
+      stopKeeping();
+      return worker.close();
+    },
+  };
+}
+
+const housekeeping = ({ db, log }: Platform) => ({
+  db,
+  log,
+  firstMs: FIRST_HOUSEKEEPING_MS,
+  tell: tellOfFailingChore,
+});
+
+/** Listens; the telemetry of the process ends when that fails. */
+async function listenOr(
+  server: FastifyInstance,
+  where: { host: string; port: number } | { path: string },
+  telemetry: Telemetry | undefined,
+): Promise<string> {
+  try {
+    return await server.listen(where);
+  } catch (error) {
+    await telemetry?.close();
+    throw error;
+  }
+}
+
+function workerOptions({ config, db, log, vault }: Platform): WorkerOptions {
+  const { allowedNetworks } = config.delivery;
+  return {
+    db,
+    log,
+    vault,
+    addresses: addressRules(allowedNetworks),
+    localAddresses: addressRules([...allowedNetworks, ...LOOPBACK]),
+    config: config.delivery,
+    disableEndpoint,
+  };
+}
+
+async function drain(server: FastifyInstance): Promise<void> {
+  const cut = setTimeout(() => server.server.closeAllConnections(), DRAIN_MS);
+  // Nobody waits for a kept-alive connection whose last response is out.
+  const idle = setInterval(() => server.server.closeIdleConnections(), IDLE_CHECK_MS);
+  await server.close();
+  clearInterval(idle);
+  clearTimeout(cut);
+}
