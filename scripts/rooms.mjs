@@ -1,7 +1,10 @@
 // The rooms (folders of src): the content of each, and which rooms it may import. A room within a room may also import
 // what the enclosing room may. `imports.mjs` enforces this and proves that there are no cycles of rooms.
 
-/** [room, its content, the rooms it may import] */
+/**
+ * [room, its content, the rooms it may import, its public files]. A noun is a room with routes or a service: other rooms import
+ * its `service` and its `record`, and the files that its line names.
+ */
 export const ROOMS = [
   ['kernel', 'errors, ids, money, time, CSV, strict JSON, secrets, settings: imports no other room', []],
   ['metrics', 'the table of instruments, and how code notes on them; spans of traces', ['kernel']],
@@ -28,11 +31,17 @@ export const ROOMS = [
   ],
 
   ['people', 'accounts, users and their access', ['notices', 'contract', 'db', 'kernel']],
-  ['people/accounts', 'accounts, their settings and their removal', ['people/keys']],
+  [
+    'people/accounts',
+    'accounts, their settings and their removal',
+    ['people/keys'],
+    ['invoicing', 'originator'],
+  ],
   [
     'people/users',
     'users, invitations, passwords',
     ['people/accounts', 'people/audit', 'people/grants', 'people/sessions'],
+    ['credentials', 'email', 'links', 'passwords', 'people'],
   ],
   ['people/sessions', 'sessions in a browser', ['people/audit']],
   ['people/keys', 'API keys', []],
@@ -51,16 +60,23 @@ export const ROOMS = [
   ['money/ledger', 'what the nouns share: books, membership, arrivals, totals', []],
   ['money/files', 'reading and writing CSV', []],
   ['money/programs', 'affiliate programs', []],
-  ['money/affiliates', 'affiliates, their search and import', ['money/ledger', 'money/files']],
+  [
+    'money/affiliates',
+    'affiliates, their search and import',
+    ['money/ledger', 'money/files'],
+    ['import', 'import-format', 'import-part', 'search', 'undo'],
+  ],
   [
     'money/destinations',
     'where affiliates are paid: bank accounts, sealed',
     ['money/affiliates', 'money/files', 'money/ledger'],
+    ['import', 'import-cells', 'sealed'],
   ],
   [
     'money/tax-profiles',
     'the tax details of affiliates: names, addresses, tax ids (sealed), forms',
     ['money/affiliates', 'money/files', 'money/ledger'],
+    ['import', 'import-cells', 'sealed'],
   ],
   [
     'money/refund-lines',
@@ -71,6 +87,7 @@ export const ROOMS = [
     'money/commissions',
     'commissions and adjustments: create, hold, void',
     ['money/ledger', 'money/files', 'money/refund-lines'],
+    ['import', 'import-format', 'list', 'state', 'undo'],
   ],
   [
     'money/refunds',
@@ -81,11 +98,13 @@ export const ROOMS = [
     'money/payouts',
     'preview, create, complete',
     ['money/affiliates', 'money/commissions', 'money/ledger', 'money/files'],
+    ['approval', 'csv', 'imported-payouts'],
   ],
   [
     'money/payment-files',
     'the files for banks and providers, one source file per format',
     ['money/destinations', 'money/files', 'money/ledger', 'money/payouts'],
+    ['sent'],
   ],
   [
     'money/results',
@@ -97,6 +116,7 @@ export const ROOMS = [
     'money/invoices',
     'invoices in the name of affiliates, and credit notes',
     ['money/ledger', 'money/payouts', 'money/tax-profiles'],
+    ['issue'],
   ],
   [
     'money/returns',
@@ -130,7 +150,12 @@ export const ROOMS = [
     ['people', 'outbox', 'notices', 'contract', 'db', 'metrics', 'kernel'],
   ],
   ['webhooks/types', 'names of event types, and the subscriptions that match them', []],
-  ['webhooks/log', 'deliveries and their attempts', ['webhooks/forms', 'webhooks/types']],
+  [
+    'webhooks/log',
+    'deliveries and their attempts',
+    ['webhooks/forms', 'webhooks/types'],
+    ['filters', 'list'],
+  ],
   ['webhooks/analytics', 'deliveries over time', ['webhooks/log']],
   [
     'webhooks/events',
@@ -152,6 +177,7 @@ export const ROOMS = [
       'webhooks/signing',
       'webhooks/types',
     ],
+    ['portal'],
   ],
   ['webhooks/portal', 'links that open a portal of endpoints', ['webhooks/endpoints', 'webhooks/filters']],
   ['webhooks/recoveries', 'sending many events again', ['webhooks/endpoints', 'webhooks/log']],
@@ -181,7 +207,7 @@ export const ROOMS = [
     ['webhooks', 'notices', 'contract', 'db', 'kernel'],
   ],
   ['alerts/settings', 'the alerts that a user gets by e-mail', []],
-  ['alerts/channels', 'webhooks and Slack channels that get alerts', ['alerts/settings']],
+  ['alerts/channels', 'webhooks and Slack channels that get alerts', ['alerts/settings'], ['target']],
   ['alerts/sender', 'from notices to messages: look, claim, compose, send', ['alerts/channels']],
   ['oauth', 'the authorization server', ['screens', 'people', 'contract', 'db', 'kernel']],
   [

@@ -16,6 +16,7 @@ import {
   text,
   timestamp,
 } from '../../contract/schemas.ts';
+import type { CommissionId, PayoutId } from '../../kernel/ids.ts';
 import { MAX_AMOUNT } from '../../kernel/money.ts';
 
 export const COMMISSION_TYPES = ['sale', 'recurring', 'bonus', 'adjustment', 'clawback'] as const;
@@ -230,3 +231,23 @@ export const importedCommissions = strict({
   totals: Type.Array(strict({ currency: currencyCode, amount, count: Type.Integer() })),
 });
 export type ImportedCommissions = Static<typeof importedCommissions>;
+
+/** A commission locked for a change; the books were locked before it. */
+export interface LockedCommission {
+  readonly id: CommissionId;
+  readonly affiliate_id: bigint;
+  readonly program_id: bigint | null;
+  readonly type: Commission['type'];
+  readonly currency: string;
+  readonly amount: bigint;
+  readonly original_amount: bigint;
+  readonly refunded_amount: bigint;
+  readonly sale_amount: bigint | null;
+  readonly voided: boolean;
+  readonly held: boolean;
+  /** The payout it is in. */
+  readonly payout_id: PayoutId | null;
+  readonly paid: boolean;
+  /** The payout whose payment it owes again, because it was returned or only partly made. */
+  readonly returns_payout_id: PayoutId | null;
+}

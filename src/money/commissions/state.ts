@@ -6,9 +6,9 @@ import { publish } from '../../outbox/queue.ts';
 import { lockBooks } from '../ledger/books.ts';
 import { type Group, noteHeld, settleGroup } from '../ledger/membership.ts';
 import { returnOf } from '../ledger/returned.ts';
-import type { Commission } from './record.ts';
+import type { Commission, LockedCommission } from './record.ts';
 import { getCommission } from './service.ts';
-import { type LockedCommission, lockCommission, markHeld, markUnheld, markVoided } from './store.ts';
+import { lockCommission, markHeld, markUnheld, markVoided } from './store.ts';
 
 /**
  * Reads the commission (UUID) to change and locks it; the caller has locked the books. Throws `resource_missing`, also

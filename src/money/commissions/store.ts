@@ -1,13 +1,19 @@
 import sql, { type Sql } from 'sql-template-tag';
 import { maybeRow, oneRow, rows, type Tx } from '../../db/database.ts';
-import type { AccountId, CommissionId, ImportId, PayoutId } from '../../kernel/ids.ts';
+import type { AccountId, CommissionId, ImportId } from '../../kernel/ids.ts';
 import type { Json } from '../../kernel/json.ts';
 import { arrivals } from '../ledger/arrivals.ts';
 import { changeCommissions, NOTED } from '../ledger/balances.ts';
 import { isNearLimit } from '../ledger/limit.ts';
 import type { Orders } from '../refund-lines/locks.ts';
 import { applyWaiting } from '../refund-lines/waiting.ts';
-import { type Commission, type ImportedCommissions, payoutJoin, record } from './record.ts';
+import {
+  type Commission,
+  type ImportedCommissions,
+  type LockedCommission,
+  payoutJoin,
+  record,
+} from './record.ts';
 
 /** The input columns of commissions with their SQL types; a source of them also has `line` and `affiliate_id`. */
 export const INPUT_COLUMNS: Readonly<Record<string, string>> = {
@@ -161,26 +167,6 @@ export function sumsOf(
                coalesce(max(t.amount), 0)::int8 as largest from (
           select currency, sum(amount) as amount, count(*) as count from ${source} group by currency) t`,
   );
-}
-
-/** A commission locked for a change; the books were locked before it. */
-export interface LockedCommission {
-  readonly id: CommissionId;
-  readonly affiliate_id: bigint;
-  readonly program_id: bigint | null;
-  readonly type: Commission['type'];
-  readonly currency: string;
-  readonly amount: bigint;
-  readonly original_amount: bigint;
-  readonly refunded_amount: bigint;
-  readonly sale_amount: bigint | null;
-  readonly voided: boolean;
-  readonly held: boolean;
-  /** The payout it is in. */
-  readonly payout_id: PayoutId | null;
-  readonly paid: boolean;
-  /** The payout whose payment it owes again, because it was returned or only partly made. */
-  readonly returns_payout_id: PayoutId | null;
 }
 
 /** Locks a commission (UUID); null when the account has no such commission. */

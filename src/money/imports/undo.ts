@@ -13,10 +13,10 @@ import {
   removeUndoneReturns,
   voidImported,
 } from '../commissions/undo.ts';
-import { takeBackDestinations } from '../destinations/import-store.ts';
+import { takeBackDestinations } from '../destinations/import.ts';
 import { lockBooks } from '../ledger/books.ts';
 import { deleteImportedPayouts } from '../payouts/imported-payouts.ts';
-import { lockImportedProfiles, takeBackTaxProfiles } from '../tax-profiles/import-store.ts';
+import { lockImportedProfiles, takeBackTaxProfiles } from '../tax-profiles/import.ts';
 import type { ImportRecord } from './record.ts';
 import { getImport } from './service.ts';
 import { lockImport, markUndone } from './store.ts';

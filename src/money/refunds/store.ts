@@ -1,7 +1,7 @@
 import sql from 'sql-template-tag';
 import { maybeRow, oneRow, type Reader, rows, type Tx } from '../../db/database.ts';
 import type { AccountId, CommissionId, RefundId } from '../../kernel/ids.ts';
-import type { LockedCommission } from '../commissions/store.ts';
+import type { LockedCommission } from '../commissions/record.ts';
 import { arrivals } from '../ledger/arrivals.ts';
 import { changeCommissions, NOTED } from '../ledger/balances.ts';
 import { ownExternalId } from '../ledger/own-ids.ts';

@@ -1,9 +1,9 @@
 import type { Tx } from '../../db/database.ts';
 import { type AccountId, type CommissionId, idOf } from '../../kernel/ids.ts';
 import { publish } from '../../outbox/queue.ts';
+import type { LockedCommission } from '../commissions/record.ts';
 import { getCommission } from '../commissions/service.ts';
 import { lockForChange, settlePayoutOf, voidLocked } from '../commissions/state.ts';
-import type { LockedCommission } from '../commissions/store.ts';
 import { refuseBeyondLimit } from '../ledger/limit.ts';
 import { type RequestedShare, shareOf } from '../refund-lines/rule.ts';
 import {
