@@ -3,7 +3,7 @@
 
 /**
  * [room, its content, the rooms it may import, its public files]. A noun is a room with routes or a service: other rooms import
- * its `service` and its `record`, and the files that its line names.
+ * its `service`, `record` and `fields`, and the files that its line names.
  */
 export const ROOMS = [
   ['kernel', 'errors, ids, money, time, CSV, strict JSON, secrets, settings: imports no other room', []],
