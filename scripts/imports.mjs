@@ -99,7 +99,9 @@ for (const file of files) {
     link(roomGraphs.outer, outer(from), outer(to));
     if (!mayKnow(from, to)) problems.push(`${file} may not import ${target}: ${from} does not know ${to}`);
     if (!isPublic(target, from))
-      problems.push(`${file} may not import ${target}: ${to} is used through its service, its record and its fields`);
+      problems.push(
+        `${file} may not import ${target}: ${to} is used through its service, its record and its fields`,
+      );
   }
 }
 
