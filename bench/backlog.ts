@@ -7,11 +7,11 @@ import { type Bench, startBench } from './program.ts';
 import { LOOPBACK, startReceiver } from './receiver.ts';
 import { emptyDeliveries, seedAccount, seedDeliveries, settleDeliveries } from './seed.ts';
 
-// The promise to healthy endpoints beside one that hangs: their figures move by at most a quarter.
+// The promise: an endpoint that hangs changes the figures of healthy ones by at most a quarter.
 const GOAL_RATE = 0.8;
 const GOAL_CLAIM = 1.25;
 const HEALTHY = 197;
-const SLOTS = 200; // as many as a worker claims at once
+const SLOTS = 200; // the most that a worker claims at a time
 const LEASE_MS = 30_000;
 const WARM_UP_CLAIMS = 10;
 const CLAIMS = 30;
@@ -27,13 +27,13 @@ type State = (typeof STATES)[number];
 interface Samples {
   readonly rate: number[];
   readonly claim: number[];
-  /** Page 1 and the total of what waits there. */
+  /** Page 1 and the total of the waiting deliveries. */
   readonly list: number[];
 }
 
-/** Seconds of a claim, which is rolled back so that the next one finds the same. */
+/** Seconds of a claim. It is rolled back so that the next one finds the same rows. */
 async function claimSeconds(db: Database): Promise<number> {
-  const takenBack = new Error('taken back');
+  const rolledBack = new Error('rolled back');
   const times: number[] = [];
   for (let index = 0; index < WARM_UP_CLAIMS + CLAIMS; index += 1) {
     await db
@@ -42,10 +42,10 @@ async function claimSeconds(db: Database): Promise<number> {
         const { deliveries } = await claim(tx, { worker: 1, slots: SLOTS, leaseMs: LEASE_MS, from: null });
         times.push((performance.now() - begin) / 1000);
         if (deliveries.length !== SLOTS) throw new Error(`${deliveries.length} were claimed of ${SLOTS}`);
-        throw takenBack;
+        throw rolledBack;
       })
       .catch((error: unknown) => {
-        if (error !== takenBack) throw error;
+        if (error !== rolledBack) throw error;
       });
   }
   return median(times.slice(WARM_UP_CLAIMS));
@@ -59,7 +59,7 @@ async function listSeconds(bench: Bench, dead: string, state: State, waiting: nu
     const path = `/v2/webhook-events?per_page=100&status=${state === HELD ? 'held' : 'pending'}`;
     times.push(await seconds(async () => (answer = await bench.send('GET', path))));
     const { total } = (JSON.parse(answer) as { pagination: { total: number } }).pagination;
-    if (total !== waiting) throw new Error(`${path} told ${total} of ${waiting}`);
+    if (total !== waiting) throw new Error(`${path} returned ${total} of ${waiting}`);
   }
   await bench.actAs(bench.account);
   return median(times);

@@ -7,10 +7,10 @@ const WRITES_A_SECOND = 10;
 const GOAL = 2;
 const FORM = new URLSearchParams({ email: 'nobody@example.com', password: 'wrong and wrong' }).toString();
 
-/** How long writes take beside a flood of sign-ins, and beside one of requests that need no database. */
+/** How long writes take during a flood of sign-ins, and during one of requests that need no database. */
 export const flood: Group = {
   name: 'flood',
-  area: `A write beside ${FLOOD_CONNECTIONS} connections without an identity`,
+  area: `A write during an anonymous flood of ${FLOOD_CONNECTIONS} connections`,
   async *run({ dearRounds, latencySeconds: seconds }, note) {
     const bench = await startBench();
     let written = 0;
@@ -26,7 +26,7 @@ export const flood: Group = {
       const burst = { perSecond: WRITES_A_SECOND, seconds, connections: WRITES_A_SECOND };
       return (await loadAtRate(bench.url, writing, burst)).answer;
     };
-    const beside = async (text: string, request: Parameters<typeof load>[1]) => {
+    const during = async (text: string, request: Parameters<typeof load>[1]) => {
       note(text);
       const flooding = load(bench.url, request, { connections: FLOOD_CONNECTIONS, seconds });
       const answer = await write();
@@ -36,9 +36,9 @@ export const flood: Group = {
     await write();
     const samples = await interleaved(dearRounds + 1, {
       quiet: write,
-      health: () => beside('beside /healthz', { path: '/healthz', headers: {} }),
+      health: () => during('during /healthz', { path: '/healthz', headers: {} }),
       signIn: () =>
-        beside('beside sign-ins', {
+        during('during sign-ins', {
           path: '/sign-in',
           headers: { 'content-type': 'application/x-www-form-urlencoded' },
           body: () => FORM,
@@ -52,9 +52,9 @@ export const flood: Group = {
       number,
     ];
     yield {
-      measure: 'a write beside sign-ins, median',
+      measure: 'a write during sign-ins, median',
       figure: duration(signIn),
-      against: `beside GET /healthz ${duration(health)}; alone ${duration(quiet)}`,
+      against: `during GET /healthz ${duration(health)}; alone ${duration(quiet)}`,
       ratio: signIn / health,
       goal: `≤ ${GOAL} ×`,
       met: signIn / health <= GOAL,

@@ -19,7 +19,7 @@ const SETTLE_MS = 500;
 const PACER = fileURLToPath(new URL('pacer.ts', import.meta.url));
 let pacer: ReturnType<typeof startScript> | null = null;
 
-/** Has a process of its own send events at a fixed rate. Returns what `loadAtRate` does. */
+/** Sends events at a fixed rate from a separate process. Returns the result of `loadAtRate`. */
 export async function sendAtRate(pace: Pace): Promise<{ perSecond: number; answer: number }> {
   pacer ??= startScript(PACER, { ready: '/' });
   const { url } = await pacer;
@@ -28,9 +28,9 @@ export async function sendAtRate(pace: Pace): Promise<{ perSecond: number; answe
     body: JSON.stringify(pace),
     headersTimeout: 0,
   });
-  const told = await body.text();
-  if (statusCode !== 200) throw new Error(told);
-  return JSON.parse(told);
+  const text = await body.text();
+  if (statusCode !== 200) throw new Error(text);
+  return JSON.parse(text);
 }
 
 /**

@@ -50,7 +50,7 @@ async function check(
   await bench.actAs(account);
   const answer = JSON.parse(await bench.send('GET', path)) as { pagination: { total: number } };
   if (answer.pagination.total !== rows[0]?.n) {
-    throw new Error(`${path} told ${answer.pagination.total} of ${rows[0]?.n}`);
+    throw new Error(`${path} returned ${answer.pagination.total} of ${rows[0]?.n}`);
   }
 }
 

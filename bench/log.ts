@@ -125,10 +125,10 @@ async function prepare(bench: Bench, owner: Owner, question: Question): Promise<
   const expected = isNear ? ids : ids.toReversed();
   await bench.actAs(owner.account);
   const answer = JSON.parse(await bench.send('GET', path)) as Answer;
-  const told = answer.data.map(({ id }) => id);
-  if (answer.pagination.total !== total || told.join() !== expected.join()) {
+  const returned = answer.data.map(({ id }) => id);
+  if (answer.pagination.total !== total || returned.join() !== expected.join()) {
     throw new Error(
-      `${path} of ${total} rows: ${answer.pagination.total} were told, or other rows than there are`,
+      `${path} of ${total} rows: ${answer.pagination.total} were returned, or other rows than expected`,
     );
   }
   return { owner, path };
@@ -213,7 +213,7 @@ async function* series(bench: Bench, owners: readonly Owner[]): AsyncGenerator<R
         [owner.account, first, spanMs],
       );
       if (totals.published !== rows[0]?.n || totals.attempts !== rows[0].n)
-        throw new Error(`${path}: ${totals.published} were told where there are ${rows[0]?.n}`);
+        throw new Error(`${path}: ${totals.published} were returned, expected ${rows[0]?.n}`);
       prepared.push({ owner, path });
     }
     const own = await askAll(bench, prepared);
@@ -266,16 +266,16 @@ function pairsOfHour(hour: Owner, few: Owner): Pair[] {
   return [
     pair('page 1', {}),
     pair('last page', { depth: 1 }),
-    pair('amid a minute', { depth: 0.492 }),
-    pair('oldest first, amid a minute', { depth: 0.492, oldestFirst: true }),
+    pair('the middle of a minute', { depth: 0.492 }),
+    pair('oldest first, the middle of a minute', { depth: 0.492, oldestFirst: true }),
     pair('before an instant, page 1', { filter: untilRagged }, null),
   ];
 }
 
-/** One tenant has nearly all rows of the tables; the pages of the small tenants beside it are just as full. */
+/** One tenant has nearly all rows of the tables; the pages of the small tenants next to it are just as full. */
 function pairsOfTenants(huge: Owner, tenant: Owner, tenants: number): Pair[] {
   const large = `${count(huge.rows)} among ${count(tenants)} tenants`;
-  const small = `a tenant of ${TENANT_ROWS} beside it`;
+  const small = `a tenant of ${TENANT_ROWS} next to it`;
   const last: Question = { what: 'last page', depth: 1 };
   return [
     { measure: `${large}, page 1`, page: [huge, FIRST], against: [small, tenant, FIRST], goal: GOAL },

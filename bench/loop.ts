@@ -21,7 +21,7 @@ const JSON_TYPE = 'application/json';
 
 type Ask = (bench: Bench) => Promise<unknown>;
 
-/** How long the event loop stands still, by what is asked of the server. */
+/** How long each kind of request blocks the event loop. */
 export const loop: Group = {
   name: 'loop',
   area: 'The longest delay of the event loop',

@@ -3,8 +3,8 @@
  *
  * Measures the built program on the embedded PostgreSQL with fsync on, prints one table and writes
  * bench/results.json. Trust the ratios: both sides of each come from the same run on the same machine, and a
- * surprising one is worth more rounds on fewer commissions. A missed goal is told and fails nothing; a group that
- * could not measure does.
+ * surprising one is worth more rounds on fewer commissions. A missed goal is reported and fails nothing; a group
+ * that cannot measure fails the run.
  */
 import { writeFileSync } from 'node:fs';
 import { cpus, loadavg, release, totalmem } from 'node:os';
@@ -146,22 +146,22 @@ async function run(group: Group, sizes: Sizes): Promise<Outcome> {
   const note = (text: string) => console.error(`${group.name}: ${text}`);
   const begin = Date.now();
   const results: Result[] = [];
-  let told: string | null = null;
+  let problem: string | null = null;
   try {
     for await (const result of group.run(sizes, note)) {
       note(`${result.measure}: ${result.figure}, ${result.against}`);
       results.push(result);
     }
   } catch (error) {
-    // The other groups go on; a run that could not measure is told by its exit code.
+    // The other groups continue; the exit code reports the failure.
     console.error(error);
-    told = error instanceof Error ? error.message : String(error);
+    problem = error instanceof Error ? error.message : String(error);
     process.exitCode = 1;
   } finally {
     await cleanUp();
   }
   const { name, area } = group;
-  return { name, area, seconds: secondsSince(begin), error: told, results };
+  return { name, area, seconds: secondsSince(begin), error: problem, results };
 }
 
 const base = values.full ? FULL : values.quick ? QUICK : DEFAULT;

@@ -23,9 +23,9 @@ export interface Sizes {
   /** Rows of the delivery logs, the smallest first, and of one whose rows are of a single hour. */
   readonly logs: readonly [number, number, number];
   readonly logHour: number;
-  /** Small accounts beside the largest log. */
+  /** Small accounts in the database of the largest log. */
   readonly tenants: number;
-  /** How often an expensive thing is measured. */
+  /** Rounds of expensive measurements. */
   readonly dearRounds: number;
   readonly cheapRounds: number;
   /** Of one burst of load. */
@@ -38,7 +38,7 @@ export interface Sizes {
   readonly monthly: { readonly commissions: number; readonly events: number };
   /** Dead rows that a snapshot keeps in the queue. */
   readonly dead: number;
-  /** Accounts of platforms on which nothing happens, and for how long that is watched. */
+  /** Accounts of idle platforms, and how long they are observed. */
   readonly platforms: readonly number[];
   readonly idleSeconds: number;
   /** Of one measurement of how long deliveries take. */
@@ -53,7 +53,7 @@ export interface Group {
   run(sizes: Sizes, note: (text: string) => void): AsyncGenerator<Result>;
 }
 
-/** A measure that stands for itself. */
+/** A measure without a comparison. */
 export const alone = { against: '–', ratio: null } as const;
 /** A measure for which no goal is set. */
 export const noGoal = { goal: '–', met: null } as const;

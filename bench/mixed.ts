@@ -156,9 +156,9 @@ export const mixed: Group = {
     const own = WAYS.map((way, place) => {
       const run = async () => {
         note(way.name);
-        const told = await burst(bench, sink, { way, place, seconds: loadSeconds });
-        bursts[place]?.push(told);
-        return told.rate;
+        const result = await burst(bench, sink, { way, place, seconds: loadSeconds });
+        bursts[place]?.push(result);
+        return result.rate;
       };
       return [way.name, run] as const;
     });

@@ -285,7 +285,7 @@ export function postgresSeconds(dataDir: string): number {
   }
 }
 
-/** What stands in /proc/<pid>/stat after the name of the process: state, parent, … */
+/** The fields of /proc/<pid>/stat after the name of the process: state, parent, … */
 function statOf(pid: number | string): string[] | null {
   try {
     return readFileSync(`/proc/${pid}/stat`, 'utf8')

@@ -8,14 +8,14 @@ const SINK = fileURLToPath(new URL('sink.ts', import.meta.url));
 const POLL_MS = 20;
 const STALLED_MS = 30_000;
 
-/** The sink as a process of its own. */
+/** The sink in a separate process. */
 export interface Receiver {
   readonly url: string;
   readonly pid: number;
-  /** What arrived since the last call. */
+  /** Deliveries since the last call. */
   reset(): Promise<Report>;
   report(): Promise<Report>;
-  /** Waits for so many deliveries. Throws when none comes for 30 s. */
+  /** Waits for that number of deliveries. Throws when none arrives for 30 s. */
   until(count: number): Promise<Report>;
 }
 
@@ -31,11 +31,11 @@ export async function startReceiver(): Promise<Receiver> {
     async until(count) {
       let seen = -1;
       for (let since = Date.now(); ; await delay(POLL_MS)) {
-        const told = await report();
-        if (told.count >= count) return told;
-        if (told.count !== seen) since = Date.now();
-        seen = told.count;
-        if (Date.now() - since > STALLED_MS) throw new Error(`${seen} deliveries came of ${count}`);
+        const now = await report();
+        if (now.count >= count) return now;
+        if (now.count !== seen) since = Date.now();
+        seen = now.count;
+        if (Date.now() - since > STALLED_MS) throw new Error(`${seen} of ${count} deliveries arrived`);
       }
     },
   };

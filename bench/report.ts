@@ -1,10 +1,10 @@
 import type { Result } from './measure.ts';
 
-/** What came of a group. */
+/** The result of a group. */
 export interface Outcome {
   readonly name: string;
   readonly area: string;
-  /** Of the whole group, seeding and warming up with it. */
+  /** Of the whole group, including seeding and warm-up. */
   readonly seconds: number;
   /** Why it could not measure everything. */
   readonly error: string | null;
@@ -53,7 +53,7 @@ export function table(outcomes: readonly Outcome[]): string {
   return [line(HEADINGS), line(widths.map((width) => '-'.repeat(width))), ...parts].join('\n');
 }
 
-/** `30 goals, 28 met`, and what was missed, a line each. */
+/** `30 goals, 28 met`, and one line per missed goal. */
 export function summary(outcomes: readonly Outcome[]): string {
   const goals = outcomes.flatMap(({ name, results }) => results.map((result) => ({ name, ...result })));
   const set = goals.filter(({ met }) => met !== null);

@@ -90,10 +90,10 @@ export const requests: Group = {
       { measure: 'list 50 payouts', own: `${LIST}?per_page=50`, floor: '/list' },
     ];
     for (const { own, floor } of measures) {
-      const told = JSON.parse(await bench.send('GET', own)) as Answer;
+      const ours = JSON.parse(await bench.send('GET', own)) as Answer;
       const { body } = await request(bare + floor);
       const same = (await body.json()) as Answer;
-      if (!isDeepStrictEqual(dataOf(told), dataOf(same)))
+      if (!isDeepStrictEqual(dataOf(ours), dataOf(same)))
         throw new Error(`${own} and the bare handler differ`);
     }
     const burst = { connections: CONNECTIONS, seconds: loadSeconds };

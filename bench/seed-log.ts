@@ -9,10 +9,10 @@ const ENDPOINTS = 4;
 
 /** What `seedLog` makes. */
 export interface LogSeed {
-  /** Whose log it is: the rows go round these accounts. */
+  /** The accounts that share the rows in turn. */
   readonly accounts: readonly string[];
   readonly count: number;
-  /** The rows are spread evenly over so many milliseconds, the oldest of them so many ago. */
+  /** Milliseconds: the age of the oldest row, and the time over which the rows are spread evenly. */
   readonly ageMs: number;
   readonly spanMs: number;
 }
@@ -32,7 +32,7 @@ export async function makePastWeeks(bench: Bench, weeks: number): Promise<void> 
   await db.close();
 }
 
-// Of the row g: when it happened, whose it is, and a number that says what came of it.
+// Of the row g: its time, its account, and a number that decides its result.
 const ROWS = `generate_series($4::int, $5::int) g
   cross join lateral (select $2::int8 + g::int8 * $3::int8 / ($6::int + 1) as ms,
                              hashint4(g) & 2147483647 as dice) drawn

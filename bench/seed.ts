@@ -10,11 +10,11 @@ export interface CommissionSeed {
   readonly payout?: string;
   readonly availableAt?: string;
   readonly voidedAt?: string;
-  /** They happened evenly over so many days, until now. */
+  /** Days until now over which they are spread evenly. */
   readonly days?: number;
 }
 
-/** Empties what money is in, so that every measurement meets tables without dead rows. */
+/** Empties the money tables, so that every measurement starts without dead rows. */
 export async function emptyBooks(client: pg.Client): Promise<void> {
   await client.query('truncate commissions, payouts cascade');
 }
@@ -132,12 +132,12 @@ export async function emptyDeliveries(client: pg.Client): Promise<void> {
 /** Members of `data` that make a payload of about 1 KB, as JSON text. */
 export const EVENT_FILLER = Array.from(
   { length: 8 },
-  (_, index) => `"field_${index}":"${`what a platform tells its merchants, part ${index} `.repeat(2)}"`,
+  (_, index) => `"field_${index}":"${`a message of a platform to its merchants, part ${index} `.repeat(2)}"`,
 ).join(',');
 
 /**
- * Makes events as `publish` stores them, each with a delivery due now at so many endpoints of the account, which go
- * round: the first `endpoints` of them by id.
+ * Makes events as `publish` stores them, each with a delivery due now at some endpoints of the account, in
+ * turn: the first `endpoints` of them by id.
  */
 export async function seedDeliveries(
   client: pg.Client,

@@ -1,13 +1,13 @@
 /**
  * A receiver of webhooks that costs little: it answers 200 to every POST and counts the events in it. Run as a process of
- * its own with PORT. Bodies with `"sent_at":` (microseconds of the machine's monotonic clock) tell how long they were under
- * way, kept by path; a path that begins with /hang is never answered, one with /slow after 250 ms. GET /report tells all,
- * GET /reset tells and forgets.
+ * its own with PORT. It records the latency of bodies with `"sent_at":` (microseconds of the machine's monotonic clock) by
+ * path. A path that begins with /hang is never answered, one with /slow after 250 ms. GET /report returns the report,
+ * GET /reset returns and clears it.
  */
 import { createServer, type Socket } from 'node:net';
 
 export interface Report {
-  /** Of events; a POST has one unless it says that it is a batch. */
+  /** Of events; a POST has one unless it is a batch. */
   readonly count: number;
   /** How many of them came in the first POST. */
   readonly opening: number;
@@ -31,8 +31,8 @@ let last = 0;
 let waits: Record<string, number[]> = {};
 
 function report(): string {
-  const told: Report = { count, opening, first, last, waits };
-  return JSON.stringify(told);
+  const result: Report = { count, opening, first, last, waits };
+  return JSON.stringify(result);
 }
 
 function forget(): void {

@@ -48,7 +48,7 @@ async function fill(bench: Bench, note: (text: string) => void): Promise<void> {
     await bench.send('POST', '/v2/events/batch', { events });
   }
   await receiver.until(EVENTS);
-  // what is noted beside the rows is added up within seconds
+  // balance notes are added up within seconds
   const left = 'select (select count(*) from queue) + (select count(*) from affiliate_balance_notes) as left';
   while (Number((await bench.pg.query(left)).rows[0].left) > 0) await delay(200);
   await bench.pg.query('vacuum analyze');

@@ -66,7 +66,7 @@ async function besideFlood(subject: Subject, seconds: number): Promise<Drop> {
   return drop;
 }
 
-/** What a few events cost and how long they take, alone and beside a flood at another endpoint. */
+/** Cost and latency of a few events, alone and during a flood at another endpoint. */
 export const trickle: Group = {
   name: 'trickle',
   area: `${RATE} events a second`,
@@ -103,8 +103,8 @@ export const trickle: Group = {
     await interleaved(dearRounds + 1, {
       ours: measured('ours', 'alone', () => trickleFor(ours, seconds)),
       bare: measured('bare', 'bare sender and one INSERT', () => trickleFor(bare, seconds)),
-      oursFlooded: measured('oursFlooded', 'beside a flood', () => besideFlood(ours, seconds)),
-      bareFlooded: measured('bareFlooded', 'bare, beside a flood', () => besideFlood(bare, seconds)),
+      oursFlooded: measured('oursFlooded', 'during a flood', () => besideFlood(ours, seconds)),
+      bareFlooded: measured('bareFlooded', 'bare, during a flood', () => besideFlood(bare, seconds)),
     });
     const of = (name: keyof typeof drops, which: keyof Drop) =>
       median(drops[name].map((drop) => drop[which]));
@@ -127,7 +127,7 @@ export const trickle: Group = {
     const [quiet, flooded] = [of('ours', 'p99'), of('oursFlooded', 'p99')];
     const times = of('bareFlooded', 'p99') / of('bare', 'p99');
     yield {
-      measure: 'p99 beside a flood at another endpoint',
+      measure: 'p99 during a flood at another endpoint',
       figure: duration(flooded),
       against: `alone ${duration(quiet)}; bare ${duration(of('bareFlooded', 'p99'))}, ${times.toFixed(2)} times alone`,
       ratio: flooded / quiet,

@@ -58,7 +58,7 @@ function dayBefore(days: number): string {
   return new Date(Date.now() - days * DAY_MS).toISOString().slice(0, 10);
 }
 
-/** An installation after so many months. */
+/** An installation after some months of use. */
 interface Installation {
   readonly bench: Bench;
   readonly platform: Platform;
@@ -67,7 +67,7 @@ interface Installation {
   readonly receiver: Receiver;
 }
 
-/** As much as a merchant has after so many months: the last one is paid in part, all before it are paid. */
+/** The data of a merchant after this many months: the last month is paid in part, all earlier ones are paid. */
 async function installationOf(
   months: number,
   { commissions, events }: { readonly commissions: number; readonly events: number },

@@ -1,8 +1,8 @@
 /**
- * Writes affiliates.csv and commissions.csv beside this file: a made-up affiliate programme to try Payhook with.
+ * Writes affiliates.csv and commissions.csv next to this file: a made-up affiliate program for trying Payhook.
  *
  *   node examples/generate.mjs            writes both files
- *   node examples/generate.mjs --check    exits 1 when they are not what this script writes
+ *   node examples/generate.mjs --check    exits 1 when they differ from the output of this script
  *
  * Seeded and without dependencies: every run writes the same bytes. All people, shops and addresses are invented;
  * the domains are those reserved for examples (RFC 2606). A few cells are what a spreadsheet would run as a

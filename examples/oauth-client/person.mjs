@@ -1,5 +1,5 @@
-// Stands in for the merchant and their browser, so that the example runs without either: opens pages, keeps the cookie,
-// sends the forms. An application never does this: it never sees a merchant's password.
+// Plays the merchant and their browser, so that the example runs without either: opens pages, keeps the cookie, sends
+// the forms. A real application never does this: it never sees a merchant's password.
 
 const ENTITIES = { amp: '&', lt: '<', gt: '>', quot: '"', '#39': "'" };
 const plain = (text) => text.replaceAll(/&(amp|lt|gt|quot|#39);/g, (_, name) => ENTITIES[name]);

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Runs once, when the volume of PostgreSQL is new: Payhook's role owns its database and is not a superuser.
+# Runs once, when PostgreSQL's volume is new: Payhook's role owns its database and is not a superuser.
 set -eu
 psql --set ON_ERROR_STOP=1 --set password="$(cat /run/secrets/database-password)" --username postgres <<'SQL'
 create role payhook login password :'password';

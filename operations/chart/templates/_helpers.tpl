@@ -27,14 +27,14 @@ metadata:
     {{- include "payhook.labels" $root | nindent 4 }}
     app.kubernetes.io/component: {{ .command }}
   annotations:
-    # the settings are read at the start: other ones mean other pods
+    # the settings are read at the start: a change restarts the pods
     checksum/settings: {{ toJson (list $root.Values.settings $root.Values.secret) | sha256sum }}
 spec:
   {{- with $root.Values.imagePullSecrets }}
   imagePullSecrets: {{- toYaml . | nindent 4 }}
   {{- end }}
   automountServiceAccountToken: false
-  # SHUTDOWN_DELAY_MS, up to 20 seconds to answer what is in progress, and some to spare
+  # SHUTDOWN_DELAY_MS, up to 20 seconds to finish requests, and a margin
   terminationGracePeriodSeconds: {{ add 25 (div ($root.Values.settings.SHUTDOWN_DELAY_MS | default 5000 | int) 1000) }}
   securityContext:
     runAsNonRoot: true
