@@ -7,7 +7,7 @@ import { queries } from './data/queries.ts';
 import { router } from './router.ts';
 
 followTheme();
-// the server was upgraded, and the files of the old page are gone
+// the server was upgraded, so the files of the old page no longer exist
 window.addEventListener('vite:preloadError', () => window.location.reload());
 
 const root = document.getElementById('root');

@@ -22,7 +22,7 @@ const one = createRoute({
 type Opened = Exclude<Awaited<ReturnType<typeof openPortal>>, string>;
 
 /**
- * The screens of a portal, at the addresses they have in the dashboard. They are kept in memory: the frame stays at one
+ * The screens of a portal, at the same paths as in the dashboard. The history is kept in memory: the frame stays at one
  * address, and the page around it keeps its own history.
  */
 export const portalRouter = ({ portal }: Opened) =>

@@ -1,4 +1,4 @@
-// The look of every page of this build.
+// The styles of every page of this build.
 import 'virtual:tokens.css';
 import './style/base.css';
 import './style/shell.css';

@@ -10,7 +10,7 @@ import { ICON } from '../src/screens/html/html.ts';
 const HERE = fileURLToPath(new URL('.', import.meta.url));
 const TOKENS = 'virtual:tokens.css';
 const COMPRESSED = /\.(js|css|svg)$/;
-// below it the header costs what it saves
+// for smaller files the header costs what compression saves
 const WORTH_BYTES = 600;
 
 /** The colours and the icon of the pages that the server renders: one source for both. */
@@ -23,7 +23,7 @@ function shared(): Plugin {
   };
 }
 
-/** Each file beside itself in Brotli and gzip, so that no server compresses while somebody waits. */
+/** Writes each file also in Brotli and gzip, so that the server never compresses during a request. */
 function compressed(): Plugin {
   return {
     name: 'compressed',
@@ -48,7 +48,7 @@ export default defineConfig({
   root: HERE,
   plugins: [shared(), compressed()],
   resolve: {
-    // docs/decisions/0030: 7 kB for what takes react and react-dom 67
+    // docs/decisions/0030: 7 kB instead of the 67 kB of react and react-dom
     alias: {
       'react/jsx-runtime': 'preact/jsx-runtime',
       'react/jsx-dev-runtime': 'preact/jsx-runtime',
@@ -60,17 +60,17 @@ export default defineConfig({
   build: {
     target: 'es2022',
     emptyOutDir: true,
-    // a picture in a file of its own, which the policy allows
+    // images stay separate files, which the content security policy allows
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
     reportCompressedSize: false,
     rolldownOptions: {
       input: { index: `${HERE}index.html`, portal: `${HERE}portal.html` },
-      // 'use client' in a library is for servers that render
+      // 'use client' in a library is for server rendering
       onLog: (level, log, handle) => (log.code === 'MODULE_LEVEL_DIRECTIVE' ? undefined : handle(level, log)),
       checks: { pluginTimings: false },
     },
   },
-  // `npm run dev:dashboard` beside a running server
+  // for `npm run dev:dashboard`, next to a running server
   server: { proxy: { '^/(v2|sign-in|sign-out|account|docs|healthz)': 'http://127.0.0.1:3000' } },
 });

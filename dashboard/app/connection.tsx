@@ -2,7 +2,7 @@ import { connection } from '../data/connection.ts';
 import { Icon } from '../parts/icon.tsx';
 import { common } from '../texts/common.ts';
 
-/** Says that the server cannot be reached, while it cannot. */
+/** A message while the server cannot be reached. */
 export function Connection() {
   const isThere = connection.useIsThere();
   return (

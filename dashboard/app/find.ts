@@ -24,7 +24,7 @@ export async function findRecords(text: string, signal: AbortSignal): Promise<re
   return all.filter(({ key }, index) => all.findIndex((each) => each.key === key) === index);
 }
 
-// an id belongs to one resource, so the others need not be asked
+// an id belongs to one resource, so only that one is searched
 const isId = (text: string) => /^(po|com|we|evt)_\w+$/.test(text);
 
 async function findAffiliates(text: string, signal: AbortSignal): Promise<readonly Found[]> {
@@ -115,9 +115,9 @@ async function findEvents(text: string, signal: AbortSignal): Promise<readonly F
 }
 
 /** null when the request is refused: there is no such record, or the text is not a valid id. */
-async function orNone<Record>(asked: Promise<Record>): Promise<Record | null> {
+async function orNone<Record>(request: Promise<Record>): Promise<Record | null> {
   try {
-    return await asked;
+    return await request;
   } catch (error) {
     if (error instanceof ApiError && (error.status === 404 || error.status === 400)) return null;
     throw error;

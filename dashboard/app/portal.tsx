@@ -5,7 +5,7 @@ import { Toasts } from '../parts/toast.tsx';
 import { portal as texts } from '../texts/portal.ts';
 import { Connection } from './connection.tsx';
 
-/** What is around the screens of a portal. */
+/** The shell around the screens of a portal. */
 function Shell() {
   if (useIsEnded()) return <PortalClosed why="ended" />;
   return (

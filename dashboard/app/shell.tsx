@@ -15,7 +15,7 @@ import { ENTRIES } from './navigation.ts';
 import { SignInAgain } from './sign-in-again.tsx';
 import { UserMenu } from './user-menu.tsx';
 
-/** The layout around every screen: navigation, user menu, and messages that are not of one screen. */
+/** The layout around every screen: navigation, user menu, and messages that belong to no single screen. */
 export function Shell() {
   const me = useMe();
   const navigate = useNavigate();
@@ -53,7 +53,7 @@ export function Shell() {
   );
 }
 
-/** A file that is dropped where no screen takes one would replace the page and what was filled in. Returns how to stop. */
+/** Ignores files dropped where no screen accepts them, which would replace the page and its input. Returns a cleanup. */
 function keepPage(): () => void {
   const end = new AbortController();
   for (const name of ['dragover', 'drop'] as const) {

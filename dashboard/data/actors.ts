@@ -15,7 +15,7 @@ interface Batch {
 
 let batch: Batch | null = null;
 
-/** Begins a request for the ids that are added until the end of the current task. */
+/** Starts a request for the ids that are added until the end of the current task. */
 function begin(): Batch {
   const ids = new Set<string>();
   const found = new Promise<void>((resolve) => setTimeout(resolve)).then(async () => {
@@ -26,14 +26,14 @@ function begin(): Batch {
   return { ids, found };
 }
 
-/** Who has an id; null when nobody has. Ids that are asked for at the same time share a request. */
+/** The actor with an id; null if there is none. Ids requested at the same time share a request. */
 async function findActor(id: string): Promise<Actor | null> {
   if (batch === null || batch.ids.size >= MOST_AT_ONCE) batch = begin();
   batch.ids.add(id);
   return (await batch.found).get(id) ?? null;
 }
 
-/** Who has an id, with their name: undefined while loading, null when nobody has it or a portal asks. */
+/** A hook: the actor with an id; undefined while loading, null if there is none, and always null in a portal. */
 export function useActor(id: string): Actor | null | undefined {
   const isPortal = usePortal() !== null;
   const isNamed = id.includes('_') && !isPortal;

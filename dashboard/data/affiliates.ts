@@ -34,7 +34,7 @@ export const useTaxProfile = (id: number) =>
       }),
   });
 
-/** What a payment file would need that an affiliate lacks, by destination or payout method; null = nothing. */
+/** What an affiliate lacks for a payment file, by destination or payout method; null = nothing. */
 export function missingOf(affiliate: AffiliateWithBalance): 'paypal' | 'wise' | null {
   const { paypal_email: address, paid_through: method, name_first, name_last } = affiliate;
   if (method === 'wise') return `${name_first ?? ''}${name_last ?? ''}`.trim() === '' ? 'wise' : null;

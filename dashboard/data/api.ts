@@ -15,14 +15,14 @@ type Given<Operation, Name extends string> = Name extends keyof Operation
     : { readonly [Key in Name]: Operation[Name] }
   : unknown;
 
-/** A body that is a file is sent as the one that was chosen. */
+/** A body that is a file is sent as the chosen `File`. */
 type Body<Operation> = Operation extends { readonly body: infer Sent }
   ? string extends Sent
     ? { readonly file: File }
     : { readonly body: Sent }
   : Given<Operation, 'body'>;
 
-/** What an operation is called with, as the description of the API says; `If-Match` is the revision one has seen. */
+/** The input of an operation as in the API description; `If-Match` is the revision the user has seen. */
 export type Input<Id extends OperationId> = Given<Operations[Id], 'path'> &
   Given<Operations[Id], 'query'> &
   Body<Operations[Id]> &
@@ -32,7 +32,7 @@ export type Input<Id extends OperationId> = Given<Operations[Id], 'path'> &
       : unknown
     : unknown);
 
-/** An operation and its input, without their types: what is sent, shown as a command, or kept in a cache. */
+/** The untyped input of an operation: to send, to show as a command, or to use as a cache key. */
 export interface Call {
   readonly path?: readonly unknown[] | undefined;
   readonly query?: object | undefined;
@@ -43,7 +43,7 @@ export interface Call {
 
 interface Options {
   readonly signal?: AbortSignal | undefined;
-  /** Of a write: the same one for the same intention, so that it is done once. */
+  /** For a write: the same key for the same intention, so that it is done once. */
   readonly idempotencyKey?: string | undefined;
 }
 
@@ -54,7 +54,7 @@ interface Description {
   readonly fileType?: string;
 }
 
-/** The method of an operation and its address on this server, with the query. */
+/** The method of an operation and its path on this server, with the query. */
 export function requestOf(id: OperationId, { path = [], query }: Call): { method: string; address: string } {
   const operation: Description = OPERATIONS[id];
   const parts = path.values();
@@ -72,8 +72,8 @@ export class UnreadableFile extends Error {
 }
 
 /**
- * Sends an operation with the credential of this page. It waits while the server cannot be reached, and while somebody
- * whose session has ended signs in again; then it goes on. Throws ApiError when it is refused.
+ * Sends an operation with the credential of this page. While the server cannot be reached, or the user signs in again, it
+ * waits and then continues. Throws ApiError if the operation is refused.
  */
 export async function call<Id extends OperationId>(
   id: Id,
@@ -86,7 +86,7 @@ export async function call<Id extends OperationId>(
   return (gives === 'file' ? response.blob() : response.json()) as Promise<Result<Id>>;
 }
 
-/** The same for a record, as the text that the server sent. */
+/** Like `call` for a record, but returns the text that the server sent. */
 export async function callText<Id extends OperationId>(
   id: Id,
   input: Input<Id>,
@@ -95,7 +95,7 @@ export async function callText<Id extends OperationId>(
   return (await send(id, input as Call, options)).text();
 }
 
-/** A file of the API, the name it has and what its headers say; the types of the description say `Download`, which browsers do not have. */
+/** A file of the API with its name and headers. The API types say `Download`, which does not exist in browsers. */
 export async function download<Id extends OperationId>(
   id: Id,
   input: Input<Id>,
@@ -140,7 +140,7 @@ async function send(id: OperationId, input: Call, { signal, idempotencyKey }: Op
       continue;
     }
     connection.found();
-    // the first attempt may have done it, and its answer was lost
+    // the first attempt may have succeeded, and its answer was lost
     if (method === 'DELETE' && wasRepeated && response.status === 404) return response;
     const refusal = await refusalOf(response);
     const isAway = refusal.status === 401 || refusal.reason === 'cross_site_request';
@@ -149,7 +149,7 @@ async function send(id: OperationId, input: Call, { signal, idempotencyKey }: Op
   }
 }
 
-// a browser says of it only that the request failed, as when the server is away
+// for an unreadable file, browsers only report that the request failed, as for an unreachable server
 async function refuseUnreadable(file: File): Promise<void> {
   await file
     .slice(0, 1)
@@ -159,27 +159,27 @@ async function refuseUnreadable(file: File): Promise<void> {
     });
 }
 
-/** null when the server was not reached; what was given up stays thrown. */
+/** null if the server was not reached; throws if the request was aborted. */
 function lost(error: unknown, signal: AbortSignal | undefined): null {
   signal?.throwIfAborted();
   if (error instanceof TypeError) return null;
   throw new ConnectionError('the request could not be sent', { cause: error, outcome: 'not_done' });
 }
 
-/** A server that restarts, or a proxy before one. */
+/** The response of a restarting server, or of a proxy in front of it. */
 function isPassing({ status, headers }: Response): boolean {
   return status === 502 || status === 503 || status === 504 || (status === 429 && headers.has('retry-after'));
 }
 
 async function refusalOf(response: Response): Promise<ApiError> {
-  const told = (await response.json().catch(() => null)) as {
+  const body = (await response.json().catch(() => null)) as {
     error?: { code?: string; message?: string };
   } | null;
   return new ApiError({
     status: response.status,
-    code: (told?.error?.code ?? 'internal_error') as ApiError['code'],
+    code: (body?.error?.code ?? 'internal_error') as ApiError['code'],
     reason: response.headers.get('payhook-reason') as ApiError['reason'],
-    message: told?.error?.message ?? `the server answered ${response.status}`,
+    message: body?.error?.message ?? `the server answered ${response.status}`,
     requestId: response.headers.get('payhook-request-id'),
     retryAfter: retryAfterSeconds(response.headers.get('retry-after')),
   });

@@ -1,11 +1,11 @@
 import { session } from './session.ts';
 
-/** What the requests of a page are made with. */
+/** The credential of a page's requests. */
 export interface Credential {
-  /** Whether the cookies of this browser go with them. */
+  /** Whether requests include the cookies of this browser. */
   readonly cookies: 'same-origin' | 'omit';
   headers(isWrite: boolean): Readonly<Record<string, string>>;
-  /** Resolves when a request that was refused for its credential can be sent again. */
+  /** Resolves when a request refused for its credential can be sent again. */
   renew(signal?: AbortSignal): Promise<void>;
 }
 
@@ -14,7 +14,7 @@ let current: Credential = session;
 /** The credential of this page: the session of the browser, unless `actWith` named another. */
 export const credential = (): Credential => current;
 
-/** From now on requests are made with this one. */
+/** Uses this credential for requests from now on. */
 export function actWith(next: Credential): void {
   current = next;
 }

@@ -5,10 +5,10 @@ import { call } from './api.ts';
 export type ImportKind = Import['kind'];
 export type Mapping = Import['mapping'];
 
-/** What words of the file mean, by field. */
+/** The meanings of words of the file, by field. */
 export type Values = Readonly<Record<string, Readonly<Record<string, string>>>>;
 
-/** What the user specifies about a file; the rest is guessed. A mapping is the name of a saved one, or the columns. */
+/** The user's choices for a file; the rest is guessed. A mapping is the name of a saved one, or the columns. */
 export interface Choices
   extends Pick<
     PreviewImportQuery,
@@ -36,7 +36,7 @@ export const queryOf = (
   values: values && JSON.stringify(values),
 });
 
-/** A preview and how long it took. It does what the import does and takes it back, so that takes about as long. */
+/** A preview and its duration. A preview runs the import and rolls it back, so the import takes about as long. */
 export interface TimedPreview extends ImportPreview {
   readonly seconds: number;
 }
@@ -57,7 +57,7 @@ export function useImportPreview(file: File, query: ReturnType<typeof queryOf>) 
   });
 }
 
-/** How far the request with this key is, asked every second. */
+/** The progress of the request with this key, polled every second. */
 export const useImportProgress = (key: string, isEnabled: boolean) =>
   useQuery({
     queryKey: ['getImportProgress', key],
@@ -67,7 +67,7 @@ export const useImportProgress = (key: string, isEnabled: boolean) =>
     gcTime: 0,
   });
 
-/** What words mean, with more of them. */
+/** Merges further meanings of words. */
 export const withValues = (values: Values, more: Values): Values => ({
   ...values,
   ...Object.fromEntries(
@@ -75,7 +75,7 @@ export const withValues = (values: Values, more: Values): Values => ({
   ),
 });
 
-/** A mapping in which a column has another field, or none; a column that had that field before has none. */
+/** A mapping with another field, or none, for a column. A column that had this field before loses it. */
 export function withField(mapping: Mapping, column: string, field: string | null): Mapping {
   const others = Object.entries(mapping).filter(
     ([name, value]) => name !== column && !(typeof value === 'object' && name === field),
@@ -86,7 +86,7 @@ export function withField(mapping: Mapping, column: string, field: string | null
   ]);
 }
 
-/** A mapping in which a field has a constant value; null removes it. */
+/** A mapping with a constant value for a field; null removes it. */
 export function withConstant(mapping: Mapping, field: string, constant: string | null): Mapping {
   const others = Object.entries(mapping)
     .filter(([name, value]) => !(typeof value === 'object' && name === field))

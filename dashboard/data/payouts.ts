@@ -20,10 +20,10 @@ export function usePayoutLines(payout: Payout | undefined) {
   const isLarge = payout !== undefined && own === null;
   const files = useRead('getPaymentFiles', { path: [id] }, { isLive: true, isEnabled: isLarge }).data;
   const query = useQuery<readonly PayoutLine[], ApiError>({
-    // a line says whether a downloaded file pays it
+    // a download changes lines: `is_in_file` says whether a downloaded file pays them
     queryKey: ['lines', id, revision, files && lastDownload(files)],
     enabled: isLarge && files !== undefined,
-    // at a revision they stay as they are; money that comes back later is noted on paid ones
+    // lines of a revision do not change, except that returned money is recorded on paid ones
     staleTime: status === 'unpaid' ? 'static' : Number.POSITIVE_INFINITY,
     structuralSharing: false,
     placeholderData: (previous, before) => (before?.queryKey[1] === id ? previous : undefined),
@@ -53,7 +53,7 @@ const lastDownload = ({ files }: PaymentFiles): string | null =>
 /** The amounts of all lines, to compare with later ones: affiliate, name, currency, amount. */
 export type Worth = readonly (readonly [affiliate: number, name: string, currency: string, amount: number])[];
 
-/** The name of an affiliate, or whatever else identifies it. */
+/** The name of an affiliate, or another identifier. */
 export const nameOf = ({
   name,
   email,
@@ -93,7 +93,7 @@ export function changesBetween(before: Worth, after: Worth): Change[] {
   return [...changes.values()].filter((change) => change.before !== change.after);
 }
 
-/** The payment files of a payout, who is left out of each, and who downloaded them. */
+/** The payment files of a payout, the affiliates each leaves out, and its downloads. */
 export const usePaymentFiles = ({ id }: Pick<Payout, 'id'>) =>
   useRead('getPaymentFiles', { path: [id] }, { isLive: true });
 

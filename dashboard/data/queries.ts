@@ -53,14 +53,14 @@ export interface ReadOptions {
 /** Reads by an operation and keeps the data fresh; `place` identifies the page, order and filters. */
 export function useRead<Id extends OperationId>(id: Id, input: Input<Id>, options: ReadOptions = {}) {
   const { isLive = false, isEnabled = true, keepsPrevious = false } = options;
-  const asked = read(id, input);
+  const query = read(id, input);
   const { data, error, isPlaceholderData, refetch } = useQuery({
-    ...asked,
+    ...query,
     enabled: isEnabled,
     refetchInterval: refetchInterval(isLive),
     ...(keepsPrevious ? { placeholderData: (previous: Result<Id> | undefined) => previous as never } : {}),
   });
-  return { data, error, isPlaceholderData, refetch, place: hashKey(asked.queryKey) };
+  return { data, error, isPlaceholderData, refetch, place: hashKey(query.queryKey) };
 }
 
 /**

@@ -13,7 +13,7 @@ function plain(filter: unknown): unknown {
   return entries.length === 1 && entries[0]?.[0] === 'eq' ? entries[0][1] : filter;
 }
 
-/** The filters of a schedule: those with a field of their own, and the rest as it was given (null = none). */
+/** The filters of a schedule: those with a form field, and the rest unchanged (null = none). */
 export function rulesOf(filters: unknown): { rules: Rule; others: Readonly<Record<string, unknown>> | null } {
   const rest: Record<string, unknown> = { ...(filters as object | null) };
   const [method, currency, program] = ['payout_method', 'currency', 'program_id'].map((name) =>

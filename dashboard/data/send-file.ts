@@ -1,6 +1,6 @@
 import { createSignal } from './signal.ts';
 
-/** The file that is being sent and how many of its bytes have left; null while none is. */
+/** The file that is being sent, and the bytes sent so far; null if none is. */
 export const sending = createSignal<{ readonly file: File; readonly sent: number } | null>(null);
 
 interface Sent {
@@ -10,8 +10,8 @@ interface Sent {
 }
 
 /**
- * Sends a file as `fetch` does, and tells in `sending` how far it is, which `fetch` cannot. Throws TypeError when the
- * server was not reached, and the reason of the signal when that is aborted.
+ * Sends a file like `fetch`, and reports its progress in `sending`, which `fetch` cannot. Throws TypeError if the server was
+ * not reached, and the reason of the signal if it aborts.
  */
 export function sendFile(address: string, file: File, { method, headers, signal }: Sent): Promise<Response> {
   return new Promise((resolve, reject) => {

@@ -1,4 +1,4 @@
-/** Differences below this are the network's, and the header's whole seconds. */
+/** Smaller differences come from the network and from the whole seconds of the header. */
 const TOLERANCE_MS = 60_000;
 let ahead = 0;
 
@@ -13,5 +13,5 @@ export const serverNow = (): number => Date.now() + ahead;
 
 const SOON_MS = 30 * 86_400_000;
 
-/** Whether what ends at an instant has ended or does within 30 days. */
+/** Whether an instant is in the past or within 30 days. */
 export const endsSoon = (at: string): boolean => Date.parse(at) - serverNow() <= SOON_MS;

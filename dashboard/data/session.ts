@@ -13,8 +13,8 @@ export const session = {
   token: () => token,
   headers: (isWrite: boolean): Readonly<Record<string, string>> => (isWrite ? { 'payhook-csrf': token } : {}),
   /**
-   * Takes the data from `/v2/me`; false when it is of another user or account than the page shows. The page then starts
-   * over, because what was filled in here must not be sent there.
+   * Takes the data from `/v2/me`; false if it belongs to another user or account than the page shows. The page then reloads,
+   * because its input must not be sent to another account.
    */
   is(me: Me): boolean {
     const who = `${me.id} ${me.account.id}`;
@@ -46,7 +46,7 @@ export const session = {
   },
 };
 
-/** Reads the token of the current session; false when there is none. Never resolves when the page starts over. */
+/** Reads the token of the current session; false if there is none. Never resolves if the page reloads. */
 async function readToken(): Promise<boolean> {
   const answer = await fetch('/v2/me', { cache: 'no-store' });
   if (!answer.ok) return false;

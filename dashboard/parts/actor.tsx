@@ -5,7 +5,7 @@ import { LineId, Name } from './values.tsx';
 
 const texts = common.actors;
 
-/** Who did something, by id: "You", a name, or the id of whoever has no name. The id is shown on hover. */
+/** The author of a change: "You", a name, or the id if there is no name. The id is shown on hover. */
 export function Actor({ id }: { id: string }) {
   const { data: me } = useMe();
   const actor = useActor(id);

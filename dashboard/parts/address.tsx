@@ -6,10 +6,10 @@ const texts = tax.address;
 const LINES = ['line1', 'line2', 'postal_code', 'city', 'region'] as const;
 const OPTIONAL: readonly string[] = ['line2', 'postal_code', 'region'];
 
-/** What is typed of a country and an address in it. */
+/** A country and address, as typed. */
 export type TypedAddress = Readonly<Record<'country' | (typeof LINES)[number], string>>;
 
-/** What the fields begin with. */
+/** The initial values of the fields. */
 export function typedAddress(
   place: { readonly country: string | null; readonly address?: PostalAddress } | null,
 ): TypedAddress {
@@ -17,7 +17,7 @@ export function typedAddress(
   return { country: place?.country ?? '', ...Object.fromEntries(lines) } as TypedAddress;
 }
 
-/** The country and the address as they are sent. The server judges them. */
+/** The country and address for the request. The server validates them. */
 export const addressFrom = (typed: TypedAddress) => ({
   country: typed.country.trim(),
   address: {
@@ -29,11 +29,11 @@ export const addressFrom = (typed: TypedAddress) => ({
   },
 });
 
-/** Whether something that an address needs is not typed yet. */
+/** Whether a required part of the address is missing. */
 export const isAddressIncomplete = (typed: TypedAddress): boolean =>
   (['country', 'line1', 'city'] as const).some((field) => typed[field].trim() === '');
 
-/** The fields of a country and an address in it. */
+/** The fields of a country and address. */
 export function AddressFields({
   typed,
   onChange,

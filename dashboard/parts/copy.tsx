@@ -4,11 +4,11 @@ import { IconButton } from './button.tsx';
 import { toast } from './toast.tsx';
 
 /** Copies a text to the clipboard and says so. */
-export function copyText(text: string, said: string = common.copied): void {
+export function copyText(text: string, message: string = common.copied): void {
   // the clipboard is not available without https
   const write = navigator.clipboard?.writeText(text) ?? Promise.reject(new Error('no clipboard'));
   void write.then(
-    () => toast(said),
+    () => toast(message),
     () => window.prompt(common.copy, text),
   );
 }

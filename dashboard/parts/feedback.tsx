@@ -86,7 +86,7 @@ export function Notice({
 
 const LONG_MS = 10_000;
 
-/** Says what is being waited for when it takes long. */
+/** A note that the server is still working, shown after a while. */
 export function Waiting() {
   const [isLong, setLong] = useState(false);
   useEffect(() => {

@@ -177,7 +177,7 @@ export function Select<Value extends string>({
   return <Choice aria-label={label} value={value} options={options} onChange={onChange} />;
 }
 
-/** A filter of a list: one of the options, or with `any` none of them, which is told as undefined. */
+/** A filter of a list: one of the options, or with `any` none of them (undefined). */
 export function FilterSelect<Value extends string>({
   any,
   value,
@@ -232,7 +232,7 @@ function Choice<Value extends string>({
   );
 }
 
-/** A checkbox with its label; `isMixed` when only some of the items it stands for are checked. */
+/** A checkbox with its label; `isMixed` if only some of its items are checked. */
 export function Checkbox({
   label,
   isChecked,
@@ -289,7 +289,7 @@ export function DayField({
   );
 }
 
-/** The pause in typing after which a list is requested. */
+/** The pause in typing before a list is requested. */
 const PAUSE_MS = 250;
 
 /** The search field of a list, focused with `/`. It reports the text after a pause in typing. */
@@ -303,24 +303,24 @@ export function SearchField({
   onChange: (value: string) => void;
 }) {
   const [text, setText] = useState(value);
-  const told = useRef(value);
+  const reported = useRef(value);
   const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
-  // the URL changed from elsewhere, such as by going back
+  // the URL was changed elsewhere, for example by going back
   useEffect(() => {
-    if (value === told.current) return;
-    told.current = value;
+    if (value === reported.current) return;
+    reported.current = value;
     setText(value);
   }, [value]);
-  const tell = (typed: string) => {
+  const report = (typed: string) => {
     clearTimeout(timer.current);
-    if (typed === told.current) return;
-    told.current = typed;
+    if (typed === reported.current) return;
+    reported.current = typed;
     onChange(typed);
   };
   const type = (typed: string) => {
     setText(typed);
     clearTimeout(timer.current);
-    timer.current = setTimeout(() => tell(typed), PAUSE_MS);
+    timer.current = setTimeout(() => report(typed), PAUSE_MS);
   };
   return (
     <div className="search">
@@ -334,7 +334,7 @@ export function SearchField({
         data-search=""
         onChange={(event) => type(event.currentTarget.value)}
         // reported later, it would navigate back from the next screen
-        onBlur={() => tell(text)}
+        onBlur={() => report(text)}
       />
     </div>
   );

@@ -8,7 +8,7 @@ export interface Amount {
 
 const locale = navigator.languages[0];
 
-/** Makes each formatter once: making one takes far longer than using it, and a table has hundreds of cells. */
+/** Caches formatters: creating one takes far longer than using it, and a table has hundreds of cells. */
 function once<Options, Formatter>(make: (options: Options) => Formatter): (options: Options) => Formatter {
   const made = new Map<string, Formatter>();
   return (options) => {
@@ -34,7 +34,7 @@ export function figures({ amount, currency }: Amount): string {
 /** An amount in a sentence: `1,525.84 USD`. */
 export const money = (each: Amount) => `${figures(each)} ${each.currency.toUpperCase()}`;
 
-/** What one may type as an amount of a currency: `15.00`, without a fraction for yen. */
+/** An example of an amount to type: `15.00`, without a fraction for yen. */
 export const exampleAmount = (currency: string) =>
   formatDecimal(BigInt(15 * 10 ** currencyDigits(currency)), currency);
 

@@ -37,7 +37,7 @@ const PATHS = {
 
 export type IconName = keyof typeof PATHS;
 
-/** A 16-pixel icon in the text colour; it always has text beside it. */
+/** A 16-pixel icon in the text colour; it always has text next to it. */
 export function Icon({ name }: { name: IconName }) {
   return (
     <svg className="icon" viewBox="0 0 16 16" aria-hidden="true">

@@ -15,7 +15,7 @@ import { Money, Status } from './values.tsx';
 
 type Query = { readonly payout_id: string } | { readonly affiliate_id: number };
 
-/** The first page of the invoices of a payout or an affiliate, and the others. */
+/** The invoices of a payout or an affiliate, with pages. */
 export function useInvoices(of: Query) {
   const [page, setPage] = useState(1);
   const query = { ...of, page, per_page: Number(pageSize.use()) };
@@ -23,7 +23,7 @@ export function useInvoices(of: Query) {
   return { reading, total: reading.data?.pagination.total, setPage };
 }
 
-/** Invoices and credit notes with their files; `showsAffiliate` where they are of several. */
+/** Invoices and credit notes with their files; `showsAffiliate` if they are of several affiliates. */
 export function InvoiceTable({
   list: { reading, setPage },
   showsAffiliate = false,
@@ -93,7 +93,7 @@ function columnsFor(showsAffiliate: boolean, onError: (error: Error | null) => v
     {
       title: columns.total,
       isFigure: true,
-      // a credit note takes back what it says
+      // a credit note takes its amounts back
       cell: ({ kind, amount, currency }) => (
         <Money amount={kind === 'invoice' ? amount : -amount} currency={currency} isStrong />
       ),

@@ -26,15 +26,15 @@ export interface ListPosition {
 type ListOptions<Id extends ListId> = Omit<Input<Id>, 'query'> & {
   readonly filters?: Filters<Id>;
   readonly place: ListPosition;
-  /** Puts another position in the URL; without a page it is the first. */
+  /** Puts another position in the URL; without a page, the first. */
   readonly onPlace: (next: ListPosition) => void;
   readonly isLive?: ReadOptions['isLive'];
   readonly isEnabled?: boolean;
-  /** Whether rows are shown before all of them are counted: for lists that know `max_total`. */
+  /** Whether rows are shown before all of them are counted: for lists that support `max_total`. */
   readonly countsLater?: boolean;
 };
 
-/** Up to so many rows are counted before the first are shown. */
+/** At most this many rows are counted before the first are shown. */
 const COUNTED_AT_ONCE = 1000;
 
 /**
@@ -45,7 +45,7 @@ export function useList<Id extends ListId>(id: Id, options: ListOptions<Id>) {
   const { filters = {}, place, onPlace, isLive = true, isEnabled = true, countsLater, ...request } = options;
   const { page, sort } = place;
   const per_page = Number(pageSize.use());
-  // a page further on needs its rows counted anyway
+  // a later page needs the count anyway
   const isBounded = countsLater && (page ?? 1) * per_page <= COUNTED_AT_ONCE;
   const max_total = isBounded ? COUNTED_AT_ONCE : undefined;
   const input = { ...request, query: { ...filters, page, sort, per_page, max_total } };

@@ -22,7 +22,7 @@ interface Reading<Row> {
 export interface ListingProps<Row> {
   readonly label: string;
   readonly reading: Reading<Row>;
-  /** How many rows there are, if counting stopped at the total of the page; null = they are still being counted. */
+  /** The full count, if counting stopped at the total of the page; null = still counting. */
   readonly total?: number | null | undefined;
   readonly columns: readonly Column<Row>[];
   readonly keyOf: (row: Row) => string;
@@ -73,7 +73,7 @@ export function Listing<Row>(props: ListingProps<Row>) {
 /**
  * Keeps the rows on screen while others arrive: changes of the same rows are shown at once, new rows on demand. After
  * the user's own writes, and for another page, order or filter, everything is shown at once. Where counting stopped
- * (`isPart`), the total does not tell how many are new: the rows of the page do.
+ * (`isPart`), new rows are found by comparing the rows of the page, because the total does not change.
  */
 function useHeld<Row>(
   { data, isPlaceholderData, place }: Reading<Row>,

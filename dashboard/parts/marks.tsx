@@ -5,7 +5,7 @@ export interface Series {
   readonly name: string;
   /** A value per point; null = none. */
   readonly values: readonly (number | null)[];
-  /** Bars stand side by side, those of a stack on top of each other. */
+  /** Bars are side by side, those of a stack on top of each other. */
   readonly kind: 'line' | 'bar' | 'stack';
   readonly tone: 'accent' | 'good' | 'warn' | 'bad' | 'soft';
   /** Wraps the figure of a point in a link to its rows. */
@@ -56,7 +56,7 @@ function Filling({ id, index }: { id: string; index: number }) {
   );
 }
 
-/** Lines and bars; the selected point has a dot on each line, and so has a value that no line reaches. */
+/** Lines and bars. The selected point has a dot on each line, as does a value that no line reaches. */
 export function Marks({ series, frame, at }: { series: readonly Series[]; frame: Frame; at: number }) {
   const id = useId();
   const sides = series.filter(({ kind }) => kind === 'bar');

@@ -9,7 +9,7 @@ import { toast } from './toast.tsx';
 interface OverlayProps {
   readonly title: string;
   readonly children: ReactNode;
-  /** Beside the title. */
+  /** Next to the title. */
   readonly actions?: ReactNode;
   readonly onClose: () => void;
 }
@@ -72,7 +72,7 @@ export function Dialog(props: OverlayProps) {
 }
 
 interface ConfirmProps extends OverlayProps {
-  /** What the button does, by name and in numbers: never `Yes`. */
+  /** The action, with its name and numbers: never `Yes`. */
   readonly action: string;
   readonly isDangerous?: boolean;
   readonly isBusy: boolean;
@@ -118,7 +118,7 @@ export function Confirm({
   );
 }
 
-/** The question before one write that takes something away: it is written, said in a toast, and the dialog closes. */
+/** Confirms one destructive write: runs it, shows a toast, and closes. */
 export function ConfirmEnd<Id extends OperationId>({
   operation,
   input,

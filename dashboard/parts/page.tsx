@@ -16,7 +16,7 @@ export function Page({
   /** The title as plain text, if `title` is more than that. */
   name?: string | ReactNode;
   lead?: ReactNode;
-  /** Beside the title. */
+  /** Next to the title. */
   status?: ReactNode;
   actions?: ReactNode;
   /** Above the title: the link back. */
@@ -86,7 +86,7 @@ export function Facts({ rows }: { rows: readonly (readonly [name: string, value:
 export function Tabs({ label, children }: { label: string; children: ReactNode }) {
   const bar = useRef<HTMLElement>(null);
   const shown = useRef<Element>(null);
-  // where not all of them fit, the current one is scrolled to when it becomes that
+  // scrolls to the current view if they do not all fit
   useEffect(() => {
     const current = bar.current?.querySelector<HTMLElement>('.active') ?? null;
     if (bar.current === null || current === null || current === shown.current) return;

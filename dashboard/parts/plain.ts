@@ -9,7 +9,7 @@ export function plain(text: string): string {
     .replace(HARMFUL, (character) => character.split('').map(escaped).join(''));
 }
 
-// one UTF-16 unit each, as JSON has it: a tag character is two
+// one escape per UTF-16 unit, as in JSON: a tag character is two
 const escaped = (unit: string) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`;
 
 const TOKEN = /"[^"\\]*(?:\\.[^"\\]*)*"?|[[\]{}:,]|[^\s"[\]{}:,]+/g;

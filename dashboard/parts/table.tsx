@@ -13,7 +13,7 @@ export interface Column<Row> {
   readonly sort?: string;
   /** Hidden on narrow screens. */
   readonly isWide?: boolean;
-  /** On narrow screens below the first column, where there is room for it. */
+  /** On narrow screens, shown below the first column. */
   readonly isBelow?: boolean;
 }
 
@@ -111,7 +111,7 @@ export function Table<Row>(props: TableProps<Row>) {
   );
 }
 
-/** Each row as a list of names and values; where there is none (null), there is no name. */
+/** Each row as a list of names and values. A null value is left out with its name. */
 function Stack<Row>({
   label,
   columns,
@@ -139,7 +139,7 @@ function Stack<Row>({
   );
 }
 
-/** The columns as they fit the screen. */
+/** The columns for the current screen width. */
 function useColumns<Row>(columns: readonly Column<Row>[]): readonly Column<Row>[] {
   const isNarrow = useIsNarrow();
   return useMemo(() => {
@@ -166,7 +166,7 @@ interface LineProps<Row> extends Pick<TableProps<Row>, 'columns' | 'selection'> 
   readonly isRowMarked: boolean;
 }
 
-// a log that grows is loaded again and again, and the rows on screen stay what they are
+// a growing log is refetched often, and most rows on screen do not change
 const Line = memo(function Line<Row>({ row, id, columns, selection, isRowMarked }: LineProps<Row>) {
   const isChosen = selection?.has(id);
   return (

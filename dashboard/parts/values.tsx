@@ -5,7 +5,7 @@ import { common } from '../texts/common.ts';
 import { type Amount, dayAndTime, exact, figures, relative } from './format.ts';
 import { Icon, type IconName } from './icon.tsx';
 
-/** Figures beyond this length are smaller where there is little room. */
+/** Longer figures are smaller on narrow screens. */
 const MOST_CHARACTERS = 14;
 
 /** An amount with its currency. */
@@ -41,7 +41,7 @@ export function Time({
 }: {
   at: string | null;
   isAbsolute?: boolean;
-  /** Outside of tables, so that the keyboard does not stop at every row. */
+  /** Not in tables, where the keyboard would stop at every row. */
   isFocusable?: boolean;
 }) {
   const zone = clock.use();
@@ -69,7 +69,7 @@ const SIGNS: Readonly<Record<Tone, IconName>> = {
   bad: 'cross',
 };
 
-/** A status up to this length stays on one line, also where there is little room. */
+/** A status up to this length stays on one line, even on narrow screens. */
 const SHORT = 16;
 
 /** A status: text with an icon, never colour alone. */
@@ -105,7 +105,7 @@ export function LineId({ children }: { children: string }) {
   );
 }
 
-/** A text in which commands and settings stand between backticks. */
+/** A text with commands and settings in backticks. */
 export function Prose({ children }: { children: string }) {
   return (
     <>

@@ -2,7 +2,7 @@ import { methodNames } from './methods.ts';
 
 export const affiliates = {
   title: 'Affiliates',
-  lead: 'Who earns commissions, what they are owed, and where it is sent.',
+  lead: 'Who earns commissions, what they are owed, and how they are paid.',
   number: (id: number) => `Affiliate #${id}`,
   of: (name: string) => `Affiliate ${name}`,
   search: 'Name, e-mail, short name or your id',
@@ -71,23 +71,29 @@ export const affiliates = {
   },
   destinations: {
     title: 'Where the money goes',
-    none: 'None is set: the payment details say how and where.',
+    none: (method: keyof typeof methodNames | null, paypal: string | null) => {
+      if (method === null) return 'No destination and no payment method.';
+      const to = method === 'paypal' && paypal !== null ? ` to ${paypal}` : '';
+      return `No destination. Paid by ${methodNames[method]}${to}.`;
+    },
     set: 'Set destination',
     setTitle: (name: string) => `Set where ${name} is paid`,
-    lead: 'It replaces the destination for the same currency and goes before the payment method. Numbers are stored sealed and shown by their last four characters.',
+    lead: 'It replaces the destination for the same currency and is used instead of the payment method. Numbers are encrypted; only their last four characters are shown.',
     currency: 'Currency',
-    currencyHint: 'Empty: every currency without a destination of its own.',
+    currencyHint: 'Leave it empty for every currency without its own destination.',
     all: 'All',
     type: 'Paid by',
     account: 'Account',
     action: 'Action',
     remove: 'Remove',
     removeTitle: (currency: string) => `Remove the destination (${currency})?`,
-    removeLead: 'The affiliate is then paid by its other destination, or as the payment method says.',
+    removeLead: 'The affiliate is then paid to their other destination, or by their payment method.',
     written: (name: string) => `In payment files: ${name}`,
     shared: (ids: readonly number[]) =>
-      `The same account is paid for ${ids.length === 1 ? 'affiliate' : 'affiliates'} ${ids.join(', ')}.`,
-    waits: 'Changed lately. Not paid before',
+      ids.length === 1
+        ? `Affiliate ${ids[0]} is paid to the same account.`
+        : `Affiliates ${ids.join(', ')} are paid to the same account.`,
+    waits: 'Changed recently. Not paid before',
     lost: 'The number was lost with the secret key. Set the destination again.',
     fields: {
       currency: 'Currency',
@@ -111,8 +117,8 @@ export const affiliates = {
   warning: {
     paypal: 'The PayPal address is missing. Payment files leave this affiliate out.',
     wise: 'The name is missing. Wise needs one, so payment files leave this affiliate out.',
-    paused: 'Payouts are paused. What is owed stays owed, and is left out of every payout until you resume.',
-    inactive: 'The affiliate is inactive, so what is owed is left out of every payout.',
+    paused: 'Payouts are paused. The balance stays owed and is left out of every payout until you resume.',
+    inactive: 'The affiliate is inactive, so their balance is left out of every payout.',
   },
   timeline: {
     title: 'Timeline',
@@ -172,16 +178,16 @@ export const affiliates = {
     title: (name: string) => `Adjust the balance of ${name}`,
     lead: 'An adjustment is a commission of its own. It is owed at once, without a hold. A negative one is deducted from the next payout.',
     direction: 'What it does',
-    directions: { add: 'Adds to what is owed', take: 'Takes from what is owed' },
+    directions: { add: 'Adds to what is owed', take: 'Deducts from what is owed' },
     amount: 'Amount',
     currency: 'Currency',
-    description: 'What for',
+    description: 'Description',
     descriptionHint: 'Appears in the list of commissions and in the payout.',
     add: (sum: string) => `Add ${sum}`,
-    take: (sum: string) => `Take ${sum}`,
+    take: (sum: string) => `Deduct ${sum}`,
     nothing: 'Adjust',
     wrong: (currency: string, example: string) =>
-      `It must be an amount in ${currency.toUpperCase()} above 0, such as ${example}.`,
+      `Enter an amount in ${currency.toUpperCase()} above 0, such as ${example}.`,
     after: (before: string, after: string) => `Unpaid: ${before} now, ${after} afterwards.`,
     done: (sum: string) => `Adjusted by ${sum}`,
   },

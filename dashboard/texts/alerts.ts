@@ -1,9 +1,9 @@
 export const alerts = {
-  lead: 'What needs somebody: by e-mail to each person, and to channels of the account.',
+  lead: 'Alerts report what needs attention, by e-mail to each person and to the channels of the account.',
   mine: 'By e-mail to you',
   to: (email: string) =>
-    `To ${email}. What happens within a minute is one e-mail, and at most 6 come in an hour.`,
-  off: 'This server sends no e-mail yet. Whoever runs it sets SMTP_URL and SMTP_FROM.',
+    `To ${email}. Alerts of the same minute share one e-mail, and you get at most 6 an hour.`,
+  off: 'This server sends no e-mail yet. Its operator can set SMTP_URL and SMTP_FROM.',
   failed: (error: string) => `The last e-mail could not be sent: ${error}`,
   sent: 'Last sent',
   save: 'Save alerts',
@@ -12,10 +12,10 @@ export const alerts = {
   tested: 'A test is on its way.',
   channels: 'Channels',
   channelsLead:
-    'Webhooks and Slack channels that are told. Their addresses are stored encrypted and not shown again.',
+    'Webhooks and Slack channels that receive alerts. Their URLs are encrypted and not shown again.',
   add: 'Add a channel',
   name: 'Name',
-  nameHint: 'Your own name of it, such as the channel it leads to.',
+  nameHint: 'Your name for it, such as the name of the Slack channel.',
   format: 'Format',
   formats: { slack: 'Slack message', webhook: 'Webhook, signed' },
   url: 'URL',
@@ -34,6 +34,6 @@ export const alerts = {
   testLabel: (name: string) => `Send a test to ${name}`,
   remove: 'Delete',
   removeLabel: (name: string) => `Delete ${name}`,
-  removing: 'Nothing more is sent there.',
+  removing: 'It receives no more alerts.',
   removed: (name: string) => `“${name}” deleted`,
 };

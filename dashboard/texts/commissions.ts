@@ -2,7 +2,7 @@ import { count } from './common.ts';
 
 export const commissions = {
   title: 'Commissions',
-  lead: 'What affiliates earned, sale by sale, and what became of it.',
+  lead: 'What affiliates earned, sale by sale, and whether it was paid.',
   status: { pending: 'On hold', unpaid: 'Unpaid', paid: 'Paid', voided: 'Voided' },
   held: 'In review',
   type: {
@@ -103,7 +103,7 @@ export const commissions = {
     },
     lead: {
       refund: (number: number, sums: string) =>
-        `This takes back ${sums}, everything that is left of ${count(number, 'commission')}. What was already paid is deducted from the next payout as a clawback.`,
+        `This takes back the remaining ${sums} of ${count(number, 'commission')}. Amounts that were already paid are deducted from the next payout as clawbacks.`,
       void: (number: number, sums: string) =>
         `${sums} from ${count(number, 'commission')} is no longer owed. This cannot be undone, and their ids cannot be used again.`,
       hold: (number: number, sums: string) =>
@@ -130,7 +130,7 @@ export const commissions = {
       unhold: (number: number) => `${count(number, 'review has', 'reviews have')} ended.`,
     },
     refused: (refused: number, done: number) =>
-      `${count(refused, 'commission was', 'commissions were')} refused and stayed as before. Done: ${done}.`,
+      `${count(refused, 'commission was', 'commissions were')} refused and did not change. Done: ${done}.`,
   },
   reason: 'Reason',
   reasonHint: 'Stored with the commission.',
@@ -178,7 +178,7 @@ export const commissions = {
 
 export const refunds = {
   title: 'Refunds',
-  lead: 'What was taken back of commissions, because a customer got money back.',
+  lead: 'Commission amounts that were taken back because a customer was refunded.',
   refund: 'Refund',
   taken: 'Taken back',
   occurred: 'Refunded',

@@ -1,4 +1,4 @@
-/** Texts of the shell and of the parts. Functions where a text has figures in it. */
+/** Texts of the shell and the parts. A text with figures is a function. */
 export const common = {
   product: 'Payhook',
   skip: 'Skip to the content',
@@ -16,7 +16,7 @@ export const common = {
   raw: 'Raw',
   download: 'Download',
   kept: 'I have saved it',
-  shownBefore: 'It was shown once already and is stored nowhere. Create another one.',
+  shownBefore: 'It was already shown once and is not stored. Create another one.',
   optional: 'optional',
   more: 'More actions',
   search: 'Search',
@@ -75,9 +75,9 @@ export const common = {
       full_access_required: 'Only an owner of the account can do this.',
       insufficient_scope: 'This sign-in is not allowed to do this.',
       unknown_route:
-        'The server does not know this address. It may run another version than this page: reload the page.',
+        'The server does not know this address. It may run a different version from this page. Reload the page.',
       internal_error:
-        'If you were changing something, it is not known whether that was done: trying again on this page does it once. The log of the server has the cause, under the request id below. If trying again does not help, give that id to whoever runs the server.',
+        'If you were changing something, the change may or may not have been saved. Trying again on this page makes it only once. If that does not help, give the request id below to the operator of the server, who finds the cause in the log.',
       resource_missing: 'It was deleted, or it belongs to another account.',
       payout_changed: 'The payout changed after you opened it. Look at what changed, then continue.',
     } as Readonly<Record<string, string>>,
@@ -97,7 +97,7 @@ export const common = {
   },
   notFound: {
     title: 'Page not found',
-    lead: 'The address may be mistyped, or what it named was deleted.',
+    lead: 'The address may be mistyped, or the record was deleted.',
     action: 'Go to Home',
   },
   user: {
@@ -158,7 +158,7 @@ export const common = {
   },
 };
 
-/** `1 affiliate`, `2 affiliates`; the number as the reader writes it. */
+/** `1 affiliate`, `2 affiliates`; the number in the reader's locale. */
 export function count(number: number, one: string, many = `${one}s`): string {
   return `${number.toLocaleString()} ${number === 1 ? one : many}`;
 }

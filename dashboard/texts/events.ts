@@ -19,7 +19,7 @@ export const events = {
   sentTo: 'Sent to',
   notSentTo: 'Not sent to',
   why: 'Why not',
-  sentNowhere: 'It was sent to no endpoint.',
+  sentNowhere: 'It was not sent to any endpoint.',
   reasons: {
     filtered: 'Its filter did not match when the event was published.',
     made_later: 'The endpoint was added after the event.',
@@ -32,10 +32,10 @@ export const events = {
   publish: {
     title: 'Publish an event',
     action: 'Publish the event',
-    lead: 'It is sent at once to every endpoint that receives its type. Receivers cannot tell it from one that your platform published.',
+    lead: 'It is sent at once to every endpoint that receives its type. To receivers it looks like any event that your platform publishes.',
     typeHint: 'Your own dotted name, such as order.created.',
     externalHint: 'An event with the same id is not sent twice.',
-    orderingHint: 'Ordered endpoints receive the events of a key one after the other.',
+    orderingHint: 'Ordered endpoints receive events with the same key one after another.',
     begin: 'Start with the example of',
     beginEmpty: 'nothing',
     data: 'Data (JSON)',

@@ -17,7 +17,7 @@ export const home = {
       not_ready: 'Payouts paused',
       affiliate_inactive: 'Affiliate inactive',
     },
-    all: 'In all',
+    all: 'Total',
   },
   current: {
     title: 'Current payout',
@@ -45,15 +45,16 @@ export const home = {
     empty: 'No deliveries in the last 24 hours.',
   },
   attention: {
-    approval: 'The current payout waits for approval',
+    approval: 'The current payout is waiting for approval',
     destination: (number: number) =>
-      `${count(number, 'affiliate')} with money and no destination in a currency`,
+      `${count(number, 'affiliate')} owed money in a currency without a destination`,
     files: (number: number) =>
       `${count(number, 'payment file')} outdated: the payout changed after the download`,
     disabled: (number: number) => `${count(number, 'webhook endpoint')} disabled`,
     failing: (number: number) => `${count(number, 'webhook endpoint')} failing`,
-    certificates: (number: number) => `${count(number, 'client certificate')} ended or ending within 30 days`,
-    events: (number: number) => `${count(number, 'delivery', 'deliveries')} failed for good`,
+    certificates: (number: number) =>
+      `${count(number, 'client certificate')} expired or expiring within 30 days`,
+    events: (number: number) => `${count(number, 'delivery', 'deliveries')} failed permanently`,
   },
   begin: {
     title: 'Set up Payhook',

@@ -22,7 +22,7 @@ const meanings: Readonly<Record<string, Readonly<Record<string, string>>>> = {
 
 export const imports = {
   title: 'Import',
-  lead: 'Import affiliates, commissions and past payouts from a CSV file of any shape. A preview shows what would happen before anything is written.',
+  lead: 'Import affiliates, commissions and past payouts from any CSV file. A preview shows the result before anything is written.',
   viewer: 'Your role is read-only. An owner or a member can import files and undo imports.',
   lines,
   kinds: { affiliates: 'Affiliates', commissions: 'Commissions and past payouts' },
@@ -53,11 +53,11 @@ export const imports = {
       `Importing ${what}. Keep this tab open until it is done. If it fails, nothing is written.`,
     sending: (sent: string, all: string) => `${sent} of ${all} sent`,
     stages: {
-      looking: 'Finding out how the file is to be read',
+      looking: 'Detecting the format of the file',
       reading: 'Reading the lines',
     },
     writing: (lines: number | undefined) =>
-      `Comparing ${lines === undefined ? 'the lines' : count(lines, 'line')} with what is there, and writing`,
+      `Comparing ${lines === undefined ? 'the lines' : count(lines, 'line')} with existing records, and writing`,
     read: (lines: number, all: number | undefined) =>
       all === undefined
         ? `${count(lines, 'line')} read`
@@ -68,7 +68,7 @@ export const imports = {
   },
   dialect: {
     title: 'How the file is read',
-    hint: 'Detected from the file. Change what is wrong; everything below follows.',
+    hint: 'Detected from the file. If you correct something, everything below is updated.',
     separator: 'Separator',
     separators: {
       comma: 'Comma ,',
@@ -94,7 +94,7 @@ export const imports = {
   },
   questions: {
     title: 'Answer this first',
-    columnHint: 'Choose it in the table below, or add it for every line.',
+    columnHint: 'Choose its column in the table below, or add it for every line.',
     choice: (parts: readonly string[], leftOut: readonly string[]) =>
       `Use ${listed(parts)}${leftOut.length === 0 ? '' : `, and leave ${listed(leftOut)} out`}`,
     is: (column: string, field: string) => `“${column}” as ${field}`,
@@ -124,7 +124,7 @@ export const imports = {
     title: (column: string) => `What the words of “${column}” mean`,
     word: 'Word in the file',
     means: 'Means',
-    how: 'Known by',
+    how: 'Recognised by',
     of: (word: string) => `What “${word}” means`,
     unknown: 'Not known: choose',
     refuse: 'Refuse these lines',
@@ -174,7 +174,7 @@ export const imports = {
       external_id: 'Your id of the commission',
       affiliate_email: 'Affiliate, by e-mail',
       affiliate_external_id: 'Affiliate, by your id',
-      affiliate_id: 'Affiliate, by the id here',
+      affiliate_id: 'Affiliate, by Payhook id',
       amount: 'Commission',
       currency: 'Currency',
       occurred_at: 'Earned on',
@@ -218,7 +218,7 @@ export const imports = {
     column: 'Column',
     what: 'What is wrong',
     download: 'Download the bad lines',
-    downloadHint: 'A CSV file of those lines, with the mistake of each. Correct it and import it.',
+    downloadHint: 'A CSV file of these lines, each with its error. Correct them and import the file.',
   },
   keep: {
     label: 'Save the mapping for the next file with these columns',
@@ -228,7 +228,7 @@ export const imports = {
   action: (kind: 'affiliates' | 'commissions', number: number) => `Import ${records[kind](number)}`,
   actionPartial: (kind: 'affiliates' | 'commissions', number: number, bad: number) =>
     `Import ${records[kind](number)} without ${count(bad, 'bad line')}`,
-  nothingGood: 'No line of the file can be imported as it is.',
+  nothingGood: 'No line in the file can be imported as it is.',
   nothingToDo: 'Nothing in the file is new.',
   open: 'Answer the question above first.',
   final: {
@@ -257,7 +257,7 @@ export const imports = {
     anyStatus: 'Any status',
     statuses: { completed: 'Imported', undone: 'Undone' },
     file: 'File',
-    noName: 'File without a name',
+    noName: 'Unnamed file',
     result: 'Result',
     sums: 'Sums',
     status: 'Status',
@@ -270,14 +270,14 @@ export const imports = {
     undoneAt: 'Undone',
     bytes: 'Size',
     digest: 'Digest of the file',
-    noDigest: 'dropped when the secret key was changed',
+    noDigest: 'deleted when the secret key was changed',
     id: 'Id',
     mapping: 'Column mapping',
     constant: (value: string) => `“${value}” in every line`,
     guessed: 'Guesses',
   },
   undo: {
-    ended: 'The import can no longer be undone: what its affiliates were before it was deleted.',
+    ended: 'The import can no longer be undone: the earlier state of its affiliates has been deleted.',
     action: 'Undo this import',
     title: (name: string) => `Undo the import of “${name}”`,
     affiliates: (created: number, updated: number) =>
@@ -291,8 +291,8 @@ export const imports = {
       ])}.`,
     commissions: (created: number) =>
       `${commissions(created)} ${created === 1 ? 'is' : 'are'} voided and no longer owed. Your ids become free again, so you can import a corrected file.`,
-    unchanged: 'What was there before the import stays.',
-    used: 'The import cannot be undone if anything from it was since paid, refunded, put into a payout or changed.',
+    unchanged: 'Records from before the import stay.',
+    used: 'The import cannot be undone once any of its records was paid, refunded, put into a payout or changed.',
     paid: (past: number) =>
       `The import created ${payouts(past)}. Paid amounts never change, so it cannot be undone.`,
     nothing: 'The import changed nothing that could be undone.',

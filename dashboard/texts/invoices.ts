@@ -2,7 +2,7 @@ import { count } from './common.ts';
 
 const affiliates = (number: number) => count(number, 'affiliate');
 
-/** Invoices in the name of affiliates, and how the account has them taxed. */
+/** Self-billed invoices, and the tax rules of the account. */
 export const invoices = {
   title: 'Invoices',
   pages: 'Pages of invoices',
@@ -22,33 +22,33 @@ export const invoices = {
   xml: 'XML',
   xmlOf: (number: string) => `XML of ${number}`,
   lost: 'Tax id lost',
-  viewer: 'Not for viewers: it has the whole tax id',
+  viewer: 'Not for viewers: it has the full tax id',
   none: 'No invoice was issued for this payout.',
   issue: {
     action: 'Issue invoices',
-    hint: 'For whoever was paid and had agreed that you write their invoices. Nothing is issued twice.',
+    hint: 'For everyone in this payout who agreed to self-billing. No invoice is issued twice.',
     done: (number: number) =>
       number === 0 ? 'No invoice was missing' : `${count(number, 'invoice')} issued`,
-    more: 'There are more to issue than fit into one go: press the button again.',
-    skipped: 'Who has no invoice:',
+    more: 'There are more invoices than one request issues. Press the button again.',
+    skipped: 'Without an invoice:',
     reasons: {
       no_agreement: (number: number) =>
-        `${affiliates(number)} had not agreed to it by the day of the payment. They write their own.`,
+        `${affiliates(number)} had not agreed to self-billing by the day of the payment and must write their own.`,
       no_rule: (number: number) =>
-        `${affiliates(number)} fit no tax rule. Add one in the settings, then issue again.`,
+        `No tax rule matches ${affiliates(number)}. Add one in the settings, then issue again.`,
       no_tax_id: (number: number) =>
-        `${affiliates(number)} lack the tax id that their tax rule wants. Set it in the tax profile, then issue again.`,
+        `The tax rule of ${affiliates(number)} requires a tax id. Set it in the tax profile, then issue again.`,
     },
-    atLeast: 'There are more of them.',
+    atLeast: 'There are more.',
   },
   settings: {
     title: 'Invoices of affiliates',
-    lead: 'You write the invoices of affiliates who agreed to it. The first rule that fits an affiliate says how they are taxed. Your tax adviser knows the rules you need. Without a rule no invoices are issued.',
+    lead: 'You write the invoices of affiliates who agreed to self-billing. The first rule that matches an affiliate sets the tax. Ask your tax adviser which rules you need. Without a rule, no invoices are issued.',
     prefix: 'Numbers begin with',
     prefixHint: 'Up to 12 capital letters, digits and hyphens, such as SB-.',
     rule: (number: number) => `Rule ${number}`,
     country: 'Country',
-    countryHint: 'Two letters. Empty for any.',
+    countryHint: 'Two letters. Leave it empty for any country.',
     legalType: 'Legal type',
     legalTypes: { any: 'Any', person: 'Person', business: 'Business' },
     vatId: 'VAT id',
@@ -62,9 +62,9 @@ export const invoices = {
       O: 'Outside the scope of VAT',
     },
     rate: 'Rate in percent',
-    badRate: 'A number above 0, at most 100, with two decimals at most, such as 19',
+    badRate: 'Enter a number above 0 and at most 100, with at most two decimals, such as 19.',
     exemption: 'Why no tax is due',
-    exemptionHint: 'As the invoice shall say it.',
+    exemptionHint: 'This text appears on the invoice.',
     add: 'Add a rule',
     remove: (number: number) => `Remove rule ${number}`,
     up: (number: number) => `Move rule ${number} up`,

@@ -1,9 +1,9 @@
-/** Whom NACHA files are from. */
+/** The originator of NACHA files. */
 export const originator = {
   title: 'Originator of NACHA files',
-  lead: 'ACH payments in dollars are from it. Your bank tells you these names and numbers. Without them there are no NACHA files.',
+  lead: 'The sender of ACH payments in US dollars. Your bank gives you these names and numbers. Without them there are no NACHA files.',
   fields: {
-    immediate_destination: 'Routing number of the bank that takes the file',
+    immediate_destination: 'Routing number of the bank that receives the file',
     immediate_destination_name: 'Name of that bank',
     immediate_origin: 'Immediate origin',
     immediate_origin_name: 'Your name at that bank',
@@ -17,7 +17,7 @@ export const originator = {
     immediate_origin: 'Nine or ten digits, assigned by the bank.',
     company_name: 'At most 16 characters. Affiliates see it on their statements.',
     company_id: 'Ten letters and digits, often 1 and your EIN.',
-    originating_dfi: 'Nine digits, or the first eight. Left out, it is that of the bank above.',
+    originating_dfi: 'Nine digits, or the first eight. Leave it empty to use the bank above.',
     entry_description: 'At most 10 characters. Affiliates see it on their statements.',
   },
 } as const;

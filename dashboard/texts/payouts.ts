@@ -12,7 +12,7 @@ export const payouts = {
   anyStatus: 'Any status',
   new: 'New payout',
   openCurrent: (number: number) => `Open payout #${number}`,
-  viewer: 'Your role is read-only. An owner or a member can make, complete and delete payouts.',
+  viewer: 'Your role is read-only. An owner or a member can create, complete and delete payouts.',
   affiliates,
   commissions,
   columns: {
@@ -23,7 +23,7 @@ export const payouts = {
     amount: 'Amount',
     created: 'Created',
     paid: 'Paid',
-    madeBy: 'Made by',
+    madeBy: 'Created by',
     affiliate: 'Affiliate',
     destination: 'Paid to',
     reason: 'Why',
@@ -76,7 +76,7 @@ export const payouts = {
     same: 'no difference',
     action: 'Create payout',
     doIt: (who: string) => `Create payout for ${who}`,
-    current: 'There is an unpaid payout already. Complete or delete it before you create another one.',
+    current: 'There is already an unpaid payout. Complete or delete it before you create another one.',
     openCurrent: 'Open it',
     done: 'Payout created',
     reasons: {
@@ -84,15 +84,15 @@ export const payouts = {
       negative_balance: 'Negative balance',
       on_hold: 'On hold',
       affiliate_inactive: 'Inactive affiliate',
-      not_ready: 'Not ready for payout',
+      not_ready: 'Payouts paused',
     } as Readonly<Record<string, string>>,
     wayIn: {
       below_minimum: (missing: string) => `${missing} more reaches the minimum`,
-      negative_balance: 'Paid again once new commissions outweigh what was taken back',
+      negative_balance: 'Paid again once new commissions exceed the negative balance',
       on_hold: (when: string) => `Available ${when}`,
-      held: 'Held for review until somebody releases it',
+      held: 'Held until its review ends',
       affiliate_inactive: 'Set the affiliate to active',
-      not_ready: 'Mark the affiliate as ready for payout',
+      not_ready: 'Resume payouts to the affiliate',
     },
   },
 
@@ -105,11 +105,11 @@ export const payouts = {
   },
   approval: {
     status: {
-      waiting: 'Waits for approval.',
+      waiting: 'Waiting for approval.',
       approved: 'Approved',
       rejected: 'Rejected',
     },
-    lead: 'Somebody who did not create or change this payout must approve it before it is paid. A change of the payout voids the approval.',
+    lead: 'Someone who did not create or change this payout must approve it before it is paid. Changing the payout voids the approval.',
     two: (because: string) => `Two people must approve it: ${because}.`,
     approvedBy: 'Approved by',
     able: 'Can approve:',
@@ -118,7 +118,7 @@ export const payouts = {
     tooFew: 'Too few people can approve this payout. Delete it and create it again.',
     first: 'This payout needs an approval first',
     firstLead:
-      'There are no payment files and no completion before somebody who did not create or change it has approved it.',
+      'You can download payment files and complete the payout once someone who did not create or change it has approved it.',
     note: 'Note',
     approve: {
       title: (number: number) => `Approve payout #${number}?`,
@@ -128,7 +128,7 @@ export const payouts = {
     },
     reject: {
       title: (number: number) => `Reject payout #${number}?`,
-      lead: 'The payout stays, and cannot be paid as it is now:',
+      lead: 'The payout is kept, but cannot be paid as it is now:',
       action: 'Reject',
       done: 'Payout rejected',
     },
@@ -141,7 +141,7 @@ export const payouts = {
     loading: (done: string, total: string) => `Loading lines: ${done} of ${total}`,
   },
   files: {
-    lead: 'There is one file per payout method and currency. Upload it to the provider; this payout fixes the amounts.',
+    lead: 'There is one file per payout method and currency, with the amounts of this payout. Upload it to the provider.',
     method: 'Method',
     total: 'Control sum',
     file: 'File',
@@ -151,7 +151,7 @@ export const payouts = {
     summary: 'Summary of all lines (CSV)',
     without: (number: number) => `Download without ${affiliates(number)}`,
     part: (part: number, parts: number) => `Download part ${part} of ${parts}`,
-    nobody: 'Nobody can be paid by this file.',
+    nobody: 'Nobody can be paid with this file.',
     downloaded: 'Downloaded',
     downloadedPart: (part: number) => `Part ${part} downloaded`,
     revision: (revision: number) => `revision ${revision}`,
@@ -167,9 +167,9 @@ export const payouts = {
     inFile: (method: string, part: number, name: string) => `${method}, part ${part}, ${name}`,
     replaced: '(replaced)',
     skipped: (number: number) => `Leaves out ${affiliates(number)}:`,
-    rewritten: (number: number) => `Writes ${count(number, 'name')} in the letters that banks take`,
+    rewritten: (number: number) => `Writes ${count(number, 'name')} in characters that banks accept`,
     rewrittenAdvice:
-      'The bank of the affiliate compares names. Where its spelling differs, enter that spelling as the account holder.',
+      'The affiliate’s bank compares names. If it spells the name differently, enter its spelling as the account holder.',
     next: 'Continue to sending',
   },
   send: {
@@ -183,18 +183,18 @@ export const payouts = {
     next: 'Continue to completing',
   },
   complete: {
-    lead: 'Tick every line whose money has left. What stays unticked is released and owed again in the next payout.',
+    lead: 'Tick every line that you paid. Lines left unticked are released and owed again in the next payout.',
     fromFile: 'Tick from a file',
     fromFileHint:
-      'What your bank or provider answered (camt.053, camt.054, pain.002, a report of PayPal or Wise, a list of your own), or the payment file that you sent to PayPal or Wise.',
+      'A file with results from your bank or provider (camt.053, camt.054, pain.002, a PayPal or Wise report), your own list, or the payment file that you uploaded to PayPal or Wise.',
     ticked: (number: number) => `Ticked ${count(number, 'line')} from the file`,
     in: (name: string, currency: string) => `${name}, ${currency.toUpperCase()}`,
     part: {
-      open: (name: string) => `Only a part left: ${name}`,
+      open: (name: string) => `Paid in part: ${name}`,
       of: (sum: string) => `of ${sum}`,
       title: (name: string) => `Payment to ${name}`,
-      lead: 'Enter the amount that left. The rest is owed again in the next payout.',
-      amount: (currency: string) => `Amount that left, ${currency.toUpperCase()}`,
+      lead: 'Enter the amount that you paid. The rest is owed again in the next payout.',
+      amount: (currency: string) => `Amount paid, ${currency.toUpperCase()}`,
       wrong: (most: string) => `Enter an amount above 0 and at most ${most}.`,
       rest: (sum: string) => `${sum} is owed again.`,
       action: (sum: string) => `Tick with ${sum}`,
@@ -202,7 +202,7 @@ export const payouts = {
     },
     carried: 'Owed again',
     carries: (parts: readonly string[]) =>
-      `Only a part left of some lines: ${listed(parts)} is owed again in the next payout.`,
+      `Some lines were paid in part: ${listed(parts)} is owed again in the next payout.`,
     nothingInFile: 'The file contains no reference of this payout.',
     all: 'Tick all',
     none: 'Untick all',
@@ -210,7 +210,7 @@ export const payouts = {
     released: 'Released',
     reference: 'Payment reference',
     referenceHint: 'Stored with every ticked line, to find the transfer later.',
-    paidOn: 'Date the money left',
+    paidOn: 'Payment date',
     paidOnHint: 'Today if you leave it empty.',
     action: (number: number) => `Complete payout #${number}`,
     nothing: 'Tick at least one line.',
@@ -237,46 +237,45 @@ export const payouts = {
       paid_list: 'List of who was paid',
     },
     outcomes: { paid: 'Paid', rejected: 'Rejected', returned: 'Returned', pending: 'Not decided' },
-    title: 'What became of the payments',
+    title: 'Payment results',
     says: (paid: number, open: number) =>
       `${count(paid, 'line')} paid, ${open === 0 ? 'every line has an answer' : `${count(open, 'line')} without an answer`}`,
     before: 'The same file was read before:',
     outdated: (revision: number) =>
-      `It answers files of revision ${revision}. This payout has changed since, so look at the amounts.`,
+      `It reports on files of revision ${revision}. This payout has changed since, so check the amounts.`,
     contradiction: (name: string) =>
-      `${name} is refused in one file and paid in another. Look at the account before you tick it.`,
+      `One file says that the payment to ${name} was rejected, another that it was paid. Check your bank account before you tick it.`,
     doubted: (name: string) =>
-      `One file says what became of the payment to ${name}, and another leaves it open. More than one payment may be on its way, so look at the account before you decide.`,
-    others: (number: number) =>
-      `${number} ${number === 1 ? 'entry of it is none' : 'entries of it are none'} of these payments.`,
+      `One file has a result for the payment to ${name}, another leaves it open. More than one payment may be on its way, so check your bank account before you decide.`,
+    others: (number: number) => `${count(number, 'entry is', 'entries are')} not for this payout.`,
     problems: (number: number) =>
       number === 1
-        ? 'The file leaves one thing open. Look at it yourself:'
-        : `The file leaves ${number} things open. Look at them yourself:`,
-    aside: {
+        ? 'The file leaves one thing open. Check it yourself:'
+        : `The file leaves ${number} things open. Check them yourself:`,
+    ignoreColumns: {
       title: 'Do these columns say nothing about payments?',
-      lead: 'A column could say that somebody was not paid. Name those that do not, and the list is read without them:',
-      columns: 'Columns to leave aside',
-      hint: 'Their names as the file has them, separated by commas.',
+      lead: 'One of these columns could mean that somebody was not paid. Name those that do not, and the list is read without them:',
+      columns: 'Columns to ignore',
+      hint: 'Their names as in the file, separated by commas.',
       action: 'Read the list without them',
     },
     more: (number: number) => `and ${number} more`,
     booked: 'booked',
     outcome: 'Outcome',
     open: (lines: number) =>
-      `No file says what became of ${count(lines, 'line')} that ${lines === 1 ? 'is' : 'are'} not ticked. The money may have left: what you release is owed again and would be paid twice.`,
+      `No file has a result for ${count(lines, 'line')} that ${lines === 1 ? 'is' : 'are'} not ticked. The money may have been sent: what you release is owed again and would be paid twice.`,
     known: (lines: number) =>
       lines === 1 ? 'I know that it was not paid' : 'I know that they were not paid',
     book: (lines: number, sums: readonly string[]) =>
       `Then record that ${count(lines, 'payment')} came back: ${listed(sums)} is owed again`,
     bookNow: (lines: number, sums: readonly string[]) =>
       `${count(lines, 'payment')} came back: ${listed(sums)} is owed again.`,
-    cameBack: 'Read what came back from a file',
-    nothingBack: 'The file has nothing to record: no payment came back that is not recorded already.',
+    cameBack: 'Read returned money from a file',
+    nothingBack: 'Nothing to record: the file has no returned payment that is not already recorded.',
     record: 'Record returned money',
     recorded: (lines: number) => `Recorded that ${count(lines, 'payment')} came back`,
     notRecorded:
-      'Payout completed. Not all that came back could be recorded: read the file again on the page of the payout.',
+      'Payout completed, but not every returned payment could be recorded. Read the file again on the page of the payout.',
     noReason: 'The bank sent it back',
   },
   changes: {
@@ -300,7 +299,7 @@ export const payouts = {
     linePaid: 'Paid',
     lineReleased: 'Released',
     carried: 'Owed again',
-    paidOn: 'Money left',
+    paidOn: 'Paid on',
     paidBy: 'Completed by',
     csv: 'Commissions (CSV)',
     print: 'Print',
@@ -313,7 +312,7 @@ export const payouts = {
     book: 'Record returned money',
     bookLead: 'The affiliate is owed the returned amount again, in the next payout.',
     amount: (currency: string) => `Amount in ${currency}`,
-    amountHint: 'Everything that has not come back yet, if you leave it empty.',
+    amountHint: 'Leave it empty for everything that has not been returned yet.',
     badAmount: (example: string) => `Enter an amount such as ${example}.`,
     reason: 'Reason',
     reference: 'Reference',

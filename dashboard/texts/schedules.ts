@@ -3,12 +3,12 @@ import { methodNames } from './methods.ts';
 
 const WEEKDAYS = ['Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 'Saturday', 'Sunday'];
 
-/** Schedules, which prepare payouts. */
+/** Schedules that prepare payouts. */
 export const schedules = {
   title: 'Schedules',
-  lead: 'A schedule prepares a payout on its day. Somebody looks at it, pays and completes it.',
+  lead: 'A schedule prepares a payout on a set day. You review, pay and complete it.',
   new: 'New schedule',
-  viewer: 'Your role is read-only. An owner or a member can make and change schedules.',
+  viewer: 'Your role is read-only. An owner or a member can create and change schedules.',
   columns: {
     name: 'Schedule',
     due: 'Prepares a payout',
@@ -20,7 +20,7 @@ export const schedules = {
   never: 'Not yet',
   empty: {
     title: 'No schedules yet',
-    lead: 'With a schedule the payout of each week or month is waiting for you on its day. Nothing is paid before somebody completes it.',
+    lead: 'A schedule prepares the payout of each week or month on a set day. Nothing counts as paid until you complete it.',
   },
   due: (every: 'week' | 'month', day: number) =>
     every === 'week'
@@ -34,7 +34,7 @@ export const schedules = {
   facts: {
     filters: 'Pays',
     minimum: 'Minimums',
-    minimumKept: 'Kept',
+    minimumKept: 'Applied',
     minimumIgnored: 'Ignored',
     madeBy: 'Payouts created by',
     changed: 'Last changed',
@@ -54,8 +54,7 @@ export const schedules = {
     title: 'If it ran now',
     pays: (affiliates: number) => `${count(affiliates, 'affiliate')} would be paid:`,
     nobody: 'There would be nothing to pay, so it would prepare no payout.',
-    current:
-      'A payout is unpaid. While it is, the schedule prepares none. Complete or delete it before the next day.',
+    current: 'There is an unpaid payout. The schedule prepares no other until you complete or delete it.',
     openCurrent: 'Open the unpaid payout',
   },
   actions: { change: 'Change', pause: 'Pause', resume: 'Resume', remove: 'Delete' },

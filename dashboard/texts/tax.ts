@@ -1,9 +1,9 @@
 import { count } from './common.ts';
 
-/** Who somebody is to a tax office, and the lists for US tax forms. */
+/** Tax profiles, and the lists for US tax forms. */
 export const tax = {
   address: {
-    country: 'Country of taxes',
+    country: 'Tax country',
     countryHint: 'Two letters, such as DE or US.',
     line1: 'Address',
     line2: 'Address, line 2',
@@ -31,7 +31,7 @@ export const tax = {
   },
   profile: {
     title: 'Tax profile',
-    none: 'No tax profile: nobody noted a signed form or a tax id.',
+    none: 'No tax profile. Neither a signed form nor a tax id is recorded.',
     set: 'Set tax profile',
     change: 'Change tax profile',
     remove: 'Remove tax profile',
@@ -51,23 +51,23 @@ export const tax = {
         ? `Affiliate ${ids[0]} has the same number.`
         : `Affiliates ${ids.join(', ')} have the same number.`,
     signedOn: (form: string, day: string) => `${form}, signed on ${day}`,
-    agreed: (name: string, day: string) => `${name} agreed on ${day} that you write their invoices`,
+    agreed: (name: string, day: string) => `${name} agreed to self-billing on ${day}`,
     notAgreed: 'Not agreed',
     document: (name: string) => `Kept at: ${name}`,
   },
   edit: {
     title: (name: string) => `Tax profile of ${name}`,
-    lead: 'Copy it from the form the affiliate signed. The tax id is stored sealed and shown by its last four characters.',
+    lead: 'Copy it from the form the affiliate signed. The tax id is encrypted; only its last four characters are shown.',
     taxIdType: 'Kind of tax id',
     keep: (ending: string) => `Keep the one ending in ${ending}`,
     noTaxId: 'None',
     number: 'Tax id',
-    numberHint: 'With or without blanks and hyphens. Nobody can read it back here.',
+    numberHint: 'With or without spaces and hyphens. It cannot be read back here.',
     form: 'Kind of form',
     noForm: 'None signed',
     signedOn: 'Signed on',
     document: 'Where you keep the form',
-    documentHint: 'A name, a number or a link of your own.',
+    documentHint: 'A file name, a number or a link.',
     agreedOn: 'Self-billing agreed on',
     agreedOnHint: 'Leave it empty if they write their own invoices.',
     agreedBy: 'Who agreed',
@@ -77,7 +77,7 @@ export const tax = {
   },
   removal: {
     title: (name: string) => `Remove the tax profile of ${name}?`,
-    lead: 'The legal name, the address, the tax id and the note of the signed form are deleted. They cannot be brought back, and lists for tax forms then say that the form is missing.',
+    lead: 'The legal name, address, tax id and record of the signed form are deleted and cannot be restored. Lists for tax forms will report the form as missing.',
     done: 'Tax profile removed',
   },
   account: {
@@ -93,7 +93,7 @@ export const tax = {
     title: 'US tax forms',
     lead: 'Who was paid how much in a calendar year, and whose form is missing.',
     remark:
-      'This is a list, not advice. Your tax adviser says who must be reported, on which form, and what is withheld.',
+      'This list is not tax advice. Ask your tax adviser who must be reported, on which form, and what to withhold.',
     year: 'Year',
     sums: {
       reportable: (threshold: string) => `Paid ${threshold} or more, in the United States`,
@@ -102,7 +102,7 @@ export const tax = {
       processorHint: 'On the Form 1099-K of PayPal',
     },
     unknownThreshold: (year: number, threshold: string) =>
-      `The threshold of ${year} was not published when this version was made. The list uses ${threshold}.`,
+      `The threshold for ${year} was not published when this version was released. The list uses ${threshold}.`,
     otherCurrencies: (number: number) =>
       `${count(number, 'affiliate')} ${number === 1 ? 'was' : 'were'} paid in other currencies too. These are listed and not converted.`,
     people: (number: number) => count(number, 'affiliate'),
@@ -124,7 +124,7 @@ export const tax = {
     export: 'File for a filing service (CSV)',
     exportTitle: (year: number) => `Download the file for ${year}?`,
     exportLead: (people: number) =>
-      `The file has the whole tax ids of ${count(people, 'affiliate')}. The audit log says that you downloaded it.`,
+      `The file has the full tax ids of ${count(people, 'affiliate')}. The audit log records that you downloaded it.`,
     exportAction: 'Download with tax ids',
     ownersOnly: 'Only an owner can download the file for a filing service.',
     empty: {

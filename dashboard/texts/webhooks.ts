@@ -51,13 +51,14 @@ export const webhooks = {
     urlHint: 'http or https, at an address the server can reach.',
     description: 'Description',
     owner: 'Owner',
-    ownerHint: 'Your name for whoever receives there. One portal can show all endpoints of an owner.',
+    ownerHint:
+      'Your name for the customer who receives there. One portal can show all endpoints of an owner.',
     rate: 'Requests per second',
     rateHint: 'Leave it empty for no limit.',
     badRate: 'Enter a whole number from 1 to 10,000.',
-    ordered: 'Send the events of an ordering key one after the other',
+    ordered: 'Send events with the same ordering key one after another',
     order: 'Order',
-    oneByOne: 'One event of an ordering key after the other',
+    oneByOne: 'One event at a time for each ordering key',
     types: 'Events it receives',
     everything: 'All events, including types added later',
     chosen: 'Only these',
@@ -82,22 +83,22 @@ export const webhooks = {
   batch: {
     title: 'Batches',
     upTo: (events: number) => `up to ${count(events, 'event')} in one request`,
-    events: 'Events in one request, at most',
+    events: 'Most events in one request',
     eventsHint:
       'Leave it empty for one event in each request. With a number, every request is a JSON array of events.',
     badEvents: 'Enter a whole number from 2 to 1,000.',
-    wait: 'Longest wait for other events, in milliseconds',
+    wait: 'Longest wait for more events, in milliseconds',
     waitHint: 'A request is sent when it is full, or when one of its events has waited this long.',
     badWait: 'Enter a whole number from 0 to 60,000.',
-    bytes: 'Bytes in one request, at most',
-    bytesHint: 'An event that is larger is sent alone.',
+    bytes: 'Most bytes in one request',
+    bytesHint: 'A larger event is sent alone.',
     badBytes: 'Enter a whole number from 16,384 to 4,194,304.',
   },
   filter: {
     title: 'Filter',
-    lead: 'Of the types it receives, the endpoint is sent only events whose payload meets all of these conditions.',
+    lead: 'The endpoint receives only events whose payload meets all of these conditions.',
     given:
-      'Of the types it receives, this endpoint is sent only events that meet these conditions. Whoever sends the events sets them.',
+      'This endpoint receives only events that meet these conditions. The sender of the events sets them.',
     conditions: 'Conditions (JSON)',
     hint: 'For example {"data.currency": "usd", "data.amount": {"$gte": 10000}}. The filter applies when an event is published.',
     letsThrough: 'It lets an event through if:',
@@ -120,7 +121,7 @@ export const webhooks = {
     save: 'Save the filter',
     saved: 'Filter saved. It applies to events published from now on.',
     remove: 'Remove the filter',
-    removing: 'The endpoint is then sent every event of the types it receives.',
+    removing: 'The endpoint then receives every event of its types.',
     removed: 'Filter removed',
     whoMay: 'You can try conditions here. An owner or a member of the account can save them.',
     try: 'Try it on an event',
@@ -157,7 +158,7 @@ export const webhooks = {
       '604800': 'One week',
     },
     rotating:
-      'From now on requests are signed with a new secret. During the overlap they carry both signatures, so a receiver with either secret accepts them. Change the secret there in that time.',
+      'From now on requests are signed with a new secret. During the overlap they carry both signatures, so a receiver with either secret accepts them. Change the secret in the receiver within that time.',
     rotatingNow:
       'The current secret stops working at once. A receiver that still has it refuses everything until it has the new one.',
     rotated: 'The new secret',
@@ -176,9 +177,9 @@ export const webhooks = {
   },
   disable: 'Disable',
   enable: 'Enable',
-  disabling: 'Nothing more is sent to it. Events are kept for it and sent when it is enabled again.',
+  disabling: 'Nothing more is sent to it. Its events are kept and sent when it is enabled again.',
   disabled: 'Endpoint disabled',
-  enabled: 'Endpoint enabled. What was kept for it is being sent now.',
+  enabled: 'Endpoint enabled. The events kept for it are being sent now.',
   test: 'Send a test event',
   tested: 'A test event is on its way.',
   testing: {
@@ -187,7 +188,7 @@ export const webhooks = {
     ownType: 'Its name',
     ownHint: 'A dotted name, such as order.created.',
     data: 'Data (JSON)',
-    plain: 'It says that it is a test, and nothing else. Only this endpoint receives it, whatever its types.',
+    plain: 'The payload says only that it is a test. Only this endpoint receives it, whatever its types.',
     signed:
       'Only this endpoint receives it. It is signed like a real one and carries "is_test": true. A receiver that ignores this acts on it.',
   },
@@ -255,7 +256,7 @@ export const webhooks = {
     title: 'Retry all that match',
     action: (number: number) => `Retry ${count(number, 'event')}`,
     lead: (number: number, url: string) =>
-      `Sends ${count(number, 'event')} to ${url} once more, in the order they happened. Receivers recognise an event by its id, so they do not count one twice.`,
+      `Sends ${count(number, 'event')} to ${url} again, in the order they happened. Receivers recognise an event by its id, so they do not count it twice.`,
     moreHappens: 'Events that are already due or being sent are skipped.',
     started: 'Recovery started',
     empty: 'No recoveries yet',
@@ -275,7 +276,7 @@ export const webhooks = {
     begun: 'Started',
     cancel: 'Cancel',
     cancelTitle: 'Cancel the recovery',
-    cancelling: (number: number) => `${count(number, 'event')} it queued already are sent all the same.`,
+    cancelling: (number: number) => `${count(number, 'event')} that it already queued will still be sent.`,
     cancelled: 'The recovery was cancelled.',
   },
   delivery: {
@@ -311,12 +312,12 @@ export const webhooks = {
     openEndpoint: 'Open the endpoint',
     openEvent: 'Open the event',
   },
-  // what each `error_code` means, and what helps
+  // the meaning of each `error_code`, and its remedy
   errors: {
     response_error:
       'The endpoint answered with a status that is not 2xx. Look at its answer below and at its own log.',
     redirect:
-      'It answered with a redirect, which is not followed. Give the endpoint the address it leads to.',
+      'It answered with a redirect, which is not followed. Set the URL of the endpoint to the address it leads to.',
     timeout: 'The endpoint did not answer in time. It should answer first and do its work afterwards.',
     body_too_slow: 'It answered with a failure and did not finish in time.',
     dns_error: 'The host name could not be resolved. Check the URL, and the DNS of the server.',
@@ -331,27 +332,27 @@ export const webhooks = {
       'The proxy does not answer. Check its URL. The endpoint is not to blame, so this does not disable it.',
     proxy_unauthorized: 'The proxy rejected the user and password. Set its URL again with the right ones.',
     proxy_refused:
-      'The proxy answered that it does not connect there. Its own log has the cause: its rules, or the receiver is down.',
+      'The proxy refused to connect to the receiver. Its own log has the cause: its rules, or the receiver is down.',
     proxy_timeout:
       'The proxy took too long to connect: it is overloaded, or the receiver does not answer it.',
     token_unreachable:
       'The token endpoint could not be reached, so nothing was sent. Check its URL in the settings, and that it is public.',
     token_refused:
       'The token endpoint gave no token; the message says why. Set the client credentials again, or their scope.',
-    token_invalid: 'What the token endpoint answered is no access token of the type Bearer.',
+    token_invalid: 'The token endpoint did not answer with an access token of type Bearer.',
     token_timeout: 'The token endpoint took too long to answer, so nothing was sent.',
-    lost: 'The server stopped or stood still before it noted an answer. The event may have arrived.',
+    lost: 'The server stopped or stalled before it recorded an answer. The event may have arrived.',
     endpoint_deleted: 'The endpoint was deleted before the event was delivered.',
-    endpoint_disabled: 'The endpoint had been disabled for as long as the log is kept.',
+    endpoint_disabled: 'The endpoint was disabled for longer than the log is kept.',
   } as Readonly<Record<string, string>>,
-  // what helps with some statuses
+  // remedies for some statuses
   statusHelp: {
     400: 'It did not understand the request: compare the body with what it expects.',
     401: 'It rejected the credentials: check the secret it verifies with, and the custom headers in the settings.',
     403: 'The receiver, or a firewall in front of it, does not let this server in: check the secret, the custom headers and its rules.',
     404: 'Nothing is at that path: check the URL in the settings.',
     405: 'It does not accept POST at that path: check the URL in the settings.',
-    410: 'It says that it is gone for good, so the endpoint was disabled. Enable it if that was a mistake.',
+    410: 'It answered that it is gone permanently, so the endpoint was disabled. Enable it if that was a mistake.',
     413: 'The body is too large for it: raise the limit of the receiver or of the proxy in front of it.',
     429: 'It is busy: give the endpoint a rate limit in the settings.',
     500: 'The receiver failed: its own log has the cause.',

@@ -99,7 +99,7 @@ inChromium('affiliates and commissions in the dashboard', (chromium) => {
     await expectAccessible(page);
     await world.api.post(`${COMMISSIONS}/${made[1].id}/void`, {});
     await question.getByRole('button', { name: 'Hold 3 commissions' }).click();
-    await question.getByText('1 commission was refused and stayed as before. Done: 2.').waitFor();
+    await question.getByText('1 commission was refused and did not change. Done: 2.').waitFor();
     await question.getByText(/^bulk-2: /).waitFor();
     await expectAccessible(page);
     await question.getByRole('button', { name: 'Cancel' }).click();
@@ -139,11 +139,11 @@ inChromium('affiliates and commissions in the dashboard', (chromium) => {
       name_first: '<b>Grace</b>',
     });
     await page.getByRole('button', { name: 'Adjust balance' }).click();
-    await page.getByLabel('What it does').selectOption('Takes from what is owed');
+    await page.getByLabel('What it does').selectOption('Deducts from what is owed');
     await page.getByLabel('Amount').fill('2.50');
     await page.getByText('Unpaid: 10.00 USD now, 7.50 USD afterwards.').waitFor();
     await expectAccessible(page);
-    await page.getByRole('button', { name: 'Take 2.50 USD' }).click();
+    await page.getByRole('button', { name: 'Deduct 2.50 USD' }).click();
     await page.getByRole('table').first().getByText('7.50').waitFor();
     const { body } = await world.api.get(`${COMMISSIONS}?affiliate_id=${id}&type=adjustment`);
     expect(body.data).toMatchObject([{ amount: -250, currency: 'usd' }]);
@@ -151,7 +151,7 @@ inChromium('affiliates and commissions in the dashboard', (chromium) => {
     await page.getByRole('menuitem', { name: 'Pause payouts' }).click();
     await page.getByText('7.50 USD stays owed').waitFor();
     await page.getByRole('button', { name: 'Pause payouts' }).click();
-    await page.getByText('Payouts are paused. What is owed stays owed').waitFor();
+    await page.getByText('Payouts are paused. The balance stays owed').waitFor();
     expect((await world.api.get(`${AFFILIATES}/${id}`)).body.is_ready_for_payout).toBe(false);
     expectQuiet(visitor);
   });

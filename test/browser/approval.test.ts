@@ -26,8 +26,8 @@ inChromium('a payout that a second person must approve', (chromium) => {
       const { id } = (await member.browser.call('POST', PAYOUTS)).body;
 
       await page.goto(`${world.url}/`);
-      await page.getByRole('link', { name: 'The current payout waits for approval' }).click();
-      await page.getByText('Waits for approval.').waitFor();
+      await page.getByRole('link', { name: 'The current payout is waiting for approval' }).click();
+      await page.getByText('Waiting for approval.').waitFor();
       await expectAccessible(page);
       await page.goto(`${world.url}/payouts/${id}?step=files`);
       await page.getByText('This payout needs an approval first').waitFor();

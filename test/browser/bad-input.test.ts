@@ -50,7 +50,7 @@ inChromium('bad input', (chromium) => {
     const { page } = ada;
     const form = page.getByRole('dialog', { name: /^Adjust/ });
     await form.getByLabel('Amount').fill('12.34');
-    await form.getByLabel(/^What for/).fill('a prize');
+    await form.getByLabel(/^Description/).fill('a prize');
     // a page that polls would notice the end before the button is pressed
     await holdReads(page);
     await moveTimeBack(world, '60 days');
@@ -58,7 +58,7 @@ inChromium('bad input', (chromium) => {
     await page.getByRole('dialog', { name: 'Your session has ended' }).waitFor();
     await expectAccessible(page);
     expect(await form.getByLabel('Amount').inputValue()).toBe('12.34');
-    expect(await form.getByLabel(/^What for/).inputValue()).toBe('a prize');
+    expect(await form.getByLabel(/^Description/).inputValue()).toBe('a prize');
     await signInAgain(page);
     await form.waitFor({ state: 'detached' });
     const { body } = await world.api.get(`${COMMISSIONS}?affiliate_id=${id}`);

@@ -65,7 +65,7 @@ inChromium('paying to bank accounts', (chromium) => {
     await form.getByLabel('IBAN').fill(IBAN.toLowerCase());
     await form.getByRole('button', { name: 'Set destination' }).click();
     await page
-      .getByText(/^The same account is paid for affiliates \d+, \d+/)
+      .getByText(/^Affiliates \d+, \d+ are paid to the same account/)
       .first()
       .waitFor();
     await page.getByText('Zoe Okafor').first().waitFor();
@@ -84,7 +84,7 @@ inChromium('paying to bank accounts', (chromium) => {
     ]);
     expect(file.suggestedFilename()).toMatch(/-sepa-eur\.xml$/);
     await page.getByText('Downloaded').first().waitFor();
-    await page.getByText(/^Writes \d names? in the letters that banks take$/).click();
+    await page.getByText(/^Writes \d names? in characters that banks accept$/).click();
     await page.getByRole('listitem').filter({ hasText: 'Zoë Okafor: Zoe Okafor' }).waitFor();
     await expectAccessible(page);
 
@@ -109,7 +109,7 @@ inChromium('paying to bank accounts', (chromium) => {
     await page.getByRole('button', { name: /^Complete payout #/ }).click();
     const question = page.getByRole('dialog', { name: /^Complete payout #/ });
     const act = question.getByRole('button', { name: /^Complete payout #/ });
-    await question.getByText('The money may have left').waitFor();
+    await question.getByText('The money may have been sent').waitFor();
     expect(await act.isDisabled()).toBe(true);
     await expectAccessible(page);
     await question.getByLabel('I know that it was not paid').check();
@@ -130,7 +130,7 @@ inChromium('paying to bank accounts', (chromium) => {
     ]);
 
     // days later more money is returned
-    await page.getByRole('button', { name: 'Read what came back from a file' }).waitFor();
+    await page.getByRole('button', { name: 'Read returned money from a file' }).waitFor();
     await choose(page, camt([{ reference: reference(ada), amount: 10_000, returned: 'MD07' }]));
     const record = page.getByRole('dialog', { name: 'Record returned money' });
     await record.getByText('the recipient has died').filter({ visible: true }).first().waitFor();
@@ -208,7 +208,7 @@ inChromium('paying to bank accounts', (chromium) => {
       await page.getByText('there are no columns "Vermerk", "internal note"').waitFor();
       await page.getByRole('heading', { name: title }).waitFor();
       await expectAccessible(page);
-      const field = page.getByLabel('Columns to leave aside');
+      const field = page.getByLabel('Columns to ignore');
       const again = page.getByRole('button', { name: 'Read the list without them' });
       expect(await again.isDisabled()).toBe(true);
       await field.fill('internal note');

@@ -17,11 +17,11 @@ inChromium('batches of events', (chromium) => {
     const { body: made } = await world.api.post(ENDPOINTS, { url: receiver.url });
     const ada = await atDashboard(chromium, world, { path: `/webhooks/${made.id}?view=settings` });
     const { page } = ada;
-    const most = page.getByLabel('Events in one request, at most');
+    const most = page.getByLabel('Most events in one request');
     await most.fill('1');
     await page.getByText('Enter a whole number from 2 to 1,000.').waitFor();
     await most.fill('2');
-    await page.getByLabel('Longest wait for other events').fill('60000');
+    await page.getByLabel('Longest wait for more events').fill('60000');
     await expectAccessible(page);
     await page.setViewportSize(PHONE);
     await expectAccessible(page);

@@ -88,7 +88,7 @@ inChromium('deliveries', (chromium) => {
     await recoveries.getByText('Begins soon').waitFor();
     await recoveries.getByRole('button', { name: 'Cancel' }).click();
     const dialog = page.getByRole('dialog', { name: 'Cancel the recovery' });
-    await dialog.getByText('0 events it queued already are sent all the same.').waitFor();
+    await dialog.getByText('0 events that it already queued will still be sent.').waitFor();
     await expectAccessible(page);
     await dialog.getByRole('button', { name: 'Cancel the recovery' }).click();
     await page.getByText('The recovery was cancelled.').waitFor();

@@ -30,9 +30,9 @@ inChromium('how requests leave', (chromium) => {
     await certificate.getByLabel('Private key (PEM)').fill(key);
     await certificate.getByRole('button', { name: 'Save' }).click();
     await page.getByText('CN=payhook, issued by CN=payhook').waitFor();
-    await page.getByText('The client certificate ends within 30 days.').waitFor();
+    await page.getByText('The client certificate expires within 30 days.').waitFor();
     await page.goto(`${world.url}/`);
-    await page.getByText('1 client certificate ended or ending within 30 days').waitFor();
+    await page.getByText('1 client certificate expired or expiring within 30 days').waitFor();
     await page.goto(`${world.url}/webhooks/${body.id}?view=settings`);
     const proxy = await dialogAt('Change the proxy');
     await proxy.getByText('the values of custom headers and the client credentials are removed').waitFor();
@@ -42,7 +42,7 @@ inChromium('how requests leave', (chromium) => {
     await expectAccessible(page);
     expect(await page.content()).not.toContain('secret@');
     await page.getByRole('button', { name: 'Remove the proxy' }).click();
-    await page.getByText('that of the server, if any').waitFor();
+    await page.getByText('same as the server').waitFor();
     await page.getByRole('button', { name: 'Remove the client certificate' }).click();
     await page.getByRole('button', { name: 'Remove the client certificate' }).waitFor({ state: 'detached' });
     const { body: after } = await world.api.get(`${ENDPOINTS}/${body.id}`);
@@ -61,7 +61,7 @@ inChromium('how requests leave', (chromium) => {
     expect(await page.content()).not.toContain('secret-of-the-client');
     // with the same token endpoint and client the secret may stay
     const again = await dialogAt('Change the client credentials');
-    await again.getByText('Empty: the one before stays.').waitFor();
+    await again.getByText('Leave it empty to keep the current one.').waitFor();
     await again.getByLabel('Audience').fill('https://shop.example.com/');
     await again.getByRole('button', { name: 'Save' }).click();
     await page.getByText('https://shop.example.com/', { exact: true }).waitFor();

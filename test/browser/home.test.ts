@@ -24,8 +24,8 @@ inChromium('the start of the dashboard', (chromium) => {
     await page.reload();
     await page.getByText('Add affiliates (done)').waitFor();
     await page.getByRole('heading', { name: `Payout #${payout.number}` }).waitFor();
-    await page.getByRole('row', { name: 'In all 52.50 USD' }).waitFor();
-    await page.getByText('1 affiliate with money and no destination').waitFor();
+    await page.getByRole('row', { name: 'Total 52.50 USD' }).waitFor();
+    await page.getByText('1 affiliate owed money in a currency without a destination').waitFor();
     await expectAccessible(page);
     expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(PHONE.width);
     // a chart is read with the keys, and is a table on demand

@@ -156,7 +156,7 @@ inChromium('the import', (chromium) => {
     await world.query('lock table payout_books in access exclusive mode');
     try {
       await start.click();
-      await page.getByText('Comparing 2,000 lines with what is there, and writing').waitFor();
+      await page.getByText('Comparing 2,000 lines with existing records, and writing').waitFor();
       await expectAccessible(page);
     } finally {
       await world.query('rollback');
@@ -300,7 +300,7 @@ inChromium('the import', (chromium) => {
     await choose(page, 'all-bad.csv', `email\n${'nobody\n'.repeat(100_000)}`);
     await page.getByText('100,000 lines cannot be imported.').waitFor();
     await page.getByText('Every line is bad').waitFor();
-    await page.getByText('No line of the file can be imported as it is.').waitFor();
+    await page.getByText('No line in the file can be imported as it is.').waitFor();
     await page.getByText('1–25 of 1,000').waitFor();
     await expectAccessible(page);
 

@@ -39,7 +39,7 @@ inChromium('invoices in the dashboard', (chromium) => {
 
     await page.goto(`${world.url}/payouts/${payout.id}`);
     await page.getByRole('button', { name: 'Issue invoices' }).click();
-    await page.getByText('1 affiliate had not agreed to it by the day of the payment').waitFor();
+    await page.getByText('1 affiliate had not agreed to self-billing by the day of the payment').waitFor();
     const table = page.getByRole('region', { name: 'Invoices' });
     await table.getByText(/SB-\d{4}-00000\d/).waitFor();
     await expectAccessible(page);

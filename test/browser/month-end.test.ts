@@ -66,7 +66,7 @@ inChromium("the month's end", (chromium) => {
 
       // the affiliates left out, and how to include them
       await page.getByRole('link', { name: 'Left out (1)' }).click();
-      await page.getByText('Held for review until somebody releases it').waitFor();
+      await page.getByText('Held until its review ends').waitFor();
       await page.getByRole('combobox', { name: 'paid by' }).selectOption('PayPal');
       await page.getByText('1 affiliate less and 25.50 EUR less').waitFor();
       expect(new URL(page.url()).searchParams.get('method')).toBe('paypal');
@@ -172,11 +172,11 @@ inChromium("the month's end", (chromium) => {
         await atDashboard(chromium, world, there),
       ];
       // a line is an affiliate in a currency: one is paid in part, the other is released
-      await one.page.getByRole('button', { name: 'Only a part left: Ben Wise, EUR' }).click();
+      await one.page.getByRole('button', { name: 'Paid in part: Ben Wise, EUR' }).click();
       const part = one.page.getByRole('dialog', { name: 'Payment to Ben Wise' });
-      await part.getByLabel('Amount that left').fill('25.51');
+      await part.getByLabel('Amount paid').fill('25.51');
       await part.getByText('Enter an amount above 0 and at most 25.50 EUR.').waitFor();
-      await part.getByLabel('Amount that left').fill('20');
+      await part.getByLabel('Amount paid').fill('20');
       await expectAccessible(one.page);
       await part.getByRole('button', { name: 'Tick with 20.00 EUR' }).click();
       await one.page.getByText('of 25.50 EUR').waitFor();
@@ -192,7 +192,7 @@ inChromium("the month's end", (chromium) => {
       );
       const question = one.page.getByRole('dialog');
       await question.getByText('Pays 1 affiliate 20.00 EUR.').waitFor();
-      await question.getByText('Only a part left of some lines: 5.50 EUR is owed again').waitFor();
+      await question.getByText('Some lines were paid in part: 5.50 EUR is owed again').waitFor();
       const confirm = ({ page }: typeof one) =>
         page.getByRole('dialog').getByRole('button', { name: /^Complete payout #/ });
       await confirm(one).click();
@@ -315,7 +315,7 @@ inChromium("the month's end", (chromium) => {
     await page.getByRole('button', { name: 'More actions' }).click();
     expect(await page.getByRole('menuitem', { name: 'Delete payout' }).count()).toBe(0);
     await page.goto(`${world.url}/payouts/new`);
-    await page.getByText('There is an unpaid payout already.').waitFor();
+    await page.getByText('There is already an unpaid payout.').waitFor();
     expect(await page.getByRole('button', { name: /^Create payout/ }).count()).toBe(0);
     expectQuiet(viewer);
   });

@@ -89,7 +89,7 @@ inChromium('a hostile name and sums of 15 digits', (chromium) => {
       expect(await broken(page)).toEqual([]);
       await page.getByLabel('Currency').selectOption('BHD');
       await page.getByLabel('Amount').fill('1.2345');
-      await page.getByText('It must be an amount in BHD above 0, such as 15.000.').waitFor();
+      await page.getByText('Enter an amount in BHD above 0, such as 15.000.').waitFor();
       await see(page, '/commissions', FIRST);
       expect(await cut(page)).toEqual([]);
       const { body } = await world.api.get(`${COMMISSIONS}?affiliate_id=${id}&currency=bhd`);
@@ -111,10 +111,10 @@ inChromium('a hostile name and sums of 15 digits', (chromium) => {
       await see(page, `/payouts/${payout.id}?step=files`, SUMS[2] ?? '');
       await see(page, `/payouts/${payout.id}?step=complete`, FIRST);
       await page.getByRole('checkbox', { name: /^Also tick/ }).check();
-      await page.getByRole('button', { name: /^Only a part left: .*JPY/ }).click();
+      await page.getByRole('button', { name: /^Paid in part: .*JPY/ }).click();
       const part = page.getByRole('dialog', { name: /^Payment to/ });
       expect(await broken(page)).toEqual([]);
-      await part.getByLabel('Amount that left').fill('149999999999849');
+      await part.getByLabel('Amount paid').fill('149999999999849');
       await part.getByText('1 JPY is owed again.').waitFor();
       await part.getByRole('button', { name: 'Tick with 149,999,999,999,849 JPY' }).click();
       await page.getByText('149,999,999,999,849').first().waitFor();

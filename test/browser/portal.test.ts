@@ -70,7 +70,7 @@ inChromium('a portal', (chromium) => {
     await portal.getByRole('dialog').getByRole('button', { name: 'Close' }).click();
 
     await portal.getByRole('link', { name: 'Settings' }).click();
-    await portal.getByText('Whoever sends the events sets them.').waitFor();
+    await portal.getByText('The sender of the events sets them.').waitFor();
     expect(await portal.getByLabel('Owner').count()).toBe(0);
     expect(await portal.getByRole('button', { name: 'Delete the endpoint' }).count()).toBe(0);
     await portal.getByRole('button', { name: 'Create a new secret' }).click();
@@ -146,12 +146,12 @@ inChromium('a portal', (chromium) => {
     const olga = await atDashboard(chromium, world, { path: `/webhooks/${endpoint}?view=portals` });
     const { page } = olga;
     await page.getByText(`These pages may show a portal in a frame: ${site.stranger}`).waitFor();
-    await page.getByRole('button', { name: 'Make a portal link' }).click();
-    const dialog = page.getByRole('dialog', { name: 'Make a portal link' });
+    await page.getByRole('button', { name: 'Create a portal link' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Create a portal link' });
     await dialog.getByLabel('Opens').selectOption('All endpoints of Ada');
     await expectAccessible(page);
-    await dialog.getByRole('button', { name: 'Make the link' }).click();
-    const shown = page.getByRole('dialog', { name: 'Portal link made' });
+    await dialog.getByRole('button', { name: 'Create link' }).click();
+    const shown = page.getByRole('dialog', { name: 'Portal link created' });
     const url = await shown.getByLabel('Link').inputValue();
     await shown.getByRole('button', { name: 'I have saved it' }).click();
     const links = page.getByRole('region', { name: 'Portal links' });
@@ -184,8 +184,8 @@ inChromium('a portal', (chromium) => {
   test('a member of the account reads that owners create the links, and a portal has no list of them', async () => {
     const path = `/webhooks/${endpoint}?view=portals`;
     const member = await atDashboard(chromium, world, { path, role: 'member' });
-    await member.page.getByText('Only owners of the account can see and make portal links.').waitFor();
-    expect(await member.page.getByRole('button', { name: 'Make a portal link' }).count()).toBe(0);
+    await member.page.getByText('Only owners of the account can see and create portal links.').waitFor();
+    expect(await member.page.getByRole('button', { name: 'Create a portal link' }).count()).toBe(0);
     await expectAccessible(member.page);
     expectQuiet(member);
     const customer = await visit();

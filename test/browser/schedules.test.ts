@@ -68,7 +68,7 @@ inChromium('schedules of payouts', (chromium) => {
     await makeDue(schedule.id);
     await page.reload();
     await drawer.getByText('Payout prepared').waitFor();
-    await now.getByText('A payout is unpaid.').waitFor();
+    await now.getByText('There is an unpaid payout.').waitFor();
     expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(viewport.width);
     await drawer.getByRole('link', { name: 'Open the payout' }).click();
     await page.getByRole('heading', { level: 1, name: /^Payout #/ }).waitFor();

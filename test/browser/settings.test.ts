@@ -29,7 +29,7 @@ inChromium('the settings', (chromium) => {
     const ada = await atDashboard(chromium, world, { path: '/settings/account' });
     const { page } = ada;
     for (const [label, value] of [
-      ['Routing number of the bank that takes the file', '021000022'],
+      ['Routing number of the bank that receives the file', '021000022'],
       ['Name of that bank', 'JPMorgan Chase'],
       ['Immediate origin', '1234567890'],
       ['Your name at that bank', 'Shop'],
@@ -42,7 +42,7 @@ inChromium('the settings', (chromium) => {
     const save = page.getByRole('button', { name: 'Save settings' });
     await save.click();
     await page.getByText('originator.immediate_destination has a wrong check digit').waitFor();
-    await page.getByLabel('Routing number of the bank that takes the file').fill('021000021');
+    await page.getByLabel('Routing number of the bank that receives the file').fill('021000021');
     await save.click();
     await page.getByText('Settings saved').waitFor();
     await expectAccessible(page);
@@ -208,7 +208,7 @@ inChromium('the settings', (chromium) => {
     const problem = 'the replica does not have what the primary has';
     await answering({ is_used: false, problem, lag_ms: 4200, lag_bytes: 2_500_000 });
     await page.getByText(/^Not read from, 4.200 ms and 2[.,]5 MB behind$/).waitFor();
-    await page.getByText(`The primary answers alone: ${problem}.`).waitFor();
+    await page.getByText(`The replica is not used: ${problem}.`).waitFor();
     await expectAccessible(page);
     await answering({
       is_used: false,

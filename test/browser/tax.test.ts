@@ -28,7 +28,7 @@ inChromium('tax profiles', (chromium) => {
       });
       const visitor = await atDashboard(chromium, world, { path: `/affiliates/${id}`, viewport });
       const { page } = visitor;
-      await page.getByText('No tax profile:').waitFor();
+      await page.getByText('No tax profile.').waitFor();
       await page.getByRole('button', { name: 'Set tax profile' }).click();
       const form = page.getByRole('dialog', { name: 'Tax profile of Ada Lovelace' });
       await form.getByRole('combobox').first().and(page.locator(':focus')).waitFor();
@@ -87,7 +87,7 @@ inChromium('tax profiles', (chromium) => {
     const question = page.getByRole('dialog', { name: 'Remove the tax profile of Ada Lovelace?' });
     await expectAccessible(page);
     await question.getByRole('button', { name: 'Remove tax profile' }).click();
-    await page.getByText('No tax profile:').waitFor();
+    await page.getByText('No tax profile.').waitFor();
     expect((await world.api.get(path)).status).toBe(404);
     expectQuiet(visitor);
   });
@@ -110,7 +110,7 @@ inChromium('tax profiles', (chromium) => {
     const visitor = await atDashboard(chromium, world, { path: '/settings/account', viewport: PHONE });
     const { page } = visitor;
     await page.getByLabel('Legal name of your company').fill('Shop GmbH');
-    await page.getByLabel('Country of taxes').fill('de');
+    await page.getByLabel('Tax country').fill('de');
     await page.getByLabel('Address', { exact: true }).fill('Hauptstr. 1');
     await page.getByLabel('City').fill('Köln');
     await page.getByLabel(/^VAT id/).fill('DE136695977');
@@ -126,7 +126,7 @@ inChromium('tax profiles', (chromium) => {
       address: { line1: 'Hauptstr. 1', city: 'Köln', region: null },
     });
     await page.reload();
-    for (const label of ['Legal name of your company', 'Country of taxes', 'Address', 'City']) {
+    for (const label of ['Legal name of your company', 'Tax country', 'Address', 'City']) {
       await page.getByLabel(label, { exact: true }).fill('');
     }
     await page.getByLabel(/^VAT id/).fill('');

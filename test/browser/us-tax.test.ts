@@ -47,7 +47,7 @@ inChromium('the lists for US tax forms', (chromium) => {
     const visitor = await atDashboard(chromium, world, { path: '/reports', viewport });
     const { page } = visitor;
     await page.getByRole('combobox', { name: 'Year' }).selectOption('2026');
-    await page.getByText('This is a list, not advice.').waitFor();
+    await page.getByText('This list is not tax advice.').waitFor();
     const rows = page.getByRole('table').locator('tbody tr');
     await rows.getByText('W-9 missing').waitFor();
     expect(await rows.count()).toBe(1);
@@ -76,7 +76,7 @@ inChromium('the lists for US tax forms', (chromium) => {
     const { page } = visitor;
     await page.getByRole('button', { name: 'File for a filing service (CSV)' }).click();
     const question = page.getByRole('dialog', { name: 'Download the file for 2026?' });
-    await question.getByText('The file has the whole tax ids of 1 affiliate.').waitFor();
+    await question.getByText('The file has the full tax ids of 1 affiliate.').waitFor();
     await expectAccessible(page);
     const [file] = await Promise.all([
       page.waitForEvent('download'),

@@ -74,7 +74,7 @@ inChromium('webhooks', (chromium) => {
     const { page } = ada;
     await page.getByRole('button', { name: 'Retry all 1 that match' }).click();
     const dialog = page.getByRole('dialog', { name: 'Retry all that match' });
-    await dialog.getByText(`Sends 1 event to ${endpoint.url} once more`).waitFor();
+    await dialog.getByText(`Sends 1 event to ${endpoint.url} again`).waitFor();
     await dialog.getByRole('button', { name: 'Retry 1 event' }).click();
     await receiver.until(3);
     await page.getByText('Recovery started').waitFor();
@@ -115,7 +115,7 @@ inChromium('webhooks', (chromium) => {
     await page.getByText('A second signature (Standard Webhooks) is also sent until').waitFor();
     await page.getByRole('button', { name: 'Change how it signs' }).click();
     await signing.getByLabel('Signed as').selectOption('Custom');
-    await signing.getByRole('button', { name: 'Add a header of the signature' }).click();
+    await signing.getByRole('button', { name: 'Add a signature header' }).click();
     await signing.getByLabel('Name of the header').fill('X-Time');
     await expectAccessible(page);
     await signing.getByRole('button', { name: 'Change it' }).click();

@@ -290,7 +290,7 @@ export const SCREENS: readonly Screen[] = [
   {
     name: 'webhook-portal-make',
     path: async (api) => `/webhooks/${(await newest(api)).id}?view=portals`,
-    act: (page) => page.getByRole('button', { name: 'Make a portal link' }).click(),
+    act: (page) => page.getByRole('button', { name: 'Create a portal link' }).click(),
   },
   { name: 'webhook-settings', path: async (api) => `${await endpoint(api)}?view=settings` },
   { name: 'portal', path: (api) => portal(api, { all_of_owner: true }) },

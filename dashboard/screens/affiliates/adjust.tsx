@@ -16,7 +16,7 @@ const adjustment = texts.adjust;
 export function Adjust({ affiliate, onClose }: { affiliate: AffiliateWithBalance; onClose: () => void }) {
   const ownCurrency = useMe().data?.account.default_currency ?? 'usd';
   const write = useWrite('createAdjustment');
-  // one adjustment per dialog, however often the form is sent
+  // one adjustment per dialog, even if the form is sent twice
   const [externalId] = useState(() => `adjustment-${crypto.randomUUID()}`);
   const [direction, setDirection] = useState<'add' | 'take'>('add');
   const [typed, setTyped] = useState('');

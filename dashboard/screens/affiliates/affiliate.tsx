@@ -111,18 +111,18 @@ function Actions({
   );
 }
 
-/** Why an affiliate is not paid at present. */
+/** Why an affiliate cannot be paid now. */
 function Warning({ affiliate }: { affiliate: AffiliateWithBalance }) {
   const missing = missingOf(affiliate);
-  const told = [
+  const reasons = [
     ...(affiliate.status === 'inactive' ? [texts.warning.inactive] : []),
     ...(affiliate.is_ready_for_payout ? [] : [texts.warning.paused]),
     ...(missing ? [texts.warning[missing]] : []),
   ];
-  if (told.length === 0) return null;
+  if (reasons.length === 0) return null;
   return (
     <Notice tone="warn">
-      {told.map((each) => (
+      {reasons.map((each) => (
         <p key={each}>{each}</p>
       ))}
     </Notice>

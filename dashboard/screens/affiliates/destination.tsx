@@ -20,11 +20,11 @@ import { affiliates } from '../../texts/affiliates.ts';
 
 const texts = affiliates.destinations;
 
-/** `DE …3000`, or nothing for who is not paid to a bank account. */
+/** `DE …3000`, or nothing without a bank account. */
 const accountOf = ({ country, last_four }: AffiliateDestination) =>
   last_four === null ? '' : `${country ?? ''} …${last_four}`.trim();
 
-/** Where an affiliate is paid, by currency: set, shown by the end of the number, removed. */
+/** The destinations of an affiliate by currency, with the last characters of each account number. */
 export function Destinations({ affiliate, onSet }: { affiliate: AffiliateWithBalance; onSet: () => void }) {
   const may = useMay();
   const { data, error, refetch } = useRead('getAffiliateDestinations', { path: [affiliate.id] });
@@ -47,7 +47,9 @@ export function Destinations({ affiliate, onSet }: { affiliate: AffiliateWithBal
   return (
     <Card title={texts.title}>
       {error && <Problem error={error} onRetry={() => void refetch()} />}
-      {data?.destinations.length === 0 && <p className="soft">{texts.none}</p>}
+      {data?.destinations.length === 0 && (
+        <p className="soft">{texts.none(affiliate.payout_method, affiliate.paypal_email)}</p>
+      )}
       {data !== undefined && data.destinations.length > 0 && (
         <Table
           label={texts.title}
@@ -97,7 +99,7 @@ function Account({ destination }: { destination: AffiliateDestination }) {
   );
 }
 
-/** The fields of each type, in the order in which they are asked for. */
+/** The fields of each type, in the order of the form. */
 const FIELDS = {
   paypal: [],
   wise: [],
@@ -119,10 +121,10 @@ export function SetDestination({
   const [accountType, setAccountType] = useState<'checking' | 'savings'>('checking');
   const [typed, setTyped] = useState<Readonly<Record<string, string>>>({});
   const field = (name: string) => (typed[name] ?? '').trim();
-  const asked = FIELDS[type];
-  const isIncomplete = asked.some((name) => name !== 'bic' && field(name) === '');
+  const names = FIELDS[type];
+  const isIncomplete = names.some((name) => name !== 'bic' && field(name) === '');
   const save = () => {
-    const fields = asked.filter((name) => field(name) !== '').map((name) => [name, field(name)]);
+    const fields = names.filter((name) => field(name) !== '').map((name) => [name, field(name)]);
     const body: PutAffiliateDestinationBody = {
       type,
       ...(field('currency') === '' ? {} : { currency: field('currency') }),
@@ -139,7 +141,7 @@ export function SetDestination({
       },
     );
   };
-  const text = (name: 'currency' | (typeof asked)[number]) => ({
+  const text = (name: 'currency' | (typeof names)[number]) => ({
     label: texts.fields[name],
     value: typed[name] ?? '',
     onChange: (value: string) => setTyped({ ...typed, [name]: value }),
@@ -164,7 +166,7 @@ export function SetDestination({
           onChange={(value) => setType(value as typeof type)}
         />
         <TextField {...text('currency')} hint={texts.currencyHint} maxLength={3} />
-        {asked.map((name) => (
+        {names.map((name) => (
           <TextField key={name} {...text(name)} isOptional={name === 'bic'} />
         ))}
         {type === 'ach' && (

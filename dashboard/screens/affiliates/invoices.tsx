@@ -2,7 +2,7 @@ import type { AffiliateWithBalance } from '../../../src/client/api.ts';
 import { InvoiceTable, useInvoices } from '../../parts/invoices.tsx';
 import { invoices } from '../../texts/invoices.ts';
 
-/** The invoices of an affiliate; nothing where none was issued. */
+/** The invoices of an affiliate. Renders nothing if none was issued. */
 export function AffiliateInvoices({ affiliate }: { affiliate: AffiliateWithBalance }) {
   const list = useInvoices({ affiliate_id: affiliate.id });
   if (!list.total) return null;

@@ -16,7 +16,7 @@ import { affiliates } from '../../texts/affiliates.ts';
 const texts = affiliates.statement;
 const ALWAYS = 'all';
 
-/** What an affiliate was owed, earned and was paid in a year, and the same as a file. */
+/** The statement of an affiliate for a year: owed, earned and paid. Also as a file. */
 export function Statement({ affiliate }: { affiliate: AffiliateWithBalance }) {
   const years = yearsSince(affiliate.created_at);
   const [chosen, choose] = useState(years[0] ?? ALWAYS);
@@ -87,7 +87,7 @@ export function Statement({ affiliate }: { affiliate: AffiliateWithBalance }) {
   );
 }
 
-/** The years from now back to that of an instant, the newest first. */
+/** The years from now back to the year of an instant, newest first. */
 function yearsSince(instant: string): string[] {
   const [first, last] = [new Date(instant).getUTCFullYear(), new Date(serverNow()).getUTCFullYear()];
   return Array.from({ length: Math.max(1, last - first + 1) }, (_, index) => String(last - index));
@@ -95,7 +95,7 @@ function yearsSince(instant: string): string[] {
 
 const SUMS = ['earned', 'adjusted', 'refunded', 'voided', 'paid', 'returned'] as const;
 
-/** The balances, and between them what changed any of them. */
+/** The opening and closing balances, and the changes between them. */
 function columnsFor(rows: readonly StatementBalance[]): Column<StatementBalance>[] {
   const changed = SUMS.filter((sum) => rows.some((row) => row[`${sum}_amount`] !== 0));
   return [

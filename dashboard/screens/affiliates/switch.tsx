@@ -17,7 +17,7 @@ export function SwitchPayouts({
 }) {
   const write = useWrite('changeAffiliate');
   const { is_ready_for_payout: isReady } = affiliate;
-  const told = isReady ? texts.pause : texts.resume;
+  const action = isReady ? texts.pause : texts.resume;
   const sums = (state: 'unpaid' | 'in_payout') =>
     listed(
       affiliate.balance
@@ -27,7 +27,7 @@ export function SwitchPayouts({
   const inPayout = sums('in_payout');
   return (
     <Confirm
-      title={told.title(nameOf(affiliate))}
+      title={action.title(nameOf(affiliate))}
       action={isReady ? texts.actions.pause : texts.actions.resume}
       isBusy={write.isPending}
       error={write.error}
@@ -36,7 +36,7 @@ export function SwitchPayouts({
           { path: [affiliate.id], body: { is_ready_for_payout: !isReady } },
           {
             onSuccess: () => {
-              toast(told.done);
+              toast(action.done);
               onClose();
             },
           },
@@ -44,7 +44,7 @@ export function SwitchPayouts({
       }
       onClose={onClose}
     >
-      <p className="form-lead">{told.lead(sums('unpaid'))}</p>
+      <p className="form-lead">{action.lead(sums('unpaid'))}</p>
       {isReady && inPayout !== '' && <p className="form-lead">{texts.pause.inPayout(inPayout)}</p>}
     </Confirm>
   );

@@ -23,7 +23,7 @@ export function SetTaxProfile(props: { affiliate: AffiliateWithBalance; onClose:
   return profile === undefined ? null : <TaxForm {...props} before={profile} />;
 }
 
-/** What the form begins with. `keep` stays with the tax id there is, which cannot be read back. */
+/** The initial values of the form. `keep` keeps the current tax id, which cannot be read back. */
 function typedOf(before: AffiliateTaxProfile | null, affiliate: AffiliateWithBalance) {
   const { form = null, self_billing: agreement = null, tax_id: taxId = null } = before ?? {};
   return {
@@ -42,7 +42,7 @@ function typedOf(before: AffiliateTaxProfile | null, affiliate: AffiliateWithBal
 }
 type Typed = ReturnType<typeof typedOf>;
 
-/** The tax profile as it is sent. The server judges it. */
+/** The request body. The server validates it. */
 function bodyOf(typed: Typed): PutAffiliateTaxProfileBody {
   const { tax_id_type: type, form } = typed;
   const text = (value: string) => value.trim() || null;

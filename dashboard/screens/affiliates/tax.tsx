@@ -14,7 +14,7 @@ import { tax } from '../../texts/tax.ts';
 
 const texts = tax.profile;
 
-/** Who an affiliate is to a tax office. */
+/** The tax profile of an affiliate. */
 export function TaxProfile({ affiliate, onSet }: { affiliate: AffiliateWithBalance; onSet: () => void }) {
   const may = useMay();
   const { data: profile, error, refetch } = useTaxProfile(affiliate.id);

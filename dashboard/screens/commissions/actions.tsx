@@ -14,7 +14,7 @@ interface Props {
 
 /** A dialog that shows the effect of an action on an amount, and runs it. */
 function Act({
-  told,
+  labels,
   write,
   send,
   isDangerous = false,
@@ -22,7 +22,7 @@ function Act({
   onClose,
   children,
 }: Props & {
-  told: {
+  labels: {
     readonly title: string;
     readonly lead: (sum: string) => string;
     readonly inPayout?: (sum: string) => string;
@@ -36,34 +36,34 @@ function Act({
 }) {
   const sum = money(commission);
   const onSuccess = () => {
-    toast(told.done);
+    toast(labels.done);
     onClose();
   };
   return (
     <Confirm
-      title={told.title}
-      action={told.action(sum)}
+      title={labels.title}
+      action={labels.action(sum)}
       isDangerous={isDangerous}
       isBusy={write.isPending}
       error={write.error}
       onConfirm={() => send({ onSuccess })}
       onClose={onClose}
     >
-      <p className="form-lead">{told.lead(sum)}</p>
-      {commission.payout_id && told.inPayout && <p className="form-lead">{told.inPayout(sum)}</p>}
+      <p className="form-lead">{labels.lead(sum)}</p>
+      {commission.payout_id && labels.inPayout && <p className="form-lead">{labels.inPayout(sum)}</p>}
       {children}
     </Confirm>
   );
 }
 
-/** Voids a commission, for good. */
+/** Voids a commission, which cannot be undone. */
 export function VoidCommission(props: Props) {
   const write = useWrite('voidCommission');
   const [reason, setReason] = useState('');
   return (
     <Act
       {...props}
-      told={texts.void}
+      labels={texts.void}
       write={write}
       isDangerous
       send={(options) =>
@@ -88,7 +88,7 @@ export function Hold(props: Props) {
   return (
     <Act
       {...props}
-      told={texts.hold}
+      labels={texts.hold}
       write={write}
       send={(options) => write.mutate({ path: [props.commission.id] }, options)}
     />
@@ -101,7 +101,7 @@ export function Unhold(props: Props) {
   return (
     <Act
       {...props}
-      told={texts.unhold}
+      labels={texts.unhold}
       write={write}
       send={(options) => write.mutate({ path: [props.commission.id] }, options)}
     />

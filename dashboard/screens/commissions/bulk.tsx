@@ -15,7 +15,7 @@ import { commissions as texts } from '../../texts/commissions.ts';
 import { listed } from '../../texts/common.ts';
 import { ACTS, type Act, actsOf, leftOf } from './acts.ts';
 
-const told = texts.bulk;
+const labels = texts.bulk;
 
 /** The sums of the selected commissions, and the bulk actions. */
 export function SelectedBar({ selected, onClear }: { selected: readonly Commission[]; onClear: () => void }) {
@@ -26,7 +26,7 @@ export function SelectedBar({ selected, onClear }: { selected: readonly Commissi
   return (
     <div className="bar" role="status">
       <dl>
-        <dt>{told.selected(selected.length)}</dt>
+        <dt>{labels.selected(selected.length)}</dt>
         <dd>
           <Moneys amounts={sumsIn(selected, 'void')} isStrong />
         </dd>
@@ -41,7 +41,7 @@ export function SelectedBar({ selected, onClear }: { selected: readonly Commissi
             ),
         )}
         <Button kind="quiet" onPress={onClear}>
-          {told.clear}
+          {labels.clear}
         </Button>
       </div>
       {act && <ActOnAll act={act} selected={selected} onClose={() => setAct(null)} onDone={onClear} />}
@@ -49,7 +49,7 @@ export function SelectedBar({ selected, onClear }: { selected: readonly Commissi
   );
 }
 
-/** Sums by currency of what an action affects: a refund takes everything that is left. */
+/** Sums by currency of what an action affects: a refund takes the whole remaining amount. */
 const sumsIn = (some: readonly Commission[], act: Act) =>
   sumsOf(
     some.map((one) => ({
@@ -77,7 +77,7 @@ function ActOnAll({
   onDone: () => void;
 }) {
   // fixed while the dialog is open, although the list behind it is refetched
-  const [asked] = useState(() => selected.filter((one) => actsOf(one).includes(act)));
+  const [affected] = useState(() => selected.filter((one) => actsOf(one).includes(act)));
   const [intention] = useState(() => crypto.randomUUID());
   const [reason, setReason] = useState('');
   const { run, isBusy, done, refused } = useEach(OPERATIONS[act]);
@@ -88,29 +88,31 @@ function ActOnAll({
   });
   const submit = async () => {
     const inputs = new Map(
-      asked.map((one) => [one.id, { path: [one.id], ...(hasReason ? { body: bodyOf(one) } : {}) }] as const),
+      affected.map(
+        (one) => [one.id, { path: [one.id], ...(hasReason ? { body: bodyOf(one) } : {}) }] as const,
+      ),
     );
     if (!(await run(inputs as never))) return;
-    toast(told.done[act](asked.length));
+    toast(labels.done[act](affected.length));
     onDone();
   };
-  const left = asked.filter(({ id }) => !done.has(id));
+  const left = affected.filter(({ id }) => !done.has(id));
   const sums = listed(sumTexts(sumsIn(left, act)));
-  const others = selected.length - asked.length;
+  const others = selected.length - affected.length;
   return (
     <Confirm
-      title={told.title[act]}
-      action={isBusy ? told.progress(done.size, asked.length) : told.action[act](left.length)}
+      title={labels.title[act]}
+      action={isBusy ? labels.progress(done.size, affected.length) : labels.action[act](left.length)}
       isDangerous={hasReason}
       isBusy={isBusy}
       onConfirm={() => void submit()}
       onClose={onClose}
     >
-      <p className="form-lead">{told.lead[act](left.length, sums)}</p>
-      {asked.some(({ payout_id, status }) => payout_id && status !== 'paid') && act !== 'unhold' && (
-        <p className="form-lead">{told.inPayout}</p>
+      <p className="form-lead">{labels.lead[act](left.length, sums)}</p>
+      {affected.some(({ payout_id, status }) => payout_id && status !== 'paid') && act !== 'unhold' && (
+        <p className="form-lead">{labels.inPayout}</p>
       )}
-      {others > 0 && <p className="form-lead soft">{told.others(others)}</p>}
+      {others > 0 && <p className="form-lead soft">{labels.others(others)}</p>}
       {hasReason && (
         <TextField
           label={texts.reason}
@@ -123,10 +125,10 @@ function ActOnAll({
       {refused.size > 0 && (
         <Notice tone="bad">
           <p>
-            <b>{told.refused(refused.size, done.size)}</b>
+            <b>{labels.refused(refused.size, done.size)}</b>
           </p>
           <ul>
-            {asked.map(
+            {affected.map(
               (one) =>
                 refused.has(one.id) && (
                   <li key={one.id}>

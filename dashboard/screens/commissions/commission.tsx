@@ -75,7 +75,8 @@ function About({ commission }: { commission: Commission }) {
     { path: [commission.program_id ?? 0] },
     { isEnabled: commission.program_id !== null },
   ).data;
-  const told = (name: string, value: string | null | undefined) => (value ? [[name, value] as const] : []);
+  const optional = (name: string, value: string | null | undefined) =>
+    value ? [[name, value] as const] : [];
   return (
     <Facts
       rows={[
@@ -93,13 +94,13 @@ function About({ commission }: { commission: Commission }) {
         ...(sale === null
           ? []
           : [[facts.sale, <Money key="s" amount={sale} currency={currency} />] as const]),
-        ...told(facts.rate, rate === null ? null : `${rate / 100} %`),
-        ...told(facts.program, program?.name),
-        ...told(facts.order, commission.order_id),
-        ...told(facts.line, commission.order_line_id),
-        ...told(facts.product, commission.product_name ?? commission.product_id),
-        ...told(facts.customer, commission.customer_email),
-        ...told(facts.description, commission.description),
+        ...optional(facts.rate, rate === null ? null : `${rate / 100} %`),
+        ...optional(facts.program, program?.name),
+        ...optional(facts.order, commission.order_id),
+        ...optional(facts.line, commission.order_line_id),
+        ...optional(facts.product, commission.product_name ?? commission.product_id),
+        ...optional(facts.customer, commission.customer_email),
+        ...optional(facts.description, commission.description),
         [facts.externalId, <Id key="external">{commission.external_id}</Id>],
         [facts.id, <Id key="id">{commission.id}</Id>],
         ...Object.entries(commission.metadata ?? {}).map(

@@ -16,7 +16,7 @@ interface Moment {
   readonly detail?: ReactNode;
 }
 
-const told = texts.history;
+const labels = texts.history;
 
 /** The history of a commission, oldest first, and its current state. */
 export function History({ commission, refunds }: { commission: Commission; refunds: readonly Refund[] }) {
@@ -25,7 +25,7 @@ export function History({ commission, refunds }: { commission: Commission; refun
   );
   return (
     <section className="part history">
-      <h2>{told.title}</h2>
+      <h2>{labels.title}</h2>
       <ol className="timeline">
         {moments.map(({ key, at, title, detail }) => (
           <li key={key}>
@@ -47,29 +47,29 @@ function momentsOf(commission: Commission, refunds: readonly Refund[]): Moment[]
   const { status, available_at: available, payout_id: payout, voided_at: voided } = commission;
   const isWaiting = status === 'pending' && available !== null;
   return [
-    { key: 'occurred', at: commission.occurred_at, title: told.occurred },
+    { key: 'occurred', at: commission.occurred_at, title: labels.occurred },
     {
       key: 'created',
       at: commission.created_at,
-      title: told.created,
+      title: labels.created,
       detail: commission.reverses_commission_id && (
-        <Other id={commission.reverses_commission_id} title={told.reverses} />
+        <Other id={commission.reverses_commission_id} title={labels.reverses} />
       ),
     },
     ...(available && available > commission.created_at
-      ? [{ key: 'available', at: available, title: isWaiting ? told.onHold : told.available }]
+      ? [{ key: 'available', at: available, title: isWaiting ? labels.onHold : labels.available }]
       : []),
     ...refunds.flatMap((refund) => refundMoments(commission, refund)),
-    ...(isHeld(commission) ? [{ key: 'held', at: null, title: told.held }] : []),
+    ...(isHeld(commission) ? [{ key: 'held', at: null, title: labels.held }] : []),
     ...(payout && status !== 'paid' && status !== 'voided'
-      ? [{ key: 'payout', at: null, title: told.inPayout, detail: <PayoutOf id={payout} /> }]
+      ? [{ key: 'payout', at: null, title: labels.inPayout, detail: <PayoutOf id={payout} /> }]
       : []),
     ...(commission.paid_at
       ? [
           {
             key: 'paid',
             at: commission.paid_at,
-            title: told.paid,
+            title: labels.paid,
             detail: payout && <PayoutOf id={payout} />,
           },
         ]
@@ -79,8 +79,8 @@ function momentsOf(commission: Commission, refunds: readonly Refund[]): Moment[]
           {
             key: 'voided',
             at: voided,
-            title: told.voided,
-            detail: commission.void_reason && told.because(commission.void_reason),
+            title: labels.voided,
+            detail: commission.void_reason && labels.because(commission.void_reason),
           },
         ]
       : []),
@@ -96,13 +96,13 @@ function refundMoments({ id, currency }: Commission, refund: Refund): Moment[] {
       return {
         key: refund.id,
         at: refund.created_at,
-        title: refund.status === 'reversed' ? told.reversed(sum) : told.refunded(sum),
+        title: refund.status === 'reversed' ? labels.reversed(sum) : labels.refunded(sum),
         detail: (
           <>
-            {refund.reason && <p>{told.because(refund.reason)}</p>}
-            {capped && <p>{told.capped}</p>}
+            {refund.reason && <p>{labels.because(refund.reason)}</p>}
+            {capped && <p>{labels.capped}</p>}
             {clawback && clawback.id !== id && (
-              <Other id={clawback.id} title={told.clawback(money({ amount: clawback.amount, currency }))} />
+              <Other id={clawback.id} title={labels.clawback(money({ amount: clawback.amount, currency }))} />
             )}
           </>
         ),
@@ -113,7 +113,7 @@ function refundMoments({ id, currency }: Commission, refund: Refund): Moment[] {
 function PayoutOf({ id }: { id: string }) {
   return (
     <Link to="/payouts/$id" params={{ id }}>
-      {told.payout}
+      {labels.payout}
     </Link>
   );
 }

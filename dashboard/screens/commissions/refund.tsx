@@ -9,14 +9,14 @@ import { toast } from '../../parts/toast.tsx';
 import { commissions as texts } from '../../texts/commissions.ts';
 import { leftOf } from './acts.ts';
 
-const told = texts.refund;
+const labels = texts.refund;
 
-/** Refunds part of a commission, or all that is left of it. */
+/** Refunds part or all of the remaining amount of a commission. */
 export function RefundCommission({ commission, onClose }: { commission: Commission; onClose: () => void }) {
   const { currency, sale_amount: sale } = commission;
   const left = leftOf(commission);
   const write = useWrite('refundCommission');
-  // one refund per dialog, however often the form is sent
+  // one refund per dialog, even if the form is sent twice
   const [externalId] = useState(() => `refund-${crypto.randomUUID()}`);
   const [way, setWay] = useState<'amount' | 'sale_amount'>('amount');
   const [typed, setTyped] = useState(formatDecimal(BigInt(left), currency));
@@ -33,16 +33,16 @@ export function RefundCommission({ commission, onClose }: { commission: Commissi
       },
       {
         onSuccess: ({ amount }) => {
-          toast(told.done(money({ amount, currency })));
+          toast(labels.done(money({ amount, currency })));
           onClose();
         },
       },
     );
-  const action = way === 'amount' ? told.action(sum) : told.saleAction(sum);
+  const action = way === 'amount' ? labels.action(sum) : labels.saleAction(sum);
   return (
     <Confirm
-      title={told.title}
-      action={isRight ? action : told.nothing}
+      title={labels.title}
+      action={isRight ? action : labels.nothing}
       isDangerous
       isBusy={write.isPending}
       isDisabled={!isRight}
@@ -51,13 +51,13 @@ export function RefundCommission({ commission, onClose }: { commission: Commissi
       onClose={onClose}
     >
       <p className="form-lead">
-        {told.lead(money({ amount: left, currency }))} {effectOf(commission)}
+        {labels.lead(money({ amount: left, currency }))} {effectOf(commission)}
       </p>
       {sale !== null && (
         <SelectField
-          label={told.by}
+          label={labels.by}
           value={way}
-          options={optionsOf(['amount', 'sale_amount'], told.ways)}
+          options={optionsOf(['amount', 'sale_amount'], labels.ways)}
           onChange={(next) => {
             setWay(next);
             setTyped(next === 'amount' ? formatDecimal(BigInt(left), currency) : '');
@@ -65,12 +65,12 @@ export function RefundCommission({ commission, onClose }: { commission: Commissi
         />
       )}
       <TextField
-        label={told[way](currency)}
-        hint={way === 'sale_amount' ? told.saleHint(money({ amount: sale ?? 0, currency })) : undefined}
+        label={labels[way](currency)}
+        hint={way === 'sale_amount' ? labels.saleHint(money({ amount: sale ?? 0, currency })) : undefined}
         value={typed}
         onChange={setTyped}
         hasFocus
-        problem={typed.trim() !== '' && !isRight ? told.wrong(money({ amount: most, currency })) : null}
+        problem={typed.trim() !== '' && !isRight ? labels.wrong(money({ amount: most, currency })) : null}
       />
       <TextField
         label={texts.reason}
@@ -84,4 +84,4 @@ export function RefundCommission({ commission, onClose }: { commission: Commissi
 }
 
 const effectOf = ({ status, payout_id: payout }: Commission) =>
-  status === 'paid' ? told.paid : payout ? told.inPayout : told.unpaid;
+  status === 'paid' ? labels.paid : payout ? labels.inPayout : labels.unpaid;

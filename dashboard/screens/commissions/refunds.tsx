@@ -49,11 +49,11 @@ const COLUMNS: readonly Column<Refund>[] = [
   },
 ];
 
-/** What a refund took of all its commissions, by currency. */
+/** The amounts a refund took from its commissions, by currency. */
 const takenBy = ({ refunds }: Refund) =>
   sumsOf(refunds.map(({ amount, commission }) => ({ totals: [{ amount, currency: commission.currency }] })));
 
-/** The order or your own id. It leads to the commission, or to those of the order when there are several. */
+/** The order or your own id, linked to the commission, or to the list if the order has several. */
 function RefundLink({ refund: { order_id, external_id, refunds } }: { refund: Refund }) {
   const name = <Name>{order_id ?? external_id}</Name>;
   const [only, ...others] = refunds;

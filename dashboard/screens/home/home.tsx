@@ -40,7 +40,7 @@ export function Home() {
 type State = keyof typeof texts.owed.states;
 const STATES = Object.keys(texts.owed.states) as State[];
 
-/** A link to the rows of a state of what is owed, in all currencies or in one. */
+/** A link to the rows with a state of owed money, in all currencies or in one. */
 function RowsLink({ state, currency, children }: { state: State; currency?: string; children: ReactNode }) {
   if (state === 'payable') {
     return (
@@ -79,7 +79,7 @@ function RowsLink({ state, currency, children }: { state: State; currency?: stri
   );
 }
 
-/** What is owed in a state and a currency, with a link to its rows. */
+/** The amount owed in a state and a currency, linked to its rows. */
 function In({ state, balance: { currency, [state]: sum } }: { state: State; balance: OwedBalance }) {
   const amount = <Money amount={sum.amount} currency={currency} />;
   if (sum.affiliate_count === 0) return amount;
@@ -90,7 +90,7 @@ function In({ state, balance: { currency, [state]: sum } }: { state: State; bala
   );
 }
 
-/** The same in every currency where there is something. */
+/** The amounts owed in a state, in every currency that has one. */
 function InAll({ state, balances }: { state: State; balances: readonly OwedBalance[] }) {
   const there = balances.filter((balance) => balance[state].affiliate_count > 0);
   return (
@@ -102,7 +102,7 @@ function InAll({ state, balances }: { state: State; balances: readonly OwedBalan
   );
 }
 
-/** What is owed: a row per state and a column per currency, on a phone one column for all currencies. */
+/** The money owed: a row per state and a column per currency, or one column for all on a phone. */
 function Owed({ balances }: { balances: readonly OwedBalance[] }) {
   const shown = STATES.filter((state) => balances.some((each) => each[state].affiliate_count > 0));
   const isNarrow = useIsNarrow();

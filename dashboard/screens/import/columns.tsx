@@ -10,7 +10,7 @@ import { imports } from '../../texts/imports.ts';
 const texts = imports.columns;
 /** Derived by the server from other fields, so no column provides it. */
 const DERIVED = 'is_pending';
-/** Never the same in two lines, and kept nowhere in the clear: the server takes them from columns only. */
+/** Different in every line and never stored in the clear, so the server accepts them from columns only. */
 const COLUMNS_ONLY = ['iban', 'account_number', 'tax_id'];
 
 type OnMap = (to: (mapping: Mapping) => Mapping) => void;

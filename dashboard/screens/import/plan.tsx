@@ -91,8 +91,8 @@ export function Plan({
 }
 
 /**
- * The choices after a column was mapped by hand. Undecided columns are left to the server, which asks when it cannot
- * tell; a saved mapping is used as a whole, including the settings saved with it.
+ * The choices after a column was mapped by hand. Undecided columns are left to the server, which asks if it is not sure. A
+ * saved mapping is used as a whole, including the settings saved with it.
  */
 function mapped(
   choices: Choices,

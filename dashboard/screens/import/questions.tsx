@@ -20,9 +20,9 @@ interface QuestionsProps {
 export function Questions({ preview: { questions, kind }, onAnswer, onMap, onMean }: QuestionsProps) {
   if (questions.length === 0) return null;
   const fields = imports.fields[kind];
-  const answer = ({ query: { mapping, values, ...said } }: ImportQuestion['choices'][number]) => {
+  const answer = ({ query: { mapping, values, ...rest } }: ImportQuestion['choices'][number]) => {
     if (values !== undefined) return onMean(values as Values);
-    if (mapping === undefined) return onAnswer(said as Choices);
+    if (mapping === undefined) return onAnswer(rest as Choices);
     const columns = Object.entries(mapping as Record<string, string>);
     onMap((before) =>
       columns.reduce(
@@ -35,7 +35,7 @@ export function Questions({ preview: { questions, kind }, onAnswer, onMap, onMea
     if (values !== undefined) return wordLabel(label, values as Values, kind);
     const columns = Object.entries((mapping ?? {}) as Record<string, string>);
     const used = columns.filter(([, field]) => field !== 'ignore');
-    // the label says what follows when none of them is used
+    // the label names the result of using none of them
     if (used.length === 0) return begun(label);
     return texts.choice(
       used.map(([column, field]) => texts.is(column, fields[field] ?? field)),
@@ -45,7 +45,7 @@ export function Questions({ preview: { questions, kind }, onAnswer, onMap, onMea
   return (
     <section aria-label={texts.title}>
       {questions.map((question) => {
-        // answers without a query are given in the table of columns
+        // choices without a query are made in the table of columns
         const choices = question.choices.filter(({ query }) => Object.keys(query).length > 0);
         return (
           <Notice key={question.message} tone="warn">
@@ -73,11 +73,11 @@ export function Questions({ preview: { questions, kind }, onAnswer, onMap, onMea
   );
 }
 
-/** Whether a question about a word offers no meaning: the countries are in the table of words. */
+/** Whether a question is about a country, which is chosen in the table of words. */
 const isOfCountry = ({ choices: [first, ...others] }: ImportQuestion) =>
   others.length === 0 && first?.query.values !== undefined;
 
-/** An answer about a word: what it means, in the words of this screen. */
+/** The label of a choice about a word, in the terms of this screen. */
 function wordLabel(label: string, values: Values, kind: ImportPreview['kind']): string {
   const [[field, words] = ['', {}]] = Object.entries(values);
   const [[word, meaning] = ['', '']] = Object.entries(words);

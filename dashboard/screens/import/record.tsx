@@ -36,7 +36,7 @@ export function ImportStatus({ status }: { status: Import['status'] }) {
 
 function Inside({ record }: { record: Import }) {
   const { kind, file, dialect, guessed } = record;
-  const told = imports.dialect;
+  const labels = imports.dialect;
   return (
     <div className="stack">
       <Counts counts={record} />
@@ -54,10 +54,10 @@ function Inside({ record }: { record: Import }) {
                 [texts.undoneBy, <Actor key="undoer" id={record.undone_by} />],
               ] as const)),
           [texts.bytes, size(file.bytes)],
-          [told.separator, told.separators[dialect.separator]],
-          [told.decimal, told.decimals[dialect.decimal]],
-          [told.dates, told.datesBy[dialect.dates]],
-          [told.encoding, told.encodings[dialect.encoding]],
+          [labels.separator, labels.separators[dialect.separator]],
+          [labels.decimal, labels.decimals[dialect.decimal]],
+          [labels.dates, labels.datesBy[dialect.dates]],
+          [labels.encoding, labels.encodings[dialect.encoding]],
           [texts.id, <Id key="id">{record.id}</Id>],
         ]}
       />
@@ -106,7 +106,7 @@ function Mapped({ record: { mapping, kind } }: { record: Import }) {
   );
 }
 
-/** Undoes an import after showing what would be affected; or says why it cannot be undone. */
+/** Undoes an import after showing its effects, or says why it cannot be undone. */
 function Undo({ record }: { record: Import }) {
   const may = useMay();
   const [isAsked, setAsked] = useState(false);
@@ -114,34 +114,34 @@ function Undo({ record }: { record: Import }) {
   const undoing = useWrite('undoImport');
   const { id, kind, status, created, updated, payouts: past } = record;
   const name = record.file.name ?? texts.noName;
-  const told = imports.undo;
+  const labels = imports.undo;
   if (status === 'undone') return null;
-  if (record.undo_ended_at !== null) return <p className="soft">{told.ended}</p>;
-  if (past > 0) return <p className="soft">{told.paid(past)}</p>;
-  if (created + updated === 0) return <p className="soft">{told.nothing}</p>;
+  if (record.undo_ended_at !== null) return <p className="soft">{labels.ended}</p>;
+  if (past > 0) return <p className="soft">{labels.paid(past)}</p>;
+  if (created + updated === 0) return <p className="soft">{labels.nothing}</p>;
   if (!may.write) return null;
   const done = () => {
-    toast(told.done(name));
+    toast(labels.done(name));
     stop();
   };
   return (
     <div>
       <Button kind="danger" onPress={() => setAsked(true)}>
-        {told.action}
+        {labels.action}
       </Button>
       {isAsked && (
         <Confirm
-          title={told.title(name)}
-          action={told.action}
+          title={labels.title(name)}
+          action={labels.action}
           isDangerous
           isBusy={undoing.isPending}
           error={undoing.error}
           onClose={stop}
           onConfirm={() => undoing.mutate({ path: [id] }, { onSuccess: done })}
         >
-          <p>{kind === 'affiliates' ? told.affiliates(created, updated) : told.commissions(created)}</p>
-          <p>{told.unchanged}</p>
-          <p className="soft">{told.used}</p>
+          <p>{kind === 'affiliates' ? labels.affiliates(created, updated) : labels.commissions(created)}</p>
+          <p>{labels.unchanged}</p>
+          <p className="soft">{labels.used}</p>
         </Confirm>
       )}
     </div>

@@ -95,7 +95,7 @@ export function Counts({ counts }: { counts: Omit<ImportCounts, 'errors'> }) {
   );
 }
 
-/** The error without the field name, which the column beside it shows. */
+/** The error without the field name, which has its own column. */
 function ruleOf({ column, message }: ImportError): string {
   const rule = column === null ? message : message.replace(/^\w+ /, '');
   return rule.charAt(0).toUpperCase() + rule.slice(1);

@@ -11,7 +11,7 @@ const REFUSE = 'refuse';
 
 type Word = ImportValues['values'][number];
 
-/** The words of the file that are not ours, how many lines have each, and what it means. */
+/** The words of the file that the API does not know: how many lines have each, and its meaning. */
 export function Values({
   preview: { values, kind },
   onMean,

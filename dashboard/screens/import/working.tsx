@@ -8,7 +8,7 @@ const SECOND_MS = 1000;
 /** Shorter waits show no seconds. */
 const SHORT_SECONDS = 3;
 
-/** Says that a file is being processed, how far that is, for how long, and how long it may take. */
+/** The progress of a file: stage, elapsed time, and expected time. */
 export function Working({
   children,
   file,
@@ -19,13 +19,13 @@ export function Working({
 }: {
   children: string;
   file: File;
-  /** What the request has as `progress_key`. */
+  /** The `progress_key` of the request. */
   progressKey: string;
-  /** How many lines the file has, once that is known. */
+  /** The number of lines in the file, once known. */
   lines?: number | undefined;
   /** Seconds. */
   expected?: number;
-  /** Whether the browser asks before the page is closed. */
+  /** Whether the browser asks before closing the page. */
   isKept?: boolean;
 }) {
   const [seconds, setSeconds] = useState(0);
@@ -55,7 +55,7 @@ export function Working({
   );
 }
 
-/** How far the request is, as a share of the current stage where that is known, and in words. */
+/** The progress of the request, in words and, if known, as a share of the current stage. */
 function useHowFar(
   file: File,
   { key, lines, isAsked }: { key: string; lines: number | undefined; isAsked: boolean },

@@ -15,7 +15,7 @@ import { type Column, Table } from '../../parts/table.tsx';
 import { toast } from '../../parts/toast.tsx';
 import { Money, Name, Status, Time } from '../../parts/values.tsx';
 import { payouts } from '../../texts/payouts.ts';
-import { LeaveAside } from './leave-aside.tsx';
+import { IgnoreColumns } from './ignore-columns.tsx';
 import type { DueLine, Ticks } from './ticks.ts';
 
 const texts = payouts.answers;
@@ -30,20 +30,20 @@ interface AnswerFile {
   readonly proposal: PayoutResultProposal;
 }
 
-/** What files of banks and providers said so far about a payout. */
+/** The results that the files read so far report for a payout. */
 export interface Answers {
   readonly files: readonly AnswerFile[];
-  /** The answers together, by line. */
+  /** The results of all files, by line. */
   readonly lines: ReadonlyMap<string, PayoutResultLine>;
   readonly contradictions: readonly PayoutResultLine[];
-  /** Lines that one file leaves in doubt and another does not. */
+  /** Lines that one file leaves open and another does not. */
   readonly doubted: readonly PayoutResultLine[];
   readonly error: Error | null;
-  /** The list that was refused for columns that are not known. */
+  /** The list that was refused for unknown columns. */
   readonly refused: File | null;
   /**
-   * Reads a file and ticks the lines it says were paid. `sent`: it is a payment file, which says who was to be paid. `ignored` has
-   * the columns of a list that say nothing about payments, divided by commas.
+   * Reads a file and ticks the lines it reports as paid. `sent`: it is a payment file, so it names who was to be paid. `ignored`
+   * names the columns of a list that say nothing about payments, separated by commas.
    */
   readonly take: (
     payout: Payout,
@@ -86,7 +86,7 @@ export function useAnswers(): Answers {
         return 'taken';
       } catch (failure) {
         setError(failure as Error);
-        // the message of no other refusal names this parameter
+        // only this refusal names the parameter
         const isForColumns = failure instanceof ApiError && failure.message.includes('ignore_columns');
         setRefused(isForColumns ? file : null);
         return 'refused';
@@ -95,7 +95,7 @@ export function useAnswers(): Answers {
   };
 }
 
-/** Ticks what was paid, also when it came back later, and unticks what was refused or is in doubt now. */
+/** Ticks lines that were paid, even if returned later. Unticks lines that were rejected or are now in doubt. */
 function tick(
   ticks: Ticks,
   answers: readonly PayoutResultLine[],
@@ -113,11 +113,11 @@ function tick(
   ticks.take(ticked, parts);
 }
 
-/** The lines that would be released although no file says that they were refused. */
+/** The lines that would be released although no file reports them as rejected. */
 export const openLines = (lines: readonly DueLine[], { ticked }: Ticks, { lines: answers }: Answers) =>
   lines.filter(({ key }) => !ticked.has(key) && answers.get(key)?.outcome !== 'rejected');
 
-/** What is to be recorded as returned. */
+/** The lines to record as returned. */
 export const backOf = (lines: readonly PayoutResultLine[], status: Payout['status']): PayoutResultLine[] =>
   lines.filter(
     ({ outcome, is_booked }) =>
@@ -127,7 +127,7 @@ export const backOf = (lines: readonly PayoutResultLine[], status: Payout['statu
 export const sumsOfBack = (lines: readonly PayoutResultLine[]): readonly Sum[] =>
   sumsOf(lines.map(({ currency, amount }) => ({ totals: [{ currency, amount }] })));
 
-/** A hook: records returned money, line by line. After a failure it goes on where it stopped. */
+/** A hook: records returned money, line by line. After a failure it continues where it stopped. */
 export function useBookings({ id }: Pick<Payout, 'id'>) {
   const [isBusy, setBusy] = useState(false);
   const [error, setError] = useState<Error | null>(null);
@@ -186,7 +186,7 @@ const COLUMNS: readonly Column<PayoutResultLine>[] = [
   { title: payouts.columns.reason, isWide: true, cell: ({ reason }) => reason },
 ];
 
-/** What each file says: sums, the lines that were not paid, and what is in doubt. */
+/** The results of each file: counts, the lines that were not paid, and open questions. */
 export function AnswersSoFar({
   answers,
   payoutLines,
@@ -194,7 +194,7 @@ export function AnswersSoFar({
 }: {
   answers: Answers;
   payoutLines: readonly DueLine[];
-  /** Reads the refused list again without these columns, divided by commas. */
+  /** Reads the refused list again without these columns, separated by commas. */
   onIgnore: (columns: string) => void;
 }) {
   const { files, contradictions, doubted, error, refused } = answers;
@@ -205,7 +205,7 @@ export function AnswersSoFar({
   return (
     <>
       {error && <Problem error={refused === null ? error : ofColumns(error)} />}
-      {refused && <LeaveAside file={refused} onIgnore={onIgnore} />}
+      {refused && <IgnoreColumns file={refused} onIgnore={onIgnore} />}
       {files.map((file) => (
         <FileResult key={file.proposal.id} file={file} names={names} />
       ))}
@@ -228,7 +228,7 @@ export function AnswersSoFar({
   );
 }
 
-/** The refusal of a list for its columns, in the words of the form below it. */
+/** The refusal of a list for its columns, worded for the form below it. */
 const ofColumns = ({ message }: Error): Error =>
   new Error(message.replace(/^ignore_columns: /, '').replace('in ignore_columns', 'below'));
 
@@ -238,15 +238,15 @@ function FileResult({
   isDone = false,
 }: {
   file: AnswerFile;
-  /** The names of affiliates, as far as they are known here. */
+  /** The names of affiliates known here. */
   names?: ReadonlyMap<number, string>;
-  /** It is shown in a dialog, of a payout that is completed: nobody asks for what was paid. */
+  /** In a dialog of a completed payout: the counts of paid lines are left out. */
   isDone?: boolean;
 }) {
   const { kind, counts, problems, outdated_revisions, uploaded_before } = proposal;
   const lines = proposal.lines.filter(({ outcome }) => outcome !== 'paid');
   const hasDoubts = problems.length > 0 || outdated_revisions.length > 0;
-  const said = (
+  const content = (
     <div className="answer">
       <h2>{texts.kinds[kind]}</h2>
       <p className="soft">
@@ -274,10 +274,10 @@ function FileResult({
       )}
     </div>
   );
-  return isDone ? said : <Card>{said}</Card>;
+  return isDone ? content : <Card>{content}</Card>;
 }
 
-/** What a file leaves open: whom it is about, as far as that is known, and where it is in the file. */
+/** What a file leaves open, with the affiliate if known. */
 function Problems({
   proposal: { problems, counts },
   names,
@@ -310,7 +310,7 @@ function Problems({
   );
 }
 
-/** Of a paid payout: reads what came back from a file of the bank, and records it. */
+/** For a paid payout: reads returned payments from a file of the bank, and records them. */
 export function CameBack({ payout }: { payout: Payout }) {
   const [file, setFile] = useState<AnswerFile | null>(null);
   const [error, setError] = useState<Error | null>(null);

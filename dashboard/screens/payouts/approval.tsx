@@ -19,12 +19,12 @@ type Decision = 'approve' | 'reject';
 export const isWithheld = ({ approval }: Payout): boolean =>
   approval.status === 'waiting' || approval.status === 'rejected';
 
-/** How the approval of an unpaid payout stands, with the buttons to decide. Nothing where none is needed. */
+/** The approval of an unpaid payout, with the buttons to decide. Renders nothing if none is needed. */
 export function Approval({ payout }: { payout: Payout }) {
   const may = useMay();
   const { data: me } = useMe();
-  const [asked, setAsked] = useState<Decision | null>(null);
-  const stop = useCallback(() => setAsked(null), []);
+  const [decision, setDecision] = useState<Decision | null>(null);
+  const stop = useCallback(() => setDecision(null), []);
   const { status } = payout.approval;
   const isNeeded = status !== 'not_needed';
   const {
@@ -43,10 +43,10 @@ export function Approval({ payout }: { payout: Payout }) {
           may.write && (
             <div className="next">
               {status !== 'rejected' && (
-                <Button onPress={() => setAsked('reject')}>{texts.reject.action}</Button>
+                <Button onPress={() => setDecision('reject')}>{texts.reject.action}</Button>
               )}
               {status !== 'approved' && own?.can_approve === true && !hasApproved && (
-                <Button kind="primary" onPress={() => setAsked('approve')}>
+                <Button kind="primary" onPress={() => setDecision('approve')}>
                   {texts.approve.action}
                 </Button>
               )}
@@ -59,7 +59,7 @@ export function Approval({ payout }: { payout: Payout }) {
         </p>
         {status !== 'waiting' && <Decided payout={payout} />}
         {standing && status !== 'approved' && <Standing standing={standing} own={own} />}
-        {asked && <Decide payout={payout} decision={asked} onClose={stop} />}
+        {decision && <Decide payout={payout} decision={decision} onClose={stop} />}
       </Notice>
       {error && standing === undefined && <Problem error={error} onRetry={() => void refetch()} />}
     </>
@@ -68,7 +68,7 @@ export function Approval({ payout }: { payout: Payout }) {
 
 type Approver = PayoutApproval['approvers'][number];
 
-/** How many people must approve, who has, and who can; why the caller (`own`) and others cannot. */
+/** How many people must approve, who has, who can, and why the caller (`own`) and others cannot. */
 function Standing({ standing, own }: { standing: PayoutApproval; own: Approver | undefined }) {
   const { approvals, approvers, required_count: required, required_because: because } = standing;
   const given = new Set(approvals.map(({ user_id }) => user_id));
@@ -119,7 +119,7 @@ function Standing({ standing, own }: { standing: PayoutApproval; own: Approver |
   );
 }
 
-/** Why somebody cannot approve, with who did what bars them. */
+/** Why somebody cannot approve, and whose action prevents it. */
 function Bars({ approver: { barred_because: bars, user_id } }: { approver: Approver }) {
   return (
     <ul>
@@ -138,7 +138,7 @@ function Bars({ approver: { barred_because: bars, user_id } }: { approver: Appro
   );
 }
 
-/** Who decided, when, and what they wrote. */
+/** Who decided, when, and their note. */
 export function Decided({ payout: { approval } }: { payout: Payout }) {
   if (approval.decided_by === null) return null;
   return (

@@ -24,8 +24,8 @@ interface Snapshot {
 }
 
 /**
- * Shows how an unpaid payout has changed since it was opened, until the user accepts that, and since a payment file was
- * downloaded, until it is downloaded again. `isCurrent` says that the lines are those of this revision.
+ * Shows how an unpaid payout changed since it was opened, until the user accepts the changes, and since a payment file was
+ * downloaded, until it is downloaded again. `isCurrent`: the lines are those of this revision.
  */
 export function Changes({
   payout,
@@ -107,7 +107,7 @@ const changeOfFile = (change: PaymentFileChange, currency: string): Change => ({
   after: change.amount_now,
 });
 
-/** The first changes, and how many there are in all. */
+/** The first changes, and the total number. */
 function Differences({ changes, count }: { changes: readonly Change[]; count: number }) {
   if (count === 0) return <p className="changes">{texts.none}</p>;
   return (

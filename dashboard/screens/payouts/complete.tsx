@@ -220,7 +220,7 @@ function TickWithoutFile({ lines, ticks: { ticked, set } }: { lines: readonly Du
   );
 }
 
-/** The columns of the lines: whether a file pays it, and the amount that is paid, which may be a part. */
+/** The columns of the lines: whether a file pays the line, and the amount paid, in full or in part. */
 function columnsOf({ ticked, parts }: Ticks, open: (line: DueLine) => void): readonly Column<DueLine>[] {
   return COLUMNS.map((column) =>
     column.sort === 'method'
@@ -338,7 +338,7 @@ function ConfirmCompletion(props: {
   );
 }
 
-/** Selects the lines that the answer of a bank or provider says were paid, or that a payment file for PayPal or Wise pays. */
+/** Selects the lines that a file of the bank or provider reports as paid, or that a payment file for PayPal or Wise pays. */
 function TickFromFile({
   payout,
   lines,

@@ -35,7 +35,7 @@ function selectionOf(search: ReturnType<typeof route.useSearch>): PayoutSelectio
   };
 }
 
-/** /payouts/new: the filters as sentences, beside a preview of the payout. */
+/** /payouts/new: the filters as sentences, next to a preview of the payout. */
 export function NewPayout() {
   const search = route.useSearch();
   const navigate = route.useNavigate();
@@ -173,7 +173,7 @@ function usePrevious(preview: PayoutPreview, of: string): PayoutPreview | null {
 const leftOutOf = ({ excluded }: PayoutPreview) =>
   excluded.reduce((sum, { affiliate_count }) => sum + affiliate_count, 0);
 
-/** What differs: in who is paid how much, and in who is left out. */
+/** The difference from another preview: sums paid, and affiliates left out. */
 function differences(before: PayoutPreview, after: PayoutPreview): string[] {
   const word = (difference: number, text: string) => (difference > 0 ? texts.more(text) : texts.less(text));
   const people = after.affiliate_count - before.affiliate_count;

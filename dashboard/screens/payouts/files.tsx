@@ -115,7 +115,7 @@ export function Files({ payout }: { payout: Payout }) {
   );
 }
 
-/** A file: its download, whole or in parts, who it leaves out, and who downloaded it before. */
+/** A file: its download, whole or in parts, whom it leaves out, and who downloaded it before. */
 function File({
   payout,
   file,
@@ -136,7 +136,7 @@ function File({
       const query = {
         currency,
         ...(parts > 1 ? { part } : {}),
-        // each file also skips affiliates that another one pays; those that none pays are listed here
+        // every file skips affiliates that another file pays; those that no file pays are listed below
         allow_skipped: true,
       };
       saveFile(await download('downloadPaymentFile', { path: [payout.id, format], query }));
@@ -212,7 +212,7 @@ function Downloaded({
   );
 }
 
-/** The account holders that a file spells otherwise than they were given. */
+/** The account holders that a file has to spell differently. */
 function Rewritten({ file: { rewritten, rewritten_count: all } }: { file: NeededPaymentFile }) {
   return (
     <details className="second">

@@ -10,7 +10,7 @@ import { invoices } from '../../texts/invoices.ts';
 const texts = invoices.issue;
 const REASONS = ['no_agreement', 'no_rule', 'no_tax_id'] as const;
 
-/** The invoices of a paid payout, and issuing those that are missing; nothing where the account issues none. */
+/** The invoices of a paid payout, and a button to issue missing ones. Renders nothing if the account issues none. */
 export function PayoutInvoices({ payout }: { payout: Payout }) {
   const may = useMay();
   const list = useInvoices({ payout_id: payout.id });
@@ -41,20 +41,20 @@ export function PayoutInvoices({ payout }: { payout: Payout }) {
   );
 }
 
-/** Who got no invoice, by the reason. */
+/** How many affiliates got no invoice, by reason. */
 function Skipped({ issued: { skipped } }: { issued: IssuedInvoices }) {
-  const told = REASONS.flatMap((reason) => {
+  const rows = REASONS.flatMap((reason) => {
     const who = new Set(
       skipped.filter((each) => each.reason === reason).map(({ affiliate_id }) => affiliate_id),
     );
     return who.size === 0 ? [] : [texts.reasons[reason](who.size)];
   });
-  if (told.length === 0) return null;
+  if (rows.length === 0) return null;
   return (
     <Notice tone="warn">
       <p>{texts.skipped}</p>
       <ul>
-        {told.map((each) => (
+        {rows.map((each) => (
           <li key={each}>{each}</li>
         ))}
       </ul>
@@ -63,5 +63,5 @@ function Skipped({ issued: { skipped } }: { issued: IssuedInvoices }) {
   );
 }
 
-/** How many the server names. */
+/** The server lists at most this many. */
 const MOST_SKIPPED = 1000;

@@ -58,10 +58,10 @@ interface LinesProps<Line extends PayoutLine> {
   readonly lines: readonly Line[] | undefined;
   readonly keyOf?: (line: Line) => string;
   readonly columns?: readonly Column<Line>[];
-  /** Of the matching lines. */
+  /** The sums of the matching lines. */
   readonly selectionOf?: (found: readonly Line[]) => Selection<Line>;
   readonly actions?: ReactNode;
-  /** Between the filters and the lines. */
+  /** Rendered between the filters and the lines. */
   readonly below?: ReactNode;
 }
 

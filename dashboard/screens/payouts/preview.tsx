@@ -33,7 +33,7 @@ export function Who({ line }: { line: Pick<PayoutLine, 'name' | 'email' | 'affil
 
 type Paid = Pick<PayoutLine, 'paypal_email' | 'email' | 'name' | 'is_paid' | 'totals'>;
 
-/** How and where an affiliate is paid; by currency, where these differ. */
+/** How and where an affiliate is paid, by currency if these differ. */
 export function Destination({ line }: { line: Paid }) {
   const currencies = new Map<string, { target: PaymentTarget; of: string[] }>();
   for (const { currency, destination, paid_through } of line.totals) {
@@ -96,7 +96,7 @@ const PAID: readonly Column<PayoutLine>[] = [
   },
 ];
 
-/** Leaves one affiliate out: the URL names them, as it does every filter. */
+/** Leaves one affiliate out, as a filter in the URL. */
 function LeaveOut({ line }: { line: PayoutLine }) {
   const label = texts.leaveOut(nameOf(line));
   return (

@@ -14,7 +14,7 @@ import { schedules } from '../../texts/schedules.ts';
 const texts = schedules.form;
 const RHYTHMS = ['week', 'month'] as const;
 
-/** What the form begins with. */
+/** The initial values of the form. */
 function typedOf(before: PayoutSchedule | null) {
   const { rules } = rulesOf(before?.filters);
   return {
@@ -30,7 +30,7 @@ function typedOf(before: PayoutSchedule | null) {
 }
 type Typed = ReturnType<typeof typedOf>;
 
-/** The schedule as it is sent. Filters without a field here stay as they are. */
+/** The request body. Filters without a field here stay as they are. */
 function bodyOf(typed: Typed, others: object | null): CreatePayoutScheduleBody {
   const { name, every, day, method, currency, program, search, ignore_minimum } = typed;
   const filters = {
@@ -49,7 +49,7 @@ function bodyOf(typed: Typed, others: object | null): CreatePayoutScheduleBody {
   };
 }
 
-/** The dialog that makes a schedule, or changes the one there was. */
+/** The dialog that creates or changes a schedule. */
 export function ScheduleForm({ before, onClose }: { before: PayoutSchedule | null; onClose: () => void }) {
   const creating = useWrite('createPayoutSchedule');
   const changing = useWrite('changePayoutSchedule');

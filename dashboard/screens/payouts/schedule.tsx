@@ -17,7 +17,7 @@ import { ScheduleForm } from './schedule-form.tsx';
 
 const TONES = { created: 'good', empty: 'neutral', refused: 'warn' } as const;
 
-/** What came of the last day of a schedule. */
+/** The outcome of the last run of a schedule. */
 export function LastRun({ run }: { run: PayoutSchedule['last_run'] }) {
   if (run === null) return <span className="soft">{texts.never}</span>;
   return (
@@ -28,25 +28,25 @@ export function LastRun({ run }: { run: PayoutSchedule['last_run'] }) {
   );
 }
 
-/** A schedule in a drawer: when it is due, what it would prepare, what came of it, and changing it. */
+/** A schedule in a drawer: its days, its last run, the payout it would prepare now, and its actions. */
 export function Schedule({ id, onClose }: { id: string; onClose: () => void }) {
   const may = useMay();
   const { data: schedule, error, refetch } = useRead('getPayoutSchedule', { path: [id] }, { isLive: true });
-  const [asked, ask] = useState<'change' | 'remove' | null>(null);
-  const stop = () => ask(null);
+  const [open, setOpen] = useState<'change' | 'remove' | null>(null);
+  const stop = () => setOpen(null);
   return (
     <Drawer title={schedule?.name ?? texts.title} onClose={onClose}>
       {error && <Problem error={error} onRetry={() => void refetch()} />}
       {schedule === undefined && !error && <Skeleton lines={4} />}
       {schedule && (
         <>
-          {may.write && <Actions schedule={schedule} onAsk={ask} />}
+          {may.write && <Actions schedule={schedule} onAsk={setOpen} />}
           <Details schedule={schedule} />
           <Now schedule={schedule} />
         </>
       )}
-      {schedule && asked === 'change' && <ScheduleForm before={schedule} onClose={stop} />}
-      {schedule && asked === 'remove' && <Remove schedule={schedule} onClose={stop} onGone={onClose} />}
+      {schedule && open === 'change' && <ScheduleForm before={schedule} onClose={stop} />}
+      {schedule && open === 'remove' && <Remove schedule={schedule} onClose={stop} onGone={onClose} />}
     </Drawer>
   );
 }
@@ -117,7 +117,7 @@ function Details({ schedule }: { schedule: PayoutSchedule }) {
   );
 }
 
-/** Whom a schedule pays, in words. */
+/** The affiliates that a schedule pays, in words. */
 function Selection({ schedule }: { schedule: PayoutSchedule }) {
   const programs = useRead('listPrograms', { query: { per_page: 100 } }).data?.data;
   const { rules, others } = rulesOf(schedule.filters);
@@ -133,7 +133,7 @@ function Selection({ schedule }: { schedule: PayoutSchedule }) {
   return [selection.everybody, ...words].join(', ');
 }
 
-/** What the schedule would prepare at this moment. */
+/** The payout that the schedule would prepare now. */
 function Now({ schedule: { filters, search, ignore_minimum } }: { schedule: PayoutSchedule }) {
   const body = { filters: filters as PayoutFilters | null, search, ignore_minimum };
   const { data: preview, error, refetch } = useRead('previewPayout', { body });

@@ -114,14 +114,14 @@ export function Sentences() {
 
 const CUT_OFFS = ['lastMonth', 'yesterday', 'today'] as const;
 
-/** The days `YYYY-MM-DD` until which one mostly pays, by the clock of a time zone. `now` in milliseconds since 1970. */
+/** The usual cut-off days as `YYYY-MM-DD` in a time zone. `now` is in milliseconds since 1970. */
 function cutOffDays(now: number, zone: string): Record<(typeof CUT_OFFS)[number], string> {
   const today = dayOf(now, zone);
   const dayBefore = (day: string) => new Date(Date.parse(day) - DAY_MS).toISOString().slice(0, 10);
   return { lastMonth: dayBefore(`${today.slice(0, 7)}-01`), yesterday: dayBefore(today), today };
 }
 
-/** Sets the last day at once, in the time zone of the account as the API reads it. */
+/** Sets the last day, which the API reads in the time zone of the account. */
 function CutOffs({
   zone,
   until,

@@ -5,10 +5,10 @@ import { Name, Time } from '../../parts/values.tsx';
 import { payouts } from '../../texts/payouts.ts';
 
 const texts = payouts.files;
-/** How many of them are named. */
+/** At most this many are named. */
 const MOST = 5;
 
-/** Warns of affiliates whom several downloaded files pay that differ. */
+/** Warns of affiliates that are paid by several downloaded files with different contents. */
 export function InSeveralFiles({
   files: { files: needed, in_several_files: found, in_several_files_count: all },
 }: {

@@ -3,7 +3,7 @@ import type { CompletePayoutBody, Payout, PayoutLine } from '../../../src/client
 import { paymentReference } from '../../../src/kernel/payment-reference.ts';
 import { type Sum, sumsOf } from '../../parts/sums.ts';
 
-/** A line as it is selected: one affiliate in one currency, which is the only one in `totals`. */
+/** A line to select: one affiliate in one currency, so `totals` has one entry. */
 export interface DueLine extends PayoutLine {
   readonly key: string;
   readonly currency: string;
@@ -30,14 +30,14 @@ export function dueLines(lines: readonly PayoutLine[]): DueLine[] {
   );
 }
 
-/** The lines that were paid, and those of which only a part was, in minor units; both by key. */
+/** The lines that were paid, and the amounts of those paid in part, in minor units; both by key. */
 export interface Ticks {
   readonly ticked: ReadonlySet<string>;
   readonly parts: ReadonlyMap<string, number>;
   readonly set: (ticked: ReadonlySet<string>) => void;
-  /** null = all of it. */
+  /** null = the whole line. */
   readonly setPart: (key: string, amount: number | null) => void;
-  /** Both at once. */
+  /** Replaces both at once. */
   readonly take: (ticked: ReadonlySet<string>, parts: ReadonlyMap<string, number>) => void;
 }
 
@@ -62,7 +62,7 @@ export function useTicks(): Ticks {
   };
 }
 
-/** The amount paid of a selected line: its part, or all of it if the line is now smaller than that. */
+/** The amount paid of a selected line: its part, or the whole line if it is now smaller than the part. */
 export const leavingOf = ({ key, amount }: DueLine, parts: Ticks['parts']): number =>
   Math.min(parts.get(key) ?? amount, amount);
 
@@ -124,8 +124,8 @@ export function entriesOf(
 }
 
 /**
- * The lines that a text names by the payment references of the payout; if an affiliate has several, a currency on the
- * same text line decides.
+ * The lines whose payment references a text contains. If an affiliate has several lines, a currency on the same line of the
+ * text decides.
  */
 export function namedIn(text: string, payout: Payout, lines: readonly DueLine[]): DueLine[] {
   const words = new Map<string, Set<string>>();

@@ -8,10 +8,10 @@ import { type DueLine, leavingOf, type Ticks } from './ticks.ts';
 
 const texts = payouts.complete;
 
-/** How many of them are named. */
+/** At most this many are named. */
 const MOST = 5;
 
-/** Lines that are ticked though no downloaded file pays them, and no bank says that they were paid. */
+/** Warns of ticked lines that no downloaded file pays and no bank reports as paid. */
 export function TickedWithoutFile({
   lines,
   ticks,

@@ -102,7 +102,7 @@ const yearsUntil = (last: number) =>
     label: year,
   }));
 
-/** The sums of the year, and what to know about them. */
+/** The sums of the year, with notes. */
 function Sums({ report }: { report: UsTaxReport }) {
   const { sums } = texts;
   const threshold = usd(report.threshold_amount);
@@ -148,7 +148,7 @@ function Sum({ amount, second }: { amount: number; second: string }) {
   );
 }
 
-/** Which rows are shown: who misses a form comes first. */
+/** The selection of rows. Missing forms come first. */
 function Views({ report, view }: { report: UsTaxReport | undefined; view: View }) {
   const { year } = route.useSearch();
   const counts: Partial<Record<View, number>> = {
@@ -228,7 +228,7 @@ function Form({ row: { form, missing_form: missing } }: { row: UsTaxRow }) {
   return form === null ? <span className="soft">{common.nothing}</span> : tax.forms[form];
 }
 
-/** Every way and currency, net of what came back. */
+/** Every payout method and currency, net of returned money. */
 function Ways({ row: { payments } }: { row: UsTaxRow }) {
   return (
     <span className="moneys">

@@ -26,7 +26,7 @@ export function AlertsScreen() {
   );
 }
 
-/** What whoever is signed in gets by e-mail. */
+/** The alerts that the signed-in user gets by e-mail. */
 function Mine({ settings: { alerts, email, ...settings } }: { settings: AlertSettings }) {
   const saving = useWrite('setAlertSettings');
   const testing = useWrite('testAlertSettings');

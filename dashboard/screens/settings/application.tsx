@@ -17,15 +17,15 @@ const texts = settings.applications;
 export function Application({ id, onClose }: { id: string; onClose: () => void }) {
   const { data: application, error, refetch } = useRead('getOAuthApplication', { path: [id] });
   const [rotated, setRotated] = useState<NewOAuthApplication | null>(null);
-  const [asked, ask] = useState<'rotate' | 'remove' | null>(null);
+  const [open, setOpen] = useState<'rotate' | 'remove' | null>(null);
   const rotating = useWrite('rotateOAuthApplicationSecret');
-  const close = () => ask(null);
+  const close = () => setOpen(null);
   return (
     <Drawer title={application?.name ?? id} onClose={onClose}>
       {error && <Problem error={error} onRetry={() => void refetch()} />}
       {application === undefined && !error && <Skeleton lines={4} />}
-      {application && <Inside application={application} onAsk={ask} />}
-      {application && asked === 'rotate' && (
+      {application && <Inside application={application} onAsk={setOpen} />}
+      {application && open === 'rotate' && (
         <Confirm
           title={texts.rotate}
           action={texts.rotate}
@@ -48,7 +48,7 @@ export function Application({ id, onClose }: { id: string; onClose: () => void }
           <p>{texts.rotating(application.name)}</p>
         </Confirm>
       )}
-      {application && asked === 'remove' && (
+      {application && open === 'remove' && (
         <ConfirmEnd
           operation="deleteOAuthApplication"
           input={{ path: [id] }}

@@ -7,12 +7,12 @@ const texts = settings.account;
 const MESSAGES: readonly SepaMessage[] = ['pain.001.001.09', 'pain.001.001.03'];
 const TYPED = ['name', 'iban', 'bic', 'rows'] as const;
 
-/** What is typed of the debtor. */
+/** The debtor, as typed. */
 export interface TypedDebtor extends Readonly<Record<(typeof TYPED)[number], string>> {
   readonly message: SepaMessage;
 }
 
-/** What the form begins with. */
+/** The initial values of the form. */
 export const typedDebtor = ({ debtor }: Account): TypedDebtor => ({
   name: debtor?.name ?? '',
   iban: debtor?.iban ?? '',
@@ -21,7 +21,7 @@ export const typedDebtor = ({ debtor }: Account): TypedDebtor => ({
   rows: String(debtor?.rows_per_file ?? ''),
 });
 
-/** The debtor as it is sent; null = it has neither name nor account. The server judges the number of rows. */
+/** The request body; null = neither name nor account is filled in. The server validates the number of rows. */
 export function debtorFrom(typed: TypedDebtor) {
   const [name, iban, bic, rows] = TYPED.map((field) => typed[field].trim());
   if (!name && !iban && !bic) return null;
@@ -29,7 +29,7 @@ export function debtorFrom(typed: TypedDebtor) {
   return { name: name ?? '', iban: iban ?? '', bic: bic || null, message: typed.message, ...limit };
 }
 
-/** Whom SEPA files are from. */
+/** The debtor of SEPA files. */
 export function DebtorFields({
   typed,
   onChange,

@@ -22,13 +22,13 @@ interface TypedRule {
   readonly exemption: string;
 }
 
-/** What is typed of how invoices are numbered and taxed. */
+/** The settings of invoices, as typed. */
 export interface TypedInvoicing {
   readonly prefix: string;
   readonly rules: readonly TypedRule[];
 }
 
-/** What the form begins with. */
+/** The initial values of the form. */
 export const typedInvoicing = ({ invoicing }: Account): TypedInvoicing => ({
   prefix: invoicing?.prefix ?? 'SB-',
   rules: (invoicing?.rules ?? []).map((rule, line) => ({
@@ -42,7 +42,7 @@ export const typedInvoicing = ({ invoicing }: Account): TypedInvoicing => ({
   })),
 });
 
-/** Hundredths of a percent; null = not a rate that a supply is taxed at. */
+/** The rate in hundredths of a percent; null = not a valid tax rate. */
 function rateOf(text: string): number | null {
   if (!/^\d{1,3}([.,]\d{1,2})?$/.test(text.trim())) return null;
   const rate = Math.round(Number(text.trim().replace(',', '.')) * 100);
@@ -52,11 +52,11 @@ function rateOf(text: string): number | null {
 const isTaxed = ({ category }: TypedRule) => category === 'S';
 const wantsReason = ({ category }: TypedRule) => category !== 'S' && category !== 'Z';
 
-/** Whether every rate is one. */
+/** Whether every rate is valid. */
 export const isInvoicingGood = ({ rules }: TypedInvoicing): boolean =>
   rules.every((rule) => !isTaxed(rule) || rateOf(rule.rate) !== null);
 
-/** The settings as they are sent; null = no rule, so no invoices. The server judges them. */
+/** The request body; null = no rule, so no invoices. The server validates it. */
 export function invoicingFrom({ prefix, rules }: TypedInvoicing) {
   if (rules.length === 0) return null;
   return {
@@ -81,7 +81,7 @@ const NEW_RULE = {
   exemption: '',
 } as const;
 
-/** How invoices of affiliates are numbered and taxed. */
+/** The numbering and tax rules of invoices of affiliates. */
 export function InvoicingFields({
   typed: { prefix, rules },
   onChange,

@@ -7,14 +7,14 @@ type Field = keyof typeof texts.fields;
 const FIELDS = Object.keys(texts.fields) as Field[];
 const OPTIONAL: readonly Field[] = ['originating_dfi', 'entry_description', 'discretionary_data'];
 
-/** What is typed of the originator. */
+/** The originator, as typed. */
 export type TypedOriginator = Readonly<Record<Field, string>>;
 
-/** What the form begins with. */
+/** The initial values of the form. */
 export const typedOriginator = ({ originator }: Account): TypedOriginator =>
   Object.fromEntries(FIELDS.map((field) => [field, originator?.[field] ?? ''])) as TypedOriginator;
 
-/** The originator as it is sent; what the form does not show stays as it is. null = none of it is filled in. */
+/** The request body; fields that the form does not show stay as they are. null = nothing is filled in. */
 export function originatorFrom({ originator: before }: Account, typed: TypedOriginator) {
   const given = FIELDS.map((field) => [field, typed[field].trim()] as const).filter(
     ([, text]) => text !== '',
@@ -27,7 +27,7 @@ export function originatorFrom({ originator: before }: Account, typed: TypedOrig
   >;
 }
 
-/** Whom NACHA files are from. */
+/** The originator of NACHA files. */
 export function OriginatorFields({
   typed,
   onChange,

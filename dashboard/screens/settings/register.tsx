@@ -7,7 +7,7 @@ import { settings } from '../../texts/settings.ts';
 
 const texts = settings.applications;
 
-// scopes that already allow an operation of the API come first
+// scopes that allow an operation of the API come first
 const SCOPES: readonly Scope[] = [
   'affiliates',
   'webhooks',

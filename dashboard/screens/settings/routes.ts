@@ -28,7 +28,7 @@ const profile = createRoute({
   component: lazyRouteComponent(() => import('./profile.tsx'), 'Profile'),
 });
 
-/** `user` is the one in the drawer, `sessions` the page of the sessions. */
+/** `user` is the user in the drawer, `sessions` the page of the sessions. */
 const people = createRoute({
   getParentRoute: () => rootRoute,
   path: '/settings/people',
@@ -49,7 +49,7 @@ const keys = createRoute({
   component: lazyRouteComponent(() => import('./keys.tsx'), 'KeySettings'),
 });
 
-/** `application` is the one in the drawer, `grants` the page of the grants. */
+/** `application` is the application in the drawer, `grants` the page of the grants. */
 const applications = createRoute({
   getParentRoute: () => rootRoute,
   path: '/settings/applications',

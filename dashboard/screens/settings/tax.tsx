@@ -6,7 +6,7 @@ import { tax } from '../../texts/tax.ts';
 
 const texts = tax.account;
 
-/** What is typed of the tax details. */
+/** The tax details, as typed. */
 export interface TypedTax {
   readonly legalName: string;
   readonly place: TypedAddress;
@@ -14,7 +14,7 @@ export interface TypedTax {
   readonly taxNumber: string;
 }
 
-/** What the form begins with. */
+/** The initial values of the form. */
 export const typedTax = ({ tax_profile: profile }: Account): TypedTax => ({
   legalName: profile?.legal_name ?? '',
   place: typedAddress(profile),
@@ -22,7 +22,7 @@ export const typedTax = ({ tax_profile: profile }: Account): TypedTax => ({
   taxNumber: profile?.tax_number ?? '',
 });
 
-/** The tax details as they are sent; null = none of them is filled in. The server judges them. */
+/** The request body; null = nothing is filled in. The server validates it. */
 export function taxFrom({ legalName, place, vatId, taxNumber }: TypedTax) {
   const all = [legalName, vatId, taxNumber, ...Object.values(place)];
   if (all.every((text) => text.trim() === '')) return null;
@@ -34,7 +34,7 @@ export function taxFrom({ legalName, place, vatId, taxNumber }: TypedTax) {
   };
 }
 
-/** Who the merchant is to a tax office. */
+/** The tax details of the account. */
 export function TaxFields({ typed, onChange }: { typed: TypedTax; onChange: (typed: TypedTax) => void }) {
   const change = (next: Partial<TypedTax>) => onChange({ ...typed, ...next });
   return (

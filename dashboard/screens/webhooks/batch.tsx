@@ -4,7 +4,7 @@ import { webhooks } from '../../texts/webhooks.ts';
 
 const texts = webhooks.batch;
 
-/** How an endpoint takes several events in one request, as it is typed. */
+/** The batch settings of an endpoint, as typed. */
 export interface BatchText {
   /** Empty = one event in each request. */
   readonly events: string;
@@ -12,7 +12,7 @@ export interface BatchText {
   readonly bytes: string;
 }
 
-/** The numbers of an endpoint as texts; where it takes no batches, those it would begin with. */
+/** The batch settings of an endpoint as texts, or the defaults if it has no batches. */
 export function batchText(batch: WebhookEndpoint['batch']): BatchText {
   return {
     events: batch === null ? '' : String(batch.max_events),
@@ -27,18 +27,18 @@ const goodEvents = ({ events }: BatchText) => events === '' || within(events, 2,
 const goodWait = ({ waitMs }: BatchText) => within(waitMs, 0, 60_000);
 const goodBytes = ({ bytes }: BatchText) => within(bytes, 16_384, 4_194_304);
 
-/** Whether the numbers are allowed. */
+/** Whether all numbers are valid. */
 export const isBatchGood = (text: BatchText): boolean =>
   goodEvents(text) && (text.events === '' || (goodWait(text) && goodBytes(text)));
 
-/** The batch as the API takes it. */
+/** The batch settings for the API. */
 export function batchOf({ events, waitMs, bytes }: BatchText): WebhookEndpoint['batch'] {
   return events === ''
     ? null
     : { max_events: Number(events), max_bytes: Number(bytes), max_wait_ms: Number(waitMs) };
 }
 
-/** The fields of a batch; its limits show once a number of events is there. */
+/** The batch fields. The limits appear once the number of events is set. */
 export function BatchFields({ text, onChange }: { text: BatchText; onChange: (text: BatchText) => void }) {
   return (
     <>

@@ -15,11 +15,11 @@ import { TryFilter } from './try-filter.tsx';
 
 const texts = webhooks.filter;
 
-/** Refusals that are about the filter itself: they stand at its field. */
+/** Errors about the filter itself, shown at its field. */
 const OF_FILTER: readonly (string | null)[] = ['invalid_filter', 'unknown_operator', 'too_many_filters'];
 const isOfFilter = (error: ApiError | null) => error !== null && OF_FILTER.includes(error.reason);
 
-/** The conditions on the payload of an endpoint: read, tried, and by those who may, changed and removed. */
+/** The filter of an endpoint: shown and tried by everyone, changed and removed by those who may. */
 export function ContentFilter({ endpoint: { id, filter, event_types } }: { endpoint: WebhookEndpoint }) {
   const may = useMay();
   const [text, setText] = useState(filter === null ? '' : JSON.stringify(filter, null, 2));
@@ -98,7 +98,7 @@ export function ContentFilter({ endpoint: { id, filter, event_types } }: { endpo
   );
 }
 
-/** The conditions of an endpoint for whoever receives there: the account sets them. */
+/** The filter of an endpoint in a portal, where it is read-only. */
 export function GivenFilter({ endpoint: { filter } }: { endpoint: WebhookEndpoint }) {
   if (filter === null) return null;
   return (

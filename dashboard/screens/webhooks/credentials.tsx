@@ -6,7 +6,7 @@ import { egress as texts } from '../../texts/egress.ts';
 
 const WAYS = ['basic', 'body'] as const;
 
-/** The dialog for the client that gets access tokens for an endpoint. */
+/** The dialog for the OAuth client credentials of an endpoint. */
 export function ChangeCredentials({
   before,
   isBusy,

@@ -15,7 +15,7 @@ import { ChangeCredentials } from './credentials.tsx';
 
 type Facet = 'proxy' | 'certificate' | 'credentials';
 
-/** How requests leave for an endpoint: its proxy, client certificate and client credentials. */
+/** The proxy, client certificate and client credentials of an endpoint. */
 export function EndpointEgress({ endpoint }: { endpoint: WebhookEndpoint }) {
   const { proxy, client_certificate: certificate, client_credentials: credentials } = endpoint;
   const [changing, change] = useState<Facet | null>(null);

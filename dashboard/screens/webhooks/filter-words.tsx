@@ -4,14 +4,14 @@ import { webhooks } from '../../texts/webhooks.ts';
 import './webhooks.css';
 
 const texts = webhooks.filter;
-/** The API takes no longer filter. */
+/** The longest filter that the API accepts. */
 const MOST_CHARACTERS = 4096;
 const SHOWN = 200;
 
 const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** A value of a filter or of a payload as JSON, cut when it is long. */
+/** A value of a filter or a payload as JSON, truncated if long. */
 export function JsonValue({ children }: { children: unknown }) {
   const text = plain(JSON.stringify(children));
   return <code className="code-line">{text.length > SHOWN ? `${text.slice(0, SHOWN)}…` : text}</code>;
@@ -41,7 +41,7 @@ export function Condition({ path, operator, value }: { path: string; operator: s
   );
 }
 
-/** What a filter says, as a list of sentences; `text` is its JSON. */
+/** A filter as a list of sentences; `text` is its JSON. */
 export function FilterInWords({ text }: { text: string }) {
   if (text.length > MOST_CHARACTERS) return null;
   const sentences = sentencesOf(JSON.parse(text));

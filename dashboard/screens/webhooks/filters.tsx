@@ -155,7 +155,7 @@ function MoreFilters({ search, onFilter, isOfAll }: FiltersProps & { isOfAll: bo
   );
 }
 
-/** A hook: the endpoints, the newest hundred; undefined until they are there. */
+/** A hook: the newest hundred endpoints; undefined while loading. */
 export const useEndpoints = (isEnabled = true) =>
   useRead('listWebhookEndpoints', { query: { per_page: 100 } }, { isEnabled }).data?.data;
 

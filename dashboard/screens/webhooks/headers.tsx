@@ -4,7 +4,7 @@ import { webhooks } from '../../texts/webhooks.ts';
 
 const texts = webhooks.headers;
 
-/** Changes of an endpoint's headers; the others stay, with values that are never shown. */
+/** Changes to an endpoint's headers. Other headers stay; their values are never shown. */
 export interface HeaderChanges {
   readonly removed: readonly string[];
   readonly added: readonly { readonly name: string; readonly value: string }[];

@@ -20,7 +20,7 @@ interface LogProps {
   readonly isOfAll?: boolean;
   readonly search: LogSearch;
   readonly onChange: (next: LogSearch) => void;
-  /** The link of a row, which opens the delivery; the same function as long as the links are. */
+  /** The link of a row, which opens the delivery. Memoised: changes only with the links. */
   readonly linkTo: (event: WebhookEvent) => ReactNode;
   /** Rendered above the rows, with their total. */
   readonly actions?: (total: number | undefined) => ReactNode;
@@ -49,7 +49,7 @@ export function Log({ list, isOfAll = false, search, onChange, linkTo, actions }
         keyOf={(event) => `${event.id} ${event.webhook_endpoint_id}`}
         empty={
           list.isFiltered ? (
-            // the filters have a button that clears them
+            // the filters above have their own button to clear them
             <Empty icon="search" title={texts.filtered} />
           ) : (
             <Empty icon="webhooks" title={texts.empty}>
@@ -69,7 +69,7 @@ export function Log({ list, isOfAll = false, search, onChange, linkTo, actions }
   );
 }
 
-/** With the URLs of the endpoints if the log is of all of them; the id stands for one that was deleted. */
+/** In the log of all endpoints, adds the URL of each, or the id of a deleted one. */
 const columnsWith = (
   linkTo: LogProps['linkTo'],
   urls: ReadonlyMap<string, string> | null,

@@ -11,8 +11,8 @@ import type { LogSearch } from './filters.tsx';
 const texts = webhooks.recover;
 
 /**
- * Starts a recovery that resends everything matching the filters of the log; hidden if recoveries do not have such a
- * filter.
+ * Starts a recovery that resends everything matching the filters of the log. Hidden if recoveries do not support one of the
+ * filters.
  */
 export function Recover({
   endpoint,
@@ -25,14 +25,14 @@ export function Recover({
   total: number | undefined;
   onStarted: () => void;
 }) {
-  const [isAsked, ask] = useState(false);
+  const [isOpen, setOpen] = useState(false);
   const starting = useWrite('recoverWebhookEndpoint');
   const { status, type, answer, code, error, id, own, from, until } = search;
   const isOther = [answer, code, error, id, own].some((each) => each !== undefined);
   const isKnown = (status === 'failed' || status === 'delivered') && !isOther;
   if (!isKnown || total === 0) return null;
   const body = {
-    // no event of the endpoint is older
+    // the endpoint has no older events
     since: from ?? endpoint.created_at,
     status,
     ...(until ? { until } : {}),
@@ -40,21 +40,21 @@ export function Recover({
   };
   const started = () => {
     toast(texts.started);
-    ask(false);
+    setOpen(false);
     onStarted();
   };
   return (
     <div className="recover">
-      <Button icon="refresh" onPress={() => ask(true)}>
+      <Button icon="refresh" onPress={() => setOpen(true)}>
         {texts.button(whole(total))}
       </Button>
-      {isAsked && (
+      {isOpen && (
         <Confirm
           title={texts.title}
           action={texts.action(total)}
           isBusy={starting.isPending}
           error={starting.error}
-          onClose={() => ask(false)}
+          onClose={() => setOpen(false)}
           onConfirm={() => starting.mutate({ path: [endpoint.id], body }, { onSuccess: started })}
         >
           <p>{texts.lead(total, endpoint.url)}</p>

@@ -22,14 +22,14 @@ const LOG = {
 
 export const LINK_STATUSES = ['unused', 'open', 'ended', 'expired', 'revoked'] as const;
 
-// What the screens keep in the URL; the dashboard and the portal have both routes of their own.
+// The search parameters of these screens; the dashboard and the portal each have their own routes.
 export const listSearch = searchOf({ page: number, status: oneOf(['enabled', 'disabled']) });
 export const logSearch = searchOf({ ...LOG, endpoint: text });
 export const endpointSearch = searchOf({
   ...LOG,
   view: oneOf(['log', 'charts', 'recoveries', 'portals', 'settings']),
   span: oneOf(['24h', '7d', '30d']),
-  // of the portal links
+  // for the portal links
   link: oneOf(LINK_STATUSES),
   of: oneOf(['owner']),
 });

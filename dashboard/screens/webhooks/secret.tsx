@@ -23,11 +23,11 @@ interface Made {
   readonly secret: string | null;
 }
 
-/** How requests are signed; the secret can be shown, and rotated with a period in which both are valid. */
+/** The signature of an endpoint: shows the secret, and rotates it with an overlap. */
 export function EndpointSecret({ endpoint }: { endpoint: WebhookEndpoint }) {
   const { id, signing, second_signature: second } = endpoint;
   const [isShown, setShown] = useState(false);
-  const [isAsked, ask] = useState(false);
+  const [isOpen, setOpen] = useState(false);
   const [isChanging, setChanging] = useState(false);
   const [made, setMade] = useState<Made | null>(null);
   const zone = clock.use();
@@ -59,14 +59,14 @@ export function EndpointSecret({ endpoint }: { endpoint: WebhookEndpoint }) {
       <div className="buttons form-end">
         {!isShown && <Button onPress={() => setShown(true)}>{texts.show}</Button>}
         <Button onPress={() => setChanging(true)}>{signingTexts.change}</Button>
-        <Button onPress={() => ask(true)}>{texts.rotate}</Button>
+        <Button onPress={() => setOpen(true)}>{texts.rotate}</Button>
       </div>
-      {isAsked && (
+      {isOpen && (
         <Rotate
           endpoint={id}
-          onClose={() => ask(false)}
+          onClose={() => setOpen(false)}
           onMade={(secret) => {
-            ask(false);
+            setOpen(false);
             setMade(secret);
           }}
         />

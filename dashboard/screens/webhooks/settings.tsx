@@ -18,7 +18,7 @@ import { changedHeaders, HeadersField, NO_CHANGES } from './headers.tsx';
 import { EndpointSecret } from './secret.tsx';
 import { TypesField } from './types.tsx';
 
-/** What an endpoint gets and how; its filter; how requests leave; its secret; its deletion. */
+/** The settings of an endpoint: events and payload, filter, outgoing requests, signature, and deletion. */
 export function EndpointSettings({ endpoint }: { endpoint: WebhookEndpoint }) {
   const may = useMay();
   const portal = usePortal();
@@ -155,11 +155,11 @@ function Change({ endpoint }: { endpoint: WebhookEndpoint }) {
 function End({ endpoint: { id, status } }: { endpoint: WebhookEndpoint }) {
   const may = useMay();
   const navigate = useNavigate();
-  const [asked, ask] = useState<'disable' | 'remove' | null>(null);
+  const [open, setOpen] = useState<'disable' | 'remove' | null>(null);
   const changing = useWrite('changeWebhookEndpoint');
   const query = { status: status === 'enabled' ? 'pending' : 'held', per_page: 1 } as const;
   const waiting = useRead('listEventsOfWebhookEndpoint', { path: [id], query }).data?.pagination.total ?? 0;
-  const close = () => ask(null);
+  const close = () => setOpen(null);
   const set = (next: 'enabled' | 'disabled') =>
     changing.mutate(
       { path: [id], body: { status: next } },
@@ -174,19 +174,19 @@ function End({ endpoint: { id, status } }: { endpoint: WebhookEndpoint }) {
     <Card>
       <div className="buttons">
         {status === 'enabled' ? (
-          <Button onPress={() => ask('disable')}>{texts.disable}</Button>
+          <Button onPress={() => setOpen('disable')}>{texts.disable}</Button>
         ) : (
           <Button isBusy={changing.isPending} onPress={() => set('enabled')}>
             {texts.enable}
           </Button>
         )}
         {may.makeEndpoints && (
-          <Button kind="danger" onPress={() => ask('remove')}>
+          <Button kind="danger" onPress={() => setOpen('remove')}>
             {texts.remove}
           </Button>
         )}
       </div>
-      {asked === 'disable' && (
+      {open === 'disable' && (
         <Confirm
           title={texts.disable}
           action={texts.disable}
@@ -198,7 +198,7 @@ function End({ endpoint: { id, status } }: { endpoint: WebhookEndpoint }) {
           <p>{texts.disabling}</p>
         </Confirm>
       )}
-      {asked === 'remove' && (
+      {open === 'remove' && (
         <ConfirmEnd
           operation="deleteWebhookEndpoint"
           input={{ path: [id] }}

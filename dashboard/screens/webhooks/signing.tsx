@@ -47,7 +47,7 @@ const CUSTOM: Custom = {
   headers: [],
 };
 
-/** A custom scheme as the form has it, and as the API takes it. */
+/** Converts a custom scheme between the form and the API. */
 const inForm = ({ headers, ...custom }: CustomSigning): Custom => ({
   ...custom,
   headers: Object.entries(headers).map(([name, value]) => ({ name, value })),
@@ -67,7 +67,7 @@ export function ChangeSigning({
 }: {
   endpoint: WebhookEndpoint;
   onClose: () => void;
-  /** `newSecret` is one that the change made; null = a replayed answer, which does not contain it; undefined = it made none. */
+  /** `newSecret` was created by the change; null = a replayed answer, which omits it; undefined = none was created. */
   onChanged: (newSecret: string | null | undefined) => void;
 }) {
   const [scheme, setScheme] = useState<SigningScheme>(signing);

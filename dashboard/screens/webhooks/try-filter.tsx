@@ -17,7 +17,7 @@ const texts = webhooks.filter;
 const OWN = '';
 const RECENT = 10;
 
-/** Tries a filter on an example, on an event of the account, or on what one pastes, and says what came of it. */
+/** Tries a filter on an example, on an event of the account, or on pasted JSON, and shows the result. */
 export function TryFilter({
   types,
   isReady,
@@ -27,14 +27,14 @@ export function TryFilter({
   onChange,
   onTry,
 }: {
-  /** Those the endpoint gets: its first example is the one to begin with. */
+  /** The types of the endpoint. The example of the first one is preselected. */
   types: readonly string[] | null;
   /** Whether there is a filter to try. */
   isReady: boolean;
   isBusy: boolean;
   result: FilterTest | undefined;
   error: Error | null;
-  /** Another payload: what came of the one before does not hold for it. */
+  /** Another payload, for which the previous result does not apply. */
   onChange: () => void;
   onTry: (payload: Record<string, unknown>) => void;
 }) {
@@ -96,7 +96,7 @@ export function TryFilter({
   );
 }
 
-/** Whether it was let through, and what each condition found. */
+/** Whether the filter lets the event through, and the value each condition found. */
 function Verdict({ result: { matches, conditions } }: { result: FilterTest }) {
   return (
     <>

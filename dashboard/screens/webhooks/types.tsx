@@ -9,7 +9,7 @@ import './webhooks.css';
 
 const texts = webhooks.fields;
 
-/** The types that an endpoint gets: all, or a selection of known types and custom patterns. null = all. */
+/** The types that an endpoint receives: a selection of known types and custom patterns. null = all. */
 export function TypesField({
   types,
   onChange,
@@ -38,7 +38,7 @@ export function TypesField({
   );
 }
 
-/** The types that a portal offers, and those the endpoint has besides. */
+/** The types that a portal offers, and the endpoint's other types. */
 function Offered({
   offered,
   types,
@@ -64,7 +64,7 @@ function Offered({
   );
 }
 
-/** The known types with a checkbox each, and other subscriptions as text. */
+/** A checkbox for each known type, and other subscriptions as text. */
 function Some({
   catalogue,
   types,

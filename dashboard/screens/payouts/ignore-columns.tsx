@@ -5,15 +5,15 @@ import { Card } from '../../parts/page.tsx';
 import { Name } from '../../parts/values.tsx';
 import { payouts } from '../../texts/payouts.ts';
 
-const texts = payouts.answers.aside;
+const texts = payouts.answers.ignoreColumns;
 
-/** Of a list that was refused for its columns: asks which of them say nothing about payments. */
-export function LeaveAside({
+/** Asks which columns of a refused list say nothing about payments. */
+export function IgnoreColumns({
   file,
   onIgnore,
 }: {
   file: File;
-  /** Gets their names, divided by commas. */
+  /** Receives the names, separated by commas. */
   onIgnore: (columns: string) => void;
 }) {
   const [columns, setColumns] = useState('');
