@@ -21,10 +21,10 @@ export async function follow(
   { everyMs, poll, trouble }: Following,
 ): Promise<never> {
   let hasWorked = false;
-  let told = '';
+  let last = '';
   const say = (text: string) => {
-    if (text !== told) trouble(text);
-    told = text;
+    if (text !== last) trouble(text);
+    last = text;
   };
   for (;;) {
     let pause = everyMs;
