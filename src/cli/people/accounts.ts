@@ -16,7 +16,7 @@ import { addExport } from './export-account.ts';
 const LONGEST_NAME = 200;
 
 const USE_HELP = `
-The choice is kept in the data folder. --account counts more, then PAYHOOK_ACCOUNT.
+The choice is stored in the data folder. --account and PAYHOOK_ACCOUNT take precedence over it.
 
 Examples:
   $ payhook accounts use Northwind
@@ -25,7 +25,7 @@ Examples:
 `;
 
 const DELETE_HELP = `
-Real accounts are kept: they are closed by revoking keys, removing users and disabling webhook endpoints.
+Real accounts cannot be deleted. Close them by revoking keys, removing users and disabling webhook endpoints.
 
 Example:
   $ payhook accounts delete Demo --yes --name Demo
@@ -36,12 +36,12 @@ interface Confirmation {
   readonly name?: string;
 }
 
-/** `payhook accounts create|list|use|export|delete`: across tenants, so only at the machine. */
+/** `payhook accounts create|list|use|export|delete`: across tenants, so only on this machine. */
 export function addAccounts(accounts: Command, cli: Cli): void {
   accounts
     .command('create')
     .description('create an account; it shares nothing with the others')
-    .requiredOption('--name <name>', 'its name')
+    .requiredOption('--name <name>', 'the name')
     .option('--json', 'print the record (Account)')
     .addHelpText(
       'after',
@@ -50,12 +50,12 @@ export function addAccounts(accounts: Command, cli: Cli): void {
     .action(({ name }: { name: string }) => cli.run(() => create(cli, name)));
   accounts
     .command('list')
-    .description('list the accounts, oldest first, and which one is current')
+    .description('list accounts, oldest first, and the current one')
     .option('--json', 'print {data}; each {id, object, name, is_current, is_demo}')
     .action(() => cli.run(() => list(cli)));
   accounts
     .command('use')
-    .description('choose the account that commands work on when none is named')
+    .description('choose the account of commands without --account')
     .argument('<account>', 'the id (acc_…) or the name of the account')
     .option('--json', 'print {id, object, name, is_current}')
     .addHelpText('after', USE_HELP)
@@ -66,7 +66,7 @@ export function addAccounts(accounts: Command, cli: Cli): void {
     .description('delete an account that payhook demo filled, with everything in it')
     .argument('<account>', 'the id (acc_…) or the name of the account')
     .option('-y, --yes', 'with --name, do not ask; required without a terminal')
-    .option('--name <name>', 'the name of the account again, instead of typing it')
+    .option('--name <name>', 'the name of the account, instead of typing it when asked')
     .option('--json', 'print {id, object, deleted, current_account}')
     .addHelpText('after', DELETE_HELP)
     .action((account: string, options: Confirmation) => cli.run(() => remove(cli, account, options)));
@@ -86,7 +86,7 @@ async function create({ terminal }: Cli, given: string): Promise<undefined> {
   const account = JSON.parse(json) as { id: string };
   terminal.result(
     account,
-    () => `${account.id}\nMake its first key: payhook keys create --account ${account.id} --name shop\n`,
+    () => `${account.id}\nCreate its first key: payhook keys create --account ${account.id} --name shop\n`,
   );
 }
 
@@ -124,7 +124,7 @@ async function use({ terminal }: Cli, wanted: string): Promise<undefined> {
   });
   terminal.result(
     { id, object: 'account', name, is_current: true },
-    () => `${printable(name)} (${id}) is the current account now.\n`,
+    () => `${printable(name)} (${id}) is now the current account.\n`,
   );
 }
 
@@ -134,7 +134,7 @@ async function remove({ terminal }: Cli, wanted: string, { yes, name }: Confirma
     const account = accountNamed(all, wanted);
     const next = currentAfter(all, account, currentAccount(config.dataDir));
     await confirmName(terminal, {
-      question: `Delete ${printable(account.name)} (${account.id}) with everything in it? It cannot be undone.`,
+      question: `Delete ${printable(account.name)} (${account.id}) with everything in it? This cannot be undone.`,
       name: account.name,
       ...(yes === undefined ? {} : { yes }),
       ...(name === undefined ? {} : { repeated: name }),
@@ -150,14 +150,13 @@ async function remove({ terminal }: Cli, wanted: string, { yes, name }: Confirma
     { id: gone.id, object: 'account', deleted: true, current_account: current?.id ?? null },
     () =>
       `${printable(gone.name)} (${gone.id}) was deleted.\n${
-        current === null ? '' : `${printable(current.name)} (${current.id}) is the current account now.\n`
+        current === null ? '' : `${printable(current.name)} (${current.id}) is now the current account.\n`
       }`,
   );
 }
 
 /**
- * The account that becomes the current one when another is deleted: the only one left, if the deleted one was
- * current.
+ * The account that becomes current after a deletion: the only one left, if the deleted one was current.
  */
 function currentAfter(all: readonly Account[], removed: Account, current: string | null): Account | null {
   if (current !== removed.id) return null;
