@@ -110,9 +110,9 @@ describe('every operation answers 401, says how to authenticate, and does nothin
   const credentials: Readonly<Record<string, () => Promise<Credentials> | Credentials>> = {
     'no credential': () => ({}),
     'a garbled one': () => bearer('nonsense'),
-    'a key nobody made': () => bearer(newSecret('ph_')),
-    'a token nobody made': () => bearer(newSecret('pha_')),
-    'a session nobody opened': () => ({ cookie: `payhook_session=${newSecret('phi_')}` }),
+    'an unknown key': () => bearer(newSecret('ph_')),
+    'an unknown token': () => bearer(newSecret('pha_')),
+    'an unknown session': () => ({ cookie: `payhook_session=${newSecret('phi_')}` }),
     'an empty session': () => ({ cookie: 'payhook_session=' }),
     'a revoked key': async () => {
       const { body } = await world.api.post('/v2/api-keys', { name: 'leaked' });
@@ -124,7 +124,7 @@ describe('every operation answers 401, says how to authenticate, and does nothin
       expect((await world.api.delete(`/v2/oauth-grants/${grant_id}`)).status).toBe(204);
       return bearer(access_token);
     },
-    'a token its application gave back': async () => {
+    'a token revoked by its application': async () => {
       const { application_id: client_id, client_secret, access_token: token } = await grant();
       const done = await postForm(world.url, '/oauth/revoke', { client_id, client_secret, token });
       expect(done.status).toBe(200);
@@ -135,12 +135,12 @@ describe('every operation answers 401, says how to authenticate, and does nothin
       expect((await world.api.delete(`/v2/oauth-applications/${application_id}`)).status).toBe(204);
       return bearer(access_token);
     },
-    'a token granted by a user who was removed': async () => {
+    'a token granted by a removed user': async () => {
       const { user_id, access_token } = await grant();
       expect((await world.api.delete(`/v2/users/${user_id}`)).status).toBe(204);
       return bearer(access_token);
     },
-    'a token granted by an owner who is none any more': async () => {
+    'a token granted by a former owner': async () => {
       const { user_id, access_token } = await grant();
       expect((await world.api.patch(`/v2/users/${user_id}`, { role: 'member' })).status).toBe(200);
       return bearer(access_token);
@@ -167,12 +167,12 @@ describe('every operation answers 401, says how to authenticate, and does nothin
       ...users.owner.credentials,
       ...bearer('nonsense'),
     }),
-    'a session that was ended': () =>
+    'an ended session': () =>
       ended(async ({ id }) => {
         const { body } = await world.api.get(`/v2/sessions?user_id=${id}`);
         expect((await world.api.delete(`/v2/sessions/${body.data[0].id}`)).status).toBe(204);
       }),
-    'a session nobody used for a week': () =>
+    'a session unused for a week': () =>
       ended(({ cookie }) =>
         world.query("update sessions set last_seen_at = now() - interval '7 days' where hash = $1", [
           hashOf(cookie),
@@ -183,7 +183,7 @@ describe('every operation answers 401, says how to authenticate, and does nothin
         await age('30 days')({ cookie });
         await world.query('update sessions set last_seen_at = now() where hash = $1', [hashOf(cookie)]);
       }),
-    'a session of a user who was removed': () =>
+    'a session of a removed user': () =>
       ended(async ({ id }) => expect((await world.api.delete(`/v2/users/${id}`)).status).toBe(204)),
   };
 
@@ -324,7 +324,7 @@ describe('credentials are checked before anything else', () => {
       () => users.viewer.credentials,
       403,
     ],
-    'with a token where none will do': [
+    'with a token where none is accepted': [
       WRITES.filter(({ access }) => access.scope === null && !access.anyToken),
       () => tokenWith(ALL),
       403,
@@ -442,7 +442,7 @@ describe('the description says who may use an operation', () => {
       'owner',
     ],
     [
-      'anybody who shows who they are',
+      'any authenticated caller',
       readRoute({ ...common, operation: 'x', access: 'any' }),
       [{ apiKey: [] }, { oauth2: [] }, { session: [] }],
       'viewer',

@@ -94,7 +94,7 @@ describe('PUT by your own id', () => {
   test.each([
     ['a blank before it', ' crm-7'],
     ['a NUL', 'crm\u0000'],
-    ['a character nobody sees', 'crm\u200b7'],
+    ['an invisible character', 'crm\u200b7'],
     ['256 characters', 'x'.repeat(256)],
   ])('refuses an external_id with %s', async (_, externalId) => {
     await nothingChanges(world, async () => {

@@ -191,8 +191,8 @@ describe('conflicting lines are named, and nothing is written:', () => {
   test.each([
     ['an external_id twice', ['x,x@example.com,', 'x,y@example.com,'], ['line 3', 'external_id']],
     ['an e-mail address twice, in any case', ['x,x@example.com,', 'y,X@Example.com,'], ['line 3', 'email']],
-    ['an e-mail address that somebody else has', ['a,bob@example.com,'], ['line 2', 'email']],
-    ['a new one with an address that is taken', ['z,ada@example.com,'], ['line 2', 'email']],
+    ['an e-mail address of another affiliate', ['a,bob@example.com,'], ['line 2', 'email']],
+    ['a new one with a used address', ['z,ada@example.com,'], ['line 2', 'email']],
     ['the same one by external_id and by e-mail', ['a,new@example.com,', ',ada@example.com,'], ['line 3']],
   ])('%s', async (_, lines, parts) => {
     await refused(
@@ -278,7 +278,7 @@ describe('a file as a whole is refused for', () => {
     ['another encoding', Buffer.from(csv('email,name_first', 'a@example.com,Zoë'), 'latin1'), ['UTF-8']],
     ['a NUL character', csv('email', 'a@exa\0mple.com'), ['NUL']],
     ['a quote that never ends', csv('email,name_first', 'a@example.com,"Ada'), ['line']],
-    ['a line with a cell too many', csv('email', 'a@example.com,b'), ['line 2']],
+    ['a line with one cell too many', csv('email', 'a@example.com,b'), ['line 2']],
   ])('%s', async (_, file, parts) => {
     await refused(file, 'invalid_file', ...parts);
   });

@@ -128,7 +128,7 @@ describe('an affiliate', () => {
   });
 
   test.each([
-    ['a name of one letter too many', { name_first: 'x'.repeat(201) }, 'name_first'],
+    ['a name with one letter too many', { name_first: 'x'.repeat(201) }, 'name_first'],
     ['an empty name', { name_last: '' }, 'name_last'],
     ['an empty external_id', { external_id: '' }, 'external_id'],
     ['no e-mail address', { email: 'nobody' }, 'email'],
@@ -140,7 +140,7 @@ describe('an affiliate', () => {
     ['a country of three letters', { country: 'GBR' }, 'country'],
     ['a country in words', { country: 'Great Britain' }, 'country'],
     ['another status', { status: 'gone' }, 'status'],
-    ['a minimum in no currency', { minimum_payout: { xyz: 1 } }, 'minimum_payout'],
+    ['a minimum without a currency', { minimum_payout: { xyz: 1 } }, 'minimum_payout'],
     ['a minimum below zero', { minimum_payout: { usd: -1 } }, 'minimum_payout'],
     ['a broken minimum', { minimum_payout: { usd: 1.5 } }, 'minimum_payout'],
     ['a minimum as text', { minimum_payout: { usd: '5' } }, 'minimum_payout'],

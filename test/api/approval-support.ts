@@ -47,7 +47,7 @@ export async function sendersOf(world: World, api: Api, { send, ...person }: Sig
     'signed in': send,
     'with their key': apiOf(world.url, own).request,
     'with a key that their key made': apiOf(world.url, further).request,
-    'by an application they let in': apiOf(world.url, access_token).request,
+    'by an application they gave access to': apiOf(world.url, access_token).request,
   } satisfies Record<string, SendRequest>;
 }
 
@@ -55,8 +55,8 @@ export async function sendersOf(world: World, api: Api, { send, ...person }: Sig
 export async function anonymousSenders(world: World, api: Api, operator: SendRequest) {
   const further = await keyBy(api.request, 'made with a key');
   return {
-    'with a key that belongs to nobody': api.request,
-    'with a key that such a key made': apiOf(world.url, further).request,
+    'with an ownerless key': api.request,
+    'with a key created by an ownerless key': apiOf(world.url, further).request,
     'on the command line': operator,
   } satisfies Record<string, SendRequest>;
 }

@@ -38,8 +38,8 @@ describe('an Authorization header', () => {
     ['another scheme', 'Basic YTpi', 'missing_credentials'],
     ['no scheme', newSecret('ph_'), 'missing_credentials'],
     ['two tokens', 'Bearer a b', 'missing_credentials'],
-    ['a text that is no key', 'Bearer nonsense', 'invalid_credentials'],
-    ['a key that nobody made', `Bearer ${newSecret('ph_')}`, 'invalid_credentials'],
+    ['a text that is not a key', 'Bearer nonsense', 'invalid_credentials'],
+    ['an unknown key', `Bearer ${newSecret('ph_')}`, 'invalid_credentials'],
     ['a token of 8 kB', `Bearer ${'x'.repeat(8000)}`, 'invalid_credentials'],
   ])('with %s is refused, and the response names the scheme', async (_, header, reason) => {
     const answer = await send(header);

@@ -126,9 +126,9 @@ describe('a new commission', () => {
   });
 
   test.each([
-    ['a sale so small that nothing is left', { sale_amount: 1, rate_bps: 1 }],
-    ['a sale of nothing', { sale_amount: 0, rate_bps: 10_000 }],
-    ['a rate of nothing', { sale_amount: 100, rate_bps: 0 }],
+    ['a sale so small that the amount rounds to zero', { sale_amount: 1, rate_bps: 1 }],
+    ['a sale of zero', { sale_amount: 0, rate_bps: 10_000 }],
+    ['a rate of zero', { sale_amount: 100, rate_bps: 0 }],
   ])('has amount zero when it is computed from %s', async (_, fields) => {
     const input = { external_id: unique('small'), affiliate_id: affiliate, ...fields };
     expect((await api.post(COMMISSIONS, input)).body).toMatchObject({ amount: 0, status: 'unpaid' });

@@ -74,19 +74,22 @@ describe('a client certificate', () => {
     createPrivateKey(one.key).export({ type, format: 'pem', cipher: 'aes-256-cbc', passphrase: 'x' });
   const refused: Readonly<Record<string, [object, string]>> = {
     'no PEM': [{ ...given, certificate: 'MIIB' }, 'certificate must be 1 to 10 certificates in PEM'],
-    'a broken one': [
+    'a broken certificate': [
       { ...given, certificate: one.cert.replace('MII', 'AAA') },
       'certificate must be in PEM; one in it cannot be read',
     ],
-    'others it does not come from': [
+    'certificates of another chain': [
       { ...given, certificate: one.cert + other.cert },
       'certificate must hold the certificate first',
     ],
-    'one that has ended': [
+    'an expired certificate': [
       { certificate: ended.cert, key: ended.key },
       'certificate must not have ended; it ended at 2020-01-02T00:00:00.000Z',
     ],
-    'the key of another': [{ ...given, key: other.key }, 'key must be the private key of the certificate'],
+    'the key of another certificate': [
+      { ...given, key: other.key },
+      'key must be the private key of the certificate',
+    ],
     'no key': [{ ...given, key: one.cert }, 'key must be one private key in PEM'],
     'a broken key': [{ ...given, key: one.key.replace('MI', 'AA') }, 'key must be a private key in PEM'],
     'a key with a passphrase': [{ ...given, key: encrypted('pkcs8') }, 'key must have no passphrase'],

@@ -96,7 +96,7 @@ describe('the first error decides, in the order credentials, shape, existence, s
     ['an unknown id and an affiliate twice', () => world.api.put(missing, twice()), 404, 'resource_missing'],
     ['an unknown id and a stale If-Match', () => world.api.delete(missing, stale), 404, 'resource_missing'],
     [
-      'an unknown id and an e-mail that is taken',
+      'an unknown id and a used e-mail address',
       () => world.api.patch(`${AFFILIATES}/999999`, { email: 'bob@example.com' }),
       404,
       'resource_missing',
@@ -360,7 +360,7 @@ describe('a request that is not HTTP gets the error body too', () => {
       'two lengths',
       'POST /v2/affiliates HTTP/1.1\r\nhost: x\r\ncontent-length: 1\r\ncontent-length: 2\r\n\r\nxx',
     ],
-    ['a length that is none', 'POST /v2/affiliates HTTP/1.1\r\nhost: x\r\ncontent-length: -5\r\n\r\n'],
+    ['an invalid length', 'POST /v2/affiliates HTTP/1.1\r\nhost: x\r\ncontent-length: -5\r\n\r\n'],
     [
       'a length and chunks',
       'POST /v2/affiliates HTTP/1.1\r\nhost: x\r\ncontent-length: 5\r\ntransfer-encoding: chunked\r\n\r\n0\r\n\r\n',

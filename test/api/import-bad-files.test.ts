@@ -107,27 +107,27 @@ describe('a file of commissions is refused, by line and column, with', () => {
     ],
     ['a NUL', `${SALES}c1,ada,1,\0\n`, 'line 2, column description, character 10: a NUL character'],
     [
-      'a second file after it',
+      'another file appended',
       `\uFEFF${SALES}c1,ada,1,\n\uFEFF${SALES}`,
       'line 3, column external_id, character 1: a byte order mark (U+FEFF) inside the file',
     ],
     [
-      'an amount that is cut off',
+      'a truncated amount',
       'external_id,affiliate_external_id,amount\nc1,ada,31.9',
       'line 2, column amount: the file ends here without a line end, so it may be cut off',
     ],
     [
-      'a text that is cut off',
+      'a truncated text',
       `${SALES}c1,ada,31.90,Book`,
       'line 2, column description: the file ends here without a line end',
     ],
     [
-      'a last line that is cut off',
+      'a truncated last line',
       `${SALES}c1,ada,31.90,\nc2,ada,3`,
       'line 3, column description: the file ends before it: the file may be cut off',
     ],
     [
-      'a quote that is cut off',
+      'a truncated quote',
       `${SALES}c1,ada,1,"a\nc2,ada,2,b\n`,
       'line 2, column description, character 10: the quote that opens here is never closed: the file may be cut off',
     ],
@@ -244,12 +244,12 @@ describe('a file of affiliates is refused, by line and column, with', () => {
       'line 2, column name_first, character 21: the byte EB is not UTF-8',
     ],
     [
-      'an address that is cut off',
+      'a truncated address',
       'email,paypal_email\nbob@example.com,bob@example.co',
       'line 2, column paypal_email: the file ends here without a line end',
     ],
     [
-      'the only column cut off',
+      'the only column truncated',
       'email\nbob@example.co',
       'line 2, column email: the file ends here without a line end',
     ],

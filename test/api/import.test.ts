@@ -83,11 +83,14 @@ describe('a file of commissions', () => {
     ['a byte order mark', () => `﻿${simple(...lines())}`],
     ['CR, as old Macintosh programs end lines', () => simple(...lines()).replaceAll('\n', '\r')],
     [
-      'no end of the last line, where its last cell is whole',
+      'no end of the last line, where its last cell is complete',
       () =>
         csv('external_id,affiliate_id,amount,currency', ...lines().map((line) => `${line},usd`)).trimEnd(),
     ],
-    ['what a spreadsheet left empty', () => simple(...lines(), ',,').replaceAll('\n', ',,\n')],
+    [
+      'cells and lines that a spreadsheet left empty',
+      () => simple(...lines(), ',,').replaceAll('\n', ',,\n'),
+    ],
     ['empty lines between', () => simple('', ...lines(), '', '')],
     ['quotes around everything', () => simple(...lines()).replaceAll(/[^,\n]+/g, '"$&"')],
     ['capitals and spaces in the header', () => simple(...lines()).replace('external_id', ' External_ID ')],
@@ -96,7 +99,7 @@ describe('a file of commissions', () => {
       'columns in another order',
       () => csv('amount,affiliate_id,external_id', `1.00,${ada},a`, `2.00,${ada},b`),
     ],
-    ['bytes that come one by one', () => new TextEncoder().encode(simple(...lines()))],
+    ['bytes that arrive one by one', () => new TextEncoder().encode(simple(...lines()))],
   ])('is read with %s', async (_, file) => {
     expect((await upload(file())).body).toMatchObject({ lines: 2, created: 2, failed: 0 });
     expect(await stored()).toEqual([
@@ -178,8 +181,8 @@ describe('a file as a whole is refused for', () => {
 
   test.each<[string, () => string | Uint8Array, string[]]>([
     ['being empty', () => '', ['empty']],
-    ['being a byte order mark', () => '﻿', ['empty']],
-    ['empty lines alone', () => '\n\r\n\n', ['empty']],
+    ['only a byte order mark', () => '﻿', ['empty']],
+    ['only empty lines', () => '\n\r\n\n', ['empty']],
     ['an unknown column', () => good().replace('amount', 'amout'), ['line 1', 'amout', 'amount']],
     ['a column twice', () => good().replaceAll('amount', 'external_id'), ['line 1', 'external_id']],
     [
@@ -204,7 +207,7 @@ describe('a file as a whole is refused for', () => {
     ],
     ['UTF-16', () => Buffer.from(`﻿${good()}`, 'utf16le'), ['UTF-16']],
     [
-      'a character cut off at the end',
+      'a truncated character at the end',
       () => Buffer.concat([Buffer.from(good()), Buffer.from([0xe5, 0xb1])]),
       ['UTF-8'],
     ],
@@ -220,7 +223,7 @@ describe('a file as a whole is refused for', () => {
       ['line 2'],
     ],
     ['a line with a cell too many', () => simple(`a,${ada},1`, `b,${ada},1,2`), ['line 3']],
-    ['a line with a cell too few', () => simple(`a,${ada},1`, `b,${ada}`), ['line 3']],
+    ['a line with one cell too few', () => simple(`a,${ada},1`, `b,${ada}`), ['line 3']],
     [
       'a cell of more than a megabyte',
       () => csv('external_id,affiliate_id,amount,description', `a,${ada},1,${'x'.repeat(1_200_000)}`),

@@ -80,7 +80,7 @@ describe('the format of a file', () => {
       [],
     ],
     ['UTF-16 with a mark', utf16(rows), { encoding: 'utf-16le' }, []],
-    ['UTF-16 of the other order', utf16(rows).swap16(), { encoding: 'utf-16be' }, []],
+    ['UTF-16 in the other byte order', utf16(rows).swap16(), { encoding: 'utf-16be' }, []],
     ['UTF-16 without a mark', utf16(rows, ''), { encoding: 'utf-16le' }, ['the encoding is UTF-16LE']],
     [
       'Windows-1252',
@@ -147,7 +147,7 @@ describe('the format of a file', () => {
     ['a column twice', csv('email,Name,name', 'ada@example.com,a,b'), '"name" is column 2 already'],
     ['the header alone without a line end', 'email', 'line end'],
     [
-      'a byte that Windows-1252 has not',
+      'a byte that Windows-1252 does not define',
       Buffer.from(`${header}\nada@example.com,\x81\n`, 'latin1'),
       'byte 81',
     ],
@@ -215,12 +215,12 @@ describe('the meaning of columns', () => {
 
   test.each<[string, object | string, string]>([
     ['a field of two columns', { a: 'email', b: 'email' }, 'gives email twice: "a" and "b"'],
-    ['a field that is none', { a: 'mail' }, 'there is no field "mail"'],
-    ['a column that is not there', { c: 'email' }, '"c", which the file has not'],
+    ['an unknown field', { a: 'mail' }, 'there is no field "mail"'],
+    ['an unknown column', { c: 'email' }, '"c", which the file has not'],
     ['a column twice', { a: 'email', A: 'slug' }, '"A" twice'],
     ['no text', { a: 5 }, 'of "a" must be a field'],
     ['no JSON', '{"a":', 'is not JSON'],
-    ['a name nobody saved', 'shop', 'was saved under "shop"'],
+    ['an unknown name', 'shop', 'was saved under "shop"'],
   ])('is refused: %s', async (_, mapping, part) => {
     const file = csv('a,b', 'ada@example.com,x');
     await refused(file, { ...AFFILIATE, mapping }, 'invalid_mapping', part);
@@ -315,7 +315,7 @@ describe('the meaning of values', () => {
     ['decimal commas', ['31,90', '1.234,56', '7'], [3190, 123456, 700]],
     ['decimal points', ['31.90', '1,234.56', '1 234.50'], [3190, 123456, 123450]],
     ['currency signs', ['$31.90', 'USD 7', '8.5 $', '"1\'000.00"'], [3190, 700, 850, 100000]],
-    ['thousands that a second sign shows', ['1.234.567', '1.000'], [123456700, 100000]],
+    ['thousands decided by a second separator', ['1.234.567', '1.000'], [123456700, 100000]],
   ])('amounts with %s', async (_, texts, amounts) => {
     await imported(money(...texts), COMMISSION);
     expect((await commissions()).map(({ amount }) => amount)).toEqual(amounts);

@@ -119,9 +119,13 @@ describe('entries are refused, and nothing changes, when', () => {
   });
 
   test.each([
-    ['the currency is none', { currency: 'xxy' }, 'commissions[0].currency'],
+    ['the currency is unknown', { currency: 'xxy' }, 'commissions[0].currency'],
     ['an amount has no currency', { amount: 5 }, 'commissions[0].currency'],
-    ['an amount was not paid', { amount: 5, currency: 'usd', is_paid: false }, 'commissions[0].amount'],
+    [
+      'an unpaid entry has an amount',
+      { amount: 5, currency: 'usd', is_paid: false },
+      'commissions[0].amount',
+    ],
     ['the amount is zero', { amount: 0, currency: 'usd' }, 'commissions[0].amount'],
     ['the amount is negative', { amount: -1, currency: 'usd' }, 'commissions[0].amount'],
     ['the amount has a fraction', { amount: 1.5, currency: 'usd' }, 'commissions[0].amount'],

@@ -29,7 +29,7 @@ test('a statement that exceeds its time limit is refused with a reason, and noth
     await tx.rows(sql`select 1 from affiliates where id = ${id} for update`);
     answer = api.patch(`${AFFILIATES}/${id}`, { name_first: 'Zoe' });
     // PostgreSQL ends it as it does after statement_timeout, with 57014
-    await until('the change was ended', async () => {
+    await until('the change was aborted', async () => {
       const ended = await world.query(
         `select pg_cancel_backend(pid) from pg_stat_activity
          where datname = current_database() and cardinality(pg_blocking_pids(pid)) > 0`,

@@ -127,7 +127,7 @@ describe('a new payout', () => {
     ['filters null', { filters: null }],
     ['filters {}', { filters: {} }],
     ["filters [], PHP's empty object", { filters: [] }],
-    ['filters that say what create does anyway', { filters: { status: 'unpaid' } }],
+    ['filters equal to the defaults of create', { filters: { status: 'unpaid' } }],
     ['an empty search', { search: '  ' }],
     ['ignore_minimum false', { ignore_minimum: false }],
   ])('with %s takes all eligible commissions', async (_, body) => {

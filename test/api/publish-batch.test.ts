@@ -272,7 +272,7 @@ describe('one bad event refuses the batch, and nothing is stored:', () => {
       'invalid_body',
       'events[1].external_id',
     ],
-    ['what is not JSON', '{"type":"a.b","data":{}', 'invalid_json', 'JSON'],
+    ['a line that is not JSON', '{"type":"a.b","data":{}', 'invalid_json', 'JSON'],
   ])('%s', async (_, bad, reason, part) => {
     await nothingChanges(world, async () =>
       expectRefusal(await raw(`{"events":[{"type":"a.b","data":{}},${bad}]}`), 400, reason, part),

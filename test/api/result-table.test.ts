@@ -167,8 +167,8 @@ test.each([
 });
 
 test.each([
-  ['a column that is read', 'reference,is_paid\n{ref},false\n', 'is_paid', 'is_paid'],
-  ['a column that is not there', 'reference\n{ref}\n', 'note', '"note"'],
+  ['a known column', 'reference,is_paid\n{ref},false\n', 'is_paid', 'is_paid'],
+  ['an unknown column', 'reference\n{ref}\n', 'note', '"note"'],
   [
     'any of PayPal',
     'Transaction ID,Amount,Currency,Unique ID,Status\nT,50.00,EUR,{ref},Denied\n',

@@ -265,12 +265,12 @@ test.each([
     'column 3: there is no column "Ccy": is it currency?',
   ],
   [
-    'a reference and the id of somebody else',
+    'a reference and the id of another affiliate',
     'reference,affiliate_id,is_paid\nP,B,true\n',
     'line 2: the reference P1-A',
   ],
   [
-    'a negative amount in a list of one’s own',
+    'a negative amount in your own list',
     'reference,is_paid,currency,amount\nP,true,EUR,-10.00\n',
     'line 2: amount must not be negative, not "-10.00"',
   ],

@@ -78,7 +78,7 @@ test.each<[string, object, string, string]>([
   ['every year', { every: 'year' }, 'invalid_body', 'every'],
   ['an invisible name', { name: '\u200b' }, 'invalid_body', 'name'],
   ['an unknown filter', { filters: { colour: 'red' } }, 'unknown_filter', 'colour'],
-  ['an affiliate that is not there', { filters: { affiliate_id: 999_999 } }, 'unknown_affiliate', '999999'],
+  ['an unknown affiliate', { filters: { affiliate_id: 999_999 } }, 'unknown_affiliate', '999999'],
 ])('%s is refused, on create and on change', async (_, fields, reason, word) => {
   const { id } = await made();
   await nothingChanges(world, async () => {

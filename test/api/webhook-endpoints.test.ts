@@ -170,7 +170,7 @@ describe('an endpoint', () => {
     ['event_types that are no list', { event_types: 'payout.paid' }, 'event_types'],
     ['no event type at all', { event_types: [] }, 'event_types'],
     ['101 event types', { event_types: Array.from({ length: 101 }, (_, n) => `a.b${n}`) }, 'event_types'],
-    ['an event type that is no text', { event_types: [1] }, 'event_types[0]'],
+    ['an event type that is not a text', { event_types: [1] }, 'event_types[0]'],
     ['headers that are a list', { headers: [] }, 'headers'],
     ['headers that are null', { headers: null }, 'headers'],
     ['a header that is a number', { headers: { 'X-A': 1 } }, 'headers.X-A'],
@@ -180,7 +180,7 @@ describe('an endpoint', () => {
     ['rate_limit 10001', { rate_limit: 10_001 }, 'rate_limit'],
     ['rate_limit "5"', { rate_limit: '5' }, 'rate_limit'],
     ['metadata that is null', { metadata: null }, 'metadata'],
-    ['metadata that is no text', { metadata: { k: 1 } }, 'metadata.k'],
+    ['metadata that is not a text', { metadata: { k: 1 } }, 'metadata.k'],
     ['metadata of 501 characters', { metadata: { k: 'x'.repeat(501) } }, 'metadata.k'],
     [
       '51 metadata',
@@ -891,7 +891,7 @@ describe('a deleted endpoint', () => {
       await busy.api.post(EVENTS, { type: 'order.created', data: {} });
       await busy.api.delete(one(deleted));
       const worker = await busy.startWorker();
-      const [row] = await until('the row has ended', async () => {
+      const [row] = await until('the row has expired', async () => {
         const found = await allOf(busy.api, `${EVENT_LOG}?status=failed`);
         return found.length > 0 ? found : null;
       });
@@ -934,7 +934,7 @@ describe('the first error decides', () => {
       400,
       'invalid_body',
     ],
-    ['a body where there is none', () => api.post(`${NOBODY}/test`, { x: 1 }), 400, 'unknown_field'],
+    ['a body where none is accepted', () => api.post(`${NOBODY}/test`, { x: 1 }), 400, 'unknown_field'],
     ['a bad page and an unknown id', () => api.get(`${NOBODY}/events?page=0`), 400, 'invalid_query'],
   ])('%s', async (_, ask, status, reason) => {
     await nothingChanges(world, async () => expectRefusal(await ask(), status, reason));

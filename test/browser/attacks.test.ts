@@ -95,8 +95,8 @@ inChromium('against somebody who is signed in', (chromium) => {
         '/account/password',
         { current: PASSWORD, new: 'chosen by a thief', again: 'chosen by a thief' },
       ],
-      ['signs in as somebody else', '/sign-in', { email: 'mallory@example.com', password: PASSWORD }],
-      ['gives the API a JSON', '/v2/oauth-applications', { '{"name":"': '","kind":"public"}' }],
+      ['signs in as another user', '/sign-in', { email: 'mallory@example.com', password: PASSWORD }],
+      ['sends JSON to the API', '/v2/oauth-applications', { '{"name":"': '","kind":"public"}' }],
     ];
 
     test.each(FORMS)('that submits a form %s: nothing', async (_, action, fields) => {

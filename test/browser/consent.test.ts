@@ -208,7 +208,7 @@ inChromium('people at a browser without scripts', (chromium) => {
 
   test.each([
     ['another site', () => callback()],
-    ['one that sends people on', () => `${site.neighbour}/onward?till=7`],
+    ['one that redirects', () => `${site.neighbour}/onward?till=7`],
   ])('a mistake of the application, %s, reaches it after the sign-in form', async (_, uri) => {
     const { page } = await visitor();
     await page.goto(request({ redirect_uri: uri(), scope: 'everything' }));

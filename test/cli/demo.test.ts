@@ -60,7 +60,7 @@ test('the demo fills an empty account next to a delivering server, never mixes w
     opened
       .query<{ count: string }>(`select count(*) from ${table} where ${where}`)
       .then(([row]) => Number(row?.count));
-  await until('the second demo is under way', async () => (await count('affiliates')) > 65);
+  await until('the second demo is in progress', async () => (await count('affiliates')) > 65);
   stopped.child.kill('SIGINT');
   const interrupted = await stopped.ended;
   expect(interrupted).toMatchObject({ code: 1, stdout: '' });

@@ -128,7 +128,7 @@ describe('the data folder is refused', () => {
       /Other users can write to the data folder .*data folder \(mode 0770\).*chmod 700/,
     ],
     [
-      'when everybody may write to it',
+      'when everyone may write to it',
       (dataDir) => chmodSync(dataDir, 0o1777),
       /Other users can write to the data folder .*\(mode 01777\)/,
     ],

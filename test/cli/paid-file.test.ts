@@ -76,12 +76,12 @@ describe('a list of paid affiliates is refused by line and column, and the payou
     ['UTF-16', () => Buffer.from(`\uFEFF${whole()}`, 'utf16le'), () => 'the file is UTF-16'],
     ['an Excel workbook', () => Buffer.from('PK\x03\x04\x14\0\x06\0'), () => 'the file is an Excel workbook'],
     [
-      'a reference that is cut off',
+      'a truncated reference',
       () => whole().slice(0, -2),
       () => 'line 4, column payment_reference: the file ends here without a line end, so it may be cut off',
     ],
     [
-      'a last line that is cut off',
+      'a truncated last line',
       () => whole().slice(0, -6),
       () => 'line 4, column payment_reference: the file ends before it: the file may be cut off',
     ],

@@ -74,8 +74,8 @@ describe('events publish-batch', () => {
       '{"type":"a.b","data":{}},{"type":"a.b","data":{}}',
       'line 1 of file.jsonl is not JSON',
     ],
-    ['a line that is no object', '[]', 'line 1 of file.jsonl must be a JSON object'],
-    ['a key twice', '{"type":"a.b","data":{},"data":{"a":1}}', 'line 1 of file.jsonl: data:'],
+    ['a line that is not an object', '[]', 'line 1 of file.jsonl must be a JSON object'],
+    ['a repeated key', '{"type":"a.b","data":{},"data":{"a":1}}', 'line 1 of file.jsonl: data:'],
     [
       '1,001 events',
       '{"type":"a.b","data":{}}\n'.repeat(1001),

@@ -105,16 +105,16 @@ test.each<[string, string[], number, RegExp]>([
     1,
     /day must be 1 \(Monday\) to 7/,
   ],
-  ['a rhythm that is none', ['create', '--name', 'x', '--every', 'year', '--day', '1'], 2, /every/],
+  ['an unknown rhythm', ['create', '--name', 'x', '--every', 'year', '--day', '1'], 2, /every/],
   [
-    'a filter that is none',
+    'an unknown filter',
     ['create', '--name', 'x', '--every', 'week', '--day', '1', '--filters', '{"colour":"red"}'],
     1,
     /colour/,
   ],
   ['on and off at once', ['change', 'psc_0', '--on', '--off'], 2, /--on or --off/],
   ['nothing to change', ['change', 'psc_0'], 2, /say what to change/],
-  ['a schedule that is not there', ['show', 'psc_0'], 1, /no such schedule/],
+  ['an unknown schedule', ['show', 'psc_0'], 1, /no such schedule/],
 ])('%s is refused in words, and nothing changes', async (_, args, code, words) => {
   const before = await all();
   const ran = await run(...args);

@@ -63,10 +63,10 @@ test('affiliates with the same tax id are named', async () => {
 test.each<[string, string[], number, RegExp]>([
   ['a tax id without its kind', ['--tax-id', SSN], 2, /--tax-id and --tax-id-type go together/],
   ['a form without its day', ['--form', 'w9'], 2, /--form and --signed-on go together/],
-  ['an agreement without who', ['--self-billing-on', '2026-01-01'], 2, /--self-billing-by go together/],
+  ['an agreement without a name', ['--self-billing-on', '2026-01-01'], 2, /--self-billing-by go together/],
   ['a number too short', ['--tax-id-type', 'us_ssn', '--tax-id', '536-90'], 1, /tax_id\.number/],
   ['a form for businesses', ['--form', 'w8bene', '--signed-on', '2026-01-15'], 1, /w8bene is for businesses/],
-  ['a day that is none', ['--form', 'w9', '--signed-on', '2026-02-30'], 1, /form\.signed_on must be a day/],
+  ['an invalid day', ['--form', 'w9', '--signed-on', '2026-02-30'], 1, /form\.signed_on must be a day/],
 ])('%s is refused in words that do not repeat the number', async (_, args, code, words) => {
   const { id } = await makeAffiliate(api);
   const ran = await set(String(id), ...args);

@@ -89,7 +89,7 @@ describe.concurrent('after a 410', () => {
       hold.release(410);
       await stage.untilLog(endpoint, first, { status: 'failed' });
       give();
-      await until('it is given back', async () => (await stage.queue(endpoint))[0]?.leased === false);
+      await until('it is released', async () => (await stage.queue(endpoint))[0]?.leased === false);
       expect(await stage.log(endpoint, second)).toMatchObject({ status: 'held', attempt_count: 0 });
       expect(receiver.received).toHaveLength(1);
     }));

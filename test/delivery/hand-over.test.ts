@@ -173,7 +173,7 @@ describe.concurrent('an event published in the process that delivers', () => {
       };
       let published = 0;
       // 3,000 per look if they were read. Entries of moved rows are removed once no snapshot needs them.
-      await until('a look to walk few of them', async () => {
+      await until('a look to read few of them', async () => {
         const before = await walked();
         for (let count = 1; count <= 5; count += 1) await stage.publish();
         published += 5;

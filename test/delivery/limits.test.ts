@@ -167,7 +167,7 @@ describe.concurrent('isolation', () => {
       await stage.backlog(1, 'last.one');
       await stage.world.startWorker();
       const paths = () => receiver.received.map(({ path }) => path);
-      await until('who is behind is served', async () => paths().includes('/hook/behind'));
+      await until('the endpoints behind it are served', async () => paths().includes('/hook/behind'));
       expect(paths().indexOf('/hook/behind')).toBeLessThan(500);
     }));
 

@@ -171,7 +171,7 @@ test('a TLS proxy sees its own name, and never gets the client certificate', asy
 
 describe('a proxy that', () => {
   const broken: Readonly<Record<string, [(socket: Socket) => void, string]>> = {
-    'hangs once it is asked': [() => undefined, 'proxy_timeout'],
+    'hangs after the request': [() => undefined, 'proxy_timeout'],
     'asks for a password': [
       (socket) => socket.once('data', () => socket.end('HTTP/1.1 407 Who?\r\ncontent-length: 0\r\n\r\n')),
       'proxy_unauthorized',
@@ -183,7 +183,7 @@ describe('a proxy that', () => {
       (socket) => socket.once('data', () => socket.write(`HTTP/1.1 200 OK\r\nx: ${'y'.repeat(100_000)}`)),
       'proxy_unreachable',
     ],
-    'answers that it does not': [
+    'answers that it refuses': [
       (socket) => socket.once('data', () => socket.end('HTTP/1.1 403 No\r\n\r\n')),
       'proxy_refused',
     ],

@@ -278,7 +278,7 @@ describe.concurrent('a recovery in progress', () => {
       const paused = await read(stage, recovery);
       expect(paused).toMatchObject({ status: 'paused', queued_count: FIRST_ROOM });
       hold.release();
-      await until('what was under way has ended', async () => (await stage.queue(endpoint)).length === 12);
+      await until('requests in flight have ended', async () => (await stage.queue(endpoint)).length === 12);
       await haveLooked(stage);
       expect(await read(stage, recovery)).toEqual(paused);
       expect(receiver.received).toHaveLength(4);

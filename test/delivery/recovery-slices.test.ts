@@ -98,7 +98,7 @@ describe.concurrent('a slice that is aborted', () => {
       const failures = () =>
         log.filter(({ msg }) => String(msg).startsWith('continuing a recovery failed')).length;
       if (how === 'cut') {
-        await until('it was broken off three times', () => failures() >= 3);
+        await until('it was aborted three times', () => failures() >= 3);
       } else {
         const begun = () => query('select 1 from webhook_recoveries where started_at is not null');
         await until('the slice is committed', async () => (await begun()).length === 1);

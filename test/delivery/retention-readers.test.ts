@@ -58,7 +58,7 @@ test('a reader of the log for this whole test delays no publishing, no list and 
     const second = outcomeOf(drop(stage));
     const finishing = `datname = current_database() and query ~ 'finalize$' and wait_event_type = 'Lock'`;
     const finishes = async () => world.query(`select pid from pg_stat_activity where ${finishing}`);
-    await until('it goes on where it was', async () => (await finishes()).length === 1);
+    await until('it continues where it was', async () => (await finishes()).length === 1);
     await stage.publish();
     expect((await stage.api.get(LOG)).status).toBe(200);
     await world.query(`select pg_cancel_backend(pid) from pg_stat_activity where ${finishing}`);

@@ -120,7 +120,7 @@ describe('an endpoint with client credentials', () => {
       for (let count = 1; count <= 2; count += 1) {
         await stage.untilLog(endpoint, await stage.publish(), { status: 'delivered' });
         const { authorization } = receiver.received.at(-1)?.headers ?? {};
-        await until('the token to end', async () => !(await provider.isLive(authorization)));
+        await until('the token to expire', async () => !(await provider.isLive(authorization)));
       }
       expect([receiver.received.length, provider.given.length]).toEqual([2, 2]);
     }));

@@ -255,7 +255,7 @@ describe.concurrent('with an unreliable database', () => {
       );
       const event = await stage.publish();
       await stage.untilLog(endpoint, event, { status: 'delivered' });
-      await until('the announcement was swallowed', () => swallowed > 0);
+      await until('the notification was dropped', () => swallowed > 0);
       const later = await stage.publish();
       await stage.untilLog(endpoint, later, { status: 'delivered' });
       latency.before = undefined;

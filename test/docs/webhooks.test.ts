@@ -212,7 +212,7 @@ const REFUSED: readonly Case[] = [
     make: () => ({ headers: headers({ signature: (right) => right.replace('v1,', 'v2,') }) }),
   },
   {
-    title: 'the right signature cut short',
+    title: 'the right signature truncated',
     make: () => ({ headers: headers({ signature: (right) => right.slice(0, -1) }) }),
   },
 ];

@@ -11,7 +11,7 @@ interface Noted {
 
 test.each([
   ['before a message is taken: it is sent once', true, 1],
-  ['after a message was taken, before that is noted: it is sent again under the same id', 'when taken', 2],
+  ['after a message was taken, before that is recorded: it is sent again under the same id', 'when taken', 2],
 ] as const)('kill -9 %s', async (_, hangs, times) => {
   const mail = await startMailReceiver();
   const folder = dataFolder({
@@ -34,7 +34,7 @@ test.each([
       role: 'member',
     });
     expect(invited.body.is_emailed, invited.text).toBe(true);
-    await until('the message to be on its way', () =>
+    await until('the message to be in flight', () =>
       hangs === true ? mail.recipients.length > 0 : mail.taken.length > 0,
     );
     await first.kill();
@@ -46,7 +46,7 @@ test.each([
     expect(await noted()).toMatchObject({ tries: 1, sent: false });
     // the lease of the dead process expires
     await folder.query('update notices set leased_until = now()');
-    await until('it to be noted as sent', async () => (await noted())?.sent);
+    await until('it to be recorded as sent', async () => (await noted())?.sent);
     expect(mail.mailTo('ada@example.com', 'You are invited')).toHaveLength(times);
     const ids = new Set(mail.taken.map((each) => each.header('message-id')));
     expect(ids).toEqual(new Set([expect.stringContaining((await noted())?.id ?? '-')]));

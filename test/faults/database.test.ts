@@ -174,12 +174,12 @@ describe.concurrent.each(STEPS)('to $name with the connection cut', ({ prepare, 
         latency.before = undefined;
         if (answer.status === status) break;
         cuts += wasCut ? 1 : 0;
-        expect(cuts, 'each failure is a cut of ours').toBe(message);
+        expect(cuts, 'each failure is one of our cuts').toBe(message);
         expectUnavailable(answer);
         expect(await rowsOf(world), `cut before message ${message}`).toBe(before);
         expect(await world.query(IMBALANCES)).toEqual([]);
         expect(await world.query(MISSING_EVENTS)).toEqual([]);
-        if (message > 60) throw new Error('the request never came to its end');
+        if (message > 60) throw new Error('the request never ended');
       }
       expect(cuts).toBeGreaterThan(4);
       expect(answer?.headers.get('idempotent-replayed')).toBeNull();
@@ -305,7 +305,7 @@ describe.concurrent('clients that are slow or disconnect', () => {
           authorization: `Bearer ${api.key}`,
           'content-length': '0',
         });
-        await until('the request is under way', async () => (await busy(world)).length > 0);
+        await until('the request is in progress', async () => (await busy(world)).length > 0);
         wire.vanish();
         latency.latencyMs = 0;
         await until('it is over', async () => (await busy(world)).length === 0);
@@ -330,7 +330,7 @@ test('uploads that are interrupted change nothing, leave no file behind and are 
       wire.chunk(file.slice(0, 100 + (round % 7) * 5000));
       if (process.platform === 'linux') await until('the upload has begun', () => spooled() > 0);
       wire.vanish();
-      if (process.platform === 'linux') await until('the upload is let go', () => spooled() === 0);
+      if (process.platform === 'linux') await until('the upload is released', () => spooled() === 0);
     }
     expect(await rowsOf(world)).toBe(before);
     expect(await busy(world)).toEqual([]);

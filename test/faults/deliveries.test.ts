@@ -36,7 +36,7 @@ function publishing() {
       const api = target;
       const answer = await api?.post('/v2/events', { type: 'order.created', data: {} }).catch(() => null);
       if (answer?.status === 201) accepted.add(answer.body.id);
-      else await until('a server is there', () => stopped || target !== api || target);
+      else await until('a server is running', () => stopped || target !== api || target);
     }
   };
   const all = Promise.all(Array.from({ length: PUBLISHERS }, publish));

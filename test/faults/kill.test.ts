@@ -153,7 +153,7 @@ describe('kill -9', () => {
     expect(operation.statuses, again.text).toContain(again.status);
     const replayed = again.headers.get('idempotent-replayed') === 'true';
     if (answer && answer.status !== 204) {
-      expect(replayed, 'an acknowledged request was done again').toBe(true);
+      expect(replayed, 'an acknowledged request was repeated').toBe(true);
       expect(again.text).toBe(answer.text);
     }
     if (answer?.status === 204) expect(again.status).toBe(404);

@@ -93,7 +93,7 @@ describe('a database', () => {
       /is 0004_hooks, this program has 0004_webhooks/,
     ],
     [
-      'a migration that is unknown',
+      'an unknown migration',
       `insert into schema_migrations (version, name) values (0, '0000_before')`,
       /0000_before was applied .* does not have it/,
     ],
@@ -147,12 +147,12 @@ describe('a database', () => {
 
     test.each([
       [
-        'a column less',
+        'a missing column',
         'alter table payouts drop column revision',
         /column payouts\.revision integer.* is missing/,
       ],
       [
-        'a column more',
+        'an additional column',
         'alter table payouts add column colour text not null',
         /column payouts\.colour text not null is too much/,
       ],

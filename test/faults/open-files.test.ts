@@ -58,7 +58,7 @@ test.skipIf(!canLimit)(
       const limit = (files: number | string) => prlimit('--pid', String(worker.pid), `--nofile=${files}:`);
       expect(limit(nextFile(worker.pid)).status).toBe(0);
       await publish(5);
-      await until('the worker says what it lacks', () => worker.log().includes('EMFILE'));
+      await until('the worker reports its lack', () => worker.log().includes('EMFILE'));
       expect(worker.log()).toContain('no room for more connections');
       expect(receiver.received).toHaveLength(20);
       // with this schedule one charged attempt would be the last one

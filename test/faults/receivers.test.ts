@@ -413,7 +413,7 @@ describe('the address filter', () => {
   });
 
   test.each<[string, readonly LookupAddress[], string | null]>([
-    ['only one that is not allowed', [{ address: '10.0.0.1', family: 4 }], 'address_blocked'],
+    ['only a forbidden one', [{ address: '10.0.0.1', family: 4 }], 'address_blocked'],
     ['none', [], 'dns_error'],
     ['nonsense', [{ address: 'example.com', family: 4 }], 'address_blocked'],
     ['a loopback address in disguise', [{ address: '::ffff:127.0.0.2', family: 6 }], 'address_blocked'],

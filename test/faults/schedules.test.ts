@@ -28,7 +28,7 @@ async function startRunner(world: World): Promise<ChildProcess> {
 test.each([
   ['before the payout is made', /insert into payouts/, 0],
   ['before its event is published', /payout\.created/, 0],
-  ['before the next day is noted', /update payout_schedules set last_on/, 0],
+  ['before the next day is stored', /update payout_schedules set last_on/, 0],
   ['after all of it, when the process asks for the next one', /for update of s skip locked/, 1],
 ] as const)('kill -9 %s: the payout of the day is prepared once', async (_, moment, prepared) => {
   const world = await startWorld({ databaseLatencyMs: 10 });

@@ -26,7 +26,7 @@ describe.concurrent('connections to PostgreSQL that fall silent', () => {
         api.post('/v2/affiliates/payouts', {}),
       ]);
       for (const [index, good] of [201, 200, 409].entries()) expectClear(answers[index] as Answer, good);
-      await until('an event to be taken again', async () => {
+      await until('an event to be accepted again', async () => {
         const { status, body } = await api.post('/v2/events', { type: 'order.created', data: {} });
         if (status === 201) taken.push(body.id);
         return status === 201;
@@ -91,7 +91,7 @@ test('/readyz reports due work that no worker takes', () =>
     expect(await ready()).toEqual([200, undefined]);
     await world.query(`update queue set due_at = due_at - interval '40 seconds'`);
     await world.query(`update webhook_endpoints set updated_at = updated_at - interval '40 seconds'`);
-    await until('it says that nobody delivers', async () => (await ready())[1] === 'delivery');
+    await until('it reports that nobody delivers', async () => (await ready())[1] === 'delivery');
     const worker = await world.startWorker();
     await receiver.until(1);
     await until('it is ready', async () => (await ready())[0] === 200);

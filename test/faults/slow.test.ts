@@ -123,7 +123,7 @@ describe('an unwanted body is not read to its end:', () => {
   const rows: [string, string, string, Record<string, string>, number][] = [
     ['without a key', 'POST', '/v2/affiliates', { 'content-type': 'application/json' }, 401],
     ['of an import without a key', 'POST', IMPORT, { 'content-type': 'text/csv' }, 401],
-    ['where there is no operation', 'POST', '/v2/nothing', { 'content-type': 'application/json' }, 404],
+    ['where no operation exists', 'POST', '/v2/nothing', { 'content-type': 'application/json' }, 404],
     [
       'longer than a form',
       'POST',
@@ -232,7 +232,7 @@ test('one account gets half of the slots for files, and the others get the other
   expect(open.filter((wire) => wire.received() === '')).toHaveLength(2);
   expect((await other.upload(`${IMPORT}?dry_run=true`, HEADER)).status).toBe(200);
   for (const wire of open) wire.vanish();
-  await until('the places are free', async () => {
+  await until('the slots are free', async () => {
     const { reason } = await world.api.upload(`${IMPORT}?dry_run=true`, HEADER);
     return reason !== 'too_many_uploads';
   });
@@ -260,7 +260,7 @@ describe('with a limit of twenty connections', () => {
   test.each([
     ['that send nothing', ''],
     ['that never end their heads', 'GET /healthz HTTP/1.1\r\nhost: x\r\n'],
-    ['that keep a body back', 'POST /sign-in HTTP/1.1\r\nhost: x\r\ncontent-length: 9\r\n\r\n'],
+    ['that hold back a body', 'POST /sign-in HTTP/1.1\r\nhost: x\r\ncontent-length: 9\r\n\r\n'],
     ['that were answered and stay', 'GET /healthz HTTP/1.1\r\nhost: x\r\n\r\n'],
   ])('sixty %s block nobody for long', async (_, head) => {
     const sockets = await crowd(60, head);

@@ -45,8 +45,8 @@ describe('the server releases a client that never closes', () => {
   const STATES: [string, () => string][] = [
     ['that sends no byte', () => ''],
     ['that sends half a head', () => HALF_HEAD],
-    ['that sends what is not HTTP', () => 'hello\r\n\r\n'],
-    ['that greets in TLS', () => '\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03'],
+    ['that sends something other than HTTP', () => 'hello\r\n\r\n'],
+    ['that begins with TLS', () => '\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03'],
     ['that greets in HTTP/2', () => 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'],
     ['whose head is too large', () => request('GET', '/healthz', { 'x-long': 'x'.repeat(20_000) })],
     ['whose second request is half a head', () => request('GET', '/healthz') + HALF_HEAD],
@@ -68,15 +68,15 @@ describe('the server releases a client that never closes', () => {
       () => request('POST', '/v2/affiliates', { ...owned(), 'transfer-encoding': 'chunked' }, 'zz\r\n{"em'),
     ],
     [
-      'that keeps back a small unwanted body',
+      'that holds back a small unwanted body',
       () => request('POST', '/v2/affiliates', { ...json, 'content-length': '9' }),
     ],
     [
-      'that keeps back a large unwanted body',
+      'that holds back a large unwanted body',
       () => request('POST', '/v2/affiliates', { ...json, 'content-length': '999999999' }),
     ],
-    ['that keeps back the body of a GET', () => request('GET', '/healthz', { 'content-length': '9' })],
-    ['that keeps back a form', () => request('POST', '/sign-in', { 'content-length': '9' })],
+    ['that holds back the body of a GET', () => request('GET', '/healthz', { 'content-length': '9' })],
+    ['that holds back a form', () => request('POST', '/sign-in', { 'content-length': '9' })],
     [
       'that waits for 100 Continue',
       () => request('POST', '/v2/affiliates', { ...owned(), expect: '100-continue', 'content-length': '9' }),
@@ -84,7 +84,7 @@ describe('the server releases a client that never closes', () => {
     ['that asks for a tunnel', () => request('CONNECT', 'x:443')],
     ['whose request was its last', () => request('GET', '/healthz', { connection: 'close' })],
     ['that was refused for its key', () => request('GET', '/v2/account', { connection: 'close' })],
-    ['that asked for nothing there is', () => request('GET', '/v2/nothing', { connection: 'close' })],
+    ['that requested something unknown', () => request('GET', '/v2/nothing', { connection: 'close' })],
     ['that named two hosts', () => request('GET', '/healthz', { connection: 'close', Host: 'y' })],
   ];
   test.each(STATES)('%s', async (_, bytes) => {

@@ -27,9 +27,9 @@ describe.concurrent('SIGTERM', () => {
       const answers = sales.map((sale) => server.api.post(COMMISSIONS, sale));
       const waiting = async () =>
         (await lock.query('select 1 from pg_locks where not granted')).rowCount === sales.length;
-      await until('all requests are under way', waiting);
+      await until('all requests are in progress', waiting);
       const exit = server.signal('SIGTERM');
-      await until('nothing new is taken', async () => !(await listens(server.url)));
+      await until('no new request is accepted', async () => !(await listens(server.url)));
       expect(await waiting()).toBe(true);
       await lock.query('commit');
       await lock.end();
@@ -75,7 +75,7 @@ test('is announced to load balancers first: /readyz is 503, requests are still a
   try {
     const server = await folder.start({ SHUTDOWN_DELAY_MS: '8000' });
     const exit = server.signal('SIGTERM');
-    await until('it says that it stops', async () => {
+    await until('it reports that it stops', async () => {
       const answer = await fetch(`${server.url}/readyz`);
       return answer.status === 503 && ((await answer.json()) as { reason: string }).reason === 'stopping';
     });
@@ -100,7 +100,7 @@ test('a server whose own PostgreSQL dies says so and exits, for its supervisor t
     const requests = [server.api.post(PAYOUTS).catch(() => null), server.api.get(PAYOUTS).catch(() => null)];
     await until('the server has ended', () => !isRunning(server.pid));
     // its last output may leave the pipe after its end
-    await until('it said so', () => server.log().includes('PostgreSQL stopped unexpectedly'));
+    await until('it reported that', () => server.log().includes('PostgreSQL stopped unexpectedly'));
     await Promise.all(requests);
     const next = await folder.start();
     expect((await next.api.get(PAYOUTS)).status).toBe(200);

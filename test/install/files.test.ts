@@ -245,8 +245,8 @@ describe.skipIf(!hasTools || !hasHelm)('the chart (needs helm and the programs o
   test.each([
     ['no image', ['image.repository=', 'secret.existing=x'], 'image.repository'],
     ['no secret', ['image.repository=x'], 'secret.databaseUrl or secret.existing must be set'],
-    ['a setting that there is not', [...GIVEN, 'settings.BASE_URI=x'], 'BASE_URI'],
-    ['a value that there is not', [...GIVEN, 'replicas=3'], 'replicas'],
+    ['an unknown setting', [...GIVEN, 'settings.BASE_URI=x'], 'BASE_URI'],
+    ['an unknown value', [...GIVEN, 'replicas=3'], 'replicas'],
   ])('refuses %s', (_, values, message) => {
     const { status, stderr } = helm(['template', 'payhook'], values);
     expect(status).not.toBe(0);

@@ -120,7 +120,7 @@ test.each([
   ['no scopes', { scopes: [] }, 'invalid_body'],
   ['an unknown scope', { scopes: ['nonsense'] }, 'invalid_body'],
   ['another kind', { kind: 'native' }, 'invalid_body'],
-  ['a field nobody knows', { secret: 'mine' }, 'unknown_field'],
+  ['an unknown field', { secret: 'mine' }, 'unknown_field'],
 ])('refuses %s', async (_, change, reason) => {
   const made = await world.api.post(APPLICATIONS, { ...input, ...change });
   expect([made.status, made.reason]).toEqual([400, reason]);

@@ -554,7 +554,7 @@ describe('a code', () => {
     ['no verifier', request, {}],
     ['a verifier of 42 characters', request, { code_verifier: verifier.slice(1) }],
     ['the challenge as verifier', request, { code_verifier: challenge }],
-    ['a verifier nobody asked for', {}, { code_verifier: verifier }],
+    ['an unexpected verifier', {}, { code_verifier: verifier }],
     ['another redirect URI', request, { code_verifier: verifier, redirect_uri: `${CALLBACK}/` }],
   ])('is used up by %s', async (_, params, wrong) => {
     const code = await codeFor(world, owner, confidential, params);

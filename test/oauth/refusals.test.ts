@@ -109,7 +109,7 @@ describe('the authorization endpoint redirects to the application with state and
       'invalid_request',
       () => `${authorizePath(confidential, { scope: 'webhooks' })}&scope=affiliates`,
     ],
-    ['a parameter nobody reads, twice', 'invalid_request', () => `${authorizePath(confidential)}&x=1&x=2`],
+    ['an unknown parameter, twice', 'invalid_request', () => `${authorizePath(confidential)}&x=1&x=2`],
     [
       'an unknown scope',
       'invalid_scope',
@@ -132,7 +132,7 @@ describe('the authorization endpoint redirects to the application with state and
       () => authorizePath(confidential, { scope: 'users' }),
     ],
     [
-      'only scopes that open nothing here',
+      'only scopes that grant nothing here',
       'invalid_scope',
       () => authorizePath(idle, { scope: 'orders users' }),
     ],
@@ -245,12 +245,12 @@ describe('the token endpoint refuses', () => {
       invalid('invalid_request'),
     ],
     [
-      'a code nobody made',
+      'an unknown code',
       { grant_type: 'authorization_code', code: newSecret('phc_'), redirect_uri: CALLBACK },
       invalid('invalid_grant'),
     ],
     [
-      'a code that is none',
+      'a malformed code',
       { grant_type: 'authorization_code', code: '\0\u{fffd}', redirect_uri: CALLBACK },
       invalid('invalid_grant'),
     ],

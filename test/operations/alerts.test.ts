@@ -43,7 +43,7 @@ beforeEach(async () => {
 });
 
 const mailIsOn = () =>
-  until('the chore of e-mail to be noted', async () => {
+  until('the e-mail chore to be recorded', async () => {
     const [row] = await world.query(`select from server_settings where key = 'chore e-mail'`);
     return row !== undefined;
   });
@@ -182,7 +182,7 @@ describe('by e-mail', () => {
     expect(text.match(/^100 events were not delivered to 127\.0\.0\.1:\d+/gm)).toHaveLength(2);
     // the invitation is given up: its link was used
     const alerts = async () => (await noticesOf(api)).filter(({ kind }) => kind === 'deliveries_failed');
-    await until('all to be noted', async () => (await alerts()).every(({ sent }) => sent));
+    await until('all to be recorded', async () => (await alerts()).every(({ sent }) => sent));
     expect(mail.mailTo(owner.email, 'Deliveries failed')).toHaveLength(1);
     for (const endpoint of endpoints) await endpoint.close();
   });
@@ -298,7 +298,7 @@ describe('by e-mail', () => {
     const receiver = await startReceiver();
     mail.hang(true);
     const { body } = await api.post('/v2/users', { email: 'wait@example.com', name: 'Wait', role: 'member' });
-    await until('the message to be on its way', () => mail.recipients.includes('wait@example.com'));
+    await until('the message to be in flight', () => mail.recipients.includes('wait@example.com'));
     const { body: channel } = await api.post(CHANNELS, { name: 'ops', format: 'slack', url: receiver.url });
     await api.post(`${CHANNELS}/${channel.id}/test`);
     await receiver.until(1);
@@ -313,7 +313,7 @@ describe('by e-mail', () => {
   test('a message sent but not recorded, because the process was killed, is sent again when its lease expires', async () => {
     await api.post('/v2/users', { email: 'twice@example.com', name: 'Twice', role: 'member' });
     const first = await mail.untilMail('twice@example.com', 'You are invited');
-    await until('it to be noted', async () => (await noticesOf(api))[0]?.sent);
+    await until('it to be recorded', async () => (await noticesOf(api))[0]?.sent);
     const account = await accountOf(api);
     // as left by a process that is killed between the two
     await world.query(
@@ -361,7 +361,7 @@ describe('to channels', () => {
     expect(JSON.parse(slack?.body ?? '').text).toMatch(
       /^\*Läden &amp; &lt;b&gt;Söhne&lt;\/b&gt;: Import done\*\n• a&amp;b\.csv/,
     );
-    await until('it to be noted', async () => (await api.get(`${CHANNELS}/${hook.id}`)).body.last_sent_at);
+    await until('it to be recorded', async () => (await api.get(`${CHANNELS}/${hook.id}`)).body.last_sent_at);
     await receiver.close();
   });
 

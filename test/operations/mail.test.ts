@@ -70,7 +70,7 @@ test('a server without STARTTLS gets neither the password nor the message, and s
 });
 
 test.each([
-  ['of an authority that nobody trusts', OURS, undefined, /self-signed certificate/],
+  ['of an untrusted authority', OURS, undefined, /self-signed certificate/],
   ['of another host', certificateFor('mail.example.com'), 'its own', /does not match certificate/],
 ] as const)(
   'a certificate %s ends the connection, with STARTTLS and without',

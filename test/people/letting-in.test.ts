@@ -62,9 +62,9 @@ test.each(whileOn)('%s needs a signed-in owner or the command line while %s', as
     const refused: [SendRequest, string][] = [
       [own['with their key'], 'owner_required'],
       [own['with a key that their key made'], 'owner_required'],
-      [nobodys['with a key that belongs to nobody'], 'owner_required'],
-      [nobodys['with a key that such a key made'], 'owner_required'],
-      [own['by an application they let in'], isOfAccount ? 'owner_required' : 'full_access_required'],
+      [nobodys['with an ownerless key'], 'owner_required'],
+      [nobodys['with a key created by an ownerless key'], 'owner_required'],
+      [own['by an application they gave access to'], isOfAccount ? 'owner_required' : 'full_access_required'],
       [member.send, isOfAccount ? 'owner_required' : 'full_access_required'],
     ];
     await nothingChanges(world, async () => {

@@ -135,7 +135,7 @@ test('user input is shown as text', async () => {
 describe('a sign-in submitted by another site', () => {
   test.each([
     ['by its origin', { origin: 'https://evil.example' }],
-    ['by the word of the browser', { 'sec-fetch-site': 'cross-site' }],
+    ["by the browser's fetch metadata", { 'sec-fetch-site': 'cross-site' }],
     ['from a neighbour', { 'sec-fetch-site': 'same-site' }],
     ['without a name', { origin: 'null' }],
   ])('is refused %s', async (_, headers) => {
@@ -237,7 +237,7 @@ describe('sessions', () => {
     for (let use = 1; use <= 2; use++) {
       await moveTimeBack(world, '6 days 23 hours');
       expect(await isSignedIn(browser)).toBe(true);
-      await until('the use was noted', async () => {
+      await until('the use was stored', async () => {
         const rows = await world.query(
           `select 1 from sessions where last_seen_at > now() - interval '1 minute'`,
         );

@@ -127,8 +127,8 @@ describe('every refusal that a person sees says what to do and has a link to con
     return { status: answer.status, text: await answer.text() };
   };
   const REFUSALS: readonly [string, () => Promise<{ status: number; text: string }>][] = [
-    ['a link that has ended', () => opened(`/password?token=${newSecret('phl_')}`)],
-    ['a set-up link that has ended', () => opened('/set-up?token=x')],
+    ['an expired link', () => opened(`/password?token=${newSecret('phl_')}`)],
+    ['an expired set-up link', () => opened('/set-up?token=x')],
     ['a form of another site', () => browser.submit('/sign-in', {}, { origin: 'https://evil.example' })],
     ['a form without its token', () => browser.submit('/account/password', {})],
     ['a method that a page lacks', () => opened('/sign-in', { method: 'DELETE' })],
@@ -136,18 +136,18 @@ describe('every refusal that a person sees says what to do and has a link to con
     ['an unknown application', () => browser.get('/oauth/authorize?client_id=app_x&redirect_uri=x')],
     ['a missing application', () => browser.get('/oauth/authorize')],
     [
-      'a redirect URI of nobody',
+      'an unregistered redirect URI',
       async () => browser.get(authorizePath(await application(), { redirect_uri: 'https://evil.example' })),
     ],
     [
-      'somebody who is no owner',
+      'a user who is no owner',
       async () => {
         const viewer = await makeUser(world.api, 'viewer');
         return viewer.browser.get(authorizePath(await application()));
       },
     ],
     [
-      'an account of somebody else',
+      "another person's account",
       async () => browser.submit('/account/switch', { account: 'acc_x', csrf: await browser.token() }),
     ],
   ];

@@ -80,7 +80,7 @@ test('a chore is recorded when it succeeded, and not when it failed', async () =
       tell: async () => undefined,
     },
   );
-  await until('the note of the chore', async () => (await read()).some(({ name }) => name === 'sweeping'));
+  await until('the record of the chore', async () => (await read()).some(({ name }) => name === 'sweeping'));
   stop();
   const chores = await read();
   const sweeping = chores.find(({ name }) => name === 'sweeping');

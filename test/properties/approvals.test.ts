@@ -27,12 +27,12 @@ const KINDS = [
   'signed in',
   'with their key',
   'with a key that their key made',
-  'by an application they let in',
+  'by an application they gave access to',
 ] as const;
 const ACTORS = [
   ...(['ann', 'bob'] as const).flatMap((person) => KINDS.map((kind) => ({ person, kind }))),
   { person: 'carol', kind: 'signed in' },
-  { person: null, kind: 'with a key that belongs to nobody' },
+  { person: null, kind: 'with an ownerless key' },
 ] as const;
 const STEPS = ['redirect', 'raise', 'lower', 'invite', 'promote', 'reset', 'reject', 'end'] as const;
 

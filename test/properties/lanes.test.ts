@@ -128,7 +128,8 @@ async function play({ lanes, perSecond, acts }: Example): Promise<void> {
     const { api } = await server();
 
     // while one hangs with a full lane, the others get everything
-    for (const receiver of [failing, limited]) await until('all events came', () => hasAll(receiver, events));
+    for (const receiver of [failing, limited])
+      await until('all events arrived', () => hasAll(receiver, events));
     hanging.respond(200);
     for (const response of held) response.end();
     await until('the one that hung gets everything too', () => hasAll(hanging, events));

@@ -141,7 +141,7 @@ async function play(acts: readonly Act[]): Promise<void> {
     expect((await api.patch(paths[1], { status: 'enabled' })).status).toBe(200);
     const all = [...groups.values()].flat(2);
     for (const { taken } of seen)
-      await until('all events came', () => all.every((event) => taken.has(event)));
+      await until('all events arrived', () => all.every((event) => taken.has(event)));
     await until('nothing waits', async () => (await processes.query('select from queue')).length === 0);
     expect(await processes.query('select * from queue_keys')).toEqual([]);
 

@@ -47,7 +47,7 @@ const answering = (receiver: Receiver, fails: (event: string) => boolean) =>
 
 /** Waits until every row of the queue of an endpoint waits for its time. */
 async function quiet(stage: Stage, endpoint: Endpoint): Promise<void> {
-  await until('nothing is under way or due', async () => {
+  await until('nothing is in flight or due', async () => {
     const queue = await stage.queue(endpoint);
     return queue.every(({ leased, due_in }) => !leased && due_in > 3600);
   });

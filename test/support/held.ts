@@ -21,7 +21,7 @@ export function holdBack({ latency }: World, statement: string): { reached: Prom
 
 /** Resolves when a connection to the database waits for a lock. */
 export const untilLockWait = ({ query }: World) =>
-  until('somebody waits for a lock', async () => {
+  until('a statement waits for a lock', async () => {
     const waiting = await query(
       `select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
     );

@@ -227,7 +227,7 @@ export const HOSTILE_RECEIVERS: readonly HostileReceiver[] = [
     socket.write(bomb);
   }),
   {
-    name: 'has a certificate nobody trusts',
+    name: 'has an untrusted certificate',
     expected: 'tls_error',
     start: () =>
       serve((socket) => socket.end(`${HEAD}content-length: 0\r\n\r\n`), certificateFor('127.0.0.1')),

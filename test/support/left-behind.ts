@@ -99,7 +99,7 @@ const DUE = `
 export async function stillQueued({ client }: Inspector): Promise<string[]> {
   let due: { what: string }[] = [];
   return until(
-    'the worker to make what is due',
+    'the worker to make all due attempts',
     async () => {
       due = (await client.query<{ what: string }>({ name: 'due', text: DUE })).rows;
       return due.length === 0;
