@@ -23,7 +23,7 @@ const HELD = 'held at a disabled one';
 const STATES = [NOTHING, DUE, HELD] as const;
 type State = (typeof STATES)[number];
 
-/** Of each round. */
+/** Samples of each round. */
 interface Samples {
   readonly rate: number[];
   readonly claim: number[];
@@ -74,7 +74,7 @@ async function makeDead(bench: Bench): Promise<string> {
   return dead;
 }
 
-/** What 197 healthy endpoints get while very many deliveries wait at one that is down, or at a disabled one. */
+/** The throughput of 197 healthy endpoints while a dead or a disabled endpoint has a large backlog. */
 export const backlog: Group = {
   name: 'backlog',
   area: AREA,

@@ -14,7 +14,7 @@ import {
 const GOAL_SECONDS = 0.05;
 const PAYOUTS = 13;
 const ROUNDS = 15;
-/** Accounts whose balances a chore still has to look at. */
+/** Accounts whose balances a chore has not processed yet. */
 const UNJUDGED = `select from accounts a left join affiliate_balance_marks m on m.account_id = a.id
   where m.minimum_payout is distinct from a.minimum_payout`;
 const PATHS = {
@@ -25,7 +25,7 @@ const PATHS = {
   'what is owed in all': '/v2/affiliates/balances',
 };
 
-/** Balances in the list of affiliates, and what is owed in all: a hundred commissions an affiliate. */
+/** Balances in the list of affiliates, and the totals: a hundred commissions per affiliate. */
 export const balances: Group = {
   name: 'balances',
   area: 'Balances of affiliates, a hundred commissions each',

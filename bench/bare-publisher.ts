@@ -1,6 +1,6 @@
 /**
  * The floor under publishing and delivering at once: takes a POST, inserts its body as one row, answers, signs and sends.
- * No queue, no log, no retry. Run as a process of its own with PORT and BARE = {connection, url, connections}.
+ * No queue, no log, no retry. Run as a separate process with PORT and BARE = {connection, url, connections}.
  */
 import { createServer } from 'node:http';
 import pg from 'pg';

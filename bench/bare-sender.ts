@@ -1,5 +1,5 @@
 /**
- * The floor under a delivery: signs and sends, with no queue, no log and no guard. Run as a process of its own with
+ * The floor under a delivery: signs and sends, with no queue, no log and no guard. Run as a separate process with
  * BARE = {file, url, endpoints, connections}; each line of the file is a payload.
  */
 import { readFileSync } from 'node:fs';

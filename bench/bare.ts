@@ -1,6 +1,6 @@
 /**
- * The floor under a GET: Fastify, a pool and one statement; no authentication, no schema, no log. Run as a process
- * of its own with PORT, and BARE = {connection, routes: {path: {text, values}}}; a row's `body` is the answer.
+ * The floor under a GET: Fastify, a pool and one statement; no authentication, no schema, no log. Run as a separate
+ * process with PORT, and BARE = {connection, routes: {path: {text, values}}}; a row's `body` is the answer.
  */
 import Fastify from 'fastify';
 import pg from 'pg';

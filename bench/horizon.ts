@@ -9,7 +9,7 @@ import { emptyDeliveries } from './seed.ts';
 const GOAL = 2;
 const RATE = 100;
 const ENDPOINTS = 5;
-/** How long ago the first of what is dead was published. */
+/** The age of the oldest dead row. */
 const MINUTES = 10;
 const POLL_MS = 20;
 const WARM_UP_SECONDS = 6;
@@ -29,7 +29,7 @@ const HOLDERS: Readonly<Record<string, readonly string[]>> = {
   ],
 };
 
-/** The statements of the queue, by a part of their text that no other has. */
+/** The statements of the queue, by a unique part of their text. */
 const STATEMENTS = {
   'look for work': '%visited (account_id, endpoint_id, place, may_start_at%',
   claim: '%as f (place int, account_id uuid%skip locked) q%',
@@ -39,14 +39,14 @@ const STATEMENTS = {
 } as const;
 type Statement = keyof typeof STATEMENTS;
 
-/** These take more at once when they are called less often, so what they cost is counted for each delivery. */
+/** Fewer calls of these take more rows each, so their cost is counted per delivery. */
 const OF_DELIVERIES: readonly Statement[] = ['publish', 'settle', 'add up counts'];
 
-/** What a statement costs PostgreSQL: one call, or each delivery. */
+/** The cost of a statement in PostgreSQL, per call or per delivery. */
 interface Cost {
   readonly calls: number;
   readonly seconds: number;
-  /** Blocks that it looked at. */
+  /** Blocks it read. */
   readonly blocks: number;
 }
 
@@ -69,7 +69,7 @@ async function measure(bench: Bench, sink: Receiver, way: Way, seconds: number):
     await publishAtRate(bench, types, RATE, time);
     await sink.until(Math.round(RATE * time));
   };
-  // a worker that starts waits for others, and its first looks find what is dead
+  // a starting worker waits for others, and its first claims find the dead rows
   await publish(WARM_UP_SECONDS);
   await bench.pg.query('select pg_stat_statements_reset()');
   await publish(seconds);
@@ -122,7 +122,7 @@ async function workersOf(bench: Bench): Promise<number> {
 
 /**
  * Leaves dead rows as deliveries do that were published, leased and settled in the last minutes: half of them at an
- * endpoint for which nothing more comes. Three statements, because what one transaction writes and deletes is removed at once.
+ * endpoint without new events. Three statements, because PostgreSQL removes rows that one transaction writes and deletes.
  */
 async function leaveDead(bench: Bench, tuples: number): Promise<void> {
   const deliveries = tuples / 2;
@@ -148,14 +148,14 @@ async function deadTuples(bench: Bench): Promise<number> {
   return rows[0]?.n ?? 0;
 }
 
-/** What the queue costs at a steady rate while something keeps dead rows in it. */
+/** The cost of the queue at a steady rate while a session keeps dead rows in it. */
 export const horizon: Group = {
   name: 'horizon',
   area: `${RATE} events a second while an old snapshot keeps dead rows in the queue`,
   async *run({ dead, latencySeconds: seconds }, note) {
     const bench = await startBench(LOOPBACK, { preload: 'pg_stat_statements' });
     const sink = await startReceiver();
-    // the first by its type is the one for which nothing more comes
+    // the first type gets no new events
     await makeEndpoint(bench, `${sink.url}/gone`, 'horizon.gone');
     for (let index = 0; index < ENDPOINTS; index += 1)
       await makeEndpoint(bench, `${sink.url}/one${index}`, `horizon.type${index}`);

@@ -8,10 +8,10 @@ const GOAL = 2;
 const PROBE_EVERY_MS = 5000;
 const ENDPOINTS = 10_000;
 const MINUTE_S = 60;
-/** Until chores that do things the first time have done them. */
+/** The time for the first run of all chores. */
 const SETTLE_MS = 15_000;
 
-/** What an idle server costs. */
+/** The cost of an idle server. */
 interface Minute {
   /** Processor seconds a minute, of the server and of PostgreSQL. */
   readonly server: number;
@@ -20,7 +20,7 @@ interface Minute {
   readonly statements: number;
   readonly rows: number;
   readonly memory: number;
-  /** What most of the time of PostgreSQL went into. */
+  /** The statements that took most of the time of PostgreSQL. */
   readonly worst: string;
 }
 
@@ -32,7 +32,7 @@ const MEASURES = {
   memory: { measure: 'memory of the server', shown: (value: number) => `${(value / 1e6).toFixed(0)} MB` },
 } as const;
 
-/** Makes accounts with an affiliate each, and endpoints that go round them. */
+/** Makes accounts with an affiliate each, and endpoints distributed over them. */
 async function seed(bench: Bench, accounts: number): Promise<void> {
   const endpoints = accounts === 1 ? 1 : ENDPOINTS;
   await bench.pg.query(
@@ -64,7 +64,7 @@ async function rowsRead(bench: Bench): Promise<number> {
   return rows[0]?.n ?? 0;
 }
 
-/** Waits for a while with nothing to do but the questions of a load balancer and of Prometheus. */
+/** Waits while only a load balancer and Prometheus send requests. */
 async function idle(bench: Bench, metrics: string, seconds: number): Promise<Minute> {
   await bench.pg.query('select pg_stat_statements_reset()');
   const before = {
@@ -102,7 +102,7 @@ async function idle(bench: Bench, metrics: string, seconds: number): Promise<Min
   };
 }
 
-/** What a platform costs while nothing happens on it. */
+/** The cost of an idle platform. */
 export const idlePlatforms: Group = {
   name: 'idle',
   area: 'A minute in which nothing happens, probed by a load balancer and by Prometheus',
@@ -140,7 +140,7 @@ function* resultsOf(accounts: number, minute: Minute, least: Minute): Generator<
       figure: shown(minute[of]),
       against: `one account, one endpoint ${shown(least[of])}`,
       ratio,
-      // Prometheus wants to know how many endpoints there are
+      // the metrics count the endpoints
       ...(of === 'rows' ? noGoal : { goal: `≤ ${GOAL} ×`, met: ratio <= GOAL }),
       samples: { own: [minute[of]], one: [least[of]] },
     };

@@ -9,7 +9,7 @@ import { emptyBooks, seedAffiliates, settle } from './seed.ts';
 
 const GOAL = 2.5;
 const PATH = '/v2/affiliates/commissions/import';
-/** The same lines under titles of another product, every column said. */
+/** The same lines under titles of another product, with every column mapped. */
 const MAPPED_GOAL = 0.8;
 const MAPPED_TITLES: Readonly<Record<string, string>> = {
   external_id: 'Commission ID',
@@ -89,7 +89,7 @@ export const writeCommissions = (path: string, total: number, affiliates: number
 const COPY = `copy commissions (account_id, external_id, affiliate_id, type, currency, amount, original_amount,
   sale_amount, rate_bps, order_id, customer_email, product_id, product_name, occurred_at, available_at) from stdin`;
 
-/** The same rows as a CSV file for COPY: what the program would write if it checked nothing. */
+/** The same rows as a CSV file for COPY, as the program would write them without checks. */
 async function writeCopyFile(bench: Bench, path: string, total: number, affiliates: number): Promise<void> {
   const { rows } = await bench.pg.query<{ ids: string[] }>(
     'select array_agg(id order by id) as ids from affiliates',

@@ -17,8 +17,8 @@ const STATUSES = {
 };
 
 /**
- * The oldest half is paid in twenty payouts, then a twentieth is in the unpaid payout, then come owed ones with a
- * few voided and a few on hold among them: page 1 of `paid` lies behind everything that is newer.
+ * The oldest half is paid in twenty payouts, then a twentieth is in the unpaid payout, then come unpaid ones with a
+ * few voided and on hold: page 1 of `paid` is behind all newer rows.
  */
 async function seedHistory(bench: Bench, account: string, total: number): Promise<void> {
   await seedAffiliates(bench.pg, account, AFFILIATES);

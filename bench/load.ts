@@ -24,7 +24,7 @@ function bytesOf({ host }: URL, { path, headers, body }: Request): string {
   return `${body ? 'POST' : 'GET'} ${path} HTTP/1.1\r\n${head}\r\n${text}`;
 }
 
-/** What is left of an answer, in bytes, after the part that came first: null = its head is not whole yet. */
+/** The missing bytes of an answer after its first part; null = its head is incomplete. */
 function restOf(part: Buffer, takesRefusals: boolean): number | null {
   const end = part.indexOf('\r\n\r\n');
   if (end < 0) return null;

@@ -1,5 +1,5 @@
-// Loaded before a server that `loop.ts` measures: at each SIGUSR2 it writes how long the event loop stood still at most since the
-// one before, in milliseconds, to the file LOOP_FILE. Threads load it too, and have loops of their own.
+// Loaded before a server that `loop.ts` measures: at each SIGUSR2 it writes the longest block of the event loop since the
+// previous one, in milliseconds, to the file LOOP_FILE. Threads load it too, and have their own loops.
 import { renameSync, writeFileSync } from 'node:fs';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { isMainThread } from 'node:worker_threads';

@@ -35,7 +35,7 @@ export const loop: Group = {
     const kinds = await kindsOf(bench);
     for (const [what, ask] of Object.entries(kinds)) {
       note(what);
-      await ask(bench); // starts threads, and loads what is loaded when it is first used
+      await ask(bench); // starts threads, and loads code that is loaded on first use
       const delays: number[] = [];
       for (let round = 0; round < cheapRounds; round += 1) {
         await longestDelay(bench, file);
@@ -60,7 +60,7 @@ function resultOf(what: string, delays: readonly number[]): Result {
   };
 }
 
-/** The longest delay since it was last asked, in seconds. */
+/** The longest delay since the last call, in seconds. */
 async function longestDelay({ pid }: Bench, file: string): Promise<number> {
   rmSync(file, { force: true });
   process.kill(pid, 'SIGUSR2');
@@ -78,7 +78,7 @@ async function send(
   const headers = {
     authorization: `Bearer ${bench.key}`,
     'content-type': type,
-    // the digest of a request is made of its whole body; each is another request
+    // the digest covers the whole body; each body is a different request
     ...(type === JSON_TYPE ? { 'idempotency-key': randomUUID() } : {}),
   };
   const answer = await request(bench.url + path, { method, headers, body });

@@ -178,7 +178,7 @@ const sizes: Sizes = {
   dearRounds: Number(values.rounds ?? base.dearRounds),
 };
 const begin = Date.now();
-// what else the machine had to do before it began
+// the load of the machine before the run
 const load = loadavg().map((value) => Math.round(value * 100) / 100);
 const groups: Outcome[] = [];
 for (const group of GROUPS.filter(({ name }) => names.includes(name))) groups.push(await run(group, sizes));

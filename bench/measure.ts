@@ -11,7 +11,7 @@ export interface Result {
   readonly samples: Readonly<Record<string, readonly number[]>>;
 }
 
-/** How much is measured: the default run, a quick look, or the sizes of the goals in full. */
+/** The sizes of a run: default, quick, or full. */
 export interface Sizes {
   readonly commissions: number;
   readonly affiliates: number;
@@ -28,20 +28,20 @@ export interface Sizes {
   /** Rounds of expensive measurements. */
   readonly dearRounds: number;
   readonly cheapRounds: number;
-  /** Of one burst of load. */
+  /** Duration of one burst of load. */
   readonly loadSeconds: number;
-  /** Of one measurement of throughput. */
+  /** Number per measurement of throughput. */
   readonly deliveries: number;
   /** Deliveries that wait at a dead endpoint. */
   readonly backlog: number;
-  /** What a merchant has in a month. */
+  /** Commissions and events of a merchant per month. */
   readonly monthly: { readonly commissions: number; readonly events: number };
   /** Dead rows that a snapshot keeps in the queue. */
   readonly dead: number;
   /** Accounts of idle platforms, and how long they are observed. */
   readonly platforms: readonly number[];
   readonly idleSeconds: number;
-  /** Of one measurement of how long deliveries take. */
+  /** Duration of one measurement of latency. */
   readonly latencySeconds: number;
 }
 

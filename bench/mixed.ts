@@ -14,7 +14,7 @@ const COUNTED_SECONDS = 2;
 interface Way {
   readonly name: string;
   readonly connections: number;
-  /** Endpoints that events go round. */
+  /** Endpoints that get the events in turn. */
   readonly endpoints: number;
   /** Endpoints that each event goes to. */
   readonly fanOut: number;
@@ -94,7 +94,7 @@ async function waiting(bench: Bench): Promise<number> {
   return rows[0]?.n ?? 0;
 }
 
-/** The floor as a process of its own: one INSERT and one request for each POST. */
+/** The floor as a separate process: one INSERT and one request for each POST. */
 export function startBare(bench: Bench, sink: Receiver): Promise<{ url: string; pid: number }> {
   const settings = { connection: bench.connection, url: sink.url, connections: BARE_CONNECTIONS };
   return startScript(BARE_PUBLISHER, { env: { BARE: JSON.stringify(settings) } });

@@ -1,6 +1,6 @@
 /**
  * The server with one more route, which publishes an event in a transaction of its own: what POST /v2/events would be
- * if requests did not share one. Run as a process of its own with DATA_DIR, where a server runs already, and PORT.
+ * if requests did not share one. Run as a separate process with DATA_DIR, where a server runs already, and PORT.
  */
 import { Type } from 'typebox';
 import { openPlatform } from '../src/app/platform.ts';

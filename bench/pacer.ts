@@ -1,5 +1,5 @@
 /**
- * Sends events at a fixed rate. Run as a process of its own with PORT, so that no other load holds its requests up: POST
+ * Sends events at a fixed rate. Run as a separate process with PORT, so that no other load holds its requests up: POST
  * with a `Pace` as body sends them and answers with what `loadAtRate` returns. Each event has `"sent_at":` in
  * microseconds of the machine's monotonic clock, and the types in turn.
  */

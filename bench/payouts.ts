@@ -183,7 +183,7 @@ async function completeAll(bench: Bench, account: string): Promise<number> {
   return time;
 }
 
-/** The same number of affiliates with one commission each, in another account: what is left is their lines. */
+/** The same number of affiliates with one commission each, in another account: the rest of the cost is their lines. */
 async function* complete(bench: Bench, sizes: Sizes): AsyncGenerator<Result> {
   const { commissions, affiliates, cheapRounds } = sizes;
   const few = await seedAccount(bench.pg, 'Few');
@@ -209,7 +209,7 @@ async function* complete(bench: Bench, sizes: Sizes): AsyncGenerator<Result> {
   };
 }
 
-/** Payouts of a million commissions: create, file, complete, delete, each against the least it could cost. */
+/** Payouts of a million commissions: create, file, complete, delete, each compared with its minimum cost. */
 export const payouts: Group = {
   name: 'payouts',
   area: 'Payouts',

@@ -18,17 +18,17 @@ const START_LIMIT_MS = 60_000;
 const REQUEST_LIMIT_MS = 600_000;
 const POLL_MS = 5;
 
-/** Answers take as long as they take, within REQUEST_LIMIT_MS. */
+/** No time limit but REQUEST_LIMIT_MS. */
 const dispatcher = new Agent({ headersTimeout: 0, bodyTimeout: 0 });
 
-/** The built server as a process of its own, on the embedded PostgreSQL with its usual settings (fsync on). */
+/** The built server as a separate process, on the embedded PostgreSQL with its usual settings (fsync on). */
 export interface Program {
   readonly url: string;
   readonly pid: number;
   /** From the start of the process to the first 200 of /readyz, in seconds. */
   readonly startSeconds: number;
   stop(): Promise<void>;
-  /** Ends the process at once (SIGKILL). */
+  /** Kills the process (SIGKILL). */
   kill(): Promise<void>;
 }
 
@@ -45,7 +45,7 @@ export interface Bench extends Program {
   connect(): Promise<pg.Client>;
   /** Options for another connection, as the program's role. */
   readonly connection: { host: string; port: number; user: string; database: string };
-  /** Moves the key to another account: who asks is looked up in each request. */
+  /** Moves the key to another account; the account of the key is looked up in each request. */
   actAs(account: string): Promise<void>;
   /** A JSON request with the first key; the body of a 2xx is returned, anything else throws. */
   send(
@@ -133,7 +133,7 @@ export async function untilReady(child: ChildProcess, url: string, log: string):
 
 type Environment = Readonly<Record<string, string>>;
 
-/** Runs a script of this folder as a process of its own that listens on PORT, until `ready` answers 200 there. */
+/** Runs a script of this folder as a separate process that listens on PORT, until `ready` answers 200 there. */
 export async function startScript(
   script: string,
   { env = {}, ready = '/readyz' }: { env?: Environment; ready?: string } = {},

@@ -7,7 +7,7 @@ const RECOVERED_GOAL_S = 5;
 const HANGING = 10;
 const EACH = 3;
 
-/** A server is killed while attempts are in flight: how long until the next one has sent all of them again. */
+/** The time until the next server has sent all attempts again that were in flight when a server was killed. */
 export const recovery: Group = {
   name: 'recovery',
   area: 'After kill -9 of the server',

@@ -14,7 +14,7 @@ const PASSWORD = 'nine measured teaspoons';
 /** From the choice of a filter to its rows. */
 const ROWS_GOAL_S = 0.2;
 const LIVE_RATE = 1000;
-/** A frame that waits longer is seen. */
+/** A longer frame is visible. */
 const TASK_GOAL_S = 0.1;
 const LONG_TASK_MS = 50;
 
@@ -59,7 +59,7 @@ export const screens: Group = {
   },
 };
 
-/** Somebody signed in, at the log without rows to wait for. */
+/** A signed-in user at the log, which has no rows yet. */
 async function openLog(bench: Bench, executablePath: string) {
   const email = 'ada@example.com';
   const body = { email, name: 'Ada', role: 'owner' };
@@ -104,7 +104,7 @@ async function filtersOf(bench: Bench, rows: number): Promise<Record<string, str
 
 /** From the choice of a filter, on the open screen, to the frame with its rows. */
 async function secondsToRows(page: Page, query: string): Promise<number> {
-  // another log on a new page, so that nothing is known
+  // another log on a new page, so that nothing is cached
   await page.goto(new URL('/webhooks/log?type=none.yet', page.url()).href);
   await page.getByText('Nothing in the log matches these filters.').waitFor();
   const milliseconds = await page.evaluate<number>(`new Promise((done) => {

@@ -4,7 +4,7 @@ import { makePartitions } from '../src/db/partitions.ts';
 import type { Bench } from './program.ts';
 
 const WEEK_MS = 7 * 86_400_000;
-/** Of each account. */
+/** Endpoints of each account. */
 const ENDPOINTS = 4;
 
 /** What `seedLog` makes. */
@@ -44,7 +44,7 @@ const FAILED = 'dice % 50 = 7';
 const CODE = `attempt_code((5 + dice % 97 * (1 + dice % 13) * (dice % 11) / 10)::int, case when ${FAILED} then 500 else 200 end)`;
 
 /**
- * Makes a log of deliveries that are over, at four endpoints of each account in turn, one in fifty of them failed, one
+ * Makes a log of ended deliveries, at four endpoints of each account in turn, one in fifty of them failed, one
  * in a thousand of the type payout.paid, with its counts as they would have been folded, of one attempt each too. The
  * events and attempts themselves are left out: no list reads them. Both cores write: half of the rows each.
  */

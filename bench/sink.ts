@@ -1,6 +1,6 @@
 /**
- * A receiver of webhooks that costs little: it answers 200 to every POST and counts the events in it. Run as a process of
- * its own with PORT. It records the latency of bodies with `"sent_at":` (microseconds of the machine's monotonic clock) by
+ * A receiver of webhooks that costs little: it answers 200 to every POST and counts the events in it. Run as a separate
+ * process with PORT. It records the latency of bodies with `"sent_at":` (microseconds of the machine's monotonic clock) by
  * path. A path that begins with /hang is never answered, one with /slow after 250 ms. GET /report returns the report,
  * GET /reset returns and clears it.
  */

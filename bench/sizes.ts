@@ -14,11 +14,11 @@ const COMMISSIONS = 50_000;
 const SINGLE = 1000;
 const EVENTS = 20_000;
 const AT_ONCE = 200;
-/** With fewer rows the pages of a table and its indexes say nothing of a row. */
+/** With fewer rows the size of a table says little about the size of a row. */
 const ENOUGH = 1000;
 const GIGABYTE = 1e9;
 
-/** Fills the tables that commissions, events and requests make large, through the API. */
+/** Fills the tables that grow with commissions, events and requests, through the API. */
 async function fill(bench: Bench, note: (text: string) => void): Promise<void> {
   const file = join(temporaryFolder(), 'commissions.csv');
   note(`importing ${count(COMMISSIONS)} commissions`);
@@ -65,7 +65,7 @@ async function tablesOf(bench: Bench): Promise<Map<string, { bytes: number; rows
   return new Map(rows.map(({ name, ...size }) => [name, size]));
 }
 
-/** Runs a command of the program to its end; returns its seconds and the most memory that it had. */
+/** Runs a command of the program to its end; returns its seconds and its maximum memory. */
 async function run(
   argv: readonly string[],
   env: Record<string, string>,
@@ -78,7 +78,7 @@ async function run(
       const status = readFileSync(`/proc/${child.pid}/status`, 'utf8');
       memory = Math.max(memory, Number(/^VmHWM:\s+(\d+) kB/m.exec(status)?.[1] ?? 0) * 1024);
     } catch {
-      // it has just ended, or this is no Linux
+      // it has just ended, or this is not Linux
     }
     await delay(20);
   }
@@ -86,7 +86,7 @@ async function run(
   return { seconds: (performance.now() - begin) / 1000, memory };
 }
 
-/** What each table takes for a commission, an event, …, against the list of tables; and a backup with its restore. */
+/** Bytes per commission, event, … in each table, compared with the list of tables; and a backup with its restore. */
 export const tableSizes: Group = {
   name: 'sizes',
   area: 'Bytes of tables (src/db/tables.ts), backup and restore',

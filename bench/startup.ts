@@ -8,7 +8,7 @@ const FIRST_RUN_GOAL = 4;
 const START_GOAL = 0.7;
 const MEMORY_GOAL = 80 * 2 ** 20;
 
-/** Cold start of the built program with its embedded PostgreSQL, and what the idle process holds. */
+/** Cold start of the built program with its embedded PostgreSQL, and the memory of the idle process. */
 export const startup: Group = {
   name: 'startup',
   area: 'Start to the first answer, and memory',

@@ -33,14 +33,14 @@ const MEASURES: Readonly<
   p99: { measure: 'from sending the POST to the first byte, p99', shown: duration, goal: 0.0024 },
 };
 
-/** What takes events and delivers them: the program, or the bare sender with one INSERT. */
+/** The program, or the bare sender with one INSERT. */
 interface Subject {
   readonly bench: Bench;
   readonly sink: Receiver;
   readonly pid: number;
   /** Where events are sent to. */
   readonly to: Pick<Pace, 'origin' | 'path' | 'headers'>;
-  /** The path at the sink where those of the trickle arrive. */
+  /** The path at the sink for events of the trickle. */
   readonly arrivesAt: string;
 }
 
@@ -55,7 +55,7 @@ async function trickleFor({ bench, sink, pid, to, arrivesAt }: Subject, seconds:
   return { p50: percentile(waits, 0.5), p99: percentile(waits, 0.99), cores: (spent() - before) / took };
 }
 
-/** The same while a flood goes elsewhere. */
+/** The same during a flood at another endpoint. */
 async function besideFlood(subject: Subject, seconds: number): Promise<Drop> {
   const { origin, path, headers } = subject.to;
   const body = () => `{"type":"${FLOOD}","data":{${EVENT_FILLER}}}`;

@@ -12,7 +12,7 @@ const RECEIVERS = [
 ] as const;
 const POLL_MS = 50;
 
-/** How many workers hold the lock by which they show that they live. */
+/** The number of live workers, by their locks. */
 async function untilAtWork({ pg }: Bench, number: number): Promise<void> {
   for (;;) {
     const { rows } = await pg.query<{ n: number }>('select count(*)::int as n from workers');
@@ -21,7 +21,7 @@ async function untilAtWork({ pg }: Bench, number: number): Promise<void> {
   }
 }
 
-/** Deliveries per second from the first to the last, of workers that were there before the first of them was due. */
+/** Deliveries per second from the first to the last, of workers that started before the first one was due. */
 async function drainBy(
   bench: Bench,
   sink: Receiver,
@@ -32,7 +32,7 @@ async function drainBy(
   const started = Array.from({ length: workers }, () => startWorker(bench.dataDir, LOOPBACK));
   await untilAtWork(bench, workers);
   await sink.reset();
-  // all of it is due at the commit
+  // all rows are due at the commit
   await bench.pg.query('begin');
   const { account } = bench;
   await seedDeliveries(bench.pg, { account, events: deliveries, fanOut: 1, endpoints: ENDPOINTS });

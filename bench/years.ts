@@ -23,18 +23,18 @@ const GOAL = 2;
 const MONTHS = 36;
 const MONTH_DAYS = 30;
 const DAY_MS = 86_400_000;
-/** Of the log, as long as nothing else is set; a week of it is dropped as a whole. */
+/** The default retention of the log, which drops whole weeks. */
 const RETENTION_DAYS = 90;
 const AFFILIATES = 1000;
-/** Of each month this part is not paid yet when it is over: as much is owed after years as after a month. */
+/** The part of each month that is unpaid at its end: the amount owed is the same after years as after a month. */
 const OPEN = 0.5;
 const ROUNDS = 9;
 const CHORE_ROUNDS = 5;
-/** A chore that takes less is not judged by itself: its ratio is one of noise. */
+/** The ratio of a faster chore is only noise. */
 const JUDGED_S = 0.05;
 const PUBLISHED = 500;
 const POLL_MS = 50;
-/** What commissions of before became in the charts, as the migration that introduced them computed it. */
+/** Fills the charts from existing commissions, as the migration that introduced them does. */
 const SERIES = /with happened as[\s\S]*?group by 1, 2, 3, 4, 5, 6;/.exec(
   readFileSync(new URL('../migrations/0023_commission_series.sql', import.meta.url), 'utf8'),
 )?.[0];
@@ -93,7 +93,7 @@ async function installationOf(
   await sumBalances(pg, account);
   if (SERIES === undefined) throw new Error('the migration of the charts has no sums');
   await pg.query(SERIES);
-  // what is older was dropped
+  // older rows were dropped
   const logDays = Math.min(days, RETENTION_DAYS);
   const spanMs = logDays * DAY_MS;
   await makePastWeeks(bench, Math.ceil(logDays / 7) + 1);
@@ -121,7 +121,7 @@ const asking =
   ({ bench, affiliate }) =>
     seconds(() => bench.send('GET', path.replace('{affiliate}', String(affiliate))));
 
-/** A payout of what is owed, which is deleted again. */
+/** Creates a payout of the owed amount, and deletes it. */
 const createPayout: Task = async ({ bench }) => {
   let answer = '';
   const time = await seconds(async () => {
@@ -176,7 +176,7 @@ function resultOf(measure: string, samples: Readonly<Record<'years' | 'month', r
   };
 }
 
-/** Each chore when all of its work was just done; those that take longer than a few milliseconds by themselves. */
+/** Each chore without pending work, if it takes longer than a few milliseconds. */
 async function* chores(years: Installation, month: Installation): AsyncGenerator<Result> {
   const samples = new Map<string, Record<'years' | 'month', number[]>>();
   for (let round = -1; round < CHORE_ROUNDS; round += 1) {
@@ -187,7 +187,7 @@ async function* chores(years: Installation, month: Installation): AsyncGenerator
       for (const chore of choresOf(platform)) {
         const time = await seconds(() => doChore(platform.db, chore));
         const times = samples.get(chore.name) ?? { years: [], month: [] };
-        // the first round does what is due
+        // the first round does the pending work
         if (round >= 0) times[name].push(time);
         samples.set(chore.name, times);
       }
@@ -206,7 +206,7 @@ async function* chores(years: Installation, month: Installation): AsyncGenerator
   });
 }
 
-/** What three years of commissions and events cost against a month of them. */
+/** The cost of three years of commissions and events compared with a month. */
 export const years: Group = {
   name: 'years',
   area: `Three years of use against a month`,
