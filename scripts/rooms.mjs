@@ -9,12 +9,14 @@ export const ROOMS = [
   ['kernel', 'errors, ids, money, time, CSV, strict JSON, secrets, settings: imports no other room', []],
   ['metrics', 'the table of instruments, and how code notes on them; spans of traces', ['kernel']],
   ['db', 'connections, migrations, SQL functions, partitions', ['kernel']],
+  ['terms', 'rules of payments, bank accounts, taxes and countries', ['kernel']],
+  ['erasure', 'finding a person in texts and removing them; the progress of erasures', ['db', 'kernel']],
   ['threads', 'threads next to the event loop: tasks, the pool that runs them, turns, files', ['kernel']],
   ['db/embedded', 'the embedded PostgreSQL: start, stop, ownership, password', []],
   [
     'contract',
     'the definition of an endpoint: route, access, lists, headers, cookies, shared schemas',
-    ['threads', 'db', 'kernel'],
+    ['threads', 'db', 'terms', 'kernel'],
   ],
   [
     'outbox',
@@ -30,7 +32,7 @@ export const ROOMS = [
     ['threads', 'contract', 'kernel'],
   ],
 
-  ['people', 'accounts, users and their access', ['notices', 'contract', 'db', 'kernel']],
+  ['people', 'accounts, users and their access', ['notices', 'contract', 'erasure', 'db', 'terms', 'kernel']],
   [
     'people/accounts',
     'accounts, their settings and their removal',
@@ -55,7 +57,7 @@ export const ROOMS = [
   [
     'money',
     'the amounts owed and paid to affiliates',
-    ['people', 'papers', 'threads', 'outbox', 'notices', 'contract', 'db', 'kernel'],
+    ['people', 'papers', 'threads', 'outbox', 'notices', 'contract', 'erasure', 'db', 'terms', 'kernel'],
   ],
   ['money/ledger', 'what the nouns share: books, membership, arrivals, totals', []],
   ['money/files', 'reading and writing CSV', []],
@@ -147,7 +149,7 @@ export const ROOMS = [
   [
     'webhooks',
     'events, and the endpoints that receive them',
-    ['people', 'outbox', 'notices', 'contract', 'db', 'metrics', 'kernel'],
+    ['people', 'outbox', 'notices', 'contract', 'erasure', 'db', 'metrics', 'kernel'],
   ],
   ['webhooks/types', 'names of event types, and the subscriptions that match them', []],
   [
@@ -224,6 +226,7 @@ export const ROOMS = [
       'outbox',
       'threads',
       'contract',
+      'erasure',
       'db',
       'metrics',
       'kernel',
@@ -244,6 +247,7 @@ export const ROOMS = [
       'outbox',
       'notices',
       'threads',
+      'erasure',
       'db',
       'metrics',
       'kernel',
@@ -252,7 +256,7 @@ export const ROOMS = [
   ['app/backup', 'backup into one file, and restore from it', []],
 
   ['client', 'the typed client of our API', ['kernel']],
-  ['cli', 'the commands, which go through the client', ['app', 'client', 'kernel']],
+  ['cli', 'the commands, which go through the client', ['app', 'client', 'terms', 'kernel']],
   ['cli/terminal', 'tables, progress, colours, times and amounts for people', []],
   ['cli/command', 'what commands share: sessions, lists, errors, files', ['cli/terminal']],
   ['cli/completion', 'completion of shells', ['cli/command']],
@@ -305,4 +309,4 @@ export const DASHBOARD_ROOMS = [
 
 /** What the dashboard may import from the server: the types, fields and errors of the client; money, time and its zones, countries, payments and taxes. */
 export const FOR_DASHBOARD =
-  /^src\/(client\/(api|errors|fields|retry)|kernel\/(countries|money|payment-answers|payment-reference|payments|taxes|time|zones))\.ts$/;
+  /^src\/(client\/(api|errors|fields|retry)|kernel\/(money|time|zones)|terms\/(countries|payment-answers|payment-reference|payments|taxes))\.ts$/;

@@ -1,4 +1,4 @@
-import { DESTINATION_TYPES, type DestinationType } from '../../src/kernel/payments.ts';
+import { DESTINATION_TYPES, type DestinationType } from '../../src/terms/payments.ts';
 
 /** The filters of a schedule that the dashboard has fields for. */
 export interface Rule {

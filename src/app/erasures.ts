@@ -1,7 +1,7 @@
 import { SLICE_ROWS } from '../db/chores.ts';
 import type { Tx } from '../db/database.ts';
-import { nextErasure, noteErasureStep, type OpenErasure } from '../db/erasures.ts';
-import { type Patterns, patternsOf } from '../db/person.ts';
+import { type Patterns, patternsOf } from '../erasure/person.ts';
+import { nextErasure, noteErasureStep, type OpenErasure } from '../erasure/progress.ts';
 import { eraseFromReplies } from '../http/idempotency.ts';
 import { eraseFromBooks, eraseFromCommissions } from '../money/affiliates/erase-books.ts';
 import { placeholderOf } from '../money/affiliates/fields.ts';

@@ -11,6 +11,7 @@ import { findLargeTables, type LargeTable } from '../db/table-sizes.ts';
 import type { Config } from '../kernel/config.ts';
 import { type AlertState, readAlertState } from '../notices/state.ts';
 import { findLongWaits, type LongWaits } from '../outbox/keys.ts';
+import { type BackupState, readBackups } from '../people/system/backups.ts';
 import { type EndingCertificate, findEndingCertificates } from '../webhooks/endpoints/egress.ts';
 import { type Checked, makeChecks } from './checks.ts';
 import { hasData } from './data-folder.ts';
@@ -21,6 +22,8 @@ export type Inspection = DatabaseFacts & {
   readonly checks: readonly Checked[];
   /** Settings of the server that harm Payhook, in words. */
   readonly harms: readonly string[];
+  /** The last backups; null before there is a schema. */
+  readonly backups: BackupState | null;
   /** How the replica is doing; null = there is none. */
   readonly replica: ReplicaState | null;
   /** What came of alerts; null without this program's schema. */
@@ -55,7 +58,8 @@ export async function inspectDatabase(config: Config): Promise<Inspection | null
   try {
     const found = await inspect(db);
     const harms = harmfulSettings(found.settings, mostConnections(config.databasePoolSize));
-    const facts = { ...found, harms };
+    const backups = found.schemaVersion === 0 ? null : await readBackups(db.reader);
+    const facts = { ...found, harms, backups };
     const isOurs = facts.foreignSchema === null && facts.schemaVersion === facts.newestSchemaVersion;
     const subject = {
       db,

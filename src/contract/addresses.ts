@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox';
-import { countryName } from '../kernel/countries.ts';
 import { fail } from '../kernel/errors.ts';
 import { nameFrom } from '../kernel/names.ts';
+import { countryName } from '../terms/countries.ts';
 import { nullable, strict, text } from './schemas.ts';
 
 /** A postal address, without the country. */

@@ -1,5 +1,4 @@
 import sql from 'sql-template-tag';
-import { type BackupState, readBackups } from './backups.ts';
 import { distributionProblem } from './citus.ts';
 import { slowClockBehindMs } from './clock.ts';
 import { type Database, oneRow, type Reader, rows } from './database.ts';
@@ -45,8 +44,6 @@ export interface DatabaseFacts {
   readonly secretKey: SecretKeyState | null;
   /** When the week of the oldest stored event begins (RFC 3339); null when there is none. */
   readonly logBegins: string | null;
-  /** What came of backups; null before there is a schema. */
-  readonly backups: BackupState | null;
   /** How far the clock of retention is behind the database's; null before it was started. */
   readonly retentionBehindMs: number | null;
 }
@@ -103,7 +100,6 @@ export async function inspect({ reader: db, ...database }: Database): Promise<Da
     newestSchemaVersion: newestVersion(),
     foreignSchema: foreignHistory(readMigrations(), applied),
     logBegins: await whenMigrated(logBegins),
-    backups: await whenMigrated(readBackups),
     retentionBehindMs: await whenMigrated(slowClockBehindMs),
     secretKey: await whenMigrated(readSecretKeyState),
   };

@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { readIban } from '../../src/kernel/bank-accounts.ts';
+import { readIban } from '../../src/terms/bank-accounts.ts';
 
 const TOOLS = fileURLToPath(new URL('../tools/', import.meta.url));
 const PYTHON = `${TOOLS}python/bin/python`;

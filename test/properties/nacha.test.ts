@@ -1,15 +1,15 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { readRoutingNumber } from '../../src/kernel/bank-accounts.ts';
-import { bankText } from '../../src/kernel/bank-text.ts';
+import type { BankPayment } from '../../src/money/payment-files/bank-rows.ts';
+import { type NachaFrame, nachaFile } from '../../src/money/payment-files/nacha-file.ts';
+import { readRoutingNumber } from '../../src/terms/bank-accounts.ts';
+import { bankText } from '../../src/terms/bank-text.ts';
 import {
   firstBankingDay,
   isBankingDay,
   nextBankingDay,
   whyNoBankingDay,
-} from '../../src/kernel/us-banking-days.ts';
-import type { BankPayment } from '../../src/money/payment-files/bank-rows.ts';
-import { type NachaFrame, nachaFile } from '../../src/money/payment-files/nacha-file.ts';
+} from '../../src/terms/us-banking-days.ts';
 import { breaches, closedDays, missingReader, paymentsIn, readByAnother } from '../support/nacha.ts';
 import { expectProperty } from '../support/properties.ts';
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { beforeAll, expect, test } from 'vitest';
-import { mergeAnswers } from '../../src/kernel/payment-answers.ts';
+import { mergeAnswers } from '../../src/terms/payment-answers.ts';
 import { type Json, makePayee, makePayout, PAYOUTS } from '../api/fixtures.ts';
 import type { Api } from '../support/api.ts';
 import { expectProperty } from '../support/properties.ts';

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { bankText } from '../../src/kernel/bank-text.ts';
 import type { BankPayment } from '../../src/money/payment-files/bank-rows.ts';
 import { type SepaFrame, sepaMessage } from '../../src/money/payment-files/sepa-message.ts';
+import { bankText } from '../../src/terms/bank-text.ts';
 import { expectProperty } from '../support/properties.ts';
 import {
   breaches,

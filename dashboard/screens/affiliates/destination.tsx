@@ -4,7 +4,7 @@ import type {
   AffiliateWithBalance,
   PutAffiliateDestinationBody,
 } from '../../../src/client/api.ts';
-import { ACCOUNT_TYPES, DESTINATION_TYPES } from '../../../src/kernel/payments.ts';
+import { ACCOUNT_TYPES, DESTINATION_TYPES } from '../../../src/terms/payments.ts';
 import { nameOf } from '../../data/affiliates.ts';
 import { useMay } from '../../data/me.ts';
 import { useRead, useWrite } from '../../data/queries.ts';

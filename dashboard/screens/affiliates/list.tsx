@@ -1,6 +1,6 @@
 import { getRouteApi, Link } from '@tanstack/react-router';
 import type { AffiliateBalance, AffiliateWithBalance } from '../../../src/client/api.ts';
-import { DESTINATION_TYPES } from '../../../src/kernel/payments.ts';
+import { DESTINATION_TYPES } from '../../../src/terms/payments.ts';
 import { missingOf, nameOf } from '../../data/affiliates.ts';
 import { useMay, useMe } from '../../data/me.ts';
 import { useRead } from '../../data/queries.ts';

@@ -1,5 +1,5 @@
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router';
-import { DESTINATION_TYPES } from '../../../src/kernel/payments.ts';
+import { DESTINATION_TYPES } from '../../../src/terms/payments.ts';
 import { rootRoute } from '../../app/root.tsx';
 import { number, oneOf, searchOf, text } from '../../app/search.ts';
 import { TIMELINE_KINDS } from '../../data/timeline-kinds.ts';

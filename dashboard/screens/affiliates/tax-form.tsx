@@ -4,7 +4,7 @@ import type {
   AffiliateWithBalance,
   PutAffiliateTaxProfileBody,
 } from '../../../src/client/api.ts';
-import { TAX_FORMS, TAX_ID_TYPES } from '../../../src/kernel/taxes.ts';
+import { TAX_FORMS, TAX_ID_TYPES } from '../../../src/terms/taxes.ts';
 import { nameOf, useTaxProfile } from '../../data/affiliates.ts';
 import { useWrite } from '../../data/queries.ts';
 import { AddressFields, addressFrom, isAddressIncomplete, typedAddress } from '../../parts/address.tsx';

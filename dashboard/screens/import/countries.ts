@@ -1,4 +1,4 @@
-import { countryName } from '../../../src/kernel/countries.ts';
+import { countryName } from '../../../src/terms/countries.ts';
 
 const LETTERS = [...'ABCDEFGHIJKLMNOPQRSTUVWXYZ'];
 

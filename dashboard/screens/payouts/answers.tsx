@@ -1,8 +1,8 @@
 import { useMemo, useState } from 'react';
 import type { Payout, PayoutResultLine, PayoutResultProposal } from '../../../src/client/api.ts';
 import { ApiError } from '../../../src/client/errors.ts';
-import { lineKey, mergeAnswers } from '../../../src/kernel/payment-answers.ts';
-import { formatOfPaymentFile } from '../../../src/kernel/payments.ts';
+import { lineKey, mergeAnswers } from '../../../src/terms/payment-answers.ts';
+import { formatOfPaymentFile } from '../../../src/terms/payments.ts';
 import { call } from '../../data/api.ts';
 import { nameOf } from '../../data/payouts.ts';
 import { queries } from '../../data/queries.ts';

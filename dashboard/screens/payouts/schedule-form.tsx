@@ -1,6 +1,6 @@
 import { useState } from 'react';
 import type { CreatePayoutScheduleBody, PayoutFilters, PayoutSchedule } from '../../../src/client/api.ts';
-import { DESTINATION_TYPES } from '../../../src/kernel/payments.ts';
+import { DESTINATION_TYPES } from '../../../src/terms/payments.ts';
 import { useMe } from '../../data/me.ts';
 import { useRead, useWrite } from '../../data/queries.ts';
 import { rulesOf } from '../../data/schedules.ts';

@@ -1,6 +1,6 @@
 import { getRouteApi } from '@tanstack/react-router';
-import { DESTINATION_TYPES } from '../../../src/kernel/payments.ts';
 import { dayOf } from '../../../src/kernel/zones.ts';
+import { DESTINATION_TYPES } from '../../../src/terms/payments.ts';
 import { nameOf, useAffiliate } from '../../data/affiliates.ts';
 import { useRead } from '../../data/queries.ts';
 import { serverNow } from '../../data/server-time.ts';

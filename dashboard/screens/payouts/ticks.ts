@@ -1,6 +1,6 @@
 import { useState } from 'react';
 import type { CompletePayoutBody, Payout, PayoutLine } from '../../../src/client/api.ts';
-import { paymentReference } from '../../../src/kernel/payment-reference.ts';
+import { paymentReference } from '../../../src/terms/payment-reference.ts';
 import { type Sum, sumsOf } from '../../parts/sums.ts';
 
 /** A line to select: one affiliate in one currency, so `totals` has one entry. */

@@ -1,7 +1,7 @@
 import type { Readable } from 'node:stream';
-import { betweenMigrations, type MadeBackup, noteBackup } from '../../db/backups.ts';
 import { readNow } from '../../db/clock.ts';
 import type { Database, Snapshot } from '../../db/database.ts';
+import { betweenMigrations } from '../../db/held-locks.ts';
 import { readApplied } from '../../db/migration-history.ts';
 import { loggedWeeks } from '../../db/partitions.ts';
 import {
@@ -16,6 +16,7 @@ import {
 } from '../../db/saved-tables.ts';
 import { readSecretKeyState } from '../../db/secret-key.ts';
 import { programVersion } from '../../kernel/version.ts';
+import { type MadeBackup, noteBackup } from '../../people/system/backups.ts';
 import { type ArchiveWriter, createArchive, partName } from './archive.ts';
 import { type BackupFile, prepareBackupFile } from './backup-file.ts';
 import { bestCompression, type Compression, compress, endingOf } from './compression.ts';

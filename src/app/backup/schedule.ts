@@ -1,14 +1,15 @@
 import { spawn } from 'node:child_process';
 import { text } from 'node:stream/consumers';
 import type { Logger } from 'pino';
-import { aloneAt, type BackupState, noteFailedBackup, readBackups } from '../../db/backups.ts';
 import type { Chore } from '../../db/chores.ts';
 import { readNow } from '../../db/clock.ts';
 import type { Database } from '../../db/database.ts';
+import { aloneAt } from '../../db/held-locks.ts';
 import { type Config, environmentOfCommand } from '../../kernel/config.ts';
 import { programPath } from '../../kernel/installation.ts';
 import { notify } from '../../notices/notices.ts';
 import { firstAccount } from '../../people/accounts/service.ts';
+import { type BackupState, noteFailedBackup, readBackups } from '../../people/system/backups.ts';
 import { deleteOld } from './backup-file.ts';
 import { BackupError } from './errors.ts';
 import type { SavedBackup } from './save.ts';

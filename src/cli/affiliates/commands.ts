@@ -6,7 +6,7 @@ import type {
   PutAffiliateByExternalIdBody,
 } from '../../client/client.ts';
 import { AFFILIATE_FIELDS } from '../../client/fields.ts';
-import { DESTINATION_TYPES, type DestinationType } from '../../kernel/payments.ts';
+import { DESTINATION_TYPES, type DestinationType } from '../../terms/payments.ts';
 import type { Cli } from '../command/cli.ts';
 import { UsageError } from '../command/errors.ts';
 import { describePage, withPages } from '../command/list-view.ts';

@@ -1,6 +1,6 @@
 import { type Command, Option } from 'commander';
 import type { AffiliateDestination, PutAffiliateDestinationBody } from '../../client/client.ts';
-import { ACCOUNT_TYPES, DESTINATION_TYPES } from '../../kernel/payments.ts';
+import { ACCOUNT_TYPES, DESTINATION_TYPES } from '../../terms/payments.ts';
 import { readCurrency } from '../command/amounts.ts';
 import { type Cli, confirm, requireYes } from '../command/cli.ts';
 import { withClient } from '../command/session.ts';

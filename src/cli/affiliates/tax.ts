@@ -1,6 +1,6 @@
 import { type Command, Option } from 'commander';
 import type { AffiliateTaxProfile, PutAffiliateTaxProfileBody } from '../../client/client.ts';
-import { TAX_FORMS, TAX_ID_TYPES } from '../../kernel/taxes.ts';
+import { TAX_FORMS, TAX_ID_TYPES } from '../../terms/taxes.ts';
 import { type Cli, confirm, requireYes } from '../command/cli.ts';
 import { UsageError } from '../command/errors.ts';
 import { withClient } from '../command/session.ts';

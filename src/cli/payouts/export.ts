@@ -6,7 +6,7 @@ import {
   PAYMENT_FORMATS,
   PROVIDER_FORMATS,
   type ProviderFormat,
-} from '../../kernel/payments.ts';
+} from '../../terms/payments.ts';
 import { readCurrency } from '../command/amounts.ts';
 import type { Cli } from '../command/cli.ts';
 import {

@@ -1,5 +1,5 @@
 import type { Client, DownloadPaymentFileQuery, Payout } from '../../client/client.ts';
-import type { PaymentFormatName } from '../../kernel/payments.ts';
+import type { PaymentFormatName } from '../../terms/payments.ts';
 import { type FileSet, inExports, markName, pipeOut, type Receive } from '../command/csv-files.ts';
 import { CommandError } from '../command/errors.ts';
 

@@ -2,8 +2,8 @@ import type { PayoutLine } from '../../client/client.ts';
 import { type CsvLine, csvReader } from '../../kernel/csv.ts';
 import { CsvError } from '../../kernel/csv-refusal.ts';
 import { formatDecimal, normalizeCurrency, parseDecimal } from '../../kernel/money.ts';
-import { paymentReference, readPaymentReference } from '../../kernel/payment-reference.ts';
-import { formatOfPaymentFile, type ProviderFormat, providerFile } from '../../kernel/payments.ts';
+import { paymentReference, readPaymentReference } from '../../terms/payment-reference.ts';
+import { formatOfPaymentFile, type ProviderFormat, providerFile } from '../../terms/payments.ts';
 import { CommandError } from '../command/errors.ts';
 import type { ListedEntry } from './paid-list.ts';
 

@@ -1,7 +1,7 @@
 import type { Client, Payout, PayoutResultLine, PayoutResultProposal } from '../../client/client.ts';
 import { nameSome } from '../../kernel/errors.ts';
-import { lineKey, mergeAnswers } from '../../kernel/payment-answers.ts';
-import { formatOfPaymentFile } from '../../kernel/payments.ts';
+import { lineKey, mergeAnswers } from '../../terms/payment-answers.ts';
+import { formatOfPaymentFile } from '../../terms/payments.ts';
 import { CommandError } from '../command/errors.ts';
 import { collect } from '../command/pairs.ts';
 import { amounts, count, decimal } from '../terminal/money.ts';

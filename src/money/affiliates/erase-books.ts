@@ -1,6 +1,6 @@
 import sql, { join, raw, type Sql } from 'sql-template-tag';
 import { maybeRow, rows, type Tx } from '../../db/database.ts';
-import { type Patterns, tellsOf, withoutAddress, withoutPerson } from '../../db/person.ts';
+import { type Patterns, tellsOf, withoutAddress, withoutPerson } from '../../erasure/person.ts';
 import type { AccountId } from '../../kernel/ids.ts';
 import { lockBooks } from '../ledger/books.ts';
 

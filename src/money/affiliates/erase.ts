@@ -5,7 +5,7 @@ import { writable } from '../../contract/fields.ts';
 import { columnsOf, oneRecord } from '../../contract/records.ts';
 import { nullable, strict, timestamp } from '../../contract/schemas.ts';
 import { oneRow, rows, type Tx } from '../../db/database.ts';
-import { ERASED_NAME } from '../../db/person.ts';
+import { ERASED_NAME } from '../../erasure/person.ts';
 import { fail } from '../../kernel/errors.ts';
 import { type AccountId, numberIdOf } from '../../kernel/ids.ts';
 import { fromJson, type Json } from '../../kernel/json.ts';

@@ -3,8 +3,8 @@ import { type Fields, type ImportRule, type WritableField, words } from '../../c
 import { email, metadata, minimums, nullable, text, timestamp } from '../../contract/schemas.ts';
 import { EMAIL_RULE, isEmail } from '../../kernel/email.ts';
 import { IDENTIFIER_RULE, isIdentifier } from '../../kernel/names.ts';
-import { PAYOUT_METHODS } from '../../kernel/payments.ts';
 import { knownAmounts } from '../../people/accounts/service.ts';
+import { PAYOUT_METHODS } from '../../terms/payments.ts';
 
 /** What an erasure does with a field of the person. */
 interface Erasure {

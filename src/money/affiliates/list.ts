@@ -15,7 +15,7 @@ import type { PageCut } from '../../contract/page-cuts.ts';
 import type { Reader } from '../../db/database.ts';
 import type { AccountId } from '../../kernel/ids.ts';
 import { normalizeCurrency } from '../../kernel/money.ts';
-import { DESTINATION_TYPES } from '../../kernel/payments.ts';
+import { DESTINATION_TYPES } from '../../terms/payments.ts';
 import { balanceJoin, earnedIn, earnersIn, fresh } from '../ledger/balances.ts';
 import { hasDestination, paidThroughInAny } from '../ledger/destinations.ts';
 import { AFFILIATE_FIELDS } from './fields.ts';

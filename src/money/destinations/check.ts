@@ -1,14 +1,14 @@
+import { fail } from '../../kernel/errors.ts';
+import { knownCurrency } from '../../people/accounts/service.ts';
 import {
   type Checked,
   readAccountNumber,
   readBic,
   readIban,
   readRoutingNumber,
-} from '../../kernel/bank-accounts.ts';
-import { bankText, whyNoBankName } from '../../kernel/bank-text.ts';
-import { fail } from '../../kernel/errors.ts';
-import type { DestinationType } from '../../kernel/payments.ts';
-import { knownCurrency } from '../../people/accounts/service.ts';
+} from '../../terms/bank-accounts.ts';
+import { bankText, whyNoBankName } from '../../terms/bank-text.ts';
+import type { DestinationType } from '../../terms/payments.ts';
 import type { NewDestination } from './record.ts';
 
 /** A destination that keeps every rule, before its number is sealed. */

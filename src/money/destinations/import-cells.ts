@@ -1,5 +1,5 @@
 import type { DestinationId } from '../../kernel/ids.ts';
-import { ACCOUNT_TYPES, DESTINATION_TYPES, type DestinationType } from '../../kernel/payments.ts';
+import { ACCOUNT_TYPES, DESTINATION_TYPES, type DestinationType } from '../../terms/payments.ts';
 import type { PartReader } from '../affiliates/import-part.ts';
 import { CellError, type Cells, cell, readEach } from '../files/csv-import.ts';
 import { byteaText, newSealedId } from '../ledger/sealed-numbers.ts';

@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox';
 import { columnsOf } from '../../contract/records.ts';
 import { currencyCode, currencyInput, nullable, strict, text, timestamp } from '../../contract/schemas.ts';
-import { ACCOUNT_TYPES } from '../../kernel/payments.ts';
+import { ACCOUNT_TYPES } from '../../terms/payments.ts';
 import { destinationTypes } from '../ledger/destinations.ts';
 
 const type = {

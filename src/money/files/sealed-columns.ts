@@ -1,4 +1,4 @@
-import { endingOf } from '../../kernel/tax-ids.ts';
+import { endingOf } from '../../terms/tax-ids.ts';
 
 const SEALED: ReadonlySet<string> = new Set(['iban', 'account_number', 'tax_id']);
 

@@ -1,7 +1,7 @@
 import { quote } from '../../kernel/csv-refusal.ts';
 import { isEmail } from '../../kernel/email.ts';
 import { fail, nameSome } from '../../kernel/errors.ts';
-import { TAX_ID_TYPES } from '../../kernel/taxes.ts';
+import { TAX_ID_TYPES } from '../../terms/taxes.ts';
 import { isSealed } from '../files/sealed-columns.ts';
 import { FIELDS, IDENTIFYING, type ImportKind, plain, REFERENCES } from './fields.ts';
 

@@ -1,7 +1,7 @@
 import type { ImportField } from '../../contract/fields.ts';
-import { countryName } from '../../kernel/countries.ts';
 import { quote } from '../../kernel/csv-refusal.ts';
 import { fail, nameSome } from '../../kernel/errors.ts';
+import { countryName } from '../../terms/countries.ts';
 import { FIELDS, type ImportKind, plain } from './fields.ts';
 
 /** What the words of a file mean: by field, each word with one of ours or `refuse`. */

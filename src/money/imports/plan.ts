@@ -1,7 +1,7 @@
-import { readIban } from '../../kernel/bank-accounts.ts';
 import { CsvError } from '../../kernel/csv-refusal.ts';
 import { isEmail } from '../../kernel/email.ts';
 import { fail } from '../../kernel/errors.ts';
+import { readIban } from '../../terms/bank-accounts.ts';
 import type { SharedFile } from '../../threads/file-pieces.ts';
 import type { ReaderSettings } from '../files/csv-stage.ts';
 import { shown } from '../files/sealed-columns.ts';

@@ -1,5 +1,5 @@
 import type { Address } from '../../contract/addresses.ts';
-import type { TaxCategory } from '../../kernel/taxes.ts';
+import type { TaxCategory } from '../../terms/taxes.ts';
 
 /** The seller or buyer, with the data that the law requires. */
 export interface InvoiceParty {

@@ -2,8 +2,8 @@ import sql from 'sql-template-tag';
 import { rows, type Tx } from '../../db/database.ts';
 import { sealingKey } from '../../db/secret-key.ts';
 import type { AccountId, InvoiceTaxId } from '../../kernel/ids.ts';
-import { endingOf } from '../../kernel/tax-ids.ts';
 import type { AccountVault, SealedIn } from '../../kernel/vault.ts';
+import { endingOf } from '../../terms/tax-ids.ts';
 import { markedText, sealedNumbers } from '../ledger/sealed-numbers.ts';
 import { markContext } from '../tax-profiles/sealed.ts';
 

@@ -2,7 +2,7 @@ import sql, { raw, type Sql } from 'sql-template-tag';
 import { Type } from 'typebox';
 import { nullable, strict } from '../../contract/schemas.ts';
 import type { AccountId } from '../../kernel/ids.ts';
-import { DESTINATION_TYPES } from '../../kernel/payments.ts';
+import { DESTINATION_TYPES } from '../../terms/payments.ts';
 
 /*
  * SQL for other resources to read where an affiliate is paid. Without a destination record, the affiliate's own fields

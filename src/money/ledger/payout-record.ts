@@ -2,7 +2,7 @@ import sql, { raw, type Sql } from 'sql-template-tag';
 import { type Static, Type } from 'typebox';
 import { columnsOf } from '../../contract/records.ts';
 import { amount, currencyCode, metadata, nullable, strict, timestamp } from '../../contract/schemas.ts';
-import { PAYOUT_METHODS } from '../../kernel/payments.ts';
+import { PAYOUT_METHODS } from '../../terms/payments.ts';
 import { approval, approvalColumn } from './approval.ts';
 import {
   destinationOfLine,

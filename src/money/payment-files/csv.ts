@@ -1,5 +1,5 @@
 import type { Readable } from 'node:stream';
-import { PROVIDER_FILES, type ProviderFormat } from '../../kernel/payments.ts';
+import { PROVIDER_FILES, type ProviderFormat } from '../../terms/payments.ts';
 import { type Column, csvOut, selectList } from '../files/csv-export.ts';
 import type { Making, PaymentFormat } from './format.ts';
 import { rowsInFile } from './rows.ts';

@@ -1,9 +1,9 @@
 import type { Readable } from 'node:stream';
 import type { Snapshot } from '../../db/database.ts';
 import type { AccountId, PayoutId } from '../../kernel/ids.ts';
-import type { Choice, DestinationType } from '../../kernel/payments.ts';
 import type { Vault } from '../../kernel/vault.ts';
 import type { Payer } from '../../people/accounts/record.ts';
+import type { Choice, DestinationType } from '../../terms/payments.ts';
 import { paidThrough } from '../ledger/destinations.ts';
 import type { FileHead } from '../payouts/csv.ts';
 import type { Choices } from './choices.ts';

@@ -1,5 +1,5 @@
-import { BANK_FILES } from '../../kernel/payments.ts';
-import { firstBankingDay, whyNoBankingDay } from '../../kernel/us-banking-days.ts';
+import { BANK_FILES } from '../../terms/payments.ts';
+import { firstBankingDay, whyNoBankingDay } from '../../terms/us-banking-days.ts';
 import { BANK_CONTENT, bankFile } from './bank-rows.ts';
 import { bankAccountMissing, NOT_NOW, type PaymentFormat } from './format.ts';
 import { nachaFile } from './nacha-file.ts';

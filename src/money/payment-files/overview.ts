@@ -5,7 +5,7 @@ import { currencyCode, nullable, strict, timestamp } from '../../contract/schema
 import type { Reader } from '../../db/database.ts';
 import type { AccountId, FileSetId, PayoutId } from '../../kernel/ids.ts';
 import type { Json } from '../../kernel/json.ts';
-import { PAYMENT_FORMATS } from '../../kernel/payments.ts';
+import { PAYMENT_FORMATS } from '../../terms/payments.ts';
 import { actorName, actorRecord } from '../ledger/actors.ts';
 import { digestField, shownDigest } from '../ledger/file-digests.ts';
 import type { Of } from './file-sets.ts';

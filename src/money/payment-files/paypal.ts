@@ -1,4 +1,4 @@
-import { PROVIDER_FILES } from '../../kernel/payments.ts';
+import { PROVIDER_FILES } from '../../terms/payments.ts';
 import { providerFormat } from './csv.ts';
 import {
   among,

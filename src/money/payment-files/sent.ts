@@ -1,6 +1,6 @@
 import sql from 'sql-template-tag';
 import { oneRow, type Reader } from '../../db/database.ts';
-import { readPaymentFileId } from '../../kernel/payment-file-id.ts';
+import { readPaymentFileId } from '../../terms/payment-file-id.ts';
 import type { Of } from './file-sets.ts';
 
 /** The payments of a file as downloaded. */

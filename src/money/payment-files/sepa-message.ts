@@ -1,6 +1,6 @@
-import { bankText } from '../../kernel/bank-text.ts';
-import { paymentFileId } from '../../kernel/payment-file-id.ts';
 import type { Debtor } from '../../people/accounts/record.ts';
+import { bankText } from '../../terms/bank-text.ts';
+import { paymentFileId } from '../../terms/payment-file-id.ts';
 import type { FileHead } from '../payouts/csv.ts';
 import type { BankPayment, BankSums } from './bank-rows.ts';
 import type { MadeFile } from './format.ts';

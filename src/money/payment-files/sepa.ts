@@ -1,4 +1,4 @@
-import { BANK_FILES } from '../../kernel/payments.ts';
+import { BANK_FILES } from '../../terms/payments.ts';
 import { BANK_CONTENT, bankFile, bankSums } from './bank-rows.ts';
 import { bankAccountMissing, NOT_NOW, type PaymentFormat } from './format.ts';
 import { messageIdOf, sepaMessage } from './sepa-message.ts';

@@ -1,7 +1,7 @@
 import sql, { type Sql } from 'sql-template-tag';
 import { Type } from 'typebox';
 import { currencyCode, nullable, strict } from '../../contract/schemas.ts';
-import { PAYMENT_FORMATS } from '../../kernel/payments.ts';
+import { PAYMENT_FORMATS } from '../../terms/payments.ts';
 import { fullName } from '../ledger/payout-record.ts';
 
 /** An affiliate who is in several different downloaded files. */

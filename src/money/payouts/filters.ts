@@ -2,7 +2,6 @@ import sql, { join, raw, type Sql } from 'sql-template-tag';
 import { Type } from 'typebox';
 import { fail } from '../../kernel/errors.ts';
 import { MAX_JSON_INTEGER, normalizeCurrency } from '../../kernel/money.ts';
-import { DESTINATION_TYPES } from '../../kernel/payments.ts';
 import {
   type Bound,
   boundOf,
@@ -13,6 +12,7 @@ import {
   type Span,
 } from '../../kernel/time.ts';
 import { UTC } from '../../kernel/zones.ts';
+import { DESTINATION_TYPES } from '../../terms/payments.ts';
 import { paidThroughInForce } from '../ledger/destinations.ts';
 
 type Operator = 'eq' | 'ne' | 'in' | 'nin' | 'gt' | 'gte' | 'lt' | 'lte';

@@ -1,8 +1,8 @@
 import { type Static, Type } from 'typebox';
 import { columnsOf } from '../../contract/records.ts';
 import { amount, currencyCode, nullable, strict } from '../../contract/schemas.ts';
-import { DESTINATION_TYPES } from '../../kernel/payments.ts';
-import { TAX_FORMS, TAX_ID_TYPES } from '../../kernel/taxes.ts';
+import { DESTINATION_TYPES } from '../../terms/payments.ts';
+import { TAX_FORMS, TAX_ID_TYPES } from '../../terms/taxes.ts';
 import { LEGAL_TYPES } from '../affiliates/fields.ts';
 
 /** Where an affiliate pays taxes, if known. */

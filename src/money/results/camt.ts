@@ -1,4 +1,4 @@
-import { readPaymentFileId } from '../../kernel/payment-file-id.ts';
+import { readPaymentFileId } from '../../terms/payment-file-id.ts';
 import { readXmlAmount } from './amounts.ts';
 import {
   Answers,

@@ -1,6 +1,6 @@
 import { fail, nameSome } from '../../kernel/errors.ts';
 import { fromJson, type Json, toJson } from '../../kernel/json.ts';
-import { readPaymentFileId } from '../../kernel/payment-file-id.ts';
+import { readPaymentFileId } from '../../terms/payment-file-id.ts';
 import { bytesOf, type SharedFile } from '../../threads/file-pieces.ts';
 import type { WorkOf } from '../../threads/task.ts';
 import { possibleIds, readSent, type SentFiles } from '../payment-files/sent.ts';

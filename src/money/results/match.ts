@@ -1,4 +1,4 @@
-import { paymentReference } from '../../kernel/payment-reference.ts';
+import { paymentReference } from '../../terms/payment-reference.ts';
 import type { SentFiles, SentPayments } from '../payment-files/sent.ts';
 import { minorOf } from './amounts.ts';
 import type { Answer, Doubt, FileAnswer, ReadResult, Reference } from './answers.ts';

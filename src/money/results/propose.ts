@@ -1,4 +1,4 @@
-import { paymentReference } from '../../kernel/payment-reference.ts';
+import { paymentReference } from '../../terms/payment-reference.ts';
 import type { SentFiles } from '../payment-files/sent.ts';
 import type { ReadResult } from './answers.ts';
 import { judge, sourceOf } from './judge.ts';

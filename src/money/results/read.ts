@@ -1,6 +1,6 @@
 import { encodingOfStart, utf8Check } from '../../kernel/csv-bytes.ts';
 import { CsvError } from '../../kernel/csv-refusal.ts';
-import { formatOfPaymentFile } from '../../kernel/payments.ts';
+import { formatOfPaymentFile } from '../../terms/payments.ts';
 import { Answers, type ReadResult, ResultFileError, type ResultKind } from './answers.ts';
 import { readCamt } from './camt.ts';
 import { isOwnList, isSurelyOwnList, ownListReader } from './own-list.ts';

@@ -1,8 +1,8 @@
 import { checkedAddress, checkedCountry } from '../../contract/addresses.ts';
 import { fail } from '../../kernel/errors.ts';
 import { nameFrom } from '../../kernel/names.ts';
-import { readTaxId } from '../../kernel/tax-ids.ts';
 import { parseDay } from '../../kernel/time.ts';
+import { readTaxId } from '../../terms/tax-ids.ts';
 import type { NewTaxProfile, TaxProfile } from './record.ts';
 
 /** A profile that keeps every rule, before its tax id is sealed. */

@@ -1,8 +1,8 @@
 import { checkedCountry } from '../../contract/addresses.ts';
 import type { TaxProfileId } from '../../kernel/ids.ts';
 import { nameFrom } from '../../kernel/names.ts';
-import { readTaxId } from '../../kernel/tax-ids.ts';
-import { TAX_FORMS, TAX_ID_TYPES, type TaxIdType } from '../../kernel/taxes.ts';
+import { readTaxId } from '../../terms/tax-ids.ts';
+import { TAX_FORMS, TAX_ID_TYPES, type TaxIdType } from '../../terms/taxes.ts';
 import { LEGAL_TYPES } from '../affiliates/fields.ts';
 import type { PartReader } from '../affiliates/import-part.ts';
 import { CellError, type Cells, cell, readEach } from '../files/csv-import.ts';

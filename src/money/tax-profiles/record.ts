@@ -2,7 +2,7 @@ import { type Static, Type } from 'typebox';
 import { address, addressInput, country, countryInput } from '../../contract/addresses.ts';
 import { columnsOf } from '../../contract/records.ts';
 import { nullable, strict, text, timestamp } from '../../contract/schemas.ts';
-import { TAX_FORMS, TAX_ID_TYPES } from '../../kernel/taxes.ts';
+import { TAX_FORMS, TAX_ID_TYPES } from '../../terms/taxes.ts';
 import { LEGAL_TYPES } from '../affiliates/fields.ts';
 
 const day = (description: string) => Type.String({ description, examples: ['2026-01-15'] });

@@ -1,6 +1,6 @@
 import type { AccountId, TaxProfileId } from '../../kernel/ids.ts';
-import { endingOf } from '../../kernel/tax-ids.ts';
 import type { AccountVault, SealedIn } from '../../kernel/vault.ts';
+import { endingOf } from '../../terms/tax-ids.ts';
 import { markedText, sealedNumbers } from '../ledger/sealed-numbers.ts';
 
 /** Where the tax id of a profile is sealed. */

@@ -1,6 +1,6 @@
-import { type Checked, readBic, readIban } from '../../kernel/bank-accounts.ts';
-import { bankText, whyNoBankName } from '../../kernel/bank-text.ts';
 import { fail } from '../../kernel/errors.ts';
+import { type Checked, readBic, readIban } from '../../terms/bank-accounts.ts';
+import { bankText, whyNoBankName } from '../../terms/bank-text.ts';
 import type { Debtor, DebtorInput } from './record.ts';
 
 /** Payments in a SEPA file, unless the account says another number. */

@@ -3,7 +3,7 @@ import { checkedCountry } from '../../contract/addresses.ts';
 import { nullable, strict, text } from '../../contract/schemas.ts';
 import { fail } from '../../kernel/errors.ts';
 import { nameFrom } from '../../kernel/names.ts';
-import { TAX_CATEGORIES } from '../../kernel/taxes.ts';
+import { TAX_CATEGORIES } from '../../terms/taxes.ts';
 
 const LEGAL_TYPES = ['person', 'business'] as const;
 const country = { description: 'ISO 3166-1 alpha-2; null = any', examples: ['DE'] };

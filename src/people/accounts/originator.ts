@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox';
 import { nullable, strict } from '../../contract/schemas.ts';
-import { type Checked, readRoutingNumber } from '../../kernel/bank-accounts.ts';
 import { fail } from '../../kernel/errors.ts';
+import { type Checked, readRoutingNumber } from '../../terms/bank-accounts.ts';
 
 /** Payments in a NACHA file, unless the account says another number. */
 const ROWS_PER_FILE = 10_000;

@@ -1,7 +1,7 @@
 import { checkedAddress, checkedCountry } from '../../contract/addresses.ts';
 import { fail } from '../../kernel/errors.ts';
 import { nameFrom } from '../../kernel/names.ts';
-import { readTaxId } from '../../kernel/tax-ids.ts';
+import { readTaxId } from '../../terms/tax-ids.ts';
 import type { AccountTaxProfile, AccountTaxProfileInput } from './record.ts';
 
 /** The merchant's tax profile as it is stored. Throws `invalid_body`. */

@@ -1,6 +1,6 @@
 import sql from 'sql-template-tag';
 import { rows, type Tx } from '../../db/database.ts';
-import { ERASED_NAME, type Patterns, withoutAddress } from '../../db/person.ts';
+import { ERASED_NAME, type Patterns, withoutAddress } from '../../erasure/person.ts';
 import type { AccountId } from '../../kernel/ids.ts';
 
 /**

@@ -1,10 +1,10 @@
 import sql from 'sql-template-tag';
 import { visitedEndpoints } from '../../db/at-work.ts';
-import { backupState } from '../../db/backups.ts';
 import { DONE, FAILING } from '../../db/chores.ts';
 import { oneRow, type Tx } from '../../db/database.ts';
 import { horizonFigures } from '../../db/horizon.ts';
 import { weeksAhead } from '../../db/partitions.ts';
+import { backupState } from './backups.ts';
 
 /** What is counted for metrics, of all accounts. */
 export interface Figures {

@@ -2,9 +2,9 @@ import sql from 'sql-template-tag';
 import { type Static, Type } from 'typebox';
 import { columnsOf } from '../../contract/records.ts';
 import { nullable, strict, timestamp } from '../../contract/schemas.ts';
-import { backupState } from '../../db/backups.ts';
 import { DONE, FAILING } from '../../db/chores.ts';
 import { alertState } from '../../notices/state.ts';
+import { backupState } from './backups.ts';
 
 const bytes = Type.Integer({ minimum: 0 });
 const count = Type.Integer({ minimum: 0 });

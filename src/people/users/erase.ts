@@ -1,6 +1,6 @@
 import sql from 'sql-template-tag';
 import { maybeRow, rows, type Tx } from '../../db/database.ts';
-import { ERASED_NAME } from '../../db/person.ts';
+import { ERASED_NAME } from '../../erasure/person.ts';
 import { type AccountId, idOf, type UserId } from '../../kernel/ids.ts';
 import type { Json } from '../../kernel/json.ts';
 import { forgetErrors } from '../../notices/notices.ts';

@@ -1,6 +1,6 @@
 import sql from 'sql-template-tag';
 import { maybeRow, rows, type Tx } from '../../db/database.ts';
-import { type Patterns, tellsOf, withoutAddress, withoutPerson } from '../../db/person.ts';
+import { type Patterns, tellsOf, withoutAddress, withoutPerson } from '../../erasure/person.ts';
 import type { AccountId } from '../../kernel/ids.ts';
 
 const AT_ONCE = 1000;

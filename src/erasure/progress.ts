@@ -1,6 +1,6 @@
 import sql from 'sql-template-tag';
+import { maybeRow, rows, type Tx } from '../db/database.ts';
 import type { AccountId } from '../kernel/ids.ts';
-import { maybeRow, rows, type Tx } from './database.ts';
 
 /** An erasure that is not completed: what the person was called, and how far it is. */
 export interface OpenErasure {

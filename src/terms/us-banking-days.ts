@@ -1,4 +1,4 @@
-import { dayOf } from './zones.ts';
+import { dayOf } from '../kernel/zones.ts';
 
 const DAY_MS = 86_400_000;
 

@@ -1,7 +1,6 @@
 import sql, { type Sql } from 'sql-template-tag';
-import { type Database, oneRow, type Reader, rows, type Tx } from './database.ts';
-import { LOCKS, shareLock, tryLock } from './locks.ts';
-import { writeSetting } from './settings.ts';
+import { oneRow, type Reader, type Tx } from '../../db/database.ts';
+import { writeSetting } from '../../db/settings.ts';
 
 /** The settings that hold what came of backups, as JSON: every process sees them. */
 const LAST_BACKUP = 'last_backup';
@@ -48,43 +47,12 @@ export const backupState: Sql = sql`(select json_build_object('last', made, 'fai
          as failed) missed)`;
 
 export async function readBackups(db: Reader): Promise<BackupState> {
-  const { told } = await oneRow<{ told: string }>(
+  const { state } = await oneRow<{ state: string }>(
     db,
     sql`select json_build_object('last', state -> 'last', 'failure', state -> 'failure',
           'age_s', extract(epoch from now() - (state -> 'last' ->> 'made_at')::timestamptz)::int8,
-          'failure_age_s', extract(epoch from now() - (state -> 'failure' ->> 'failed_at')::timestamptz)::int8)::text as told
+          'failure_age_s', extract(epoch from now() - (state -> 'failure' ->> 'failed_at')::timestamptz)::int8)::text as state
         from (select ${backupState} as state) noted`,
   );
-  return JSON.parse(told) as BackupState;
+  return JSON.parse(state) as BackupState;
 }
-
-/** Runs `work` while no migration changes the tables. A snapshot that it takes is of after the last one. */
-export function betweenMigrations<Result>(db: Database, work: () => Promise<Result>): Promise<Result> {
-  return db.transaction(
-    async (tx) => {
-      await stayOpen(tx);
-      await shareLock(tx, LOCKS.tables);
-      return work();
-    },
-    { takesLong: true },
-  );
-}
-
-/**
- * Runs `work` unless another process is at the chore of that name; null = one is. Not on the connections for writing:
- * there may be only one, and `work` takes it.
- */
-export function aloneAt<Result>(
-  db: Database,
-  chore: string,
-  work: () => Promise<Result>,
-): Promise<Result | null> {
-  return db.engine(async (tx) => {
-    await stayOpen(tx);
-    return (await tryLock(tx, LOCKS.chore(chore))) ? work() : null;
-  });
-}
-
-/** The transaction only holds a lock, for as long as something takes. */
-const stayOpen = (tx: Tx) =>
-  rows(tx, sql`select set_config('idle_in_transaction_session_timeout', '0', true)`);
