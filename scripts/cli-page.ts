@@ -11,17 +11,17 @@ that pay them, watch webhooks. \`payhook help\` lists the commands, \`payhook pa
 this page describes all of them. In a folder where Payhook was built, run it as \`npx payhook\`.
 
 ## What commands work on
-- **The data on this machine**, whether or not a server is running on it. Commands use the settings of
-  [configuration.md](configuration.md): \`DATABASE_URL\`, or else the embedded PostgreSQL of a data folder. The data folder is that
-  of \`--data-dir\` or \`DATA_DIR\`; without them that of the server started from this folder or one above it, which the command
-  says; and otherwise \`./data\`. Commands act as the operator and need no key. \`--env-file\` reads settings from a file. Only
-  \`serve\`, \`init\`, \`restore\` and \`demo\` create data where there is none.
-- **A server elsewhere**, when \`PAYHOOK_URL\` and \`PAYHOOK_API_KEY\` are set. The key decides the account. Commands that need the
+- **The data on this machine**, whether or not a server is running. Commands use the settings of
+  [configuration.md](configuration.md): \`DATABASE_URL\`, or else the embedded PostgreSQL of a data folder. The data folder is
+  \`--data-dir\` or \`DATA_DIR\`; without them, the folder of the server started from this folder or one above it, which the command
+  prints; otherwise \`./data\`. Commands act as the operator and need no key. \`--env-file\` reads settings from a file. Only
+  \`serve\`, \`init\`, \`restore\` and \`demo\` create missing data.
+- **A server elsewhere**, if \`PAYHOOK_URL\` and \`PAYHOOK_API_KEY\` are set. The key determines the account. Commands that need the
   database itself (\`migrate\`, \`backup\`, \`restore\`, \`accounts\`, \`users setup-link\`, \`demo\`) are refused; \`serve\`, \`worker\` and \`doctor\` always
   work on this machine.
 
-If there are several accounts, \`--account\` chooses one by id or name; without it \`PAYHOOK_ACCOUNT\` does, and then
-\`payhook accounts use\`. Adding a second account changes nothing for commands that name none: they keep working on the first.
+If there are several accounts, \`--account\` chooses one by id or name; without it, \`PAYHOOK_ACCOUNT\`, and then
+\`payhook accounts use\`. After you add a second account, commands that name none keep working on the first.
 
 \`\`\`sh
 export PAYHOOK_URL=https://pay.example.com PAYHOOK_API_KEY=ph_…
@@ -29,35 +29,34 @@ payhook payouts show current
 \`\`\`
 
 ## Conventions
-Results go to standard output, everything else to standard error. Times are in UTC, \`2026-09-15 08:30\`. Amounts are decimal, with
-their currency. A command asks before it does something that cannot be undone; \`-y\` answers yes, and is required when there is no
-terminal. Colours, progress and questions appear on terminals only. An option that would have no effect is refused, and so is an
-option given twice.
+Results go to standard output, everything else to standard error. Times are in UTC, \`2026-09-15 08:30\`. Amounts are decimals with
+their currency. A command asks before an action that cannot be undone; \`-y\` answers yes, and is required without a terminal. Colours,
+progress and questions appear only on terminals. An option without effect is refused, and so is an option given twice.
 
 | exit code | |
 | --- | --- |
 | 0 | done |
-| 1 | refused or failed: the message says why, and usually what to do. Nothing was changed, unless the message says so |
-| 2 | wrong usage or settings: nothing was tried |
+| 1 | refused or failed: the message gives the reason, and usually a remedy. Nothing was changed, unless the message says so |
+| 2 | wrong usage or settings: nothing was attempted |
 
 ## \`--json\`
-With \`--json\`, standard output is one JSON document. \`events tail\` and \`listen\`, which keep running, print one per line. An error
-is a JSON document on standard error, with the code and the reason of [errors.md](errors.md):
+With \`--json\`, standard output is one JSON document. \`events tail\` and \`listen\` keep running and print one per line. An error is a
+JSON document on standard error, with the code and the reason of [errors.md](errors.md):
 
 \`\`\`json
 {"error": {"code": "not_found", "message": "there is no unpaid payout at the moment", "reason": "no_current_payout"}}
 \`\`\`
 
-What each command prints is listed below it, and is stable. A record is that of the API, as [openapi.json](openapi.json)
-describes it, and a page is \`{"data": […], "pagination": {…}}\`. Amounts are in minor units (\`3190\` is 31.90 USD). Fields may be
-added; none is renamed, removed or given another meaning before the next major version. Text for people may change at any time.
+The output of each command is listed below it, and is stable. Records are those of the API in [openapi.json](openapi.json). A page is
+\`{"data": […], "pagination": {…}}\`. Amounts are in minor units (\`3190\` is 31.90 USD). Fields may be added; none is renamed, removed or
+changed in meaning before the next major version. Text for people may change at any time.
 
 ## Environment
 | variable | |
 | --- | --- |
 | \`PAYHOOK_ACCOUNT\` | the account of commands on this machine, by id or name |
 | \`PAYHOOK_URL\`, \`PAYHOOK_API_KEY\` | the server to talk to, and the key of an account |
-| \`DATA_DIR\`, \`DATABASE_URL\`, … | where the data on this machine are: [configuration.md](configuration.md), \`payhook config\` |
+| \`DATA_DIR\`, \`DATABASE_URL\`, … | the location of the data on this machine: [configuration.md](configuration.md), \`payhook config\` |
 | \`NO_COLOR\`, \`FORCE_COLOR\` | turn colours off, or on where no terminal is detected |
 
 ## Completion
@@ -109,7 +108,7 @@ export async function cliPage(): Promise<string> {
   const sections = groups.flatMap(({ all }) => all.map(sectionOf));
   return `${HEAD}
 ## All commands
-\`--account <account>\` and \`--help\` are options of each, but where it says otherwise.
+Every command has the options \`--account <account>\` and \`--help\`, unless stated otherwise.
 
 | command | |
 | --- | --- |
@@ -124,7 +123,7 @@ function leavesOf(command: Command): Command[] {
 }
 
 function nothingRuns(): never {
-  throw new Error('a page is no run of a command');
+  throw new Error('generating the page must not run a command');
 }
 
 /** `payhook payouts export`. */
@@ -171,15 +170,15 @@ function aboutArgument({ description, argChoices }: Argument): string {
 }
 
 function aboutOption({ description, argChoices, mandatory, defaultValue }: Option): string {
-  const usual = defaultValue === undefined || mandatory ? '' : `; \`${defaultValue}\` without it`;
-  return inTable(description) + choicesOf(argChoices) + usual + (mandatory ? '; needed' : '');
+  const usual = defaultValue === undefined || mandatory ? '' : `; default \`${defaultValue}\``;
+  return inTable(description) + choicesOf(argChoices) + usual + (mandatory ? '; required' : '');
 }
 
 function choicesOf(choices: readonly string[] | undefined): string {
   return choices === undefined ? '' : `: ${choices.map((choice) => `\`${choice}\``).join(', ')}`;
 }
 
-/** What a command adds to its help: paragraphs, and lines to type. */
+/** The text that a command adds to its help: paragraphs and examples. */
 function addedHelp(command: Command): { prose: string; examples: string } {
   let printed = '';
   command.configureOutput({

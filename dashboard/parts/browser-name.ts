@@ -1,4 +1,4 @@
-// The first match counts, because browsers also name the ones they descend from.
+// The first match counts, because browsers also name the browsers they descend from.
 const BROWSERS: readonly (readonly [RegExp, string])[] = [
   [/\bEdgA?\//, 'Edge'],
   [/\bOPR\//, 'Opera'],
@@ -18,7 +18,7 @@ const SYSTEMS: readonly (readonly [RegExp, string])[] = [
   [/\bLinux\b/, 'Linux'],
 ];
 
-/** What a browser is called among people, from its User-Agent header: `Firefox on Windows`. */
+/** The common name of a browser, from its User-Agent header: `Firefox on Windows`. */
 export function browserName(userAgent: string | null): string {
   const find = (names: typeof BROWSERS) => names.find(([pattern]) => pattern.test(userAgent ?? ''))?.[1];
   const browser = find(BROWSERS) ?? 'Unknown browser';

@@ -3,35 +3,35 @@ import type { Cli } from './command/cli.ts';
 import { type PlaceOption, takesNo } from './command/option-rules.ts';
 import type { Exit } from './system/serve.ts';
 
-/** Commands that go together below one name: `payhook payouts list|show|…`. */
+/** Commands below one name: `payhook payouts list|show|…`. */
 interface Group {
   readonly name: string;
   readonly about: string;
   readonly takesNo?: readonly PlaceOption[];
-  /** Reads the file that adds them to the command of the group. */
+  /** Loads the file that adds them to the command of the group. */
   readonly load: () => Promise<(group: Command, cli: Cli) => void>;
 }
 
-/** A file of commands that stand alone. It is light: the help of the program reads it. */
+/** A file of commands without a group. Keep it light: the help of the program loads it. */
 interface Alone {
   readonly load: () => Promise<(program: Command, cli: Cli, exit: Exit) => void>;
 }
 
 /**
- * All commands in the order of the help. A command is described in its own file only; what it needs is loaded when
- * it runs.
+ * All commands in the order of the help. Only a command's own file describes it. Its dependencies are loaded when it
+ * runs.
  */
 const COMMANDS: readonly (Group | Alone)[] = [
   { load: async () => (await import('./system/commands.ts')).addSystem },
   {
     name: 'secret-key',
-    about: 'change the key that encrypts secrets, or give up a lost one',
+    about: 'change the key that encrypts secrets, or abandon a lost one',
     takesNo: ['--account'],
     load: async () => (await import('./system/secret-key.ts')).addSecretKey,
   },
   {
     name: 'service',
-    about: 'make this program a service of the machine',
+    about: 'install this program as a systemd service',
     takesNo: ['--account', '--data-dir', '--env-file'],
     load: async () => (await import('./system/service.ts')).addService,
   },
@@ -53,7 +53,7 @@ const COMMANDS: readonly (Group | Alone)[] = [
   },
   {
     name: 'sessions',
-    about: 'who is signed in, in browsers',
+    about: 'browsers that are signed in',
     load: async () => (await import('./people/sessions.ts')).addSessions,
   },
   {
@@ -63,17 +63,17 @@ const COMMANDS: readonly (Group | Alone)[] = [
   },
   {
     name: 'oauth-grants',
-    about: 'what this account has granted to applications of any account',
+    about: 'access that this account has granted to applications',
     load: async () => (await import('./people/oauth-grants.ts')).addOAuthGrants,
   },
   {
     name: 'alerts',
-    about: 'what people are told by e-mail, and channels by webhook or in Slack',
+    about: 'alerts by e-mail, webhook and Slack',
     load: async () => (await import('./people/alerts.ts')).addAlerts,
   },
   {
     name: 'audit-log',
-    about: 'what was done, and by whom',
+    about: 'every change, and who made it',
     load: async () => (await import('./people/audit-log.ts')).addAuditLog,
   },
   {
@@ -83,22 +83,22 @@ const COMMANDS: readonly (Group | Alone)[] = [
   },
   {
     name: 'affiliates',
-    about: 'affiliates: who is paid',
+    about: 'affiliates, whom you pay',
     load: async () => (await import('./affiliates/commands.ts')).addAffiliates,
   },
   {
     name: 'programs',
-    about: 'programs: holds of their own',
+    about: 'programs, which can have their own hold',
     load: async () => (await import('./programs/commands.ts')).addPrograms,
   },
   {
     name: 'commissions',
-    about: 'commissions: what is owed',
+    about: 'commissions, which are owed to affiliates',
     load: async () => (await import('./commissions/commands.ts')).addCommissions,
   },
   {
     name: 'imports',
-    about: 'imports: files that came in, and taking one back',
+    about: 'imported files, and undoing an import',
     load: async () => (await import('./imports/commands.ts')).addImports,
   },
   {
@@ -108,12 +108,12 @@ const COMMANDS: readonly (Group | Alone)[] = [
   },
   {
     name: 'payouts',
-    about: 'payouts: who gets how much',
+    about: 'payouts, and the files that pay them',
     load: async () => (await import('./payouts/commands.ts')).addPayouts,
   },
   {
     name: 'invoices',
-    about: 'invoices in the name of affiliates, and credit notes',
+    about: 'self-billed invoices and credit notes',
     load: async () => (await import('./invoices/commands.ts')).addInvoices,
   },
   {
@@ -123,22 +123,22 @@ const COMMANDS: readonly (Group | Alone)[] = [
   },
   {
     name: 'reports',
-    about: 'reports, for the books',
+    about: 'reports for accounting and taxes',
     load: async () => (await import('./reports/commands.ts')).addReports,
   },
   {
     name: 'analytics',
-    about: 'sums over time: what was earned and paid, how deliveries went',
+    about: 'commissions and deliveries over time',
     load: async () => (await import('./analytics/commands.ts')).addAnalytics,
   },
   {
     name: 'events',
-    about: 'events: publish your own, see what became of all, watch them being delivered',
+    about: 'events: publish your own, list them, follow their delivery',
     load: async () => (await import('./webhooks/events.ts')).addEvents,
   },
   {
     name: 'webhooks',
-    about: 'webhook endpoints: where events go, what arrived, and sending events again',
+    about: 'webhook endpoints, the delivery log, and retries',
     load: async () => (await import('./webhooks/commands.ts')).addWebhooks,
   },
   { load: async () => (await import('./webhooks/listen.ts')).addListen },
@@ -146,14 +146,14 @@ const COMMANDS: readonly (Group | Alone)[] = [
   { load: async () => (await import('./completion/command.ts')).addCompletion },
 ];
 
-/** Whether a command line, without its options, needs a group's file. No command but `completion` needs all. */
+/** Whether a command line, without its options, needs a group's file. Only `completion` needs all. */
 function needsOf(words: readonly string[] | undefined): (group: string) => boolean {
   const [first, second] = words ?? ['completion'];
   if (first === 'completion') return () => true;
   return (name) => name === (first === 'help' ? second : first);
 }
 
-/** Adds the commands to a program: those that `words` need, and the names of the other groups. */
+/** Adds to a program the commands that `words` need, and the names of the other groups. */
 export async function addCommands(
   program: Command,
   { cli, exit, words }: { cli: Cli; exit: Exit; words: readonly string[] | undefined },

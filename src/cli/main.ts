@@ -2,8 +2,8 @@
 import { reportOf, textOf } from './command/errors.ts';
 import { cleanUp } from './terminal/interrupt.ts';
 
-// Newer Nodes have one. Where it is missing, pg makes a Response to learn where it runs, and Node loads its fetch for that: 30 ms
-// of a start, and 12 MB.
+// Newer versions of Node have `navigator`. Without it, pg creates a Response to detect its runtime, for which Node loads fetch: 30 ms
+// of the start, and 12 MB.
 if (!('navigator' in globalThis)) {
   Object.assign(globalThis, { navigator: { userAgent: `Node.js/${process.versions.node.split('.')[0]}` } });
 }
@@ -44,16 +44,16 @@ async function runCommand(): Promise<number> {
       },
       args,
     });
-    // these have their own way to stop
+    // these handle signals themselves
     const stopsItself = new Set(['serve', 'worker', 'listen', 'tail', 'status', 'demo']);
     program.hook('preAction', (_, command) => void (stopsItself.has(command.name()) || exitOnSignals()));
     await program.parseAsync(args, { from: 'user' });
     return exitCode;
   } catch (error) {
-    const { code = '', exitCode: asked = 1 } = error as { code?: string; exitCode?: number };
+    const { code = '', exitCode: helpCode = 1 } = error as { code?: string; exitCode?: number };
     // Help or the version was requested, or help was shown because a command is missing.
     if (code.startsWith('commander.help') || code === 'commander.version') {
-      return asked === 0 ? 0 : 2;
+      return helpCode === 0 ? 0 : 2;
     }
     throw error;
   }
@@ -66,7 +66,7 @@ async function run(): Promise<number> {
   return serveForever(exit);
 }
 
-// A reader that has seen enough (`| head`) is not an error.
+// A closed pipe (`| head`) is not an error.
 process.stdout.on('error', (error: NodeJS.ErrnoException) =>
   exit(error.code === 'EPIPE' ? 1 : report(error)),
 );

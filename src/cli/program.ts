@@ -8,9 +8,9 @@ import type { Exit } from './system/serve.ts';
 import type { Terminal } from './terminal/terminal.ts';
 
 const HELP = `
-The commands work on the data of this machine, whether or not a server runs on it: in the folder that --data-dir or DATA_DIR
-names, else in that of the server that you started from here, else in ./data. Only serve, init and demo make one. With
-PAYHOOK_URL and PAYHOOK_API_KEY commands talk to that server instead.
+Commands work on the data of this machine, whether or not a server is running. The data folder is --data-dir or DATA_DIR, else the
+folder of the server that you started from here, else ./data. Only serve, init, restore and demo create it. With PAYHOOK_URL
+and PAYHOOK_API_KEY, commands talk to that server instead.
 
 Exit codes: 0 done, 1 refused or failed, 2 wrong usage or settings.
 
@@ -27,19 +27,18 @@ Examples:
   $ payhook webhooks list https://shop.example.com/payhook --status failed
 `;
 
-/** What a program is made of. */
+/** The parts of a program. */
 export interface ProgramOptions {
   readonly terminal: Terminal;
   readonly exit: Exit;
-  /** Told the exit code of the command that ran. */
+  /** Called with the exit code of the command that ran. */
   readonly finish: (code: number) => void;
-  /** The command line that will be parsed: only the commands it needs are loaded. Without it, all of them. */
+  /** The command line to parse. Only the commands it needs are loaded; without it, all of them. */
   readonly args?: readonly string[];
 }
 
 /**
- * The program with its commands. Throws as `parse` does for a command line that is wrong before its command, or
- * asks for the version.
+ * The program with its commands. Throws like `parse` for a mistake before the command, and for --version.
  */
 export async function buildProgram({ terminal, exit, finish, args }: ProgramOptions): Promise<Command> {
   const program = emptyProgram();
@@ -55,13 +54,15 @@ export async function buildProgram({ terminal, exit, finish, args }: ProgramOpti
   return program;
 }
 
-/** Adds the options to the settings. Throws ConfigError, and UsageError for a data folder that would not be read. */
+/** Adds the options to the settings. Throws ConfigError, and UsageError for a data folder that would have no effect. */
 async function readSettings(program: Command, command: Command): Promise<void> {
   const { addSettings, readRemote } = await import('../kernel/config.ts');
   addSettings(program.opts<{ dataDir?: string; envFile?: string }>());
-  // commands that take an account work on it wherever it is; the others are about this machine
+  // commands that take an account work on any server; the others always work on this machine
   if (!isGiven(command, '--data-dir') || !takes(command, '--account') || readRemote() === null) return;
-  throw new UsageError('--data-dir has no effect with PAYHOOK_URL: the data are those of that server');
+  throw new UsageError(
+    '--data-dir has no effect with PAYHOOK_URL: the command works on the data of that server',
+  );
 }
 
 /** The program without its commands. */
@@ -69,7 +70,7 @@ function emptyProgram(): Command {
   const program = new Command('payhook');
   return program
     .description(
-      'Self-hosted affiliate payouts and webhooks: who is paid how much, never twice; and every event delivered.',
+      'Self-hosted affiliate payouts and webhooks: nobody is paid twice, and every event is delivered.',
     )
     .version(programVersion(), '-V, --version', 'print the version')
     .option('--json', 'print JSON, one document or one per line; errors are JSON on standard error')
@@ -86,7 +87,7 @@ function emptyProgram(): Command {
     .addHelpText('after', HELP);
 }
 
-/** The options of the program that a command does not tell of itself: what --json prints is said there. */
+/** The options of the program that a command does not describe itself, as most do with --json. */
 function globalOptions(command: Command): Option[] {
   const own = new Set(command.options.map(({ long }) => long));
   const ofProgram = command.parent === null ? [] : rootOf(command).options;

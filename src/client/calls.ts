@@ -20,7 +20,7 @@ export interface KeyedOptions extends CallOptions {
 
 /** Options of calls that can be made conditional on a revision. */
 export interface ConditionalOptions extends CallOptions {
-  /** The `revision` you have seen: refused with `payout_changed` when it is no longer the current one. */
+  /** The `revision` you have seen. The call is refused with `payout_changed` if it is no longer current. */
   readonly ifMatch?: number | undefined;
 }
 
@@ -70,7 +70,7 @@ interface Description {
   readonly order?: string;
 }
 
-/** A call with its arguments sorted out. `json` is the text of the body. */
+/** A call with its arguments by role. `json` is the text of the body. */
 export interface Call {
   readonly path: readonly unknown[];
   readonly json?: string | undefined;
@@ -79,11 +79,11 @@ export interface Call {
   readonly options?: (KeyedOptions & ConditionalOptions) | undefined;
 }
 
-/** Makes the functions of operations, over a transport. */
+/** Creates the functions of operations over a transport. */
 export interface Calls {
   /** The function of an operation, with the arguments of its description. */
   method<Id extends OperationId>(id: Id): Method<Id>;
-  /** Sends an operation, for functions with arguments of their own. */
+  /** Sends an operation, for functions with their own arguments. */
   send<Id extends OperationId>(id: Id, call: Call): Promise<Operations[Id]['result']>;
 }
 
@@ -162,12 +162,12 @@ async function readJson({ body }: Answer): Promise<unknown> {
   try {
     return JSON.parse(json);
   } catch (error) {
-    throw new ConnectionError('the answer is no JSON: is the address right?', { cause: error });
+    throw new ConnectionError('the answer is not JSON: is the address right?', { cause: error });
   }
 }
 
 async function readNothing({ body }: Answer): Promise<undefined> {
   if ((await text(body)) === '') return;
   const cause = new SyntaxError('a body where none was expected');
-  throw new ConnectionError('the answer is not one of the API: is the address right?', { cause });
+  throw new ConnectionError('the answer is not from the API: is the address right?', { cause });
 }

@@ -22,7 +22,7 @@ export interface Client extends ReturnType<typeof resourcesOf> {
 /**
  * Opens a client for the server at a URL or a local unix socket. Nothing is sent before the first call; the caller
  * closes the client. Writes carry an Idempotency-Key, and requests are retried where that is safe (docs/client.md).
- * Throws TypeError when the URL is invalid.
+ * Throws TypeError if the URL is invalid.
  *
  * @example
  * const payhook = createClient({ url: 'https://payhook.example.com', apiKey });

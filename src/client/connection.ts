@@ -6,31 +6,31 @@ import { urlToHttpOptions } from 'node:url';
 /** The address of a server, or its unix socket on this machine. */
 export type Target = { readonly url: string } | { readonly socketPath: string };
 
-/** A request as it goes over the wire. */
+/** A request on the wire. */
 export interface WireRequest {
   readonly method: string;
   /** Path and query. */
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string | Readable | null;
-  /** How long nothing may move in either direction, in milliseconds. */
+  /** The longest time without data in either direction, in milliseconds. */
   readonly timeoutMs: number;
   readonly signal: AbortSignal | undefined;
 }
 
-/** The connections to one server, which are kept open between requests and do not keep the process alive. */
+/** The connections to one server. They stay open between requests, and do not keep the process alive. */
 export interface Connections {
   readonly base: URL;
-  /** Sends a request and returns the response, whose body must be read to the end. Throws the error of the connection. */
+  /** Sends a request and returns the response, whose body must be read to the end. Throws connection errors. */
   exchange(request: WireRequest): Promise<IncomingMessage>;
-  /** Closes them; exchanges in progress fail, and so do later ones. */
+  /** Closes them. Exchanges in progress and later ones fail. */
   close(): void;
   readonly isClosed: boolean;
 }
 
 const CONNECT_MS = 10_000;
 
-/** Prepares connections; the first exchange opens one. Throws TypeError when the URL is invalid. */
+/** Prepares connections; the first exchange opens one. Throws TypeError if the URL is invalid. */
 export function connectionsTo(target: Target): Connections {
   const base = new URL('url' in target ? target.url : 'http://localhost');
   const isTls = base.protocol === 'https:';
@@ -60,7 +60,7 @@ export function connectionsTo(target: Target): Connections {
   };
 }
 
-/** Gives up a connection that takes too long to be made. The error says, as the system's do, that nothing was sent. */
+/** Aborts a connection that takes too long to establish. Like a system error, its error shows that nothing was sent. */
 function limitConnecting(request: ClientRequest, connected: 'connect' | 'secureConnect'): void {
   request.once('socket', (socket) => {
     if (!socket.connecting) return;
@@ -80,20 +80,20 @@ function answerTo(
 ): Promise<IncomingMessage> {
   return new Promise((resolve, reject) => {
     let response: IncomingMessage | undefined;
-    // stays for the life of the request: an upload may fail after the server has answered
+    // stays for the whole request: an upload may fail after the server has answered
     request.on('error', reject);
     request.once('response', (answer) => {
       response = answer;
-      // the server need not read an upload that it refuses
+      // the server may refuse an upload without reading it
       answer.once('end', () => {
         if (!request.writableFinished) request.destroy();
       });
       resolve(answer);
     });
     request.on('timeout', () => {
-      // a reader that pauses is no silence of the server
+      // a paused reader does not mean that the server is silent
       if (response?.readableLength) return;
-      (response ?? request).destroy(new Error(`the server was silent for ${timeoutMs / 1000} seconds`));
+      (response ?? request).destroy(new Error(`the server sent nothing for ${timeoutMs / 1000} seconds`));
     });
     if (body === null || typeof body === 'string') request.end(body ?? undefined);
     else pipeline(body, request, (error) => error && reject(error));

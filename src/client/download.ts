@@ -6,7 +6,7 @@ import type { Answer } from './transport.ts';
 export interface Download {
   /** The file name from the server, without a folder. */
   readonly name: string | null;
-  /** The revision of the payout in the file, for `ifMatch`; null when it is not the file of one payout. */
+  /** The revision of the payout in the file, for `ifMatch`; null if the file is not of one payout. */
   readonly revision: number | null;
   /** The number of affiliates that a payment file leaves out; null for other files. */
   readonly skipped: number | null;
@@ -14,12 +14,12 @@ export interface Download {
   readonly aboveLimit: number | null;
   /** The file set (`pfs_…`) that a payment file belongs to; null for other files. */
   readonly fileSet: string | null;
-  /** The file set that was downloaded before that one was made; null = none. */
+  /** The previously downloaded file set that this one replaces; null = none. */
   readonly replacesFileSet: string | null;
-  /** The number of affiliates whom another payment file pays too that was downloaded and differs; null for other files. */
+  /** The number of affiliates who are also paid by another downloaded payment file that differs; null for other files. */
   readonly inOtherFiles: number | null;
   /**
-   * The content. The stream fails with ConnectionError when it is cut off; one that ends without an error is complete.
+   * The content. The stream fails with ConnectionError if it is cut off. If it ends without an error, it is complete.
    */
   readonly stream: Readable;
 }

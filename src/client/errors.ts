@@ -17,8 +17,8 @@ export class ApiError extends Error {
   /** One of the six codes of the API. */
   readonly code: ErrorCode;
   /**
-   * The Payhook-Reason header: a stable name of the precise cause (docs/errors.md). null when something between client
-   * and server has responded. A newer server may return reasons that are not in the type.
+   * The Payhook-Reason header: a stable name of the precise cause (docs/errors.md). null if something between client and
+   * server responded instead. A newer server may return reasons that are not in the type.
    */
   readonly reason: ReasonName | null;
   /** Identifies the request in the server's log. */
@@ -36,7 +36,7 @@ export class ApiError extends Error {
   }
 }
 
-/** What is known of a call without a complete response. */
+/** The details of a call without a complete response. */
 interface Lost {
   readonly cause?: unknown;
   readonly outcome?: ConnectionError['outcome'];
@@ -44,19 +44,19 @@ interface Lost {
 }
 
 /**
- * There was no complete response of the API: the server is unreachable, the connection was lost, something in between
- * responded in its place, or the server failed at a moment when the write may have been done.
+ * The API sent no complete response: the server is unreachable, the connection was lost, something in between responded in
+ * its place, or the server failed when the write may already have been done.
  */
 export class ConnectionError extends Error {
   override name = 'ConnectionError';
   /**
-   * `unknown`: a write may have been done: send it again with the same `idempotencyKey`, or read the record. `not_done`:
+   * `unknown`: the write may have been done. Send it again with the same `idempotencyKey`, or read the record. `not_done`:
    * nothing reached the server, or there was nothing to change.
    */
   readonly outcome: 'unknown' | 'not_done';
-  /** The key that the request was sent with; null when it had none. With it a repeated request is the same one. */
+  /** The idempotency key of the request; null if it had none. Repeating the request with it has no second effect. */
   readonly idempotencyKey: string | null;
-  /** The status and the request id of what did respond. */
+  /** The status of the incomplete or foreign response, and its request id. */
   readonly status: number | null;
   readonly requestId: string | null;
 
@@ -70,15 +70,15 @@ export class ConnectionError extends Error {
 }
 
 /**
- * Our own reasons that say nothing of the outcome: the server failed, or lost its database, perhaps while it committed.
+ * Reasons of Payhook that leave the outcome open: the server failed or lost its database, perhaps during the commit.
  */
 const UNSURE: ReadonlySet<string> = new Set(['internal_error', 'database_unavailable']);
-/** Responses that can come before the server looks for what was stored for an idempotency key. */
+/** Responses that the server can send before it looks up the stored response of an idempotency key. */
 const UNREAD: ReadonlySet<number> = new Set([401, 403, 429]);
 
 /**
- * What a call throws that failed for good: ApiError only where it is known that nothing was changed. `mayBeDone` says
- * that an attempt before may have been carried out.
+ * The error that a call throws after its last attempt: ApiError only if nothing was changed for certain. `mayBeDone`: an
+ * earlier attempt may have been carried out.
  */
 export function finalFailure(
   failure: ApiError | ConnectionError,

@@ -33,12 +33,12 @@ interface ListSource<Item> {
 
 const ITERATED_PER_PAGE = 100;
 
-/** A list over a function that loads its pages. Nothing is loaded before it is awaited or iterated. */
+/** A list over a function that loads pages. Nothing is loaded before the list is awaited or iterated. */
 export function listRequest<Item>(source: ListSource<Item>): ListRequest<Item> {
-  let asked: Promise<Page<Item>> | undefined;
+  let requested: Promise<Page<Item>> | undefined;
   const page = () => {
-    asked ??= source.load(source.query);
-    return asked;
+    requested ??= source.load(source.query);
+    return requested;
   };
   return {
     // biome-ignore lint/suspicious/noThenProperty: it is a promise whose request is sent when it is awaited

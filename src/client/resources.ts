@@ -1,7 +1,7 @@
 import type { CommissionInput, PublishEventBody } from './api.ts';
 import type { Calls, KeyedOptions, Method, OperationId } from './calls.ts';
 
-/** An event whose data is JSON text and sent as it is, so that numbers that JavaScript would round arrive unchanged. */
+/** An event whose data is JSON text that is sent unchanged, so that JavaScript does not round its numbers. */
 export interface EventText extends Omit<PublishEventBody, 'data'> {
   /** A JSON object. */
   readonly dataText: string;
@@ -9,7 +9,7 @@ export interface EventText extends Omit<PublishEventBody, 'data'> {
 
 /** Options of `commissions.createMany`. */
 export interface BatchOptions extends KeyedOptions {
-  /** Each commission by itself; by default all or none. */
+  /** Creates each commission on its own; by default all or none. */
   readonly partial?: boolean | undefined;
 }
 
@@ -26,7 +26,7 @@ export function resourcesOf({ method, send }: Calls) {
       endOtherSessions: method('endOtherSessions'),
     },
     actors: {
-      /** The names behind `created_by`, `paid_by` and the like. */
+      /** The names behind ids in `created_by`, `paid_by` and similar fields. */
       get: method('getActors'),
     },
     system: {
@@ -40,56 +40,55 @@ export function resourcesOf({ method, send }: Calls) {
       /** Changes settings: the hold, the minimums, the currency. */
       change: method('changeAccount'),
     },
-    /** Who gets how much, and who has been paid. */
+    /** Payouts: who gets how much, and who was paid. */
     payouts: {
       list: method('listPayouts'),
       /**
-       * Creates a payout of everything owed that matches. Refused with `current_payout_exists` while another is unpaid.
+       * Creates a payout of everything that is owed and matches. Refused with `current_payout_exists` while another is unpaid.
        */
       create: method('createPayout'),
       /** What `create` would create now, without creating it. */
       preview: method('previewPayout'),
-      /** Who `create` would pay, a page at a time: the first argument selects, the second is the page. */
+      /** Who `create` would pay, a page at a time. The first argument has the filters, the second the page. */
       previewAffiliates: method('previewPayoutAffiliates'),
-      /** Who `create` would leave out, and what would have to change for them. */
+      /** Who `create` would leave out, and what would have to change. */
       previewExcluded: method('previewPayoutExclusions'),
-      /** The unpaid payout; refused with `no_current_payout` when there is none. */
+      /** The unpaid payout; refused with `no_current_payout` if there is none. */
       current: method('getCurrentPayout'),
       /** A payout; the id may be `current`, here and in the calls below that read a payout. */
       get: method('getPayout'),
       /**
-       * Records who was paid, for good. Affiliates listed as not paid, or not listed, are owed again. Pass
-       * `require_all: true` and `{ ifMatch: payout.revision }` so that nobody is forgotten and nothing has changed
-       * since.
+       * Records who was paid, which is final. Affiliates listed as not paid, or not listed, are owed again. Pass
+       * `require_all: true` and `{ ifMatch: payout.revision }` to make sure that nobody is forgotten and nothing changed.
        */
       complete: method('completePayout'),
-      /** How the approval stands, and who may give one. */
+      /** The state of the approval, and who can approve. */
       approval: method('getPayoutApproval'),
-      /** For accounts that want a second person: with the session of one, and the revision they looked at. */
+      /** For accounts that require a second person: uses that person's session and the revision they reviewed. */
       approve: method('approvePayout'),
       reject: method('rejectPayout'),
       /** Deletes an unpaid payout; its commissions are owed again. */
       delete: method('deletePayout'),
-      /** The commissions as CSV: all of an unpaid payout, those that were paid of a paid one. */
+      /** The commissions as CSV: all of an unpaid payout, or the paid ones of a paid payout. */
       download: method('downloadPayout'),
       /** The lines: one per affiliate. */
       affiliates: method('listPayoutAffiliates'),
       commissions: method('listPayoutCommissions'),
       /** Who was left out, and why. */
       excluded: method('listPayoutExclusions'),
-      /** The payment files it needs, who is left out of each and why, and who downloaded them. */
+      /** The payment files of a payout, who each leaves out and why, and their downloads. */
       paymentFiles: method('getPaymentFiles'),
-      /** A payment file, for whoever makes the payments: `summary`, `paypal`, `wise`. */
+      /** A payment file: `summary`, `paypal`, `wise`, … */
       paymentFile: method('downloadPaymentFile'),
-      /** What a bank or provider answered, compared with the payout; nothing is changed. */
+      /** Compares a result file of a bank or provider with the payout; changes nothing. */
       takeResult: method('takePayoutResult'),
-      /** The files that were taken so. */
+      /** The result files read so far. */
       results: method('listPayoutResults'),
       /** Records a returned payment, in full or in part: the affiliate is owed it again. */
       returned: method('returnPayoutLine'),
       /** The returned payments of an affiliate. */
       returns: method('listPayoutReturns'),
-      /** Undoes a return that was recorded by mistake, as long as its money was not paid again. */
+      /** Undoes a return recorded by mistake, unless its money was paid again. */
       undoReturn: method('undoPayoutReturn'),
     },
     /** The people who are paid. */
@@ -104,18 +103,18 @@ export function resourcesOf({ method, send }: Calls) {
       /** An affiliate with its balance. */
       get: method('getAffiliate'),
       change: method('changeAffiliate'),
-      /** Erases the person behind an affiliate; amounts stay. It cannot be undone. */
+      /** Erases the person behind an affiliate; amounts stay. This cannot be undone. */
       erase: method('eraseAffiliate'),
       /** An affiliate with its balance, by your own id. */
       getByExternalId: method('getAffiliateByExternalId'),
       /** Creates the affiliate with this id of yours, or updates the given fields if it exists. */
       putByExternalId: method('putAffiliateByExternalId'),
-      /** Where an affiliate is paid; account numbers by their last four characters. */
+      /** The destinations of an affiliate, with the last four characters of account numbers. */
       destinations: method('getAffiliateDestinations'),
-      /** Sets where an affiliate is paid, in all currencies or one. */
+      /** Sets where an affiliate is paid, for all currencies or one. */
       putDestination: method('putAffiliateDestination'),
       removeDestination: method('removeAffiliateDestination'),
-      /** Who an affiliate is to a tax office; the tax id by its end. */
+      /** The tax profile of an affiliate, with the last characters of the tax id. */
       taxProfile: method('getAffiliateTaxProfile'),
       putTaxProfile: method('putAffiliateTaxProfile'),
       removeTaxProfile: method('removeAffiliateTaxProfile'),
@@ -135,7 +134,7 @@ export function resourcesOf({ method, send }: Calls) {
     analytics: {
       /** What was earned, refunded, paid, … by day, week or month in the account's time zone. */
       commissions: method('getCommissionAnalytics'),
-      /** How deliveries to webhook endpoints went, by minute, hour or day, and how long receivers took. */
+      /** The outcomes of webhook deliveries by minute, hour or day, and how long receivers took. */
       deliveries: method('getDeliveryAnalytics'),
     },
     /** Programs, with their own holds and minimums. */
@@ -150,7 +149,7 @@ export function resourcesOf({ method, send }: Calls) {
       list: method('listCommissions'),
       /** Creates a commission; repeated with the same `external_id`, it returns the stored one. */
       create: method('createCommission'),
-      /** Creates up to 1,000, all or none; with `partial` each by itself, with a result for each. */
+      /** Creates up to 1,000, all or none; with `partial`, each on its own, with a result for each. */
       createMany: operation(
         'createCommissionBatch',
         (commissions: readonly CommissionInput[], { partial, ...options }: BatchOptions = {}) =>
@@ -165,7 +164,7 @@ export function resourcesOf({ method, send }: Calls) {
       get: method('getCommission'),
       /** Refunds a commission; if it was paid, the next payout deducts the refund. */
       refund: method('refundCommission'),
-      /** Voids a commission that is not paid. */
+      /** Voids an unpaid commission. */
       void: method('voidCommission'),
       /** Holds a commission for review, until `unhold`. */
       hold: method('holdCommission'),
@@ -173,17 +172,17 @@ export function resourcesOf({ method, send }: Calls) {
     },
     /** Imports of files in any layout, and their results. */
     imports: {
-      /** How a file would be read, what must be answered, and what its import would do; changes nothing. */
+      /** How a file would be read, the open questions, and the result of importing it; changes nothing. */
       preview: method('previewImport'),
       /** Imports a file; guesses are used only with `accept_guesses`. */
       create: method('createImport'),
       /** The bad lines of a file as CSV, with their errors. */
       badLines: method('downloadBadLines'),
-      /** How far an import is whose request named the key. */
+      /** The progress of an import, by the key in its request. */
       progress: method('getImportProgress'),
       list: method('listImports'),
       get: method('getImport'),
-      /** Undoes a whole import, as long as nothing of it is in use. */
+      /** Undoes a whole import, unless its records are in use. */
       undo: method('undoImport'),
       /** Saved mappings. */
       mappings: method('listImportMappings'),
@@ -194,7 +193,7 @@ export function resourcesOf({ method, send }: Calls) {
       /** Refunds an order, a product in it, part of its one sale, or the given lines. */
       create: method('refundOrder'),
       get: method('getRefund'),
-      /** Reverses a refund made by mistake, as long as it has not reduced a paid payout. */
+      /** Reverses a mistaken refund, unless it has reduced a paid payout. */
       reverse: method('reverseRefund'),
     },
     reports: {
@@ -202,33 +201,33 @@ export function resourcesOf({ method, send }: Calls) {
       paid: method('downloadPaidReport'),
       /** The same rows as JSON, a page at a time. */
       paidRows: method('listPaidReport'),
-      /** The sums of a year for US tax forms, and what is missing. */
+      /** The sums of a year for US tax forms, and missing forms and tax ids. */
       usTax: method('getUsTaxReport'),
       /** Its affiliates, a page at a time. */
       usTaxRows: method('listUsTaxReport'),
-      /** What a filing service needs, as CSV with whole tax ids. */
+      /** A CSV file for a filing service, with full tax ids. */
       exportUsTax: method('exportUsTaxReport'),
-      /** What an affiliate was owed, earned and was paid in a period. */
+      /** What an affiliate was owed, earned and paid in a period. */
       statement: method('getAffiliateStatement'),
       /** The same with every entry, as CSV, PDF or a page to print. */
       statementFile: method('downloadAffiliateStatement'),
     },
-    /** Self-billing invoices in the name of affiliates, and credit notes. */
+    /** Self-billed invoices and credit notes. */
     invoices: {
-      /** Issues what is missing for the paid lines of a payout; asked again, nothing twice. */
+      /** Issues missing invoices for the paid lines of a payout; repeating it issues nothing twice. */
       issue: method('issueInvoices'),
       list: method('listInvoices'),
       get: method('getInvoice'),
-      /** PDF/A-3 with the XML in it (Factur-X), the XML alone, or a page to print. */
+      /** PDF/A-3 with embedded XML (Factur-X), the XML alone, or a page to print. */
       file: method('downloadInvoice'),
     },
     /** Where events are sent, and the log of deliveries. */
     webhookEndpoints: {
       list: method('listWebhookEndpoints'),
-      /** Creates an endpoint, which gets all events from now on. The response contains its secret. */
+      /** Creates an endpoint, which receives events from now on. The response contains its secret. */
       create: method('createWebhookEndpoint'),
       get: method('getWebhookEndpoint'),
-      /** Updates the given fields. An endpoint that is enabled again gets everything that was held for it. */
+      /** Updates the given fields. Enabling an endpoint sends everything that was held for it. */
       change: method('changeWebhookEndpoint'),
       delete: method('deleteWebhookEndpoint'),
       /** The secret that signs deliveries. */
@@ -250,15 +249,15 @@ export function resourcesOf({ method, send }: Calls) {
       recoveries: method('listRecoveriesOfWebhookEndpoint'),
       /** A recovery, its progress, and what it has queued. */
       recovery: method('getRecoveryOfWebhookEndpoint'),
-      /** Cancels a recovery; what it has already queued is sent. */
+      /** Cancels a recovery; events it already queued are still sent. */
       cancelRecovery: method('cancelRecoveryOfWebhookEndpoint'),
-      /** Makes a link that opens a portal for whoever receives at the endpoint; the response contains its address. */
+      /** Creates a link that opens a portal for the customer who receives at the endpoint. The response contains its URL. */
       createPortalLink: method('createPortalLink'),
     },
     portalLinks: {
-      /** The links of the last month, and what became of them. */
+      /** The links of the last month and their status. */
       list: method('listPortalLinks'),
-      /** Revokes a link and ends its portal, at once. */
+      /** Revokes a link and ends its portal at once. */
       revoke: method('revokePortalLink'),
     },
     webhookEvents: {
@@ -268,13 +267,13 @@ export function resourcesOf({ method, send }: Calls) {
     events: {
       /** Published events, with the number of their deliveries by status. */
       list: method('listEvents'),
-      /** An event, its delivery to each endpoint, and why it did not go to the others. */
+      /** An event, its deliveries, and why other endpoints did not receive it. */
       get: method('getEvent'),
-      /** Publishes an event of your own; repeated with the same `external_id`, it returns the stored one. */
+      /** Publishes your own event; repeated with the same `external_id`, it returns the stored one. */
       publish: operation('publishEvent', (event: PublishEventBody | EventText, options?: KeyedOptions) =>
         send('publishEvent', { path: [], json: eventJson(event), options }),
       ),
-      /** Publishes up to 1,000 events of your own, all or none; ordered endpoints get them in the order of the list. */
+      /** Publishes up to 1,000 of your own events, all or none; ordered endpoints receive them in the order of the list. */
       publishMany: operation(
         'publishEventBatch',
         (events: readonly (PublishEventBody | EventText)[], options?: KeyedOptions) =>
@@ -293,14 +292,14 @@ export function resourcesOf({ method, send }: Calls) {
       create: method('createApiKey'),
       revoke: method('revokeApiKey'),
     },
-    /** What the user of a session is told by e-mail. */
+    /** The alerts that the user of a session gets by e-mail. */
     alerts: {
       get: method('getAlertSettings'),
       set: method('setAlertSettings'),
       /** Sends a test to their e-mail address. */
       test: method('testAlertSettings'),
     },
-    /** Webhooks and Slack channels that are told. */
+    /** Webhooks and Slack channels that receive alerts. */
     alertChannels: {
       list: method('listAlertChannels'),
       /** Creates a channel; the secret of a webhook is only in this response. */
@@ -308,7 +307,7 @@ export function resourcesOf({ method, send }: Calls) {
       get: method('getAlertChannel'),
       change: method('changeAlertChannel'),
       delete: method('deleteAlertChannel'),
-      /** Sends a test message there. */
+      /** Sends a test message to the channel. */
       test: method('testAlertChannel'),
     },
     /** The people who sign in. */
@@ -320,7 +319,7 @@ export function resourcesOf({ method, send }: Calls) {
       change: method('changeUser'),
       /** Removes a user: their sessions and links end at once. */
       delete: method('removeUser'),
-      /** Erases the person behind a user, who is removed first; it cannot be undone. */
+      /** Removes a user and erases the person behind it; this cannot be undone. */
       erase: method('eraseUser'),
       /** Creates a link where the user chooses a new password. */
       resetPassword: method('resetUserPassword'),
@@ -331,7 +330,7 @@ export function resourcesOf({ method, send }: Calls) {
       end: method('endSession'),
     },
     auditLog: {
-      /** What was done, and by whom. */
+      /** Every change, and who made it. */
       list: method('listAuditLog'),
     },
     oauthApplications: {
@@ -340,7 +339,7 @@ export function resourcesOf({ method, send }: Calls) {
       create: method('createOAuthApplication'),
       get: method('getOAuthApplication'),
       change: method('changeOAuthApplication'),
-      /** Deletes an application and everything that was granted to it. */
+      /** Deletes an application and all its grants. */
       delete: method('deleteOAuthApplication'),
       /** Creates a new secret; the old one stops working at once. */
       rotateSecret: method('rotateOAuthApplicationSecret'),
@@ -354,7 +353,7 @@ export function resourcesOf({ method, send }: Calls) {
   };
 }
 
-/** A function for an operation, with arguments of its own. */
+/** A function for an operation, with its own arguments. */
 function operation<Id extends OperationId, Arguments extends unknown[], Result>(
   id: Id,
   call: (...given: Arguments) => Result,

@@ -1,7 +1,7 @@
 import { isKeyed } from '../kernel/keyed-methods.ts';
 import { ApiError } from './errors.ts';
 
-/** What decides whether a request may be repeated. */
+/** The properties that decide whether a request may be repeated. */
 export interface Repeatable {
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
   /** false: the body can be read only once. */
@@ -10,30 +10,30 @@ export interface Repeatable {
 
 const FIRST_PAUSE_MS = 250;
 const LONGEST_BACKOFF_MS = 8_000;
-// A longer Retry-After is not waited out: the caller decides.
+// For a longer Retry-After the call fails, and the caller decides.
 const LONGEST_WAIT_S = 60;
 
-// What a gateway responds when it got no response from the server.
+// A gateway's responses when it got none from the server.
 const GATEWAY_FAILURES = new Set([502, 503, 504]);
 const TOO_MANY_REQUESTS = 429;
 
 /**
- * How long to wait before retrying after this failure, in milliseconds; null when the request must not be retried,
- * because it could be done twice:
+ * How long to wait before retrying after this failure, in milliseconds; null if the request must not be retried, because
+ * it could be done twice:
  * - If nothing reached the server (no connection was made), or it rejected the request unread (429 with Retry-After),
  *   every request is retried.
  * - If the request may have been done (connection lost, timeout, 5xx with Retry-After, a gateway's 502, 503 or 504),
  *   GET is retried, which changes nothing, and so are POST, PUT and PATCH: with their Idempotency-Key the server does
  *   them once and returns the stored response.
- * - DELETE has no such key: a second one would report that there is no such record. The caller decides.
+ * - DELETE has no such key: a second one would report that the record does not exist. The caller decides.
  */
 export function pauseBefore(failure: unknown, attempt: number, request: Repeatable): number | null {
   if (!request.repeatable || !(isUnread(failure) || (isSafe(request) && isPassing(failure)))) return null;
   const backoff = Math.min(FIRST_PAUSE_MS * 2 ** (attempt - 1), LONGEST_BACKOFF_MS);
   // jitter, so that clients that failed together do not retry together
   const pause = backoff * (0.5 + Math.random() / 2);
-  const asked = failure instanceof ApiError ? (failure.retryAfter ?? 0) : 0;
-  return asked > LONGEST_WAIT_S ? null : Math.max(pause, asked * 1000);
+  const requested = failure instanceof ApiError ? (failure.retryAfter ?? 0) : 0;
+  return requested > LONGEST_WAIT_S ? null : Math.max(pause, requested * 1000);
 }
 
 const isSafe = ({ method }: Repeatable) => method === 'GET' || isKeyed(method);

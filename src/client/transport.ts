@@ -9,7 +9,7 @@ import { ApiError, ConnectionError, finalFailure } from './errors.ts';
 import { isUnread, pauseBefore, type Repeatable, retryAfterSeconds } from './retry.ts';
 import { openCounted, type UploadSource } from './upload.ts';
 
-/** How a client talks to its server. */
+/** The server of a client and how to use it. */
 export type ClientOptions = Target & {
   /** An API key, or an OAuth access token, within its scopes. */
   readonly apiKey: string;
@@ -29,7 +29,7 @@ export type ClientOptions = Target & {
 /** Options of a single call. */
 export interface CallOptions {
   /**
-   * Aborts the call, between attempts too; it throws the signal's reason. The server may still have done what was sent.
+   * Aborts the call, also between attempts; it throws the signal's reason. The server may still have done the request.
    */
   readonly signal?: AbortSignal | undefined;
   /** Overrides the client's option. */
@@ -71,7 +71,7 @@ export interface Transport {
 const TIMEOUT_MS = 10 * 60_000;
 const RETRIES = 3;
 
-/** Opens a transport; it connects on the first request. Throws TypeError when the URL is invalid. */
+/** Opens a transport; it connects on the first request. Throws TypeError if the URL is invalid. */
 export function openTransport(options: ClientOptions): Transport {
   const connections = connectionsTo(options);
   const send: Transport['send'] = async (request, read) => {
@@ -118,7 +118,7 @@ async function sendRepeating<Result>(
           idempotencyKey: headers['idempotency-key'] ?? null,
         });
       }
-      // what a gateway or a failing server responds does not say whether it was done
+      // the response of a gateway or a failing server does not show whether the write was done
       mayBeDone ||= isWrite && !isUnread(failure);
       await pauseFor(pause, signal);
     }
@@ -167,7 +167,7 @@ async function sendOnce<Result>(
     const value = response.headers[name];
     return (Array.isArray(value) ? value[0] : value) ?? null;
   };
-  // a redirect is not a response of the API either
+  // the API sends no redirects either
   if (status >= 200 && status < 300) return read({ header, body: response });
   throw refusalOf(status, header, await text(response));
 }
@@ -191,7 +191,7 @@ function refusalOf(status: number, header: (name: string) => string | null, text
     const { error } = JSON.parse(text) as { error: { code: ErrorCode; message: string } };
     return new ApiError({ ...about, code: error.code, message: error.message });
   } catch {
-    // Not our error format: something between client and server has responded.
+    // not an error of the API: something between client and server has responded
     const message = `the server answered HTTP ${status} without an error of the API: is the address right?`;
     return new ApiError({ ...about, code: 'internal_error', message });
   }

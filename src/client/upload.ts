@@ -3,9 +3,9 @@ import { Readable, Transform } from 'node:stream';
 /** A file to upload, such as CSV: its text or bytes, or a source of them. */
 export type Upload = string | Uint8Array | UploadSource;
 
-/** A file that is read while it is sent, so that its size does not matter. */
+/** A file that is streamed, so it can be of any size. */
 export interface UploadSource {
-  /** Its size; undefined when it is not known in advance. */
+  /** Its size in bytes; undefined if unknown. */
   readonly bytes?: number | undefined;
   /** Whether `open` returns the same bytes again, so that a failed attempt can be repeated. */
   readonly repeatable: boolean;

@@ -82,7 +82,7 @@ test('a timestamp up to 5 minutes off is taken, and no other', () => {
   );
 });
 
-test('a secret that is none is told, and so is a signed body that is no JSON', () => {
+test('an invalid secret and a signed body that is not JSON are reported', () => {
   for (const text of ['', 'whsec_', 'whsec_ü', 'MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw', `${secret} `]) {
     expect(problemOf(body, signed(), text)).toBe('invalid_secret');
     expect(isWebhookSecret(text)).toBe(false);

@@ -3,9 +3,9 @@ import type { Event } from './api.ts';
 
 /** The body at an endpoint with `payload: thin`: the event without its data. */
 export interface ThinEvent extends Omit<Event, 'data'> {
-  /** What the event is about; missing when its data has no `id` that can name it. */
+  /** The object of the event; missing if its data has no usable `id`. */
   readonly related_object?: { readonly id: string | number; readonly object?: string | number };
-  /** The path at which the API has the whole event. */
+  /** The API path of the whole event. */
   readonly url: string;
 }
 
@@ -16,13 +16,13 @@ export interface CloudEvent {
   /** The account: `urn:uuid:` and the digits of `accountid`. */
   readonly source: string;
   readonly type: string;
-  /** The `id` in the data, where it has one. */
+  /** The `id` in the data, if any. */
   readonly subject?: string;
   readonly time: string;
   readonly datacontenttype: 'application/json';
   readonly accountid: string;
   readonly apiversion: Event['api_version'];
-  /** Somebody sent it to test the endpoint: nothing happened. */
+  /** A test event: nothing happened. */
   readonly istest?: true;
   readonly data: Event['data'];
 }
@@ -55,17 +55,17 @@ const TOLERANCE_SECONDS = 300;
 const SECRET = /^whsec_([A-Za-z0-9+/]{4,}={0,2})$/;
 
 /**
- * Verifies a webhook (Standard Webhooks) and returns its event. Where the endpoint has another `payload` than `full`, name
- * what it gets: `verifyWebhook<ThinEvent>(…)`, `verifyWebhook<CloudEvent>(…)`.
+ * Verifies a webhook (Standard Webhooks) and returns its event. If the `payload` of the endpoint is not `full`, name its type:
+ * `verifyWebhook<ThinEvent>(…)`, `verifyWebhook<CloudEvent>(…)`.
  *
  * `body` must be the raw body as received: parsing and serialising it again changes the bytes. `secrets` is the
  * endpoint's secret (`whsec_…`), or several, of which one must match, so that a secret can be rotated without downtime.
  * Every signature in the header is compared in constant time. A timestamp more than 5 minutes off is refused, to prevent
  * replays. The same event may still be delivered twice: remember its `id`.
  *
- * At an endpoint with \`batch\` the body is an array: \`verifyWebhooks\` reads that.
+ * With `batch`, the body is an array: use `verifyWebhooks`.
  *
- * Throws WebhookVerificationError when the webhook is not genuine; do not use anything in it then.
+ * Throws WebhookVerificationError if the webhook is not genuine. Do not use any part of it then.
  *
  * @example
  * const event = verifyWebhook(await request.text(), request.headers, process.env.PAYHOOK_WEBHOOK_SECRET);
@@ -82,7 +82,7 @@ export function verifyWebhook<Body extends Event | ThinEvent | CloudEvent = Even
   if (!id || !timestamp || !signatures) {
     throw new WebhookVerificationError(
       'missing_headers',
-      'the headers webhook-id, webhook-timestamp and webhook-signature are not all there',
+      'webhook-id, webhook-timestamp and webhook-signature must all be present',
     );
   }
   checkTimestamp(timestamp);
@@ -92,14 +92,14 @@ export function verifyWebhook<Body extends Event | ThinEvent | CloudEvent = Even
     const expected = Buffer.from(`v1,${digest}`);
     return given.some((one) => one.length === expected.length && timingSafeEqual(one, expected));
   });
-  if (!isRight) throw new WebhookVerificationError('wrong_signature', 'no signature is right');
+  if (!isRight) throw new WebhookVerificationError('wrong_signature', 'no signature matches');
   return eventOf(body) as Body;
 }
 
 /**
- * Verifies a request that may carry several events, at an endpoint with \`batch\`, and returns all of them in their order.
- * Of an endpoint without, the one event. Otherwise as \`verifyWebhook\`: respond with a 2xx only when you have taken all, and
- * remember the \`id\` of each, because what failed is sent again alone.
+ * Verifies a request of an endpoint with `batch`, and returns its events in order; without `batch`, the single event. Otherwise
+ * like `verifyWebhook`. Respond with a 2xx only after you have accepted all events. Remember the `id` of each, because events
+ * of a failed request are sent again one by one.
  *
  * @example
  * const events = verifyWebhooks(await request.text(), request.headers, process.env.PAYHOOK_WEBHOOK_SECRET);
@@ -121,7 +121,7 @@ export function isWebhookSecret(text: string): boolean {
 function keyOf(secret: string): Buffer {
   const [, base64 = ''] = SECRET.exec(secret) ?? [];
   if (base64 !== '') return Buffer.from(base64, 'base64');
-  throw new WebhookVerificationError('invalid_secret', 'a secret must be whsec_ and a key in base64');
+  throw new WebhookVerificationError('invalid_secret', 'a secret must be whsec_ followed by a base64 key');
 }
 
 function headerOf(headers: WebhookHeaders, name: string): string | null {
@@ -152,7 +152,7 @@ function eventOf(body: string | Uint8Array): object {
   if (typeof event === 'object' && event !== null) return event;
   throw new WebhookVerificationError(
     'invalid_payload',
-    'the signature is right, but the body is no JSON object',
+    'the signature matches, but the body is not a JSON object',
   );
 }
 

@@ -19,7 +19,7 @@ export const pagePolicy = (frames: readonly string[]): string =>
     `frame-ancestors ${frames.join(' ') || "'none'"}`,
   ].join('; ');
 
-/** GET of any address of the dashboard: its page, or a redirect to the sign-in, which comes back. */
+/** GET of any address of the dashboard: its page, or a redirect to the sign-in, which returns here. */
 export async function showDashboard({ signedIn, path, query }: PageInput): Promise<PageReply> {
   if (!signedIn) {
     const next = query.size > 0 ? `${path}?${query}` : path;
@@ -53,7 +53,7 @@ async function sendAsset({ path, headers }: PageInput): Promise<PageReply> {
   };
 }
 
-// without `/`: programs get the API's 404 there
+// without `/`, where programs get the API's 404
 const PLACES = [
   'payouts',
   'affiliates',

@@ -9,12 +9,12 @@ import { errorPage } from './html/html.ts';
 /** Where a signed-in user goes without a `next`: the dashboard. */
 export const HOME = '/';
 
-/** The longest path that `localPath` takes. */
+/** The longest path that `localPath` accepts. */
 export const LONGEST_PATH = 8000;
 
 /**
- * The path on this server that `next` names, else HOME. It must begin with one slash, not followed by another or a
- * backslash, which browsers take for a host, and have no control characters, which they drop.
+ * The path on this server in `next`, else HOME. It must begin with one slash that is not followed by another slash or a
+ * backslash, which browsers read as a host, and contain no control characters, which browsers drop.
  */
 export function localPath(next: string | null): string {
   const isLocal = next !== null && next.length <= LONGEST_PATH && /^\/(?![/\\])[\x21-\x7e]*$/.test(next);
@@ -23,8 +23,8 @@ export function localPath(next: string | null): string {
 
 /** A page with a form. */
 export function show(status: number, document: string, headers: PageReply['headers'] = {}): PageReply {
-  // With no-referrer, which other pages have, browsers say `Origin: null` when they send the form. With same-origin they
-  // would send the whole address, with the token of a link, and proxies write it into their logs.
+  // With no-referrer, as on other pages, browsers submit forms with `Origin: null`. With same-origin they would send the
+  // whole address with the token of a link, which proxies log.
   return html(status, document, { 'referrer-policy': 'strict-origin', ...headers });
 }
 
@@ -39,7 +39,7 @@ export function isFromHere({ headers, baseUrl, authorizeUrl }: PageInput): boole
   if (origin === undefined) return true;
   if (origin === 'null') return site === 'same-origin';
   const ours = [baseUrl, authorizeUrl].map((address) => new URL(address).origin);
-  // compared with the name the browser asked for, which may differ from the configured one
+  // the Host of the request may differ from the configured address
   return ours.includes(origin) || (URL.canParse(origin) && new URL(origin).host === host);
 }
 
@@ -51,7 +51,7 @@ export function refuseForeign(): PageReply {
   });
 }
 
-/** A browser asked for an address where there is nothing. */
+/** The 404 page for browsers. */
 export function nothingHere(): PageReply {
   return errorPage(404, 'there is no page at this address. It may be mistyped, or out of date');
 }
@@ -61,7 +61,7 @@ export function sessionEnded(next: string): PageReply {
   return redirect(`/sign-in?${new URLSearchParams({ next, ended: '' })}`);
 }
 
-/** Whether the form has the token of the session it came with. */
+/** Whether the form has the CSRF token of its session. */
 export function hasToken({ form, signedIn }: PageInput): boolean {
   return signedIn !== null && sameSecret(form.get('csrf') ?? '', signedIn.csrfToken);
 }
@@ -75,8 +75,8 @@ export function refuseUnsigned(): PageReply {
 }
 
 /**
- * Set-Cookie with the secret of a session. null removes it, and the pages that browsers keep for going back:
- * Chromium keeps some in spite of `no-store`.
+ * Set-Cookie with the secret of a session. null removes the cookie, and clears pages that browsers cache for going back:
+ * Chromium keeps some despite `no-store`.
  */
 export function sessionHeader(secret: string | null, { authorizeUrl }: PageInput): PageReply['headers'] {
   const secure = authorizeUrl.startsWith('https:') ? '; Secure' : '';
@@ -87,7 +87,7 @@ export function sessionHeader(secret: string | null, { authorizeUrl }: PageInput
   };
 }
 
-/** What is noted about a request that shows or sets a password. */
+/** The data recorded about a request that uses or sets a password. */
 export function visitOf({ headers, address, requestId, signedIn }: PageInput): Visit {
   const principal = signedIn?.principal;
   const before = principal?.session && { account: principal.account, id: idOf('ses', principal.session) };

@@ -9,7 +9,7 @@ interface Names {
   readonly again: string;
 }
 
-/** Two fields for a new password, which is typed twice because it is not shown. */
+/** Two fields for a new password, typed twice because it is not shown. */
 export function newPasswordFields({ first, label, again }: Names, problems: readonly Problem[]): string {
   const common = {
     type: 'password',
@@ -24,7 +24,7 @@ export function newPasswordFields({ first, label, again }: Names, problems: read
   );
 }
 
-/** What is wrong with a new password that was typed twice. */
+/** The problems of a new password that was typed twice. */
 export function newPasswordProblems(
   form: URLSearchParams,
   { first, email }: { first: string; email: string },
@@ -32,12 +32,10 @@ export function newPasswordProblems(
   const password = form.get(first) ?? '';
   const weakness = passwordProblem(password, email);
   if (weakness !== null) return [{ field: first, message: weakness }];
-  return password === form.get('again')
-    ? []
-    : [{ field: 'again', message: 'the two passwords are not the same' }];
+  return password === form.get('again') ? [] : [{ field: 'again', message: 'the two passwords differ' }];
 }
 
-/** A hidden field for password managers, which store a password with the name it is for. */
+/** A hidden field for password managers, which store a password with its user name. */
 export function usernameHint(email: string): string {
   return `<input type="text" name="username" autocomplete="username" value="${escapeValue(email)}" hidden>`;
 }

@@ -5,8 +5,8 @@ import { pagePolicy } from './dashboard.ts';
 import { errorPage } from './html/html.ts';
 
 /**
- * GET /portal?link=…: the page of a portal, the same for everybody. The link says which pages may frame it; the secret is
- * in the fragment, which browsers do not send.
+ * GET /portal?link=…: the page of a portal, the same for everybody. The link determines which pages may frame it. The secret
+ * is in the fragment, which browsers do not send.
  */
 async function showPortal({ db, query }: PageInput): Promise<PageReply> {
   const page = portalPage();
@@ -18,7 +18,7 @@ async function showPortal({ db, query }: PageInput): Promise<PageReply> {
   };
 }
 
-// Its page shows these to people.
+// shown to people by the portal page
 const REFUSALS = {
   used: 'this link was opened before, and opens only once',
   revoked: 'this link was revoked',
@@ -26,7 +26,7 @@ const REFUSALS = {
   unknown: 'there is no such link',
 } as const;
 
-/** POST /portal: opens the portal of a link, once. The token is for the page alone, so it is in no cookie. */
+/** POST /portal: opens the portal of a link, once. The token is only for this page, so it is not in a cookie. */
 async function open({ db, form, requestId }: PageInput): Promise<PageReply> {
   const [id, secret] = [form.get('link') ?? '', form.get('secret') ?? ''];
   const opened = await openPortal(db, { id, secret, requestId });

@@ -75,11 +75,11 @@ function nameProblems(field: string, what: string, name: string): Problem[] {
   return problem === null ? [] : [{ field, message: `the name ${problem}` }];
 }
 
-/** The settings of the account as they were typed. */
+/** The settings of the account, as typed. */
 type Settings = Readonly<Record<'account_name' | 'default_currency' | 'hold_days', string>>;
 const LONGEST_HOLD = 3650;
 
-/** What is to be changed of the account, and what is wrong with it. A form without a field leaves it as it is. */
+/** The changes of the account, and their problems. A missing field changes nothing. */
 function readSettings(sent: URLSearchParams) {
   const typed = (name: keyof Settings) => sent.get(name)?.trim();
   const [name, code, hold] = [typed('account_name'), typed('default_currency'), typed('hold_days')];
@@ -161,7 +161,7 @@ function setUpDocument({ token, name = '', email = '', settings, problems = [] }
   return layout({ title: 'Set up', body });
 }
 
-/** What an account begins with; all of it can be changed later. */
+/** The first settings of an account, which can be changed later. */
 function settingsFields(settings: Settings, problems: readonly Problem[]): string[] {
   const text = (name: keyof Settings, label: string, maxLength: number, hint?: string) =>
     field(

@@ -61,7 +61,7 @@ export async function submitSignIn(input: PageInput): Promise<PageReply> {
 /** POST /sign-out */
 export async function signOut(input: PageInput): Promise<PageReply> {
   const { db, signedIn, requestId } = input;
-  // the cookie stays: browsers leave it out of a form that another site sends, and would still take its removal
+  // the cookie stays: a form from another site comes without it, but its removal would still take effect
   const { principal } = signedIn ?? {};
   if (principal?.session === undefined) return redirect('/sign-in');
   if (!hasToken(input)) return refuseUnsigned();
@@ -73,7 +73,7 @@ export async function signOut(input: PageInput): Promise<PageReply> {
   return redirect('/sign-in?done', sessionHeader(null, input));
 }
 
-/** The remark that an address asks for. */
+/** The remark for the query of the address. */
 function remarkOn(query: URLSearchParams): string | undefined {
   if (query.has('done')) return 'You are signed out.';
   return query.has('ended')
@@ -85,7 +85,7 @@ interface Shown {
   readonly next: string;
   readonly email?: string;
   readonly problems?: readonly Problem[];
-  /** What was done before, in plain text. */
+  /** A remark about the previous action, in plain text. */
   readonly remark?: string | undefined;
 }
 
@@ -128,15 +128,15 @@ function document({ next, email = '', problems = [], remark }: Shown): string {
       form('/sign-in', inside.join('')),
   });
   const help =
-    '<p class="foot">No password, or a forgotten one? An owner of your account or the operator of this server can send you a link.</p>';
+    '<p class="foot">No password, or forgot it? An owner of your account or the operator of this server can send you a link.</p>';
   return layout({ title: 'Sign in', body: body + help });
 }
 
-/** How the first person gets in. */
+/** How the first owner is created. */
 export const SET_UP_HINT =
-  '<p>Run this on the machine of the server. It prints a link that makes you the owner:</p>' +
+  '<p>Run this on the server. It prints a link that makes you the owner:</p>' +
   '<p><code>payhook users setup-link</code></p>' +
-  '<p>A server that is started at a terminal prints such a link at its first start.</p>';
+  '<p>A server started on a terminal also prints such a link at its first start.</p>';
 
 function nobodyYet(): string {
   const body = card({ title: 'Nobody can sign in yet', body: SET_UP_HINT });

@@ -82,7 +82,7 @@ inChromium('people at a browser without scripts', (chromium) => {
     await page.getByLabel('Password again').fill('seven unusual teacups');
     await page.getByLabel('Name of the account').fill("Ada's shop");
     await press(page, 'Create the owner');
-    expect(await page.getByRole('alert').textContent()).toBe('The two passwords are not the same.');
+    expect(await page.getByRole('alert').textContent()).toBe('The two passwords differ.');
     expect(await page.getByLabel('Your name').inputValue()).toBe('Ada Lovelace');
     await page.getByLabel('Currency').fill('xyz');
     await page.getByLabel('Password', { exact: true }).fill(PASSWORD);

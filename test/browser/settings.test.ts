@@ -180,7 +180,7 @@ inChromium('the settings', (chromium) => {
     const ada = await atDashboard(chromium, world, { path: '/settings/system' });
     const { page } = ada;
     await page.getByText('No process delivers webhooks.').waitFor();
-    await page.getByText('run payhook worker beside it').waitFor();
+    await page.getByText('or run payhook worker.').waitFor();
     await page.getByText('Disk space').waitFor();
     await expectAccessible(page);
     const max = await atDashboard(chromium, world, { role: 'member', path: '/settings/system' });

@@ -222,7 +222,7 @@ test('a single remaining account is the current one, which cannot be deleted', a
   const ran = await remove('Demo');
   expect(ran).toMatchObject({
     code: 0,
-    stdout: expect.stringMatching(/\nDefault \(acc_\w+\) is the current account now\.\n$/),
+    stdout: expect.stringMatching(/\nDefault \(acc_\w+\) is now the current account\.\n$/),
   });
   expect(Object.values(await countsOf(uuid)).filter((count) => count > 0)).toEqual([]);
   expect((await run('payouts', 'list', '--json')).code).toBe(0);

@@ -85,7 +85,7 @@ describe('without data', () => {
   });
 
   test.each([
-    [['doctor'], 'is not there yet'],
+    [['doctor'], 'does not exist yet'],
     [['config'], 'DATA_DIR'],
   ])('%j looks, says where, and creates nothing', async (args, message) => {
     const ran = await machine.run(args, HERE);
@@ -132,7 +132,7 @@ describe('without data', () => {
     try {
       expect(await settings()).toMatchObject({
         status: 'ok',
-        detail: expect.stringContaining('none does harm'),
+        detail: expect.stringContaining('none is harmful'),
       });
       await client.connect();
       for (const set of [`jit = on`, `synchronous_commit = off`, `transaction_timeout = '90s'`])
@@ -172,7 +172,7 @@ test('the folder is the one of --data-dir, of --env-file, or of the server that 
   const server = await startServer(machine, { env: { DATA_DIR: elsewhere } });
   const here = await machine.run(['accounts', 'list'], HERE);
   expect(here).toMatchObject({ code: 0, stdout: expect.stringContaining('Default') });
-  expect(here.stderr).toBe(`Working on ${elsewhere}, the data folder of the server that runs here\n`);
+  expect(here.stderr).toBe(`Using ${elsewhere}, the data folder of the running server\n`);
   mkdirSync(join(machine.folder, 'below'));
   const below = machine.startOther(
     'sh',

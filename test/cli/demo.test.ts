@@ -187,10 +187,7 @@ async function theEndpointsAreInEveryState(world: World): Promise<void> {
 test('on a fresh machine it needs no server, and every command it names works as typed', async () => {
   machine = startMachine();
   const { code, stdout, stderr } = await machine.run(['demo', '--seed', '7']);
-  expect([code, stderr]).toEqual([
-    0,
-    `The first API key was made; it is in ${machine.dataDir}/first-api-key\n`,
-  ]);
+  expect([code, stderr]).toEqual([0, `Created the first API key, in ${machine.dataDir}/first-api-key\n`]);
   expect(stdout).toMatch(/^Default is filled: 60 affiliates, 5\d\d\d commissions \(\d+ paid, /);
   expect(stdout).not.toContain('npm start'); // an installed package has none
   expect(stdout).toContain('while the server runs (npx payhook serve)');

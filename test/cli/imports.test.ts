@@ -253,6 +253,6 @@ test('unknown words, status and totals are answered by options', async () => {
   const ran = await run([...args, '--value', 'status']);
   expect(ran).toMatchObject({
     code: 2,
-    stderr: expect.stringContaining('--value must be such as status:gesperrt=inactive'),
+    stderr: expect.stringContaining('--value must look like status:gesperrt=inactive'),
   });
 });

@@ -114,9 +114,9 @@ test('a webhook signed with the secret is verified and answered 200; its repetit
 test('an old webhook, one signed with another secret, and a request that is no webhook are NOT VERIFIED with the reason', async () => {
   const { url, line, stop } = await listen('--json', '--secret', SECRET);
   const cases = [
-    ['evt_other', { secret: OTHER }, 400, /no signature is right: --secret may belong to another endpoint/],
+    ['evt_other', { secret: OTHER }, 400, /no signature matches: --secret may belong to another endpoint/],
     ['evt_old', { secondsAgo: 3600 }, 400, /webhook-timestamp is 60 minutes old/],
-    ['evt_text', { text: 'no JSON' }, 400, /the body is no JSON object/],
+    ['evt_text', { text: 'no JSON' }, 400, /the body is not a JSON object/],
     ['evt_large', { text: `"${'x'.repeat(4 * 1024 * 1024)}"` }, 413, /larger than 4 MiB/],
   ] as const;
   for (const [id, how, status, reason] of cases) {
@@ -178,7 +178,7 @@ test("for people it prints where it listens, how to create its endpoint, and eac
   );
   expect(stdout).toMatch(/^ {2}\{"name":"Zoë","note":"x{50,100}…$/m);
   expect(stdout).toMatch(/^.* {2}NOT VERIFIED {2}order\.created {2}evt_2 {2}attempt 1 {2}answer 400$/m);
-  expect(stdout).toContain('\n  no signature is right: --secret may belong to another endpoint');
+  expect(stdout).toContain('\n  no signature matches: --secret may belong to another endpoint');
 });
 
 test('--payload prints the whole payload, and --once stops after the first that is verified', async () => {

@@ -94,7 +94,7 @@ test('a refund takes the typed amount in the digits of the currency, and its rep
   await refuse(2, 'with no digits after the point', ...refund('jpy', '--amount', '1.5'));
   await refuse(2, '--amount must be from 0.01 to 10000000000.00 USD, not -1', ...other, '--amount', '-1');
   await refuse(2, 'give --amount or --sale-amount', ...other, '--amount', '1', '--sale-amount', '1');
-  await refuse(1, 'what is left: 9.40 USD of usd, of a sale of 319.00 USD', ...other, '--amount', '9.41');
+  await refuse(1, 'the remaining amount: 9.40 USD of usd, of a sale of 319.00 USD', ...other, '--amount', '9.41');
 });
 
 test('a refund of a paid commission reduces the next payout', async () => {
@@ -154,7 +154,7 @@ test('lines of an order are refunded by name, waiting refunds are shown, and a m
   expect(await runText('refunds', 'list', '--status', 'waiting')).toMatch(/ waiting +2\.50 USD +o-1 +r-1\n/);
   expect(await runText('refunds', 'show', 'r-1')).toContain('line mug, 25.00 USD of the sale: applied');
   await refuse(1, 'no such refund', 'refunds', 'show', 'r-2');
-  expect(await runText('refunds', 'reverse', 'r-1', '--yes')).toBe('r-1 is reversed.\n');
+  expect(await runText('refunds', 'reverse', 'r-1', '--yes')).toBe('Reversed r-1.\n');
   expect(await runJson('commissions', 'show', 'c-mug')).toMatchObject({ amount: 1000, refunded_amount: 0 });
   const other = ['refunds', 'create', '--order', 'o-2', '--external-id', 'r-3', '--yes'];
   expect(await runText(...other)).toBe('the order, all: waits for its commission\n');
@@ -227,7 +227,7 @@ test('returned money is booked once, and the line of the payout shows it', async
   await refuse(1, 'is already booked as returned', ...returned(String(id)));
   await refuse(1, 'the affiliate was not paid in this payout', ...returned(String(other)));
   await refuse(1, 'affiliate 999999999 is not in payout 1', ...returned('999999999'));
-  expect(await runText('payouts', 'show', '1')).toMatch(/ Ada .+ 10\.00 {2}USD +yes, came back$/m);
+  expect(await runText('payouts', 'show', '1')).toMatch(/ Ada .+ 10\.00 {2}USD +yes, returned$/m);
   expect(await runText('payouts', 'affiliates', '1', '--unpaid')).toMatch(/ 10\.00 {2}USD +no, released$/m);
   expect((await runJson('payouts', 'affiliates', '1', '--paid')).data).toHaveLength(1);
 });
@@ -251,7 +251,7 @@ test('money is returned in parts of one currency, is listed, and a mistaken retu
     ...returned('--currency', 'kwd', '--amount', '1.2345', ...why),
   );
   await refuse(1, '(5.000 KWD)', ...returned('--currency', 'kwd', '--amount', '5.001', ...why));
-  expect(await runText('payouts', 'show', '1')).toMatch(/ 50\.00 {2}USD +yes, came back$/m);
+  expect(await runText('payouts', 'show', '1')).toMatch(/ 50\.00 {2}USD +yes, returned$/m);
 
   const [, first] = (await runJson(...list, '--currency', 'usd')).data;
   expect(first).toMatchObject({ object: 'payout_return', amount: 1250, undone_at: null });
@@ -266,7 +266,7 @@ test('money is returned in parts of one currency, is listed, and a mistaken retu
   });
   await refuse(1, 'already undone', ...undo, first.id, '--yes');
   expect(await runText(...list)).not.toMatch(new RegExp(`^${first.id} .+ - +a fee$`, 'm'));
-  expect(await runText('payouts', 'show', '1')).toMatch(/ 50\.00 {2}USD +yes, 37\.50 came back$/m);
+  expect(await runText('payouts', 'show', '1')).toMatch(/ 50\.00 {2}USD +yes, 37\.50 returned$/m);
 });
 
 test('affiliates left out of a payout are listed with the reason', async () => {
@@ -338,7 +338,7 @@ test('an affiliate is created, changed and found; an empty text clears a field, 
     is_ready_for_payout: true,
     minimum_payout: null,
   });
-  await refuse(2, 'say what to change', ...change);
+  await refuse(2, 'nothing to change', ...change);
   await refuse(2, '--minimums must be such as usd=50.00', ...change, '--minimums', 'usd');
   await refuse(1, 'there is no affiliate bob@example.com', 'affiliates', 'show', 'bob@example.com');
   const name = 'Wolfeschlegelsteinhausenbergerdorff';

@@ -233,7 +233,7 @@ test('webhooks test-filter says what a filter finds in a published event', async
 
 test.each([
   [['--filter', '{"amount":1}'], 1, 'filter.amount must begin with a member of the payload'],
-  [[], 2, 'say what to change: --url, --types,'],
+  [[], 2, 'nothing to change: give --url, --types,'],
   [['--signing', 'paddle'], 1, 'signing must be one of standard, stripe'],
   [['--custom-signing', '{'], 2, '--custom-signing is not JSON'],
   [['--rate-limit', '0'], 2, '--rate-limit must be a whole number from 1 to 10000'],

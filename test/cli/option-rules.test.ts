@@ -23,7 +23,7 @@ test.each([
   ],
   [
     'refunds create --order 1 --external-id r1 --currency usd --yes',
-    '--currency has no effect without an amount: all that is left is refunded',
+    '--currency has no effect without an amount: the rest is refunded',
   ],
 ])('payhook %s is refused with exit code 2', async (line, message) => {
   const ran = await machine.run(line.split(' '));

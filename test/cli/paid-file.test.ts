@@ -111,9 +111,9 @@ describe('a list of paid affiliates is refused by line and column, and the payou
   });
 
   test('missing affiliates, as in a file cut off between two lines', async () => {
-    const message = `the list says nothing about affiliates ${bob}, ${yuki}; nothing was changed`;
+    const message = `the list does not name affiliates ${bob}, ${yuki}; nothing was changed`;
     expect(await refusal(`${HEADER}${ada},true,X-1\n`, 'affiliates_missing')).toBe(message);
-    const none = `the list says nothing about affiliates ${ada}, ${bob}, ${yuki}; nothing was changed`;
+    const none = `the list does not name affiliates ${ada}, ${bob}, ${yuki}; nothing was changed`;
     expect(await refusal(HEADER, 'affiliates_missing')).toBe(none);
   });
 

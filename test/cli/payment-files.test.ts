@@ -121,7 +121,7 @@ test('an option that the format does not have is a usage error', async () => {
     [['--currency', 'usd'], '--currency goes with --format paypal or wise'],
     [['--format', 'paypal', '--source-currency', 'usd'], '--source-currency goes with --format wise'],
     [['--format', 'wise', '--currency', 'xyz'], '--currency must be an ISO 4217 currency code'],
-    [['--format', 'wise', '--paid-list', 'p.csv', '-o', '-'], '--paid-list goes with files'],
+    [['--format', 'wise', '--paid-list', 'p.csv', '-o', '-'], '--paid-list cannot be used with -o -'],
   ] as const)
     await refuse(exportTo(...args), 2, message);
 });
@@ -253,7 +253,7 @@ test('the lists of two files complete the payout: an affiliate in either file is
       new RegExp(`^exports/payout-1-r1-.+-${format}-usd\\.csv\n${format}\\.list\\.csv\n$`),
     );
     const next = `payhook payouts complete 1 --from ${format}.list.csv --revision 1`;
-    expect(ran.stderr).toContain(`${format}.list.csv: 1 paid, 2 not. Once the money has left: ${next}`);
+    expect(ran.stderr).toContain(`${format}.list.csv: 1 paid, 2 not. After the payment: ${next}`);
     expect(statSync(join(machine.folder, `${format}.list.csv`)).mode & 0o777).toBe(0o600);
   }
   expect(read('paypal.list.csv')).toBe(
@@ -528,7 +528,7 @@ test('--all-paid refuses lines in no downloaded file and names their sum, until 
   await refuse(
     run(['payouts', 'complete', '1', '--paid', `${ada}`, '--also-without-file', '--yes']),
     2,
-    '--also-without-file goes with --all-paid',
+    '--also-without-file needs --all-paid',
   );
   const done = await runJson(...complete, '--also-without-file');
   expect(settled(done)).toEqual([

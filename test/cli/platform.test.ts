@@ -63,7 +63,7 @@ test('an application is registered, shown, changed and deleted; its secret is sh
   expect(rotated).toMatchObject({ id, client_secret: expect.stringMatching(/^phs_/) });
   expect(rotated.client_secret).not.toBe(secret);
 
-  expect(await text('oauth-applications', 'delete', id, '--yes')).toBe(`Sync (${id}) is deleted.\n`);
+  expect(await text('oauth-applications', 'delete', id, '--yes')).toBe(`Deleted Sync (${id}).\n`);
   expect(await text('oauth-applications', 'list')).toBe('No OAuth applications found.\n');
 });
 
@@ -76,17 +76,17 @@ test('a public application has no secret to show or to rotate', async () => {
 
 test.each([
   [[...CREATE, '--name', 'X'], 2, '--scope is needed'],
-  [['oauth-applications', 'create', '--name', 'X', '--scope', 'reports'], 2, '--redirect-uri is needed'],
+  [['oauth-applications', 'create', '--name', 'X', '--scope', 'reports'], 2, '--redirect-uri is required'],
   [[...CREATE, '--name', 'X', '--scope', 'everything'], 1, 'scopes'],
   [['oauth-applications', 'show', 'Nobody'], 1, 'payhook oauth-applications list shows them'],
-  [['oauth-applications', 'change', 'Desk'], 2, 'say what to change'],
+  [['oauth-applications', 'change', 'Desk'], 2, 'nothing to change'],
   [['oauth-applications', 'rotate-secret', 'Desk'], 2, 'add --yes'],
   [['oauth-applications', 'delete', 'Desk'], 2, 'add --yes'],
   [['oauth-grants', 'revoke', 'grant_x'], 2, 'add --yes'],
   [['oauth-grants', 'list', '--status', 'old'], 2, 'active, revoked'],
   [['sessions', 'end', 'ses_x'], 1, 'no such active session'],
   [['sessions', 'list', '--user', 'nobody@example.com'], 1, 'payhook users list shows them'],
-  [['users', 'change', 'nobody@example.com'], 2, 'say what to change: --name or --role'],
+  [['users', 'change', 'nobody@example.com'], 2, 'nothing to change: give --name or --role'],
   [['keys', 'revoke', 'nothing', '--yes'], 1, 'payhook keys list shows them'],
 ])('%j is refused: the message says why, or what to do', async (args, code, message) => {
   const ran = await run(args);
@@ -135,7 +135,7 @@ test('a session is listed with its user, and ended at once', async () => {
   expect((await browser.get('/settings/profile')).status).toBe(200);
   const listed = await text('sessions', 'list', '--user', email);
   const [, id = ''] = new RegExp(`^(ses_\\w+)  ${email} +127\\.0\\.0\\.1 `, 'm').exec(listed) ?? [];
-  expect(await text('sessions', 'end', id)).toBe(`${id} has ended.\n`);
+  expect(await text('sessions', 'end', id)).toBe(`Ended ${id}.\n`);
   expect((await browser.get('/settings/profile')).status).toBe(303);
   expect(await text('sessions', 'list', '--user', email)).toBe('No sessions found.\n');
 });
@@ -190,7 +190,7 @@ test('keys are listed a page at a time, newest first', async () => {
   expect(page.data.map((key: { name: string }) => key.name)).toEqual(['two', 'one']);
   expect(page.pagination).toMatchObject({ total: 3, page: 1, pages: 2 });
   expect(await text('keys', 'list', '--status', 'revoked')).toBe('No API keys found.\n');
-  expect(await text('keys', 'revoke', 'one', '--yes')).toMatch(/^key_\w+ is revoked\.\n$/);
+  expect(await text('keys', 'revoke', 'one', '--yes')).toMatch(/^Revoked key_\w+\.\n$/);
 });
 
 test('the completion script is printed as it is, and --json wraps it in one JSON document', async () => {

@@ -42,9 +42,9 @@ test('payouts preview says who gets what, who is left out and why, and how to in
   const text = await runText('payouts', 'preview');
   expect(text).toMatch(/Grace Hopper .* 12\.34 {2}USD/);
   expect(text).toMatch(/Lo .* 4\.99 {2}USD .*below minimum .*at 5\.00 USD, or with --ignore-minimum/);
-  expect(text).toMatch(/Off .*not ready .*switched on: payhook affiliates change --ready/);
+  expect(text).toMatch(/Off .*not ready .*payouts are resumed: payhook affiliates change --ready/);
   expect(text).toMatch(/Quiet .*affiliate inactive .*--filter affiliate_status=inactive/);
-  expect(text).toMatch(/Deb .*-0\.70 .*negative balance .*more is earned than is owed back/);
+  expect(text).toMatch(/Deb .*-0\.70 .*negative balance .*new commissions exceed the negative balance/);
   expect(text).toMatch(/Held .*on hold .*the review ends: payhook commissions unhold/);
   expect(text).toMatch(/Wait .*on hold .*off hold, the first on 2999-01-01 10:15 \(UTC\)/);
   const filtered = await runText('payouts', 'preview', '--filter', `affiliate_id=${paid.id}`);

@@ -84,7 +84,9 @@ test('a restore lists the credentials it revives, and --end-credentials ends the
 
   const revived = await restored(file, [], (url) => accepted(url, made));
   expect(revived.seen).toMatchObject({ key: 200, session: 200, token: 200, invitation: true, portal: 200 });
-  expect(revived.said).toMatch(/credentials {3}valid as of .*, also what was revoked since: \d+ API keys, /);
+  expect(revived.said).toMatch(
+    /credentials {3}valid as of .*, including those revoked since: \d+ API keys, /,
+  );
   expect(revived.said).toContain(`    API key shop ${made.key.id} of acc_`);
   expect(revived.said).toContain(`    OAuth grant Ledger ${made.grant.grant_id} of acc_`);
   expect(revived.said).toContain('--end-credentials ends all');

@@ -85,8 +85,8 @@ test('completes a payout by the responses of the bank, and books returned money'
   });
   const again = await complete('--from', 'camt.xml');
   expect(again, again.stderr).toMatchObject({ code: 0 });
-  expect(again.stderr).toContain('Nothing is left to book');
-  expect(again.stderr).toContain('the same file came before');
+  expect(again.stderr).toContain('There is nothing left to record');
+  expect(again.stderr).toContain('the same file was read before');
 });
 
 test('a payout is not completed while the result of a line is unknown, until someone states it', async () => {
@@ -101,7 +101,7 @@ test('a payout is not completed while the result of a line is unknown, until som
   const one = await complete(...files, '--paid', String(ids[1]));
   expect(one.error?.message).toContain(`nobody says what became of affiliate ${ids[2]} in EUR: they may`);
   const twice = await complete(...files, '--unpaid', String(ids[0]));
-  expect(twice.error?.message).toContain(`a result file says what became of affiliate ${ids[0]}`);
+  expect(twice.error?.message).toContain(`a result file already has a result for affiliate ${ids[0]}`);
   expect((await api.get(`${PAYOUTS}/${payout.id}`)).body.status).toBe('unpaid');
   const done = await complete(...files, '--paid', String(ids[1]), '--unpaid', String(ids[2]));
   expect(done, done.stderr).toMatchObject({ code: 0 });
@@ -150,7 +150,7 @@ test('shows the content of a file and changes nothing: returned money is never p
   const ran = await run('results', '1', 'paypal-reversal.csv');
   expect(ran, ran.stderr).toMatchObject({ code: 0 });
   expect(ran.stdout).toContain(
-    '(paypal): 0 payments paid; 0 rejected, 1 returned, 0 pending, 2 without an answer; 1 entry is none',
+    '(paypal): 0 payments paid; 0 rejected, 1 returned, 0 pending, 2 without an answer; 1 entry is not for this payout',
   );
   expect(ran.stdout).toMatch(/10\.00 EUR\s+returned\s+PayPal took it back/);
   expect(ran.stdout).toContain(`Look: ${reference(1)}, line 3: the type "Website Payment" with money in`);
@@ -182,7 +182,7 @@ test('owes nothing again while another file leaves open whether more money left'
   expect(both.error?.message).toContain(
     `nobody says what became of affiliate ${ids[0]} in EUR: they may have been paid`,
   );
-  expect(both.stderr).toContain(`the files leave open what became of affiliates ${ids[0]} in EUR`);
+  expect(both.stderr).toContain(`the files leave open whether these affiliates were paid: ${ids[0]} in EUR`);
   const twice = await complete(
     '--from',
     'denied.csv',

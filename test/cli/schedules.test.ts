@@ -92,7 +92,7 @@ test('deleting needs confirmation, and its payout stays', async () => {
 });
 
 test.each<[string, string[], number, RegExp]>([
-  ['no day', ['create', '--name', 'x', '--every', 'week'], 2, /--name, --every and --day are needed/],
+  ['no day', ['create', '--name', 'x', '--every', 'week'], 2, /--name, --every and --day are required/],
   [
     'a day that is a word',
     ['create', '--name', 'x', '--every', 'week', '--day', 'Friday'],
@@ -113,7 +113,7 @@ test.each<[string, string[], number, RegExp]>([
     /colour/,
   ],
   ['on and off at once', ['change', 'psc_0', '--on', '--off'], 2, /--on or --off/],
-  ['nothing to change', ['change', 'psc_0'], 2, /say what to change/],
+  ['nothing to change', ['change', 'psc_0'], 2, /nothing to change/],
   ['an unknown schedule', ['show', 'psc_0'], 1, /no such schedule/],
 ])('%s is refused in words, and nothing changes', async (_, args, code, words) => {
   const before = await all();

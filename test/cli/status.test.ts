@@ -31,7 +31,7 @@ test('both show how many deliveries wait for an earlier one of their ordering ke
   const { runText, runJson } = commandsOf(world, world.api, machine);
   const env = await settingsOf(world);
   const doctor = async () => (await machine.run(['doctor'], { env })).stdout;
-  expect(await runText('system')).not.toContain('behind others');
+  expect(await runText('system')).not.toContain('waiting for an earlier');
   const other = await world.otherAccount();
   const id = await makeEndpoint(other, { ordered: true });
   const events: string[] = [];
@@ -40,7 +40,7 @@ test('both show how many deliveries wait for an earlier one of their ordering ke
     events.push((await other.post('/v2/events', event)).body.id);
   }
   expect(await runText('status', '--once')).toMatch(
-    /^Waiting +3, 1 of them due, the first for \d+ s; 2 behind others, the first for \d+ s$/m,
+    /^Waiting +3, 1 of them due, the first for \d+ s; 2 waiting for an earlier one, the first for \d+ s$/m,
   );
   expect(await doctor()).toMatch(/✓ +ordering keys +nothing has been behind/);
 
@@ -59,11 +59,11 @@ test('both show how many deliveries wait for an earlier one of their ordering ke
   const [day, time] = [since.toISOString().slice(0, 10), since.toISOString().slice(11, 19)];
   expect(await runText('system')).toMatch(
     new RegExp(
-      `^In order +3 behind others of their ordering key, the first since ${day} ${time} \\(UTC\\)$`,
+      `^Ordered +3 waiting for an earlier event of their ordering key, the first since ${day} ${time} \\(UTC\\)$`,
       'm',
     ),
   );
-  expect(await runText('status', '--once')).toMatch(/^Waiting .*; 3 behind others, the first for 3 h$/m);
+  expect(await runText('status', '--once')).toMatch(/^Waiting .*; 3 waiting for an earlier one, the first for 3 h$/m);
   expect(await doctor()).toContain(`webhooks show ${id} ${events[0]}`);
   // held deliveries wait until someone enables the endpoint
   await other.patch(`/v2/webhook-endpoints/${id}`, { status: 'disabled' });
@@ -110,7 +110,7 @@ test('status shows rates, percentiles and failing endpoints of the account, and 
   expect(system.object).toBe('system');
   const text = await runText('status', '--once');
   expect(text).toMatch(/^last hour +660 +600 +60 +\d+ ms/m);
-  expect(text).toMatch(/^Workers +none, 0 under way$/m);
+  expect(text).toMatch(/^Workers +none, 0 in progress$/m);
   expect(text).toContain('FAILING SINCE');
   for (const line of text.split('\n')) if (!line.includes('http')) expect(line.length, line).toBeLessThan(80);
   // another account sees only its own deliveries and endpoints
@@ -118,7 +118,7 @@ test('status shows rates, percentiles and failing endpoints of the account, and 
   const shown = await foreign.runJson('status');
   expect([shown.system, shown.deliveries.totals.published]).toEqual([null, 0]);
   expect(shown.failing_endpoints.map(({ id }: { id: string }) => id)).toEqual([theirs]);
-  expect(await foreign.runText('status')).toContain('is told to the account that was made first');
+  expect(await foreign.runText('status')).toContain('Only the account that was created first can see the state of the installation');
 });
 
 test.skipIf(spawnSync('script', ['--version']).error !== undefined)(
@@ -133,9 +133,9 @@ test.skipIf(spawnSync('script', ['--version']).error !== undefined)(
     const again = '\\u001B\\[\\d+A\\r.*Payhook';
     await screen.printed(new RegExp(again));
     await road.close();
-    await screen.printed(/still trying/);
+    await screen.printed(/retrying/);
     await road.open();
-    await screen.printed(/still trying[\s\S]*Ctrl-C stops it/);
+    await screen.printed(/retrying[\s\S]*Ctrl-C stops it/);
     screen.child.stdin?.write('\u0003');
     const { code, stdout } = await screen.ended;
     await road.close();

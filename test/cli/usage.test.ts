@@ -12,7 +12,7 @@ test.each([
   [['keys', 'create'], "required option '--name <name>' not specified"],
   [['payouts', 'create', '--filter', 'usd'], '--filter must be key=value'],
   [['payouts', 'create', '--filters', '{'], '--filters is not JSON'],
-  [['payouts', 'complete', '1', '--yes'], 'say who was paid'],
+  [['payouts', 'complete', '1', '--yes'], 'name who was paid'],
   [['payouts', 'complete', '1', '--yes', '--all-paid', '--paid', '1'], 'give --all-paid or --paid, not both'],
   [['payouts', 'complete', '1', '--yes', '--paid', '1,x'], '--paid must be affiliate ids'],
   [['payouts', 'complete', '1', '--yes', '--paid', '1', '--unpaid', '1'], 'affiliate 1 is named twice'],

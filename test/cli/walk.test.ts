@@ -143,7 +143,7 @@ test('a wrong list of paid affiliates is refused by line and column, and nothing
   const cases = {
     'line 3, column is_paid: must be true or false, not "tr"': `${header}${ada},true\n${bob},tr`,
     'line 3, column affiliate_id: affiliate 99 is not in the payout': `${header}${ada},true\n99,true\n`,
-    [`the list says nothing about affiliates ${bob}, ${yuki}`]: `${header}${ada},true\n`,
+    [`the list does not name affiliates ${bob}, ${yuki}`]: `${header}${ada},true\n`,
   };
   const before = await (await get('/v2/affiliates/payouts/current')).json();
   for (const [message, content] of Object.entries(cases)) {
@@ -238,7 +238,7 @@ test('with several accounts commands use the first until another is chosen, and 
     (await machine.run(['payouts', 'list', '--json', ...args], { env })).json().pagination.total;
   expect(await total()).toBe(1);
   expect((await machine.run(['accounts', 'use', 'Northwind'])).stdout).toBe(
-    `Northwind (${id}) is the current account now.\n`,
+    `Northwind (${id}) is now the current account.\n`,
   );
   expect(await total()).toBe(0);
   expect(await total([], { PAYHOOK_ACCOUNT: 'Default' })).toBe(1);
@@ -273,7 +273,7 @@ test('migrate and doctor find nothing to do on a healthy installation', async ()
   const { ok, checks } = (await machine.run(['doctor', '--json'])).json();
   expect(ok).toBe(true);
   expect(checks.filter((check: { status: string }) => check.status !== 'ok')).toEqual([
-    { name: 'backups', status: 'skipped', detail: expect.stringContaining('none was made yet') },
+    { name: 'backups', status: 'skipped', detail: expect.stringContaining('none yet') },
   ]);
 });
 

@@ -283,7 +283,7 @@ test('a retry that is refused midway says how many deliveries it had queued', as
   expect(JSON.parse(ran.stderr).error).toEqual({
     code: 'not_found',
     reason: 'resource_missing',
-    message: 'no such webhook event at this webhook endpoint; 1 of 2 were queued before',
+    message: 'no such webhook event at this webhook endpoint; 1 of 2 were already queued',
   });
   await listener.stop();
 });
@@ -298,7 +298,7 @@ test('with a wrong secret listen refuses, and the log says why', async () => {
     answer: 400,
   });
   const [attempt] = (await logged(event, 'failed')).attempts;
-  expect(attempt.response_body).toContain('payhook listen: no signature is right');
+  expect(attempt.response_body).toContain('payhook listen: no signature matches');
   await listener.stop();
 });
 
@@ -376,10 +376,10 @@ test.each([
 });
 
 test.each([
-  [['webhooks', 'retry', 'we_1'], 'name the events to retry, or say --failed'],
-  [['webhooks', 'retry', 'we_1', 'evt_1', '--failed'], 'name the events to retry, or say --failed'],
+  [['webhooks', 'retry', 'we_1'], 'name the events to retry, or give --failed'],
+  [['webhooks', 'retry', 'we_1', 'evt_1', '--failed'], 'name the events to retry, or give --failed'],
   [['webhooks', 'retry', 'we_1', '--failed'], 'add --yes'],
-  [['webhooks', 'retry', 'we_1', 'evt_1', '--types', 'a.b'], '--types goes with --failed'],
+  [['webhooks', 'retry', 'we_1', 'evt_1', '--types', 'a.b'], '--types needs --failed'],
   [['webhooks', 'rotate-secret', 'we_1', '--overlap', '-1'], '--overlap must be a whole number from 0'],
   [['webhooks', 'list', '--response-class', '5xx'], '--response-class needs an endpoint'],
   [['events', 'publish', 'order.created', '--data', '[1]'], '--data must be a JSON object'],

@@ -109,7 +109,7 @@ test('the client gives up on a server that falls silent during its response', as
   const half: Answer = (_, response) => void response.writeHead(200).write('{"id":');
   const { client } = await stub(half);
   const call = client.account.get({ timeoutMs: 100, retries: 0 });
-  await expect(call).rejects.toThrow('the server was silent for 0.1 seconds');
+  await expect(call).rejects.toThrow('the server sent nothing for 0.1 seconds');
 });
 
 test('a reader may pause longer than the server may be silent', async () => {

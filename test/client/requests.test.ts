@@ -110,7 +110,7 @@ test('the client gives up on a silent server after timeoutMs', async () => {
   const silent = client.account.get({ timeoutMs: 100, retries: 0 });
   await expect(silent).rejects.toMatchObject({
     name: 'ConnectionError',
-    message: /the server was silent for 0.1 seconds/,
+    message: /the server sent nothing for 0.1 seconds/,
   });
   expect(seen).toHaveLength(1);
 });
@@ -164,7 +164,7 @@ test('a response that is not from the API is reported as such and is no success'
     expect(seen).toHaveLength(1);
   }
   const { client, seen } = await stub(html(200));
-  await expect(client.account.get()).rejects.toThrow('the answer is no JSON: is the address right?');
+  await expect(client.account.get()).rejects.toThrow('the answer is not JSON: is the address right?');
   await expect(client.webhookEndpoints.retry('we_1', 'evt_1')).rejects.toThrow('is the address right?');
   expect(seen).toHaveLength(2);
 });

@@ -134,7 +134,7 @@ describe.skipIf(!hasPgBouncer)('behind PgBouncer in transaction mode (needs pgbo
       ]);
       expect(await checksWith({})).toEqual([connections('failed', 'set DATABASE_LISTEN_URL'), readers]);
       const DATABASE_URL = DATABASE_LISTEN_URL;
-      expect(await checksWith({ DATABASE_URL })).toEqual([connections('ok', 'PostgreSQL itself'), readers]);
+      expect(await checksWith({ DATABASE_URL })).toEqual([connections('ok', 'PostgreSQL directly'), readers]);
     });
   });
 });

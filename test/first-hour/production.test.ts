@@ -30,7 +30,7 @@ describe.skipIf(!canMount || !isNodeForAll)('docs/production.md', () => {
     );
     expect(installed, installed.output).toMatchObject({ code: 0 });
     const doctor = await type(blockWith('cat > /etc/payhook.env'));
-    expect(doctor.output).toContain('not there yet');
+    expect(doctor.output).toContain('does not exist yet');
     expect(doctor, doctor.output).toMatchObject({ code: 0 });
     const rights = await type("stat -c '%U %a' /etc/payhook.env && ls -A /var/lib/payhook");
     expect(rights.output).toBe('root 640\n');

@@ -18,7 +18,7 @@ test('payhook doctor names the tables that are larger than they should be, and t
     expect(await look()).toEqual({
       name: 'table sizes',
       status: 'ok',
-      detail: 'no table is larger than it should be',
+      detail: 'no table is larger than expected',
     });
     // a session as large as a hundred thousand, and a note of the moment that nobody removed
     await signedIn(world, 'owner');

@@ -56,7 +56,7 @@ test('from the first start to a team: a link, then the commands, next to the run
   expect((await bob.get('/settings/profile')).status).toBe(303);
   const id = /\((usr_\w+)\)/.exec(made.stdout)?.[1] ?? '';
   expect((await machine.run(['users', 'erase', id])).code).toBe(2);
-  expect((await machine.run(['users', 'erase', id, '--yes'])).stdout).toBe(`${id} is erased.\n`);
+  expect((await machine.run(['users', 'erase', id, '--yes'])).stdout).toBe(`Erased ${id}.\n`);
   const removed = await machine.run(['users', 'list', '--status', 'removed']);
   expect(removed.stdout).toMatch(new RegExp(`${id} +${id}@erased\\.invalid +erased`));
   const last = await machine.run(['users', 'remove', 'ada@example.com', '--yes', '--json']);

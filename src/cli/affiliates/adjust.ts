@@ -20,8 +20,8 @@ interface AdjustOptions {
 }
 
 const HELP = `
-A positive amount is owed to the affiliate, a negative one is taken from its next payout; no hold. The same --external-id
-again adjusts nothing twice.
+A positive amount is owed to the affiliate, a negative one is deducted from the next payout, without a hold. Repeating an
+--external-id adjusts nothing.
 
 Examples:
   $ payhook affiliates adjust 7 --amount 20 --currency eur --reason "for the video" --external-id video-7
@@ -62,7 +62,8 @@ async function adjust(
     const programId = program === undefined ? undefined : await findProgram(client, program);
     const who = `affiliate ${affiliate.id} (${printable(fullName(affiliate) ?? affiliate.email)})`;
     const what = money({ currency }, Math.abs(amount));
-    const question = amount > 0 ? `Owe ${what} to ${who}?` : `Take ${what} from the next payout of ${who}?`;
+    const question =
+      amount > 0 ? `Add ${what} to the balance of ${who}?` : `Deduct ${what} from the next payout of ${who}?`;
     await confirm(terminal, question, yes);
     return client.affiliates.adjust(affiliate.id, {
       external_id: externalId,

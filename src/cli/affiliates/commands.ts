@@ -115,7 +115,7 @@ function addChange(affiliates: Command, cli: Cli): void {
     .addHelpText(
       'after',
       `
-A new name or destination shows in the unpaid payout at once and raises its revision.
+A new name or destination appears in the unpaid payout at once and raises its revision.
 
 Examples:
   $ payhook affiliates change 7 --payout-method wise --paypal-email ""
@@ -135,7 +135,7 @@ function addPut(affiliates: Command, cli: Cli): void {
     .addHelpText(
       'after',
       `
-A new affiliate needs --email. An empty text clears, as it does with change.
+A new affiliate needs --email. An empty text clears a field, as with change.
 
 Example:
   $ payhook affiliates put partner-7 --email zoe@example.com --metadata crm=lead-311

@@ -21,8 +21,8 @@ interface SetOptions {
 
 const HELP = `
 sepa needs --account-holder and --iban; ach needs --account-holder, --routing-number, --account-number and --account-type. A
-destination goes before the payout method of the affiliate, and the one for a currency before the one for all. Numbers are
-sealed and shown by their last four characters. The revision of an unpaid payout that has the affiliate rises.
+destination is used instead of the affiliate's payout method, and a destination for a currency instead of the one for all. Numbers
+are encrypted; only their last four characters are shown. Raises the revision of an unpaid payout that contains the affiliate.
 
 Examples:
   $ payhook affiliates destination set 7 --type sepa --account-holder "Ada Lovelace" --iban "DE89 3704 0044 0532 0130 00"
@@ -34,18 +34,18 @@ export function addDestination(affiliates: Command, cli: Cli): void {
   const group = affiliates.command('destination').description('where an affiliate is paid');
   group
     .command('set')
-    .description('set where an affiliate is paid, in all currencies or one')
+    .description('set where an affiliate is paid, for all currencies or one')
     .argument('<affiliate>', AFFILIATE_HELP)
     .addOption(
-      new Option('--type <type>', 'how it is paid').choices([...DESTINATION_TYPES]).makeOptionMandatory(),
+      new Option('--type <type>', 'the payment method').choices([...DESTINATION_TYPES]).makeOptionMandatory(),
     )
-    .option('--currency <currency>', 'for this currency only; default all without one of their own')
-    .option('--account-holder <name>', 'sepa, ach: whose account it is')
+    .option('--currency <currency>', 'only for this currency; default all currencies without their own')
+    .option('--account-holder <name>', 'sepa, ach: the account holder')
     .option('--iban <iban>', 'sepa: the IBAN')
     .option('--bic <bic>', 'sepa: the BIC, which few banks still ask for')
     .option('--routing-number <number>', 'ach: nine digits')
-    .option('--account-number <number>', 'ach: the number of the account')
-    .addOption(new Option('--account-type <type>', 'ach: what kind of account').choices([...ACCOUNT_TYPES]))
+    .option('--account-number <number>', 'ach: the account number')
+    .addOption(new Option('--account-type <type>', 'ach: the kind of account').choices([...ACCOUNT_TYPES]))
     .option('--json', 'print the record (AffiliateDestination)')
     .addHelpText('after', HELP)
     .action((reference: string, options: SetOptions) => cli.run(() => set(cli, reference, options)));
@@ -58,9 +58,9 @@ export function addDestination(affiliates: Command, cli: Cli): void {
     .action((reference: string) => cli.run(() => show(cli, reference)));
   group
     .command('remove')
-    .description('remove a destination: the affiliate is paid by its other one, or by its payout method')
+    .description('remove a destination; the affiliate is then paid to the other one, or by the payout method')
     .argument('<affiliate>', AFFILIATE_HELP)
-    .option('--currency <currency>', 'the one for this currency; default the one for all')
+    .option('--currency <currency>', 'the destination for this currency; default the one for all')
     .option('-y, --yes', 'do not ask; required without a terminal')
     .option('--json', 'print {affiliate_id, currency, deleted}')
     .addHelpText(
@@ -101,7 +101,7 @@ async function show({ terminal, account }: Cli, reference: string): Promise<unde
   );
   terminal.result(found, () =>
     found.destinations.length === 0
-      ? 'No destination: paid as the payout method of the affiliate says.\n'
+      ? "No destination: paid by the affiliate's payout method.\n"
       : describe(found.destinations, terminal.paint.faint),
   );
 }
@@ -121,7 +121,7 @@ async function remove(
     return found;
   });
   const removed = { affiliate_id: id, currency: code ?? null, deleted: true };
-  terminal.result(removed, () => `The destination ${which} of affiliate ${id} is removed.\n`);
+  terminal.result(removed, () => `Removed the destination ${which} of affiliate ${id}.\n`);
 }
 
 function describe(all: readonly AffiliateDestination[], faint: (text: string) => string): string {
@@ -137,7 +137,7 @@ function describe(all: readonly AffiliateDestination[], faint: (text: string) =>
   );
 }
 
-/** What whoever set it should look at: a name that banks write otherwise, an account that is another's too. */
+/** Remarks on a new destination: a name that banks spell differently, an account shared with another affiliate. */
 function remarksOn({
   account_holder,
   holder_in_files,
@@ -147,12 +147,13 @@ function remarksOn({
   const remarks: string[] = [];
   if (account_holder !== holder_in_files) {
     remarks.push(
-      `In payment files the holder is "${printable(holder_in_files ?? '')}". If the bank of the account spells the name otherwise, set it so.`,
+      `In payment files the holder is "${printable(holder_in_files ?? '')}". If the affiliate's bank spells the name differently, enter its spelling.`,
     );
   }
   if (shared_with.length > 0) {
-    remarks.push(`The same account is paid for affiliate ${shared_with.join(', ')}.`);
+    remarks.push(`The same account also belongs to affiliate ${shared_with.join(', ')}.`);
   }
-  if (waits_until !== null) remarks.push(`Payment files pay it from ${exactTime(waits_until)} (UTC) on.`);
+  if (waits_until !== null)
+    remarks.push(`Changed recently: not in payment files before ${exactTime(waits_until)} (UTC).`);
   return remarks;
 }

@@ -5,9 +5,9 @@ import { AFFILIATE_HELP, findAffiliate } from '../finders/affiliate.ts';
 import { printable } from '../terminal/table.ts';
 
 const HELP = `
-Takes the names and e-mail addresses of a person out of the affiliate, payouts, imports, commissions, refunds, events,
-attempts, stored answers and the audit log. Amounts stay. It cannot be undone, and backups still have the person.
-Where the webhook log is large, a server or worker needs a while: the same command tells how far it is.
+Removes the names and e-mail addresses of a person from the affiliate, payouts, imports, commissions, refunds, events, attempts,
+stored answers and the audit log. Amounts stay. This cannot be undone, and existing backups still contain the person. With a
+large webhook log, a server or worker needs a while: run the command again to see the progress.
 
 Examples:
   $ payhook affiliates erase ada@example.com
@@ -26,7 +26,7 @@ export function addErase(affiliates: Command, cli: Cli): void {
     .description('erase the person behind an affiliate; amounts stay')
     .argument('<affiliate>', AFFILIATE_HELP)
     .option('-y, --yes', 'with --name, do not ask; required without a terminal')
-    .option('--name <email>', 'the e-mail address of the affiliate again, instead of typing it')
+    .option('--name <email>', 'the e-mail address of the affiliate, instead of typing it when asked')
     .option('--json', 'print the record (Erasure)')
     .addHelpText('after', HELP)
     .action((reference: string, options: Options) => cli.run(() => erase(cli, reference, options)));
@@ -40,7 +40,7 @@ async function erase(
   const erased = await withClient({ terminal, account: account() }, async (client) => {
     const { id, email } = await client.affiliates.get(await findAffiliate(client, reference));
     await confirmName(terminal, {
-      question: `Erase the person behind affiliate ${id} (${printable(email)})? It cannot be undone.`,
+      question: `Erase the person behind affiliate ${id} (${printable(email)})? This cannot be undone.`,
       name: email,
       ...(yes === undefined ? {} : { yes }),
       ...(name === undefined ? {} : { repeated: name }),
@@ -50,6 +50,6 @@ async function erase(
   terminal.result(erased, () =>
     erased.status === 'completed'
       ? `Affiliate ${erased.affiliate_id} was erased.\n`
-      : `Affiliate ${erased.affiliate_id} was erased. Its commissions and the webhook log are being looked through.\n`,
+      : `Affiliate ${erased.affiliate_id} was erased. Its commissions and the webhook log are still being searched.\n`,
   );
 }

@@ -18,9 +18,9 @@ interface StatementOptions extends OutputOptions {
 }
 
 const HELP = `
-The balance before the period, what was earned, adjusted, refunded, voided, paid and returned in it, and the balance after it.
-The period is a year, or the days --from and --to, both in it, of the account's time zone; an end that is left out is open.
---csv, --pdf and --html write a file with every entry: to calculate with, to send, to print. Documents have at most 5,000 entries.
+Shows the balance before the period, the amounts earned, adjusted, refunded, voided, paid and returned in it, and the balance after
+it. The period is a year, or the days from --from to --to (inclusive), in the account's time zone. Without one of them, that end is open.
+--csv, --pdf and --html write a file with every entry. Documents have at most 5,000 entries.
 
 Examples:
   $ payhook affiliates statement 7 --year 2026
@@ -33,14 +33,14 @@ export function addStatement(affiliates: Command, cli: Cli): void {
   withOutput(
     affiliates
       .command('statement')
-      .description('show what an affiliate was owed, earned and was paid in a period')
+      .description('show what an affiliate was owed, earned and paid in a period')
       .argument('<affiliate>', AFFILIATE_HELP)
       .option('--year <year>', 'such as 2026')
       .option('--from <day>', 'the first day, such as 2026-04-01')
       .option('--to <day>', 'the last day')
       .addOption(new Option('--csv', 'write every entry to a CSV file').conflicts(['pdf', 'html']))
       .addOption(new Option('--pdf', 'write a PDF document').conflicts('html'))
-      .option('--html', 'write a page that a browser shows and prints'),
+      .option('--html', 'write a page to view and print in a browser'),
     'statement-….csv, .pdf or .html',
   )
     .option('--json', 'print the record (AffiliateStatement), with a file {file, bytes}')
@@ -76,7 +76,7 @@ function describe(statement: AffiliateStatement, { paint }: Terminal): string {
   const { affiliate_id: id, email, from, to, time_zone: zone } = statement;
   const name = printable(statement.name ?? email);
   const head = `${paint.strong(`Statement of ${name}`)}  affiliate ${id}\n`;
-  const period = `From ${from ?? 'the beginning'} to ${to ?? 'now'}, days of ${zone}\n`;
+  const period = `From ${from ?? 'the beginning'} to ${to ?? 'now'}, time zone ${zone}\n`;
   if (statement.currencies.length === 0) return `${head}${period}Nothing was earned or paid.\n`;
   const rows = statement.currencies.map((each) => {
     const { currency } = each;

@@ -30,9 +30,9 @@ interface SetOptions {
 }
 
 const HELP = `
-The whole tax profile is replaced. Only the tax id stays when it is not given, because it is sealed and shown by its end; --tax-id
-none removes it. Numbers of the United States are checked by their form, VAT ids by their check digits too. --form needs
---signed-on. --self-billing-on and --self-billing-by say that the affiliate agreed that you write their invoices.
+Replaces the whole tax profile, except the tax id: without --tax-id it stays, because it is encrypted and cannot be read back.
+--tax-id none removes it. US numbers are checked for their format, VAT ids also for their check digits. --form needs --signed-on.
+--self-billing-on and --self-billing-by record that the affiliate agreed to self-billing: you write their invoices.
 
 Examples:
   $ payhook affiliates tax set 7 --legal-type person --legal-name "Ada Lovelace" --country US --line1 "1 Main St" \\
@@ -44,27 +44,29 @@ Examples:
 
 /** `payhook affiliates tax set|show|remove`. */
 export function addTaxProfile(affiliates: Command, cli: Cli): void {
-  const group = affiliates.command('tax').description('who an affiliate is to a tax office');
+  const group = affiliates.command('tax').description('the tax profile of an affiliate');
   group
     .command('set')
-    .description('set who an affiliate is to a tax office')
+    .description('set the tax profile of an affiliate')
     .argument('<affiliate>', AFFILIATE_HELP)
     .addOption(
-      new Option('--legal-type <type>', 'who signed').choices(['person', 'business']).makeOptionMandatory(),
+      new Option('--legal-type <type>', 'the legal type')
+        .choices(['person', 'business'])
+        .makeOptionMandatory(),
     )
-    .requiredOption('--legal-name <name>', 'the name as it was signed')
-    .requiredOption('--country <country>', 'where taxes are paid, in two letters')
+    .requiredOption('--legal-name <name>', 'the name as signed')
+    .requiredOption('--country <country>', 'the tax country, in two letters')
     .requiredOption('--line1 <line>', 'street and number')
-    .option('--line2 <line>', 'more of the address')
+    .option('--line2 <line>', 'the second line of the address')
     .requiredOption('--city <city>', 'the city')
     .option('--postal-code <code>', 'the postal code')
-    .option('--region <region>', 'state or province; in the United States two letters')
-    .addOption(new Option('--tax-id-type <type>', 'what the tax id is').choices([...TAX_ID_TYPES]))
-    .option('--tax-id <number>', 'the tax id; none = none; default the one there is')
-    .addOption(new Option('--form <form>', 'the form that was signed').choices([...TAX_FORMS]))
-    .option('--signed-on <day>', 'when it was signed')
+    .option('--region <region>', 'state or province; two letters in the United States')
+    .addOption(new Option('--tax-id-type <type>', 'the kind of tax id').choices([...TAX_ID_TYPES]))
+    .option('--tax-id <number>', 'the tax id; none removes it; default unchanged')
+    .addOption(new Option('--form <form>', 'the signed form').choices([...TAX_FORMS]))
+    .option('--signed-on <day>', 'the day it was signed')
     .option('--form-document <text>', 'where you keep the form')
-    .option('--self-billing-on <day>', 'when self-billing was agreed')
+    .option('--self-billing-on <day>', 'the day self-billing was agreed')
     .option('--self-billing-by <name>', 'who agreed')
     .option('--self-billing-document <text>', 'where you keep the agreement')
     .option('--json', 'print the record (AffiliateTaxProfile)')
@@ -72,7 +74,7 @@ export function addTaxProfile(affiliates: Command, cli: Cli): void {
     .action((reference: string, options: SetOptions) => cli.run(() => set(cli, reference, options)));
   group
     .command('show')
-    .description('show who an affiliate is to a tax office')
+    .description('show the tax profile of an affiliate')
     .argument('<affiliate>', AFFILIATE_HELP)
     .option('--json', 'print the record (AffiliateTaxProfile)')
     .addHelpText('after', '\nExample:\n  $ payhook affiliates tax show 7\n')
@@ -145,10 +147,7 @@ async function remove({ terminal, account }: Cli, reference: string, yes?: boole
     await client.affiliates.removeTaxProfile(found);
     return found;
   });
-  terminal.result(
-    { affiliate_id: id, deleted: true },
-    () => `The tax profile of affiliate ${id} is removed.\n`,
-  );
+  terminal.result({ affiliate_id: id, deleted: true }, () => `Removed the tax profile of affiliate ${id}.\n`);
 }
 
 function describe({

@@ -11,12 +11,12 @@ import { exactTime } from '../terminal/time.ts';
 export const LONGEST_NAME = 30;
 export const LONGEST_EMAIL = 40;
 
-/** `Ada Lovelace`; null when no name is known. */
+/** `Ada Lovelace`; null without a name. */
 export function fullName({ name_first, name_last }: Affiliate): string | null {
   return [name_first, name_last].filter((name) => name !== null).join(' ') || null;
 }
 
-/** A page of affiliates, a line each. */
+/** A page of affiliates, one line each. */
 export function affiliateTable(affiliates: readonly AffiliateWithBalance[], { paint }: Terminal): string {
   return table(
     [
@@ -45,7 +45,7 @@ export function affiliateTable(affiliates: readonly AffiliateWithBalance[], { pa
   );
 }
 
-/** `12.00 EUR, 1525.84 USD`: what the next payout may include. */
+/** `12.00 EUR, 1525.84 USD`: the unpaid balance. */
 function unpaidOf({ balance }: AffiliateWithBalance): string {
   return balance
     .filter(({ unpaid }) => unpaid !== 0)
@@ -56,7 +56,7 @@ function unpaidOf({ balance }: AffiliateWithBalance): string {
 // the first line has the name and the status
 const { name_first: _first, name_last: _last, status: _status, ...SHOWN } = AFFILIATE_FIELDS;
 
-/** One affiliate, for people, with the balance when it is known. */
+/** One affiliate as text, with the balance if included. */
 export function describeAffiliate(affiliate: Affiliate | AffiliateWithBalance, terminal: Terminal): string {
   const { paint } = terminal;
   const { status } = affiliate;

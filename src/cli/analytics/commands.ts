@@ -15,7 +15,7 @@ import { table } from '../terminal/table.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 import { shortTime } from '../terminal/time.ts';
 
-/** As they are typed: the server judges them. */
+/** As typed; the server validates them. */
 interface SpanOptions {
   readonly interval?: string;
   readonly from?: string;
@@ -30,16 +30,16 @@ interface CommissionOptions extends SpanOptions {
 const KINDS = ['earned', 'refunded', 'voided', 'adjusted', 'paid', 'returned'] as const;
 
 const DELIVERIES_HELP = `
-Deliveries are told of when their event was published, attempts of when they began. P50, P95 and P99 are milliseconds within
-which so many percent of the attempts ended, off by at most 9 %. Intervals in which nothing happened are left out; --json has them.
+Deliveries are counted when their event was published, attempts when they began. P50, P95 and P99 are percentiles of the duration of
+attempts in milliseconds, accurate to 9 %. Intervals without activity are left out; --json includes them.
 
 Examples:
   $ payhook analytics deliveries
   $ payhook analytics deliveries https://shop.example.com/payhook --interval minute --from 2026-09-01T08:00:00Z --to 2026-09-01T09:00:00Z
 `;
 const COMMISSIONS_HELP = `
-What was earned, refunded, voided, adjusted by hand, paid, and what came back, in the time zone of the account. Intervals in which
-nothing happened are left out; --json has them.
+Amounts earned, refunded, voided, adjusted, paid and returned, by intervals in the account's time zone. Intervals without activity
+are left out; --json includes them.
 
 Example:
   $ payhook analytics commissions --interval day --from 2026-09-01 --to 2026-09-30 --currency eur
@@ -49,10 +49,10 @@ Example:
 export function addAnalytics(analytics: Command, cli: Cli): void {
   analytics
     .command('commissions')
-    .description('show what was earned, refunded and paid over time')
-    .option('--interval <interval>', 'day, week or month, which is the default')
-    .option('--from <day>', 'from the interval that holds this day')
-    .option('--to <day>', 'to the interval that holds this day, which is in it; default today')
+    .description('show commissions earned, refunded and paid over time')
+    .option('--interval <interval>', 'day, week or month; default month')
+    .option('--from <day>', 'from the interval that contains this day')
+    .option('--to <day>', 'to the interval that contains this day, inclusive; default today')
     .option('--currency <code>', 'only this currency')
     .option('--program <program>', `only of this program: ${PROGRAM_HELP}`)
     .option('--json', 'print the series (CommissionAnalytics)')
@@ -60,11 +60,11 @@ export function addAnalytics(analytics: Command, cli: Cli): void {
     .action((options: CommissionOptions) => cli.run(() => commissions(cli, options)));
   analytics
     .command('deliveries')
-    .description('show how webhook deliveries went over time, and how long receivers took')
+    .description('show the outcomes of webhook deliveries over time, and how long receivers took')
     .argument('[endpoint]', ENDPOINT_HELP)
     .option('--interval <interval>', 'minute, hour or day; default hour')
-    .option('--from <when>', 'from the interval that holds it: a day such as 2026-09-01, or an instant')
-    .option('--to <when>', 'to the interval that holds it, which is in it; default now')
+    .option('--from <when>', 'from the interval that contains it: a day such as 2026-09-01, or an instant')
+    .option('--to <when>', 'to the interval that contains it, inclusive; default now')
     .option('--json', 'print the series (DeliveryAnalytics)')
     .addHelpText('after', DELIVERIES_HELP)
     .action((reference: string | undefined, options: SpanOptions) =>
@@ -76,13 +76,13 @@ async function commissions(
   { terminal, account }: Cli,
   { program, ...options }: CommissionOptions,
 ): Promise<undefined> {
-  const told = await withClient({ terminal, account: account() }, async (client) =>
+  const series = await withClient({ terminal, account: account() }, async (client) =>
     client.analytics.commissions({
       ...(options as GetCommissionAnalyticsQuery),
       program_id: program === undefined ? undefined : String(await findProgram(client, program)),
     }),
   );
-  terminal.result(told, () => commissionTable(told, terminal));
+  terminal.result(series, () => commissionTable(series, terminal));
 }
 
 function commissionTable({ series }: CommissionAnalytics, { paint }: Terminal): string {
@@ -98,7 +98,7 @@ function commissionTable({ series }: CommissionAnalytics, { paint }: Terminal): 
         currency.toUpperCase(),
       ]),
   );
-  if (rows.length === 0) return 'Nothing happened in that time.\n';
+  if (rows.length === 0) return 'There was no activity in this period.\n';
   return table(
     [
       { heading: 'FROM' },
@@ -115,18 +115,18 @@ async function deliveries(
   reference: string | undefined,
   options: SpanOptions,
 ): Promise<undefined> {
-  const told = await withClient({ terminal, account: account() }, async (client) =>
+  const series = await withClient({ terminal, account: account() }, async (client) =>
     client.analytics.deliveries({
       ...(options as GetDeliveryAnalyticsQuery),
       webhook_endpoint_id: reference === undefined ? undefined : await findEndpoint(client, reference),
     }),
   );
-  terminal.result(told, () => deliverySeries(told, terminal));
+  terminal.result(series, () => deliverySeries(series, terminal));
 }
 
 function deliverySeries({ buckets, totals }: DeliveryAnalytics, { paint }: Terminal): string {
   const busy = buckets.filter(({ published, attempts }) => published > 0 || attempts > 0);
-  if (busy.length === 0) return 'Nothing happened in that time.\n';
+  if (busy.length === 0) return 'There was no activity in this period.\n';
   const headings = ['PUBLISHED', 'DELIVERED', 'FAILED', 'ATTEMPTS', 'P50', 'P95', 'P99'];
   const answers = ['2XX', '3XX', '4XX', '5XX', 'NO ANSWER'];
   const cells = (sums: DeliverySums) =>
@@ -142,7 +142,7 @@ function deliverySeries({ buckets, totals }: DeliveryAnalytics, { paint }: Termi
     ].map((value) => (value === null ? '' : String(value)));
   return table(
     [{ heading: 'FROM (UTC)' }, ...[...headings, ...answers].map((heading) => ({ heading, right: true }))],
-    [...busy.map((bucket) => [shortTime(bucket.starts_at), ...cells(bucket)]), ['in all', ...cells(totals)]],
+    [...busy.map((bucket) => [shortTime(bucket.starts_at), ...cells(bucket)]), ['total', ...cells(totals)]],
     paint.faint,
   );
 }

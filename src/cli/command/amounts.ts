@@ -17,10 +17,10 @@ export function readCurrency(option: string, text: string): string {
   throw new UsageError(`${option} must be an ISO 4217 currency code such as eur, not ${text}`);
 }
 
-/** What an amount may be. */
+/** The range of an amount. */
 interface Amount {
   readonly currency: string;
-  /** The least, in minor units. */
+  /** The minimum, in minor units. */
   readonly from: number;
 }
 
@@ -55,7 +55,7 @@ export function readMinimums(option: string, text: string): Record<string, numbe
     const [, code = '', amount = ''] = /^\s*([A-Za-z]{3})\s*=\s*(\S+)\s*$/.exec(pair) ?? [];
     if (code === '') {
       throw new UsageError(
-        `${option} must be such as usd=50.00,eur=45.00, or none, not ${JSON.stringify(text)}`,
+        `${option} must look like usd=50.00,eur=45.00, or be none, not ${JSON.stringify(text)}`,
       );
     }
     const currency = readCurrency(option, code);

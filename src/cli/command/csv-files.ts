@@ -13,10 +13,10 @@ export interface OutputOptions {
   readonly force?: boolean;
 }
 
-/** Where files go by default: names, addresses and amounts do not belong in a source folder. */
+/** The default folder of files: names, addresses and amounts do not belong in a source folder. */
 const EXPORTS = 'exports';
 
-/** The default place of a file: in a folder for its owner only. */
+/** The default path of a file, in a folder that only its owner can read. */
 export function inExports(name: string): string {
   return join(EXPORTS, basename(name));
 }
@@ -24,15 +24,15 @@ export function inExports(name: string): string {
 /** Adds the options of a command that writes a file. */
 export function withOutput(command: Command, usual: string): Command {
   return command
-    .option('-o, --output <file>', `where to; - is standard output (default: ${inExports(usual)})`)
-    .option('-f, --force', 'overwrite what exists');
+    .option('-o, --output <file>', `the file to write; - is standard output (default: ${inExports(usual)})`)
+    .option('-f, --force', 'overwrite an existing file');
 }
 
-/** Throws UsageError or CommandError for an impossible output, before anything is requested from the server. */
+/** Throws UsageError or CommandError for an impossible output, before any request to the server. */
 export function checkOutput({ output, force }: OutputOptions, { json }: Terminal): void {
   if (output === undefined) return;
   if (output !== '-') refuseExisting(output, force);
-  else if (json) throw new UsageError('--json and --output - both want standard output');
+  else if (json) throw new UsageError('--json and --output - both write to standard output');
   else if (force) throw new UsageError('--force has no effect with --output -: no file is written');
 }
 
@@ -42,8 +42,8 @@ export function pipeOut(stream: Readable): Promise<void> {
 }
 
 /**
- * Writes one file that the server sends, to standard output where the options say so, else beside its own name in the
- * folder of exports; returns where it is and its size in bytes, null for standard output.
+ * Writes a file from the server to the output of the options, by default under its own name in the folder of exports.
+ * Returns its path and its size in bytes; null for standard output.
  */
 export async function saveReceived(
   terminal: Terminal,
@@ -65,7 +65,7 @@ export async function saveReceived(
 
 /** Files that are written together. */
 export interface FileSet {
-  /** Writes a file beside its place; returns its size in bytes. */
+  /** Writes a temporary file next to its final path. Returns its size in bytes. */
   write(file: string, content: AsyncIterable<Buffer> | Iterable<string>): Promise<number>;
 }
 
@@ -75,8 +75,8 @@ interface Staged {
 }
 
 /**
- * Runs `work`, whose files appear when it is done: all of them complete and readable by their owner only, or none.
- * An existing file is refused with CommandError, unless `force`.
+ * Runs `work`, and then moves all its files into place, or none. Only their owner can read them. Throws CommandError for an
+ * existing file, unless `force`.
  */
 export async function writeFiles<Result>(
   { force = false }: OutputOptions,
@@ -100,7 +100,7 @@ export async function writeFiles<Result>(
         const partial = join(dirname(file), `.${basename(file)}.${process.pid}.part`);
         staged.push({ file, partial });
         return writeWhole(partial, content).catch((error: unknown) => {
-          throw toldOf(file, error);
+          throw explain(file, error);
         });
       },
     });
@@ -113,7 +113,7 @@ export async function writeFiles<Result>(
   }
 }
 
-/** Makes a folder for its owner only. Returns whether it was missing. */
+/** Creates a folder that only its owner can read. Returns whether it was missing. */
 function makeFolder(folder: string): boolean {
   return mkdirSync(folder, { recursive: true, mode: 0o700 }) !== undefined;
 }
@@ -126,7 +126,7 @@ function removeEmpty(folder: string): void {
   }
 }
 
-/** Throws CommandError when a file is there already and may not be overwritten, or is no file. */
+/** Throws CommandError if a file exists and may not be overwritten, or is not a regular file. */
 export function refuseExisting(file: string, force = false): void {
   const found = statSync(file, { throwIfNoEntry: false });
   if (found === undefined) return;
@@ -144,16 +144,16 @@ async function writeWhole(
   partial: string,
   content: AsyncIterable<Buffer> | Iterable<string>,
 ): Promise<number> {
-  // names, addresses and amounts: for its owner only
+  // names, addresses and amounts: readable by the owner only
   const target = createWriteStream(partial, { mode: 0o600, flags: 'wx', flush: true });
-  // if the bytes fail while the file is being opened, it would appear after its removal
+  // if the source fails while the file is being opened, the file would be created after its removal
   const closed = new Promise<void>((done) => target.once('close', done));
   await pipeline(content, target).finally(() => closed);
   return target.bytesWritten;
 }
 
-/** A missing folder is reported by its own name, not by that of the temporary file in it. */
-function toldOf(file: string, error: unknown): unknown {
+/** Reports a missing or closed folder by its own name instead of the temporary file in it. */
+function explain(file: string, error: unknown): unknown {
   const { code } = error as NodeJS.ErrnoException;
   if (code === 'ENOENT' || code === 'ENOTDIR') return new CommandError(`${dirname(file)} is not a folder`);
   if (code === 'EACCES' || code === 'EPERM' || code === 'EROFS') {
@@ -175,7 +175,7 @@ function place(staged: readonly Staged[]): void {
   }
 }
 
-/** The name with a mark before its extension: `paid.csv` -> `paid-part-2.csv`. */
+/** The name with a suffix before its extension: `paid.csv` -> `paid-part-2.csv`. */
 export function markName(file: string, mark: string): string {
   const extension = extname(file);
   return `${file.slice(0, file.length - extension.length)}-${mark}${extension}`;
@@ -199,7 +199,7 @@ export function showReceived<Result>(
     }
   }
   const done = work((name, stream) => {
-    stream.on('error', () => undefined); // until somebody reads it, who is told
+    stream.on('error', () => undefined); // its reader gets the error
     return counted(name, stream);
   });
   spinner.watch(

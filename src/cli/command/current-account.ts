@@ -30,8 +30,8 @@ export function useAccount(dataDir: string, { id }: Pick<Account, 'id'>): void {
 }
 
 /**
- * When a second account is added, commands without --account keep working on the first. In: the accounts there were
- * before.
+ * Makes the first account the current one when a second is added, so that commands without --account keep working on it.
+ * `before` lists the accounts before the addition.
  */
 export function keepCurrent(dataDir: string, before: readonly Account[]): void {
   const [only, ...others] = before;
@@ -39,8 +39,8 @@ export function keepCurrent(dataDir: string, before: readonly Account[]): void {
 }
 
 /**
- * The account a command works on: that of --account (`wanted`), of PAYHOOK_ACCOUNT, the current one, or the only
- * one. Throws a CommandError when it does not exist, a UsageError when there are several to choose from.
+ * The account a command works on: --account (`wanted`), else PAYHOOK_ACCOUNT, the current one, or the only one. Throws
+ * CommandError if it does not exist, and UsageError if there are several to choose from.
  */
 export function accountFor(
   accounts: readonly Account[],
@@ -59,19 +59,19 @@ export function accountFor(
   }
   const [only, ...others] = accounts;
   if (only === undefined)
-    throw new CommandError('there is no account: make one with payhook accounts create');
+    throw new CommandError('there is no account: create one with payhook accounts create');
   if (others.length === 0) return only;
   throw new UsageError(
     `several accounts: choose one with --account or PAYHOOK_ACCOUNT, or once with payhook accounts use: ${listOf(accounts)}`,
   );
 }
 
-/** The account an id or a name means. Throws as `accountFor`. */
+/** The account with an id or a name. Throws like `accountFor`. */
 export function accountNamed(accounts: readonly Account[], wanted: string): Account {
   const named = accounts.filter(({ id, name }) => id === wanted || name === wanted);
   const [account, ...others] = named;
   if (account === undefined) {
-    throw new CommandError(`no account is called ${wanted}; there are ${listOf(accounts)}`);
+    throw new CommandError(`no account has the id or name ${wanted}; there are ${listOf(accounts)}`);
   }
   if (others.length > 0) throw new UsageError(`several accounts: choose one by its id: ${listOf(named)}`);
   return account;

@@ -1,11 +1,11 @@
 import { printable } from '../terminal/table.ts';
 
-/** A command line that is wrong: exit code 2. */
+/** An invalid command line: exit code 2. */
 export class UsageError extends Error {
   override name = 'UsageError';
 }
 
-/** A command that failed, with what to do about it: exit code 1. */
+/** A failed command, with a remedy: exit code 1. */
 export class CommandError extends Error {
   override name = 'CommandError';
   readonly code: string;
@@ -18,7 +18,7 @@ export class CommandError extends Error {
   }
 }
 
-/** An error as it is shown: `unexpected` ones are bugs and come with their stack. */
+/** An error as shown to the user. An `unexpected` one is a bug and includes its stack. */
 export interface ErrorReport {
   readonly exitCode: 1 | 2;
   readonly code: string;
@@ -50,10 +50,10 @@ const EXIT_1 = new Set([
   'SecretKeyError',
 ]);
 const SYSTEM_CODE = /^E[A-Z]+$/;
-// PostgreSQL's own refusals of a connection: authorisation, unknown database, too many, starting up.
+// PostgreSQL refuses the connection: authorisation, unknown database, too many connections, starting up.
 const DATABASE_CODE = /^(28|3D|53|57P|08)/;
 
-/** What to show for anything that was thrown. */
+/** Describes any thrown value for the user. */
 export function reportOf(thrown: unknown): ErrorReport {
   const error = (typeof thrown === 'object' && thrown !== null ? thrown : {}) as Known;
   const name = error.name ?? '';
@@ -63,7 +63,7 @@ export function reportOf(thrown: unknown): ErrorReport {
     return { ...report, exitCode: 2, code, message: error.message?.replace(/^error: /, '') ?? '' };
   }
   if (error.name === 'ConnectionError' && error.outcome === 'unknown') {
-    const message = `${error.message}. Look before you repeat the command, or it may be done twice`;
+    const message = `${error.message}. Check the result before you repeat the command, or it may be done twice`;
     return { ...report, exitCode: 1, code: 'outcome_unknown', message };
   }
   const code = typeof error.code === 'string' ? error.code : '';
@@ -84,7 +84,7 @@ export function reportOf(thrown: unknown): ErrorReport {
   return { ...report, exitCode: 1, code: 'internal_error', message, unexpected: true };
 }
 
-/** The same as standard error shows it: with --json one JSON document. */
+/** The text for standard error: with --json, one JSON document. */
 export function textOf(
   { code, reason, message, unexpected }: ErrorReport,
   thrown: unknown,

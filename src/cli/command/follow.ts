@@ -4,18 +4,18 @@ import type { Cli } from './cli.ts';
 import { reportOf } from './errors.ts';
 import { withClient } from './session.ts';
 
-// Looking means launching PostgreSQL where no server runs, and nothing changes there.
+// Without a server, each poll would launch PostgreSQL, although nothing changes then.
 const POLL_ALONE_MS = 5000;
 
-/** What a command does that follows a server until it is stopped. */
+/** A command that polls a server until it is stopped. */
 interface Following {
   readonly everyMs: number;
   poll(client: Client): Promise<void>;
-  /** Told what is wrong each time that changes; '' when nothing is. */
+  /** Called with each new problem; '' when it is over. */
   trouble(text: string): void;
 }
 
-/** Polls for ever. Once it has worked, a server that is away is told and waited for; a refusal is thrown. */
+/** Polls for ever. After the first success it reports an unreachable server and keeps trying. Throws other refusals. */
 export async function follow(
   { terminal, account }: Cli,
   { everyMs, poll, trouble }: Following,
@@ -34,7 +34,7 @@ export async function follow(
         for (;;) {
           await poll(client);
           hasWorked = true;
-          say(keepMs === 0 ? 'No server is running on this data: nothing is delivered until one is.' : '');
+          say(keepMs === 0 ? 'No server is running on this data, so nothing is delivered.' : '');
           if (performance.now() + everyMs > until) break;
           await delay(everyMs);
         }
@@ -42,11 +42,11 @@ export async function follow(
       });
     } catch (error) {
       const { exitCode, unexpected, message } = reportOf(error);
-      // a connection that failed has no status
+      // a failed connection has no status
       const status = (error as { status?: number | null }).status ?? 500;
       const isRefusal = exitCode === 2 || (status < 500 && status !== 429);
       if (!hasWorked || unexpected || isRefusal) throw error;
-      say(`${message}; still trying`);
+      say(`${message}; retrying`);
     }
     await delay(pause);
   }

@@ -2,7 +2,7 @@ import { Failure } from '../../kernel/errors.ts';
 import { readStrictJson, type StrictJson } from '../../kernel/strict-json.ts';
 import { UsageError } from './errors.ts';
 
-/** Reads the JSON of an option, or of the file it names, as the server reads bodies. Throws UsageError naming it. */
+/** Reads the JSON of an option or of its file, like the server reads bodies. Throws UsageError that names it. */
 export function readJsonOption(option: string, text: string): StrictJson {
   try {
     return readStrictJson(text);

@@ -7,11 +7,11 @@ import type { Terminal } from '../terminal/terminal.ts';
 export function withPages(command: Command, { nouns, sort }: { nouns: string; sort: string }): Command {
   return command
     .option('--sort <field>', `${sort}; - means descending`)
-    .option('--page <number>', 'which page')
+    .option('--page <number>', 'the page')
     .option('--per-page <number>', `${nouns} per page, at most 100`);
 }
 
-/** A page of a list for people: its table and which page it is, or a sentence that the list is empty. */
+/** A page of a list as text: its table and page number, or a sentence that the list is empty. */
 export function describePage<Item>(
   { data, pagination }: Page<Item>,
   noun: string,
@@ -20,7 +20,6 @@ export function describePage<Item>(
 ): string {
   const { total, page, pages } = pagination;
   if (total === 0) return `No ${noun}s found.\n`;
-  if (data.length === 0)
-    return `There is nothing on page ${page}: ${count(total, noun)}, ${count(pages, 'page')}\n`;
+  if (data.length === 0) return `Page ${page} is empty: ${count(total, noun)}, ${count(pages, 'page')}\n`;
   return show(data) + paint.faint(`${count(total, noun)}, page ${page} of ${pages}\n`);
 }

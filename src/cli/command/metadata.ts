@@ -1,18 +1,18 @@
 import type { Command } from 'commander';
 import { collect, readPairs } from './pairs.ts';
 
-/** The values of --metadata, as they were typed. */
+/** The values of --metadata, as typed. */
 export interface MetadataOption {
   readonly metadata?: readonly string[];
 }
 
-/** Gives a command --metadata; `about` says what it does to what is there. */
+/** Adds --metadata to a command; `about` describes its effect on existing metadata. */
 export function withMetadata(command: Command, about = ''): Command {
-  const help = `a key and a text of your own; may be repeated${about}`;
+  const help = `your own key and text; may be repeated${about}`;
   return command.option('--metadata <key=value>', help, collect);
 }
 
-/** For commands that change something. */
+/** For commands that change a record. */
 export const REPLACES = '; replaces all existing ones, "" removes all';
 
 /** `['a=1', 'b=x=y']` -> `{a: '1', b: 'x=y'}`, and `['']` -> `{}`. Throws a UsageError. */

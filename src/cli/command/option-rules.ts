@@ -1,13 +1,13 @@
 import type { Command, Option } from 'commander';
 import { UsageError } from './errors.ts';
 
-/** The options of the program that say which data a command works on. */
+/** The options of the program that choose the data of a command. */
 export type PlaceOption = '--account' | '--data-dir' | '--env-file';
 
 /** An option that has no effect when another one is given, and why. */
 interface Contradiction {
   readonly option: string;
-  readonly beside: string;
+  readonly other: string;
   readonly because: string;
 }
 
@@ -15,15 +15,14 @@ const unused = new WeakMap<Command, readonly PlaceOption[]>();
 const contradictions = new WeakMap<Command, readonly Contradiction[]>();
 
 /**
- * Notes that a command and its subcommands do not use these options: their help does not list them, and they are
- * refused.
+ * Marks options that a command and its subcommands do not use: their help omits them, and using them is refused.
  */
 export function takesNo(command: Command, ...options: readonly PlaceOption[]): Command {
   unused.set(command, options);
   return command;
 }
 
-/** Notes that `option` of a command has no effect together with another one, of its own or of the program. */
+/** Marks that `option` of a command has no effect together with another option of the command or the program. */
 export function noEffect(command: Command, contradiction: Contradiction): Command {
   contradictions.set(command, [...(contradictions.get(command) ?? []), contradiction]);
   return command;
@@ -36,8 +35,8 @@ export function takes(command: Command, option: string): boolean {
 }
 
 /**
- * Makes a program refuse, with a UsageError, options that would have no effect: an unused one, one given twice, or
- * one overridden by another.
+ * Makes a program refuse, with a UsageError, options without effect: an unused one, one given twice, or one overridden
+ * by another.
  */
 export function refuseMeaningless(program: Command): void {
   refuseRepeats(program);
@@ -53,9 +52,9 @@ function refuseUnused(program: Command, command: Command): void {
 }
 
 function refuseContradictions(command: Command): void {
-  for (const { option, beside, because } of contradictions.get(command) ?? []) {
-    if (!isGiven(command, option) || !isGiven(command, beside)) continue;
-    throw new UsageError(`${option} has no effect with ${beside}: ${because}`);
+  for (const { option, other, because } of contradictions.get(command) ?? []) {
+    if (!isGiven(command, option) || !isGiven(command, other)) continue;
+    throw new UsageError(`${option} has no effect with ${other}: ${because}`);
   }
 }
 
@@ -82,7 +81,7 @@ function refuseRepeats(command: Command): void {
   for (const each of command.commands) refuseRepeats(each);
 }
 
-/** Options that may be repeated parse their values themselves; so do those with choices, which may not be repeated. */
+/** Options that may be repeated have their own parser; so have those with choices, which may not be repeated. */
 const isList = ({ parseArg, argChoices }: Option) => parseArg !== undefined && argChoices === undefined;
 
 /** `payhook payouts list`. */

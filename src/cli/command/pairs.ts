@@ -1,14 +1,14 @@
 import { UsageError } from './errors.ts';
 
-/** The values of an option that may be repeated, in their order. */
+/** The values of a repeatable option, in order. */
 export const collect = (value: string, before: readonly string[] = []): readonly string[] => [
   ...before,
   value,
 ];
 
 /**
- * `['a=1', 'b=2']` as `{a: '1', b: '2'}`, by the first separator; undefined when none was given. Throws a UsageError that names
- * the option for a pair without a name or a separator, and for a name given twice.
+ * `['a=1', 'b=2']` as `{a: '1', b: '2'}`, split at the first separator; undefined if none was given. Throws a UsageError that
+ * names the option for a pair without a name or separator, and for a repeated name.
  */
 export function readPairs(
   option: string,

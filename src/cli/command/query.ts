@@ -1,4 +1,4 @@
-/** The options that every list has, as they are typed. */
+/** The options of every list, as typed. */
 export interface ListOptions {
   readonly status?: string;
   readonly sort?: string;
@@ -6,7 +6,7 @@ export interface ListOptions {
   readonly perPage?: string;
 }
 
-/** Options as the query of a list. Values are passed on as typed: the server validates them and names the rule. */
+/** Options as the query of a list. Values are passed on as typed; the server validates them. */
 export function queryOf<Query>({ perPage, ...options }: ListOptions): Query {
   return { ...options, per_page: perPage } as Query;
 }

@@ -1,33 +1,33 @@
 import { UsageError } from './errors.ts';
 import { readText } from './source-file.ts';
 
-/** How secrets are given, for the help of commands. */
+/** Help text: how to pass secrets. */
 export const SECRET_HELP = `
-A secret on the command line is seen by every user of the machine and kept in the history of the shell: give it as @file, or as - to read it
-from standard input.`;
+Every user of the machine can see a secret on the command line, and the shell keeps it in its history. Pass it as @file, or as - to
+read it from standard input.`;
 
-/** Reads the secrets of one command. */
+/** Reads the secrets of a command. */
 export interface SecretReader {
   /**
-   * A secret as it was typed: `@file` is the one line of a file, `-` that of standard input, which one option may
-   * name; anything else is the secret itself. Throws UsageError or CommandError, which name the option or the file.
+   * Resolves a typed secret: `@file` is the single line of a file, `-` the line of standard input, which only one option
+   * may use, and anything else is the secret itself. Throws UsageError or CommandError that names the option or the file.
    */
   one(option: string, typed: string): Promise<string>;
-  /** The lines of `@file` or `-`, without empty ones; anything else as one line. Throws as `one`. */
+  /** The non-empty lines of `@file` or `-`; anything else as one line. Throws like `one`. */
   lines(option: string, typed: string): Promise<string[]>;
 }
 
-/** Makes one. */
+/** Creates a reader. */
 export function secretReader(): SecretReader {
   let reads: string | null = null;
   const content = async (option: string, typed: string): Promise<string | null> => {
     if (typed === '-') {
-      if (reads !== null) throw new UsageError(`${option}: standard input is read for ${reads} already`);
+      if (reads !== null) throw new UsageError(`${option}: standard input is already used for ${reads}`);
       reads = option;
       return readText('-');
     }
     if (!typed.startsWith('@')) return null;
-    if (typed === '@') throw new UsageError(`${option}: name a file after @`);
+    if (typed === '@') throw new UsageError(`${option}: give a file name after @`);
     return readText(typed.slice(1));
   };
   const lines = async (option: string, typed: string): Promise<string[]> => {

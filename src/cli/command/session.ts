@@ -11,8 +11,8 @@ import { type Account, accountFor } from './current-account.ts';
 import { UsageError } from './errors.ts';
 
 /**
- * The settings of a command on this machine; says so when the data folder is that of a server that runs here.
- * Throws ConfigError, and NoDataError when there are several such servers.
+ * The settings of a command on this machine. Prints a note if the data folder was found from a running server. Throws
+ * ConfigError, and NoDataError if several servers are running.
  */
 export async function readConfigHere(
   terminal: Terminal,
@@ -20,14 +20,13 @@ export async function readConfigHere(
 ): Promise<Config> {
   const { settingsHere } = await import('../../app/data-folder.ts');
   const { config, fromServer } = settingsHere(readConfig(undefined, needs));
-  if (fromServer) terminal.note(`Working on ${config.dataDir}, the data folder of the server that runs here`);
+  if (fromServer) terminal.note(`Using ${config.dataDir}, the data folder of the running server`);
   return config;
 }
 
 /**
- * Opens the database of this machine for a command, quietly, and closes it after `work`. Only a command that
- * `makes` one creates a database; others throw NoDataError or MigrationError. `anySecretKey` accepts any secret
- * key.
+ * Opens the database of this machine for a command, without log output, and closes it after `work`. Only with `makes` is
+ * a missing database created; otherwise throws NoDataError or MigrationError. `anySecretKey` accepts any secret key.
  */
 export async function withPlatform<Result>(
   terminal: Terminal,
@@ -51,22 +50,22 @@ export async function withPlatform<Result>(
   }
 }
 
-/** Throws a UsageError when commands are told to use another server. */
+/** Throws a UsageError if PAYHOOK_URL names another server. */
 export function refuseRemote(): void {
   if (!readRemote()) return;
   throw new UsageError('this command works on the database itself: unset PAYHOOK_URL to use it here');
 }
 
-/** The log of a command: errors alone. With --json standard error carries JSON errors only. */
+/** The log of a command: only errors. With --json, standard error has only JSON errors. */
 export async function quietLog(config: Config, { json }: Terminal) {
   const { createLog } = await import('../../app/log.ts');
   return createLog({ ...config, logLevel: json ? 'silent' : 'error' });
 }
 
-/** How long a long-running command may keep its client, in milliseconds, before it must release it and ask again. */
+/** How long a long-running command may keep its client, in milliseconds, before it must get a new one. */
 type KeepMs = number;
 
-/** What is done with a client; only commands that run until they are stopped look at `keepMs`. */
+/** Uses a client. Only commands that run until they are stopped need `keepMs`. */
 type Work<Result> = (client: Client, keepMs: KeepMs) => Promise<Result>;
 
 interface SessionOptions {
@@ -74,12 +73,12 @@ interface SessionOptions {
   readonly account: string | undefined;
 }
 
-// The owner of the embedded PostgreSQL waits at its end for commands that have joined it.
+// When it stops, the owner of the embedded PostgreSQL waits for commands that have joined it.
 const KEEP_JOINED_MS = 5_000;
 
 /**
- * Runs `work` with a client of the API: of the server that PAYHOOK_URL names, or else of one inside this process,
- * on a socket nobody else can reach. There is one code path, whether or not a server runs on the same data.
+ * Runs `work` with a client of the API: of the server of PAYHOOK_URL, or else of one inside this process, on a private
+ * socket. The code path is the same whether or not a server is running on the data.
  */
 export async function withClient<Result>(options: SessionOptions, work: Work<Result>): Promise<Result> {
   const remote = readRemoteFor(options.account);
@@ -91,7 +90,7 @@ export async function withClient<Result>(options: SessionOptions, work: Work<Res
   });
 }
 
-/** Runs `work` with a client of one account, whose API is served inside this process for the operator. */
+/** Runs `work` with a client of one account, whose API is served inside this process with operator access. */
 export function withAccount<Result>(
   { platform, terminal, account }: { platform: Platform; terminal: Terminal; account: Account },
   work: (client: Client) => Promise<Result>,
@@ -99,7 +98,7 @@ export function withAccount<Result>(
   return serveInProcess(platform, account, (target) => useClient(target, terminal, work));
 }
 
-/** Where PAYHOOK_URL leads, or null. Throws a UsageError when an account is chosen beside it. */
+/** The server of PAYHOOK_URL, or null. Throws a UsageError if an account is also chosen. */
 export function readRemoteFor(account: string | undefined): ReturnType<typeof readRemote> {
   const remote = readRemote();
   if (remote && (account ?? readAccountSetting()) !== undefined) {
@@ -109,7 +108,7 @@ export function readRemoteFor(account: string | undefined): ReturnType<typeof re
   return remote;
 }
 
-/** A PostgreSQL this process launched must stop at once, because no server starts beside it. */
+/** A PostgreSQL launched by this process must stop at once, because a server cannot start while it runs. */
 function keepMsOf({ embedded }: Platform): KeepMs {
   if (embedded === undefined) return Number.POSITIVE_INFINITY;
   return embedded.launched ? 0 : KEEP_JOINED_MS;

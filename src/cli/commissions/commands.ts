@@ -69,8 +69,8 @@ function addVoid(commissions: Command, cli: Cli): void {
 
 function addHolds(commissions: Command, cli: Cli): void {
   const about = {
-    hold: 'hold a commission for review: it leaves the unpaid payout and is in none until unhold',
-    unhold: 'end the review of a commission: it is owed again, from its original day',
+    hold: 'hold a commission for review: it leaves the unpaid payout and stays out of payouts until unhold',
+    unhold: 'end the review of a commission: it is owed again from its original day',
   } as const;
   for (const verb of ['hold', 'unhold'] as const) {
     commissions
@@ -121,7 +121,7 @@ async function voidOne(
     await confirm(terminal, `Void ${nameOf(found)}? It will no longer be paid.`, yes);
     return client.commissions.void(found.id, { reason });
   });
-  terminal.result(voided, () => `${nameOf(voided)} is voided.\n`);
+  terminal.result(voided, () => `Voided ${nameOf(voided)}.\n`);
 }
 
 async function review(

@@ -28,8 +28,8 @@ interface CreateOptions extends MetadataOption {
 }
 
 const HELP = `
-Give --amount, or --sale-amount with --rate-bps. Sending an --external-id again changes nothing; with other content it is
-refused. To create many: payhook commissions import.
+Give --amount, or --sale-amount with --rate-bps. Repeating an --external-id changes nothing; with different content it is refused.
+To create many: payhook commissions import.
 
 Examples:
   $ payhook commissions create --affiliate ada@example.com --external-id order-1042 --amount 31.90 --currency usd

@@ -5,7 +5,7 @@ import { type ListOptions, queryOf } from '../command/query.ts';
 import { AFFILIATE_HELP, findAffiliate } from '../finders/affiliate.ts';
 import { findProgram } from '../finders/program.ts';
 
-/** The options of a list of commissions, as they are typed. */
+/** The options of a list of commissions, as typed. */
 export interface CommissionFilters extends ListOptions {
   readonly affiliate?: string;
   readonly program?: string;
@@ -17,7 +17,7 @@ export interface CommissionFilters extends ListOptions {
   readonly before?: string;
 }
 
-/** Adds the options that choose among commissions, and a page of them. */
+/** Adds the filter and page options of a list of commissions. */
 export function withCommissionFilters(command: Command): Command {
   return withPages(
     command
@@ -36,7 +36,7 @@ export function withCommissionFilters(command: Command): Command {
   );
 }
 
-/** These options as a query. Throws CommandError or ApiError when there is no such affiliate or program. */
+/** The options as a query. Throws CommandError or ApiError if the affiliate or program does not exist. */
 export async function readCommissionFilters(
   client: Client,
   { affiliate, program, order, externalId, since, before, ...rest }: CommissionFilters,

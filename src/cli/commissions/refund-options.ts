@@ -5,7 +5,7 @@ import { DECIMAL_HELP, readAmount } from '../command/amounts.ts';
 import { CommandError, UsageError } from '../command/errors.ts';
 import { money } from './view.ts';
 
-/** What the options of a refund say. */
+/** The options of a refund. */
 export interface RefundOptions {
   readonly externalId: string;
   readonly amount?: string;
@@ -14,7 +14,7 @@ export interface RefundOptions {
   readonly yes?: boolean;
 }
 
-/** Adds the options that every refund has. */
+/** Adds the options of every refund. */
 export function withRefundOptions(command: Command): Command {
   return command
     .requiredOption('--external-id <id>', 'your own id of the refund; sending it again changes nothing')
@@ -24,32 +24,32 @@ export function withRefundOptions(command: Command): Command {
     .option('-y, --yes', 'do not ask; required without a terminal');
 }
 
-/** Throws a UsageError when both amounts are given. */
+/** Throws a UsageError if both amounts are given. */
 export function checkRefund({ amount, saleAmount }: RefundOptions): void {
   if (amount !== undefined && saleAmount !== undefined) {
-    throw new UsageError('give --amount or --sale-amount, or neither for the rest');
+    throw new UsageError('give --amount or --sale-amount, or neither to refund the rest');
   }
 }
 
-/** How much to refund, in minor units; neither means the rest. */
+/** The refund in minor units; without both fields, the rest. */
 export interface RefundAmounts {
   readonly amount: number | undefined;
   readonly sale_amount: number | undefined;
 }
 
-/** The amounts of a refund in minor units of the currency. Throws a UsageError for what is none. */
+/** The amounts of a refund in minor units of the currency. Throws a UsageError for an invalid amount. */
 export function refundAmounts({ amount, saleAmount }: RefundOptions, currency: string): RefundAmounts {
   const read = (option: string, text: string | undefined) =>
     text === undefined ? undefined : readAmount(option, text, { currency, from: 1 });
   return { amount: read('--amount', amount), sale_amount: read('--sale-amount', saleAmount) };
 }
 
-/** What is about to be refunded, in the words of a question. */
+/** The question before a refund. */
 export function refundQuestion(
   { currency, all, what }: { currency: string; all: string; what: string },
   { amount, sale_amount }: RefundAmounts,
 ): string {
-  const rest = 'What is already paid is subtracted from the next payout.';
+  const rest = 'What was already paid is deducted from the next payout.';
   if (amount !== undefined) {
     return `Take back ${money({ currency }, amount)} of the commission of ${what}? ${rest}`;
   }
@@ -59,7 +59,7 @@ export function refundQuestion(
   return `Take back ${all} for ${what}? ${rest}`;
 }
 
-/** A refund of more than is left, told in decimals; other errors as they are. */
+/** Restates the refusal of a refund above the remaining amount in decimals; returns other errors unchanged. */
 export function inDecimals(error: unknown, commissions: readonly Commission[]): unknown {
   const { name, code, reason } = error as CommandError;
   if (name !== 'ApiError' || reason !== 'refund_exceeds_rest') return error;
@@ -67,5 +67,5 @@ export function inDecimals(error: unknown, commissions: readonly Commission[]): 
     const sale = each.sale_amount === null ? '' : `, of a sale of ${money(each, each.sale_amount)}`;
     return `${money(each, each.original_amount - each.refunded_amount)} of ${each.external_id}${sale}`;
   });
-  return new CommandError(`the refund is more than what is left: ${nameSome(left)}`, { code, reason });
+  return new CommandError(`the refund exceeds the remaining amount: ${nameSome(left)}`, { code, reason });
 }

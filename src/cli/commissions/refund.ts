@@ -15,8 +15,9 @@ import {
 import { describeRefunds, money } from './view.ts';
 
 const HELP = `
-Without an amount the rest is refunded. Refunds by --sale-amount are cumulative, and beyond the sale they take the rest. What is unpaid is reduced, or voided when nothing is left; what was paid stays,
-and a negative clawback goes into the next payout. The same --external-id again refunds nothing twice.
+Without an amount, the rest is refunded. Refunds by --sale-amount add up; at the full sale they take the rest. An unpaid commission
+is reduced, or voided if nothing is left. A paid commission stays paid, and a negative clawback goes into the next payout. Repeating an
+--external-id refunds nothing.
 
 Examples:
   $ payhook commissions refund order-1042 --external-id refund-77
@@ -51,7 +52,7 @@ async function refund(
       const { currency } = commission;
       const amounts = refundAmounts(options, currency);
       const what = `${printable(commission.external_id)} (affiliate ${commission.affiliate_id})`;
-      const all = `all that is left, ${money(commission, commission.original_amount - commission.refunded_amount)},`;
+      const all = `the remaining ${money(commission, commission.original_amount - commission.refunded_amount)}`;
       await confirm(terminal, refundQuestion({ currency, all, what }, amounts), options.yes);
       const { externalId: external_id, reason } = options;
       return client.commissions

@@ -6,7 +6,7 @@ import { printable, table } from '../terminal/table.ts';
 import type { Paint, Terminal } from '../terminal/terminal.ts';
 import { exactTime, shortTime } from '../terminal/time.ts';
 
-/** A page of commissions, a line each; the external_id is last, where a long one does no harm. */
+/** A page of commissions, one line each. The external_id is last, because it may be long. */
 export function commissionTable(commissions: readonly Commission[], { paint }: Terminal): string {
   return table(
     [
@@ -31,7 +31,7 @@ export function commissionTable(commissions: readonly Commission[], { paint }: T
   );
 }
 
-/** The status in words: one that is held for review has no day on which it is available. */
+/** The status as text. A commission held for review has no day on which it becomes available. */
 function statusOf({ status, available_at }: Commission): string {
   return status === 'pending' && available_at === null ? 'held' : status;
 }
@@ -42,12 +42,12 @@ function paintStatus(commission: Commission, paint: Paint): string {
   return painted[status](statusOf(commission));
 }
 
-/** `31.90 EUR`: an amount in the currency of something. */
+/** `31.90 EUR`: an amount in the currency of a record. */
 export function money({ currency }: { currency: string }, amount: number): string {
   return `${decimal({ amount, currency })} ${currency.toUpperCase()}`;
 }
 
-/** One commission, for people. */
+/** One commission as text. */
 export function describeCommission(commission: Commission, { paint }: Terminal): string {
   const head = [
     `${paint.strong(commission.id)}  ${commission.type}  ${paintStatus(commission, paint)}`,
@@ -89,14 +89,14 @@ function availableOf({ status, available_at }: Commission): string | null {
     : exactTime(available_at);
 }
 
-/** What happened to the amount since the commission was created. */
+/** The changes of the amount since the commission was created. */
 function historyOf(commission: Commission): string {
   const { amount, original_amount, refunded_amount } = commission;
   const before = amount === original_amount ? '' : ` of ${money(commission, original_amount)}`;
   return before + (refunded_amount === 0 ? '' : `, ${money(commission, refunded_amount)} refunded`);
 }
 
-/** What a refund did, a line for each commission. */
+/** The effect of a refund, one line per commission. */
 export function describeRefunds(refunds: Refund['refunds']): string {
   return refunds
     .map(({ amount, capped, commission, clawback }) => {

@@ -1,9 +1,9 @@
 import type { CommandNode, Expected } from './tree.ts';
 import { singleQuoted, wordsOf } from './words.ts';
 
-// Also bash 3.2, which macOS has: no associative arrays, no mapfile, and compopt may be missing.
+// Works in bash 3.2 of macOS: no associative arrays, no mapfile, and compopt may be missing.
 const FUNCTION = `
-# What stands at a place: nothing, "file", "text", or the words to choose from.
+# The suggestions for a value: nothing, "file", "text", or the words to choose from.
 _payhook_offer() {
   local offer=$1 part=$2 prefix=$3 found
   case $offer in
@@ -87,13 +87,13 @@ export function bashScript(tree: readonly CommandNode[]): string {
         : flags.map((flag) => `    ${singleQuoted(`${path} ${flag}`)}) value=${offer(value)} ;;\n`),
     ),
   );
-  return `# What can follow a command.
+  return `# The words that can follow a command.
 _payhook_command() {
   case $1 in
 ${commands.join('')}  esac
 }
 
-# What stands after an option, if anything does.
+# The value of an option, if it takes one.
 _payhook_value() {
   case "$1 $2" in
 ${values.join('')}  esac

@@ -6,8 +6,8 @@ const SHELLS = ['bash', 'zsh', 'fish'] as const;
 type Shell = (typeof SHELLS)[number];
 
 const HELP = `
-The script knows every command, option and choice of this version, and starts nothing while it completes. Print it again
-after an update.
+The script contains every command, option and choice of this version, so completing starts no program. Print it again after an
+update.
 
 In this shell; in zsh after compinit, and with eval in the bash of macOS:
   $ source <(payhook completion bash)
@@ -20,15 +20,15 @@ In every new shell:
   $ payhook completion zsh > "\${fpath[1]}/_payhook"
   $ payhook completion fish > ~/.config/fish/completions/payhook.fish
 
-Who types npx payhook makes a function of that name first; the script completes it (in fish: function payhook):
+If you use npx payhook, define a function with that name first, which the script completes (in fish: function payhook):
   $ payhook() { npx payhook "$@"; }
 `;
 
 /** `payhook completion bash|zsh|fish`. */
 export function addCompletion(program: Command, cli: Cli): void {
   takesNo(program.command('completion'), '--account', '--data-dir', '--env-file')
-    .description('print a script that completes commands in a shell')
-    .addArgument(new Argument('<shell>', 'which one').choices(SHELLS))
+    .description('print a completion script for a shell')
+    .addArgument(new Argument('<shell>', 'the shell').choices(SHELLS))
     .option('--json', 'print {shell, script}')
     .addHelpText('after', HELP)
     .action((shell: Shell) => cli.run(() => print(cli, program, shell)));

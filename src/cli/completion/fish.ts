@@ -1,7 +1,7 @@
 import type { CommandNode, Expected, OptionNode } from './tree.ts';
 import { wordsOf } from './words.ts';
 
-const FUNCTION = `# Whether the words typed so far name this command; with a number, whether so many of its arguments stand there.
+const FUNCTION = `# Whether the words typed so far name this command; with a number, whether it has that many arguments.
 function __payhook_at --argument-names place arguments
     set --local typed
     set --local skip 0
@@ -31,7 +31,7 @@ export function fishScript(tree: readonly CommandNode[]): string {
     options.flatMap((option) => (option.value === null ? [] : option.flags)),
   );
   const lines = tree.flatMap(linesOf);
-  return `# Whether a word is an option that a value follows.
+  return `# Whether a word is an option that takes a value.
 function __payhook_takes_value --argument-names word
     contains -- $word ${wordsOf([...new Set(flags)])}
 end

@@ -6,7 +6,7 @@ import { zshScript } from './zsh.ts';
 
 const SCRIPTS = { bash: bashScript, zsh: zshScript, fish: fishScript };
 
-/** The script that completes the commands of a program in a shell. */
+/** The completion script of a program for a shell. */
 export function scriptOf(shell: keyof typeof SCRIPTS, program: Command): string {
   return SCRIPTS[shell](commandTree(program));
 }

@@ -1,21 +1,21 @@
 import type { Argument, Command, Option } from 'commander';
 
-/** What may be in a place of the command line: file names, one of some words, or any text. */
+/** The kind of a value: a file name, one of some words, or any text. */
 export type Expected =
   | { readonly kind: 'file' }
   | { readonly kind: 'words'; readonly words: readonly string[] }
   | { readonly kind: 'text' };
 
-/** An option as it is typed. */
+/** An option and its flags. */
 export interface OptionNode {
   /** `--output` and `-o`. */
   readonly flags: readonly string[];
   readonly description: string;
-  /** What stands after it; null when nothing does. */
+  /** Its value; null if it takes none. */
   readonly value: Expected | null;
 }
 
-/** A command and what can follow it. */
+/** A command with its arguments, options and subcommands. */
 export interface CommandNode {
   /** The words after `payhook`: `payouts export`; empty for the program itself. */
   readonly path: string;
@@ -24,7 +24,7 @@ export interface CommandNode {
   readonly arguments: readonly Expected[];
 }
 
-/** A command and all below it, each before its subcommands. Options of the program are options of each. */
+/** A command and all its descendants, parents first. Options of the program are options of each command. */
 export function commandTree(command: Command, path = ''): CommandNode[] {
   const help = command.createHelp();
   const children = help.visibleCommands(command);
@@ -62,7 +62,7 @@ const valueName = ({ flags }: Option) => /[<[]([^<>[\]]+)[>\]]/.exec(flags)?.[1]
 
 const expectedOf = (argument: Argument): Expected => expectedBy(argument.name(), argument.argChoices);
 
-/** What the name of a value tells: `<file>` is a file, `<payout>` is most often the unpaid one. */
+/** Suggestions by the name of a value: `<file>` is a file, `<payout>` is usually the unpaid one. */
 function expectedBy(name: string, choices: readonly string[] | undefined): Expected {
   if (choices !== undefined) return { kind: 'words', words: choices };
   if (name === 'file') return { kind: 'file' };

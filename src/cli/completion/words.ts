@@ -1,4 +1,4 @@
-/** Words that a shell takes one by one. Throws for text that a shell would interpret. */
+/** Words for a shell, separated by spaces. Throws for text that a shell would interpret. */
 export function wordsOf(words: readonly string[]): string {
   const odd = words.find((word) => !/^[\w.:-]+$/.test(word));
   if (odd !== undefined) throw new Error(`${odd} is not a plain word: a completion script cannot offer it`);

@@ -2,7 +2,7 @@ import type { CommandNode, Expected } from './tree.ts';
 import { singleQuoted, wordsOf } from './words.ts';
 
 const FUNCTION = `
-# What stands at a place: nothing, "file", "text", or the words to choose from.
+# The suggestions for a value: nothing, "file", "text", or the words to choose from.
 _payhook_offer() {
   case $1 in
     file) _files ;;
@@ -56,7 +56,7 @@ else
 fi
 `;
 
-/** The script for zsh: to be sourced, or a file named _payhook in a folder of $fpath. */
+/** The script for zsh: source it, or save it as _payhook in a folder of $fpath. */
 export function zshScript(tree: readonly CommandNode[]): string {
   const commands = tree.map(
     (node) =>
@@ -80,7 +80,7 @@ _payhook_command() {
 ${commands.join('')}  esac
 }
 
-# What stands after an option, if anything does.
+# The value of an option, if it takes one.
 _payhook_value() {
   case "$1 $2" in
 ${values.join('')}  esac
@@ -88,7 +88,7 @@ ${values.join('')}  esac
 ${FUNCTION}`;
 }
 
-/** `name:description`, as _describe takes it. */
+/** `name:description` for _describe. */
 function described(name: string, description: string): string {
   return singleQuoted(`${wordsOf([name]).replaceAll(':', '\\:')}:${description}`);
 }

@@ -4,14 +4,14 @@ import type { Person } from './people.ts';
 import { midnight, PROGRAMS, type Sale } from './sales.ts';
 import type { Stages } from './stages.ts';
 
-/** What the demo is made with. */
+/** The inputs of the demo. */
 export interface Demo {
   readonly client: Client;
   readonly stages: Stages;
   readonly dice: Dice;
 }
 
-/** What was created: the affiliates, and the id of each commission. */
+/** The created affiliates, and the id of each commission. */
 export interface Taken {
   readonly affiliates: ReadonlyMap<Person, number>;
   readonly commissions: readonly { readonly sale: Sale; readonly id: string }[];
@@ -20,7 +20,7 @@ export interface Taken {
 const BATCH = 1000;
 const MINIMUMS = { usd: 5000, eur: 5000, gbp: 4500, jpy: 5000 };
 
-/** Sets the account up and makes its affiliates. */
+/** Sets up the account and creates its affiliates. */
 export async function takeAffiliates(
   { client, stages }: Demo,
   people: readonly Person[],
@@ -29,12 +29,12 @@ export async function takeAffiliates(
   const affiliates = new Map<Person, number>();
   const create = async (person: Person) =>
     affiliates.set(person, (await client.affiliates.create(person.input)).id);
-  // one after the other, because their ids order what comes later
+  // one after another, because later steps depend on the order of their ids
   await stages.each('affiliates', people, create);
   return affiliates;
 }
 
-/** Makes the programs and takes the commissions in. */
+/** Creates the programs and commissions. */
 export async function takeCommissions(
   { client, stages }: Demo,
   affiliates: Taken['affiliates'],
@@ -61,7 +61,7 @@ export async function takeCommissions(
   return { affiliates, commissions };
 }
 
-/** What happens before anybody is paid: affiliates leave, orders are cancelled and sent back, sums are corrected. */
+/** The events before the first payout: affiliates leave, orders are cancelled and returned, balances are adjusted. */
 export async function correct({ client, stages, dice }: Demo, taken: Taken): Promise<void> {
   const affiliates = [...taken.affiliates];
   const recent = dice.shuffled(
@@ -106,9 +106,9 @@ const refund = (client: Client, order: string, reason: string) =>
 interface PayoutStep {
   readonly filters: Readonly<Record<string, unknown>>;
   readonly isDeleted?: true;
-  /** One affiliate is not paid after all. */
+  /** One affiliate is not paid. */
   readonly releases?: true;
-  /** The money of one affiliate comes back. */
+  /** The payment of one affiliate is returned. */
   readonly returns?: true;
 }
 
@@ -116,7 +116,7 @@ const before = (daysAgo: number) => ({
   occurred_at: { lt: new Date(midnight(daysAgo)).toISOString().slice(0, 10) },
 });
 
-/** The first one is a file for PayPal as it is. */
+/** The first payout can be exported for PayPal without options. */
 const payoutSteps = (): readonly PayoutStep[] => [
   { filters: { ...before(80), payout_method: 'paypal', currency: 'usd' } },
   { filters: before(70), releases: true },
@@ -125,7 +125,7 @@ const payoutSteps = (): readonly PayoutStep[] => [
   { filters: before(30) },
 ];
 
-/** Makes payouts and completes them, refunds what was paid, and leaves one payout unpaid. */
+/** Creates and completes payouts, refunds paid commissions, and leaves one payout unpaid. */
 export async function payOut(demo: Demo, taken: Taken): Promise<void> {
   const { client, stages } = demo;
   await stages.each('payouts', payoutSteps(), (step) => payOnce(demo, step));
@@ -152,14 +152,14 @@ async function payOnce({ client, dice }: Demo, step: PayoutStep): Promise<void> 
   });
 }
 
-/** What the bank or PayPal would call a payment. */
+/** A payment reference like those of banks and PayPal. */
 function reference(dice: Dice, method: string | null): string {
   if (method !== 'paypal') return `${method === 'wise' ? 'TRF' : 'SEPA'}-${dice.between(1e8, 1e9 - 1)}`;
   const characters = 'ABCDEFGHJKLMNPRSTUVWXY0123456789'.split('');
   return Array.from({ length: 17 }, () => dice.pick(characters)).join('');
 }
 
-/** Refunds of what was paid, and an advance that is more than its affiliate has earned. */
+/** Refunds of paid commissions, and a negative adjustment larger than the earnings of its affiliate. */
 async function owe({ client, stages, dice }: Demo, { affiliates, commissions }: Taken): Promise<void> {
   const old = commissions.filter(({ sale }) => isOrder(sale) && sale.daysAgo > 2 * RECENT_DAYS);
   const orders = ordersOf(dice.shuffled(old).slice(0, 15));
@@ -175,7 +175,7 @@ async function owe({ client, stages, dice }: Demo, { affiliates, commissions }: 
   });
 }
 
-/** A refund after the payout was made: its revision rises. */
+/** A refund after the payout was created, which raises its revision. */
 async function shrink(client: Client): Promise<void> {
   const { data } = await client.payouts.commissions('current', { sort: 'id' });
   const sale = data.find(({ type, amount }) => type === 'sale' && amount >= 200);

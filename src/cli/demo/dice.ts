@@ -1,19 +1,19 @@
-/** Numbers that look random and come in the same order for the same seed, so that a demo can be repeated. */
+/** Pseudo-random numbers: the same seed gives the same numbers, so that a demo can be repeated. */
 export interface Dice {
-  /** A whole number from `from` to `to`, both included. */
+  /** A whole number from `from` to `to`, inclusive. */
   between(from: number, to: number): number;
   /** True with a probability from 0 to 1. */
   chance(probability: number): boolean;
   pick<Item>(items: readonly Item[]): Item;
-  /** One of the items, each as often as its weight says. */
+  /** One of the items, by weight. */
   weighted<Item>(items: readonly Item[], weightOf: (item: Item) => number): Item;
   shuffled<Item>(items: readonly Item[]): Item[];
 }
 
-/** Dice of a seed: a 32-bit number. The generator is mulberry32, by Tommy Ettinger. */
+/** Dice for a 32-bit seed. The generator is mulberry32, by Tommy Ettinger. */
 export function createDice(seed: number): Dice {
   let state = seed | 0;
-  /** From 0 to 1, excluded. */
+  /** From 0 to 1, exclusive. */
   const next = () => {
     state = (state + 0x6d2b79f5) | 0;
     let mixed = Math.imul(state ^ (state >>> 15), state | 1);

@@ -5,18 +5,18 @@ import type { Sale } from './sales.ts';
 
 /** The webhook endpoints of the demo, and their receivers in this process. */
 export interface Hooks {
-  /** Ends the outage of one of them: failed events are sent again by the schedule, and one by hand. */
+  /** Ends the outage of one receiver: failed events are retried by the schedule, and one manually. */
   recover(): Promise<void>;
-  /** Waits until all that can arrive has arrived; a while at most. */
+  /** Waits for all deliveries that can succeed, up to a limit. */
   settle(): Promise<void>;
   /**
-   * Closes the receivers and leaves nothing that would fail for days: one endpoint stays enabled for `payhook
-   * listen`, the others are disabled; with `cutShort` all of them are.
+   * Closes the receivers and disables endpoints that would fail for days. One endpoint stays enabled for `payhook
+   * listen`, unless `cutShort`.
    */
   retire(cutShort: boolean): Promise<void>;
 }
 
-/** Where `payhook listen` receives unless it is told otherwise. */
+/** The default address of `payhook listen`. */
 export const LISTEN_URL = 'http://127.0.0.1:9000';
 
 type Name = 'shop' | 'books' | 'crm' | 'warehouse';
@@ -27,15 +27,15 @@ const ENDPOINTS: Readonly<Record<Name, Omit<CreateWebhookEndpointBody, 'url'>>> 
     description: 'Bookkeeping: was down, then recovered',
     event_types: ['payout.*', 'commission.*', 'commissions.imported', 'affiliate.*'],
   },
-  crm: { description: 'Old CRM: gone for good', event_types: ['affiliate.*'] },
+  crm: { description: 'Old CRM: answers 410 Gone', event_types: ['affiliate.*'] },
   warehouse: {
-    description: 'Warehouse: disabled, what comes is held',
+    description: 'Warehouse: disabled, events are held',
     event_types: ['order.created', 'payout.paid'],
     status: 'disabled',
   },
 };
 
-/** Opens the receivers and creates the endpoints, which allows them on this machine. */
+/** Opens the receivers and creates their endpoints as the operator, who may use loopback addresses. */
 export async function openHooks({ client, stages }: Demo): Promise<Hooks> {
   let isDown = true;
   const receiver = await openReceiver(0, async ({ path }) => {
@@ -59,7 +59,7 @@ export async function openHooks({ client, stages }: Demo): Promise<Hooks> {
         return Math.max(0, FAILURES - failed.length);
       });
       isDown = false;
-      // the one whose next attempt is furthest away, so that the schedule does not come first
+      // the event with the latest next attempt, so that the schedule does not retry it first
       const due = (event: WebhookEvent) => event.next_attempt_at ?? '';
       const [last] = failed.toSorted((one, other) => due(other).localeCompare(due(one)));
       if (last) await client.webhookEndpoints.retry(books, last.id);
@@ -77,16 +77,16 @@ export async function openHooks({ client, stages }: Demo): Promise<Hooks> {
   };
 }
 
-/** What waits to be sent, the oldest first. */
+/** Pending events, oldest first. */
 async function pending(client: Client): Promise<readonly WebhookEvent[]> {
   return (await client.webhookEvents.list({ status: 'pending', sort: 'id', per_page: 100 })).data;
 }
 
-/** More than one: one of them is sent again by hand. */
+/** More than one: one of them is retried manually. */
 const FAILURES = 2;
 const PUBLISHED = 60;
 
-/** Publishes events of the merchant's own: the newest orders and renewals. */
+/** Publishes the merchant's own events: the newest orders and renewals. */
 export async function publishOrders({ client, stages }: Demo, sales: readonly Sale[]): Promise<void> {
   const newest = sales.filter(({ input }) => input.type !== 'bonus').slice(-PUBLISHED);
   const publish = ({ input }: Sale) =>

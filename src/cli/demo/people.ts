@@ -8,11 +8,11 @@ export interface Person {
   /** `external_id` of the affiliate. */
   readonly key: string;
   readonly input: CreateAffiliateBody;
-  /** What most of their sales are in. */
+  /** The currency of most of their sales. */
   readonly currency: Currency;
-  /** How much they sell, beside the others. */
+  /** Their share of the sales, as a weight. */
   readonly weight: number;
-  /** What the merchant changes about them after they have sold something. */
+  /** Changes that the merchant makes after their first sales. */
   readonly later: { readonly status?: 'inactive'; readonly is_ready_for_payout?: false } | null;
 }
 
@@ -80,7 +80,7 @@ const NAMES: readonly (readonly [string, string, string, Currency])[] = [
   ['Theo', 'Blackwood', 'theo-blackwood', 'gbp'],
 ];
 
-// Nobody has an address there (RFC 2606 section 3).
+// Reserved domains without mailboxes (RFC 2606 section 3).
 const DOMAINS = ['example.com', 'example.org', 'example.net'];
 const METHODS = [
   'paypal',
@@ -96,7 +96,7 @@ const METHODS = [
 ] as const;
 const MINIMUMS = { usd: 25_000, eur: 20_000, gbp: 20_000, jpy: 30_000 };
 
-/** The affiliates of the demo. Who they are is always the same; how much they sell is up to the dice. */
+/** The affiliates of the demo. The people are always the same; their sales depend on the dice. */
 export function demoPeople(dice: Dice): Person[] {
   const ranks = dice.shuffled(NAMES.map((_, index) => index));
   return NAMES.map(([first, last, slug, currency], index) => {

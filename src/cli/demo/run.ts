@@ -18,7 +18,7 @@ import { describe, type Summary, summarize } from './summary.ts';
 
 const COMMISSIONS = 5000;
 
-/** Fills an account, as `payhook demo` does. In: a seed as it was typed. */
+/** `payhook demo`: fills an account. `seed` is the typed text. */
 export async function demo({ terminal, account }: Cli, options: { seed: string }): Promise<undefined> {
   const begun = performance.now();
   const seed = readInteger('--seed', options.seed, { from: 0, to: 2 ** 32 - 1 });
@@ -28,8 +28,8 @@ export async function demo({ terminal, account }: Cli, options: { seed: string }
   await withPlatform(
     terminal,
     async (platform) => {
-      if (stopped.aborted) throw interrupted('nothing was made');
-      if (platform.firstKey) terminal.note(`The first API key was made; it is in ${platform.firstKey.path}`);
+      if (stopped.aborted) throw interrupted('nothing was created');
+      if (platform.firstKey) terminal.note(`Created the first API key, in ${platform.firstKey.path}`);
       const chosen = await choose({ platform, terminal }, account());
       await platform.accounts.markDemo(chosen.uuid);
       const worker = work(platform);
@@ -40,7 +40,7 @@ export async function demo({ terminal, account }: Cli, options: { seed: string }
           const { pagination } = await client.users.list({ per_page: 1 });
           return { summary, hasUsers: pagination.total > 0 };
         });
-        await tell(terminal, made, platform, addressOf(platform.config));
+        await printSummary(terminal, made, platform, addressOf(platform.config));
       } finally {
         await worker.close();
       }
@@ -56,7 +56,7 @@ interface Filling {
   readonly name: string;
 }
 
-/** Does all of it. However it ends, no endpoint is left that would fail for days. */
+/** Runs all stages. However it ends, no enabled endpoint is left that would fail for days. */
 async function fill(client: Client, { terminal, seed, stopped, name }: Filling): Promise<void> {
   const dice = createDice(seed);
   const people = demoPeople(dice);
@@ -74,16 +74,14 @@ async function fill(client: Client, { terminal, seed, stopped, name }: Filling):
   } catch (error) {
     await hooks.retire(true).catch(() => undefined);
     if (!stopped.aborted) throw error;
-    throw interrupted(
-      `what was created so far stays in the account ${name}; payhook demo starts another one`,
-    );
+    throw interrupted(`what was created so far stays in the account ${name}; payhook demo starts a new one`);
   }
   await hooks.retire(false);
 }
 
 const interrupted = (what: string) => new CommandError(`interrupted: ${what}`, { code: 'interrupted' });
 
-/** The account to fill. Throws a CommandError when the named one is not empty. */
+/** The account to fill. Throws a CommandError if the named one is not empty. */
 async function choose(
   on: { platform: Platform; terminal: Terminal },
   wanted: string | undefined,
@@ -96,7 +94,7 @@ async function choose(
     const found = await contentOf(account);
     if (found === null) return account;
     throw new CommandError(
-      `the account ${account.name} is not empty: it has ${found}. Without --account the demo makes an account of its own`,
+      `the account ${account.name} is not empty: it has ${found}. Without --account, the demo creates its own account`,
       { code: 'conflict' },
     );
   }
@@ -110,7 +108,7 @@ async function choose(
   return { id: (JSON.parse(json) as { id: string }).id, uuid, name };
 }
 
-/** What an account contains, in words; null = nothing that the demo could be mixed with. */
+/** The contents of an account as text; null = empty. */
 async function content(client: Client): Promise<string | null> {
   const found: string[] = [];
   const ask = async (noun: string, list: PromiseLike<{ pagination: { total: number } }>) => {
@@ -123,7 +121,7 @@ async function content(client: Client): Promise<string | null> {
   return found.length === 0 ? null : found.join(', ');
 }
 
-async function tell(
+async function printSummary(
   terminal: Terminal,
   { summary, hasUsers }: { readonly summary: Summary; readonly hasUsers: boolean },
   { accounts }: Platform,

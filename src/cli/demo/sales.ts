@@ -2,7 +2,7 @@ import type { CommissionInput, CreateProgramBody } from '../../client/client.ts'
 import type { Dice } from './dice.ts';
 import type { Currency, Person } from './people.ts';
 
-/** The days before today that the demo tells of. */
+/** The number of days before today that the demo covers. */
 const DAYS = 120;
 
 export const PROGRAMS: readonly CreateProgramBody[] = [
@@ -47,32 +47,32 @@ const CUSTOMERS_LAST = 'abbott baker chen diaz evans fischer gupta haas ito jone
 /** A commission of the demo. */
 export interface Sale {
   readonly person: Person;
-  /** Place in PROGRAMS. */
+  /** Index in PROGRAMS. */
   readonly program: number;
   /** Whole days before today. */
   readonly daysAgo: number;
   readonly input: Omit<CommissionInput, 'affiliate_id' | 'program_id'>;
 }
 
-/** What came in at one moment: an order with a line or two, a month of a subscription, a bonus. */
+/** The commissions of one moment: an order with a line or two, a month of a subscription, or a bonus. */
 interface Draft {
   readonly person: Person;
   readonly program: number;
   readonly minutesAgo: number;
-  /** null = the next number of an order. */
+  /** null = the next order number. */
   readonly key: string | null;
   readonly lines: readonly Omit<Sale['input'], 'external_id' | 'occurred_at'>[];
 }
 
 const DAY_MINUTES = 24 * 60;
 const DAY_MS = DAY_MINUTES * 60_000;
-/** Read once, so that a demo that runs past midnight is of one day. */
+/** Read once, so that a demo that runs past midnight uses one day. */
 const TODAY = Math.floor(Date.now() / DAY_MS);
 
-/** The midnight (UTC) so many days before today's, in milliseconds since 1970. */
+/** Midnight (UTC) of the day `days` before today, in milliseconds since 1970. */
 export const midnight = (daysAgo: number): number => (TODAY - daysAgo) * DAY_MS;
 
-/** Moves what would come off hold in the course of today to the day before, so that the sums are the same all day. */
+/** Moves sales whose hold would end today to the day before, so that the sums stay the same all day. */
 function offHoldBefore(draft: Draft): Draft {
   const hold = (PROGRAMS[draft.program]?.hold_days ?? 0) * DAY_MINUTES;
   const endsToday = hold > 0 && draft.minutesAgo <= hold && draft.minutesAgo > hold - DAY_MINUTES;
@@ -80,8 +80,8 @@ function offHoldBefore(draft: Draft): Draft {
 }
 
 /**
- * So many commissions of the last 120 days, the oldest first: orders, more of them lately than long ago, subscriptions
- * that are paid every month, and a bonus now and then. All of it happened before today.
+ * This many commissions of the last 120 days, oldest first: a growing number of orders, monthly subscriptions, and an
+ * occasional bonus. All are from before today.
  */
 export function demoSales(dice: Dice, people: readonly Person[], total: number): Sale[] {
   const drafts = [...subscriptions(dice, people), ...bonuses(dice, people)];
@@ -178,7 +178,7 @@ function bonuses(dice: Dice, people: readonly Person[]): Draft[] {
 const seller = (dice: Dice, people: readonly Person[]) => dice.weighted(people, ({ weight }) => weight);
 const someMinutes = (dice: Dice) => dice.between(0, DAYS * DAY_MINUTES - 1);
 
-/** The amount of the commission is left to the server: sale times rate, rounded half up. */
+/** Without the commission amount, which the server computes: sale times rate, rounded half up. */
 function saleOf(
   { id, name, price }: Product,
   currency: Currency,
@@ -193,7 +193,7 @@ function saleOf(
   };
 }
 
-/** What costs so many cents of a dollar, in minor units of a currency: a price in a shop, not an exchange. */
+/** A price in US cents, in minor units of another currency: a shop's price, not an exchange rate. */
 function inCurrency(cents: number, currency: Currency): number {
   if (currency === 'jpy') return Math.round(cents * 0.15) * 10; // yen have no minor unit
   return currency === 'gbp' ? Math.round(cents * 0.085) * 10 : cents;

@@ -2,16 +2,16 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { startCounter } from '../terminal/progress.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 
-/** Does one part of the demo after the other, each with a line of progress. Throws the signal's reason when it aborts. */
+/** Runs the stages of the demo, each with a progress line. Throws the signal's reason if it aborts. */
 export interface Stages {
-  /** Works on the items, in order or a few at once. */
+  /** Processes the items, in order or a few at once. */
   each<Item>(
     what: string,
     items: readonly Item[],
     work: (item: Item) => Promise<unknown>,
     atOnce?: number,
   ): Promise<void>;
-  /** Waits until nothing is left, a while at most. */
+  /** Waits until nothing is left, up to a limit. */
   until(what: string, left: () => Promise<number>): Promise<void>;
 }
 

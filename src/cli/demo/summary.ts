@@ -9,7 +9,7 @@ interface Counted extends WebhookEndpoint {
   readonly events: Counts<(typeof EVENT_STATUSES)[number]>;
 }
 
-/** What the demo has made, as it stands in the account. */
+/** The contents of the demo account. */
 export interface Summary {
   readonly object: 'demo';
   readonly account: Pick<Account, 'id' | 'name'>;
@@ -19,7 +19,7 @@ export interface Summary {
   /** By number. */
   readonly payouts: readonly PayoutSummary[];
   readonly webhook_endpoints: readonly Counted[];
-  /** An event that failed and came through later. */
+  /** An event that failed first and was delivered later. */
   readonly recovered_event: { readonly webhook_endpoint_id: string; readonly id: string } | null;
   readonly seconds: number;
 }
@@ -27,7 +27,7 @@ export interface Summary {
 const COMMISSION_STATUSES = ['paid', 'unpaid', 'pending', 'voided'] as const;
 const EVENT_STATUSES = ['delivered', 'failed', 'held', 'pending'] as const;
 
-/** Counts what is there. */
+/** Counts the records of the account. */
 export async function summarize(client: Client, seed: number, seconds: number): Promise<Summary> {
   const { id, name } = await client.account.get();
   const { pagination } = await client.affiliates.list({ per_page: 1 });
@@ -74,8 +74,8 @@ async function recovered(client: Client): Promise<Summary['recovered_event']> {
 }
 
 /**
- * The summary for people: what there is, and what to type next. `flag` names the account; '' = no need to. Without
- * users the account is seen in a browser only by whoever becomes its owner.
+ * The summary as text: what was created, and commands to try. `flag` names the account; '' = not needed. Without users,
+ * it starts with the link that creates the first owner.
  */
 export function describe(
   summary: Summary,
@@ -91,19 +91,19 @@ export function describe(
       `(${parts}). It took ${summary.seconds.toFixed(1)} s.\n` +
       (flag === ''
         ? ''
-        : `Tell every command which account to use:${paint.strong(flag)}\n` +
+        : `Name this account in every command:${paint.strong(flag)}\n` +
           `Or make it the current one: ${paint.strong(`npx payhook accounts use${flag.replace(' --account', '')}`)}\n` +
-          `Delete it when you have seen enough: ${paint.strong(`npx payhook accounts delete${flag.replace(' --account', '')}`)}\n`),
+          `Delete it when you are done: ${paint.strong(`npx payhook accounts delete${flag.replace(' --account', '')}`)}\n`),
     payoutTable(payouts, paint.faint),
     endpointTable(endpoints, paint.faint),
     `${paint.strong('Have a look')}\n` +
       steps([
         ...whatToSee(summary).map(command),
         ...(hasUsers ? [] : [command(['Make yourself its owner, for the browser', 'users setup-link'])]),
-        ['In a browser, while the server runs', `${url}/payouts`],
-        ['The API, while the server runs', `${url}/docs`],
+        ['In a browser, while a server is running', `${url}/payouts`],
+        ['The API, while a server is running', `${url}/docs`],
       ]),
-    `${paint.strong('Webhooks on this machine, while the server runs (npx payhook serve)')}\n` +
+    `${paint.strong('Webhooks on this machine, while a server is running (npx payhook serve)')}\n` +
       steps(WHAT_TO_SEND.map(command)),
   ];
   return sections.join('\n');
@@ -130,7 +130,7 @@ function whatToSee({ payouts, recovered_event: recovered }: Summary): Step[] {
   const [first] = payouts;
   return [
     ['Who was paid, and who will be', 'payouts list'],
-    ['A file that PayPal takes', `payouts export ${first?.number ?? 1} --format paypal`],
+    ['A payment file for PayPal', `payouts export ${first?.number ?? 1} --format paypal`],
     ['The unpaid payout, and who was left out', `payouts show ${current}`],
     ['Its commissions as CSV', `payouts export ${current}`],
     ['Record that everybody in it was paid', `payouts complete ${current} --all-paid --also-without-file`],

@@ -12,12 +12,12 @@ const KINDS: Readonly<Record<Actors['actors'][number]['kind'], string | null>> =
   portal: 'portal link',
 };
 
-/** What to print for an id of somebody, such as `created_by`. */
+/** The text to print for the id of an actor, such as `created_by`. */
 export type Names = (id: string) => string;
 
 /**
- * The names of whoever has these ids: `Ada Lovelace`, `export (API key)`. An id of nobody, or of somebody without a name,
- * stays an id. Asks for none where only JSON is printed, which has the ids.
+ * The names of these ids: `Ada Lovelace`, `export (API key)`. An unknown id, or one without a name, is printed as it is.
+ * With --json, which prints ids, no names are requested.
  */
 export async function findNames(
   client: Client,

@@ -4,8 +4,8 @@ import { CommandError } from '../command/errors.ts';
 export const AFFILIATE_HELP = 'its id (such as 7), its e-mail address, or its external_id';
 
 /**
- * The id of the affiliate that an id, an e-mail address or an external_id means; digits are an id, which is not looked
- * up. Throws CommandError when there is none.
+ * The id of the affiliate with an id, e-mail address or external_id. Digits are an id, which is not looked up. Throws
+ * CommandError if there is none.
  */
 export async function findAffiliate(client: Client, reference: string): Promise<number> {
   if (/^[1-9]\d{0,14}$/.test(reference)) return Number(reference);

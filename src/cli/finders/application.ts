@@ -1,11 +1,11 @@
 import type { Client, OAuthApplication } from '../../client/client.ts';
 import { CommandError } from '../command/errors.ts';
 
-export const APPLICATION_HELP = 'its id (app_…), or its name when no other application has the same';
+export const APPLICATION_HELP = 'its id (app_…), or its name if it is unique';
 
 /**
- * The application of this account that an id or a name means. Throws CommandError when no application has the name, or
- * several; ApiError when none has the id.
+ * The application of this account with an id or a name. Throws CommandError if none or several have the name, and ApiError
+ * if none has the id.
  */
 export async function findApplication(client: Client, reference: string): Promise<OAuthApplication> {
   if (reference.startsWith('app_')) return client.oauthApplications.get(reference);

@@ -3,7 +3,7 @@ import { CommandError } from '../command/errors.ts';
 
 export const COMMISSION_HELP = 'its id (com_…), or its external_id';
 
-/** The commission that an id or an external_id means. Throws CommandError or ApiError when there is none. */
+/** The commission with an id or an external_id. Throws CommandError or ApiError if there is none. */
 export async function findCommission(client: Client, reference: string): Promise<Commission> {
   if (/^com_[0-9a-f]{32}$/.test(reference)) return client.commissions.get(reference);
   const { data } = await client.commissions.list({ external_id: reference });

@@ -1,11 +1,11 @@
 import type { Client, WebhookEndpoint } from '../../client/client.ts';
 import { CommandError } from '../command/errors.ts';
 
-export const ENDPOINT_HELP = 'its id (we_…), or its URL when no other endpoint has the same';
+export const ENDPOINT_HELP = 'its id (we_…), or its URL if it is unique';
 
 /**
- * The id of the endpoint that an id or a URL means. An id is taken as it is: the log of a deleted endpoint can still be
- * read. Throws CommandError when no endpoint has the URL, or several.
+ * The id of the endpoint with an id or a URL. An id is not looked up, because the log of a deleted endpoint can still be
+ * read. Throws CommandError if none or several have the URL.
  */
 export async function findEndpoint(client: Client, reference: string): Promise<string> {
   if (reference.startsWith('we_')) return reference;
@@ -25,7 +25,7 @@ export async function findEndpoint(client: Client, reference: string): Promise<s
   throw new CommandError(`${found.length} webhook endpoints have that URL, choose one by its id: ${ids}`);
 }
 
-/** `http://127.0.0.1:9000` and `http://127.0.0.1:9000/` are one URL. */
+/** `http://127.0.0.1:9000` and `http://127.0.0.1:9000/` are the same URL. */
 function isSameUrl(one: string, other: string): boolean {
   return one === other || (URL.canParse(other) && new URL(one).href === new URL(other).href);
 }

@@ -3,7 +3,7 @@ import { CommandError } from '../command/errors.ts';
 
 export const INVOICE_HELP = 'its number (such as SB-2026-000001) or its id (inv_…)';
 
-/** The invoice or credit note that a number or an id means. Throws CommandError or ApiError when there is none. */
+/** The invoice or credit note with a number or an id. Throws CommandError or ApiError if there is none. */
 export async function findInvoice(client: Client, reference: string): Promise<Invoice> {
   if (reference.startsWith('inv_')) return client.invoices.get(reference);
   const [found] = (await client.invoices.list({ number: reference })).data;

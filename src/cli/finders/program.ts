@@ -3,7 +3,7 @@ import { CommandError } from '../command/errors.ts';
 
 export const PROGRAM_HELP = 'its id (such as 3), or its name';
 
-/** The id of the program that an id or a name means; digits are an id. Throws CommandError when there is none. */
+/** The id of the program with an id or a name; digits are an id. Throws CommandError if there is none. */
 export async function findProgram(client: Client, reference: string): Promise<number> {
   if (/^[1-9]\d{0,14}$/.test(reference)) return Number(reference);
   for await (const { id, name } of client.programs.list()) if (name === reference) return id;

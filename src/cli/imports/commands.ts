@@ -11,7 +11,7 @@ import { describeImport, importTable } from './view.ts';
 
 /** `payhook imports list|show|undo`. */
 export function addImports(imports: Command, cli: Cli): void {
-  withPages(imports.command('list').description('list the imports, the newest first'), {
+  withPages(imports.command('list').description('list imports, newest first'), {
     nouns: 'imports',
     sort: 'created_at',
   })
@@ -21,20 +21,20 @@ export function addImports(imports: Command, cli: Cli): void {
     .action((options: ListOptions) => cli.run(() => list(cli, queryOf<ListImportsQuery>(options))));
   imports
     .command('show')
-    .description('show an import: the file, how it was read, what came of its lines')
+    .description('show an import: the file, how it was read, and the result')
     .argument('<import>', 'its id')
     .option('--json', 'print the record (Import)')
     .addHelpText('after', '\nExample:\n  $ payhook imports show imp_0197…\n')
     .action((id: string) => cli.run(() => show(cli, id)));
   imports
     .command('undo')
-    .description('take an import back, while nothing of it is in use')
+    .description('undo an import, unless its records are in use')
     .argument('<import>', 'its id')
     .option('-y, --yes', 'do not ask; required without a terminal')
     .option('--json', 'print the record (Import)')
     .addHelpText(
       'after',
-      '\nCommissions are voided and their external_ids free again; past payouts and affiliates it made\nare gone, those it changed are as before. What is in use is named, and nothing is changed then.\n\nExample:\n  $ payhook imports undo imp_0197… --yes\n',
+      '\nCommissions are voided and their external_ids can be used again. Past payouts and affiliates that the import created\nare deleted, and affiliates that it changed are restored. If a record is in use, the message names it and nothing\nis changed.\n\nExample:\n  $ payhook imports undo imp_0197… --yes\n',
     )
     .action((id: string, { yes }: { yes?: boolean }) => cli.run(() => undo(cli, id, yes)));
 }
@@ -46,7 +46,7 @@ async function list({ terminal, account }: Cli, query: ListImportsQuery): Promis
 
 async function show({ terminal, account }: Cli, id: string): Promise<undefined> {
   await withClient({ terminal, account: account() }, async (client) =>
-    tell(client, await client.imports.get(id), terminal),
+    printImport(client, await client.imports.get(id), terminal),
   );
 }
 
@@ -55,11 +55,11 @@ async function undo({ terminal, account }: Cli, id: string, yes?: boolean): Prom
     const { lines, kind, payouts } = await client.imports.get(id);
     const past = payouts === 0 ? '' : ` and its ${count(payouts, 'past payout')}`;
     await confirm(terminal, `Undo the import of ${lines} lines of ${kind}${past}?`, yes);
-    await tell(client, await client.imports.undo(id), terminal);
+    await printImport(client, await client.imports.undo(id), terminal);
   });
 }
 
-async function tell(client: Client, one: Import, terminal: Terminal): Promise<void> {
+async function printImport(client: Client, one: Import, terminal: Terminal): Promise<void> {
   const names = await findNames(client, [one.created_by, one.undone_by], terminal);
   terminal.result(one, () => describeImport(one, names, terminal));
 }

@@ -6,16 +6,21 @@ import { importedNames } from '../command/record-fields.ts';
 import { type ImportKind, type ImportOptions, runImport } from './run.ts';
 
 const RULES = `
-A file of another product goes in as it is: encoding, separator, decimal sign, order of dates and columns are guessed where
---dialect and --map do not say them. A guess is shown first: a terminal asks, --yes accepts, anything else refuses. What could
-be read in two ways and is about money is never guessed.
 
---map COLUMN=FIELD says what a column is, COLUMN=ignore leaves it out, FIELD:=TEXT is the same in every line, and a name alone
-is a mapping that --save kept. --value FIELD:WORD=MEANING says what a word of the file means, such as status:gesperrt=inactive or
-country:Hellas=GR; with =refuse its lines are bad. Common words in several languages are known. --dialect encoding=windows-1252, separator=semicolon, decimal=comma, dates=dmy (or mdy).
 
-One transaction: if any line is bad, nothing is written, unless --partial is given. Importing the same file again changes
-nothing. The exit code is 1 when a line was refused, also with --dry-run and --partial.
+
+
+Files exported from other products can be imported as they are. The encoding, separator, decimal sign, date order and columns are
+guessed, unless --dialect and --map specify them. Guesses are shown first: on a terminal the command asks, --yes accepts them, and
+otherwise the import is refused. Ambiguous values about money are never guessed.
+
+--map COLUMN=FIELD maps a column, COLUMN=ignore leaves it out, FIELD:=TEXT sets the same value in every line, and a name alone uses
+a mapping saved with --save. --value FIELD:WORD=MEANING defines a word of the file, such as status:gesperrt=inactive or
+country:Hellas=GR; =refuse makes its lines bad. Common words in several languages are known. --dialect takes
+encoding=windows-1252, separator=semicolon, decimal=comma, dates=dmy (or mdy).
+
+The import is one transaction: if any line is bad, nothing is written, unless --partial is given. Importing the same file again
+changes nothing. The exit code is 1 if a line was refused, also with --dry-run and --partial.
 `;
 
 const { email: _, ...OTHER_FIELDS } = AFFILIATE_FIELDS;
@@ -28,13 +33,13 @@ const lines = (names: readonly string[]): string =>
   });
 
 const AFFILIATES_HELP = `
-Creates affiliates, or updates those with the same external_id, else the same e-mail address.
+Creates affiliates, or updates those with the same external_id or, without one, the same e-mail address.
 Fields: email, and any of name (instead of name_first and name_last),
 ${lines(importedNames(OTHER_FIELDS))}.
-Where they are paid: destination_type, account_holder, iban, bic, routing_number, account_number, account_type. Their tax
-profile: legal_name, tax_country, address_line1, address_line2, address_postal_code, address_city, address_region, tax_id,
-tax_id_type, tax_form, tax_form_signed_on, tax_form_document, self_billing_agreed_on, self_billing_agreed_by,
-self_billing_document. Numbers are sealed before they are stored, and no message repeats them.
+Destination: destination_type, account_holder, iban, bic, routing_number, account_number, account_type. Tax profile: legal_name,
+tax_country, address_line1, address_line2, address_postal_code, address_city, address_region, tax_id, tax_id_type, tax_form,
+tax_form_signed_on, tax_form_document, self_billing_agreed_on, self_billing_agreed_by, self_billing_document. Account numbers and
+tax ids are encrypted before they are stored, and no message repeats them.
 ${RULES}
 Examples:
   $ payhook affiliates import affiliates.csv --dry-run
@@ -47,8 +52,8 @@ Examples:
 const COMMISSIONS_HELP = `
 Fields: external_id (or order_id); one of affiliate_id, affiliate_email, affiliate_external_id; amount as a decimal (31.90), or
 sale_amount with rate_bps; and any of currency, program_id, type, order_id, order_line_id, customer_email, product_id,
-product_name, description, occurred_at. Of another product also status (unpaid, pending, paid, rejected), approval, paid_at and
-payment_reference: what was paid there comes in as paid, in past payouts; --paid skip leaves it out.
+product_name, description, occurred_at. From another product also status (unpaid, pending, paid, rejected), approval, paid_at and
+payment_reference: commissions paid there are imported as paid, in past payouts; --paid skip leaves them out.
 ${RULES}
 Examples:
   $ payhook commissions import commissions.csv --dry-run
@@ -66,7 +71,7 @@ export function addAffiliateImport(affiliates: Command, cli: Cli): void {
 export function addCommissionImport(commissions: Command, cli: Cli): void {
   addImport(commissions, cli, 'commissions', COMMISSIONS_HELP).option(
     '--paid <what>',
-    'lines that were paid before: import (default) or skip',
+    'lines that were already paid: import (default) or skip',
   );
 }
 
@@ -75,16 +80,16 @@ function addImport(parent: Command, cli: Cli, kind: ImportKind, help: string): C
     .command('import')
     .description(`import ${kind} from a CSV file`)
     .argument('<file>', 'the CSV file; - is standard input')
-    .option('--map <column=field>', 'what a column is; may be repeated', collect)
-    .option('--value <field:word=meaning>', 'what a word of a column means; may be repeated', collect)
-    .option('--ignore-status', 'leave out columns of status and readiness without a question')
-    .option('--totals <what>', 'lines that look like totals: skip, or import as any line')
-    .option('--dialect <name=value>', 'how the file is written; may be repeated', collect)
-    .option('-y, --yes', 'accept what is guessed and do not ask; required without a terminal')
-    .option('--save <name>', 'keep the mapping for files with the same header')
+    .option('--map <column=field>', 'the field of a column; may be repeated', collect)
+    .option('--value <field:word=meaning>', 'the meaning of a word in a column; may be repeated', collect)
+    .option('--ignore-status', 'leave out status and readiness columns without asking')
+    .option('--totals <what>', 'lines that look like totals: skip, or import like other lines')
+    .option('--dialect <name=value>', 'the format of the file; may be repeated', collect)
+    .option('-y, --yes', 'accept guesses and do not ask; required without a terminal')
+    .option('--save <name>', 'save the mapping for files with the same header')
     .option('--dry-run', 'check every line and write nothing')
     .option('--partial', 'write the good lines even if others are bad')
-    .option('--bad <file>', 'write the bad lines to a file, with what is wrong with them')
+    .option('--bad <file>', 'write the bad lines to a file, each with its error')
     .option('--json', 'print the report (ImportReport)')
     .addHelpText('after', help)
     .action((path: string, options: ImportOptions) => cli.run(() => runImport(cli, kind, path, options)));

@@ -39,7 +39,7 @@ export interface ImportOptions {
   readonly paid?: string;
 }
 
-/** What is said about a file in every request. */
+/** The parameters about a file in every request. */
 type Settings = Pick<
   CreateImportQuery,
   | 'kind'
@@ -91,7 +91,7 @@ function settingsOf(kind: ImportKind, path: string, options: ImportOptions): Set
     ) ?? {};
   const odd = Object.keys(dialect).find((name) => !DIALECT.includes(name));
   if (odd !== undefined) throw new UsageError(`--dialect takes ${DIALECT.join(', ')}, not ${odd}`);
-  // the server says which values there are
+  // the server validates the values
   return {
     kind,
     ...dialect,
@@ -104,7 +104,7 @@ function settingsOf(kind: ImportKind, path: string, options: ImportOptions): Set
   };
 }
 
-/** The JSON of the mapping that the options say, or the name of one that was saved. */
+/** The mapping of the options as JSON, or the name of a saved one. */
 function mappingOf(texts: readonly string[] | undefined): string | undefined {
   if (texts === undefined) return undefined;
   const [only = ''] = texts;
@@ -112,10 +112,10 @@ function mappingOf(texts: readonly string[] | undefined): string | undefined {
   const mapping: Record<string, string | { constant: string }> = {};
   for (const text of texts) {
     const constant = /^([a-z_]+):=(.*)$/s.exec(text);
-    // a column may have an equals sign in its name, a field does not
+    // the name of a column may contain an equals sign, that of a field does not
     const at = text.lastIndexOf('=');
     const name = constant?.[1] ?? text.slice(0, Math.max(at, 0)).trim();
-    if (name === '') throw new UsageError(`--map must be such as 'Their column=our_field', not ${text}`);
+    if (name === '') throw new UsageError(`--map must look like 'Their column=our_field', not ${text}`);
     if (Object.hasOwn(mapping, name)) throw new UsageError(`--map names ${name} twice`);
     mapping[name] = constant ? { constant: constant[2] ?? '' } : text.slice(at + 1).trim();
   }
@@ -124,14 +124,14 @@ function mappingOf(texts: readonly string[] | undefined): string | undefined {
 
 type Values = Record<string, Record<string, string>>;
 
-/** The JSON of what the options say that words mean. */
+/** The meanings of words of the options as JSON. */
 function valuesOf(texts: readonly string[] | undefined): string | undefined {
   if (texts === undefined) return undefined;
   let values: Values = {};
   for (const text of texts) {
     const [, field, word, meaning] = /^([a-z_]+):(.+)=([^=]*)$/s.exec(text) ?? [];
     if (field === undefined || word === undefined || meaning === undefined)
-      throw new UsageError(`--value must be such as status:gesperrt=inactive, not ${text}`);
+      throw new UsageError(`--value must look like status:gesperrt=inactive, not ${text}`);
     values = mergedValues(values, { [field]: { [word.trim()]: meaning.trim() } });
   }
   return JSON.stringify(values);
@@ -144,7 +144,7 @@ const mergedValues = (values: Values, over: Values): Values => ({
   ),
 });
 
-/** One file, which is sent again after every decision. */
+/** A file that is sent again after every decision. */
 class Import {
   readonly #cli: Cli;
   readonly #client: Client;
@@ -193,8 +193,8 @@ class Import {
     let answered = settings;
     for (const question of preview.questions)
       answered = { ...answered, ...(await answerTo(question, preview, answered)) };
-    if (preview.questions.length === 0) await confirm(terminal, 'Import it so?', this.#options.yes);
-    // questions that an answer leaves open are asked too
+    if (preview.questions.length === 0) await confirm(terminal, 'Import it this way?', this.#options.yes);
+    // repeats until an answer leaves no question open
     const isSettled = preview.questions.length === 0 || this.#options.yes === true;
     try {
       return await this.#create(answered, isSettled);
@@ -230,7 +230,7 @@ class Import {
   }
 }
 
-/** The refusal, in the words of this program. */
+/** The refusal in terms of this program's options. */
 function refused({ questions }: ImportPreview, { message }: ApiError): Error {
   const choices = questions.flatMap((question) =>
     [countryChoice(question, 'XX') ?? [], question.choices].flat(),
@@ -238,7 +238,7 @@ function refused({ questions }: ImportPreview, { message }: ApiError): Error {
   const options = choices.flatMap(({ query }) =>
     Object.entries(query).map(([name, value]) => optionFor(name, value)),
   );
-  // what no option says
+  // no option answers it
   const others = choices.flatMap(({ label, query }) => (Object.keys(query).length === 0 ? [label] : []));
   if (questions.length === 0)
     return new CommandError(`${message.split('. Accept')[0]}: accept it with --yes`, { code: 'bad_request' });
@@ -269,7 +269,7 @@ function optionFor(name: string, value: unknown): string {
 
 type Question = ImportPreview['questions'][number];
 
-/** Asks one question; the answer is what the next request says. */
+/** Asks one question. Returns the parameters for the next request. */
 async function answerTo(
   question: Question,
   preview: ImportPreview,
@@ -277,7 +277,7 @@ async function answerTo(
 ): Promise<Partial<Settings>> {
   const { message, choices } = question;
   const real = choices.filter(({ query }) => Object.keys(query).length > 0);
-  if (real.length === 0) throw new CommandError(`${message} Say it with --map`, { code: 'bad_request' });
+  if (real.length === 0) throw new CommandError(`${message} Specify it with --map`, { code: 'bad_request' });
   const list = real.map(({ label }, index) => `  ${index + 1}  ${printable(label)}\n`).join('');
   const ownAnswer = countryChoice(question, 'XX') === undefined ? '' : ' or two letters';
   const answer = (
@@ -293,13 +293,13 @@ async function answerTo(
   };
 }
 
-/** The mapping so far: what was said, or a saved mapping as a whole. Other columns stay open. */
+/** The mapping so far: the user's choices, or a saved mapping as a whole. Other columns stay open. */
 function saidMapping({ mapping, mapping_name }: ImportPreview, { mapping: said }: Settings): object {
   if (said?.trimStart().startsWith('{')) return JSON.parse(said);
   return mapping_name === null ? {} : mapping;
 }
 
-/** The answer that a word means the country of these two letters; undefined where a question asks for no country. */
+/** The answer that a word means the country with these two letters; undefined if the question is not about a country. */
 function countryChoice(
   { about, choices }: Question,
   letters: string,
@@ -314,7 +314,7 @@ function countryChoice(
   return { label: letters, query: { values: Object.fromEntries(named) } };
 }
 
-/** Keeps input that can be read only once, until `remove`. */
+/** Copies input that can be read only once to a file, until `remove`. */
 async function kept(given: UploadSource): Promise<{ source: UploadSource; remove: () => void }> {
   const folder = mkdtempSync(join(tmpdir(), 'payhook-import-'));
   const remove = () => rmSync(folder, { recursive: true, force: true });

@@ -24,15 +24,15 @@ function summary(counts: Counts, kind: Import['kind']): string {
   return parts.join(', ');
 }
 
-/** What the server does with a file, for people; null when it does nothing with it. */
+/** The current stage of a file on the server as text; null if there is none. */
 export function stageText({ stage, lines_read }: ImportProgress): string | null {
-  if (stage === 'looking') return 'finding out how it is read';
+  if (stage === 'looking') return 'detecting the format';
   if (stage === 'writing') return 'comparing and writing';
   if (stage === null) return null;
   return lines_read === null ? 'reading' : `reading, ${count(lines_read, 'line')}`;
 }
 
-/** What an import did, for people. */
+/** The report of an import as text. */
 export function describeReport(report: ImportReport, { paint }: Terminal): string {
   const head = `${paint.strong(count(report.lines, 'line'))}: ${summary(report, report.kind)}\n`;
   const made =
@@ -62,7 +62,7 @@ function describeBad(
 const NOT_KNOWN = 'not known';
 const DATES = { iso: 'year first', dmy: 'day first', mdy: 'month first' };
 
-/** How a file would be read, for people. */
+/** How a file would be read, as text. */
 export function describePreview(preview: ImportPreview, { paint }: Terminal): string {
   const { dialect, columns, guessed, questions, report } = preview;
   const isOpen = (about: 'dates' | 'decimal') => questions.some((question) => question.about === about);
@@ -78,7 +78,7 @@ export function describePreview(preview: ImportPreview, { paint }: Terminal): st
     [
       { heading: 'COLUMN', most: 40 },
       { heading: 'IS' },
-      { heading: 'KNOWN BY' },
+      { heading: 'RECOGNISED BY' },
       { heading: 'SUCH AS', most: 40 },
     ],
     columns.map(({ column, field, source, samples }) => [
@@ -89,11 +89,11 @@ export function describePreview(preview: ImportPreview, { paint }: Terminal): st
     ]),
     paint.faint,
   );
-  const told = guessed.map((text) => `${paint.warning('guessed:')} ${printable(text)}\n`).join('');
-  return `${facts}${list}${valuesTable(preview, paint.faint)}${told}${report === null ? '' : describeBad(report, paint.bad)}`;
+  const notes = guessed.map((text) => `${paint.warning('guessed:')} ${printable(text)}\n`).join('');
+  return `${facts}${list}${valuesTable(preview, paint.faint)}${notes}${report === null ? '' : describeBad(report, paint.bad)}`;
 }
 
-/** The words of the file that are not ours, and what they mean. */
+/** The words of the file that the API does not know, and their meanings. */
 function valuesTable({ values }: ImportPreview, paintHeading: (text: string) => string): string {
   const rows = values.flatMap(({ column, values: words }) =>
     words
@@ -118,7 +118,7 @@ function valuesTable({ values }: ImportPreview, paintHeading: (text: string) => 
   );
 }
 
-/** A page of imports, a line each. */
+/** A page of imports, one line each. */
 export function importTable(imports: readonly Import[], { paint }: Terminal): string {
   return table(
     [
@@ -145,7 +145,7 @@ export function importTable(imports: readonly Import[], { paint }: Terminal): st
   );
 }
 
-/** One import, for people. */
+/** One import as text. */
 export function describeImport(one: Import, names: Names, { paint }: Terminal): string {
   const status = one.status === 'undone' ? paint.bad(one.status) : paint.good(one.status);
   const mapped = Object.entries(one.mapping).map(([name, value]) =>

@@ -19,9 +19,9 @@ interface InvoiceFilters extends ListOptions {
 }
 
 const ISSUE_HELP = `
-For each paid line of an affiliate who agreed to self-billing by the day of the payment: an invoice for what was paid, with the
-tax in it by the rules of the account (payhook account change --invoicing). Says who got none, and why. Issue as often as you
-like: nothing is issued twice. When money of an invoiced line comes back, its credit note is written at once.
+Issues an invoice for each paid line whose affiliate agreed to self-billing by the day of the payment. The amount paid includes the
+tax by the rules of the account (payhook account change --invoicing). Lists affiliates without an invoice and the reasons. Run it as
+often as you like: no invoice is issued twice. When the payment of an invoiced line is returned, its credit note is issued at once.
 
 Example:
   $ payhook invoices issue 12
@@ -29,7 +29,7 @@ Example:
 
 /** `payhook invoices list|show|issue|pdf|xml`. */
 export function addInvoices(invoices: Command, cli: Cli): void {
-  withPages(invoices.command('list').description('list invoices and credit notes, the newest first'), {
+  withPages(invoices.command('list').description('list invoices and credit notes, newest first'), {
     nouns: 'invoices',
     sort: 'id, amount',
   })
@@ -55,7 +55,7 @@ export function addInvoices(invoices: Command, cli: Cli): void {
     .addHelpText('after', ISSUE_HELP)
     .action((reference: string) => cli.run(() => issue(cli, reference)));
   for (const format of ['pdf', 'xml'] as const) {
-    const what = format === 'pdf' ? 'as PDF/A-3 with the XML in it' : 'as XML of EN 16931 alone';
+    const what = format === 'pdf' ? 'as PDF/A-3 with embedded XML' : 'as EN 16931 XML';
     withOutput(
       invoices
         .command(format)

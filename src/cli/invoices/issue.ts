@@ -6,7 +6,7 @@ export async function issueAll(client: Client, payout: string): Promise<IssuedIn
   for (;;) {
     const done = await client.invoices.issue(payout);
     issued += done.issued;
-    // what is skipped stays open: a request that issued nothing would be repeated for ever
+    // skipped lines stay open, so a request that issued nothing is the last
     if (!done.has_more || done.issued === 0) return { ...done, issued };
   }
 }

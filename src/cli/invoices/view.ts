@@ -7,7 +7,7 @@ import { exactTime } from '../terminal/time.ts';
 
 const KINDS = { invoice: 'invoice', credit_note: 'credit note' } as const;
 
-/** A page of invoices, a line each; a credit note takes back what it says. */
+/** A page of invoices, one line each. The total of a credit note is the amount it takes back. */
 export function invoiceTable(invoices: readonly Invoice[], { paint }: Terminal): string {
   return table(
     [
@@ -30,7 +30,7 @@ export function invoiceTable(invoices: readonly Invoice[], { paint }: Terminal):
   );
 }
 
-/** One invoice, for people. */
+/** One invoice as text. */
 export function describeInvoice(invoice: Invoice, { paint }: Terminal): string {
   const { currency, seller, buyer } = invoice;
   const sum = (amount: number) => amounts([{ amount, currency }]);
@@ -61,17 +61,16 @@ const taxOf = ({ tax_category: category, tax_rate: rate }: Invoice) =>
 
 const REASONS = {
   no_agreement: 'had not agreed to self-billing by the day of the payment',
-  no_rule: 'fits no rule of the account: payhook account change --invoicing',
-  no_tax_id: 'lacks the tax id that its rule wants: payhook affiliates tax set',
+  no_rule: 'matches no tax rule of the account: payhook account change --invoicing',
+  no_tax_id: 'lacks the tax id that its tax rule requires: payhook affiliates tax set',
 } as const;
 
-/** How many the server names. */
+/** The server lists at most this many. */
 const MOST_SKIPPED = 1000;
 
-/** What came of issuing, for people. */
+/** The result of issuing invoices as text. */
 export function describeIssued({ issued, skipped }: IssuedInvoices): string {
-  const more =
-    skipped.length === MOST_SKIPPED ? 'There may be more lines without an invoice than are listed.\n' : '';
+  const more = skipped.length === MOST_SKIPPED ? 'There may be more lines without an invoice.\n' : '';
   const lines = skipped.map(
     ({ affiliate_id, currency, reason }) =>
       `  affiliate ${affiliate_id}, ${currency.toUpperCase()}: ${REASONS[reason]}\n`,

@@ -19,9 +19,9 @@ import { addReturned } from './returned.ts';
 import { actorsOf, describePayout, payoutTable, summarizePayout } from './view.ts';
 
 const SELECTION_HELP = `
-Filters, all of them must hold: affiliate_id, program_id, product_id, order_id, payout_method, type,
-affiliate_status, is_ready_for_payout, currency, total, occurred_at. Operators in brackets: eq (without any), ne, in,
-nin, gt, gte, lt, lte. The same field again, or several values with commas, means one of them.
+Filters, which must all match: affiliate_id, program_id, product_id, order_id, payout_method, type, affiliate_status,
+is_ready_for_payout, currency, total, occurred_at. Operators in brackets: eq (the default), ne, in, nin, gt, gte, lt, lte. Repeating
+a field, or several values separated by commas, matches any of them.
 `;
 
 interface SelectionOptions extends MetadataOption {
@@ -45,13 +45,17 @@ export function addPayouts(payouts: Command, cli: Cli): void {
     )
     .action((reference: string) => cli.run(() => show(cli, reference)));
   addPayoutLists(payouts, cli);
-  addSelection(payouts.command('preview').description('show what create would make now, without creating it'))
-    .option('--json', 'print what it would be (PayoutPreview)')
+  addSelection(
+    payouts.command('preview').description('show the payout that create would make now, without creating it'),
+  )
+    .option('--json', 'print the preview (PayoutPreview)')
     .addHelpText('after', `${SELECTION_HELP}\nExample:\n  $ payhook payouts preview --filter currency=eur\n`)
     .action((options: SelectionOptions) => cli.run(() => preview(cli, options)));
   withMetadata(
     addSelection(
-      payouts.command('create').description('create a payout of everything that is owed and matches'),
+      payouts
+        .command('create')
+        .description('create a payout of everything that is owed and matches the filters'),
     ),
   )
     .option('--json', 'print the record (Payout)')
@@ -79,7 +83,7 @@ function addList(payouts: Command, cli: Cli): void {
     .description('list payouts, newest first')
     .option('--status <status>', 'unpaid or paid')
     .option('--sort <field>', 'such as -created_at, number, -affiliate_count; - means descending')
-    .option('--page <number>', 'which page')
+    .option('--page <number>', 'the page')
     .option('--per-page <number>', 'payouts per page, at most 100')
     .option('--json', 'print the page (a list of PayoutSummary)')
     .action((options: ListOptions) => cli.run(() => list(cli, queryOf<ListPayoutsQuery>(options))));
@@ -113,7 +117,7 @@ function selectionOf({
   ignoreMinimum,
   metadata,
 }: SelectionOptions): PayoutSelection {
-  // what was typed: the server judges it
+  // as typed; the server validates it
   const read = readFilterOptions(filter ?? [], filters) as PayoutSelection['filters'];
   return { filters: read, search, ignore_minimum: ignoreMinimum, metadata: readMetadata(metadata) };
 }
@@ -159,13 +163,17 @@ async function remove({ terminal, account }: Cli, reference: string, yes: boolea
     const found = await findPayout(client, reference);
     if (found.status === 'unpaid') {
       const what = `${amounts(found.totals)} to ${count(found.affiliate_count, 'affiliate')}`;
-      await confirm(terminal, `Delete payout ${found.number} (${what})? All of it is owed again.`, yes);
+      await confirm(
+        terminal,
+        `Delete payout ${found.number} (${what})? The whole amount is owed again.`,
+        yes,
+      );
     }
     await client.payouts.delete(found.id, { ifMatch: found.revision });
     return found;
   });
   terminal.result(
     { id: payout.id, object: payout.object, deleted: true },
-    () => `Payout ${payout.number} (${payout.id}) is deleted.\n`,
+    () => `Deleted payout ${payout.number} (${payout.id}).\n`,
   );
 }

@@ -57,22 +57,27 @@ interface CompleteOptions extends MetadataOption {
 }
 
 const HELP = `
-Every affiliate of the payout must be named, paid or not: what is not paid is released and owed again, what is paid
-never changes. Refused when the payout has changed since it was read; with --revision, since its file was made.
-7:usd names only what affiliate 7 gets in USD, and 7:usd=20.00 that only that much of it was paid: the rest is owed again.
 
---all-paid is refused when a line is in no payment file that was downloaded, because no file sent its money: --also-without-file says
-that it was paid by other means.
 
---from takes a file that payouts export wrote for PayPal or Wise, as it was sent: it says who was paid and how much, and all
-other lines are not paid. Or a list that begins with the line affiliate_id,is_paid, if wanted with the columns currency, amount
-and payment_reference, and has a line for everybody; is_paid is true or false. Of several files, who is paid in one is paid, and
-no line may be paid in two.
 
-Or what the bank or provider answered: a camt.053, camt.054 or pain.002, the result file of PayPal or Wise, or a list of your own
-with the column reference (P1-A12), in which every column that is not known is refused. It is printed and asked about; what came back is
-booked as returned. Lines without an answer may have been paid, so they must be named with --paid or --unpaid before the payout is
-completed. payhook payouts results prints the same and changes nothing.
+
+
+
+Name every affiliate of the payout as paid or not paid. Lines not paid are released and owed again; paid lines never change. The
+command is refused if the payout changed since it was read or, with --revision, since its file was written. 7:usd names only the
+line of affiliate 7 in USD. 7:usd=20.00 means that only this amount of it was paid: the rest is owed again.
+
+--all-paid is refused if a line is in no downloaded payment file, because no file paid it. --also-without-file confirms that it was
+paid by other means.
+
+--from takes a file that payouts export wrote for PayPal or Wise, unchanged: its lines are paid, all other lines are not. Or a list
+with the header affiliate_id,is_paid, optionally with the columns currency, amount and payment_reference, and a line for every
+affiliate; is_paid is true or false. With several files, a line is paid if one of them says so, and no line may be paid in two.
+
+Or a result from the bank or provider: a camt.053, camt.054 or pain.002, the result file of PayPal or Wise, or your own list with the
+column reference (P1-A12), in which unknown columns are refused. The command prints it and asks. Returned payments are recorded.
+Lines without a result may have been paid, so name them with --paid or --unpaid. payhook payouts results prints the same and
+changes nothing.
 
 Examples:
   $ payhook payouts complete current --all-paid
@@ -91,25 +96,25 @@ Examples:
 export function addComplete(payouts: Command, cli: Cli): void {
   const command = payouts
     .command('complete')
-    .description('record who was paid: the payout becomes paid for good')
+    .description('record who was paid; the payout becomes paid, which is final')
     .argument('<payout>', REFERENCE_HELP)
-    .option('--all-paid', 'everybody was paid except those in --unpaid')
+    .option('--all-paid', 'everybody was paid, except those in --unpaid')
     .option(
       '--also-without-file',
-      'with --all-paid: also lines in no payment file that was downloaded; they were paid by other means',
+      'with --all-paid: also lines in no downloaded payment file, which were paid by other means',
     )
     .option('--paid <ids>', 'these affiliates were paid, such as 1,2 or 3:usd or 3:usd=20.00')
-    .option('--unpaid <ids>', 'these affiliates were not')
+    .option('--unpaid <ids>', 'these affiliates were not paid')
     .option(
       '--from <file>',
-      'read who was paid from a list, a payment file or the answer of a bank; - is standard input; may be repeated',
+      'read who was paid from a list, a payment file or a result file; - is standard input; may be repeated',
       collect,
     )
     .option(...IGNORE_COLUMN)
-    .option('--revision <number>', 'only at this revision, which is in the name of the file you paid')
+    .option('--revision <number>', 'only at this revision, which is in the name of the payment file')
     .option(
       '--paid-at <time>',
-      'when the money left: a day, or a time such as 2026-09-30T15:00:00Z; default now',
+      'the payment date: a day, or a time such as 2026-09-30T15:00:00Z; default now',
     );
   withMetadata(command, REPLACES)
     .option('-y, --yes', 'do not ask; required without a terminal')
@@ -162,7 +167,7 @@ async function complete(cli: Cli, reference: string, options: CompleteOptions): 
   terminal.result(payout, () => summarizePayout(payout, names, terminal));
 }
 
-/** Books what came back of a payout that is completed. */
+/** Records the returned payments of a completed payout. */
 async function bookOnly(
   client: Client,
   payout: Payout,
@@ -170,20 +175,20 @@ async function bookOnly(
   { terminal, yes }: { terminal: Terminal; yes: boolean | undefined },
 ): Promise<Payout> {
   if (back.length === 0) {
-    terminal.note('Nothing is left to book.');
+    terminal.note('There is nothing left to record.');
     return payout;
   }
   const sums = sumsOf(back);
   await confirm(
     terminal,
-    `Book what came back of payout ${payout.number}: ${count(back.length, 'payment')}, ${sums}? It is owed again.`,
+    `Record ${count(back.length, 'returned payment')} of payout ${payout.number}, ${sums}? The amount is owed again.`,
     yes,
   );
   await bookReturns(client, payout, back);
   return client.payouts.get(payout.id);
 }
 
-/** Throws CommandError when an unpaid payout is at another revision than the one whose file was paid. */
+/** Throws CommandError if an unpaid payout is not at the revision of the paid file. */
 function checkRevision({ number, status, revision }: Payout, wanted: number | undefined): void {
   if (wanted === undefined || revision === wanted || status === 'paid') return;
   throw new CommandError(
@@ -193,19 +198,19 @@ function checkRevision({ number, status, revision }: Payout, wanted: number | un
   );
 }
 
-/** What was said about the lines of a payout: one entry per line, once its number and lines are known. */
+/** The user's statements about a payout, resolved to one entry per line once its number and lines are known. */
 type Listed = (
   number: number,
   lines: readonly LineName[],
 ) => {
   readonly entries: readonly ListedEntry[];
-  /** Whether lines without an entry were not paid, as a payment file implies. */
+  /** Whether lines without an entry were not paid, as with a payment file. */
   readonly isRestUnpaid: boolean;
-  /** What a bank or provider answered. */
+  /** Result files of a bank or provider. */
   readonly results: readonly ResultFile[];
 };
 
-/** Reads what the options and files say, before anything is requested from the server. */
+/** Reads the options and files, before any request to the server. */
 async function readListed({
   allPaid,
   alsoWithoutFile,
@@ -213,16 +218,16 @@ async function readListed({
   unpaid,
   from,
 }: CompleteOptions): Promise<Listed> {
-  if (alsoWithoutFile && !allPaid) throw new UsageError('--also-without-file goes with --all-paid');
+  if (alsoWithoutFile && !allPaid) throw new UsageError('--also-without-file needs --all-paid');
   const ways = [allPaid === true, paid !== undefined, from !== undefined].filter(Boolean).length;
   const files = await readFiles(from ?? []);
   const isAnswered = files.some(({ bytes }) => isResultFile(bytes));
   if (from !== undefined && (allPaid === true || (!isAnswered && (ways > 1 || unpaid !== undefined)))) {
-    throw new UsageError('--from says it all: it stands alone');
+    throw new UsageError('--from names everyone: do not add --all-paid, --paid or --unpaid');
   }
   if (ways > 1 && !isAnswered) throw new UsageError('give --all-paid or --paid, not both');
   if (ways === 0 && unpaid === undefined) {
-    throw new UsageError('say who was paid: --all-paid, --paid with --unpaid, or --from');
+    throw new UsageError('name who was paid: --all-paid, --paid with --unpaid, or --from');
   }
   const entries = (option: string, text: string | undefined, is_paid: boolean) =>
     text === undefined ? [] : readNamed(option, text).map((named) => ({ ...named, is_paid, where: option }));
@@ -243,7 +248,7 @@ function refuseTwice(listed: readonly (Named & { is_paid: boolean })[]): void {
   const part = listed.find(({ is_paid, amount }) => !is_paid && amount !== undefined);
   if (part)
     throw new UsageError(
-      `--unpaid takes no amount: affiliate ${part.affiliate_id} was paid a part, or nothing`,
+      `--unpaid takes no amount: use --paid for a part paid to affiliate ${part.affiliate_id}`,
     );
   listed.forEach(({ affiliate_id: id, currency }, index) => {
     const other = listed
@@ -263,7 +268,7 @@ async function readFiles(paths: readonly string[]): Promise<readonly ResultFile[
   return files;
 }
 
-/** Reads lists of who was paid, and payment files. */
+/** Reads paid lists and payment files. */
 function readLists(given: readonly ResultFile[]) {
   const files = given.map(({ path, bytes }) => ({
     path,
@@ -283,7 +288,7 @@ function readLists(given: readonly ResultFile[]) {
   };
 }
 
-/** The entries, and one for each line that they do not name. */
+/** The entries, plus one for each line that they do not name. */
 function withRest(
   entries: readonly ListedEntry[],
   lines: readonly LineName[],
@@ -302,11 +307,11 @@ function question(
 ): string {
   const paid = entries.filter((entry) => entry.is_paid).length;
   const released = entries.length - paid;
-  // where everybody gets one currency, each affiliate is one payment
+  // if everybody gets one currency, each affiliate is one payment
   const came =
     back.length === 0
       ? ''
-      : ` ${count(back.length, 'payment')} came back: ${sumsOf(back)} is booked as returned.`;
+      : ` ${count(back.length, 'payment')} came back: ${sumsOf(back)} will be recorded as returned.`;
   const noun = entries.length === payout.affiliate_count ? 'affiliate' : 'payment';
   return (
     `Complete payout ${payout.number} (revision ${payout.revision}): ${count(paid, noun)} paid${paidAt === undefined ? '' : ` on ${paidAt}`}, ` +

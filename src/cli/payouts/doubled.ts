@@ -3,16 +3,16 @@ import { count } from '../terminal/money.ts';
 import { printable } from '../terminal/table.ts';
 import { shortTime } from '../terminal/time.ts';
 
-/** How many of them are named. */
+/** At most this many are named. */
 const MOST_NAMED = 5;
 
-/** What was exported, as far as it concerns other files. */
+/** The exported file, to compare with other files. */
 interface Exported {
   readonly affiliates_in_other_files: number;
   readonly file_set_id: string | null;
 }
 
-/** Warns of affiliates in the exported file whom other downloaded files pay too: who they are, and in which files. */
+/** Warns of affiliates in the exported file who are also paid by other downloaded files, with their names and files. */
 export async function describeDoubled(
   client: Client,
   { id }: Payout,
@@ -28,7 +28,7 @@ export async function describeDoubled(
   const files = [...new Set(others.map((file) => describe(file, downloads)))];
   const more = number > MOST_NAMED && names !== '' ? ` and ${number - MOST_NAMED} more` : '';
   return (
-    `WARNING: ${count(number, 'affiliate')} in this file ${number === 1 ? 'is' : 'are'} also in another file that was downloaded before ` +
+    `WARNING: ${count(number, 'affiliate')} in this file ${number === 1 ? 'is' : 'are'} also in another file that was downloaded earlier ` +
     `and differs${names === '' ? '' : `: ${names}${more}`}. Send only one of these files, or they are paid twice. ` +
     `The other ${files.length === 1 ? 'file' : 'files'}: ${files.slice(0, MOST_NAMED).join('; ')}${files.length > MOST_NAMED ? '; …' : ''}.`
   );
@@ -38,7 +38,7 @@ type Doubled = PaymentFiles['in_several_files'][number];
 const nameOf = ({ name, affiliate_id }: Doubled) => (name === null ? `#${affiliate_id}` : printable(name));
 type Downloads = PaymentFiles['files'][number]['downloads'];
 
-/** A file by what tells it from others: its id where it has one, and when it was downloaded. */
+/** Identifies a file: its id, if it has one, and the time of its download. */
 function describe({ format, part, revision, file_set_id }: Doubled['files'][number], all: Downloads): string {
   const download = all.find((each) => each.file_set_id === file_set_id && (each.part ?? 1) === part);
   const name = download?.message_id ?? `revision ${revision}`;

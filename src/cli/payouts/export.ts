@@ -40,18 +40,22 @@ interface ExportOptions extends OutputOptions {
 }
 
 const HELP = `
-Formats: commissions (a row per commission), summary (a row per affiliate and currency, for people), paypal and wise (what
-PayPal Payouts and Wise batch payments take: one currency a file), sepa (or sepa_credit_transfer: transfers in euros as banks in Europe
-take them, from the debtor of the account: payhook account change --debtor), nacha (ACH credits in dollars as banks in the United
-States take them, from the originator: payhook account change --originator). Of an unpaid payout all is in the file, of a paid one
-what was paid. Where the rows are more than one file may have there are several, all of one revision of the payout.
 
-A file that is exported again is the same file, to the byte, as long as nothing changes that it depends on. Otherwise it belongs to
-another file set. Who is then in two files that differ would be paid twice if both are sent: the command warns of it.
 
-Whom the file cannot pay is named and nothing is written, unless --allow-skipped leaves them out. --paid-list writes
-who is in the file, for payouts complete --from: true with the payment reference, all other lines false. PayPal takes no
-fractions of HUF, JPY and TWD: --whole-units pays the whole part, and completing from the file or the list carries the rest.
+
+
+Formats: commissions (a row per commission), summary (a row per affiliate and currency, for people), paypal and wise (for PayPal
+Payouts and Wise batch payments, one currency per file), sepa (or sepa_credit_transfer: euro transfers for European banks, from the
+debtor of the account: payhook account change --debtor), nacha (ACH credits in dollars for US banks, from the originator: payhook
+account change --originator). A file of an unpaid payout has all lines, a file of a paid one the paid lines. If there are more rows
+than fit into one file, several are written, all of the same revision.
+
+Exporting again gives the same file, byte for byte, unless something it depends on changed. Then the new file belongs to another file
+set. Affiliates in two files that differ are paid twice if you send both, so the command warns you.
+
+If the file cannot pay some affiliates, they are named and nothing is written, unless --allow-skipped leaves them out. --paid-list
+writes who is in the file, for payouts complete --from: true with the payment reference, all other lines false. PayPal takes no
+fractions of HUF, JPY and TWD: --whole-units pays the whole part, and completing from the file or the list carries the rest over.
 
 Examples:
   $ payhook payouts export current
@@ -64,7 +68,7 @@ Examples:
 `;
 
 const FORMATS: readonly Format[] = ['commissions', 'summary', ...PAYMENT_FORMATS];
-/** The formats by the names that are taken: SEPA has more than one kind of transfer, and some use its full name. */
+/** The formats by accepted name. `sepa_credit_transfer` is an alias, because SEPA also has other kinds of transfers. */
 const FORMAT_NAMES = new Map<string, Format>([
   ...FORMATS.map((format) => [format, format] as const),
   ['sepa_credit_transfer', 'sepa'],
@@ -83,7 +87,7 @@ export function addExport(payouts: Command, cli: Cli): void {
     .description('write a payout to a file: its commissions, or a payment file for PayPal, Wise or a bank')
     .argument('<payout>', REFERENCE_HELP)
     .addOption(
-      new Option('--format <format>', 'what kind of file')
+      new Option('--format <format>', 'the kind of file')
         .choices(FORMATS)
         .argParser(readFormat)
         .default('commissions'),
@@ -99,11 +103,14 @@ export function addExport(payouts: Command, cli: Cli): void {
     .option('--allow-skipped', 'all but commissions and summary: leave out affiliates the file cannot pay')
     .option(
       '--execution-date <day>',
-      'sepa, nacha: the day the bank is to pay, such as 2026-10-01; default today, for nacha the next banking day',
+      'sepa, nacha: the day on which the bank pays, such as 2026-10-01; default today, for nacha the next banking day',
     )
     .option('--rows-per-file <number>', 'all but commissions and summary: payments in one file')
     .option('--whole-units', 'paypal: pay the whole part in currencies without fractions')
-    .option('--paid-list <file>', 'paypal, wise: write who is in the file, for payouts complete --from');
+    .option(
+      '--paid-list <file>',
+      'paypal, wise: also write a list of who is in the file, for payouts complete --from',
+    );
   withOutput(command, 'payout-<number>-r<revision>-<day>….csv')
     .option(
       '--json',
@@ -114,7 +121,7 @@ export function addExport(payouts: Command, cli: Cli): void {
     .action((reference: string, options: ExportOptions) => cli.run(() => run(cli, reference, options)));
 }
 
-/** What was written, as --json shows it. */
+/** The written files, as printed with --json. */
 interface Report {
   readonly files: readonly WrittenFile[];
   readonly skipped_affiliates: number;
@@ -162,10 +169,10 @@ async function run(
   for (const remark of [...doubled, ...remarksOn(payout, report, query.currency)]) terminal.note(remark);
 }
 
-/** The formats that have a choice. */
+/** The formats that support each choice. */
 const takers = (choice: Choice) => PAYMENT_FORMATS.filter((format) => choicesOf(format).includes(choice));
 
-/** The choices as the API takes them. Throws UsageError for one that the format does not have. */
+/** The choices for the API. Throws UsageError for a choice that the format does not support. */
 function readChoices(options: ExportOptions): DownloadPaymentFileQuery {
   const {
     format,
@@ -179,7 +186,7 @@ function readChoices(options: ExportOptions): DownloadPaymentFileQuery {
   } = options;
   const refuse = (option: string, given: unknown, formats: readonly Format[]) => {
     if (given === undefined || formats.includes(format)) return;
-    throw new UsageError(`${option} goes with --format ${formats.join(' or ')}`);
+    throw new UsageError(`${option} needs --format ${formats.join(' or ')}`);
   };
   refuse('--currency', currency, takers('currency'));
   refuse('--source-currency', sourceCurrency, takers('source_currency'));
@@ -188,9 +195,9 @@ function readChoices(options: ExportOptions): DownloadPaymentFileQuery {
   refuse('--whole-units', wholeUnits, takers('whole_units'));
   refuse('--execution-date', executionDate, takers('execution_date'));
   refuse('--paid-list', list, PROVIDER_FORMATS);
-  // a list that is refused at the end would come after bytes that cannot be taken back
+  // if the list failed at the end, the bytes on standard output could not be taken back
   if (list !== undefined && options.output === '-')
-    throw new UsageError('--paid-list goes with files, not with -o -');
+    throw new UsageError('--paid-list cannot be used with -o -');
   if (list === '-') throw new UsageError('--paid-list must be a file');
   const code = (option: string, text: string | undefined) =>
     text === undefined ? undefined : readCurrency(option, text);
@@ -210,7 +217,7 @@ function readChoices(options: ExportOptions): DownloadPaymentFileQuery {
 const isProvider = (format: Format): format is ProviderFormat =>
   (PROVIDER_FORMATS as readonly string[]).includes(format);
 
-/** Writes the files and, if requested, the list of who is in them: all of it, or nothing. */
+/** Writes the files and, if requested, the paid list: all of them, or none. */
 function write(source: Source, options: ExportOptions, terminal: Terminal) {
   const { payout, format, client, query } = source;
   return writeFiles(options, async (files) => {
@@ -259,7 +266,7 @@ function namesOf({ files, paid_list }: Report): string[] {
   return [...files, ...(paid_list === null ? [] : [paid_list])].map(({ file }) => `${file}\n`);
 }
 
-/** What must not be overlooked: affiliates the file does not pay, or may not pay. */
+/** Warnings about affiliates that the file does not pay, or may not pay. */
 function remarksOn(payout: Payout, report: Report, currency: string | undefined): string[] {
   const { skipped_affiliates: skipped, affiliates_above_limit: above, paid_list: list } = report;
   const remarks: string[] = [];
@@ -267,26 +274,26 @@ function remarksOn(payout: Payout, report: Report, currency: string | undefined)
     const [are, them] = skipped === 1 ? ['is', 'it'] : ['are', 'them'];
     const unpaid = payout.status === 'paid' ? '' : `, or complete the payout with ${them} as not paid`;
     remarks.push(
-      `${count(skipped, 'affiliate')} of this payout ${are} NOT in the file, which does not pay ${them}: pay ${them} ` +
-        `in another way${unpaid}. Without --allow-skipped the refusal names ${them}.`,
+      `${count(skipped, 'affiliate')} of this payout ${are} NOT paid by the file: pay ${them} ` +
+        `in another way${unpaid}. Run the command without --allow-skipped to see who.`,
     );
   }
   if (above > 0) {
     remarks.push(
-      `${count(above, 'payment')} in the file ${above === 1 ? 'is' : 'are'} above what PayPal sends at once, and may be ` +
-        'refused there: payhook account show has the limit. Pay part of it, and complete with that amount.',
+      `${count(above, 'payment')} in the file ${above === 1 ? 'is' : 'are'} above PayPal's limit for one payment, and may be ` +
+        'refused there: payhook account show prints the limit. Pay a part, and complete with that amount.',
     );
   }
   const others = payout.totals.map((total) => total.currency).filter((code) => code !== currency);
   if (currency !== undefined && others.length > 0) {
     const codes = others.map((code) => code.toUpperCase()).join(', ');
-    remarks.push(`The payout is in ${codes} too, which needs files of its own.`);
+    remarks.push(`The payout also has lines in ${codes}, which need their own files.`);
   }
   if (list !== null) {
     const complete = `payhook payouts complete ${payout.number} --from ${list.file} --revision ${payout.revision}`;
-    const more = list.not_paid > 0 ? ', with a --from for the list of each other file that was paid' : '';
+    const more = list.not_paid > 0 ? ', with one --from for the list of each other paid file' : '';
     remarks.push(
-      `${list.file}: ${list.paid} paid, ${list.not_paid} not. Once the money has left: ${complete}${more}`,
+      `${list.file}: ${list.paid} paid, ${list.not_paid} not. After the payment: ${complete}${more}`,
     );
   }
   return remarks;

@@ -3,10 +3,10 @@ import type { PaymentFormatName } from '../../terms/payments.ts';
 import { type FileSet, inExports, markName, pipeOut, type Receive } from '../command/csv-files.ts';
 import { CommandError } from '../command/errors.ts';
 
-/** What kind of file: the commissions, who gets how much for people, or what PayPal, Wise and banks take. */
+/** The kind of file: commissions, a summary for people, or a payment file for PayPal, Wise or a bank. */
 export type Format = 'commissions' | 'summary' | PaymentFormatName;
 
-/** What is exported of which payout. */
+/** The payout to export, and the choices. */
 export interface Source {
   readonly client: Client;
   readonly payout: Payout;
@@ -14,7 +14,7 @@ export interface Source {
   readonly query: DownloadPaymentFileQuery;
 }
 
-/** A file that was written; `part` is null when it is whole. */
+/** A written file; `part` is null if it is whole. */
 export interface WrittenFile {
   readonly file: string;
   readonly bytes: number;
@@ -25,16 +25,16 @@ interface Written {
   readonly files: readonly WrittenFile[];
   /** Affiliates that the file leaves out. */
   readonly skipped: number;
-  /** Affiliates in the file who get more than the provider sends at once. */
+  /** Affiliates in the file who get more than the provider sends in one payment. */
   readonly aboveLimit: number;
-  /** Affiliates in the file whom another downloaded file pays too. */
+  /** Affiliates in the file who are also paid by another downloaded file. */
   readonly inOtherFiles: number;
-  /** The set of the files, and the one that it replaces. */
+  /** The file set, and the one it replaces. */
   readonly fileSet: string | null;
   readonly replacesFileSet: string | null;
 }
 
-/** Writes every part of the file, under its own name or that of `output`. Throws as `ask`. */
+/** Writes every part of the file, under its own name or that of `output`. Throws like `ask`. */
 export async function writeParts(
   source: Source,
   { output, files, receive }: { output: string | undefined; files: FileSet; receive: Receive },
@@ -58,12 +58,12 @@ export async function writeParts(
   return { files: written, skipped, aboveLimit, inOtherFiles, fileSet, replacesFileSet };
 }
 
-/** Writes the file to standard output. Throws as `ask`, and CommandError when it has several parts. */
+/** Writes the file to standard output. Throws like `ask`, and CommandError if it has several parts. */
 export async function pipeWhole(source: Source): Promise<Written> {
   const { stream, parts, ...about } = await ask(source, 1);
   if (parts > 1) {
     throw new CommandError(
-      `the rows make ${parts} files, which cannot go to standard output: leave out -o -`,
+      `the payout needs ${parts} files, which cannot be written to standard output: leave out -o -`,
       {
         code: 'bad_request',
         reason: 'several_parts',
@@ -75,8 +75,8 @@ export async function pipeWhole(source: Source): Promise<Written> {
 }
 
 /**
- * Requests a part of the file; if there is one part, it is the whole file. Throws CommandError when it is not of
- * the revision that was read first: parts of two revisions could pay somebody twice, or not at all.
+ * Requests a part of the file; a single part is the whole file. Throws CommandError if it is not of the revision that
+ * was read first: parts of two revisions could pay somebody twice, or not at all.
  */
 async function ask(source: Source, part: number) {
   const { client, payout, format, query } = source;
@@ -115,7 +115,7 @@ const changed = ({ payout }: Source, how: string) =>
     { code: 'conflict', reason: 'payout_changed' },
   );
 
-/** A refusal that names a choice of the API, in the words of the command line. */
+/** A refusal that names a choice of the API, restated with the option of the command line. */
 function inOptions(error: unknown): unknown {
   const { name, code, reason, message } = error as CommandError;
   if (name !== 'ApiError') return error;

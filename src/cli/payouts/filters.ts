@@ -4,11 +4,10 @@ import { readJsonOption } from '../command/json-option.ts';
 
 type Value = string | number | boolean;
 
-// How a text on the command line becomes a JSON value. What is not named here is a text, and the server knows
-// whether there is such a field at all.
+// How a text on the command line becomes a JSON value. Other fields are texts; the server validates their names.
 const NUMBERS = new Set(['affiliate_id', 'program_id', 'total']);
 const BOOLEANS = new Set(['is_ready_for_payout']);
-/** Fields whose values hold no comma, so that a comma separates several. */
+/** Fields whose values contain no comma, so that a comma separates several. */
 const LISTS = new Set([
   'affiliate_id',
   'program_id',
@@ -19,8 +18,8 @@ const LISTS = new Set([
 ]);
 
 /**
- * The `filters` of a payout from `--filter key=value`, `--filter key[operator]=value` (the same again = one of them)
- * or from one JSON object. undefined when there are none.
+ * The `filters` of a payout from `--filter key=value` and `--filter key[operator]=value` (repeating one means any of them)
+ * or from one JSON object; undefined if there are none.
  */
 export function readFilterOptions(pairs: readonly string[], json: string | undefined): unknown {
   if (json !== undefined && pairs.length > 0) throw new UsageError('give --filter or --filters, not both');

@@ -2,7 +2,7 @@ import type { Client, Payout, PayoutLine } from '../../client/client.ts';
 import { startCounter } from '../terminal/progress.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 
-/** All lines of a payout, however many there are. */
+/** All lines of a payout, page by page. */
 export async function linesOf(
   client: Client,
   payout: Payout,

@@ -32,7 +32,7 @@ interface ExclusionFilters extends ListOptions {
   readonly reason?: string;
 }
 
-/** `payhook payouts affiliates|commissions|excluded`: what is in a payout, a page at a time. */
+/** `payhook payouts affiliates|commissions|excluded`: the contents of a payout, a page at a time. */
 export function addPayoutLists(payouts: Command, cli: Cli): void {
   const lines = payouts
     .command('affiliates')
@@ -40,7 +40,7 @@ export function addPayoutLists(payouts: Command, cli: Cli): void {
     .argument('<payout>', REFERENCE_HELP)
     .option('--affiliate <affiliate>', AFFILIATE_HELP)
     .option('--paid', 'only those who were paid')
-    .option('--unpaid', 'only those who were not, of a paid payout')
+    .option('--unpaid', 'only those who were not paid, in a paid payout')
     .option('--reference <text>', 'the payment reference');
   withPages(lines, { nouns: 'affiliates', sort: 'affiliate_id, is_paid' })
     .option('--json', 'print the page (a list of PayoutLine)')
@@ -124,7 +124,7 @@ async function listExcluded(cli: Cli, reference: string, options: ExclusionFilte
   );
 }
 
-/** A page of what is in a payout, of one affiliate when one is named. */
+/** A page of the contents of a payout, optionally of one affiliate. */
 function within<Item>(
   { terminal, account }: Cli,
   { reference, affiliate }: { reference: string; affiliate: string | undefined },

@@ -7,20 +7,20 @@ import { formatOfPaymentFile, type ProviderFormat, providerFile } from '../../te
 import { CommandError } from '../command/errors.ts';
 import type { ListedEntry } from './paid-list.ts';
 
-/** A payment as a file has it. */
+/** A payment in a file. */
 interface Payment {
   readonly affiliate_id: number;
   readonly currency: string;
   /** Minor units. */
   readonly amount: number;
   readonly reference: string;
-  /** Of the file, from 1. */
+  /** The line of the file, from 1. */
   readonly line: number;
 }
 
-/** The affiliates that payment files pay: fed with the files' bytes, one file after the other. */
+/** Collects the payments of payment files from their bytes, one file after another. */
 export interface Payees {
-  /** Passes the bytes of one file on. */
+  /** Passes through the bytes of one file. */
   through(file: AsyncIterable<Buffer>): AsyncIterable<Buffer>;
   /** Minor units by affiliate. */
   readonly amounts: ReadonlyMap<number, number>;
@@ -28,7 +28,7 @@ export interface Payees {
 
 const lowered = ({ columns }: { columns: readonly string[] }) => columns.map((name) => name.toLowerCase());
 
-/** Reads the rows of a payment file: its bytes piece by piece. `number` is that of the payout they must be of. */
+/** Reads the rows of a payment file in chunks. `number` is the number of the payout they must belong to. */
 function paymentReader(format: ProviderFormat, number: number) {
   const file = providerFile(format);
   const columns = lowered(file);
@@ -63,7 +63,7 @@ function paymentReader(format: ProviderFormat, number: number) {
 const inWords = (format: ProviderFormat, error: unknown) =>
   error instanceof CsvError ? new CommandError(`the ${format} file: ${error.message}`) : error;
 
-/** Reads whom payment files of the payout with this number pay. */
+/** Reads the payments of payment files of the payout with this number. */
 export function payeesOf(format: ProviderFormat, number: number): Payees {
   const amounts = new Map<number, number>();
   const note = (payments: readonly Payment[]) => {
@@ -86,13 +86,13 @@ export function payeesOf(format: ProviderFormat, number: number): Payees {
   };
 }
 
-/** Which provider's file these bytes are, as it was exported; null = another file. */
+/** The provider of an exported payment file; null = another file. */
 export const paymentFormat = (bytes: Buffer): ProviderFormat | null =>
   formatOfPaymentFile(bytes.subarray(0, 4096).toString('utf8'));
 
 /**
- * What a payment file of the payout with this number says was paid, one entry per line of the payout. Throws
- * CommandError for a file of another payout, one that cannot be read, and one that pays a line twice.
+ * The payments of a payment file of the payout with this number, one entry per line of the payout. Throws CommandError for
+ * a file of another payout, an unreadable file, and a file that pays a line twice.
  */
 export function readPaymentFile(format: ProviderFormat, number: number, bytes: Buffer): ListedEntry[] {
   const seen = new Map<string, number>();
@@ -107,28 +107,28 @@ export function readPaymentFile(format: ProviderFormat, number: number, bytes: B
       return { ...payment, is_paid: true, payment_reference: reference, where: `line ${line}` };
     });
   } catch (error) {
-    const told = inWords(format, error);
-    if (!(told instanceof CommandError)) throw told;
-    throw new CommandError(`${told.message}; nothing was changed`, {
+    const known = inWords(format, error);
+    if (!(known instanceof CommandError)) throw known;
+    throw new CommandError(`${known.message}; nothing was changed`, {
       code: 'bad_request',
       reason: 'invalid_file',
     });
   }
 }
 
-/** What a payment file pays of a payout. */
+/** The payments of a payment file. */
 export interface PaidFile {
   /** The number of the payout. */
   readonly number: number;
   /** The currency of the file. */
   readonly currency: string;
-  /** Affiliates of the payout it leaves out in that currency, as the server counts them. */
+  /** Affiliates of the payout that it leaves out in that currency, counted by the server. */
   readonly skipped: number;
   /** Minor units by affiliate. */
   readonly amounts: ReadonlyMap<number, number>;
 }
 
-/** A list for `payouts complete --from`, and of how many affiliates it says they were paid, or not. */
+/** A list for `payouts complete --from`, with the numbers of affiliates paid and not paid. */
 export interface PaidList {
   readonly csv: readonly string[];
   readonly paid: number;
@@ -136,8 +136,8 @@ export interface PaidList {
 }
 
 /**
- * The list of who was paid by a payment file: all lines of the payout, true for those in the file, with the amount
- * where it is a part of the line.
+ * The paid list of a payment file: all lines of the payout, true for those in the file, with the amount if it is a part
+ * of the line.
  */
 export function paidList(
   lines: readonly PayoutLine[],

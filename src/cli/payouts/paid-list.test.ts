@@ -19,7 +19,7 @@ test('a spreadsheet file with byte order mark, CRLF, quotes and blank lines is r
   ]);
 });
 
-test('the columns may stand in any order, and columns a spreadsheet left empty do not matter', () => {
+test('columns may be in any order, and empty columns of a spreadsheet are ignored', () => {
   expect(read('payment_reference,is_paid,affiliate_id,,\nX-1,true,7,,\n,,,,\n,false,8\n')).toEqual([
     { affiliate_id: 7, is_paid: true, payment_reference: 'X-1', where: 'line 2, column affiliate_id' },
     { affiliate_id: 8, is_paid: false, where: 'line 4, column affiliate_id' },

@@ -16,17 +16,17 @@ const LONGEST_REFERENCE = 255;
 export type PaidEntry = CompletePayoutBody['commissions'][number];
 
 /**
- * What a list says of a line of the payout, or without a currency of all lines of an affiliate; `where` names its place
- * for messages: `line 5` of a file, or the option.
+ * An entry of a list: a line of the payout or, without a currency, all lines of an affiliate. `where` is its position for
+ * messages: `line 5` of a file, or the option.
  */
 export interface ListedEntry extends PaidEntry {
   readonly where: string;
 }
 
 /**
- * Reads who was paid from a CSV file (see csvReader) with the columns `affiliate_id`, `is_paid` and, if wanted,
- * `currency` (the line it is about), `amount` (what was paid of it, in decimals) and `payment_reference`. Strict,
- * because each line is money: throws CommandError naming the first bad line and its column.
+ * Reads who was paid from a CSV file (see csvReader) with the columns `affiliate_id`, `is_paid` and, optionally, `currency`
+ * (chooses the line), `amount` (the amount paid, in decimals) and `payment_reference`. Strict, because each line is money:
+ * throws CommandError that names the first bad line and its column.
  */
 export function readPaidFile(bytes: Buffer): ListedEntry[] {
   const { header, lines } = readLines(bytes);
@@ -99,7 +99,7 @@ function readReference(reference: string, line: number): string {
   return reference;
 }
 
-/** The currency of an entry and how much of it was paid. */
+/** The currency of an entry and the amount paid. */
 function readPart(
   code: string,
   amount: string,
@@ -110,7 +110,7 @@ function readPart(
     throw refuse(line, 'currency', `must be an ISO 4217 code such as usd, not ${quote(code)}`);
   if (amount === '') return currency === undefined ? {} : { currency };
   if (currency === undefined) throw refuse(line, 'amount', 'needs a currency');
-  if (!is_paid) throw refuse(line, 'amount', 'is what was paid, but is_paid is false');
+  if (!is_paid) throw refuse(line, 'amount', 'is the amount paid, but is_paid is false');
   const minor = parseDecimal(amount, currency);
   if (minor === null || minor < 1n || minor > BigInt(MAX_AMOUNT)) {
     throw refuse(
@@ -128,7 +128,7 @@ const refuse = (line: number, column: string, what: string) =>
 const refuseFile = (what: string) =>
   new CommandError(`${what}; nothing was changed`, { code: 'bad_request', reason: 'invalid_file' });
 
-/** A line of a payout as lists name it. */
+/** Identifies a line of a payout. */
 export interface LineName {
   readonly affiliate_id: number;
   readonly currency: string;
@@ -136,7 +136,7 @@ export interface LineName {
 
 const keyOf = ({ affiliate_id, currency }: LineName) => `${affiliate_id} ${currency}`;
 
-/** The entries, each about one line: one without a currency is about every line its affiliate has in the payout. */
+/** The entries, one per line: an entry without a currency becomes one for every line of its affiliate. */
 export function ofLines(entries: readonly ListedEntry[], lines: readonly LineName[]): ListedEntry[] {
   const currencies = new Map<number, string[]>();
   for (const { affiliate_id, currency } of lines) {
@@ -148,7 +148,7 @@ export function ofLines(entries: readonly ListedEntry[], lines: readonly LineNam
   });
 }
 
-/** The lists of several files as one: who is paid in one is paid. Throws CommandError for a line that two of them pay. */
+/** Merges the lists of several files: a line paid in one is paid. Throws CommandError for a line that two of them pay. */
 export function mergeLists(lists: readonly (readonly ListedEntry[])[]): ListedEntry[] {
   const merged = new Map<string, ListedEntry>();
   for (const entry of lists.flat()) {
@@ -165,7 +165,7 @@ export function mergeLists(lists: readonly (readonly ListedEntry[])[]): ListedEn
   return [...merged.values()];
 }
 
-/** Throws CommandError unless the entries, each about one line, name every line of the payout and no other. */
+/** Throws CommandError unless the entries name exactly the lines of the payout. */
 export function checkComplete(entries: readonly ListedEntry[], lines: readonly LineName[]): void {
   const known = new Map(lines.map((line) => [keyOf(line), line]));
   const isKnown = (entry: ListedEntry) => known.has(keyOf({ ...entry, currency: entry.currency ?? '' }));
@@ -184,8 +184,8 @@ export function checkComplete(entries: readonly ListedEntry[], lines: readonly L
       listed.has(id) ? `${id} in ${currency.toUpperCase()}` : `${id}`,
     ),
   );
-  throw new CommandError(
-    `the list says nothing about affiliates ${nameSome([...missing])}; nothing was changed`,
-    { code: 'bad_request', reason: 'affiliates_missing' },
-  );
+  throw new CommandError(`the list does not name affiliates ${nameSome([...missing])}; nothing was changed`, {
+    code: 'bad_request',
+    reason: 'affiliates_missing',
+  });
 }

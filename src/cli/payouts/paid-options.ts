@@ -1,7 +1,7 @@
 import { normalizeCurrency, parseDecimal } from '../../kernel/money.ts';
 import { UsageError } from '../command/errors.ts';
 
-/** Whom an option names: all lines of an affiliate, one of them, or what was paid of one. */
+/** An entry of an option: all lines of an affiliate, one of them, or the amount paid of one. */
 export interface Named {
   readonly affiliate_id: number;
   readonly currency?: string;
@@ -10,8 +10,8 @@ export interface Named {
 }
 
 /**
- * The list of `--paid 1,2:usd,3:huf=1200`: affiliates, lines of theirs, and what was paid of a line. Throws UsageError
- * for anything else.
+ * The list of `--paid 1,2:usd,3:huf=1200`: affiliates, single lines, and the amount paid of a line. Throws UsageError for
+ * anything else.
  */
 export function readNamed(option: string, text: string): Named[] {
   return text.split(',').map((item) => {
@@ -25,11 +25,11 @@ export function readNamed(option: string, text: string): Named[] {
     const named = { affiliate_id: Number(id) };
     if (code === undefined) return named;
     const currency = normalizeCurrency(code);
-    if (currency === null) throw new UsageError(`${option}: ${code} is no ISO 4217 currency code`);
+    if (currency === null) throw new UsageError(`${option}: ${code} is not an ISO 4217 currency code`);
     if (decimal === undefined) return { ...named, currency };
     const amount = parseDecimal(decimal, currency);
     if (amount === null || amount < 1n) {
-      throw new UsageError(`${option}: ${decimal} is no amount in ${currency.toUpperCase()} above zero`);
+      throw new UsageError(`${option}: ${decimal} is not an amount in ${currency.toUpperCase()} above zero`);
     }
     return { ...named, currency, amount: Number(amount) };
   });

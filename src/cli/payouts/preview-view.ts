@@ -18,7 +18,7 @@ export async function firstOf<Item>(list: ListRequest<Item>): Promise<Item[]> {
   return found;
 }
 
-/** What a payout would be: who gets what, who is left out and why, and what would have to change. */
+/** A preview as text: who gets how much, who is left out and why, and what would have to change. */
 export function describePreview(
   preview: PayoutPreview,
   shown: { readonly lines: readonly PayoutLine[]; readonly leftOut: readonly PayoutPreviewExclusion[] },
@@ -34,13 +34,13 @@ export function describePreview(
 
 const restOf = (total: number, shown: number) =>
   total > shown
-    ? `and ${count(total - shown, 'affiliate')} more: --filter and --search narrow them down\n`
+    ? `and ${count(total - shown, 'affiliate')} more: narrow them down with --filter and --search\n`
     : '';
 
 function restOfLeftOut({ excluded }: PayoutPreview, shown: number): string {
   if (shown < MOST_SHOWN) return '';
   const reasons = excluded.map(({ reason, affiliate_count: n }) => `${n} ${reason.replaceAll('_', ' ')}`);
-  return `the first ${MOST_SHOWN} of them; in all: ${reasons.join(', ')}\n`;
+  return `the first ${MOST_SHOWN} of them; in total: ${reasons.join(', ')}\n`;
 }
 
 function leftOutTable(leftOut: readonly PayoutPreviewExclusion[], { paint }: Terminal): string {
@@ -67,7 +67,7 @@ function leftOutTable(leftOut: readonly PayoutPreviewExclusion[], { paint }: Ter
   );
 }
 
-/** What would have to change for somebody who is left out. */
+/** What would have to change to include an affiliate who is left out. */
 function remedyOf(one: PayoutPreviewExclusion): string {
   switch (one.reason) {
     case 'below_minimum': {
@@ -75,14 +75,14 @@ function remedyOf(one: PayoutPreviewExclusion): string {
       return `at ${minimum} ${one.currency.toUpperCase()}, or with --ignore-minimum`;
     }
     case 'negative_balance':
-      return 'more is earned than is owed back';
+      return 'new commissions exceed the negative balance';
     case 'on_hold':
       return one.available_at === null
         ? 'the review ends: payhook commissions unhold'
-        : `off hold, the first on ${shortTime(one.available_at)} (UTC)`;
+        : `the hold ends, first on ${shortTime(one.available_at)} (UTC)`;
     case 'affiliate_inactive':
-      return 'active, or with --filter affiliate_status=inactive';
+      return 'the affiliate is active, or with --filter affiliate_status=inactive';
     default:
-      return 'switched on: payhook affiliates change --ready';
+      return 'payouts are resumed: payhook affiliates change --ready';
   }
 }

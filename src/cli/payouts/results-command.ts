@@ -18,10 +18,10 @@ interface ResultsOptions extends ListOptions {
 }
 
 const HELP = `
-The file is a camt.053, camt.054 or pain.002 of a bank, the Activity report of PayPal or its report of a batch, the list of
-transactions or the statement of Wise, or a list of your own. What it says is printed line by line, and nothing is changed: payouts
-complete --from takes the same file. Whatever is in doubt has no outcome; it is listed with its place in the file and the reason.
-Without a file, the files that were read before are listed.
+The file is a camt.053, camt.054 or pain.002 of a bank, the Activity report or batch report of PayPal, the transaction list or
+statement of Wise, or your own list. The command prints its results line by line and changes nothing; payouts complete --from takes
+the same file. An unclear entry has no outcome and is listed with its position in the file and the reason. Without a file, the
+command lists the files read before.
 
 Examples:
   $ payhook payouts results 1 camt.xml
@@ -34,7 +34,7 @@ Examples:
 export function addResults(payouts: Command, cli: Cli): void {
   const command = payouts
     .command('results')
-    .description('show what a bank or provider says became of the payments')
+    .description('show the payment results in a file of a bank or provider')
     .argument('<payout>', REFERENCE_HELP)
     .argument('[file]', 'the file; - is standard input')
     .option(...IGNORE_COLUMN);
@@ -52,7 +52,7 @@ async function read(cli: Cli, reference: string, path: string, options: ResultsO
   const { terminal } = cli;
   const { ignoreColumn: ignored = [], sort, page, perPage } = options;
   if ((sort ?? page ?? perPage) !== undefined)
-    throw new UsageError('--sort, --page and --per-page are for the list of files: give them without a file');
+    throw new UsageError('--sort, --page and --per-page apply to the list of files: use them without a file');
   const bytes = await buffer(openSource(path).open());
   const proposal = await withClient({ terminal, account: cli.account() }, async (client) =>
     takeResult(client, await findPayout(client, reference), { bytes, ignored }),
@@ -66,7 +66,7 @@ async function list(
   { ignoreColumn, ...options }: ResultsOptions,
 ): Promise<undefined> {
   const { terminal } = cli;
-  if (ignoreColumn !== undefined) throw new UsageError('--ignore-column is for a file: name it');
+  if (ignoreColumn !== undefined) throw new UsageError('--ignore-column needs a file');
   const page = await withClient({ terminal, account: cli.account() }, async (client) => {
     const { id } = await findPayout(client, reference);
     return client.payouts.results(id, queryOf<ListPayoutResultsQuery>(options));

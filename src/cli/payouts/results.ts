@@ -10,15 +10,15 @@ import type { Terminal } from '../terminal/terminal.ts';
 import { shortTime } from '../terminal/time.ts';
 import type { LineName, ListedEntry } from './paid-list.ts';
 
-/** A file that a bank or provider answered with. */
+/** A result file of a bank or provider. */
 export interface ResultFile {
   readonly path: string;
   readonly bytes: Buffer;
 }
 
 /**
- * Whether these bytes are an answer that the server reads. The others are payment files, which say who was paid by whoever sent
- * them, and lists by `affiliate_id` without a reference.
+ * Whether the server reads these bytes as a result file. Others are payment files, and lists by `affiliate_id` without a
+ * reference.
  */
 export function isResultFile(bytes: Buffer): boolean {
   const start = bytes
@@ -33,7 +33,7 @@ export function isResultFile(bytes: Buffer): boolean {
   return names.includes('reference') || !(names.includes('affiliateid') || names.includes('ispaid'));
 }
 
-/** What the files propose for each line of the payout that they answer. */
+/** The proposals of the files, by line of the payout. */
 export interface Proposals {
   readonly lines: readonly PayoutResultLine[];
 }
@@ -41,8 +41,8 @@ export interface Proposals {
 const nameOf = ({ affiliate_id, currency }: LineName) => `${affiliate_id} in ${currency.toUpperCase()}`;
 
 /**
- * Sends the files to the server, prints what each says, and puts their answers together. Throws CommandError where files
- * contradict each other.
+ * Sends the files to the server, prints the results of each, and merges them. Throws CommandError if files contradict each
+ * other.
  */
 export async function proposalsOf(
   client: Client,
@@ -59,17 +59,17 @@ export async function proposalsOf(
   const { answers, contradictions, doubted } = mergeAnswers(found);
   if (doubted.length > 0)
     terminal.note(
-      `${terminal.paint.warning('Look:')} the files leave open what became of affiliates ${nameSome(doubted.map(nameOf))}`,
+      `${terminal.paint.warning('Check:')} the files leave open whether these affiliates were paid: ${nameSome(doubted.map(nameOf))}`,
     );
   if (contradictions.length === 0) return { lines: [...answers.values()] };
   throw new CommandError(
-    `the files contradict each other: affiliates ${nameSome(contradictions.map(nameOf))} are refused in one and paid in ` +
+    `the files contradict each other: affiliates ${nameSome(contradictions.map(nameOf))} are rejected in one and paid in ` +
       'another; nothing was changed',
     { code: 'bad_request', reason: 'duplicate_entry' },
   );
 }
 
-/** Sends a file to the server; `ignored` names columns of your own list that say nothing about payments. */
+/** Sends a file to the server. `ignored` names columns of your own list that say nothing about payments. */
 export function takeResult(
   client: Client,
   { id }: Pick<Payout, 'id'>,
@@ -94,7 +94,7 @@ export const IGNORE_COLUMN = [
 
 const MOST_SHOWN = 50;
 
-/** What a file says, for people: every line with something to look at, and the others as sums. */
+/** The results of a file as text: every line that needs attention, and the others as sums. */
 export function describeProposal(
   path: string,
   { kind, lines, counts, problems, outdated_revisions, uploaded_before }: PayoutResultProposal,
@@ -105,9 +105,9 @@ export function describeProposal(
   const warnings = [
     ...(uploaded_before === null
       ? []
-      : [`the same file came before, on ${shortTime(uploaded_before)} (UTC)`]),
+      : [`the same file was read before, on ${shortTime(uploaded_before)} (UTC)`]),
     ...outdated_revisions.map(
-      (revision) => `it answers revision ${revision}, and the payout has changed since`,
+      (revision) => `it reports on revision ${revision}, and the payout has changed since`,
     ),
     ...problems
       .slice(0, MOST_SHOWN)
@@ -138,7 +138,7 @@ export function describeProposal(
     }; ${counts.rejected} rejected, ${counts.returned} returned, ${counts.pending} pending, ${counts.unanswered} without an answer${
       counts.others === 0
         ? ''
-        : `; ${counts.others} ${counts.others === 1 ? 'entry is none' : 'entries are none'} of its payments`
+        : `; ${counts.others} ${counts.others === 1 ? 'entry is' : 'entries are'} not for this payout`
     }`,
     ...(rows.length === 0 ? [] : [table(columns, rows, paint.faint).trimEnd()]),
     ...(others.length > MOST_SHOWN ? [`and ${others.length - MOST_SHOWN} more`] : []),
@@ -146,7 +146,7 @@ export function describeProposal(
   ].join('\n');
 }
 
-/** The answers as entries of Complete: what came back was paid first. Pending lines have none. */
+/** The results as entries to complete a payout. A returned payment was paid first. Pending lines have no entry. */
 export function entriesOf({ lines }: Proposals): ListedEntry[] {
   return lines
     .filter(({ outcome }) => outcome !== 'pending')
@@ -159,7 +159,7 @@ export function entriesOf({ lines }: Proposals): ListedEntry[] {
     });
 }
 
-/** The answers, and what the options name beside them. Throws CommandError for a line that both are about. */
+/** The results plus the entries of the options. Throws CommandError for a line in both. */
 export function withNamed(
   answered: readonly ListedEntry[],
   named: readonly ListedEntry[],
@@ -172,12 +172,12 @@ export function withNamed(
   );
   if (twice === undefined) return [...answered, ...named];
   throw new CommandError(
-    `${twice.where}: a result file says what became of affiliate ${twice.affiliate_id}; nothing was changed`,
+    `${twice.where}: a result file already has a result for affiliate ${twice.affiliate_id}; nothing was changed`,
     { code: 'bad_request', reason: 'duplicate_entry' },
   );
 }
 
-/** Throws CommandError for lines whose fate nobody knows: they may have been paid. */
+/** Throws CommandError for lines without a result: they may have been paid. */
 export function refuseUnanswered(entries: readonly ListedEntry[], lines: readonly LineName[]): void {
   const known = new Set(
     entries.map(({ affiliate_id, currency = '' }) => lineKey({ affiliate_id, currency })),
@@ -186,13 +186,13 @@ export function refuseUnanswered(entries: readonly ListedEntry[], lines: readonl
   if (open.length === 0) return;
   const who = open.length === 1 ? 'affiliate' : 'affiliates';
   throw new CommandError(
-    `nobody says what became of ${who} ${nameSome(open.map(nameOf))}: they may have been paid. Wait for the answer, or name ` +
+    `there is no result for ${who} ${nameSome(open.map(nameOf))}: they may have been paid. Wait for the result, or name ` +
       'them with --paid or --unpaid; nothing was changed',
     { code: 'bad_request', reason: 'affiliates_missing' },
   );
 }
 
-/** What is to be booked as returned once the payout is completed. */
+/** The returned payments to record once the payout is completed. */
 export function toReturn({ lines }: Proposals, status: Payout['status']): PayoutResultLine[] {
   return lines.filter(
     ({ outcome, is_booked }) =>
@@ -200,7 +200,7 @@ export function toReturn({ lines }: Proposals, status: Payout['status']): Payout
   );
 }
 
-/** Books what came back. */
+/** Records returned payments. */
 export async function bookReturns(
   client: Client,
   payout: Pick<Payout, 'id'>,
@@ -210,7 +210,7 @@ export async function bookReturns(
     await client.payouts.returned(payout.id, affiliate_id, {
       currency,
       amount,
-      reason: reason ?? 'the bank sent it back',
+      reason: reason ?? 'returned by the bank',
       reference: bank_reference,
     });
   }

@@ -4,12 +4,12 @@ import { table } from '../terminal/table.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 import { shortTime } from '../terminal/time.ts';
 
-/** A page of returns, a line each; the reason is last, where a long one does no harm. */
+/** A page of returns, one line each. The reason is last, because it may be long. */
 export function returnTable(returns: readonly PayoutReturn[], { paint }: Terminal): string {
   return table(
     [
       { heading: 'ID' },
-      { heading: 'CAME BACK (UTC)' },
+      { heading: 'RETURNED (UTC)' },
       { heading: 'AMOUNT', right: true },
       { heading: 'CURRENCY' },
       { heading: 'UNDONE (UTC)' },

@@ -12,7 +12,7 @@ import { amounts } from '../terminal/money.ts';
 import { printable } from '../terminal/table.ts';
 import { returnTable } from './return-view.ts';
 
-/** How the command line names an affiliate of a payout. */
+/** Options that name an affiliate of a payout. */
 interface LineReference {
   readonly payout: string;
   readonly affiliate: string;
@@ -32,9 +32,8 @@ interface ReturnFilters extends ListOptions {
 }
 
 const RETURNED_HELP = `
-All that an affiliate was paid in a payout, one currency of it, or a part, as often as some comes back: the next payout
-takes it, whatever the minimum. The payout itself stays as it is. With --external-id the same command books it once, however often it
-is repeated.
+Records that the payment to an affiliate came back: all of it, one currency, or a part, as often as needed. The next payout pays it
+again, even below the minimum. The paid payout does not change. With --external-id, repeating the command records it only once.
 
 Examples:
   $ payhook payouts returned 1 ada@example.com --reason "account closed"
@@ -45,21 +44,21 @@ Examples:
 export function addReturned(payouts: Command, cli: Cli): void {
   payouts
     .command('returned')
-    .description('book money that came back, so the affiliate is owed it again')
+    .description('record a returned payment, so that the affiliate is owed it again')
     .argument('<payout>', REFERENCE_HELP)
     .argument('<affiliate>', AFFILIATE_HELP)
-    .requiredOption('--reason <text>', 'why it came back')
+    .requiredOption('--reason <text>', 'why it was returned')
     .option('--reference <text>', 'the reference of the bank')
-    .option('--external-id <id>', 'your own id of this return: the same one again books nothing more')
-    .option('--currency <currency>', 'only what was paid in this currency')
-    .option('--amount <amount>', `how much of it came back, ${DECIMAL_HELP}`)
+    .option('--external-id <id>', 'your own id of this return; repeating it records nothing')
+    .option('--currency <currency>', 'only the payment in this currency')
+    .option('--amount <amount>', `the returned amount, ${DECIMAL_HELP}`)
     .option('-y, --yes', 'do not ask; required without a terminal')
     .option('--json', 'print the line (PayoutLine)')
     .addHelpText('after', RETURNED_HELP)
     .action((payout: string, affiliate: string, options: ReturnedOptions) =>
       cli.run(() => book(cli, { payout, affiliate }, options)),
     );
-  const returns = payouts.command('returns').description('what came back of a payout');
+  const returns = payouts.command('returns').description('the returned payments of a payout');
   addList(returns, cli);
   addUndo(returns, cli);
 }
@@ -67,7 +66,7 @@ export function addReturned(payouts: Command, cli: Cli): void {
 function addList(returns: Command, cli: Cli): void {
   const list = returns
     .command('list')
-    .description('list what came back from an affiliate, newest first')
+    .description('list the returned payments of an affiliate, newest first')
     .argument('<payout>', REFERENCE_HELP)
     .argument('<affiliate>', AFFILIATE_HELP)
     .option('--currency <currency>', 'only in this currency');
@@ -82,7 +81,7 @@ function addList(returns: Command, cli: Cli): void {
 function addUndo(returns: Command, cli: Cli): void {
   returns
     .command('undo')
-    .description('undo a return booked by mistake, if its money was not paid again')
+    .description('undo a return recorded by mistake, unless it was paid again')
     .argument('<payout>', REFERENCE_HELP)
     .argument('<affiliate>', AFFILIATE_HELP)
     .argument('<return>', 'its id (ret_…): payhook payouts returns list shows it')
@@ -107,8 +106,8 @@ async function book(
     const { payout, line: found } = await findLine(client, references);
     const { input, sums } = readPart(found, part);
     const came = amounts(sums);
-    const question = `Did ${came} of payout ${payout.number} come back from ${nameOf(found)}? It is owed again.`;
-    // with no lines the server says why
+    const question = `Record that ${came} of payout ${payout.number} came back from ${nameOf(found)}? The amount is owed again.`;
+    // without lines, the server's error explains it
     if (sums.length > 0) await confirm(terminal, question, yes);
     const body = { ...input, reason, reference, external_id: externalId };
     return { line: await client.payouts.returned(payout.id, found.affiliate_id, body), came };
@@ -116,7 +115,7 @@ async function book(
   terminal.result(line, () => `${came} came back from ${nameOf(line)} and is owed again.\n`);
 }
 
-/** The payout and the affiliate's line in it. Throws CommandError when there is none. */
+/** The payout and the affiliate's line in it. Throws CommandError if there is none. */
 async function findLine(
   client: Client,
   { payout: reference, affiliate }: LineReference,
@@ -132,8 +131,8 @@ async function findLine(
 }
 
 /**
- * What comes back, for the request body and for people. An amount is in the named currency, or in the only one of
- * the line. Throws a UsageError when the currency is not clear; the server validates the rest.
+ * The returned amount, for the request body and as text. An amount is in the named currency, or in the only one of the
+ * line. Throws a UsageError if the currency is ambiguous; the server validates the rest.
  */
 function readPart(line: PayoutLine, { currency, amount }: Pick<ReturnedOptions, 'currency' | 'amount'>) {
   const code = currency === undefined ? undefined : readCurrency('--currency', currency);
@@ -174,14 +173,14 @@ async function undo(
   requireYes(terminal, yes);
   const line = await withClient({ terminal, account: account() }, async (client) => {
     const found = await findLine(client, references);
-    const question = `Undo the return ${printable(id)} of ${nameOf(found.line)}? Its money is not owed again.`;
+    const question = `Undo the return ${printable(id)} of ${nameOf(found.line)}? The amount will no longer be owed.`;
     await confirm(terminal, question, yes);
     await client.payouts.undoReturn(found.payout.id, found.line.affiliate_id, id);
     return found.line;
   });
   terminal.result(
     { id, object: 'payout_return', undone: true },
-    () => `The return ${printable(id)} of ${nameOf(line)} is undone.\n`,
+    () => `Undid the return ${printable(id)} of ${nameOf(line)}.\n`,
   );
 }
 

@@ -17,7 +17,7 @@ import { shortTime } from '../terminal/time.ts';
 const right = (heading: string): Column => ({ heading, right: true });
 const left = (heading: string): Column => ({ heading });
 
-/** A page of payouts, a line each. */
+/** A page of payouts, one line each. */
 export function payoutTable(payouts: readonly PayoutSummary[], { paint }: Terminal): string {
   return table(
     [
@@ -42,10 +42,10 @@ export function payoutTable(payouts: readonly PayoutSummary[], { paint }: Termin
   );
 }
 
-/** Parts of a text with an empty line between them. */
+/** Parts of a text, separated by empty lines. */
 export const join = (sections: readonly string[]) => sections.filter((section) => section !== '').join('\n');
 
-/** Whose ids the head of a payout tells, and how its approval stands where that was asked. */
+/** Further data for the head of a payout: the names of actors, and the approval if requested. */
 export const actorsOf = (
   { created_by, paid_by, approval }: Payout,
   standing: PayoutApproval | null = null,
@@ -59,7 +59,7 @@ export const actorsOf = (
   ]),
 ];
 
-/** A whole payout for people. */
+/** A whole payout as text. */
 export function describePayout(
   payout: Payout,
   standing: PayoutApproval | null,
@@ -75,9 +75,9 @@ export function describePayout(
   return join([...sections, excludedOf(payout, terminal)]);
 }
 
-/** What was just done to a payout: its sums and who was left out, without the lines. */
+/** A payout after a change: its sums and who was left out, without the lines. */
 export function summarizePayout(payout: Payout, names: Names, terminal: Terminal): string {
-  const more = lines([`Every affiliate in it: payhook payouts show ${payout.number}`]);
+  const more = lines([`All affiliates: payhook payouts show ${payout.number}`]);
   return join([
     headOf(payout, names, terminal),
     totalsOf(payout, terminal),
@@ -86,7 +86,7 @@ export function summarizePayout(payout: Payout, names: Names, terminal: Terminal
   ]);
 }
 
-/** What a preview is, and how much it would pay in each currency. */
+/** The head of a preview, with the sums by currency. */
 export function describeSums(preview: PayoutPreview, terminal: Terminal): string {
   const current = preview.current_payout_id;
   const blocked = current ? [`Not possible now: payout ${current} is unpaid.`] : [];
@@ -123,20 +123,20 @@ function headOf(payout: Payout, names: Names, { paint }: Terminal): string {
 
 const DECIDED = { approved: 'Approved', rejected: 'Rejected' } as const;
 
-/** How the approval stands, where the account wants one. */
+/** The state of the approval, if the account requires one. */
 function approvalOf(
   { approval: { status, decided_by: by, decided_at: at, note } }: Payout,
   names: Names,
 ): string[] {
   if (status === 'not_needed') return [];
   if (status === 'waiting')
-    return ['Waits for approval in the dashboard, by somebody who did not create or change it'];
+    return ['Waiting for approval in the dashboard, by someone who did not create or change it'];
   const when = at === null ? '' : ` ${shortTime(at)} (UTC)`;
   const decider = by === null ? '' : ` by ${names(by)}`;
   return [`${DECIDED[status]}${when}${decider}${note === null ? '' : `: ${printable(note)}`}`];
 }
 
-/** How many people must approve, who has and who can, and why the others cannot. */
+/** How many people must approve, who has, who can, and why others cannot. */
 function approversOf(
   { required_count: required, required_because: because, approvals, approvers }: PayoutApproval,
   names: Names,
@@ -193,10 +193,10 @@ function linesOf(payout: Payout, terminal: Terminal): string {
   if (payout.affiliates !== null) {
     return payout.affiliates.length === 0 ? '' : lineTable(payout.affiliates, terminal);
   }
-  return `More than 1,000 affiliates, a page at a time: payhook payouts affiliates ${payout.number}\n`;
+  return `More than 1,000 affiliates. To list them by page: payhook payouts affiliates ${payout.number}\n`;
 }
 
-/** Lines of a payout, one for each affiliate and currency. */
+/** Lines of a payout, one per affiliate and currency. */
 export function lineTable(lines: readonly PayoutLine[], { paint }: Terminal): string {
   return table(
     [
@@ -229,25 +229,25 @@ function rowsOf(line: PayoutLine): string[][] {
   ]);
 }
 
-/** How a line is paid: its destination with the end of a bank account, or else the payout method of the affiliate. */
+/** How a line is paid: its destination with the last digits of the account, or else the affiliate's payout method. */
 function methodCell({ destination, paid_through }: PayoutLine['totals'][number]): string {
   if (destination === null) return paid_through ?? '';
   return destination.last_four === null ? destination.type : `${destination.type} …${destination.last_four}`;
 }
 
-/** What became of a line: `yes`, `20.00 of it`, `yes, came back`, `yes, 5.00 came back`, `no, released`. */
+/** The outcome of a line: `yes`, `20.00 of it`, `yes, returned`, `yes, 5.00 returned`, `no, released`. */
 function paidCell({ currency, is_paid, paid_amount, ...total }: PayoutLine['totals'][number]): string {
   if (is_paid === null) return '';
   if (!is_paid) return 'no, released';
   const paid = total.carried_amount > 0 ? `${decimal({ amount: paid_amount, currency })} of it` : 'yes';
   if (total.returned_amount === 0) return paid;
-  if (total.returned_amount === paid_amount) return `${paid}, came back`;
-  return `${paid}, ${decimal({ amount: total.returned_amount, currency })} came back`;
+  if (total.returned_amount === paid_amount) return `${paid}, returned`;
+  return `${paid}, ${decimal({ amount: total.returned_amount, currency })} returned`;
 }
 
 function excludedOf({ excluded, number }: Payout, { paint }: Terminal): string {
   if (excluded.length === 0) return '';
-  const who = `Who they are: payhook payouts excluded ${number}\n`;
+  const who = `To list them: payhook payouts excluded ${number}\n`;
   const reasons = table(
     [left('LEFT OUT'), right('AFFILIATES'), right('COMMISSIONS'), right('AMOUNT'), left('CURRENCY')],
     excluded.flatMap(({ reason, totals }) =>
@@ -264,7 +264,7 @@ function excludedOf({ excluded, number }: Payout, { paint }: Terminal): string {
   return reasons + who;
 }
 
-/** Who was left out of a payout, a line for each affiliate, currency and reason. */
+/** Who was left out of a payout, one line per affiliate, currency and reason. */
 export function exclusionTable(exclusions: readonly PayoutExclusion[], { paint }: Terminal): string {
   return table(
     [right('AFFILIATE'), left('LEFT OUT'), right('COMMISSIONS'), right('AMOUNT'), left('CURRENCY')],

@@ -3,7 +3,7 @@ import { amounts, count } from '../terminal/money.ts';
 import { printable } from '../terminal/table.ts';
 import type { ListedEntry } from './paid-list.ts';
 
-/** A line, as far as it concerns whether a file pays it. */
+/** A line, and whether a file pays it. */
 interface FiledLine {
   readonly affiliate_id: number;
   readonly name: string | null;
@@ -12,10 +12,10 @@ interface FiledLine {
   readonly is_in_file: boolean;
 }
 
-/** How many lines are named. */
+/** At most this many lines are named. */
 const MOST_NAMED = 10;
 
-/** Throws CommandError when --all-paid lists lines as paid that are in no payment file. */
+/** Throws CommandError if --all-paid includes lines that are in no payment file. */
 export function refuseWithoutFile(entries: readonly ListedEntry[], lines: readonly FiledLine[]): void {
   const key = (line: { affiliate_id: number; currency?: string | undefined }) =>
     `${line.affiliate_id} ${line.currency}`;
@@ -27,7 +27,7 @@ export function refuseWithoutFile(entries: readonly ListedEntry[], lines: readon
     .map(({ affiliate_id: id, name }) => (name === null ? `${id}` : `${id} (${printable(name)})`));
   const more = found.length > MOST_NAMED ? ` and ${found.length - MOST_NAMED} more` : '';
   throw new CommandError(
-    `--all-paid: ${count(found.length, 'payment')} in no payment file that was downloaded, ${amounts(sumsOf(found))}: affiliates ` +
+    `--all-paid: ${count(found.length, 'payment')} in no downloaded payment file, ${amounts(sumsOf(found))}: affiliates ` +
       `${names.join(', ')}${more}. Name them with --unpaid, or add --also-without-file if they were paid by other means; ` +
       'nothing was changed',
     { code: 'bad_request', reason: 'lines_without_file' },

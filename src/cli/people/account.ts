@@ -29,17 +29,19 @@ interface Settings {
 }
 
 const HELP = `
-A new hold concerns new commissions only; minimums apply from the next payout on. --minimums says all of them: a currency
-that is not named has none. A day without a time, in filters, files and reports, is one of --time-zone; times are shown in UTC.
-With --approval second_person a payout is paid only after somebody who did not create or change it approved it in the dashboard;
-a key cannot take that back, and cannot invite users, raise roles or make links for passwords meanwhile. Payment files tell of payments above --paypal-limit, which PayPal may refuse. --debtor is the
-account that SEPA files are paid from: {"name", "iban"} and, where your bank wants them, "bic", "message" (pain.001.001.03)
-and "rows_per_file". --originator is whom NACHA files are from, in the words of the bank: {"immediate_destination",
-"immediate_destination_name", "immediate_origin", "immediate_origin_name", "company_name", "company_id"} and, where it
-wants them, "originating_dfi", "entry_description", "discretionary_data" and "rows_per_file". --tax-profile is who you are on
-invoices and reports: {"legal_name", "country", "address": {"line1", "city"}} and, where there are any, "vat_id", "tax_number", and
-of the address "line2", "postal_code", "region". --invoicing says how invoices of affiliates are numbered and taxed: {"rules": [{"country",
-"legal_type", "has_vat_id", "category", "rate", "exemption"}]} and, where numbers do not begin with SB-, "prefix".
+A new hold applies to new commissions only, new minimums from the next payout on. --minimums replaces all of them: other currencies
+have no minimum. Days in filters, files and reports are days in --time-zone; times are shown in UTC. With --approval second_person,
+a payout is paid only after someone who did not create or change it has approved it in the dashboard. A key cannot turn this off,
+and while it is on, a key cannot invite users, raise roles or create password links. Payment files warn of payments above
+--paypal-limit, which PayPal may refuse.
+
+--debtor is the account that SEPA files pay from: {"name", "iban"} and, if your bank requires them, "bic", "message"
+(pain.001.001.03) and "rows_per_file". --originator is the sender of NACHA files, as assigned by the bank: {"immediate_destination",
+"immediate_destination_name", "immediate_origin", "immediate_origin_name", "company_name", "company_id"} and, if required,
+"originating_dfi", "entry_description", "discretionary_data" and "rows_per_file". --tax-profile is your company on invoices and
+reports: {"legal_name", "country", "address": {"line1", "city"}} and optionally "vat_id", "tax_number", and in the address "line2",
+"postal_code", "region". --invoicing is how self-billed invoices are numbered and taxed: {"rules": [{"country", "legal_type",
+"has_vat_id", "category", "rate", "exemption"}]} and "prefix", if numbers do not begin with SB-.
 
 Examples:
   $ payhook account change --hold-days 30 --minimums usd=50.00,eur=45.00
@@ -62,15 +64,15 @@ export function addAccount(group: Command, cli: Cli): void {
   group
     .command('change')
     .description('change the given settings')
-    .option('--name <name>', 'its name')
-    .option('--currency <currency>', 'the currency of commissions that name none')
+    .option('--name <name>', 'the name')
+    .option('--currency <currency>', 'the currency of commissions without one')
     .option('--hold-days <days>', 'how long new commissions are on hold')
-    .option('--minimums <list>', 'minimum payouts by currency; none = everything is paid')
-    .option('--time-zone <name>', 'whose days are meant, such as Europe/Berlin')
-    .option('--paypal-limit <list>', 'the largest single payment PayPal sends, by currency; none = no limit')
+    .option('--minimums <list>', 'minimum payouts by currency; none = no minimums')
+    .option('--time-zone <name>', 'the time zone of days, such as Europe/Berlin')
+    .option('--paypal-limit <list>', "PayPal's largest payment, by currency; none = no limit")
     .option(
       '--portal-origins <list>',
-      'origins of your pages that may show a portal in a frame, separated by commas; none = none',
+      'origins of your pages that may show a portal in a frame, separated by commas; none removes them',
     )
     .addOption(
       new Option('--approval <rule>', 'whether a second person approves payouts').choices([
@@ -80,12 +82,15 @@ export function addAccount(group: Command, cli: Cli): void {
     )
     .option(
       '--destination-wait <hours>',
-      'how long whoever changed where they are paid is not paid; 0 = paid at once',
+      'how long payment files leave out affiliates whose destination changed; 0 = not at all',
     )
-    .option('--debtor <json>', 'the account that SEPA files are paid from, as a JSON object; none = none')
-    .option('--originator <json>', 'whom NACHA files are from, as a JSON object; none = none')
-    .option('--tax-profile <json>', 'who you are on invoices and reports, as a JSON object; none = none')
-    .option('--invoicing <json>', 'how invoices of affiliates are taxed, as a JSON object; none = none')
+    .option('--debtor <json>', 'the account that SEPA files pay from, as a JSON object; none removes it')
+    .option('--originator <json>', 'the sender of NACHA files, as a JSON object; none removes it')
+    .option('--tax-profile <json>', 'your company on invoices and reports, as a JSON object; none removes it')
+    .option(
+      '--invoicing <json>',
+      'the numbering and tax rules of invoices, as a JSON object; none removes them',
+    )
     .option('--json', 'print the record (Account)')
     .addHelpText('after', HELP)
     .action((settings: Settings) => cli.run(() => change(cli, settings)));
@@ -108,7 +113,7 @@ function readSettings(settings: Settings): ChangeAccountBody {
   const { name, currency, holdDays, minimums, timeZone, paypalLimit, portalOrigins, approval } = settings;
   const { destinationWait, debtor, originator, taxProfile, invoicing } = settings;
   if (Object.values({ ...settings, json: undefined }).every((setting) => setting === undefined)) {
-    throw new UsageError('say what to change: payhook account change --help lists it');
+    throw new UsageError('nothing to change: payhook account change --help lists the options');
   }
   return {
     name,
@@ -129,7 +134,7 @@ function readSettings(settings: Settings): ChangeAccountBody {
 
 type Given<Field extends keyof ChangeAccountBody> = NonNullable<ChangeAccountBody[Field]>;
 
-/** A setting that is a JSON object, or `none`; the server judges its fields. */
+/** A setting that is a JSON object or `none`; the server validates its fields. */
 function readObject<Value>(option: string, text: string | undefined): Value | null | undefined {
   if (text === undefined) return undefined;
   return text === 'none' ? null : (readJsonOption(option, text).value as Value);

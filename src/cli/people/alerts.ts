@@ -18,22 +18,22 @@ import { shortTime } from '../terminal/time.ts';
 
 const USER = 'the user: id (usr_…) or e-mail address';
 const CHANNEL = 'its id (alc_…)';
-const KINDS = 'kinds with commas between them, as payhook alerts show lists them';
+const KINDS = 'kinds, separated by commas, as listed by payhook alerts show';
 
 /** `payhook alerts show|choose|test|channels|add-channel|test-channel|remove-channel`. */
 export function addAlerts(alerts: Command, cli: Cli): void {
   alerts
     .command('show')
-    .description('show every kind of alert, and which a user gets by e-mail')
+    .description('show every kind of alert, and the ones a user gets by e-mail')
     .argument('<user>', USER)
     .option('--json', 'print the record (AlertSettings)')
     .addHelpText('after', '\nExample:\n  $ payhook alerts show ada@example.com\n')
     .action((user: string) => cli.run(() => show(cli, user)));
   alerts
     .command('choose')
-    .description('choose what a user gets by e-mail')
+    .description('choose the alerts a user gets by e-mail')
     .argument('<user>', USER)
-    .requiredOption('--kinds <kinds>', `${KINDS}; none; or default, what the role is told`)
+    .requiredOption('--kinds <kinds>', `${KINDS}; or none; or default, the alerts of the role`)
     .option('--json', 'print the record (AlertSettings)')
     .addHelpText(
       'after',
@@ -42,7 +42,7 @@ export function addAlerts(alerts: Command, cli: Cli): void {
     .action((user: string, { kinds }: { kinds: string }) => cli.run(() => choose(cli, user, kinds)));
   alerts
     .command('test')
-    .description('send a user a test by e-mail')
+    .description('send a test e-mail to a user')
     .argument('<user>', USER)
     .option('--json', 'print the record (AlertTest)')
     .addHelpText('after', '\nExample:\n  $ payhook alerts test ada@example.com\n')
@@ -51,7 +51,7 @@ export function addAlerts(alerts: Command, cli: Cli): void {
 }
 
 function addChannels(alerts: Command, cli: Cli): void {
-  withPages(alerts.command('channels').description('list the channels that are told, the newest first'), {
+  withPages(alerts.command('channels').description('list alert channels, newest first'), {
     nouns: 'channels',
     sort: 'id, created_at, name',
   })
@@ -59,14 +59,16 @@ function addChannels(alerts: Command, cli: Cli): void {
     .action((options: ListOptions) => cli.run(() => list(cli, queryOf<ListAlertChannelsQuery>(options))));
   alerts
     .command('add-channel')
-    .description('tell a webhook or a Slack channel')
+    .description('send alerts to a webhook or a Slack channel')
     .argument(
       '<url>',
-      'where messages are sent by POST, as @file or - (standard input); it is stored encrypted',
+      'the URL that receives messages by POST, as @file or - (standard input); it is stored encrypted',
     )
-    .requiredOption('--name <name>', 'your own name of it')
+    .requiredOption('--name <name>', 'your name for it')
     .addOption(
-      new Option('--format <format>', 'what is sent').choices(['webhook', 'slack']).makeOptionMandatory(),
+      new Option('--format <format>', 'the format of messages')
+        .choices(['webhook', 'slack'])
+        .makeOptionMandatory(),
     )
     .option('--kinds <kinds>', `${KINDS}; default: everything`)
     .option('--json', 'print the record with its secret (NewAlertChannel)')
@@ -87,7 +89,7 @@ function addChannels(alerts: Command, cli: Cli): void {
     .action((id: string) => cli.run(() => testChannel(cli, id)));
   alerts
     .command('remove-channel')
-    .description('delete a channel: nothing more is sent there')
+    .description('delete a channel, which then receives no more alerts')
     .argument('<channel>', CHANNEL)
     .option('-y, --yes', 'do not ask; required without a terminal')
     .option('--json', 'print {id, object, deleted}')
@@ -104,7 +106,7 @@ interface ChannelOptions {
   readonly kinds?: string;
 }
 
-// the server refuses a kind it does not know, and names those it does
+// the server refuses unknown kinds, and lists the known ones
 const kindsFrom = (text: string) =>
   (text === 'none' ? [] : text.split(',').map((kind) => kind.trim())) as AlertKind[];
 
@@ -125,21 +127,21 @@ async function choose({ terminal, account }: Cli, wanted: string, text: string):
 
 function describe({ email, alerts, is_email_sent, last_error }: AlertSettings, { paint }: Terminal): string {
   const rows = alerts.map(({ kind, by_email, meaning }) => [kind, by_email ? 'yes' : '', meaning]);
-  const told = table(
+  const list = table(
     ['ALERT', 'E-MAIL', 'WHEN'].map((heading) => ({ heading })),
     rows,
     paint.faint,
   );
-  const error = last_error === null ? '' : `The last e-mail was not sent: ${printable(last_error)}\n`;
+  const error = last_error === null ? '' : `The last e-mail could not be sent: ${printable(last_error)}\n`;
   const off = is_email_sent ? '' : 'This server sends no e-mail: SMTP_URL is not set.\n';
-  return `${told}To ${printable(email)}.\n${off}${error}`;
+  return `${list}To ${printable(email)}.\n${off}${error}`;
 }
 
 async function testUser({ terminal, account }: Cli, wanted: string): Promise<undefined> {
   const sent = await withClient({ terminal, account: account() }, async (client) =>
     client.alerts.test({ user_id: await findUser(client, wanted) }),
   );
-  terminal.result(sent, () => 'A test is on its way; payhook alerts show says what came of it.\n');
+  terminal.result(sent, () => 'A test is on its way; payhook alerts show prints the result.\n');
 }
 
 async function list({ terminal, account }: Cli, query: ListAlertChannelsQuery): Promise<undefined> {
@@ -186,20 +188,22 @@ async function add(
 
 function describeNew({ id, name, secret }: NewAlertChannel, { paint }: Terminal): string {
   const signed =
-    secret === null ? '' : `${paint.strong(secret)}\nIt signs the messages, and is shown only this once.\n`;
-  return `${signed}${printable(name)} (${id}) is told from now on: payhook alerts test-channel ${id}\n`;
+    secret === null
+      ? ''
+      : `${paint.strong(secret)}\nThis secret signs the messages. It is shown only once.\n`;
+  return `${signed}${printable(name)} (${id}) receives alerts from now on. To test it: payhook alerts test-channel ${id}\n`;
 }
 
 async function testChannel({ terminal, account }: Cli, id: string): Promise<undefined> {
   const sent = await withClient({ terminal, account: account() }, (client) => client.alertChannels.test(id));
-  terminal.result(sent, () => 'A test is on its way; payhook alerts channels says what came of it.\n');
+  terminal.result(sent, () => 'A test is on its way; payhook alerts channels prints the result.\n');
 }
 
 async function remove({ terminal, account }: Cli, id: string, yes?: boolean): Promise<undefined> {
   requireYes(terminal, yes);
   await withClient({ terminal, account: account() }, async (client) => {
-    await confirm(terminal, `Delete ${id}? Nothing more is sent there.`, yes);
+    await confirm(terminal, `Delete ${id}? It receives no more alerts.`, yes);
     await client.alertChannels.delete(id);
   });
-  terminal.result({ id, object: 'alert_channel', deleted: true }, () => `${id} is deleted.\n`);
+  terminal.result({ id, object: 'alert_channel', deleted: true }, () => `Deleted ${id}.\n`);
 }

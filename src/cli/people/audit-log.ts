@@ -21,8 +21,8 @@ interface AuditFilters extends ListOptions {
 const KINDS: readonly string[] = ['key', 'user', 'application', 'operator', 'portal'];
 
 const HELP = `
-The operator is whoever uses the command line on the machine of the data. Commissions and events that programs send in are
-not listed here: they have records of their own. USER is on whose behalf an application acted. --json has the ids.
+The operator uses the command line on the server's machine. Commissions and events sent by programs are not listed here: they have
+their own records. USER is the person on whose behalf an application acted. --json includes the ids.
 
 Examples:
   $ payhook audit-log list --since 2026-09-01
@@ -35,14 +35,11 @@ export function addAuditLog(log: Command, cli: Cli): void {
   withPages(
     log
       .command('list')
-      .description('list every change by a person, a key or an application, the newest first')
-      .option(
-        '--actor <actor>',
-        `${KINDS.join(', ')}; or one of them: its id, or the e-mail address of a user`,
-      )
-      .option('--action <operation>', 'the operation as docs/openapi.json names it, such as completePayout')
-      .option('--target <id>', 'the id of the record it changed')
-      .option('--since <when>', 'then or later: a day such as 2026-09-01, or an instant')
+      .description('list every change by a person, a key or an application, newest first')
+      .option('--actor <actor>', `${KINDS.join(', ')}; or an id, or the e-mail address of a user`)
+      .option('--action <operation>', 'the operationId in docs/openapi.json, such as completePayout')
+      .option('--target <id>', 'the id of the changed record')
+      .option('--since <when>', 'at this time or later: a day such as 2026-09-01, or an instant')
       .option('--before <when>', 'earlier'),
     { nouns: 'entries', sort: 'id, created_at' },
   )

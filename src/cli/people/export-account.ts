@@ -6,8 +6,9 @@ import { withPlatform } from '../command/session.ts';
 import { printable } from '../terminal/table.ts';
 
 const HELP = `
-A file of JSON lines for each kind of record, as the API shows them, and manifest.json with their counts and SHA-256. All are of
-one instant; servers go on. No secret is in them. It is for people and other programs: payhook backup makes what can be restored.
+Writes a file of JSON lines for each kind of record, in the format of the API, and manifest.json with their counts and SHA-256. All
+are of the same instant, and servers keep running. The files contain no secrets. They are for people and other programs; to restore
+data, use payhook backup.
 
 Example:
   $ payhook accounts export Northwind northwind-2026
@@ -17,7 +18,7 @@ Example:
 export function addExport(accounts: Command, cli: Cli): void {
   accounts
     .command('export')
-    .description('write everything of an account to a new folder')
+    .description('write all data of an account to a new folder')
     .argument('<account>', 'the id (acc_…) or the name of the account')
     .argument('<folder>', 'a folder that does not exist')
     .option('--json', 'print {object, program, account_id, made_at, files}; each {name, records, sha256}')

@@ -19,7 +19,7 @@ export function addKeys(keys: Command, cli: Cli): void {
     .addHelpText(
       'after',
       `
-Any key grants full access to the account. Only its hash is stored: keep what is printed.
+Every key grants full access to the account. Only its hash is stored, so save the printed key.
 
 Examples:
   $ payhook keys create --name shop
@@ -30,8 +30,8 @@ Examples:
   withPages(
     keys
       .command('list')
-      .description('list the API keys, without their secrets, the newest first')
-      .addOption(new Option('--status <status>', 'only these').choices(['active', 'revoked'])),
+      .description('list API keys without their secrets, newest first')
+      .addOption(new Option('--status <status>', 'only this status').choices(['active', 'revoked'])),
     { nouns: 'keys', sort: 'id, created_at, name, last_used_at' },
   )
     .option('--json', 'print the page (a list of ApiKey)')
@@ -51,15 +51,13 @@ async function create({ terminal, account }: Cli, name: string): Promise<undefin
     client.apiKeys.create({ name }),
   );
   if (made.key === null) {
-    throw new CommandError(
-      `the answer with the secret was lost on the way: revoke ${made.id} and make another key`,
-    );
+    throw new CommandError(`the response with the secret was lost: revoke ${made.id} and create another key`);
   }
   terminal.result(made, () => describeNew(made, terminal));
 }
 
 function describeNew(made: NewApiKey, { paint }: Terminal): string {
-  return `${paint.strong(made.key ?? '')}\n${printable(made.name)} (${made.id}). The key is shown only this once.\n`;
+  return `${paint.strong(made.key ?? '')}\n${printable(made.name)} (${made.id}). The key is shown only once.\n`;
 }
 
 async function list({ terminal, account }: Cli, query: ListApiKeysQuery): Promise<undefined> {
@@ -90,14 +88,14 @@ async function revoke({ terminal, account }: Cli, wanted: string, yes?: boolean)
     await client.apiKeys.revoke(found);
     return found;
   });
-  terminal.result({ id, object: 'api_key', revoked: true }, () => `${id} is revoked.\n`);
+  terminal.result({ id, object: 'api_key', revoked: true }, () => `Revoked ${id}.\n`);
 }
 
 async function liveKeyNamed(client: Client, name: string): Promise<ApiKey> {
   for await (const key of client.apiKeys.list()) {
     if (key.name === name && key.revoked_at === null) return key;
   }
-  throw new CommandError(`there is no live API key named ${name}: payhook keys list shows them`, {
+  throw new CommandError(`there is no active API key named ${name}: payhook keys list shows them`, {
     code: 'not_found',
     reason: 'resource_missing',
   });

@@ -25,8 +25,8 @@ interface Fields {
 }
 
 const HELP = `
-Prints the secret, which is shown this once, and the id, which is the client_id. Redirect URIs are compared character by
-character: https, or http on a loopback host; public applications also private-use schemes, as com.example.app:/callback.
+Prints the secret, which is shown only once, and the id, which is the client_id. Redirect URIs must match exactly. They use https, or
+http on a loopback host; public applications may also use private-use schemes, such as com.example.app:/callback.
 
 Examples:
   $ payhook oauth-applications create --name "Shop Sync" --redirect-uri https://sync.example.com/callback \\
@@ -41,9 +41,9 @@ export function addOAuthApplications(applications: Command, cli: Cli): void {
     applications
       .command('create')
       .description('register an application; the secret is shown once')
-      .requiredOption('--name <name>', 'what merchants see when they are asked'),
+      .requiredOption('--name <name>', 'the name merchants see when asked for access'),
   )
-    .option('--public', 'it runs on a device, keeps no secret and uses PKCE')
+    .option('--public', 'it runs on a device, has no secret and uses PKCE')
     .option('--json', 'print the record with its secret (NewOAuthApplication)')
     .addHelpText('after', HELP)
     .action((options: Fields & { name: string; public?: boolean }) => cli.run(() => create(cli, options)));
@@ -52,13 +52,13 @@ export function addOAuthApplications(applications: Command, cli: Cli): void {
       .command('change')
       .description('change the given fields of an application; lists are replaced as a whole')
       .argument('<application>', APPLICATION_HELP)
-      .option('--name <name>', 'what merchants see when they are asked'),
+      .option('--name <name>', 'the name merchants see when asked for access'),
   )
     .option('--json', 'print the record (OAuthApplication)')
     .addHelpText(
       'after',
       `
-Scopes that are taken away can no longer be granted; what was granted stays granted.
+Removed scopes can no longer be granted; existing grants keep them.
 
 Example:
   $ payhook oauth-applications change "Shop Sync" --scope affiliates --scope reports
@@ -72,7 +72,7 @@ function addReading(applications: Command, cli: Cli): void {
   withPages(
     applications
       .command('list')
-      .description('list the applications, newest first')
+      .description('list applications, newest first')
       .addOption(new Option('--kind <kind>', 'only this kind').choices(['confidential', 'public'])),
     { nouns: 'applications', sort: 'id, created_at, name' },
   )
@@ -92,7 +92,7 @@ function addReading(applications: Command, cli: Cli): void {
 function addEnding(applications: Command, cli: Cli): void {
   applications
     .command('rotate-secret')
-    .description('make a new secret and print it; the old one stops working at once, tokens stay valid')
+    .description('create a new secret and print it; the old one stops working at once, tokens stay valid')
     .argument('<application>', APPLICATION_HELP)
     .option('-y, --yes', 'do not ask; required without a terminal')
     .option('--json', 'print the record with its secret (NewOAuthApplication)')
@@ -100,7 +100,7 @@ function addEnding(applications: Command, cli: Cli): void {
     .action((reference: string, { yes }: { yes?: boolean }) => cli.run(() => rotate(cli, reference, yes)));
   applications
     .command('delete')
-    .description('delete an application: all that was granted to it ends, in every account')
+    .description('delete an application; all its grants end, in every account')
     .argument('<application>', APPLICATION_HELP)
     .option('-y, --yes', 'do not ask; required without a terminal')
     .option('--json', 'print {id, object, deleted}')
@@ -114,15 +114,15 @@ function withFields(command: Command): Command {
     ...value.split(',').map((scope) => scope.trim()),
   ];
   return command
-    .option('--redirect-uri <uri>', 'where merchants return to; may be repeated', collect)
+    .option('--redirect-uri <uri>', 'where merchants are sent back to; may be repeated', collect)
     .option(
       '--scope <scopes>',
-      'the scopes it can be granted at most, separated by commas; may be repeated',
+      'the most scopes it can be granted, separated by commas; may be repeated',
       collectList,
     );
 }
 
-/** The fields as the API takes them, which judges the scopes. */
+/** The fields for the API, which validates the scopes. */
 function fieldsOf({ name, redirectUri, scope }: Fields): ChangeOAuthApplicationBody {
   return { name, redirect_uris: redirectUri, scopes: scope as ChangeOAuthApplicationBody['scopes'] };
 }
@@ -174,8 +174,9 @@ async function create(
 ): Promise<undefined> {
   const { redirectUri, scope } = fields;
   if (redirectUri === undefined)
-    throw new UsageError('--redirect-uri is needed: where merchants come back to');
-  if (scope === undefined) throw new UsageError('--scope is needed: the most the application can be granted');
+    throw new UsageError('--redirect-uri is required: where merchants are sent back to');
+  if (scope === undefined)
+    throw new UsageError('--scope is required: the most the application can be granted');
   const body = { ...fieldsOf(fields), kind: isPublic ? 'public' : 'confidential' };
   const made = await withClient({ terminal, account: account() }, (client) =>
     client.oauthApplications.create(body as CreateOAuthApplicationBody),
@@ -183,26 +184,26 @@ async function create(
   tellSecret(terminal, made);
 }
 
-/** Prints a new secret. Throws CommandError when the response that had it was lost. */
+/** Prints a new secret. Throws CommandError if the response that contained it was lost. */
 function tellSecret(terminal: Terminal, made: NewOAuthApplication): void {
   const { id, kind, client_secret: secret } = made;
   const name = printable(made.name);
   if (secret === null && kind === 'confidential') {
     throw new CommandError(
-      `the answer with the secret was lost: make another one with payhook oauth-applications rotate-secret ${id}`,
+      `the response with the secret was lost: create another one with payhook oauth-applications rotate-secret ${id}`,
     );
   }
   terminal.result(made, () =>
     secret === null
-      ? `${terminal.paint.strong(id)}\n${name} is registered under this client_id. It is public: no secret, but PKCE.\n`
-      : `${terminal.paint.strong(secret)}\n${name} (${id}, the client_id). The secret is shown only this once.\n`,
+      ? `${terminal.paint.strong(id)}\n${name} is registered with this client_id. It is public: it has no secret and uses PKCE.\n`
+      : `${terminal.paint.strong(secret)}\n${name} (${id}, the client_id). The secret is shown only once.\n`,
   );
 }
 
 async function change({ terminal, account }: Cli, reference: string, fields: Fields): Promise<undefined> {
   const changes = fieldsOf(fields);
   if (Object.values(changes).every((value) => value === undefined)) {
-    throw new UsageError('say what to change: --name, --redirect-uri or --scope');
+    throw new UsageError('nothing to change: give --name, --redirect-uri or --scope');
   }
   const changed = await withClient({ terminal, account: account() }, async (client) =>
     client.oauthApplications.change((await findApplication(client, reference)).id, changes),
@@ -214,7 +215,7 @@ async function rotate({ terminal, account }: Cli, reference: string, yes?: boole
   requireYes(terminal, yes);
   const made = await withClient({ terminal, account: account() }, async (client) => {
     const found = await findApplication(client, reference);
-    const question = `Make a new secret for ${printable(found.name)} (${found.id})? The old one stops working at once.`;
+    const question = `Create a new secret for ${printable(found.name)} (${found.id})? The old one stops working at once.`;
     await confirm(terminal, question, yes);
     return client.oauthApplications.rotateSecret(found.id);
   });
@@ -225,13 +226,13 @@ async function remove({ terminal, account }: Cli, reference: string, yes?: boole
   requireYes(terminal, yes);
   const { id, name } = await withClient({ terminal, account: account() }, async (client) => {
     const found = await findApplication(client, reference);
-    const question = `Delete ${printable(found.name)} (${found.id})? What was granted to it ends, in every account.`;
+    const question = `Delete ${printable(found.name)} (${found.id})? All its grants end, in every account.`;
     await confirm(terminal, question, yes);
     await client.oauthApplications.delete(found.id);
     return found;
   });
   terminal.result(
     { id, object: 'oauth_application', deleted: true },
-    () => `${printable(name)} (${id}) is deleted.\n`,
+    () => `Deleted ${printable(name)} (${id}).\n`,
   );
 }

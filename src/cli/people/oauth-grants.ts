@@ -20,9 +20,9 @@ export function addOAuthGrants(grants: Command, cli: Cli): void {
   withPages(
     grants
       .command('list')
-      .description('list the grants, newest first')
-      .addOption(new Option('--status <status>', 'only these').choices(['active', 'revoked']))
-      .option('--application <id>', 'only to the application with this id (app_…)'),
+      .description('list grants, newest first')
+      .addOption(new Option('--status <status>', 'only this status').choices(['active', 'revoked']))
+      .option('--application <id>', 'only grants to the application with this id (app_…)'),
     { nouns: 'grants', sort: 'id, created_at, last_used_at' },
   )
     .option('--json', 'print the page (a list of OAuthGrant)')
@@ -110,7 +110,7 @@ async function revoke({ terminal, account }: Cli, id: string, yes?: boolean): Pr
     const application = printable(found.application_name);
     await confirm(
       terminal,
-      `Revoke what was granted to ${application} (${id})? It stops working at once.`,
+      `Revoke the grant ${id} to ${application}? Its tokens stop working at once.`,
       yes,
     );
     await client.oauthGrants.revoke(id);
@@ -118,6 +118,6 @@ async function revoke({ terminal, account }: Cli, id: string, yes?: boolean): Pr
   });
   terminal.result(
     { id, object: 'oauth_grant', revoked: true },
-    () => `${id} is revoked: ${printable(grant.application_name)} has no access by it any more.\n`,
+    () => `Revoked ${id}: it no longer gives ${printable(grant.application_name)} access.\n`,
   );
 }

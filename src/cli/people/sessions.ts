@@ -19,7 +19,7 @@ export function addSessions(sessions: Command, cli: Cli): void {
     sessions
       .command('list')
       .description('list active sessions, newest first')
-      .option('--user <user>', `only of one user: ${USER_HELP}`),
+      .option('--user <user>', `only sessions of a user: ${USER_HELP}`),
     { nouns: 'sessions', sort: 'id, created_at, last_seen_at' },
   )
     .option('--json', 'print the page (a list of Session)')
@@ -53,7 +53,7 @@ async function emailsOf(client: Client): Promise<Map<string, string>> {
   return emails;
 }
 
-/** A line for each session; what a browser calls itself stands last, where a long one disturbs nothing. */
+/** One line per session. The browser is last, because its name may be long. */
 function sessionTable(
   sessions: readonly Session[],
   emails: ReadonlyMap<string, string>,
@@ -78,5 +78,5 @@ function sessionTable(
 
 async function end({ terminal, account }: Cli, id: string): Promise<undefined> {
   await withClient({ terminal, account: account() }, (client) => client.sessions.end(id));
-  terminal.result({ id, object: 'session', ended: true }, () => `${id} has ended.\n`);
+  terminal.result({ id, object: 'session', ended: true }, () => `Ended ${id}.\n`);
 }

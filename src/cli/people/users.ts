@@ -18,13 +18,13 @@ export function addUsers(users: Command, cli: Cli): void {
   withPages(
     users
       .command('list')
-      .description('list the users, newest first')
+      .description('list users, newest first')
       .addOption(new Option('--status <status>', 'only these').choices(['active', 'invited', 'removed']))
       .addOption(new Option('--role <role>', 'only these').choices(ROLES)),
     { nouns: 'users', sort: 'id, created_at, name, email' },
   )
     .option('--json', 'print the page (a list of User)')
-    .addHelpText('after', '\nWho was removed is listed with --status removed only.\n')
+    .addHelpText('after', '\nRemoved users are listed only with --status removed.\n')
     .action((options: ListOptions) => cli.run(() => list(cli, queryOf<ListUsersQuery>(options))));
   users
     .command('create')
@@ -54,7 +54,7 @@ Example:
     .option('--json', 'print the record (User)')
     .addHelpText(
       'after',
-      '\nWhat an owner granted to applications ends when they are none any more.\n\nExample:\n  $ payhook users change ada@example.com --role viewer\n',
+      '\nThe grants of an owner to applications end when the user is no longer an owner.\n\nExample:\n  $ payhook users change ada@example.com --role viewer\n',
     )
     .action((user: string, fields: { name?: string; role?: User['role'] }) =>
       cli.run(() => change(cli, user, fields)),
@@ -75,27 +75,27 @@ Example:
     .option('--json', 'print the link (PasswordReset)')
     .addHelpText(
       'after',
-      '\nThe link works once, for a day; the old password stays until it is used. With an API key of another machine it is\nrefused for who is a member of another account too: the password opens both.\n\nExample:\n  $ payhook users reset-password ada@example.com\n',
+      '\nThe link works once, for a day. The old password stays valid until then. With an API key, it is refused for a user of\nseveral accounts, because the password is valid for all of them.\n\nExample:\n  $ payhook users reset-password ada@example.com\n',
     )
     .action((user: string) => cli.run(() => resetPassword(cli, user)));
   users
     .command('setup-link')
-    .description('print a link that makes the first owner, as long as there is no user')
+    .description('print a link that creates the first owner, if there is no user yet')
     .option('--json', 'print {object, url}')
-    .addHelpText('after', '\nThe link works once, for a day; the ones before it end.\n')
+    .addHelpText('after', '\nThe link works once, for a day. Earlier links stop working.\n')
     .action(() => cli.run(() => setUpLink(cli)));
 }
 
 function addErase(users: Command, cli: Cli): void {
   users
     .command('erase')
-    .description('erase the person behind a user, who is removed first; the id stays')
-    .argument('<user>', `${USER_HELP}; the id of who was removed`)
+    .description('remove a user and erase the person behind it; the id stays')
+    .argument('<user>', `${USER_HELP}; for a removed user, the id`)
     .option('-y, --yes', 'do not ask; required without a terminal')
     .option('--json', 'print the record (User)')
     .addHelpText(
       'after',
-      '\nName, e-mail address and the places of their sessions are gone for good, in this account. The audit log keeps the id.\n\nExamples:\n  $ payhook users erase ada@example.com\n  $ payhook users erase usr_0192f8e5c7a7b3e9d0192f8e5c7a7b3e --yes\n',
+      '\nThe name, the e-mail address and the addresses of sessions are permanently erased in this account. The audit log keeps the id.\n\nExamples:\n  $ payhook users erase ada@example.com\n  $ payhook users erase usr_0192f8e5c7a7b3e9d0192f8e5c7a7b3e --yes\n',
     )
     .action((user: string, { yes }: { yes?: boolean }) => cli.run(() => erase(cli, user, yes)));
 }
@@ -135,7 +135,7 @@ const emailed = ({ is_emailed }: { is_emailed: boolean }) =>
 
 const lostLink = (id: string) =>
   new CommandError(
-    `the answer with the link was lost: make another one with payhook users reset-password ${id}`,
+    `the response with the link was lost: create another one with payhook users reset-password ${id}`,
   );
 
 async function change(
@@ -143,7 +143,8 @@ async function change(
   wanted: string,
   { name, role }: { name?: string; role?: User['role'] },
 ): Promise<undefined> {
-  if (name === undefined && role === undefined) throw new UsageError('say what to change: --name or --role');
+  if (name === undefined && role === undefined)
+    throw new UsageError('nothing to change: give --name or --role');
   const user = await withClient({ terminal, account: account() }, async (client) =>
     client.users.change(await findUser(client, wanted), { name, role }),
   );
@@ -158,17 +159,17 @@ async function remove({ terminal, account }: Cli, wanted: string, yes?: boolean)
     await client.users.delete(user);
     return user;
   });
-  terminal.result({ id, object: 'user', removed: true }, () => `${id} is removed.\n`);
+  terminal.result({ id, object: 'user', removed: true }, () => `Removed ${id}.\n`);
 }
 
 async function erase({ terminal, account }: Cli, wanted: string, yes?: boolean): Promise<undefined> {
   requireYes(terminal, yes);
   const erased = await withClient({ terminal, account: account() }, async (client) => {
     const user = await findUser(client, wanted);
-    await confirm(terminal, `Erase the person behind ${printable(wanted)}? It cannot be undone.`, yes);
+    await confirm(terminal, `Erase the person behind ${printable(wanted)}? This cannot be undone.`, yes);
     return client.users.erase(user);
   });
-  terminal.result(erased, () => `${erased.id} is erased.\n`);
+  terminal.result(erased, () => `Erased ${erased.id}.\n`);
 }
 
 async function resetPassword({ terminal, account }: Cli, wanted: string): Promise<undefined> {
@@ -194,6 +195,6 @@ async function setUpLink({ terminal, account }: Cli): Promise<undefined> {
   }
   terminal.result(
     { object: 'set_up_link', url: link },
-    () => `${terminal.paint.strong(link)}\nIt makes the first owner. The link works once, for 24 hours.\n`,
+    () => `${terminal.paint.strong(link)}\nIt creates the first owner. The link works once, for 24 hours.\n`,
   );
 }

@@ -27,7 +27,7 @@ interface ProgramFields extends MetadataOption {
 
 /** `payhook programs list|show|create|change`. */
 export function addPrograms(programs: Command, cli: Cli): void {
-  withPages(programs.command('list').description('list the programs, newest first'), {
+  withPages(programs.command('list').description('list programs, newest first'), {
     nouns: 'programs',
     sort: 'id, created_at, name',
   })
@@ -42,8 +42,8 @@ export function addPrograms(programs: Command, cli: Cli): void {
     .action((reference: string) => cli.run(() => show(cli, reference)));
   const made = programs
     .command('create')
-    .description('make a program')
-    .requiredOption('--name <name>', 'its name')
+    .description('create a program')
+    .requiredOption('--name <name>', 'the name')
     .option('--hold-days <days>', "how long its commissions are on hold; default the account's");
   withMetadata(made)
     .option('--json', 'print the record (Program)')
@@ -53,7 +53,7 @@ export function addPrograms(programs: Command, cli: Cli): void {
     .command('change')
     .description('change the given fields of a program')
     .argument('<program>', PROGRAM_HELP)
-    .option('--name <name>', 'its new name')
+    .option('--name <name>', 'the new name')
     .option('--hold-days <days>', "how long new commissions are on hold; account = the account's");
   withMetadata(changed, REPLACES)
     .option('--json', 'print the record (Program)')
@@ -99,7 +99,7 @@ async function change(
 ): Promise<undefined> {
   const metadata = readMetadata(pairs);
   if (name === undefined && holdDays === undefined && metadata === undefined) {
-    throw new UsageError('say what to change: --name, --hold-days or --metadata');
+    throw new UsageError('nothing to change: give --name, --hold-days or --metadata');
   }
   const hold_days = readHold(holdDays);
   const changed = await withClient({ terminal, account: account() }, async (client) =>

@@ -36,10 +36,10 @@ interface RefundFilters extends ListOptions {
 
 const REFUND_HELP = 'its id (ref_…), or its external_id';
 const CREATE_HELP = `
-Refunds the order, or one product in it: all or none. Without an amount the rest of each commission; an amount is in the
-currency of the commission, and needs an order of one sale. Of an order of several, --line says what was refunded of
-each: the line (order_line_id), alone for all of it or with the part of its sale. What has not come in yet waits for it.
-The same --external-id again refunds nothing twice.
+Refunds the commissions of an order, or of one product in it: all or none. Without an amount, it takes the rest of each commission. An
+amount is in the currency of the commission and needs an order with one sale. For an order with several, use --line with each line
+(order_line_id), alone for all of it or with the refunded part of its sale. A refund waits for commissions that have not arrived yet.
+Repeating an --external-id refunds nothing.
 
 Examples:
   $ payhook refunds create --order 1042 --external-id refund-77
@@ -52,7 +52,7 @@ export function addRefunds(refunds: Command, cli: Cli): void {
   addList(refunds, cli);
   refunds
     .command('show')
-    .description('show a refund: what it took and what it waits for')
+    .description('show a refund: the amounts it took, and the lines that are waiting')
     .argument('<refund>', REFUND_HELP)
     .option('--json', 'print the record (Refund)')
     .addHelpText('after', '\nExample:\n  $ payhook refunds show refund-77\n')
@@ -75,7 +75,7 @@ export function addRefunds(refunds: Command, cli: Cli): void {
     .action((options: OrderRefundOptions) => cli.run(() => create(cli, options)));
   refunds
     .command('reverse')
-    .description('undo a mistaken refund; one that still waits is withdrawn')
+    .description('undo a mistaken refund; a waiting one is withdrawn')
     .argument('<refund>', REFUND_HELP)
     .option('-y, --yes', 'do not ask; required without a terminal')
     .option('--json', 'print the record (Refund)')
@@ -121,20 +121,20 @@ async function reverse({ terminal, account }: Cli, reference: string, yes?: bool
   requireYes(terminal, yes);
   const reversed = await withClient({ terminal, account: account() }, async (client) => {
     const { id, external_id } = await client.refunds.get(reference);
-    const what = `Reverse the refund ${printable(external_id)}? What it took is owed again.`;
+    const what = `Reverse the refund ${printable(external_id)}? The amounts it took are owed again.`;
     await confirm(terminal, what, yes);
     return client.refunds.reverse(id);
   });
-  terminal.result(reversed, () => `${printable(reversed.external_id)} is reversed.\n`);
+  terminal.result(reversed, () => `Reversed ${printable(reversed.external_id)}.\n`);
 }
 
 async function create({ terminal, account }: Cli, options: OrderRefundOptions): Promise<undefined> {
   checkRefund(options);
   if (options.line && (options.product ?? options.amount ?? options.saleAmount) !== undefined) {
-    throw new UsageError('--line says how much of each line: give no --product, --amount or --sale-amount');
+    throw new UsageError('--line cannot be combined with --product, --amount or --sale-amount');
   }
   if (options.currency !== undefined && !hasAmount(options)) {
-    throw new UsageError('--currency has no effect without an amount: all that is left is refunded');
+    throw new UsageError('--currency has no effect without an amount: the rest is refunded');
   }
   requireYes(terminal, options.yes);
   const made = await withClient({ terminal, account: account() }, async (client): Promise<Refund> => {
@@ -155,8 +155,8 @@ function hasAmount({ amount, saleAmount, line = [] }: OrderRefundOptions): boole
 }
 
 /**
- * The commissions that a refund of the order concerns, if any are there yet. When nothing is left of any, all of them:
- * it may be the refund that took it, sent again.
+ * The commissions of the order that a refund would reduce, if any exist yet. If nothing is left of any, returns all of
+ * them: the request may repeat the refund that took everything.
  */
 async function refundable(client: Client, { order, product }: OrderRefundOptions): Promise<Commission[]> {
   const found: Commission[] = [];
@@ -170,7 +170,7 @@ async function refundable(client: Client, { order, product }: OrderRefundOptions
   return left.length > 0 ? left : found;
 }
 
-/** What the refund is of, in minor units. Throws a UsageError when a currency is in doubt. */
+/** The refund in minor units. Throws a UsageError if a currency is ambiguous. */
 function amountsOf(
   commissions: readonly Commission[],
   options: OrderRefundOptions,
@@ -183,7 +183,7 @@ function amountsOf(
   if (!isGiven) return { amount: undefined, sale_amount: undefined };
   const { currency } = readLines([], commissions, options.currency);
   if (currency === undefined) {
-    throw new UsageError('there is no commission of the order yet: give the --currency of the amount');
+    throw new UsageError('the order has no commission yet: give the --currency of the amount');
   }
   return { ...refundAmounts(options, currency), currency };
 }
@@ -196,7 +196,7 @@ function question(
   const of = product === undefined ? '' : `product ${product} in `;
   const what = printable(`${of}order ${order}`);
   if (commissions.length === 0) {
-    return `There is no commission of ${what} yet. Refund it when it comes in?`;
+    return `There is no commission of ${what} yet. Refund it when it arrives?`;
   }
   if (line) return `Take back the commission of ${printable(line.join(', '))} in ${what}?`;
   const left = new Map<string, number>();
@@ -205,6 +205,6 @@ function question(
   }
   const sums = amounts([...left].map(([currency, amount]) => ({ currency, amount })));
   const [currency = ''] = left.keys();
-  const all = `all that is left of ${count(commissions.length, 'commission')}, ${sums},`;
+  const all = `the remaining ${sums} of ${count(commissions.length, 'commission')}`;
   return refundQuestion({ currency, all, what }, given);
 }

@@ -2,31 +2,31 @@ import type { Commission } from '../../client/client.ts';
 import { readAmount, readCurrency } from '../command/amounts.ts';
 import { UsageError } from '../command/errors.ts';
 
-/** A line of an order as it was typed: all of it, or a part of its sale. */
+/** A typed order line: all of it, or a part of its sale. */
 interface TypedLine {
   readonly id: string;
   readonly amount: string | undefined;
 }
 
-/** What a refund is of, as the API takes it. */
+/** The amounts of a refund for the API. */
 export interface RefundLines {
   readonly currency?: string | undefined;
   readonly lines?: { readonly order_line_id: string; readonly sale_amount?: number }[];
 }
 
-/** `mug=12.00` and `plate` as lines: the amount is behind the last equals sign. */
+/** `mug=12.00` and `plate` as lines; the amount follows the last equals sign. */
 export function linesOf(typed: readonly string[]): TypedLine[] {
   return typed.map((text) => {
     const at = text.lastIndexOf('=');
     const [id, amount] = at < 0 ? [text, undefined] : [text.slice(0, at), text.slice(at + 1)];
     if (id !== '') return { id, amount };
-    throw new UsageError(`--line must be such as mug or mug=12.00, not ${text}`);
+    throw new UsageError(`--line must look like mug or mug=12.00, not ${text}`);
   });
 }
 
 /**
- * Lines in minor units of the currency that is given, or that their commissions are in. Without lines the currency of
- * the commissions. Throws a UsageError where it is in doubt.
+ * Lines in minor units of the given currency, or that of their commissions. Without lines, the currency of the
+ * commissions. Throws a UsageError if it is ambiguous.
  */
 export function readLines(
   lines: readonly TypedLine[],
@@ -48,7 +48,7 @@ export function readLines(
     const own = commissions.filter((each) => each.order_line_id === id);
     const currency = codeOf(own, `line ${id}`);
     if (currency === undefined) {
-      throw new UsageError(`there is no commission of line ${id} yet: give the --currency of the amount`);
+      throw new UsageError(`line ${id} has no commission yet: give the --currency of the amount`);
     }
     return { order_line_id: id, sale_amount: readAmount('--line', amount, { currency, from: 1 }) };
   });

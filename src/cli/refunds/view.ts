@@ -6,7 +6,7 @@ import { printable, table } from '../terminal/table.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 import { exactTime, shortTime } from '../terminal/time.ts';
 
-/** A page of refunds, a line each; the external_id stands last, where a long one disturbs nothing. */
+/** A page of refunds, one line each. The external_id is last, because it may be long. */
 export function refundTable(refunds: readonly Refund[], { paint }: Terminal): string {
   return table(
     [
@@ -27,7 +27,7 @@ export function refundTable(refunds: readonly Refund[], { paint }: Terminal): st
   );
 }
 
-/** `12.50 USD, 300 JPY`: what a refund took, per currency. */
+/** `12.50 USD, 300 JPY`: the amounts a refund took, by currency. */
 function takenBack({ refunds }: Refund): string {
   const sums = new Map<string, number>();
   for (const { amount, commission } of refunds) {
@@ -36,7 +36,7 @@ function takenBack({ refunds }: Refund): string {
   return sums.size === 0 ? '-' : amounts([...sums].map(([currency, amount]) => ({ currency, amount })));
 }
 
-/** One refund, for people. */
+/** One refund as text. */
 export function describeRefund(refund: Refund, { paint }: Terminal): string {
   const at = (instant: string | null) => instant && exactTime(instant);
   const painted = { waiting: paint.warning, applied: paint.good, reversed: paint.bad };
@@ -65,13 +65,13 @@ function describeLine(line: Refund['lines'][number]): string {
   const part = minor === null ? 'all' : `${currency ? money({ currency }, minor) : minor} ${unit}`;
   const states = {
     applied: 'applied',
-    waiting: 'waits for its commission',
-    in_doubt: 'in doubt: it could belong to several sales; reverse it and name lines',
+    waiting: 'waiting for its commission',
+    in_doubt: 'ambiguous: it could belong to several sales; reverse it and name lines',
   };
   return `${what}, ${part}: ${states[status]}`;
 }
 
-/** What a refund did or waits for, after it was made. */
+/** The effect of a new refund, and the lines that are waiting. */
 export function describeOutcome(refund: Refund): string {
   const waits = refund.lines.filter(({ status }) => status !== 'applied');
   return describeRefunds(refund.refunds) + waits.map((line) => `${describeLine(line)}\n`).join('');

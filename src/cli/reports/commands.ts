@@ -11,9 +11,9 @@ interface PaidOptions extends OutputOptions {
 }
 
 const HELP = `
-One row per affiliate, currency and way of payment: what was paid in that time, what came back in it, and the difference. The
-period is a year, or the days --from and --to, both in it, of the account's time zone; an end that is left out is open. Names,
-addresses and countries are those of today.
+One row per affiliate, currency and payment method: the amounts paid and returned in the period, and the difference. The period is a
+year, or the days from --from to --to (inclusive), in the account's time zone. Without one of them, that end is open. Names, addresses
+and countries are the current ones.
 
 Examples:
   $ payhook reports paid --year 2026
@@ -26,7 +26,7 @@ export function addReports(reports: Command, cli: Cli): void {
   withOutput(
     reports
       .command('paid')
-      .description('write what was paid in a period to a CSV file')
+      .description('write the payments of a period to a CSV file')
       .option('--year <year>', 'such as 2026')
       .option('--from <day>', 'the first day, such as 2026-04-01')
       .option('--to <day>', 'the last day'),

@@ -22,9 +22,9 @@ interface ExportOptions extends OutputOptions {
 }
 
 const HELP = `
-A calendar year of the account's time zone: how many affiliates in the United States were paid the threshold or more by ways that
-you report, and who has not signed a form. Payments by PayPal are on its own Form 1099-K and stand apart; other currencies than
-USD are not converted. It is a list, not advice.
+Covers a calendar year in the account's time zone: affiliates in the United States who were paid the threshold or more by methods that
+you report, and affiliates without a signed form. PayPal reports its payments on Form 1099-K, so they are listed separately. Other
+currencies than USD are not converted. This is not tax advice.
 
 Examples:
   $ payhook reports us-tax --year 2026
@@ -44,8 +44,8 @@ export function addUsTax(reports: Command, cli: Cli): void {
     .command('us-tax-affiliates')
     .description('list the affiliates of a year for US tax forms')
     .option('--year <year>', 'such as 2026; default this year')
-    .option('--reportable', 'only those in the export')
-    .option('--missing <form>', 'only those without this form: w9 or w8')
+    .option('--reportable', 'only affiliates in the export')
+    .option('--missing <form>', 'only affiliates without this form: w9 or w8')
     .option('--residence <residence>', 'us, foreign or unknown');
   withPages(affiliates, { nouns: 'affiliates', sort: 'affiliate_id, reportable_amount' })
     .option('--json', 'print the page (a list of UsTaxRow)')
@@ -58,14 +58,14 @@ export function addUsTax(reports: Command, cli: Cli): void {
   withOutput(
     reports
       .command('us-tax-export')
-      .description('write what a filing service needs for Form 1099-NEC, with whole tax ids, to a CSV file')
+      .description('write a CSV file for a filing service for Form 1099-NEC, with full tax ids')
       .option('--year <year>', 'such as 2026; default this year'),
     '1099-nec-….csv',
   )
     .option('--json', 'print {file, bytes}')
     .addHelpText(
       'after',
-      '\nThe download is in the audit log. It takes an API key or an owner.\n\n' +
+      '\nThe download is recorded in the audit log. It needs an API key or an owner.\n\n' +
         'Examples:\n  $ payhook reports us-tax-export --year 2026\n  $ payhook reports us-tax-export --year 2026 -o nec.csv\n',
     )
     .action((options: ExportOptions) => cli.run(() => save(cli, options)));
@@ -82,7 +82,7 @@ const usd = (amount: number) => `${decimal({ amount, currency: 'usd' })} USD`;
 
 function describe(report: UsTaxReport): string {
   const { reportable, threshold_amount, is_threshold_known } = report;
-  const remark = is_threshold_known ? '' : ', not published yet when this version was made';
+  const remark = is_threshold_known ? '' : ', not yet published when this version was released';
   return factLines([
     ['Year', `${report.year} (${report.time_zone})`],
     ['Threshold', `${usd(threshold_amount)}${remark}`],

@@ -32,9 +32,9 @@ interface Settings {
 
 const ID_HELP = 'the id of a schedule';
 const HELP = `
-On its day, which begins at midnight in the time zone of the account, a schedule creates a payout as payouts create would. A person
-looks at it, pays and completes it. Filters are those of payouts create. When there is nothing to pay, or another payout is
-unpaid, it creates none until its next day; show says why. Whoever changes a schedule is the creator of its next payouts.
+On its day, which begins at midnight in the account's time zone, a schedule creates a payout like payouts create, with the same
+filters. You review, pay and complete it. If there is nothing to pay, or another payout is unpaid, it creates none until its next
+day; show prints the reason. Whoever changes a schedule is the creator of its next payouts.
 
 Examples:
   $ payhook schedules create --name monthly --every month --day 1
@@ -43,7 +43,7 @@ Examples:
 
 /** `payhook schedules list|show|create|change|delete`. */
 export function addSchedules(schedules: Command, cli: Cli): void {
-  withPages(schedules.command('list').description('list the schedules of payouts'), {
+  withPages(schedules.command('list').description('list schedules'), {
     nouns: 'schedules',
     sort: 'created_at, name',
   })
@@ -52,13 +52,13 @@ export function addSchedules(schedules: Command, cli: Cli): void {
     .action((options: ListOptions) => cli.run(() => list(cli, options)));
   schedules
     .command('show')
-    .description('show a schedule and what came of its last run')
+    .description('show a schedule and the result of its last run')
     .argument('<schedule>', ID_HELP)
     .option('--json', 'print the record (PayoutSchedule)')
     .addHelpText('after', '\nExample:\n  $ payhook schedules show psc_…\n')
     .action((id: string) => cli.run(() => show(cli, id)));
-  withSettings(schedules.command('create').description('make a schedule of payouts'))
-    .option('--off', 'make it switched off')
+  withSettings(schedules.command('create').description('create a schedule'))
+    .option('--off', 'create it switched off')
     .option('--json', 'print the record (PayoutSchedule)')
     .addHelpText('after', HELP)
     .action((settings: Settings) => cli.run(() => create(cli, settings)));
@@ -73,7 +73,7 @@ export function addSchedules(schedules: Command, cli: Cli): void {
     .action((id: string, settings: Settings) => cli.run(() => change(cli, id, settings)));
   schedules
     .command('delete')
-    .description('delete a schedule; the payouts it made stay')
+    .description('delete a schedule; its payouts stay')
     .argument('<schedule>', ID_HELP)
     .option('-y, --yes', 'do not ask; required without a terminal')
     .option('--json', 'print {id, deleted}')
@@ -83,13 +83,13 @@ export function addSchedules(schedules: Command, cli: Cli): void {
 
 function withSettings(command: Command): Command {
   return command
-    .option('--name <name>', 'its name')
+    .option('--name <name>', 'the name')
     .addOption(new Option('--every <rhythm>', 'how often').choices(['week', 'month']))
     .option('--day <number>', 'week: 1 (Monday) to 7; month: 1 to 31, or the last day')
-    .option('--filter <key=value>', 'only what matches; repeat for several', collect, [])
-    .option('--filters <json>', 'the same as a JSON object')
-    .option('--search <words>', 'only affiliates whose name, e-mail or slug has all the words')
-    .option('--ignore-minimum', 'also pay sums below the minimum');
+    .option('--filter <key=value>', 'only what matches; may be repeated', collect, [])
+    .option('--filters <json>', 'the filters as one JSON object')
+    .option('--search <words>', 'every word is part of a name, e-mail or slug of the affiliate')
+    .option('--ignore-minimum', 'also pay sums below the minimums');
 }
 
 function bodyOf({
@@ -123,18 +123,18 @@ async function list({ terminal, account }: Cli, options: ListOptions): Promise<u
 
 async function show({ terminal, account }: Cli, id: string): Promise<undefined> {
   await withClient({ terminal, account: account() }, async (client) =>
-    tell(client, await client.payoutSchedules.get(id), terminal),
+    printSchedule(client, await client.payoutSchedules.get(id), terminal),
   );
 }
 
 async function create({ terminal, account }: Cli, settings: Settings): Promise<undefined> {
   const { name, every, day, ...rest } = bodyOf(settings);
   if (name === undefined || every === undefined || day === undefined) {
-    throw new UsageError('--name, --every and --day are needed');
+    throw new UsageError('--name, --every and --day are required');
   }
   const body = { ...rest, name, every, day, is_active: settings.off ? false : undefined };
   await withClient({ terminal, account: account() }, async (client) =>
-    tell(client, await client.payoutSchedules.create(body), terminal),
+    printSchedule(client, await client.payoutSchedules.create(body), terminal),
   );
 }
 
@@ -143,10 +143,10 @@ async function change({ terminal, account }: Cli, id: string, settings: Settings
   if (on && off) throw new UsageError('give --on or --off, not both');
   const body = { ...bodyOf(settings), is_active: on ? true : off ? false : undefined };
   if (Object.values(body).every((value) => value === undefined)) {
-    throw new UsageError('say what to change: payhook schedules change --help lists it');
+    throw new UsageError('nothing to change: payhook schedules change --help lists the options');
   }
   await withClient({ terminal, account: account() }, async (client) =>
-    tell(client, await client.payoutSchedules.change(id, body), terminal),
+    printSchedule(client, await client.payoutSchedules.change(id, body), terminal),
   );
 }
 
@@ -157,7 +157,7 @@ async function remove({ terminal, account }: Cli, id: string, yes?: boolean): Pr
     await confirm(terminal, `Delete the schedule ${printable(name)}?`, yes);
     await client.payoutSchedules.delete(id);
   });
-  terminal.result({ id, deleted: true }, () => `The schedule ${id} is deleted.\n`);
+  terminal.result({ id, deleted: true }, () => `Deleted the schedule ${id}.\n`);
 }
 
 const WEEKDAYS = ['Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 'Saturday', 'Sunday'];
@@ -185,7 +185,7 @@ function scheduleTable(schedules: readonly PayoutSchedule[], { paint }: Terminal
   );
 }
 
-async function tell(client: Client, schedule: PayoutSchedule, terminal: Terminal): Promise<void> {
+async function printSchedule(client: Client, schedule: PayoutSchedule, terminal: Terminal): Promise<void> {
   const names = await findNames(client, [schedule.made_by], terminal);
   terminal.result(schedule, () => describe(schedule, names));
 }
@@ -200,7 +200,7 @@ function describe(schedule: PayoutSchedule, names: Names): string {
     ['Filters', schedule.filters == null ? 'none' : printable(JSON.stringify(schedule.filters))],
     ['Search', schedule.search === '' ? null : printable(schedule.search)],
     ['Minimums', schedule.ignore_minimum ? 'ignored' : 'kept'],
-    ['Made by', names(schedule.made_by)],
+    ['Created by', names(schedule.made_by)],
     ['Created', `${exactTime(schedule.created_at)} (UTC)`],
   ]);
 }

@@ -14,9 +14,9 @@ import { printable } from '../terminal/table.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 
 const BACKUP_HELP = `
-Servers and workers go on. The file holds the whole database as of one instant; in a folder it is called by the time. It is never
-overwritten, and is there whole or not at all. The secret key is not in it: keep it elsewhere, or have it written with
---with-secret-key. Without --passphrase-file and --recipient the settings BACKUP_PASSPHRASE and BACKUP_RECIPIENT count.
+Servers and workers keep running. The file contains the whole database as of one instant. In a folder, its name is the current time.
+It is never overwritten, and is written completely or not at all. It does not contain the secret key: keep that elsewhere, or write
+it with --with-secret-key. Without --passphrase-file and --recipient, BACKUP_PASSPHRASE and BACKUP_RECIPIENT apply.
 
 Examples:
   $ payhook backup /backup
@@ -25,12 +25,14 @@ Examples:
 `;
 
 const RESTORE_HELP = `
-Into an empty database: the embedded one of a new data folder, or the one of DATABASE_URL, of any version from 15 to 18. So it is
-also the way from one to the other. The file is checked first; if anything fails, the database stays empty. A backup of an
-earlier version is brought to the schema of this one.
 
-Credentials are those of the backup: a key, session, grant or link that was revoked since is valid again. The restore lists them.
-With --end-credentials all are ended, and every application needs a new client secret; passwords stay as they were then.
+
+Restores into an empty database: the embedded one of a new data folder, or that of DATABASE_URL, PostgreSQL 15 to 18. Use it to move
+from one to the other. The file is checked first; if anything fails, the database stays empty. A backup of an earlier version is
+migrated to the current schema.
+
+Credentials are restored too: a key, session, grant or link that was revoked after the backup is valid again. The restore lists them.
+--end-credentials ends all of them, and every application needs a new client secret. Passwords are those of the backup.
 
 Examples:
   $ payhook restore /backup/payhook-2026-11-22T030000Z.payhook --data-dir /var/lib/payhook/data
@@ -51,35 +53,35 @@ interface RestoreOptions {
   readonly endCredentials?: boolean;
 }
 
-/** `payhook backup` and `payhook restore`, made by `machine`. */
+/** `payhook backup` and `payhook restore`. */
 export function addBackup(machine: (name: string) => Command, cli: Cli): void {
   const backup = machine('backup')
-    .description('save everything to one file while the server runs')
-    .argument('[file-or-folder]', 'a file that does not exist, or a folder')
-    .option('--passphrase-file <file>', 'encrypt with the passphrase in this file')
-    .option('--recipient <key>', 'encrypt for this public key of age (age1…)')
-    .option('--with-secret-key <file>', 'write the secret key to this file, apart from the backup')
-    .option('--scheduled', 'make the backup of BACKUP_EVERY if it is due, as the server does')
+    .description('back up the whole database to one file while the server runs')
+    .argument('[file-or-folder]', 'a new file, or a folder')
+    .option('--passphrase-file <file>', 'encrypt the backup with the passphrase in this file')
+    .option('--recipient <key>', 'encrypt the backup for this age public key (age1…)')
+    .option('--with-secret-key <file>', 'also write the secret key to this file')
+    .option('--scheduled', 'make the BACKUP_EVERY backup if it is due, like the server')
     .option('--json', 'print {file, made_at, size_bytes, duration_ms, schema_version, rows, sums, deleted}')
     .addHelpText('after', BACKUP_HELP)
     .action((target: string | undefined, options: BackupOptions) =>
       cli.run(() => save(cli.terminal, target, options)),
     );
   const because = 'a backup is encrypted with one of them';
-  noEffect(backup, { option: '--recipient', beside: '--passphrase-file', because });
+  noEffect(backup, { option: '--recipient', other: '--passphrase-file', because });
   for (const option of ['--recipient', '--passphrase-file', '--with-secret-key']) {
     noEffect(backup, {
       option,
-      beside: '--scheduled',
-      because: 'the settings say how these backups are made',
+      other: '--scheduled',
+      because: 'the settings configure scheduled backups',
     });
   }
   const restore = machine('restore')
     .description('restore a backup into an empty database')
-    .argument('<file>', 'a file that payhook backup made')
-    .option('--passphrase-file <file>', 'the passphrase it is encrypted with')
-    .option('--identity-file <file>', 'the secret key of age it is encrypted for, as age-keygen writes it')
-    .option('--end-credentials', 'end the API keys, sessions, OAuth grants and links that the backup has')
+    .argument('<file>', 'a backup made by payhook backup')
+    .option('--passphrase-file <file>', 'a file with the passphrase of the backup')
+    .option('--identity-file <file>', 'the age secret key of the backup, as written by age-keygen')
+    .option('--end-credentials', 'end all API keys, sessions, OAuth grants and links in the backup')
     .option(
       '--json',
       'print {file, made_at, schema_version, rows, sums, migrated, secret_key_problem, credentials, credentials_ended}',
@@ -90,8 +92,8 @@ export function addBackup(machine: (name: string) => Command, cli: Cli): void {
     );
   noEffect(restore, {
     option: '--identity-file',
-    beside: '--passphrase-file',
-    because: 'a backup is encrypted for one of them',
+    other: '--passphrase-file',
+    because: 'a backup is encrypted with one of them',
   });
 }
 
@@ -101,9 +103,9 @@ async function save(
   options: BackupOptions,
 ): Promise<undefined> {
   if ((target === undefined) !== (options.scheduled === true)) {
-    throw new UsageError('name a file or a folder, or --scheduled');
+    throw new UsageError('give a file, a folder, or --scheduled');
   }
-  // a backup is made of sealed values too: no key is needed to copy them
+  // encrypted values are copied as they are, so no key is needed
   const anySecretKey = options.withSecretKey === undefined;
   const made = await withPlatform(
     terminal,
@@ -112,7 +114,7 @@ async function save(
     { anySecretKey },
   );
   if (made === null) {
-    terminal.result(null, () => 'No backup is due, or another process makes it.\n');
+    terminal.result(null, () => 'No backup is due, or another process is making it.\n');
     return;
   }
   tellSaved(terminal, made, options.withSecretKey);
@@ -146,7 +148,7 @@ async function saveTo(
   }
 }
 
-/** The process ends with the command: nothing is taken back. */
+/** The process ends with the command, so nothing is undone. */
 const removedOnInterrupt = (partial: string) => void onInterrupt(() => rmSync(partial, { force: true }));
 
 function tellSaved(
@@ -162,8 +164,8 @@ function tellSaved(
       ...manifest.sums.map(({ of, currency, amount }) => `  ${of}: ${amount} minor units of ${currency}`),
       ...deleted.map((name) => `  deleted the older ${name}`),
       keyFile === undefined
-        ? 'The secret key is not in it: see payhook backup --help.'
-        : `The secret key is in ${keyFile}: keep it apart from the backup.`,
+        ? 'It does not contain the secret key: see payhook backup --help.'
+        : `The secret key is in ${keyFile}: keep it separate from the backup.`,
       '',
     ].join('\n'),
   );
@@ -174,7 +176,7 @@ async function restoreFile(terminal: Terminal, file: string, options: RestoreOpt
   const { restoreBackup } = await import('../../app/backup/restore.ts');
   const { openDatabase } = await import('../../app/database.ts');
   const { refusalOfKeys } = await import('../../app/secret-keys.ts');
-  // sealed values are copied as they are: the key is needed when a server starts
+  // encrypted values are copied as they are; a server needs the key when it starts
   const config = await readConfigHere(terminal, { needsKey: false });
   const log = await quietLog(config, terminal);
   const isGiven = options.passphraseFile !== undefined || options.identityFile !== undefined;
@@ -190,12 +192,12 @@ async function restoreFile(terminal: Terminal, file: string, options: RestoreOpt
     open: () => openDatabase(config, { purpose: 'command', log }),
     checked(found) {
       terminal.note(
-        `The file is whole: ${rowsOf(found)} rows as of ${found.made_at}, by Payhook ${found.program}`,
+        `The file is complete: ${rowsOf(found)} rows as of ${found.made_at}, by Payhook ${found.program}`,
       );
       problem = refusalOfKeys(config, found.secret_key);
       if (problem !== null) terminal.note(`Before a server starts on it: ${problem}`);
     },
-    progress: (table) => (terminal.showsProgress ? terminal.note(`${table} is in`) : undefined),
+    progress: (table) => (terminal.showsProgress ? terminal.note(`restored ${table}`) : undefined),
   });
   const { made_at, migrations, tables } = manifest;
   const schema_version = migrations.at(-1)?.version;
@@ -203,13 +205,13 @@ async function restoreFile(terminal: Terminal, file: string, options: RestoreOpt
   terminal.result({ ...result, credentials, credentials_ended: endsCredentials }, () =>
     [
       `Restored ${file}, as of ${made_at}.`,
-      `  rows          ${rows} in ${tables.length} tables, as the backup says`,
+      `  rows          ${rows} in ${tables.length} tables, as in the backup`,
       ...sums.map(
         ({ of, currency, amount }) =>
-          `  ${of.padEnd(13)} ${amount} minor units of ${currency}, as the backup says`,
+          `  ${of.padEnd(13)} ${amount} minor units of ${currency}, as in the backup`,
       ),
       ...migrated.map((name) => `  migrated      ${name}`),
-      problem === null ? '  secret key    opens what is sealed' : `  secret key    ${problem}`,
+      problem === null ? '  secret key    decrypts the encrypted values' : `  secret key    ${problem}`,
       ...tellCredentials(credentials, { made_at, ended: endsCredentials }),
       '',
     ].join('\n'),
@@ -218,7 +220,7 @@ async function restoreFile(terminal: Terminal, file: string, options: RestoreOpt
 
 type Credential = Restored['credentials'][number];
 
-/** How each kind of credential is called, one and several, and whether each is listed by name. */
+/** The name of each kind of credential, singular and plural, and whether each is listed by name. */
 const CREDENTIALS: Readonly<
   Record<Credential['kind'], { readonly one: string; readonly more: string; readonly isNamed: boolean }>
 > = {
@@ -245,7 +247,7 @@ function tellCredentials(
   return [
     ended
       ? `  credentials   ended: ${counts.join(', ')}`
-      : `  credentials   valid as of ${made_at}, also what was revoked since: ${counts.join(', ')}`,
+      : `  credentials   valid as of ${made_at}, including those revoked since: ${counts.join(', ')}`,
     ...named
       .slice(0, MOST_NAMED)
       .map(
@@ -254,8 +256,8 @@ function tellCredentials(
       ),
     ...(left > 0 ? [`    and ${left} more: --json lists all`] : []),
     ended
-      ? '    Sign in with a password, or make a key with payhook keys create; give each application a new client secret.'
-      : '    Revoke what was revoked since; --end-credentials ends all.',
+      ? '    Sign in with a password, or create a key with payhook keys create. Give each application a new client secret.'
+      : '    Revoke again what was revoked since; --end-credentials ends all.',
   ];
 }
 
@@ -263,7 +265,7 @@ const rowsOf = ({ tables }: Manifest) => tables.reduce((sum, { rows }) => sum + 
 const size = (bytes: number) => `${(bytes / 1e6).toFixed(1)} MB`;
 const seconds = (ms: number) => `${(ms / 1000).toFixed(1)} s`;
 
-/** The text in a file, without blanks around it. Throws CommandError when there is none. */
+/** The trimmed text of a file. Throws CommandError if it is missing or empty. */
 function readSecret(path: string | undefined): string | undefined {
   if (path === undefined) return undefined;
   let text: string;

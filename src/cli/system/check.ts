@@ -2,12 +2,12 @@ import type { Inspection } from '../../app/inspection.ts';
 
 export type Status = 'ok' | 'warning' | 'failed' | 'skipped';
 
-/** Something that `payhook doctor` looked at. */
+/** A check of `payhook doctor`. */
 export interface Check {
   readonly name: string;
   readonly status: Status;
   readonly detail: string;
-  /** Of the check of table sizes: what it found. */
+  /** The findings of the check of table sizes. */
   readonly tables?: Inspection['largeTables'];
 }
 

@@ -5,9 +5,9 @@ import { addBackup } from './backup.ts';
 import type { Exit } from './serve.ts';
 
 const SERVE_HELP = `
-Settings come from the environment: payhook config lists them. Without DATABASE_URL it starts the PostgreSQL that came
-with it, on the data folder, which it makes at the first start. SIGINT and SIGTERM answer what is under way and stop all, PostgreSQL too; a second one
-stops at once. The log goes to standard error, a JSON object a line.
+Settings come from the environment: payhook config lists them. Without DATABASE_URL, it starts the bundled PostgreSQL on the data
+folder, which it creates at the first start. SIGINT and SIGTERM finish the requests in progress and stop everything, including
+PostgreSQL; a second signal stops at once. The log goes to standard error, one JSON object per line.
 
 Examples:
   $ payhook serve
@@ -15,24 +15,24 @@ Examples:
 `;
 
 const WORKER_HELP = `
-payhook serve delivers too, unless DELIVERY_WORKER=off. Any number of workers share the work of one database. SIGINT and
-SIGTERM wait for the attempts under way; a worker that dies loses nothing: what it held is sent again by another. On the
-embedded PostgreSQL a worker runs beside the server of the data folder, and waits while there is none.
+payhook serve also delivers, unless DELIVERY_WORKER=off. Any number of workers share the work of one database. SIGINT and SIGTERM
+wait for the attempts in progress. If a worker dies, nothing is lost: another one repeats its attempts. With the embedded PostgreSQL,
+a worker needs the server of the data folder, and waits for it.
 
 Examples:
   $ DATABASE_URL=postgres://… SECRET_KEY_FILE=/run/secrets/payhook payhook worker
 `;
 
 const INIT_HELP = `
-The first payhook serve does it too. With DATABASE_URL it sets up that database. What is there already is left alone, but for
-migrations. The first key is shown on a terminal only; it is in a file of the data folder.
+The first payhook serve does this too. With DATABASE_URL, it sets up that database. Existing data stays, apart from migrations. The
+first key is written to a file in the data folder, and shown only on a terminal.
 
 Example:
   $ payhook init --data-dir /var/lib/payhook/data
 `;
 
 const SYSTEM_HELP = `
-With PAYHOOK_URL the key must be one of the account that was made first.
+With PAYHOOK_URL, the key must belong to the account that was created first.
 
 Examples:
   $ payhook system
@@ -40,9 +40,9 @@ Examples:
 `;
 
 const STATUS_HELP = `
-What is published, delivered and failing now, what waits, and whether workers and chores do their part. Deliveries and endpoints
-are those of the account; the rest is of the whole installation, and is told to the account that was made first. On a terminal it
-is shown anew every two seconds until Ctrl-C; elsewhere it is printed once. A rate is the average of the last minute.
+Shows publishing, deliveries, failing endpoints, the backlog, workers and chores. Deliveries and endpoints are those of the account. The
+rest covers the whole installation and is shown only to the account that was created first. On a terminal it updates every two
+seconds until Ctrl-C; otherwise it is printed once. Rates are averages of the last minute.
 
 Examples:
   $ payhook status
@@ -51,11 +51,11 @@ Examples:
 
 /** `payhook serve|worker|init|migrate|doctor|config|system|status`. */
 export function addSystem(program: Command, cli: Cli, exit: Exit): void {
-  // all accounts of the machine alike
+  // these concern all accounts of the machine
   const machine = (name: string) => takesNo(program.command(name), '--account');
   machine('serve')
     .description('run the server until it is stopped')
-    .option('--json', 'print {url, data_dir, first_api_key_file} once it runs')
+    .option('--json', 'print {url, data_dir, first_api_key_file} once it is running')
     .addHelpText('after', SERVE_HELP)
     .action(() => cli.run(async () => (await import('./serve.ts')).serveForever(exit, cli.terminal.json)));
   machine('worker')
@@ -71,32 +71,35 @@ export function addSystem(program: Command, cli: Cli, exit: Exit): void {
   machine('migrate')
     .description('update the database to the schema of this program; serve does this too')
     .option('--json', 'print {version, applied}')
-    .addHelpText('after', '\nSafe to run again, and beside other servers: only one migrates at a time.\n')
+    .addHelpText(
+      'after',
+      '\nSafe to repeat, and to run next to other servers: only one process migrates at a time.\n',
+    )
     .action(() => cli.run(async () => (await import('./machine.ts')).migrate(cli)));
   addBackup(machine, cli);
   machine('doctor')
     .description('check settings, data folder and database; changes nothing')
     .option('--json', 'print {ok, checks}; each check {name, status, detail}')
-    .addHelpText('after', '\nExit code 1 when something is wrong.\n')
+    .addHelpText('after', '\nThe exit code is 1 if a check fails.\n')
     .action(() => cli.run(async () => (await import('./doctor.ts')).doctor(cli)));
   machine('config')
     .description('show every setting with its value, origin and meaning')
     .option('--json', 'print a list of {name, value, source, meaning}')
     .addHelpText(
       'after',
-      '\nEvery setting may also be given as NAME_FILE, a file that holds it. Secrets are never shown.\n',
+      '\nEvery setting can also be given as NAME_FILE, a file that contains it. Secrets are never shown.\n',
     )
     .action(() => cli.run(async () => (await import('./machine.ts')).showConfig(cli)));
   program
     .command('system')
-    .description('show the state of the installation: versions, disk, what waits, workers, chores')
+    .description('show the state of the installation: versions, disk, backlog, workers, chores')
     .option('--json', 'print the record (System)')
     .addHelpText('after', SYSTEM_HELP)
     .action(() => cli.run(async () => (await import('./state.ts')).showSystem(cli)));
   program
     .command('status')
-    .description('watch deliveries, what waits, failing endpoints, workers and chores')
-    .option('--once', 'print once, on a terminal too')
+    .description('watch deliveries, the backlog, failing endpoints, workers and chores')
+    .option('--once', 'print once, also on a terminal')
     .option('--json', 'print once {at, account, rates, deliveries, failing_endpoints, system}')
     .addHelpText('after', STATUS_HELP)
     .action((options: { once?: boolean }) =>

@@ -5,16 +5,16 @@ import { type Check, check, verdict } from './check.ts';
 type Horizon = NonNullable<Inspection['horizon']>;
 type Holder = Horizon['holders'][number];
 
-/** A download or a backup may take so long; what is older is named. */
+/** A download or a backup may take this long. Older snapshots are reported. */
 const LONG_S = 600;
-/** Of what has no time, such as a replica. */
+/** The limit for holders without a time, such as a replica. */
 const MANY_TRANSACTIONS = 1_000_000;
 const MANY_DEAD_ROWS = 50_000;
 const DEAD_BESIDE_LIVE = 10;
 const SHOWN = 3;
 const MEGABYTE = 1e6;
 
-/** What keeps PostgreSQL from removing dead rows, each with what to do, and how many of them the queue has. */
+/** What prevents PostgreSQL from removing dead rows, each with a remedy, and the dead rows of the queue. */
 export function checkHorizon({ horizon, role }: Pick<Inspection, 'horizon' | 'role'>): Check[] {
   if (horizon === null) return [];
   return [checkSnapshots(horizon, role), checkDeadRows(horizon)];
@@ -28,7 +28,7 @@ function checkSnapshots({ holders }: Horizon, role: string): Check {
   if (old.length > SHOWN) lines.push(`and ${old.length - SHOWN} more`);
   if (hidden > 0)
     lines.push(
-      `${count(hidden, 'session')} of other roles may keep dead rows, and PostgreSQL hides from ${role} since when: ` +
+      `${count(hidden, 'session')} of other roles may keep dead rows, but ${role} may not see since when: ` +
         `grant pg_read_all_stats to ${role}`,
     );
   if (lines.length > 0) return check(name, 'warning', lines.join('; '));
@@ -45,7 +45,7 @@ function isOld({ kind, state, seconds, transactions }: Holder): boolean {
   return seconds === null ? (transactions ?? 0) >= MANY_TRANSACTIONS : seconds >= LONG_S;
 }
 
-/** What holds, and since when. */
+/** The holder, and since when. */
 function describe({
   kind,
   name,
@@ -70,12 +70,12 @@ function describe({
   return `nobody reads the slot ${name}, which keeps ${known(kept, wal) || 'nothing yet'}`;
 }
 
-/** How to end it. */
+/** The remedy. */
 function remedyOf({ kind, name, state }: Holder): string {
-  if (kind === 'session') return `end its work, or select pg_terminate_backend(${name})`;
-  if (kind === 'prepared') return `commit prepared ${quoted(name)}, or rollback prepared ${quoted(name)}`;
-  if (state === 'active') return 'end its long statements, or set hot_standby_feedback = off there';
-  return `start its reader, or select pg_drop_replication_slot(${quoted(name)})`;
+  if (kind === 'session') return `let it finish, or run select pg_terminate_backend(${name})`;
+  if (kind === 'prepared') return `run commit prepared ${quoted(name)} or rollback prepared ${quoted(name)}`;
+  if (state === 'active') return 'end its long statements, or set hot_standby_feedback = off on it';
+  return `start its reader, or run select pg_drop_replication_slot(${quoted(name)})`;
 }
 
 const quoted = (name: string) => `'${name.replaceAll("'", "''")}'`;
@@ -86,6 +86,6 @@ function checkDeadRows({ deadRows, liveRows }: Horizon): Check {
   return check(
     'dead rows',
     verdict(!isMany, 'warning'),
-    isMany ? `${detail}: end what keeps them, and let autovacuum run` : detail,
+    isMany ? `${detail}: end whatever keeps them, and let autovacuum run` : detail,
   );
 }

@@ -20,7 +20,7 @@ const DAYS_OF_WEEK = 7;
 const OLDEST_POSTGRES = 15;
 const NEWEST_POSTGRES = 18;
 
-/** `payhook doctor`: looks at everything and changes nothing. Returns 1 when something is wrong. */
+/** `payhook doctor`: checks everything and changes nothing. Returns 1 if a check fails. */
 export async function doctor({ terminal }: Cli): Promise<number> {
   const checks = await examine(terminal);
   const ok = checks.every(({ status }) => status !== 'failed');
@@ -44,7 +44,7 @@ async function examine(terminal: Terminal): Promise<Check[]> {
     const { inspectDatabase } = await import('../../app/inspection.ts');
     const facts = await inspectDatabase(config);
     if (facts === null)
-      checks.push(check('database', 'skipped', 'not there yet: payhook init or the first start makes it'));
+      checks.push(check('database', 'skipped', 'does not exist yet: payhook init or the first start creates it'));
     else if (facts.distribution !== null) checks.push(check('Citus', 'failed', facts.distribution));
     else {
       checks.push(...checkDatabase(facts), ...checkLog(facts, config.delivery.retentionDays));
@@ -61,49 +61,49 @@ async function examine(terminal: Terminal): Promise<Check[]> {
 
 function checkCertificates(ending: Inspection['endingCertificates']): Check {
   const [first] = ending;
-  if (!first) return check('client certificates', 'ok', 'none ends within 30 days');
+  if (!first) return check('client certificates', 'ok', 'none expires within 30 days');
   const { account, endpoint, expiresAt } = first;
   return check(
     'client certificates',
     'warning',
-    `${ending.length} ended or will within 30 days, first that of ${endpoint} at ${expiresAt}: ` +
+    `${ending.length} expired or expiring within 30 days, first that of ${endpoint} at ${expiresAt}: ` +
       `payhook --account ${account} webhooks change ${endpoint} --client-certificate FILE`,
   );
 }
 
-/** Tables that are larger than src/db/tables.ts says, each with what to do. */
+/** Tables that are larger than src/db/tables.ts expects, each with a remedy. */
 function checkTables(tables: Inspection['largeTables']): Check {
   const name = 'table sizes';
-  if (tables.length === 0) return check(name, 'ok', 'no table is larger than it should be');
+  if (tables.length === 0) return check(name, 'ok', 'no table is larger than expected');
   const megabytes = (bytes: number) => `${Math.ceil(bytes / MEGABYTE).toLocaleString('en-US')} MB`;
   const parts = tables.map(
     ({ name: table, bytes, expected_bytes, remedy }) =>
-      `${table} has ${megabytes(bytes)} where about ${megabytes(expected_bytes)} are enough: ${remedy}`,
+      `${table} has ${megabytes(bytes)}, about ${megabytes(expected_bytes)} expected: ${remedy}`,
   );
   return { ...check(name, 'warning', parts.join('. ')), tables };
 }
 
-/** One event that a receiver refuses does not disable its endpoint, and may hold up others for as long as the schedule is. */
+/** An event that a receiver refuses does not disable its endpoint, but can block others for the whole retry schedule. */
 function checkOrder(waits: Inspection['longWaits']): Check {
   const name = 'ordering keys';
-  if (waits === null) return check(name, 'ok', 'nothing has been behind another event for an hour');
+  if (waits === null) return check(name, 'ok', 'no event has been waiting for another one for an hour');
   const { count: keys, account, endpoint, event, since } = waits;
   return check(
     name,
     'warning',
-    `events of ${count(keys, 'key')} have been behind others for an hour or more, the first since ${since}: ` +
+    `events of ${count(keys, 'key')} have been waiting for others for an hour or more, the first since ${since}: ` +
       `payhook --account ${account} webhooks show ${endpoint} ${event}`,
   );
 }
 
-/** A failure that is less than an hour old may be over with the next try. */
+/** A failure less than an hour old may be fixed by the next try. */
 function checkChores(failing: Inspection['failingChores']): Check {
   const isLong = failing.some((chore) => chore.isLong);
   return check(
     'chores',
     verdict(failing.length === 0, isLong ? 'failed' : 'warning'),
     failing.length === 0
-      ? 'none fails'
+      ? 'none is failing'
       : failing.map(({ name, since, message }) => `${name} has failed since ${since}: ${message}`).join('; '),
   );
 }
@@ -115,7 +115,7 @@ function checkFolder({ dataDir, databaseUrl }: Config): Check[] {
       check(
         'data folder',
         'skipped',
-        `${dataDir} is not there yet: payhook init or the first start makes it`,
+        `${dataDir} does not exist yet: payhook init or the first start creates it`,
       ),
     ];
   if (!about.isDirectory()) return [check('data folder', 'failed', `${dataDir} is not a folder`)];
@@ -132,7 +132,7 @@ function checkFolder({ dataDir, databaseUrl }: Config): Check[] {
       `${dataDir}${isWritable(dataDir) ? '' : ' is not writable'}`,
     ),
     check('its mode', verdict(isPrivate, 'warning'), `0${mode.toString(8)}${others}`),
-    // with a database of your own only two small files are kept there
+    // with your own database, only two small files are stored there
     check('free disk', databaseUrl ? 'ok' : space, `${(free / GIGABYTE).toFixed(1)} GB`),
   ];
 }
@@ -163,7 +163,7 @@ function checkDatabase(facts: Inspection): Check[] {
     check(
       'role',
       verdict(!facts.isSuperuser, 'warning'),
-      `${facts.role}${facts.isSuperuser ? ' is a superuser: give Payhook a role of its own' : ', no superuser'}`,
+      `${facts.role}${facts.isSuperuser ? ' is a superuser: give Payhook its own role' : ', not a superuser'}`,
     ),
     check('fsync', verdict(facts.fsync), facts.fsync ? 'on' : 'off: a power cut loses acknowledged changes'),
     checkServerSettings(facts),
@@ -178,31 +178,31 @@ function checkDatabase(facts: Inspection): Check[] {
 function checkServerSettings({ settings, harms }: Inspection): Check {
   const jit = settings.jit === 'on' ? '; jit is on, which Payhook turns off for its own sessions' : '';
   return harms.length === 0
-    ? check('server settings', 'ok', `none does harm${jit}`)
+    ? check('server settings', 'ok', `none is harmful${jit}`)
     : check('server settings', 'warning', `${harms.join('; ')}${jit}`);
 }
 
 function checkConnections({ isPooled, listening, readersAreReadOnly }: Inspection): Check[] {
-  const way = isPooled ? 'through a pooler; what listens goes to PostgreSQL itself' : 'to PostgreSQL itself';
+  const way = isPooled ? 'through a pooler; listeners connect to PostgreSQL directly' : 'to PostgreSQL directly';
   const connections = check('connections', verdict(listening === null), listening ?? way);
   if (readersAreReadOnly === null) return [connections];
   const can = readersAreReadOnly
-    ? 'PostgreSQL lets no reader write'
-    : 'a request that reads could write: begin read only has no effect here';
+    ? 'PostgreSQL prevents readers from writing'
+    : 'readers could write: begin read only has no effect here';
   return [connections, check('readers', verdict(readersAreReadOnly), can)];
 }
 
-/** A replica that is left out, or a long download that may be cut off, is no failure: the primary answers. */
+/** An unused replica, or downloads that may be cut off, are warnings only: the primary answers. */
 function checkReplica({ replica }: Inspection): Check[] {
   if (replica === null) return [];
   const { problem, hasFeedback, lagBytes } = replica;
   if (problem !== null) {
     const behind = lagBytes === null ? '' : ` and is ${lagBytes} bytes of WAL behind`;
-    return [check('replica', 'warning', `the replica ${problem}${behind}; the primary answers`)];
+    return [check('replica', 'warning', `the replica ${problem}${behind}; the primary is used instead`)];
   }
   const detail = hasFeedback
-    ? 'has what the primary has'
-    : 'has what the primary has; set hot_standby_feedback = on there, so that long downloads are not cut off';
+    ? 'up to date'
+    : 'up to date; set hot_standby_feedback = on there, so that long downloads are not cut off';
   return [check('replica', verdict(hasFeedback === true, 'warning'), detail)];
 }
 
@@ -214,7 +214,7 @@ function checkClock(aheadMs: number): Check {
 
 function checkSchema({ schemaVersion, newestSchemaVersion, foreignSchema }: Inspection): Check {
   if (schemaVersion === 0) {
-    return check('schema', 'skipped', 'not there yet: payhook init or the first start makes it');
+    return check('schema', 'skipped', 'does not exist yet: payhook init or the first start creates it');
   }
   if (foreignSchema !== null) return check('schema', 'failed', foreignSchema);
   if (schemaVersion === newestSchemaVersion) return check('schema', 'ok', `version ${schemaVersion}`);
@@ -222,15 +222,15 @@ function checkSchema({ schemaVersion, newestSchemaVersion, foreignSchema }: Insp
   return check('schema', 'failed', detail);
 }
 
-/** What /readyz looks at, with remedies. The disk is told by `free disk`. */
+/** The checks of /readyz, with remedies. The disk is covered by `free disk`. */
 function checkReadiness({ schemaVersion, checks }: Inspection): Check[] {
   if (schemaVersion === 0) {
-    return [check('partitions', 'skipped', 'not there yet: the first start makes them')];
+    return [check('partitions', 'skipped', 'do not exist yet: the first start creates them')];
   }
   return checks
     .filter(({ name }) => name !== 'disk')
     .map(({ name, problem, detail }) =>
-      // deliveries also wait because no server runs at the moment
+      // deliveries also wait if no server is running
       check(name, verdict(problem === null, name === 'delivery' ? 'warning' : 'failed'), detail),
     );
 }
@@ -240,14 +240,14 @@ function checkLog({ logBegins, clockAheadMs, retentionBehindMs }: Inspection, da
   const clock = check(
     'retention clock',
     verdict((retentionBehindMs ?? 0) < DAY_MS, 'warning'),
-    `${Math.floor((retentionBehindMs ?? 0) / DAY_MS)} days behind the database, 4 hours less each hour: normal after a ` +
-      'long stop; else the clock was set ahead, and nothing is dropped for it yet',
+    `${Math.floor((retentionBehindMs ?? 0) / DAY_MS)} days behind the database, catching up 4 hours per hour: normal after a ` +
+      'long stop. Otherwise the clock was set ahead, and nothing has been dropped because of it yet',
   );
   const checks = clock.status === 'ok' ? [] : [clock];
   if (logBegins === null) return [check('webhook log', 'ok', `empty; ${kept}`), ...checks];
   const age = (Date.now() + clockAheadMs - Date.parse(logBegins)) / DAY_MS;
   const isOld = days !== null && age > days + 2 * DAYS_OF_WEEK;
-  const reason = isOld ? ': what is older was not delivered yet, or retention did not run' : '';
+  const reason = isOld ? ': older events were not delivered yet, or retention did not run' : '';
   const detail = `goes back to the week of ${logBegins.slice(0, 10)}; ${kept}${reason}`;
   return [check('webhook log', verdict(!isOld, 'warning'), detail), ...checks];
 }
@@ -255,7 +255,7 @@ function checkLog({ logBegins, clockAheadMs, retentionBehindMs }: Inspection, da
 function checkBackups(state: Inspection['backups'], { everyMs }: Config['backup']): Check {
   const name = 'backups';
   if (state?.failure) return check(name, 'failed', `the last one failed: ${state.failure.message}`);
-  if (!state?.last) return check(name, 'skipped', 'none was made yet: see payhook backup --help');
+  if (!state?.last) return check(name, 'skipped', 'none yet: see payhook backup --help');
   const hours = Math.floor((state.age_s ?? 0) / 3600);
   const isLate = everyMs !== undefined && (state.age_s ?? 0) * 1000 > 2 * everyMs;
   const detail = `the last one is ${hours} hours old: ${state.last.file}`;
@@ -263,27 +263,27 @@ function checkBackups(state: Inspection['backups'], { everyMs }: Config['backup'
     ? check(
         name,
         'failed',
-        `${detail}; BACKUP_EVERY wants it younger: does a server with these settings run?`,
+        `${detail}. BACKUP_EVERY requires a newer one: is a server with these settings running?`,
       )
     : check(name, 'ok', detail);
 }
 
 function checkAlerts(state: Inspection['alerts'], { server }: Config['mail']): Check {
   const name = 'alerts';
-  if (state === null) return check(name, 'skipped', 'not there yet: the first start makes them');
+  if (state === null) return check(name, 'skipped', 'do not exist yet: the first start creates them');
   const way = server ? `e-mail goes out by ${server.host}` : 'no e-mail is sent: SMTP_URL is not set';
   if (state.failed_count === 0) return check(name, 'ok', `${way}; ${state.waiting_count} wait`);
   return check(
     name,
     'warning',
-    `${state.failed_count} were given up within a week, the last one because: ${state.last_error}; ${way}`,
+    `${state.failed_count} were abandoned within a week, the last one because of: ${state.last_error}; ${way}`,
   );
 }
 
 async function checkSecretKey(config: Config, state: Inspection['secretKey']): Promise<Check> {
   const { refusalOfKeys, short, unfinished } = await import('../../app/secret-keys.ts');
   const name = 'secret key';
-  if (!state?.current) return check(name, 'skipped', 'the database does not know one yet');
+  if (!state?.current) return check(name, 'skipped', 'the database has none yet');
   const refusal = refusalOfKeys(config, state);
   if (refusal !== null) return check(name, 'failed', refusal);
   const toDo = unfinished(config, state);
@@ -300,5 +300,5 @@ function describe(checks: readonly Check[], ok: boolean, { paint }: Terminal): s
     const status = checks[index]?.status;
     return status ? paints[status](line.slice(0, 1)) + line.slice(1) : line;
   });
-  return `${painted.join('\n')}${ok ? '' : paint.bad('Something is wrong.') + '\n'}`;
+  return `${painted.join('\n')}${ok ? '' : paint.bad('A check failed.') + '\n'}`;
 }

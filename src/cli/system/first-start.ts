@@ -2,15 +2,15 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Platform } from '../../app/platform.ts';
 
-/** What the very first start made, for people. Secrets are shown on a terminal only: a journal would keep them. */
+/** The output of the first start. Secrets are shown only on a terminal, because a journal would keep them. */
 export interface FirstStart {
-  /** How the first key is told; [] when this start made none. */
+  /** Lines about the first key; [] if this start created none. */
   readonly key: readonly string[];
-  /** How the first owner is made; [] when this start made no account. */
+  /** Lines about the first owner; [] if this start created no account. */
   readonly owner: readonly string[];
 }
 
-/** In: the platform; where its server is found; whether standard output is a terminal. */
+/** `address` is that of the server; `isTerminal` says whether standard output is a terminal. */
 export async function firstStart(
   { config, firstKey, setUpSecret }: Platform,
   address: string,
@@ -31,7 +31,7 @@ export async function firstStart(
   };
 }
 
-/** The file of the first key; null when it is no longer there. */
+/** The file of the first key; null if it no longer exists. */
 export function firstKeyFile({ config }: Platform): string | null {
   const path = join(config.dataDir, 'first-api-key');
   return existsSync(path) ? path : null;

@@ -44,7 +44,7 @@ export async function showConfig({ terminal }: Cli): Promise<undefined> {
       terminal.paint.faint,
     ),
   );
-  // After the table, so that a mistake is seen beside the value it is about.
+  // after the table, so that a mistake is shown below the value that causes it
   const { dataDir } = await readConfigHere(terminal);
   if (!readConfig().dataDirGiven) terminal.note(`The data folder is ${dataDir}`);
 }

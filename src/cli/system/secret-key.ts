@@ -5,12 +5,14 @@ import { withPlatform } from '../command/session.ts';
 import { printable } from '../terminal/table.ts';
 
 const ROTATE_HELP = `
-Seals signing secrets and header values of webhook endpoints, and bank accounts and tax ids of affiliates, under a new key.
-Servers and workers go on; receivers notice nothing. When it was interrupted run it again: it goes on where it was.
 
-The key of a data folder is made and put in its place by this command. A key of your own: set SECRET_KEY to the new one and
-SECRET_KEY_PREVIOUS to the old one, restart every server and worker with both, one after the other, run this with both, then
-take SECRET_KEY_PREVIOUS away. Keep the old key with the backups of its time.
+
+Encrypts signing secrets and header values of webhook endpoints, and bank accounts and tax ids of affiliates, with a new key. Servers
+and workers keep running, and receivers are not affected. If it is interrupted, run it again to continue.
+
+This command creates and replaces the key of a data folder. If you manage the key: set SECRET_KEY to the new one and
+SECRET_KEY_PREVIOUS to the old one, restart every server and worker with both, one after another, run this command with both, and then
+remove SECRET_KEY_PREVIOUS. Keep the old key with the backups of its time.
 
 Examples:
   $ payhook secret-key rotate
@@ -18,12 +20,14 @@ Examples:
 `;
 
 const ABANDON_HELP = `
-For a key that is lost for good: look in your backups first. What no key at hand opens is given up: endpoints get new signing
-secrets, and their own headers are not sent any more. Bank accounts and tax ids of affiliates must be set again. Files of invoices
-that name a lost tax id cannot be made any more. Each of them is listed, with what must be done. Payouts, API keys, users and events do not depend on the key.
 
-Stop every server and worker before. Set SECRET_KEY to a new key, or take the lost file's place by one that this command makes
-in the data folder.
+
+For a permanently lost key: look in your backups first. Values that no available key decrypts are abandoned. Endpoints get new signing
+secrets, and their custom headers are no longer sent. Bank accounts and tax ids of affiliates must be entered again. Files of invoices
+with a lost tax id can no longer be created. The command lists each of them with what to do. Payouts, API keys, users and events do not
+depend on the key.
+
+Stop every server and worker first. Set SECRET_KEY to a new key, or let this command create a new key file in the data folder.
 
 Example:
   $ payhook secret-key abandon
@@ -33,14 +37,14 @@ Example:
 export function addSecretKey(secretKey: Command, cli: Cli): void {
   secretKey
     .command('rotate')
-    .description('seal everything under a new secret key while servers run')
+    .description('encrypt everything with a new secret key while servers run')
     .option('--json', 'print {fingerprint, endpoints, destinations, tax_ids, changed}')
     .addHelpText('after', ROTATE_HELP)
     .action(() => cli.run(() => rotate(cli)));
   secretKey
     .command('abandon')
     .description(
-      'give up a lost secret key: endpoints get new signing secrets and lose their header values, affiliates their bank accounts and tax ids',
+      'abandon a lost secret key: endpoints get new signing secrets and lose their header values, affiliates lose their bank accounts and tax ids',
     )
     .option('-y, --yes', 'do not ask; required without a terminal')
     .option(
@@ -64,13 +68,13 @@ async function rotate({ terminal }: Cli): Promise<undefined> {
           : undefined,
     );
     const next = isInFolder(platform.config)
-      ? 'The file secret-key in the data folder is new: add it to your backup.'
+      ? 'The file secret-key in the data folder is new: back it up.'
       : 'Remove SECRET_KEY_PREVIOUS everywhere, and keep the old key with the backups from its time.';
     const what = changed ? 'The secret key was changed' : 'The secret key was already changed';
     terminal.result(
       { fingerprint, endpoints, destinations, tax_ids: taxIds, changed },
       () =>
-        `${what}; its fingerprint is ${short(fingerprint)}. Endpoints sealed again: ${endpoints}; bank accounts: ` +
+        `${what}; its fingerprint is ${short(fingerprint)}. Endpoints encrypted again: ${endpoints}; bank accounts: ` +
         `${destinations}; tax ids: ${taxIds}.\n${next}\n`,
     );
   });
@@ -86,8 +90,8 @@ async function abandon({ terminal }: Cli, yes?: boolean): Promise<undefined> {
     async (platform) => {
       const preview = await previewAbandoning(platform);
       const question =
-        `Give up the lost secret key? ${preview.endpoints.length} webhook endpoints lose what it sealed: they get new ` +
-        'signing secrets, which their receivers must be given, and their own headers are dropped. ' +
+        `Abandon the lost secret key? ${preview.endpoints.length} webhook endpoints lose what it encrypted: they get new ` +
+        'signing secrets, which their receivers need, and their custom headers are dropped. ' +
         `${preview.destinations.length} bank accounts and ${preview.taxIds.length} tax ids of affiliates are lost, and ` +
         `${preview.invoiceTaxIds.length} tax ids on invoices.`;
       await confirm(terminal, question, yes);
@@ -111,13 +115,13 @@ async function abandon({ terminal }: Cli, yes?: boolean): Promise<undefined> {
       const lost = { endpoints, destinations, tax_ids: taxIds, invoice_tax_ids: invoiceTaxIds };
       terminal.result({ fingerprint, ...lost }, () =>
         [
-          `The lost secret key is given up; the fingerprint of the new one is ${short(fingerprint)}.`,
+          `The lost secret key is abandoned; the fingerprint of the new one is ${short(fingerprint)}.`,
           ...endpoints.map(
             ({ account_id, id, url, new_secret, dropped_headers, dropped_egress }) =>
               `\n${id}  ${printable(url)}  (${account_id})\n` +
               (new_secret
-                ? `  tell its receiver the new signing secret: payhook --account ${account_id} webhooks secret ${id}\n`
-                : '  the secret being replaced no longer signs; the newer one stays\n') +
+                ? `  give its receiver the new signing secret: payhook --account ${account_id} webhooks secret ${id}\n`
+                : '  the previous secret no longer signs; the newer one stays\n') +
               (dropped_headers.length > 0
                 ? `  set its headers again: ${printable(dropped_headers.join(', '))}\n`
                 : '') +
@@ -136,7 +140,7 @@ async function abandon({ terminal }: Cli, yes?: boolean): Promise<undefined> {
           ...invoiceTaxIds.map(
             ({ account_id, affiliate_id }) =>
               `\naffiliate ${affiliate_id}  (${account_id})\n` +
-              '  its invoices lost their tax id: keep the files that you have, no others can be made\n',
+              '  its invoices lost their tax id: keep your existing files, because no others can be created\n',
           ),
           '',
         ].join('\n'),

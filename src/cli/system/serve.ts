@@ -13,18 +13,18 @@ import { keepYoungGenerationSmall } from './young-generation.ts';
 /** Ends the process at once, with this code. */
 export type Exit = (code: number) => never;
 
-// A supervisor kills after 20 to 30 s: by then requests are answered or cut, and PostgreSQL is told to stop.
+// A supervisor kills after 20 to 30 s: by then requests are answered or cut off, and PostgreSQL is stopping.
 const CUT_AFTER_MS = 16_000;
 const GIVE_UP_AFTER_MS = 19_000;
-// Without PostgreSQL nothing that is under way can come to an end.
+// Without PostgreSQL no request in progress can finish.
 const CRASHED_MS = 1000;
 
-/** What runs until it is stopped. */
+/** A program that runs until it is stopped. */
 interface Running {
   close(): Promise<void>;
 }
 
-/** `payhook serve`: runs until a signal or until PostgreSQL ends by itself. Returns the exit code. */
+/** `payhook serve`: runs until a signal, or until PostgreSQL exits by itself. Returns the exit code. */
 export async function serveForever(exit: Exit, json = false): Promise<number> {
   const signalled = stopSignal(exit);
   const letGrow = keepYoungGenerationSmall();
@@ -58,16 +58,16 @@ export async function serveForever(exit: Exit, json = false): Promise<number> {
 }
 
 /**
- * Milliseconds in which requests are still taken: a load balancer needs a moment to see that the server stops. Only
- * SIGTERM has any, which supervisors send; at a terminal nobody waits.
+ * How long requests are still accepted, in milliseconds: a load balancer needs a moment to notice that the server is
+ * stopping. Only for SIGTERM, which supervisors send, and not for Ctrl-C at a terminal.
  */
 function shutdownDelay(signal: string, { shutdownDelayMs }: Config): number {
   return signal === 'SIGTERM' && !process.stdin.isTTY ? shutdownDelayMs : 0;
 }
 
 /**
- * `payhook worker`: delivers webhooks until a signal. On the embedded PostgreSQL it works beside the server that owns it,
- * and waits for the next one when that has stopped. Returns the exit code.
+ * `payhook worker`: delivers webhooks until a signal. With the embedded PostgreSQL it needs the server that owns it, and
+ * waits for the next one after that has stopped. Returns the exit code.
  */
 export async function workForever(exit: Exit, terminal: Terminal): Promise<number> {
   const signalled = stopSignal(exit);
@@ -97,7 +97,7 @@ export async function workForever(exit: Exit, terminal: Terminal): Promise<numbe
   }
 }
 
-/** The platform once it is open. While it opens there is nothing to drain: a signal ends the process. */
+/** The platform once it is open. While it opens there is nothing to drain, so a signal ends the process. */
 async function opened(
   opening: Promise<Platform>,
   signalled: Promise<{ signal: string }>,
@@ -107,7 +107,7 @@ async function opened(
   return 'signal' in first ? exit(0) : first;
 }
 
-/** Resolves when the embedded PostgreSQL has ended, or for a worker its server. */
+/** Resolves when the embedded PostgreSQL exits or, for a worker, its server. */
 function ended({ embedded }: Platform): Promise<{ how: string }> {
   if (embedded === undefined) return new Promise(() => undefined);
   return embedded.exited.then(({ code, signal }) => ({ how: signal ?? `code ${code}` }));
@@ -140,7 +140,7 @@ async function listen(
   }
 }
 
-/** The metrics and traces of a worker, where they are wanted. */
+/** The metrics and traces of a worker, if enabled. */
 async function toldOf(platform: Platform): Promise<Telemetry> {
   try {
     const { startTelemetry } = await import('../../app/telemetry.ts');
@@ -151,7 +151,7 @@ async function toldOf(platform: Platform): Promise<Telemetry> {
   }
 }
 
-/** What is wrong with the address of the server, or of its metrics. */
+/** Explains an error in listening on the address of the server or its metrics. */
 function listenError(error: NodeJS.ErrnoException & { port?: number }, config: Config): Error {
   const isOfMetrics = error.port !== config.port && error.port === config.metrics.port;
   const prefix = isOfMetrics ? 'METRICS_' : '';
@@ -176,7 +176,7 @@ function listenError(error: NodeJS.ErrnoException & { port?: number }, config: C
 
 async function stop(platform: Platform, running: Running, exit: Exit, code: number): Promise<void> {
   const cut = setTimeout(() => {
-    platform.log.warn('some requests take too long: they are cut off and rolled back');
+    platform.log.warn('some requests took too long and were cut off and rolled back');
     void platform.embedded?.close();
   }, CUT_AFTER_MS);
   const giveUp = setTimeout(() => exit(code), GIVE_UP_AFTER_MS);
@@ -209,7 +209,7 @@ async function banner(platform: Platform, address: string): Promise<string> {
     'Try it:',
     `  curl -H "Authorization: Bearer ${key}" ${address}/v2/affiliates/payouts`,
     '',
-    `Ctrl-C stops it${embedded ? ', PostgreSQL too' : ''}.`,
+    `Ctrl-C stops it${embedded ? ' and PostgreSQL' : ''}.`,
   ];
   return `${lines.join('\n')}\n`;
 }
@@ -218,14 +218,14 @@ function databaseOf({ config, embedded }: Platform): string {
   return embedded ? 'embedded PostgreSQL' : `PostgreSQL at ${databaseHost(config)}`;
 }
 
-/** Host and database name only: a connection string holds a password. */
+/** Only the host and database name: a connection string contains a password. */
 function databaseHost({ databaseUrl }: Config): string {
   const urls = (addressesOf(databaseUrl ?? '') ?? []).map((url) => new URL(url));
   const hosts = urls.map(({ host, searchParams }) => host || searchParams.get('host') || 'this machine');
   return `${hosts.join(', ')}${urls[0]?.pathname ?? ''}`;
 }
 
-/** The text as one word of a shell, also within double quotes around `$(…)`. */
+/** The text as one shell word, also within double quotes around `$(…)`. */
 function shellQuote(text: string): string {
   return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
 }

@@ -1,14 +1,14 @@
-/** The user of the service, and where its files are. */
+/** The user and the paths of the service. */
 export const SERVICE = {
   user: 'payhook',
   unit: '/etc/systemd/system/payhook.service',
   settings: '/etc/payhook.env',
-  /** The commands for root: before /usr/local/bin in its PATH, where npm links the program itself. */
+  /** The script with the commands for root. In root's PATH it precedes /usr/local/bin, where npm links the program itself. */
   script: '/usr/local/sbin/payhook',
   state: '/var/lib/payhook',
 } as const;
 
-/** A program as systemd and the script start it. */
+/** The program that systemd and the script start. */
 export interface Program {
   /** Absolute paths of Node and of the program's main file. */
   readonly node: string;
@@ -25,12 +25,12 @@ DATA_DIR=${SERVICE.state}/data
 #SECRET_KEY_FILE=/etc/payhook.key
 `;
 
-/** The first lines of the script, by which another file of this name is told from it. */
+/** The first lines of the script, which identify it among files of the same name. */
 export const SCRIPT_HEAD = '#!/bin/sh\n# Written by payhook service install.';
 
 /**
- * A script that runs commands as the user of the service and with its settings. Those that take no settings run as whoever
- * calls them: `service` needs root.
+ * A script that runs commands as the user of the service and with its settings. Commands without settings run as the
+ * caller: `service` needs root.
  */
 export function scriptOf({ node, main }: Program): string {
   const words = [node, main].map(quotedForShell).join(' ');
@@ -43,16 +43,16 @@ exec runuser -u ${SERVICE.user} -- ${words} --env-file ${SERVICE.settings} "$@"
 const quotedForShell = (word: string) =>
   /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;
 
-/** A word of a unit: there, % and $ are special, and blanks separate. */
+/** A word of a unit file, in which % and $ are special and spaces separate words. */
 const quotedForUnit = (word: string) => {
   const text = word.replaceAll('%', '%%').replaceAll('$', '$$$$');
   return /[\s"'\\]/.test(text) ? `"${text.replaceAll(/["\\]/g, '\\$&')}"` : text;
 };
 
 /**
- * The unit. In: the program; folders it writes to besides its own; seconds from SIGTERM until systemd kills it.
- * The rights are those that Node and the embedded PostgreSQL need: MemoryDenyWriteExecute would stop Node's compiler, and
- * PrivateIPC would hide from commands that a PostgreSQL runs on the data folder.
+ * The unit. `writes` are folders it writes to in addition to its own; `stopSeconds` the time from SIGTERM until systemd
+ * kills it. Node and the embedded PostgreSQL need the remaining rights: MemoryDenyWriteExecute would break Node's compiler,
+ * and PrivateIPC would hide the running PostgreSQL of the data folder from commands.
  */
 export function unitOf(
   { node, main }: Program,

@@ -22,12 +22,13 @@ import { CommandError } from '../command/errors.ts';
 import { NEW_SETTINGS, type Program, SCRIPT_HEAD, SERVICE, scriptOf, unitOf } from './service-files.ts';
 
 const INSTALL_HELP = `
-For Linux with systemd, as root. It makes what is missing of: the user payhook, the folder /var/lib/payhook for its data, its settings
-in /etc/payhook.env, the unit payhook.service, which may write to the folder alone, and /usr/local/sbin/payhook, which runs commands as
-this user and with these settings. It starts nothing.
 
-Run it again after an upgrade, or after a change of DATA_DIR, BACKUP_TO or SHUTDOWN_DELAY_MS: the unit is brought up to date, and
-settings are kept.
+
+For Linux with systemd, as root. It creates whatever is missing: the user payhook, the data folder /var/lib/payhook, the settings in
+/etc/payhook.env, the unit payhook.service, which may only write to that folder, and /usr/local/sbin/payhook, which runs commands as
+this user with these settings. It does not start the service.
+
+Run it again after an upgrade, or after changing DATA_DIR, BACKUP_TO or SHUTDOWN_DELAY_MS: it updates the unit and keeps the settings.
 
 Examples:
   $ payhook service install --dry-run
@@ -35,13 +36,13 @@ Examples:
 `;
 
 const UNINSTALL_HELP = `
-Stops the service, and removes its unit and the script of its commands. The user, the settings and the data stay.
+Stops the service, and removes its unit and its command script. The user, the settings and the data stay.
 
 Example:
   $ payhook service uninstall
 `;
 
-/** One thing that is to be there. */
+/** One step of the installation. */
 interface Step {
   readonly what: string;
   /** The command or the content of the file. */
@@ -54,7 +55,7 @@ interface Step {
 export function addService(service: Command, cli: Cli): void {
   service
     .command('install')
-    .description('make a systemd service of this program: user, folder, settings, unit')
+    .description('install this program as a systemd service: user, folder, settings, unit')
     .option('--dry-run', 'show the files and commands, and change nothing')
     .option('--json', 'print {dry_run, steps}; each step {what, action, text}')
     .addHelpText('after', INSTALL_HELP)
@@ -91,8 +92,8 @@ function install({ terminal }: Cli, dryRun: boolean): undefined {
 }
 
 const NEXT = `
-Next: write your settings into ${SERVICE.settings}, check them with payhook doctor, then systemctl enable --now payhook.
-If it runs already: systemctl restart payhook.`;
+Next: edit the settings in ${SERVICE.settings}, check them with payhook doctor, and run systemctl enable --now payhook.
+If the service is already running: systemctl restart payhook.`;
 
 const lineOf = ({ what, action }: { what: string; action: string }) => `${action.padEnd(9)}  ${what}\n`;
 const indented = (text: string) => text.replaceAll(/^(?=.)/gm, '    ');
@@ -109,14 +110,15 @@ function uninstall({ terminal }: Cli): undefined {
   for (const file of removed) rmSync(file);
   reload();
   terminal.result({ removed }, () =>
-    removed.length === 0 ? 'There is no service.\n' : removed.map((file) => `removed  ${file}\n`).join(''),
+    removed.length === 0
+      ? 'No service is installed.\n'
+      : removed.map((file) => `removed  ${file}\n`).join(''),
   );
   terminal.note(`The user ${SERVICE.user}, ${SERVICE.settings} and ${SERVICE.state} stay.`);
 }
 
 function requireLinux(): void {
-  if (process.platform !== 'linux')
-    throw new CommandError('services are those of systemd, which needs Linux');
+  if (process.platform !== 'linux') throw new CommandError('this needs systemd on Linux');
 }
 
 function requireRoot(otherwise: string): void {
@@ -124,7 +126,7 @@ function requireRoot(otherwise: string): void {
   throw new CommandError(`run this as root: ${otherwise}`);
 }
 
-/** The running program. Throws CommandError when the user of the service could not read it, or others could write to it. */
+/** The running program. Throws CommandError if the user of the service cannot read it, or others can write to it. */
 function thisProgram(): Program {
   const program = { node: realpathSync(process.execPath), main: realpathSync(programPath()) };
   if (!isForAll(program.node)) {
@@ -142,7 +144,7 @@ function thisProgram(): Program {
   return program;
 }
 
-/** A folder and everything in it; what links lead to is left out. */
+/** A folder and everything in it, without following links. */
 const filesBelow = (folder: string): string[] => [
   folder,
   ...readdirSync(folder, { recursive: true, encoding: 'utf8' }).map((name) => join(folder, name)),
@@ -153,7 +155,7 @@ const WRITABLE_BY_OTHERS = 0o022;
 const STICKY = 0o1000;
 
 /**
- * Throws CommandError when another user than root could change what the service and root's commands run: one of these
+ * Throws CommandError if a user other than root can change what the service and root's commands run: one of these
  * files (the first contains the others), or a folder that leads to them.
  */
 function refuseWritable(what: string, files: readonly string[]): void {
@@ -167,7 +169,7 @@ function refuseWritable(what: string, files: readonly string[]): void {
         ? `mode 0${(entry.mode & 0o7777).toString(8)}`
         : `it belongs to the user with id ${entry.uid}`;
     throw new CommandError(
-      `other users than root can write to ${path} (${who}), and the service and the commands of root would run ${what} from there: ` +
+      `users other than root can write to ${path} (${who}), and the service and root's commands would run ${what} from there: ` +
         `chown -R root:root ${first} && chmod -R go-w ${first}, or install it where only root can write`,
     );
   }
@@ -178,10 +180,10 @@ function foldersAbove(file: string): string[] {
   return folder === file ? [] : [...foldersAbove(folder), folder];
 }
 
-/** Folders that the unit closes (ProtectHome, PrivateTmp). */
+/** Folders that the unit hides (ProtectHome, PrivateTmp). */
 const CLOSED = /^\/(home|root|run\/user|tmp|var\/tmp)\//;
 
-/** Whether any user may read a file, within the service too. */
+/** Whether any user can read a file, also within the service. */
 function isForAll(file: string): boolean {
   if (CLOSED.test(file) || (statSync(file).mode & 0o004) === 0) return false;
   for (let folder = dirname(file); ; folder = dirname(folder)) {
@@ -190,13 +192,13 @@ function isForAll(file: string): boolean {
   }
 }
 
-/** The settings of the service; those of a new one when it has none yet. */
+/** The settings of the service, or those of a new one. */
 function settings(): Config {
   const text = existsSync(SERVICE.settings) ? readFileSync(SERVICE.settings, 'utf8') : NEW_SETTINGS;
   return readConfig(parseEnv(text));
 }
 
-/** What the unit depends on: folders outside its own, and how long the server may take to stop. */
+/** The inputs of the unit: further folders, and how long the server may take to stop. */
 function needsOf({ dataDir, backup, shutdownDelayMs }: Config): { writes: string[]; stopSeconds: number } {
   const folders = [dataDir, ...(backup.folder === undefined ? [] : [backup.folder])];
   const isOutside = (folder: string) => relative(SERVICE.state, folder).startsWith('..');
@@ -218,7 +220,7 @@ function userStep(): Step {
   };
 }
 
-/** A folder of the service. One that the operator chose keeps its rights: it may be a mounted disk, or hold more. */
+/** A folder of the service. A folder chosen by the operator keeps its rights: it may be a mounted disk, or shared. */
 function folderStep(folder: string, { keepsRights = false } = {}): Step {
   const args = ['-d', '-m', '700', '-o', SERVICE.user, '-g', SERVICE.user, folder];
   const there = existsSync(folder) ? statSync(folder) : null;
@@ -231,7 +233,7 @@ function folderStep(folder: string, { keepsRights = false } = {}): Step {
   };
 }
 
-/** The settings are written once; their rights are kept, because passwords may be in them. */
+/** The settings are written once. Their rights are set each time, because they may contain passwords. */
 function settingsStep(): Step {
   const there = existsSync(SERVICE.settings);
   const text = there ? `chown root:${SERVICE.user} and chmod 640; the content stays\n` : NEW_SETTINGS;
@@ -264,30 +266,30 @@ function fileStep(path: string, text: string, mode: number): Step {
   };
 }
 
-/** Throws CommandError when a file of somebody else is in its place. */
+/** Throws CommandError if the script's path is taken by another file. */
 function scriptStep(text: string): Step {
   if (existsSync(SERVICE.script) && !isOurScript()) {
-    throw new CommandError(`${SERVICE.script} is not a file of payhook service install: move it away`);
+    throw new CommandError(`${SERVICE.script} was not written by payhook service install: move it away`);
   }
   return fileStep(SERVICE.script, text, 0o755);
 }
 
 const isOurScript = () => readFileSync(SERVICE.script, 'utf8').startsWith(SCRIPT_HEAD);
 
-/** Whether systemd runs this machine; in a container or a chroot the files alone are made. */
+/** Whether systemd runs this machine. In a container or a chroot, only the files are created. */
 const hasSystemd = () => existsSync('/run/systemd/system');
 
 function reload(): void {
   if (hasSystemd()) run('systemctl', ['daemon-reload']);
 }
 
-/** The user's or group's number (`-u`, `-g`); null when there is no such user. */
+/** The user or group id (`-u`, `-g`); null if there is no such user. */
 function idOf(which: '-u' | '-g'): number | null {
   const { status, stdout } = spawnSync('id', [which, SERVICE.user], { encoding: 'utf8' });
   return status === 0 ? Number(stdout) : null;
 }
 
-/** Runs a program of the system. Throws CommandError with what it said when it fails. */
+/** Runs a system program. Throws CommandError with its output if it fails. */
 function run(program: string, args: readonly string[]): void {
   const { error, status, stderr } = spawnSync(program, args, { encoding: 'utf8' });
   if (status === 0) return;

@@ -20,21 +20,21 @@ export async function showSystem({ terminal, account }: Cli): Promise<undefined>
 const sizeOf = (bytes: number): string =>
   bytes < GIGABYTE ? `${(bytes / MEGABYTE).toFixed(1)} MB` : `${(bytes / GIGABYTE).toFixed(1)} GB`;
 
-/** The room on the disk of the data folder, for people. */
+/** The free space on the disk of the data folder as text. */
 export const roomOf = (disk: System['disk']): string =>
   disk === null
-    ? 'not known: the database is not the embedded one'
+    ? 'unknown: the database is not the embedded one'
     : `${sizeOf(disk.free_bytes)} of ${sizeOf(disk.total_bytes)} free`;
 
-/** The replica for people; null when there is none. */
+/** The replica as text; null if there is none. */
 export const replicaOf = (replica: System['replica']): string | null =>
   replica && (replica.problem ?? `read from, ${replica.lag_ms ?? 0} ms behind`);
 
-/** How many wait for another one of their ordering key, and since when; null when none does. */
+/** How many deliveries wait for an earlier one of their ordering key, and since when; null if none does. */
 function behindOthers({ behind_count, behind_since }: System['backlog']): string | null {
   if (behind_count === 0) return null;
   const since = behind_since === null ? '' : `, the first since ${exactTime(behind_since)} (UTC)`;
-  return `${behind_count} behind others of their ordering key${since}`;
+  return `${behind_count} waiting for an earlier event of their ordering key${since}`;
 }
 
 function describe(
@@ -49,8 +49,8 @@ function describe(
     ['Disk', roomOf(disk)],
     ['Waiting', `${count(backlog.queued_count, 'delivery', 'deliveries')}, ${backlog.due_count} of them due`],
     ['Due since', backlog.oldest_due_at && `${exactTime(backlog.oldest_due_at)} (UTC)`],
-    ['In order', behindOthers(backlog)],
-    ['Under way', count(workers.in_flight_count, 'attempt')],
+    ['Ordered', behindOthers(backlog)],
+    ['In progress', count(workers.in_flight_count, 'attempt')],
     ['Last claim', workers.last_claim_at && `${exactTime(workers.last_claim_at)} (UTC)`],
   ]);
   const processes = workers.processes.map(({ name, started_at }) => [name, exactTime(started_at)]);

@@ -18,13 +18,13 @@ import { replicaOf, roomOf } from './state.ts';
 
 const EVERY_MS = 2000;
 const MINUTE_MS = 60_000;
-/** The least frequent chores are done every hour. */
+/** The least frequent chores run hourly. */
 const LATE_CHORE_MS = 180 * MINUTE_MS;
 const LATE_DELIVERY_MS = 5 * MINUTE_MS;
 const LATE_BEHIND_MS = 60 * MINUTE_MS;
 const SHOWN_ENDPOINTS = 10;
 
-/** What has to be looked at together. */
+/** The data of one screen. */
 interface Status {
   readonly object: 'status';
   readonly at: string;
@@ -34,11 +34,11 @@ interface Status {
   /** Minute by minute, over the last hour. */
   readonly deliveries: DeliveryAnalytics;
   readonly failing_endpoints: readonly WebhookEndpoint[];
-  /** null: the key is of an account that is not told the state of the installation. */
+  /** null: the account may not see the state of the installation. */
   readonly system: System | null;
 }
 
-/** `payhook status`: goes on until it is stopped on a terminal, and prints once elsewhere. */
+/** `payhook status`: updates until it is stopped on a terminal, and prints once elsewhere. */
 export async function showStatus(cli: Cli, { once = false }: { once?: boolean }): Promise<undefined> {
   const { terminal } = cli;
   if (once || terminal.json || !process.stdout.isTTY) {
@@ -100,7 +100,7 @@ async function readSystem(client: Client): Promise<System | null> {
   }
 }
 
-/** Endpoints whose last attempts failed, and those that were disabled for it; the longest failing first. */
+/** Endpoints that are failing or were disabled for failing, longest first. */
 async function readFailing(client: Client): Promise<WebhookEndpoint[]> {
   const failing: WebhookEndpoint[] = [];
   for await (const endpoint of client.webhookEndpoints.list()) {
@@ -112,7 +112,7 @@ async function readFailing(client: Client): Promise<WebhookEndpoint[]> {
   return failing.sort((one, other) => (since(one) < since(other) ? -1 : 1));
 }
 
-/** Of the minute before this one, the part that belongs to the last sixty seconds counts. */
+/** Counts only the part of the previous minute that is within the last sixty seconds. */
 function ratesOf({ buckets }: DeliveryAnalytics, now: number): Status['rates'] {
   const [before, current] = buckets.slice(-2);
   if (!before || !current) return { published: 0, delivered: 0, failed: 0 };
@@ -134,7 +134,7 @@ function describe({ at, account, rates, deliveries, failing_endpoints, system }:
     `${paint.strong(`Payhook${system ? ` ${system.version}` : ''}`)}  ${title}\n`,
     rateTable(rates, deliveries.totals, paint),
     system === null
-      ? 'The state of the installation is told to the account that was made first.\n'
+      ? 'Only the account that was created first can see the state of the installation.\n'
       : stateLines(system, now, paint),
     endpointLines(failing_endpoints, paint),
   ];
@@ -158,7 +158,7 @@ function rateTable(rates: Status['rates'], totals: DeliveryAnalytics['totals'], 
   );
 }
 
-/** A line for each part of the installation; what needs somebody stands out. */
+/** One line per part of the installation. Problems are highlighted. */
 function stateLines(
   { backlog, workers, chores, failing_chores: failing, replica, disk, backups }: System,
   now: number,
@@ -175,7 +175,7 @@ function stateLines(
     ['Waiting', waitingLine(backlog, { waited, behind })],
     [
       'Workers',
-      `${processes || 'none'}, ${workers.in_flight_count} under way${claimed === null ? '' : `, last claim ${claimed} ago`}`,
+      `${processes || 'none'}, ${workers.in_flight_count} in progress${claimed === null ? '' : `, last claim ${claimed} ago`}`,
     ],
     ['Chores', choresLine(late, failing, ago)],
     ['Backup', backupLine(backups, ago)],
@@ -192,7 +192,7 @@ function stateLines(
   return lines.map((line, index) => (warns[index] ? paint.warning(line) : line)).join('\n');
 }
 
-/** Chores that fail, and those that are late without a failure. */
+/** Chores that fail, and chores that are late without a failure. */
 function choresLine(
   late: System['chores'],
   failing: System['failing_chores'],
@@ -208,14 +208,15 @@ function choresLine(
   return parts.length === 0 ? 'all done' : parts.join('; ');
 }
 
-/** What waits: how many are due and how many behind others of their ordering key, and for how long (ms). */
+/** The backlog: how many are due, how many wait for an earlier event of their key, and for how long (ms). */
 function waitingLine(
   { queued_count: queued, due_count: due, behind_count: count, ...first }: System['backlog'],
   { waited, behind }: { readonly waited: number; readonly behind: number },
 ): string {
   const since = (instant: string | null, ms: number) =>
     instant === null ? '' : `, the first for ${lengthOf(ms)}`;
-  const others = count === 0 ? '' : `; ${count} behind others${since(first.behind_since, behind)}`;
+  const others =
+    count === 0 ? '' : `; ${count} waiting for an earlier one${since(first.behind_since, behind)}`;
   return `${queued}, ${due} of them due${since(first.oldest_due_at, waited)}${others}`;
 }
 
@@ -227,7 +228,7 @@ function backupLine({ last, failure }: System['backups'], ago: (instant: string)
       : `${ago(last.made_at)} ago, ${(last.size_bytes / 1e6).toFixed(1)} MB, ${printable(last.file)}`;
   return failure === null
     ? made
-    : `failed ${ago(failure.failed_at)} ago: ${printable(failure.message)}; the last one: ${made}`;
+    : `failed ${ago(failure.failed_at)} ago: ${printable(failure.message)}; last backup: ${made}`;
 }
 
 function endpointLines(endpoints: readonly WebhookEndpoint[], paint: Paint): string {

@@ -1,11 +1,11 @@
 import { setFlagsFromString } from 'node:v8';
 
-/** What V8 does by itself: the room of young objects is doubled when many survive. */
+/** V8's default: it doubles the young generation when many objects survive. */
 const USUAL_GROWTH = 2;
 
 /**
- * Keeps the room of young objects at its first size while the program is read, nearly all of which survives: V8 would make
- * that room 16 MB, and an idle server would keep it. Call what is returned before there is work.
+ * Stops V8 growing the young generation while modules load: nearly everything survives, so V8 would grow it to 16 MB, and
+ * an idle server would keep that. Call the returned function before the server takes work.
  */
 export function keepYoungGenerationSmall(): () => void {
   grow(1);

@@ -1,21 +1,20 @@
 const cleanups = new Set<() => void>();
 
 /**
- * Registers what must not be left behind when the command is interrupted; it must be done at once, without waiting.
- * Returns the function that takes it back.
+ * Registers a synchronous cleanup for when the command is interrupted. Returns a function that unregisters it.
  */
 export function onInterrupt(cleanup: () => void): () => void {
   cleanups.add(cleanup);
   return () => void cleanups.delete(cleanup);
 }
 
-/** Does all that is registered. */
+/** Runs all registered cleanups. */
 export function cleanUp(): void {
   for (const cleanup of cleanups) cleanup();
   cleanups.clear();
 }
 
-/** Aborts at the first SIGINT, SIGTERM or SIGHUP, for a command that goes on until then; a second one kills it. */
+/** Aborts at the first SIGINT, SIGTERM or SIGHUP, for a command that runs until then; a second signal kills it. */
 export function untilStopped(): AbortSignal {
   const stop = new AbortController();
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, () => stop.abort());

@@ -5,7 +5,7 @@ import { openLiveLines } from './live.ts';
 // biome-ignore lint/suspicious/noControlCharactersInRegex: the language of terminals
 const WRITTEN = /\u001B\[\??(\d*)([A-Za-z])|\r|(\n)|([^\u001B\r\n]+)/g;
 
-/** A terminal that understands what live lines write: what stands on it, and whether its cursor is seen. */
+/** A terminal that interprets the output of live lines: its text, and whether its cursor is visible. */
 function createScreen(rows = 24) {
   let lines: string[] = ['$ payhook status'];
   let row = 1;

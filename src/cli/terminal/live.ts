@@ -1,10 +1,10 @@
 import { onInterrupt } from './interrupt.ts';
 
-/** Lines of a terminal that are drawn again in their place. */
+/** Lines of a terminal that are redrawn in place. */
 export interface LiveLines {
-  /** Draws the lines instead of those before; what does not fit on the screen is left out. Nothing once it is closed. */
+  /** Replaces the lines drawn before. Lines that do not fit on the screen are left out. No effect once closed. */
   draw(lines: readonly string[]): void;
-  /** Leaves the last lines where they are and gives the terminal back. */
+  /** Leaves the last lines on screen and restores the terminal. */
   close(): void;
 }
 
@@ -17,7 +17,7 @@ interface Screen {
 
 const HIDE_CURSOR = '\u001B[?25l';
 const SHOW_CURSOR = '\u001B[?25h';
-// a line that is too long is cut by the terminal: if it were wrapped, the lines could not be counted
+// the terminal must truncate long lines: with wrapped lines, the count would be wrong
 const NO_WRAP = '\u001B[?7l';
 const WRAP = '\u001B[?7h';
 const ERASE_REST_OF_LINE = '\u001B[K';
@@ -25,7 +25,7 @@ const ERASE_BELOW = '\u001B[J';
 const CLEAR = '\u001B[H\u001B[2J';
 const USUAL_ROWS = 24;
 
-/** Lines that are drawn on a terminal from where its cursor stands. Close them. */
+/** Draws lines on a terminal from the current cursor position. Must be closed. */
 export function openLiveLines(screen: Screen): LiveLines {
   let drawn: readonly string[] = [];
   let isOpen = true;
@@ -35,7 +35,7 @@ export function openLiveLines(screen: Screen): LiveLines {
     screen.write(`${NO_WRAP}${up}${text}${ERASE_BELOW}${WRAP}`);
     drawn = lines;
   };
-  // a terminal may have wrapped the lines anew: where they stand is unknown
+  // the terminal may have rewrapped the lines, so their position is unknown
   const redraw = () => {
     screen.write(CLEAR);
     paint(drawn, 0);

@@ -1,7 +1,7 @@
 import { onInterrupt } from './interrupt.ts';
 import type { Terminal } from './terminal.ts';
 
-/** Shows how far something is; does nothing where nobody would see it. */
+/** Shows progress; does nothing without a terminal. */
 export interface Progress {
   update(done: number): void;
   stop(): void;
@@ -9,15 +9,15 @@ export interface Progress {
 
 const TICK_MS = 500;
 
-/** What is sent: its name, and its bytes where they are known. */
+/** The upload: its name, and its size in bytes if known. */
 interface Sent {
   readonly what: string;
   readonly bytes: number | undefined;
-  /** Asks the server what it does with it, in words; null when it does not say. Is asked once all is sent. */
+  /** Reads the server's current stage as text, once everything is sent; null if unknown. */
   readonly askStage: () => Promise<string | null>;
 }
 
-/** A progress bar over the bytes of a file on standard error; of unknown bytes only those sent and the time are shown. */
+/** A progress bar for the bytes of a file, on standard error. If the size is unknown, it shows only bytes sent and time. */
 export async function startProgress(terminal: Terminal, { what, bytes, askStage }: Sent): Promise<Progress> {
   if (!terminal.showsProgress) return { update: () => undefined, stop: () => undefined };
   const { SingleBar } = (await import('cli-progress')).default;
@@ -35,13 +35,13 @@ export async function startProgress(terminal: Terminal, { what, bytes, askStage 
   let isAsking = false;
   const ask = async () => {
     isAsking = true;
-    // nobody is told why: what is sent has its own answer
+    // ignored, because the upload reports its own errors
     stage = await askStage().catch(() => null);
     isAsking = false;
   };
   const payload = () => ({
     megabytes: ((bytes ?? done) / 1e6).toFixed(1),
-    // The server checks and stores the file after its last byte, which can take longer than sending it.
+    // after the last byte the server checks and stores the file, which can take longer than sending it
     phase: isSent() ? (stage ?? 'checking and storing') : 'sending',
   });
   const release = terminal.spinner.hold();
@@ -65,7 +65,7 @@ export async function startProgress(terminal: Terminal, { what, bytes, askStage 
   };
 }
 
-/** A progress bar over `total` things on standard error. */
+/** A progress bar for `total` items, on standard error. */
 export async function startCounter(terminal: Terminal, what: string, total: number): Promise<Progress> {
   if (!terminal.showsProgress || total < 2) return { update: () => undefined, stop: () => undefined };
   const { SingleBar } = (await import('cli-progress')).default;

@@ -1,16 +1,16 @@
 import { onInterrupt } from './interrupt.ts';
 
-/** A sign of life, on one line of a terminal, while something takes longer than a second. */
+/** A spinner on one line of a terminal, shown while something takes longer than a second. */
 export interface Spinner {
-  /** Waits with the reader until this is over; `what` says for what, instead of for the server. */
+  /** Spins until `over` settles; `what` is the label, by default waiting for the server. */
   watch(over: Promise<void>, what?: () => string): void;
-  /** Takes the line away for something else to be written; it comes back when there is still something to wait for. */
+  /** Clears the line for other output. The spinner returns if something is still pending. */
   clear(): void;
-  /** Keeps the line free for something else that shows how far it is, until the function is called. */
+  /** Keeps the line free for another progress display, until the returned function is called. */
   hold(): () => void;
 }
 
-/** Where nobody would see it. */
+/** The spinner without a terminal. */
 export const NO_SPINNER: Spinner = {
   watch: () => undefined,
   clear: () => undefined,
@@ -31,7 +31,7 @@ export function createSpinner(write: (text: string) => void): Spinner {
   let shown = false;
   let tick: NodeJS.Timeout | undefined;
   let forget: () => void = () => undefined;
-  let told = WAITING;
+  let label = WAITING;
 
   const clear = () => {
     if (shown) write(ERASE_LINE);
@@ -43,7 +43,7 @@ export function createSpinner(write: (text: string) => void): Spinner {
     const elapsedMs = ticks * TICK_MS;
     if (held > 0 || elapsedMs < SHOWN_AFTER_MS) return;
     const frame = FRAMES[ticks % FRAMES.length];
-    write(`${ERASE_LINE}${frame} ${told()}, ${Math.floor(elapsedMs / 1000)} s`);
+    write(`${ERASE_LINE}${frame} ${label()}, ${Math.floor(elapsedMs / 1000)} s`);
     shown = true;
   }
 
@@ -67,9 +67,9 @@ export function createSpinner(write: (text: string) => void): Spinner {
     watch(over, what) {
       begin();
       if (what === undefined) return void over.then(end);
-      told = what;
+      label = what;
       void over.then(() => {
-        told = WAITING;
+        label = WAITING;
         end();
       });
     },

@@ -1,31 +1,31 @@
 /** A column of a table. */
 export interface Column {
   readonly heading: string;
-  /** Whether its cells stand at the right, as numbers do. */
+  /** Whether its cells are right-aligned, like numbers. */
   readonly right?: boolean;
-  /** How wide it may be: longer texts are cut. */
+  /** The maximum width; longer texts are truncated. */
   readonly most?: number;
 }
 
 const WIDE =
   /[\u1100-\u115F\u2E80-\u303E\u3041-\uA4CF\uAC00-\uD7A3\uF900-\uFAFF\uFE30-\uFE6F\uFF01-\uFF60\uFFE0-\uFFE6\u{1F300}-\u{1FAFF}\u{20000}-\u{3FFFD}]/u;
 const COMBINING = /\p{M}/u;
-// biome-ignore lint/suspicious/noControlCharactersInRegex: these are what must not reach a terminal
+// biome-ignore lint/suspicious/noControlCharactersInRegex: these must not reach a terminal
 const CONTROL = /[\u0000-\u001F\u007F-\u009F\u200E\u200F\u202A-\u202E\u2066-\u2069]/g;
 
-/** A text from outside as it may be shown: a name must not be able to move the cursor or turn the line around. */
+/** Makes a text from outside safe to print: a name must not move the cursor or reverse the line. */
 export function printable(text: string): string {
   return text.replace(CONTROL, '\uFFFD');
 }
 
-/** The number of terminal cells a text takes; East Asian characters and emoji take two. */
+/** The width of a text in terminal cells; East Asian characters and emoji take two. */
 export function displayWidth(text: string): number {
   let width = 0;
   for (const character of text) width += COMBINING.test(character) ? 0 : WIDE.test(character) ? 2 : 1;
   return width;
 }
 
-/** Lines of an aligned table, without a heading line when no column has one. */
+/** Lines of an aligned table, without a heading line if no column has one. */
 export function table(
   columns: readonly Column[],
   rows: readonly (readonly string[])[],
@@ -52,7 +52,7 @@ function pad(text: string, width: number, right: boolean): string {
   return right ? space + text : text + space;
 }
 
-/** The beginning of a text, when it takes more terminal cells than that. */
+/** Truncates a text to a number of terminal cells. */
 function cutTo(text: string, most = Number.POSITIVE_INFINITY): string {
   if (displayWidth(text) <= most) return text;
   let shown = '';

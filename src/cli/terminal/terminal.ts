@@ -1,25 +1,25 @@
 import { createSpinner, NO_SPINNER, type Spinner } from './spinner.ts';
 
-/** Where a command speaks: results on standard output, everything else on standard error. */
+/** The output of a command: results on standard output, everything else on standard error. */
 export interface Terminal {
-  /** Standard output carries exactly one JSON document, or one a line from a command that goes on. */
+  /** Standard output has exactly one JSON document, or one per line for a command that keeps running. */
   readonly json: boolean;
-  /** Somebody is there who can be asked. */
+  /** Whether questions can be asked. */
   readonly interactive: boolean;
-  /** Whether a progress bar would be seen. */
+  /** Whether a progress bar would be visible. */
   readonly showsProgress: boolean;
-  /** Shown while requests take long. */
+  /** Shown during long requests. */
   readonly spinner: Spinner;
-  /** Cells of a line on standard output. */
+  /** The width of standard output in cells. */
   readonly width: number;
   /** The result: as JSON, or as text for people. */
   result(value: unknown, text: () => string): void;
-  /** A remark for people; nothing with --json. */
+  /** A remark for people; ignored with --json. */
   note(text: string): void;
   readonly paint: Paint;
 }
 
-/** Colours, on a terminal that wants them; else the text as it is. */
+/** Colours on a terminal that supports them; otherwise the text unchanged. */
 export interface Paint {
   strong(text: string): string;
   faint(text: string): string;
@@ -34,7 +34,7 @@ const style = (enabled: boolean, code: number) => (text: string) =>
 /** The terminal of this process. */
 export function createTerminal(json: boolean): Terminal {
   const { stdin, stdout, stderr } = process;
-  // hasColors() also asks NO_COLOR and FORCE_COLOR
+  // hasColors() also reads NO_COLOR and FORCE_COLOR
   const coloured = stdout.isTTY && stdout.hasColors();
   const showsProgress = !json && stderr.isTTY;
   const spinner = showsProgress ? createSpinner((text) => void stderr.write(text)) : NO_SPINNER;

@@ -1,6 +1,6 @@
 import { count } from './money.ts';
 
-/** An instant as tables show it: `2026-09-15 08:30`, in UTC. */
+/** An instant to the minute, for tables: `2026-09-15 08:30`, in UTC. */
 export function shortTime(instant: string): string {
   return instant.slice(0, 16).replace('T', ' ');
 }
@@ -17,7 +17,7 @@ const UNITS = [
   ['s', 1000],
 ] as const;
 
-/** A length of time in its largest unit, rounded down: `3 s`, `12 min`, `5 h`, `2 days`. */
+/** A duration in its largest unit, rounded down: `3 s`, `12 min`, `5 h`, `2 days`. */
 export function lengthOf(ms: number): string {
   for (const [unit, size] of UNITS) {
     const amount = Math.floor(ms / size);

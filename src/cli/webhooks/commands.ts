@@ -24,7 +24,7 @@ import { addRetry } from './retry.ts';
 import { addTestFilter } from './test-filter.ts';
 import { deliveryTable, describeDelivery, describeEndpoint, endpointTable } from './view.ts';
 
-/** Options that narrow the events of an endpoint. */
+/** Options that filter the events of an endpoint. */
 const LOG_OPTIONS = ['type', 'responseStatus', 'responseClass', 'errorCode', 'event', 'externalId'] as const;
 type LogOptions = { readonly [Name in (typeof LOG_OPTIONS)[number]]?: string } & { readonly owner?: string };
 const LONGEST_OVERLAP = 7 * 86_400;
@@ -54,11 +54,14 @@ function addList(webhooks: Command, cli: Cli): void {
     .option('--owner <owner>', 'endpoints: only those of this owner')
     .option('--type <type>', 'only events of this type')
     .option('--response-status <status>', 'only events whose last answer had this HTTP status, such as 503')
-    .option('--response-class <class>', 'the same by class: 2xx, 3xx, 4xx, 5xx, or none when no answer came')
-    .option('--error-code <code>', 'only events whose last attempt failed so, such as timeout')
+    .option(
+      '--response-class <class>',
+      'only events whose last answer had this class: 2xx, 3xx, 4xx, 5xx, or none without an answer',
+    )
+    .option('--error-code <code>', 'only events whose last attempt failed with this code, such as timeout')
     .option('--event <event>', 'only the event with this id (evt_…)')
-    .option('--external-id <id>', 'only the event that you published under this id')
-    .option('--page <number>', 'which page')
+    .option('--external-id <id>', 'only the event with this id of yours')
+    .option('--page <number>', 'the page')
     .option('--per-page <number>', 'lines per page, at most 100')
     .option('--json', 'print the page (a list of WebhookEndpoint; of one endpoint, of WebhookEvent)')
     .addHelpText(
@@ -79,9 +82,7 @@ Examples:
 function addShow(webhooks: Command, cli: Cli): void {
   webhooks
     .command('show')
-    .description(
-      'show an endpoint, or one of its events with every attempt: what was sent and what came back',
-    )
+    .description('show an endpoint, or one of its events with the request and answer of every attempt')
     .argument('<endpoint>', ENDPOINT_HELP)
     .argument('[event]', 'the id of the event (evt_…), which the receiver sees as webhook-id')
     .option('--json', 'print the record (WebhookEndpoint; of an event, WebhookEventWithAttempts)')
@@ -109,7 +110,7 @@ function addCreate(webhooks: Command, cli: Cli): void {
     .addHelpText(
       'after',
       `
-Prints the id and the secret that signs what is sent; payhook webhooks secret prints the secret again.
+Prints the id and the secret that signs deliveries. payhook webhooks secret prints the secret again.
 
 Examples:
   $ payhook webhooks create https://shop.example.com/payhook --types 'payout.*,affiliate.updated'
@@ -138,7 +139,7 @@ function addSwitches(webhooks: Command, cli: Cli): void {
 function addDelete(webhooks: Command, cli: Cli): void {
   webhooks
     .command('delete')
-    .description('delete an endpoint: what is pending there fails, its log stays readable')
+    .description('delete an endpoint: its pending events fail, its log stays readable')
     .argument('<endpoint>', ENDPOINT_HELP)
     .option('-y, --yes', 'do not ask; required without a terminal')
     .option('--json', 'print {id, object, deleted}')
@@ -151,7 +152,7 @@ function addDelete(webhooks: Command, cli: Cli): void {
 function addTest(webhooks: Command, cli: Cli): void {
   webhooks
     .command('test')
-    .description('send webhook_endpoint.test to an endpoint, whatever it subscribed to')
+    .description('send webhook_endpoint.test to an endpoint, whatever types it receives')
     .argument('<endpoint>', ENDPOINT_HELP)
     .option('--json', 'print the record of the log (WebhookEvent)')
     .addHelpText('after', '\nExample:\n  $ payhook webhooks test http://127.0.0.1:9000\n')
@@ -173,13 +174,10 @@ function addSecrets(webhooks: Command, cli: Cli): void {
     );
   webhooks
     .command('rotate-secret')
-    .description('make a new secret and print it; the old one also signs for a day')
+    .description('create a new secret and print it; the old one also signs for a day')
     .argument('<endpoint>', ENDPOINT_HELP)
     .option('--overlap <seconds>', 'how long the old secret also signs; 0 if it has leaked, at most 7 days')
-    .option(
-      '--secret <secret>',
-      'a secret to take over, as @file or - (standard input); left out, a new one is made',
-    )
+    .option('--secret <secret>', 'a secret to use, as @file or - (standard input); default a new one')
     .option('--json', 'print the secret (WebhookEndpointSecret)')
     .addHelpText(
       'after',
@@ -206,7 +204,7 @@ async function listEndpoints(
   for (const name of LOG_OPTIONS) {
     const option = name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
     if (options[name] !== undefined) {
-      throw new UsageError(`--${option} needs an endpoint, whose events are listed`);
+      throw new UsageError(`--${option} filters events: name an endpoint`);
     }
   }
   const page = await withClient({ terminal, account: account() }, (client) =>
@@ -220,7 +218,7 @@ async function listEndpoints(
 async function list(cli: Cli, reference: string, options: ListOptions & LogOptions): Promise<undefined> {
   const { terminal } = cli;
   const { responseStatus, responseClass, errorCode, event, externalId, owner, ...rest } = options;
-  if (owner !== undefined) throw new UsageError('--owner is for the list of endpoints: name none');
+  if (owner !== undefined) throw new UsageError('--owner filters endpoints: do not name one');
   const query = {
     ...rest,
     response_status: responseStatus,
@@ -251,14 +249,14 @@ async function create({ terminal, account }: Cli, url: string, fields: EndpointF
     client.webhookEndpoints.create(body),
   );
   if (made.secret === null) {
-    terminal.note(`The answer with the secret was lost. Get it with: payhook webhooks secret ${made.id}`);
+    terminal.note(`The response with the secret was lost. Get it with: payhook webhooks secret ${made.id}`);
   }
   terminal.result(made, () => describeNew(made));
 }
 
 function describeNew({ id, secret: made, event_types }: NewWebhookEndpoint): string {
   const what = event_types === null ? 'every event' : printable(event_types.join(', '));
-  return `${id}\n${made ?? ''}\nGets ${what}. The second line is the secret that signs deliveries.\n`;
+  return `${id}\n${made ?? ''}\nReceives ${what}. The second line is the secret that signs deliveries.\n`;
 }
 
 async function turn(cli: Cli, reference: string, status: WebhookEndpoint['status']): Promise<undefined> {
@@ -273,12 +271,12 @@ async function remove(cli: Cli, reference: string, yes: boolean): Promise<undefi
   requireYes(cli.terminal, yes);
   const id = await withEndpoint(cli, reference, async (client, found) => {
     const { url } = await client.webhookEndpoints.get(found);
-    const question = `Delete ${found} (${printable(url)})? What is pending there fails.`;
+    const question = `Delete ${found} (${printable(url)})? Its pending events fail.`;
     await confirm(cli.terminal, question, yes);
     await client.webhookEndpoints.delete(found);
     return found;
   });
-  cli.terminal.result({ id, object: 'webhook_endpoint', deleted: true }, () => `${id} is deleted.\n`);
+  cli.terminal.result({ id, object: 'webhook_endpoint', deleted: true }, () => `Deleted ${id}.\n`);
 }
 
 async function sendTest(cli: Cli, reference: string): Promise<undefined> {
@@ -298,7 +296,7 @@ async function secret(
 ): Promise<undefined> {
   const got = await withEndpoint(cli, reference, async (client, id) => {
     const answer = await ask(client, id);
-    // the replay of a rotation whose first answer was lost does not show it
+    // the replay of a rotation whose first response was lost does not contain it
     return answer.secret === null ? client.webhookEndpoints.secret(id) : answer;
   });
   cli.terminal.result(got, () => `${got.secret ?? ''}\n`);

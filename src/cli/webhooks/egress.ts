@@ -6,7 +6,7 @@ import { UsageError } from '../command/errors.ts';
 import type { SecretReader } from '../command/secret-option.ts';
 import { exactTime } from '../terminal/time.ts';
 
-/** How requests leave for an endpoint, as it is typed. */
+/** The proxy, client certificate and client credentials of an endpoint, as typed. */
 export interface EgressOptions {
   readonly proxy?: string;
   readonly clientCertificate?: string;
@@ -24,31 +24,31 @@ export function withEgressFields(command: Command): Command {
   return command
     .option(
       '--proxy <url>',
-      'send through this HTTP proxy, such as http://user:password@proxy:3128, as @file or - (standard input); none = no proxy of its own',
+      'send through this HTTP proxy, such as http://user:password@proxy:3128, as @file or - (standard input); none = the proxy of the server, if any',
     )
     .option(
       '--client-certificate <file>',
-      'show this certificate to the receiver (mTLS): PEM, with those that issued it; none = no certificate',
+      'use this client certificate (mTLS): PEM, followed by its issuers; none = no certificate',
     )
-    .option('--client-key <file>', 'its private key: PEM; left out, it is in the same file')
+    .option('--client-key <file>', 'its private key: PEM; default in the same file')
     .option(
       '--token-url <url>',
-      'send along an access token from this token endpoint (OAuth 2 client credentials); none = no token',
+      'send an access token from this token endpoint (OAuth 2 client credentials); none = no token',
     )
-    .option('--client-id <id>', 'with --token-url: the client')
+    .option('--client-id <id>', 'with --token-url: the client id')
     .option(
       '--client-secret <secret>',
-      'with --token-url: its secret, as @file or - (standard input); left out, it stays with URL and client',
+      'with --token-url: its secret, as @file or - (standard input); default unchanged, if URL and client are',
     )
-    .option('--token-scope <names>', 'with --token-url: scopes to ask for, separated by spaces')
-    .option('--token-audience <audience>', 'with --token-url: the audience to ask for')
+    .option('--token-scope <names>', 'with --token-url: the requested scopes, separated by spaces')
+    .option('--token-audience <audience>', 'with --token-url: the requested audience')
     .option(
       '--token-authentication <how>',
-      'with --token-url: send client and secret as basic (in the header, the default) or body',
+      'with --token-url: send id and secret as basic (in the header, the default) or body',
     );
 }
 
-/** The fields as the API takes them. Throws a UsageError that names the option. */
+/** The fields for the API. Throws a UsageError that names the option. */
 export async function readEgressFields(
   { proxy, clientCertificate, clientKey, ...credentials }: EgressOptions,
   secrets: SecretReader,
@@ -69,7 +69,7 @@ async function readCredentials(
   if (tokenUrl === undefined || tokenUrl === 'none') {
     const others = [clientId, clientSecret, tokenScope, tokenAudience, tokenAuthentication];
     if (others.some((value) => value !== undefined))
-      throw new UsageError('--client-id, --client-secret and --token-… belong to --token-url <url>');
+      throw new UsageError('--client-id, --client-secret and --token-… need --token-url <url>');
     return tokenUrl === undefined ? undefined : null;
   }
   if (clientId === undefined) throw new UsageError('--token-url needs --client-id <id>');
@@ -80,7 +80,7 @@ async function readCredentials(
       clientSecret === undefined ? undefined : await secrets.one('--client-secret', clientSecret),
     scope: tokenScope,
     audience: tokenAudience,
-    // the server judges the word, and names the rule
+    // the server validates the word
     authentication: tokenAuthentication as NonNullable<Credentials>['authentication'],
   };
 }
@@ -90,7 +90,7 @@ function readCertificate(
   key: string | undefined,
 ): ChangeWebhookEndpointBody['client_certificate'] {
   if (certificate === undefined || certificate === 'none') {
-    if (key !== undefined) throw new UsageError('--client-key belongs to --client-certificate <file>');
+    if (key !== undefined) throw new UsageError('--client-key needs --client-certificate <file>');
     return certificate === undefined ? undefined : null;
   }
   const text = readText('--client-certificate', certificate);
@@ -105,7 +105,7 @@ function readText(option: string, path: string): string {
   }
 }
 
-/** The lines about it in the description of an endpoint; null = there is nothing to say. */
+/** The lines about it in the description of an endpoint; null = left out. */
 export function egressFacts({
   proxy,
   client_certificate: certificate,

@@ -11,9 +11,9 @@ import { count } from '../terminal/money.ts';
 const MOST_EVENTS = 1000;
 
 const HELP = `
-Each line of the file is the JSON of an event: type and data, and if wanted external_id and ordering_key. All are published
-or none; ordered endpoints get the events of a key in the order of the lines. data is passed on unchanged. Prints the ids of
-the events, a line each. With an external_id on each line a file can be published again: what is known is not sent twice.
+Each line of the file is an event as JSON: type and data, optionally external_id and ordering_key. All are published, or none. Ordered
+endpoints receive the events of a key in the order of the lines. data is passed on unchanged. Prints the ids of the events, one per
+line. With an external_id on each line, a file can be published again: known events are not sent twice.
 
 Examples:
   $ payhook events publish-batch orders.jsonl
@@ -31,9 +31,9 @@ interface Line {
 export function addBatch(events: Command, cli: Cli): void {
   events
     .command('publish-batch')
-    .description(`publish up to ${count(MOST_EVENTS, 'event')} of your own from a file, all or none`)
-    .argument('<file>', 'a line of JSON for each event; - is standard input')
-    .option('--json', 'print what became of each (EventBatch)')
+    .description(`publish up to ${count(MOST_EVENTS, 'event')} from a file, all or none`)
+    .argument('<file>', 'one line of JSON per event; - is standard input')
+    .option('--json', 'print the result of each event (EventBatch)')
     .addHelpText('after', HELP)
     .action((path: string) => cli.run(() => publishBatch(cli, path)));
 }
@@ -48,7 +48,7 @@ async function publishBatch({ terminal, account }: Cli, path: string): Promise<u
   terminal.result(batch, () => batch.items.map(({ event }) => `${event.id}\n`).join(''));
 }
 
-/** The events of a file. Blank lines do not count. */
+/** The events of a file. Blank lines are ignored. */
 function linesOf(text: string, name: string): Line[] {
   const lines = text
     .split('\n')
@@ -72,19 +72,19 @@ function readEvent(text: string, name: string): PublishEventBody | EventText {
   }
   const { data, ...rest } = value as PublishEventBody;
   const dataText = membersOf(text).get('data');
-  // without data the server says that it is missing
+  // the server reports missing data
   return dataText === undefined ? (value as PublishEventBody) : { ...rest, dataText };
 }
 
-/** A refusal that names lines of the file where the server named places in the request. */
+/** A refusal that names lines of the file instead of positions in the request. */
 function namingLines(error: unknown, lines: readonly Line[]): unknown {
   const { name, code, reason, message } = error as CommandError;
   if (name !== 'ApiError') return error;
-  // of several fields in a row, which are of one event, the first names the line
-  const told = message.replaceAll(
+  // for several fields of the same event in a row, only the first names the line
+  const restated = message.replaceAll(
     /(unknown field |, )?\bevents\[(\d+)\]\.?/g,
     (_, before: string | undefined, at: string) =>
       before === ', ' ? before : `line ${lines[Number(at)]?.number}: ${before ?? ''}`,
   );
-  return new CommandError(told, { code, ...(reason === null ? {} : { reason }) });
+  return new CommandError(restated, { code, ...(reason === null ? {} : { reason }) });
 }

@@ -20,10 +20,10 @@ const PAYLOAD_LINES = 40;
 
 const REASONS: Readonly<Record<PublishedEventWhole['not_sent_to'][number]['reason'], string>> = {
   filtered: 'its filter did not match',
-  made_later: 'the endpoint was made later',
-  not_addressed: 'the event was not for it',
-  not_subscribed: 'it does not take the type',
-  subscribed_later: 'it takes the type now, and did not then',
+  made_later: 'the endpoint was created later',
+  not_addressed: 'the event was for another endpoint',
+  not_subscribed: 'it does not receive this type',
+  subscribed_later: 'it receives this type now, but did not then',
 };
 
 /** `payhook events list|show`. */
@@ -31,10 +31,10 @@ export function addPublished(events: Command, cli: Cli): void {
   withPages(
     events
       .command('list')
-      .description('list what was published, the newest first')
+      .description('list published events, newest first')
       .option('--type <type>', 'a type such as payout.paid, or a prefix such as payout.*')
-      .option('--external-id <id>', 'your own id, under which you published it')
-      .option('--since <when>', 'then or later: a day such as 2026-09-01, or an instant')
+      .option('--external-id <id>', 'the id you gave it')
+      .option('--since <when>', 'at this time or later: a day such as 2026-09-01, or an instant')
       .option('--before <when>', 'earlier'),
     { nouns: 'events', sort: 'id, created_at' },
   )
@@ -42,8 +42,8 @@ export function addPublished(events: Command, cli: Cli): void {
     .action((options: EventFilters) => cli.run(() => list(cli, options)));
   events
     .command('show')
-    .description('show an event: what was sent, what became of it where, and why it did not go elsewhere')
-    .argument('<event>', 'its id (evt_…), which receivers see as webhook-id')
+    .description('show an event: its payload, its deliveries, and why other endpoints did not receive it')
+    .argument('<event>', 'its id (evt_…), the webhook-id of receivers')
     .option('--json', 'print the record (PublishedEventWhole)')
     .addHelpText('after', '\nExample:\n  $ payhook events show evt_0197…\n')
     .action((id: string) => cli.run(() => show(cli, id)));
@@ -62,10 +62,10 @@ async function list({ terminal, account }: Cli, options: EventFilters): Promise<
   terminal.result(page, () => describePage(page, 'event', (data) => eventTable(data, terminal), terminal));
 }
 
-/** `2 delivered, 1 failed`; what an event went to, in words. */
+/** `2 delivered, 1 failed`: the deliveries of an event as text. */
 function fateOf({ deliveries }: Pick<PublishedEvent, 'deliveries'>): string {
   const parts = Object.entries(deliveries).filter(([, count]) => count > 0);
-  return parts.map(([status, count]) => `${count} ${status}`).join(', ') || 'sent nowhere';
+  return parts.map(([status, count]) => `${count} ${status}`).join(', ') || 'not sent';
 }
 
 function eventTable(events: readonly PublishedEvent[], { paint }: Terminal): string {

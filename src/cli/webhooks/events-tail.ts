@@ -21,8 +21,8 @@ const MOST_PAGES = 10;
 const REMEMBERED = 5000;
 
 const HELP = `
-A line for every new record, and for every attempt or change of status of the newest ${PAGE_SIZE}: when, status, attempts,
-the last answer, type, event, endpoint. With --json each line is the record as the API has it. Ctrl-C stops it.
+Prints a line for every new record, and for every attempt or change of status of the newest ${PAGE_SIZE}: time, status, attempts, last
+answer, type, event, endpoint. With --json, each line is a record of the API. Ctrl-C stops it.
 
 Examples:
   $ payhook events tail
@@ -36,10 +36,10 @@ export function addTail(events: Command, cli: Cli): void {
     .command('tail')
     .description('follow the delivery log until it is stopped')
     .option('--type <type>', 'only events of this type')
-    .option('--endpoint <endpoint>', `only one endpoint: ${ENDPOINT_HELP}`)
+    .option('--endpoint <endpoint>', `only events of one endpoint: ${ENDPOINT_HELP}`)
     .option('--status <status>', 'only pending, delivered, failed or held')
     .option('--lines <number>', `how many of the newest to show first, at most ${PAGE_SIZE}`, '10')
-    .option('--json', 'print the record of each line (WebhookEvent), one a line')
+    .option('--json', 'print each record (WebhookEvent), one per line')
     .addHelpText('after', HELP)
     .action((options: TailOptions) => cli.run(() => tail(cli, options)));
 }
@@ -52,12 +52,12 @@ async function tail(cli: Cli, { lines, endpoint, ...filters }: TailOptions): Pro
     await watch(client, { ...queryOf<ListWebhookEventsQuery>(filters), webhook_endpoint_id: only });
   };
   const stopped = aborted(untilStopped());
-  // Stopping does not wait for an answer that may take long: what is open ends with the process.
+  // Stopping does not wait for a slow response: open requests end with the process.
   const trouble = (text: string) => text !== '' && cli.terminal.note(text);
   await Promise.race([follow(cli, { everyMs: POLL_MS, poll, trouble }), stopped]);
 }
 
-/** Prints, at each call, what has changed in the log since the one before. */
+/** Each call prints the changes of the log since the previous call. */
 function createWatch({ terminal }: Cli, first: number) {
   const known = new Map<string, string>();
   let isFirst = true;
@@ -67,7 +67,7 @@ function createWatch({ terminal }: Cli, first: number) {
     const { status, attempt_count, last_attempt_at } = event;
     const state = `${status} ${attempt_count} ${last_attempt_at}`;
     const before = known.get(key);
-    known.delete(key); // again at the end: what was seen last is forgotten last
+    known.delete(key); // moved to the end: the most recently seen is forgotten last
     known.set(key, state);
     return before !== state;
   }

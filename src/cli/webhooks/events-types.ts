@@ -5,7 +5,7 @@ import { withClient } from '../command/session.ts';
 import { table } from '../terminal/table.ts';
 
 const HELP = `
-These are Payhook's own; a type of yours may have any other name. With --json each has its JSON schema and an example.
+Lists the types of Payhook; your own types can have any other name. With --json, each has its JSON schema and an example.
 
 Examples:
   $ payhook events types

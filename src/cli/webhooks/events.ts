@@ -17,9 +17,9 @@ interface PublishOptions {
 }
 
 const HELP = `
-Prints the id of the event, which the receivers see as webhook-id. It goes to every endpoint that gets its type. data is
-a JSON object, {} without --data, and is passed on unchanged. Types that begin with payout., commission., commissions.,
-affiliate. or webhook_endpoint. are Payhook's own and refused.
+Prints the id of the event, which receivers see as webhook-id. It is sent to every endpoint that receives its type. data is a JSON
+object, {} without --data, and is passed on unchanged. Types that begin with payout., commission., commissions., affiliate. or
+webhook_endpoint. are reserved for Payhook and refused.
 
 Examples:
   $ payhook events publish order.created --data '{"order_id":"order-1042"}' --external-id order-1042-created
@@ -31,12 +31,12 @@ Examples:
 export function addEvents(events: Command, cli: Cli): void {
   events
     .command('publish')
-    .description('publish an event of your own to the webhook endpoints')
+    .description('publish your own event to the webhook endpoints')
     .argument('<type>', 'a dotted name, such as order.created')
     .option('--data <json>', 'the data: a JSON object; - is standard input')
-    .option('--data-file <file>', 'the same from a file; - is standard input')
-    .option('--external-id <id>', 'your own id; an event is not sent twice under the same id')
-    .option('--ordering-key <key>', 'ordered endpoints get the events of a key one after the other')
+    .option('--data-file <file>', 'the data in a file; - is standard input')
+    .option('--external-id <id>', 'your own id; an event with the same id is not sent twice')
+    .option('--ordering-key <key>', 'ordered endpoints receive events with the same key one after another')
     .option('--json', 'print the record (Event)')
     .addHelpText('after', HELP)
     .action((type: string, options: PublishOptions) => cli.run(() => publish(cli, type, options)));

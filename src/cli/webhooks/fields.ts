@@ -12,7 +12,7 @@ import { type EgressOptions, readEgressFields, withEgressFields } from './egress
 import { withEndpoint } from './recover.ts';
 import { describeEndpoint } from './view.ts';
 
-/** What an endpoint is made of, as it is typed. */
+/** The fields of an endpoint, as typed. */
 export interface EndpointFields extends MetadataOption, EgressOptions {
   readonly types?: string;
   readonly filter?: string;
@@ -38,10 +38,11 @@ interface ChangeOptions extends EndpointFields {
 const HIGHEST_RATE = 10_000;
 
 const HELP = `
---types, --filter, --metadata, --owner and --description replace what was there; of the headers only those named change, and one without a value
-is taken away. Header values stay with the origin they were given for: with a URL of another one they are dropped unless
-they are given again; so they are with another --proxy for an http URL. Client credentials (--token-url) stay in the same way. With --signing or --secret the signature before is sent too, for a day or --second-until.
-If the new scheme cannot use the secret there is, a new one is made and printed, unless --secret names one.
+--types, --filter, --metadata, --owner and --description replace the current values. Only the named headers change; a header without a
+value is removed. Header values belong to the origin of the URL: they are dropped if it changes, or if --proxy changes for an http
+URL, unless you give them again. The same applies to client credentials (--token-url). With --signing or --secret, the previous
+signature is also sent, for a day or until --second-until. If the new scheme cannot use the current secret, a new one is created and
+printed, unless --secret gives one.
 
 Examples:
   $ payhook webhooks change https://shop.example.com/payhook --types 'payout.*,affiliate.updated' --rate-limit 20
@@ -67,19 +68,19 @@ export function withEndpointFields(command: Command): Command {
       'only events whose payload matches: {"data.amount":{"$gte":100}}; none = no filter',
     )
     .option('--description <text>', 'what it is for')
-    .option('--owner <name>', 'who receives there, as you call them, for lists and portals')
+    .option('--owner <name>', 'your name for the customer who receives there, for lists and portals')
     .option(
       '--header <name:value>',
-      'a header of your own, sent with every delivery; @file or - (standard input) has one a line; may be repeated',
+      'a custom header, sent with every delivery; @file or - (standard input) has one per line; may be repeated',
       collect,
     )
-    .option('--ordered', 'send the events of one ordering key one after the other')
-    .option('--no-ordered', 'send them as soon as they are published')
+    .option('--ordered', 'send events with the same ordering key one after another')
+    .option('--no-ordered', 'send events as soon as they are published')
     .option('--rate-limit <number>', 'maximum requests per second; none = no limit')
-    .option('--batch <number>', 'send up to so many events in one request, as an array; none = one in each')
-    .option('--batch-wait <ms>', 'with --batch: how long an event waits for others; default 1000')
+    .option('--batch <number>', 'the most events in one request, as an array; none = one event per request')
+    .option('--batch-wait <ms>', 'with --batch: the longest wait for more events; default 1000')
     .option('--batch-bytes <bytes>', 'with --batch: the largest body; default 1048576')
-    .option('--payload <form>', 'what form the body has: full, thin (without data), cloudevents')
+    .option('--payload <form>', 'the form of the body: full, thin (without data), cloudevents')
     .option('--signing <scheme>', 'how requests are signed: standard, stripe, github, shopify, slack, custom')
     .option(
       '--custom-signing <json>',
@@ -87,7 +88,7 @@ export function withEndpointFields(command: Command): Command {
     )
     .option(
       '--secret <secret>',
-      'sign with a secret that the receiver has already, as @file or - (standard input)',
+      'sign with a secret that the receiver already has, as @file or - (standard input)',
     );
   return withMetadata(withEgressFields(fields));
 }
@@ -99,10 +100,10 @@ export function addChange(webhooks: Command, cli: Cli): void {
       .command('change')
       .description('change the given fields of an endpoint; an empty text clears')
       .argument('<endpoint>', ENDPOINT_HELP)
-      .option('--url <url>', 'where events go from now on, including pending ones')
+      .option('--url <url>', 'the new URL, also for pending events')
       .option(
         '--second-until <when>',
-        'until when the signature before is sent too, an instant; none = not at all',
+        'send the previous signature too until this instant; none = not at all',
       ),
   )
     .option('--json', 'print the record (WebhookEndpoint)')
@@ -110,7 +111,7 @@ export function addChange(webhooks: Command, cli: Cli): void {
     .action((reference: string, options: ChangeOptions) => cli.run(() => change(cli, reference, options)));
 }
 
-/** The fields as the API takes them. Throws a UsageError that names the option, CommandError for a file that cannot be read. */
+/** The fields for the API. Throws a UsageError that names the option, CommandError for an unreadable file. */
 export async function readEndpointFields({
   types,
   filter,
@@ -145,7 +146,7 @@ export async function readEndpointFields({
     ordered,
     rate_limit: rateLimit === undefined ? undefined : readRate(rateLimit),
     batch: readBatch(batch, batchWait, batchBytes),
-    // the server judges the words, and names the rule
+    // the server validates the words
     payload: payload as ChangeWebhookEndpointBody['payload'],
     signing: signing as ChangeWebhookEndpointBody['signing'],
     custom_signing:
@@ -159,7 +160,7 @@ export async function readEndpointFields({
   };
 }
 
-/** The filter as the API takes it; null for `none`. Throws UsageError. */
+/** The filter for the API; null for `none`. Throws UsageError. */
 export const readFilter = (text: string) =>
   text === 'none'
     ? null
@@ -177,7 +178,7 @@ function readBatch(
   const limit = wait === undefined ? bytes && '--batch-bytes' : '--batch-wait';
   if (events === undefined && limit === undefined) return undefined;
   if (events === undefined || (events === 'none' && limit !== undefined)) {
-    throw new UsageError(`${limit} belongs to --batch and its number of events`);
+    throw new UsageError(`${limit} needs --batch with a number of events`);
   }
   if (events === 'none') return null;
   return {
@@ -202,7 +203,7 @@ async function change(
   const body = { url, ...(await readEndpointFields(fields)), second_signature: secondUntil(when) };
   if (Object.values(body).every((value) => value === undefined)) {
     throw new UsageError(
-      'say what to change: --url, --types, --filter, --description, --owner, --header, --ordered, --rate-limit, --batch, ' +
+      'nothing to change: give --url, --types, --filter, --description, --owner, --header, --ordered, --rate-limit, --batch, ' +
         '--payload, --signing, --secret, --second-until, --proxy, --client-certificate, --token-url or --metadata',
     );
   }
@@ -212,7 +213,7 @@ async function change(
   }));
   if (endpoint.secret === null) {
     terminal.note(
-      `The answer with the new secret was lost. Get it with: payhook webhooks secret ${endpoint.id}`,
+      `The response with the new secret was lost. Get it with: payhook webhooks secret ${endpoint.id}`,
     );
   }
   terminal.result(endpoint, () => describeEndpoint(endpoint, terminal));
@@ -225,7 +226,7 @@ async function change(
   }
 }
 
-/** The headers that went with the origin, by their names: neither there any more nor named. */
+/** The names of headers that were dropped with the origin and not given again. */
 function droppedOf(before: WebhookEndpoint, after: WebhookEndpoint, named: readonly string[]): string[] {
   const known = new Set([...after.headers, ...named].map((name) => name.toLowerCase()));
   return before.headers.filter((name) => !known.has(name.toLowerCase()));

@@ -4,12 +4,12 @@ import type { Incoming } from './receiver.ts';
 import type { Signer, Signers } from './signers.ts';
 import { cut } from './view.ts';
 
-/** What is known of a request that came. */
+/** The verdict on a received request. */
 export type Verdict = Verified | Refused;
 
 interface Verified {
   readonly isVerified: true;
-  /** Whose secret it was; null for one given by hand. */
+  /** The endpoint whose secret matched; null for a secret from --secret. */
   readonly endpoint: string | null;
   readonly reason: null;
 }
@@ -17,9 +17,9 @@ interface Verified {
 interface Refused {
   readonly isVerified: false;
   readonly endpoint: null;
-  /** Why it is not verified. */
+  /** Why it was not verified. */
   readonly reason: string;
-  /** What it is answered. */
+  /** The response status. */
   readonly status: number;
 }
 
@@ -30,7 +30,7 @@ const refuse = (reason: string, status = 400): Refused => ({
   status,
 });
 
-/** Verifies a request. Signers are asked for again when no signature is right with those that are known. */
+/** Verifies a request. Fetches the signers again if no known one matches. */
 export async function judge(
   { method, path, headers, body }: Incoming,
   signers: Signers,
@@ -47,7 +47,7 @@ export async function judge(
   if (!(second instanceof WebhookVerificationError)) return second;
   if (second.problem !== 'wrong_signature') return refuse(second.message);
   if (trouble === null) return refuse(whyNone(asked));
-  // for people it is told once, by whoever asked
+  // without --json, the signers have already reported it once
   return refuse(`the secrets cannot be fetched${json ? `: ${trouble}` : ''}`, 500);
 }
 
@@ -76,7 +76,7 @@ function whyNone(signers: readonly Signer[]): string {
   if (first === undefined)
     return 'the account has no webhook endpoint with signing: standard, so nothing can be verified';
   if (first.endpoint === null) {
-    return 'no signature is right: --secret may belong to another endpoint, or the body was changed on the way';
+    return 'no signature matches: --secret may belong to another endpoint, or the body was changed on the way';
   }
   const whose = signers.length === 1 ? "the account's one endpoint" : `any of ${signers.length} endpoints`;
   return `no signature matches the secret of ${whose}`;

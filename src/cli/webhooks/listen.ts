@@ -6,11 +6,13 @@ import { SECRET_HELP } from '../command/secret-option.ts';
 import type { ListenOptions } from './listening.ts';
 
 const HELP = `
-Verifies and prints each webhook: when, whether it is verified, type, id, which attempt of the event it is here, and its
-data. What is verified is answered 200, anything else an error. The secrets are those of the account's endpoints, asked for when
-a signature is new; start it before the server or after it.
 
-The server delivers here when the endpoint was made on its own machine, without PAYHOOK_URL:
+
+Verifies and prints each webhook: time, result, type, id, the attempt it has seen, and the data. Verified webhooks are answered with
+200, all others with an error. The secrets are those of the account's endpoints and are fetched when needed, so you can start it
+before or after the server.
+
+The server delivers to this machine if the endpoint was created on the server's machine, without PAYHOOK_URL:
 payhook webhooks create http://127.0.0.1:9000
 
 Examples:
@@ -26,27 +28,27 @@ ${SECRET_HELP}
 export function addListen(program: Command, cli: Cli): void {
   const command = program
     .command('listen')
-    .description('receive webhooks on this machine, verify and print them, until it is stopped')
+    .description('receive, verify and print webhooks on this machine until it is stopped')
     .option('--port <port>', 'port on 127.0.0.1; 0 = any free one', '9000')
     .option('--fail <status>', 'answer verified webhooks with this error status, 300 to 599')
     .option('--slow <seconds>', 'wait before answering')
     .option(
       '--secret <secret>',
-      'verify with this secret (whsec_…), as @file or - (standard input), instead of asking the server; may be repeated',
+      'verify with this secret (whsec_…), as @file or - (standard input), instead of the secrets of the server; may be repeated',
       collect,
     )
     .option('--payload', 'print the whole payload, not just the beginning of its data')
-    .option('--once', 'stop after the first webhook that is verified')
+    .option('--once', 'stop after the first verified webhook')
     .option(
       '--json',
-      'print where it listens, then each webhook as {verified, reason, id, type, payload, …}, one a line',
+      'print its address, then each webhook as {verified, reason, id, type, payload, …}, one per line',
     )
     .addHelpText('after', HELP)
     .action((options: ListenOptions) =>
       cli.run(async () => (await import('./listening.ts')).listen(cli, options)),
     );
-  noEffect(command, { option: '--payload', beside: '--json', because: 'the payload is always whole there' });
+  noEffect(command, { option: '--payload', other: '--json', because: 'it always prints the whole payload' });
   for (const option of ['--account', '--data-dir']) {
-    noEffect(command, { option, beside: '--secret', because: 'the server is not asked for secrets' });
+    noEffect(command, { option, other: '--secret', because: 'no secrets are fetched from the server' });
   }
 }

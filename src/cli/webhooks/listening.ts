@@ -14,7 +14,7 @@ import { type Incoming, openReceiver, type Reply } from './receiver.ts';
 import { accountSigners, givenSigners } from './signers.ts';
 import { block, cut } from './view.ts';
 
-/** The options of `payhook listen`, as they are typed. */
+/** The options of `payhook listen`, as typed. */
 export interface ListenOptions {
   readonly port: string;
   readonly fail?: string;
@@ -28,7 +28,7 @@ const LONGEST_SLOW_S = 600;
 const REMEMBERED = 10_000;
 const PAYLOAD_LINES = 1000;
 
-/** Receives webhooks until it is stopped, as `payhook listen` does. */
+/** `payhook listen`: receives webhooks until it is stopped. */
 export async function listen(cli: Cli, options: ListenOptions): Promise<undefined> {
   const { terminal } = cli;
   const { secret: typed, fail, slow } = options;
@@ -90,13 +90,13 @@ function announce(
   { status, afterMs, given }: { status: number; afterMs: number; given: number },
 ): void {
   const slow = afterMs > 0 ? ` after ${afterMs / 1000} s` : '';
-  // a key may not make an endpoint on the loopback, only the operator of the server's machine
+  // only the operator on the server's machine may create an endpoint on a loopback address, not an API key
   const where = readRemoteFor(account()) ? "on the server's machine, without PAYHOOK_URL: " : '';
   const secrets = given > 0 ? `${count(given, 'secret')} from --secret` : "those of the account's endpoints";
   terminal.result({ object: 'listener', url }, () =>
     [
       `Listening on ${terminal.paint.strong(url)} for webhooks. Ctrl-C stops it.`,
-      `  Answers     ${status}${slow} to what is verified, an error to the rest`,
+      `  Answers     ${status}${slow} to verified webhooks, an error to others`,
       `  Secrets     ${secrets}`,
       `  Endpoint    ${where}payhook webhooks create ${url}`,
       '',
@@ -105,10 +105,10 @@ function announce(
   );
 }
 
-/** How often an event has come. */
+/** How often an event was received. */
 interface Seen {
   readonly attempt: number;
-  /** It was answered with success before. */
+  /** It was already answered with success. */
   readonly isDuplicate: boolean;
 }
 
@@ -168,7 +168,7 @@ function print(terminal: Terminal, line: Line): void {
   terminal.result(record, () => describe(terminal, line, { now, payload, type, id }));
 }
 
-/** The object a body is, or null; also when it is nested too deeply to be written again. */
+/** The object in a body, or null; also null if it is nested too deeply to be serialised. */
 function readObject(body: Buffer | null): Readonly<Record<string, unknown>> | null {
   try {
     const value: unknown = JSON.parse(body?.toString() ?? '');
@@ -185,7 +185,7 @@ function describe(
   about: { now: string; payload: object | null; type: string | null; id: string | null },
 ): string {
   const verified = verdict.isVerified ? paint.good('verified    ') : paint.bad('NOT VERIFIED');
-  const attempt = `attempt ${seen.attempt}${seen.isDuplicate ? ', duplicate: it was answered 200 before' : ''}`;
+  const attempt = `attempt ${seen.attempt}${seen.isDuplicate ? ', duplicate: it was already answered with 200' : ''}`;
   const slow = wait > 0 ? ` after ${wait / 1000} s` : '';
   const head = [
     exactTime(about.now),
@@ -202,13 +202,13 @@ function describe(
 const titleOf = ({ payload, type }: { payload: object | null; type: string | null }) =>
   Array.isArray(payload) ? count(payload.length, 'event') : (type ?? '(no type)');
 
-/** An event of a batch, in a line. */
+/** An event of a batch on one line. */
 function memberOf(event: unknown): string {
   const { type, id, data } = Object(event) as Readonly<Record<string, unknown>>;
   return [type, id, JSON.stringify(data)].filter((part) => typeof part === 'string').join('  ');
 }
 
-/** The payload in a line, in a batch one for each event, or whole. */
+/** The payload on one line, for a batch one line per event, or as a whole. */
 function content(
   { body }: Incoming,
   payload: object | null,

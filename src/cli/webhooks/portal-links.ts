@@ -27,8 +27,8 @@ interface LinkOptions {
 }
 
 const HELP = `
-The link opens the portal once, in a browser or in a frame of a page whose origin payhook account change --portal-origins names.
-The portal shows the endpoint with its log and secret, and nothing else of the account. It ends after an hour.
+The link opens the portal once, in a browser or in a frame of a page whose origin is allowed with payhook account change
+--portal-origins. The portal shows the endpoint with its log and secret, and nothing else of the account. It ends after an hour.
 
 Examples:
   $ payhook webhooks portal-link https://shop.example.com/payhook
@@ -39,13 +39,13 @@ Examples:
 export function addPortalLinks(webhooks: Command, cli: Cli): void {
   webhooks
     .command('portal-link')
-    .description('make a link that opens a portal for whoever receives at an endpoint')
+    .description('create a link that opens a portal for the customer who receives at an endpoint')
     .argument('<endpoint>', ENDPOINT_HELP)
-    .option('--owner', 'a portal of all endpoints that have the same owner')
-    .option('--read-only', 'a portal in which nothing is changed or sent, and which shows no secret')
+    .option('--owner', 'a portal for all endpoints with the same owner')
+    .option('--read-only', 'a portal that cannot change or send anything and shows no secret')
     .option(
       '--types <types>',
-      'what endpoints may be subscribed to there; all = every type; default: as it is',
+      'the event types that can be chosen there; all = every type; default the current types',
     )
     .option('--ttl <seconds>', 'how long the link can be opened; default 300, at most a day')
     .option('--json', 'print the record with the link (NewPortalLink)')
@@ -54,9 +54,9 @@ export function addPortalLinks(webhooks: Command, cli: Cli): void {
   withPages(
     webhooks
       .command('portal-links')
-      .description('list the portal links of the last month, the newest first')
+      .description('list the portal links of the last month, newest first')
       .option('--status <status>', 'unused, open, ended, expired, revoked')
-      .option('--owner <owner>', 'only portals of all endpoints of this owner'),
+      .option('--owner <owner>', 'only portals for all endpoints of this owner'),
     { nouns: 'links', sort: 'id, created_at' },
   )
     .option('--json', 'print the page (a list of PortalLink)')
@@ -64,7 +64,7 @@ export function addPortalLinks(webhooks: Command, cli: Cli): void {
     .action((options: ListOptions) => cli.run(() => list(cli, queryOf<ListPortalLinksQuery>(options))));
   webhooks
     .command('revoke-portal-link')
-    .description('revoke a portal link: a portal that it opened ends at once')
+    .description('revoke a portal link; an open portal ends at once')
     .argument('<link>', 'its id (pl_…)')
     .option('-y, --yes', 'do not ask; required without a terminal')
     .option('--json', 'print {id, object, revoked}')
@@ -90,16 +90,14 @@ async function create(
     client.webhookEndpoints.createPortalLink(id, body),
   );
   if (made.url === null) {
-    throw new CommandError(
-      `the answer with the link was lost on the way: make another one, and revoke ${made.id}`,
-    );
+    throw new CommandError(`the response with the link was lost: create another one, and revoke ${made.id}`);
   }
   cli.terminal.result(made, () => describeNew(made));
 }
 
 function describeNew({ id, url, owner, expires_at }: NewPortalLink): string {
   const what = owner === null ? 'one endpoint' : 'all endpoints of its owner';
-  return `${url}\n${id} opens a portal of ${what}, once, until ${exactTime(expires_at)} (UTC).\n`;
+  return `${url}\n${id} opens a portal for ${what}, once, until ${exactTime(expires_at)} (UTC).\n`;
 }
 
 async function list({ terminal, account }: Cli, query: ListPortalLinksQuery): Promise<undefined> {
@@ -111,7 +109,7 @@ async function list({ terminal, account }: Cli, query: ListPortalLinksQuery): Pr
 
 function linkTable(links: readonly PortalLink[], { paint }: Terminal): string {
   return table(
-    ['ID', 'STATUS', 'CREATED (UTC)', 'ENDS', 'READS ONLY', 'OF'].map((heading) => ({ heading })),
+    ['ID', 'STATUS', 'CREATED (UTC)', 'ENDS', 'READ-ONLY', 'OF'].map((heading) => ({ heading })),
     links.map((link) => [
       link.id,
       link.status,
@@ -127,8 +125,8 @@ function linkTable(links: readonly PortalLink[], { paint }: Terminal): string {
 async function revoke({ terminal, account }: Cli, id: string, yes?: boolean): Promise<undefined> {
   requireYes(terminal, yes);
   await withClient({ terminal, account: account() }, async (client) => {
-    await confirm(terminal, `Revoke ${id}? A portal that it opened ends at once.`, yes);
+    await confirm(terminal, `Revoke ${id}? An open portal ends at once.`, yes);
     await client.portalLinks.revoke(id);
   });
-  terminal.result({ id, object: 'portal_link', revoked: true }, () => `${id} is revoked.\n`);
+  terminal.result({ id, object: 'portal_link', revoked: true }, () => `Revoked ${id}.\n`);
 }

@@ -3,12 +3,12 @@ import type { AddressInfo } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { CommandError } from '../command/errors.ts';
 
-/** A request that came whole. */
+/** A complete request. */
 export interface Incoming {
   readonly method: string;
   readonly path: string;
   readonly headers: IncomingHttpHeaders;
-  /** null = larger than 4 MiB, the most that an endpoint takes in a batch. */
+  /** null = larger than 4 MiB, the largest batch of an endpoint. */
   readonly body: Buffer | null;
 }
 
@@ -16,21 +16,21 @@ export interface Reply {
   readonly status: number;
   readonly text: string;
   readonly afterMs: number;
-  /** Called when the answer is out; not when the sender has gone before. */
+  /** Called once the response is sent; not if the sender disconnects first. */
   sent?(): void;
 }
 
-/** A receiver on 127.0.0.1 that answers. */
+/** A receiver on 127.0.0.1. */
 export interface Receiver {
   /** For example http://127.0.0.1:9000. */
   readonly url: string;
-  /** Cuts all connections. */
+  /** Closes all connections. */
   close(): void;
 }
 
 const MOST_BYTES = 4 * 1024 * 1024;
 const MOST_CONNECTIONS = 256;
-// For the whole request: what comes slower, or without an end, is cut off.
+// for the whole request: slower or endless requests are cut off
 const REQUEST_MS = 30_000;
 
 /** Listens on a port of 127.0.0.1; 0 = any free one. Throws CommandError when it cannot. */
@@ -41,7 +41,7 @@ export async function openReceiver(
   const server = createServer({ requestTimeout: REQUEST_MS, connectionsCheckingInterval: 1000 });
   server.maxConnections = MOST_CONNECTIONS;
   server.on('request', (request, response) => {
-    // a sender that goes away in the middle has sent nothing
+    // a request whose sender disconnects midway is ignored
     request.on('error', () => undefined);
     response.on('error', () => undefined);
     void take(request, response, handle);
@@ -78,7 +78,7 @@ async function take(
   response.end(answer, sent);
 }
 
-/** The body, null when it is too large, undefined when it was cut off. */
+/** The body; null if it is too large, undefined if it was cut off. */
 async function readBody(request: IncomingMessage): Promise<Buffer | null | undefined> {
   const chunks: Buffer[] = [];
   let size = 0;

@@ -24,8 +24,8 @@ interface RecoverOptions {
 }
 
 const RECOVER_HELP = `
-Every event of the log that matches is sent once more with the same webhook-id, the oldest first and a few at a time, so that
-new events do not wait. It is a job of the server or of payhook worker, which goes on by itself; an endpoint has one at a time.
+Sends every matching event of the log again with the same webhook-id, oldest first and a few at a time, so that new events do not
+wait. It is a background job of the server or of payhook worker; an endpoint has one at a time.
 
 Examples:
   $ payhook webhooks recover https://shop.example.com/payhook --since 2026-09-14
@@ -43,7 +43,7 @@ export function addRecover(webhooks: Command, cli: Cli): void {
       '--since <when>',
       'events created at this time or later: a day such as 2026-09-14, or an instant',
     )
-    .option('--until <when>', 'events created before this time, including the whole of a day; default now')
+    .option('--until <when>', 'events created before this time; a day is included as a whole; default now')
     .option('--status <statuses>', 'failed, pending, delivered, separated by commas; default failed')
     .option('--types <types>', 'event types, separated by commas: payout.paid,order.*; default all')
     .option('-y, --yes', 'do not ask; required without a terminal')
@@ -53,7 +53,7 @@ export function addRecover(webhooks: Command, cli: Cli): void {
   withPages(
     webhooks
       .command('recoveries')
-      .description('list the recoveries of an endpoint and how far they are, the newest first')
+      .description('list the recoveries of an endpoint with their progress, newest first')
       .argument('<endpoint>', ENDPOINT_HELP),
     { nouns: 'recoveries', sort: 'id, created_at' },
   )
@@ -62,7 +62,7 @@ export function addRecover(webhooks: Command, cli: Cli): void {
     .action((reference: string, options: ListOptions) => cli.run(() => list(cli, reference, options)));
   webhooks
     .command('cancel-recovery')
-    .description('cancel a recovery: it queues nothing more; what is already queued is sent')
+    .description('cancel a recovery; events it already queued are still sent')
     .argument('<endpoint>', ENDPOINT_HELP)
     .argument('<recovery>', 'its id (rec_…)')
     .option('--json', 'print the record (WebhookRecovery)')
@@ -87,7 +87,7 @@ async function recover(cli: Cli, reference: string, options: RecoverOptions): Pr
   );
 }
 
-/** Makes the job that the options ask for, once the question is answered, and says where to look. */
+/** Starts the recovery after the question is answered, and prints how to see its progress. */
 export async function startRecovery(
   cli: Cli,
   reference: string,
@@ -115,7 +115,7 @@ async function list(cli: Cli, reference: string, options: ListOptions): Promise<
   );
   const { terminal } = cli;
   terminal.result(page, () =>
-    // of "recoverys" nobody would know what they are
+    // avoids the plural "recoverys"
     page.pagination.total === 0
       ? 'No recoveries found.\n'
       : describePage(page, 'job', (data) => recoveryTable(data, terminal), terminal),
@@ -130,7 +130,7 @@ function recoveryTable(recoveries: readonly WebhookRecovery[], { paint }: Termin
       { heading: 'QUEUED', right: true },
       { heading: 'SKIPPED', right: true },
       { heading: 'SINCE' },
-      { heading: 'LOOKED AT UNTIL' },
+      { heading: 'PROCESSED UNTIL' },
       { heading: 'UNTIL' },
       { heading: 'ID' },
     ],
@@ -154,10 +154,10 @@ async function cancel(cli: Cli, reference: string, recovery: string): Promise<un
     return client.webhookEndpoints.recovery(id, recovery);
   });
   const done = `it has queued ${count(ended.queued_count, 'event')}`;
-  cli.terminal.result(ended, () => `${ended.id} is cancelled; ${done}.\n`);
+  cli.terminal.result(ended, () => `Cancelled ${ended.id}; ${done}.\n`);
 }
 
-/** Runs `work` with a client and the id of the endpoint that a reference names. */
+/** Runs `work` with a client and the id of the endpoint. */
 export function withEndpoint<Result>(
   { terminal, account }: Cli,
   reference: string,

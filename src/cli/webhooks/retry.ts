@@ -12,7 +12,7 @@ interface RetryOptions {
   readonly yes?: boolean;
 }
 
-/** Before the first event there was. */
+/** Earlier than any event. */
 const THE_BEGINNING = '1970-01-01';
 
 const HELP = `
@@ -34,7 +34,10 @@ export function addRetry(webhooks: Command, cli: Cli): void {
     .argument('<endpoint>', ENDPOINT_HELP)
     .argument('[events...]', 'ids of events (evt_…)')
     .option('--failed', 'all failed events of the endpoint')
-    .option('--types <types>', 'with --failed: which, with commas: payout.paid,order.*; all without it')
+    .option(
+      '--types <types>',
+      'with --failed: event types, separated by commas: payout.paid,order.*; default all',
+    )
     .option('-y, --yes', 'with --failed: do not ask; required without a terminal')
     .option('--json', 'print {webhook_endpoint_id, retried}; with --failed the record (WebhookRecovery)')
     .addHelpText('after', HELP)
@@ -48,8 +51,8 @@ async function retry(
   { reference, events }: { reference: string; events: readonly string[] },
   { failed = false, types, yes = false }: RetryOptions,
 ): Promise<undefined> {
-  if (failed === events.length > 0) throw new UsageError('name the events to retry, or say --failed');
-  if (!failed && types !== undefined) throw new UsageError('--types goes with --failed');
+  if (failed === events.length > 0) throw new UsageError('name the events to retry, or give --failed');
+  if (!failed && types !== undefined) throw new UsageError('--types needs --failed');
   if (failed) {
     requireYes(cli.terminal, yes);
     const which =
@@ -74,7 +77,7 @@ async function retry(
   );
 }
 
-/** Retries one after the other. The first refusal ends it, with a message that says how many went before. */
+/** Retries events one after another. Stops at the first refusal, with the number already queued in the message. */
 async function retryAll(client: Client, endpoint: string, events: readonly string[]): Promise<void> {
   for (const [done, event] of events.entries()) {
     try {
@@ -82,7 +85,7 @@ async function retryAll(client: Client, endpoint: string, events: readonly strin
     } catch (error) {
       if (done === 0) throw error;
       const { code, reason, message } = error as CommandError;
-      throw new CommandError(`${message}; ${done} of ${events.length} were queued before`, {
+      throw new CommandError(`${message}; ${done} of ${events.length} were already queued`, {
         code,
         ...(reason === null ? {} : { reason }),
       });

@@ -4,19 +4,19 @@ import type { Cli } from '../command/cli.ts';
 import { CommandError, reportOf } from '../command/errors.ts';
 import { readRemoteFor, withClient } from '../command/session.ts';
 
-/** Who may have signed a webhook. */
+/** A possible signer of a webhook. */
 export interface Signer {
-  /** null when the secret was given by hand. */
+  /** null for a secret from --secret. */
   readonly endpoint: string | null;
   readonly secret: string;
 }
 
 export interface Signers {
-  /** Those known now. */
+  /** The signers known now. */
   known(): readonly Signer[];
   /**
-   * Those there are: asked for after this call began, at most once a second for all callers. `trouble` says why they
-   * could not be asked for.
+   * The current signers, fetched after this call began, at most once a second for all callers. `trouble` says why they
+   * could not be fetched.
    */
   ask(): Promise<{ readonly signers: readonly Signer[]; readonly trouble: string | null }>;
 }
@@ -24,15 +24,15 @@ export interface Signers {
 const PAUSE_MS = 1000;
 const MOST_ENDPOINTS = 1000;
 
-/** Secrets given by hand; nobody is asked. */
+/** Secrets from --secret; nothing is fetched. */
 export function givenSigners(secrets: readonly string[]): Signers {
   const signers = secrets.map((secret) => ({ endpoint: null, secret }));
   return { known: () => signers, ask: async () => ({ signers, trouble: null }) };
 }
 
 /**
- * The secrets of the account's endpoints, asked of the API when they are needed. Throws UsageError or ConfigError when
- * the settings say that this can never work.
+ * The secrets of the account's endpoints, fetched from the API when needed. Throws UsageError or ConfigError if the
+ * settings can never work.
  */
 export function accountSigners(cli: Cli): Signers {
   if (readRemoteFor(cli.account()) === null) readConfig();
@@ -55,7 +55,7 @@ export function accountSigners(cli: Cli): Signers {
   return {
     known: () => signers,
     async ask() {
-      // One that is under way may have looked before the endpoint was made: the next one counts.
+      // a fetch in progress may have started before the endpoint was created, so the next one counts
       waiting ??= running.then(() => {
         waiting = null;
         const asked = askNow();
@@ -73,7 +73,7 @@ async function readSigners({ terminal, account }: Cli): Promise<Signer[]> {
   return withClient({ terminal, account: account() }, async (client) => {
     const signers: Signer[] = [];
     for await (const { id, signing } of client.webhookEndpoints.list({ sort: '-id' })) {
-      if (signing !== 'standard') continue; // the others' libraries verify theirs
+      if (signing !== 'standard') continue; // other schemes are verified with their own libraries
       const { secret } = await client.webhookEndpoints.secret(id).catch(nothingIfDeleted);
       if (secret !== null) signers.push({ endpoint: id, secret });
       if (signers.length === MOST_ENDPOINTS) break;
@@ -82,7 +82,7 @@ async function readSigners({ terminal, account }: Cli): Promise<Signer[]> {
   });
 }
 
-/** Asking makes no database where none is: whoever listens without a server only wants to listen. */
+/** Never creates a database: listening needs none. */
 async function requireData(account: string | undefined): Promise<void> {
   if (readRemoteFor(account) !== null) return;
   const { hasData, settingsHere } = await import('../../app/data-folder.ts');

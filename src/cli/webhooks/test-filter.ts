@@ -19,11 +19,11 @@ interface TestFilterOptions {
 export function addTestFilter(webhooks: Command, cli: Cli): void {
   webhooks
     .command('test-filter')
-    .description('try a filter on an event: whether it matches, and what each condition found')
+    .description('try a filter on an event: whether it matches, and the value that each condition found')
     .argument('<endpoint>', ENDPOINT_HELP)
-    .option('--event <event>', 'an event that was published (evt_…)')
+    .option('--event <event>', 'a published event (evt_…)')
     .option('--payload <json>', 'or a payload: {"type":"order.created","data":{"amount":100}}')
-    .option('--filter <json>', 'the filter; left out, that of the endpoint')
+    .option('--filter <json>', "the filter; default the endpoint's")
     .option('--json', 'print the result (FilterTest)')
     .addHelpText(
       'after',

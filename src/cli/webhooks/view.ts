@@ -19,7 +19,7 @@ const SHOWN_TYPES = 3;
 
 const orEmpty = (instant: string | null) => (instant === null ? '' : shortTime(instant));
 
-/** A page of endpoints, a line each; the URL stands last, where a long one disturbs nothing. */
+/** A page of endpoints, one line each. The URL is last, because it may be long. */
 export function endpointTable(endpoints: readonly WebhookEndpoint[], { paint }: Terminal): string {
   return table(
     ['ID', 'STATUS', 'EVENTS', 'FAILING SINCE (UTC)', 'LAST SUCCESS', 'URL'].map((heading) => ({ heading })),
@@ -45,7 +45,7 @@ function typesOf({ event_types }: WebhookEndpoint, most: number): string {
   return event_types.slice(0, most).join(', ') + (rest > 0 ? `, ${rest} more` : '');
 }
 
-/** One endpoint, for people; after a change with the secret that it made. */
+/** One endpoint as text; after a change, with the secret it created. */
 export function describeEndpoint(endpoint: ChangedWebhookEndpoint, terminal: Terminal): string {
   const { paint } = terminal;
   const status = statusOf(endpoint);
@@ -62,7 +62,7 @@ export function describeEndpoint(endpoint: ChangedWebhookEndpoint, terminal: Ter
     ['Failing since', endpoint.first_failure_at && exactTime(endpoint.first_failure_at)],
     ['Last success', endpoint.last_success_at ? exactTime(endpoint.last_success_at) : 'never'],
     ['Rate limit', endpoint.rate_limit === null ? null : `${count(endpoint.rate_limit, 'request')} a second`],
-    ['Ordered', endpoint.ordered ? 'one event of an ordering key after the other' : null],
+    ['Ordered', endpoint.ordered ? 'one event at a time for each ordering key' : null],
     ['Batches', endpoint.batch && batchOf(endpoint.batch)],
     ['Custom headers', endpoint.headers.join(', ') || null],
     ['Payload', endpoint.payload === 'full' ? null : endpoint.payload],
@@ -77,14 +77,14 @@ export function describeEndpoint(endpoint: ChangedWebhookEndpoint, terminal: Ter
 }
 
 const batchOf = ({ max_events, max_bytes, max_wait_ms }: NonNullable<WebhookEndpoint['batch']>) =>
-  `up to ${max_events} events and ${max_bytes} bytes in a request, after ${max_wait_ms} ms at the latest`;
+  `up to ${max_events} events and ${max_bytes} bytes per request, after at most ${max_wait_ms} ms`;
 
 function signingOf({ signing, custom_signing: custom, second_signature: second }: WebhookEndpoint): string {
   const also = second === null ? '' : `, and ${second.signing} until ${exactTime(second.expires_at)}`;
   return `${signing}${custom === null ? '' : ` (${custom.header})`}${also}`;
 }
 
-/** A page of the delivery log, a line for each record. */
+/** A page of the delivery log, one line per record. */
 export function deliveryTable(events: readonly WebhookEvent[], { paint }: Terminal): string {
   return table(
     [
@@ -109,10 +109,10 @@ export function deliveryTable(events: readonly WebhookEvent[], { paint }: Termin
   );
 }
 
-/** What came back in few words: `HTTP 200`, `HTTP 200 body_too_slow`, `connection_refused`. */
+/** The answer in short: `HTTP 200`, `HTTP 200 body_too_slow`, `connection_refused`. */
 function answerOf(status: number | null, error: string | null): string {
   const words = [status === null ? '' : `HTTP ${status}`];
-  // of a 500 or 302 the status says it all
+  // for a 500 or 302 the status is enough
   if (error !== null && (status === null || !/^(response_error|redirect)$/.test(error))) words.push(error);
   return words.filter((word) => word !== '').join(' ');
 }
@@ -122,7 +122,7 @@ function paintStatus(status: WebhookEvent['status'], text: string, paint: Paint)
   return status === 'failed' ? paint.bad(text) : paint.warning(text);
 }
 
-/** A record of the log as a line of `tail`: what matters first, the long ids last. */
+/** A record of the log as a line of `tail`, with the long ids last. */
 export function deliveryLine(event: WebhookEvent, { paint }: Terminal): string {
   const cells = [
     exactTime(event.last_attempt_at ?? event.created_at),
@@ -136,7 +136,7 @@ export function deliveryLine(event: WebhookEvent, { paint }: Terminal): string {
   return `${cells.join('  ')}\n`;
 }
 
-/** One record with its payload and every attempt, for people; the newest attempt stands last. */
+/** One record with its payload and every attempt as text; the newest attempt is last. */
 export function describeDelivery(event: WebhookEventWithAttempts, terminal: Terminal): string {
   const { paint } = terminal;
   const { waits_for: waitsFor, next_attempt_at: nextAt } = event;
@@ -180,17 +180,17 @@ function headersOf(headers: Readonly<Record<string, string>> | null, indent: str
   return Object.entries(headers ?? {}).map(([name, value]) => `${indent}${printable(`${name}: ${value}`)}`);
 }
 
-/** A text of several lines as it may be shown, indented and cut. */
+/** A text of several lines, made safe to print, indented and truncated. */
 export function block(text: string, most: number, goesOn = false): string {
   const lines = text.trimEnd().split(/\r?\n/);
   const shown = lines.slice(0, most).map((line) => `  ${cut(printable(line), LINE_LENGTH)}`);
   const rest = lines.length - shown.length;
   if (rest > 0) shown.push(`  … ${count(rest, 'more line')}: --json shows all`);
-  else if (goesOn) shown.push('  … it went on; only this is kept');
+  else if (goesOn) shown.push('  … truncated; only this part is stored');
   return `${shown.join('\n')}\n`;
 }
 
-/** The text, or its beginning when it is longer. */
+/** The text, truncated to a length. */
 export function cut(text: string, length: number): string {
   return text.length <= length ? text : `${[...text.slice(0, length)].slice(0, -1).join('')}…`;
 }

@@ -18,7 +18,7 @@ const TYPES: Readonly<Record<string, string>> = {
   '.svg': 'image/svg+xml',
 };
 
-/** How the build names what it compressed. */
+/** The suffixes of compressed files. */
 const SUFFIXES: Readonly<Record<Coding, string>> = { br: '.br', gzip: '.gz' };
 
 const FOLDER = fileURLToPath(new URL('dist/dashboard/', ROOT));
@@ -27,7 +27,7 @@ const PORTAL = 'portal.html';
 
 let built: { readonly at: number; readonly files: ReadonlyMap<string, Built> } | undefined;
 
-/** The built dashboard by path below its folder, cached until it is built anew; null when there is none. */
+/** The built dashboard by path below its folder, cached until the next build; null if there is none. */
 function files(): ReadonlyMap<string, Built> | null {
   const at = statSync(FOLDER + INDEX, { throwIfNoEntry: false })?.mtimeMs;
   if (at === undefined) return null;
@@ -51,16 +51,16 @@ function readAll(): Map<string, Built> {
   return found;
 }
 
-/** The text of the page around the dashboard; null when it was not built. */
+/** The HTML page of the dashboard; null if it was not built. */
 export const indexPage = (): string | null => textOf(INDEX);
 
-/** The same of a portal. */
+/** The HTML page of a portal; null if it was not built. */
 export const portalPage = (): string | null => textOf(PORTAL);
 
 const textOf = (name: string) => files()?.get(name)?.body.toString() ?? null;
 
 /**
- * A file for a client that accepts these codings (an Accept-Encoding header); `coding` is null when it is sent
+ * A file for a client that accepts these codings (an Accept-Encoding header); `coding` is null if it is sent
  * uncompressed.
  */
 export function assetFor(

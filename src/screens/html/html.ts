@@ -17,7 +17,7 @@ export const LOGO =
   '<svg viewBox="0 0 28 28" aria-hidden="true"><rect class="mark" width="28" height="28" rx="8"/>' +
   '<path class="stroke" d="M10 20.5V7.5h4.6a4.1 4.1 0 0 1 0 8.2h-1.1"/><path class="stroke" d="m15.6 13-2.7 2.7 2.7 2.7"/></svg>';
 
-/** The same as an icon of the browser: an address with the picture in it. */
+/** The logo as a browser icon: a data URL. */
 export const ICON = `data:image/svg+xml,${encodeURIComponent(
   '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 28 28"><rect width="28" height="28" rx="8" fill="#3347c8"/>' +
     '<g fill="none" stroke="#fff" stroke-width="2.25" stroke-linecap="round" stroke-linejoin="round">' +
@@ -28,11 +28,11 @@ export const ICON = `data:image/svg+xml,${encodeURIComponent(
 export interface Layout {
   /** Plain text, the name of the page in the browser. */
   readonly title: string;
-  /** Inside of `main`, usually one `card`. */
+  /** The content of `main`, usually one `card`. */
   readonly body: string;
 }
 
-/** A page: the whole HTML document around its inside. */
+/** A page: the HTML document around its content. */
 export function layout({ title, body }: Layout): string {
   return htmlDocument({
     title,
@@ -102,17 +102,17 @@ export function errorPage(status: number, message: string, next: Next = TO_START
   return html(status, layout({ title, body }));
 }
 
-/** A mistake in a form: what is wrong, in plain text, and the field it is about. */
+/** A mistake in a form: a plain text message, and its field. */
 export interface Problem {
   readonly field?: string;
   readonly message: string;
 }
 
-/** The id of the error summary, which the fields it is about are described by. */
+/** The id of the error summary, which describes the fields it names. */
 const SUMMARY = 'problems';
 const idOf = (name: string) => `field-${name}`;
 
-/** What is wrong with a form, at its top, with links to the fields; nothing when nothing is. */
+/** The errors of a form, shown at its top with links to the fields; empty without errors. */
 export function errorSummary(problems: readonly Problem[]): string {
   if (problems.length === 0) return '';
   const items = problems.map(({ field, message }) => {
@@ -126,7 +126,7 @@ export function errorSummary(problems: readonly Problem[]): string {
   return `<div class="notice" id="${SUMMARY}" role="alert">${inside}</div>`;
 }
 
-/** A remark in plain text that something was done. */
+/** A plain text confirmation of an action. */
 export function goodNotice(text: string): string {
   return `<div class="notice good" role="status"><p>${escapeHtml(text)}</p></div>`;
 }
@@ -144,10 +144,10 @@ export interface Field {
   readonly autofocus?: boolean;
 }
 
-/** A required field with its label, its hint, and the problem it has among `problems`. */
+/** A required field with its label, its hint, and its problem from `problems`. */
 export function field(spec: Field, problems: readonly Problem[] = []): string {
   const problem = problems.find(({ field: name }) => name === spec.name);
-  // with one problem on the whole form, the summary is what describes its fields
+  // if the only problem is about the whole form, the summary describes its fields
   const general = problems.some(({ field: name }) => name === undefined);
   const id = idOf(spec.name);
   const described = [
@@ -183,7 +183,7 @@ export function hidden(name: string, value: string): string {
   return `<input${attributes({ type: 'hidden', name, value })}>`;
 }
 
-/** A button that sends its form, with its name and value when it has them. */
+/** A button that submits its form, with a name and value if given. */
 export function button(
   label: string,
   options: {
@@ -191,7 +191,7 @@ export function button(
     small?: boolean;
     name?: string;
     value?: string;
-    /** What a screen reader says instead of the label. */
+    /** The accessible name, instead of the label. */
     says?: string;
   } = {},
 ): string {
@@ -206,12 +206,12 @@ export function button(
   return `<button${given}>${escapeHtml(label)}</button>`;
 }
 
-/** A form that posts to a path of ours. `inside` is HTML. */
+/** A form that posts to a path on this server. `inside` is HTML. */
 export function form(action: string, inside: string): string {
   return `<form${attributes({ method: 'post', action, novalidate: true })}>${inside}</form>`;
 }
 
-/** The buttons of a form, one below the other; `row` sets them side by side where there is room. */
+/** The buttons of a form, one below the other; `row` puts them side by side on wide screens. */
 export function actions(buttons: readonly string[], { row = false } = {}): string {
   return `<div class="${row ? 'row actions' : 'actions'}">${buttons.join('')}</div>`;
 }
