@@ -105,7 +105,7 @@ test('--map names the columns, and --save stores the mapping', async () => {
 });
 
 test.each([
-  [['--map', '=email'], "--map must be such as 'Their column=our_field'"],
+  [['--map', '=email'], "--map must look like 'Their column=our_field'"],
   [['--map', 'a=email', '--map', 'a=slug'], '--map names a twice'],
   [['--dialect', 'quote=x'], '--dialect takes encoding, separator, decimal, dates, not quote'],
   [['--dialect', 'dates=ydm'], 'dates'],

@@ -339,7 +339,7 @@ test('an affiliate is created, changed and found; an empty text clears a field, 
     minimum_payout: null,
   });
   await refuse(2, 'nothing to change', ...change);
-  await refuse(2, '--minimums must be such as usd=50.00', ...change, '--minimums', 'usd');
+  await refuse(2, '--minimums must look like usd=50.00', ...change, '--minimums', 'usd');
   await refuse(1, 'there is no affiliate bob@example.com', 'affiliates', 'show', 'bob@example.com');
   const name = 'Wolfeschlegelsteinhausenbergerdorff';
   await makeAffiliate(api, { name_last: name, email: 'wolfe@example.com', external_id: 'w-1' });

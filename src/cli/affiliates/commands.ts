@@ -187,7 +187,7 @@ async function put({ terminal, account }: Cli, externalId: string, options: obje
 async function change({ terminal, account }: Cli, reference: string, options: object): Promise<undefined> {
   const body: ChangeAffiliateBody = readFields(AFFILIATE_FIELDS, options);
   if (Object.keys(body).length === 0) {
-    throw new UsageError('no field to change: payhook affiliates change --help lists them');
+    throw new UsageError('nothing to change: payhook affiliates change --help lists the options');
   }
   const changed = await withClient({ terminal, account: account() }, async (client) =>
     client.affiliates.change(await findAffiliate(client, reference), body),
