@@ -94,7 +94,13 @@ test('a refund takes the typed amount in the digits of the currency, and its rep
   await refuse(2, 'with no digits after the point', ...refund('jpy', '--amount', '1.5'));
   await refuse(2, '--amount must be from 0.01 to 10000000000.00 USD, not -1', ...other, '--amount', '-1');
   await refuse(2, 'give --amount or --sale-amount', ...other, '--amount', '1', '--sale-amount', '1');
-  await refuse(1, 'the remaining amount: 9.40 USD of usd, of a sale of 319.00 USD', ...other, '--amount', '9.41');
+  await refuse(
+    1,
+    'the remaining amount: 9.40 USD of usd, of a sale of 319.00 USD',
+    ...other,
+    '--amount',
+    '9.41',
+  );
 });
 
 test('a refund of a paid commission reduces the next payout', async () => {

@@ -63,7 +63,9 @@ test('both show how many deliveries wait for an earlier one of their ordering ke
       'm',
     ),
   );
-  expect(await runText('status', '--once')).toMatch(/^Waiting .*; 3 waiting for an earlier one, the first for 3 h$/m);
+  expect(await runText('status', '--once')).toMatch(
+    /^Waiting .*; 3 waiting for an earlier one, the first for 3 h$/m,
+  );
   expect(await doctor()).toContain(`webhooks show ${id} ${events[0]}`);
   // held deliveries wait until someone enables the endpoint
   await other.patch(`/v2/webhook-endpoints/${id}`, { status: 'disabled' });
@@ -118,7 +120,9 @@ test('status shows rates, percentiles and failing endpoints of the account, and 
   const shown = await foreign.runJson('status');
   expect([shown.system, shown.deliveries.totals.published]).toEqual([null, 0]);
   expect(shown.failing_endpoints.map(({ id }: { id: string }) => id)).toEqual([theirs]);
-  expect(await foreign.runText('status')).toContain('Only the account that was created first can see the state of the installation');
+  expect(await foreign.runText('status')).toContain(
+    'Only the account that was created first can see the state of the installation',
+  );
 });
 
 test.skipIf(spawnSync('script', ['--version']).error !== undefined)(

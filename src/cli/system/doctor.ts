@@ -44,7 +44,9 @@ async function examine(terminal: Terminal): Promise<Check[]> {
     const { inspectDatabase } = await import('../../app/inspection.ts');
     const facts = await inspectDatabase(config);
     if (facts === null)
-      checks.push(check('database', 'skipped', 'does not exist yet: payhook init or the first start creates it'));
+      checks.push(
+        check('database', 'skipped', 'does not exist yet: payhook init or the first start creates it'),
+      );
     else if (facts.distribution !== null) checks.push(check('Citus', 'failed', facts.distribution));
     else {
       checks.push(...checkDatabase(facts), ...checkLog(facts, config.delivery.retentionDays));
@@ -183,7 +185,9 @@ function checkServerSettings({ settings, harms }: Inspection): Check {
 }
 
 function checkConnections({ isPooled, listening, readersAreReadOnly }: Inspection): Check[] {
-  const way = isPooled ? 'through a pooler; listeners connect to PostgreSQL directly' : 'to PostgreSQL directly';
+  const way = isPooled
+    ? 'through a pooler; listeners connect to PostgreSQL directly'
+    : 'to PostgreSQL directly';
   const connections = check('connections', verdict(listening === null), listening ?? way);
   if (readersAreReadOnly === null) return [connections];
   const can = readersAreReadOnly
