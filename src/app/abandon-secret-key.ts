@@ -15,12 +15,12 @@ import { refuseOthers } from './rotate-secret-key.ts';
 import { adoptNewFolderKey, heldKeys, isInFolder, makeFolderKey, refusalOfKeys } from './secret-keys.ts';
 
 export interface Abandonment {
-  /** Of the key in force now. */
+  /** The fingerprint of the key in force. */
   readonly fingerprint: string;
   readonly losses: Losses;
 }
 
-/** What is lost with a key: values of endpoints, bank accounts and tax ids of affiliates, tax ids on their invoices. */
+/** What is lost with a key: values of endpoints, affiliates' bank accounts and tax ids, and tax ids on their invoices. */
 export interface Losses {
   readonly endpoints: readonly Loss[];
   readonly destinations: readonly LostNumber[];
@@ -28,7 +28,7 @@ export interface Losses {
   readonly invoiceTaxIds: readonly LostNumber[];
 }
 
-/** What giving up the lost key would cost. Throws SecretKeyError when no key is missing. */
+/** What abandoning the lost key would cost. Throws SecretKeyError if no key is missing. */
 export async function previewAbandoning({ config, db, vault }: Platform): Promise<Losses> {
   refuseNeedless(config, await readSecretKeyState(db.reader));
   return {
@@ -40,9 +40,9 @@ export async function previewAbandoning({ config, db, vault }: Platform): Promis
 }
 
 /**
- * Gives up a lost secret key, in one transaction: what the keys at hand cannot open is generated anew or dropped,
- * and the rest is sealed under the newest of them, which becomes the key. A data folder without a key gets a new
- * one. Throws SecretKeyError when no key is missing, or while other processes run that do not hold the new one.
+ * Abandons a lost secret key, in one transaction: values that the available keys cannot open are regenerated or dropped,
+ * and the rest is resealed under the newest available key, which becomes the key in force. A data folder without a key
+ * gets a new one. Throws SecretKeyError if no key is missing, or while other processes run without the new key.
  */
 export async function abandonSecretKey({ config, db, vault }: Platform): Promise<Abandonment> {
   const done = await db.transaction(async (tx) => {

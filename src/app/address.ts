@@ -1,6 +1,6 @@
 import type { Config } from '../kernel/config.ts';
 
-/** Where a server with these settings can be reached. */
+/** The address of a server from this machine. */
 export const addressOf = (config: Config): string => config.baseUrl ?? plainAddress(config);
 
 /** Where it can be reached from this machine. */

@@ -1,26 +1,26 @@
 import type { Database } from '../db/database.ts';
 import { type Figures, readFigures } from '../people/system/figures.ts';
 
-/** The statement is asked no more often than this, whoever reads the figures. */
+/** The statement runs at most this often, however many readers there are. */
 const EVERY_MS = 15_000;
-/** A reader waits for an answer this long after it was asked for; then it gets the figures of before. */
+/** How long a reader waits for new figures before it gets the previous ones. */
 const PATIENCE_MS = 1000;
 
-/** The figures of a database, as old as they must be. */
+/** The figures of a database, refreshed on demand. */
 export interface Backlog {
-  /** null = they were never read. `isUp` is whether PostgreSQL answered when it was last asked. */
+  /** null = never read. `isUp` says whether PostgreSQL answered the last query. */
   latest(): Promise<{ readonly isUp: boolean; readonly figures: Figures | null }>;
 }
 
-/** Makes what reads the figures of a database, at most every 15 s and only when somebody wants them. Never rejects. */
+/** Creates a reader of a database's backlog. It queries at most every 15 s and only on demand. Never rejects. */
 export function createBacklog(db: Database): Backlog {
-  let askedAt = Number.NEGATIVE_INFINITY;
-  let asked: Promise<void> | undefined;
+  let startedAt = Number.NEGATIVE_INFINITY;
+  let running: Promise<void> | undefined;
   let figures: Figures | null = null;
   let isUp = false;
 
   function ask(): Promise<void> {
-    askedAt = performance.now();
+    startedAt = performance.now();
     return db.engine(readFigures, { single: true }).then(
       (read) => {
         figures = read;
@@ -34,19 +34,19 @@ export function createBacklog(db: Database): Backlog {
 
   return {
     async latest() {
-      if (asked === undefined && performance.now() - askedAt >= EVERY_MS) {
-        asked = ask().finally(() => {
-          asked = undefined;
+      if (running === undefined && performance.now() - startedAt >= EVERY_MS) {
+        running = ask().finally(() => {
+          running = undefined;
         });
       }
-      if (asked !== undefined && !(await isOver(asked, askedAt + PATIENCE_MS - performance.now())))
+      if (running !== undefined && !(await isOver(running, startedAt + PATIENCE_MS - performance.now())))
         isUp = false;
       return { isUp, figures };
     },
   };
 }
 
-/** Whether it is over within some milliseconds. */
+/** Whether the work ends within `ms` milliseconds. */
 async function isOver(work: Promise<void>, ms: number): Promise<boolean> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<boolean>((resolve) => {

@@ -4,7 +4,7 @@ import { databaseFault } from '../db/faults.ts';
 import { hasPartitionsAhead } from '../db/partitions.ts';
 import { workNobodyClaims } from '../webhooks/engine/idle.ts';
 
-/** What keeps a server from doing its work: a code for programs, a sentence for people. */
+/** A problem that keeps a server from working: a code for programs, a sentence for people. */
 export interface Problem {
   readonly reason:
     | 'stopping'
@@ -17,33 +17,33 @@ export interface Problem {
   readonly message: string;
 }
 
-/** What is looked at. */
+/** What the checks examine. */
 export interface Subject {
   readonly db: Pick<Database, 'reader'>;
-  /** The data folder, when PostgreSQL is in it; null = it is elsewhere. */
+  /** The data folder; null = PostgreSQL is elsewhere. */
   readonly folder: string | null;
-  /** The time limit of an attempt. */
+  /** The timeout of an attempt. */
   readonly timeoutMs: number;
-  /** Writes something, or rejects with the reason of PostgreSQL. */
+  /** Writes something, or rejects with PostgreSQL's error. */
   tryWriting(): Promise<void>;
 }
 
-/** Something that must hold for a server to be ready. */
+/** A condition for a server to be ready. */
 interface Check {
   readonly name: 'disk' | 'writing' | 'partitions' | 'delivery';
-  /** What is said when it holds. */
+  /** The text if it holds. */
   readonly fine: string;
-  /** What to do when it does not. */
+  /** What to do if it does not hold. */
   readonly remedy: string;
-  /** null = it holds. Rejects when PostgreSQL does; `problemOf` says what that means. */
+  /** null = it holds. Rejects if PostgreSQL does; `problemOf` maps the error. */
   look(subject: Subject): Promise<Problem | null>;
 }
 
 const MEGABYTE = 1024 ** 2;
-/** With less room PostgreSQL may fail in the middle of a write. */
+/** With less space PostgreSQL may fail in the middle of a write. */
 const LEAST_FREE = 32 * MEGABYTE;
 
-/** What /readyz and doctor look at, in this order. */
+/** The checks of /readyz and doctor, in this order. */
 export const CHECKS: readonly Check[] = [
   {
     name: 'disk',
@@ -55,10 +55,10 @@ export const CHECKS: readonly Check[] = [
     },
   },
   {
-    // what can be read may still not be writable: a standby, or a full disk
+    // a database that can be read may still not be writable: a standby, or a full disk
     name: 'writing',
     fine: 'the database accepts changes',
-    remedy: 'let DATABASE_URL name the primary, and look at the log of PostgreSQL',
+    remedy: 'point DATABASE_URL to the primary, and read the log of PostgreSQL',
     look: ({ tryWriting }) => tryWriting().then(() => null),
   },
   {
@@ -75,31 +75,31 @@ export const CHECKS: readonly Check[] = [
   },
   {
     name: 'delivery',
-    fine: 'nothing has been due for long that nobody takes',
+    fine: 'no delivery has been due for long without a worker',
     remedy: 'start a server with DELIVERY_WORKER=on, or payhook worker',
     async look({ db, timeoutMs }) {
       if (!(await workNobodyClaims(db.reader, timeoutMs))) return null;
       return {
         reason: 'delivery',
-        message: 'deliveries are due and no worker takes them; check that one is running',
+        message: 'deliveries are due, but no worker claims them; check that one is running',
       };
     },
   },
 ];
 
-/** Room on a disk, in bytes. */
+/** Disk space in bytes. */
 export interface Room {
   readonly free_bytes: number;
   readonly total_bytes: number;
 }
 
-/** Room on the disk of a folder. */
+/** The space on the disk of a folder. */
 export async function roomOf(folder: string): Promise<Room> {
   const { bavail, blocks, bsize } = await statfs(folder);
   return { free_bytes: bavail * bsize, total_bytes: blocks * bsize };
 }
 
-/** What it means that PostgreSQL did not do what a check asked for. */
+/** The problem behind an error of PostgreSQL in a check. */
 export function problemOf(error: unknown): Problem {
   switch (databaseFault(error)) {
     case 'unavailable':
@@ -112,19 +112,19 @@ export function problemOf(error: unknown): Problem {
         message: 'the database accepts no changes: it is a standby, or set to read-only',
       };
     default:
-      return { reason: 'writing', message: 'the database refuses to write; the log says why' };
+      return { reason: 'writing', message: 'the database refuses to write; its log says why' };
   }
 }
 
-/** What came of a check. */
+/** The result of a check. */
 export interface Checked {
   readonly name: Check['name'];
   readonly problem: Problem | null;
-  /** What is fine, or the problem and its remedy. */
+  /** The text if it holds, or the problem and its remedy. */
   readonly detail: string;
 }
 
-/** Makes all checks, for people. Never rejects. */
+/** Runs all checks, for people. Never rejects. */
 export function makeChecks(subject: Subject): Promise<Checked[]> {
   return Promise.all(
     CHECKS.map(async ({ name, fine, remedy, look }) => {

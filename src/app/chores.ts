@@ -12,7 +12,7 @@ import { foldSeries } from '../money/ledger/series.ts';
 import { deleteOldNachaDays } from '../money/payment-files/file-sets.ts';
 import { notifyOfApprovals } from '../money/payouts/approval-alerts.ts';
 import { runSchedules } from '../money/schedules/run.ts';
-import { mendTokens } from '../oauth/service.ts';
+import { repairTokenTimes } from '../oauth/service.ts';
 import { deleteExpiredCodes, deleteExpiredTokens, deleteUnusedGrants } from '../oauth/store.ts';
 import { foldCounts } from '../outbox/counts.ts';
 import { deleteOldEntries } from '../people/audit/retention.ts';
@@ -44,12 +44,12 @@ export function choresOf({
 }: Pick<Platform, 'db' | 'log' | 'config' | 'vault' | 'embedded'>): readonly Chore[] {
   return [
     { name: 'clock', everyMs: SECOND_MS, run: watchClock(db, log) },
-    // sums that are kept beside the rows they count
+    // sums stored with the rows they count
     { name: 'delivery counts', everyMs: 2 * SECOND_MS, run: () => foldCounts(db) },
     { name: BALANCES_CHORE, everyMs: 5 * SECOND_MS, run: foldingOf(db) },
     { name: 'commission series', everyMs: 5 * SECOND_MS, slice: foldSeries },
     { name: 'commission arrivals', everyMs: HOUR_MS, slice: foldArrivals },
-    // the webhook log: partitions for the weeks to come, and the end of weeks past their retention
+    // the webhook log: partitions for future weeks, and the removal of weeks past their retention
     {
       name: 'partitions',
       everyMs: 10 * SECOND_MS,
@@ -60,14 +60,14 @@ export function choresOf({
       everyMs: HOUR_MS,
       run: () => dropOldWeeks({ db, log, days: config.delivery.retentionDays }),
     },
-    // filters that were written before they had a fast form
+    // filters from before they had a fast form
     { name: 'filters', everyMs: HOUR_MS, slice: speedUpFilters },
-    // people who are being erased
+    // the erasure of people
     { name: 'erasures', everyMs: 5 * SECOND_MS, slice: eraseSlice },
     // schedules of payouts, and payouts that wait for a second person
     { name: 'payout schedules', everyMs: MINUTE_MS, run: () => runSchedules({ db, log }) },
     { name: 'approval alerts', everyMs: 30 * SECOND_MS, slice: notifyOfApprovals },
-    // what has expired
+    // expired data
     { name: 'idempotency keys', everyMs: 10 * MINUTE_MS, forget: forgetOldReplies },
     { name: 'request digests', everyMs: 10 * MINUTE_MS, run: keyPlainDigests(db, vault) },
     { name: 'sign-in attempts', everyMs: HOUR_MS, forget: deleteOldFailures },
@@ -85,7 +85,7 @@ export function choresOf({
   ];
 }
 
-/** The chores of what is kept as long as a setting says; none where it is kept forever. */
+/** The chores for data whose retention is a setting. None for data that is kept forever. */
 function retentionChores({
   retention: { auditDays, importUndoDays },
 }: Pick<Platform, 'config'>['config']): Chore[] {
@@ -102,25 +102,25 @@ function retentionChores({
 }
 
 /**
- * Notes the database's time now and then, and whenever it has jumped ahead. Corrects what was written while the
- * clock was ahead: at the first run, when any process notices that the clock was set back, and every hour.
+ * Records the database's time periodically, and whenever it has jumped ahead. Corrects what was written while the clock
+ * was ahead: at the first run, when any process notices that the clock was set back, and every hour.
  */
 function watchClock(db: Database, log: Logger): () => Promise<void> {
-  /** How far the database's clock was ahead of this process's own monotonic clock. */
+  /** How far the database's clock was ahead of this process's monotonic clock. */
   let ahead: number | null = null;
   let notedAt = Number.NEGATIVE_INFINITY;
-  let mendedAt = Number.NEGATIVE_INFINITY;
+  let repairedAt = Number.NEGATIVE_INFINITY;
   return async () => {
     const { nowMs, latest, wasSetBack } = await readLatestTime(db.reader);
     const here = performance.now();
     const step = ahead === null ? 0 : nowMs - here - ahead;
     ahead = nowMs - here;
-    // ids made on one connection never go back, so while it lived it would make them of the old time
+    // ids generated on a connection never go back, so an old connection would keep generating ids of the old time
     if (step < -STEP_MS) db.renew();
-    if (wasSetBack || here - mendedAt > HOUR_MS) {
+    if (wasSetBack || here - repairedAt > HOUR_MS) {
       if (wasSetBack) log.warn({ latest }, "the database's clock was set back: times are being corrected");
-      await mend(db, wasSetBack);
-      mendedAt = here;
+      await repairTimes(db, wasSetBack);
+      repairedAt = here;
     }
     if (!wasSetBack && step < STEP_MS && here - notedAt < MINUTE_MS) return;
     await db.transaction((tx) => noteLatestTime(tx, wasSetBack ? latest : null));
@@ -128,7 +128,7 @@ function watchClock(db: Database, log: Logger): () => Promise<void> {
   };
 }
 
-async function mend(db: Database, wasSetBack: boolean): Promise<void> {
+async function repairTimes(db: Database, wasSetBack: boolean): Promise<void> {
   const slices: Readonly<Record<string, Slice>> = {
     queue: repairQueueTimes,
     endpoints: (tx) => repairEndpointTimes(tx, wasSetBack),
@@ -136,7 +136,7 @@ async function mend(db: Database, wasSetBack: boolean): Promise<void> {
     sessions: mendSessions,
     links: mendLinks,
     'portal links': mendPortalLinks,
-    tokens: mendTokens,
+    tokens: repairTokenTimes,
   };
-  for (const [name, slice] of Object.entries(slices)) await untilDone(db, `mend ${name}`, slice);
+  for (const [name, slice] of Object.entries(slices)) await untilDone(db, `repair ${name}`, slice);
 }

@@ -13,7 +13,7 @@ import { requireData } from './data-folder.ts';
 import { heldFingerprints, isInFolder } from './secret-keys.ts';
 import { targetsOf } from './targets.ts';
 
-/** A database that is connected, whatever is in it. */
+/** A connected database, whatever it contains. */
 export interface OpenDatabase {
   readonly db: Database;
   /** undefined = the database of DATABASE_URL, or of `target`. */
@@ -25,7 +25,7 @@ interface OpenOptions {
   readonly purpose: Purpose;
   readonly log: Logger;
   readonly target?: ConnectionTarget | readonly ConnectionTarget[] | undefined;
-  /** PostgreSQL itself, when `target` is a pooler. */
+  /** PostgreSQL itself, if `target` is a pooler. */
   readonly direct?: ConnectionTarget | undefined;
   /** A replica of `target`. */
   readonly replica?: ConnectionTarget | undefined;
@@ -33,9 +33,9 @@ interface OpenOptions {
 }
 
 /**
- * Connects the database of the settings. Makes the data folder and the embedded PostgreSQL where they are missing; with
- * `onlyExisting` throws NoDataError instead. `target` is another server than the settings name. Throws
- * EmbeddedDatabaseError with what to do, also when another user could have written to the data folder.
+ * Connects the database of the settings. Creates the data folder and the embedded PostgreSQL if they are missing; with
+ * `onlyExisting` throws NoDataError instead. `target` replaces the server of the settings. Throws EmbeddedDatabaseError
+ * with what to do, also if another user could have written to the data folder.
  */
 export async function openDatabase(
   config: Config,
@@ -53,7 +53,7 @@ export async function openDatabase(
           log: (level, message, details) => log[level](details ?? {}, message),
         });
   const settled = target ? { target, direct, replica: given.replica } : targetsOf(config, embedded);
-  // only a server reads enough for it
+  // only a server reads enough to use a replica
   const replica = purpose === 'serve' || target ? settled.replica : undefined;
   const options = {
     ...settled,
@@ -61,7 +61,7 @@ export async function openDatabase(
     name: connectionName(heldFingerprints(config), isInFolder(config)),
     onIdleError: (error: Error) => log.warn({ err: error }, 'an idle database connection was lost'),
     makePartitions: (tx: Tx) => {
-      log.warn("the database's clock has passed all partitions: those of now are being made");
+      log.warn("the database's clock is past all partitions: those for now are being created");
       return makePartitions(tx);
     },
   };
@@ -80,12 +80,12 @@ const readFrom = (target: ConnectionTarget, log: Logger) => ({
   target,
   proves: true,
   onChange(problem: string | null) {
-    if (problem === null) log.info('the replica is read from');
-    else log.warn({ problem }, 'the replica is left out; the primary answers');
+    if (problem === null) log.info('the replica is in use');
+    else log.warn({ problem }, 'the replica is not used; the primary answers');
   },
 });
 
-// Node's recursive mkdir loops for ever where a folder cannot be made (below /proc, for one).
+// Node's recursive mkdir loops forever where a folder cannot be created (below /proc, for example).
 function makeFolder(path: string): void {
   if (existsSync(path)) return;
   if (!existsSync(dirname(path))) makeFolder(dirname(path));

@@ -10,12 +10,12 @@ import { eraseFromAudit } from '../people/audit/erase.ts';
 import { eraseFromLog } from '../webhooks/log/erase.ts';
 
 /*
- * What an erasure leaves to do after its request: commissions, the webhook log, and the rest. A slice is a transaction
- * that notes how far it came, so whatever ends the process, the next one goes on from there. A slice that is repeated
- * changes nothing.
+ * The work that an erasure leaves after its request: commissions, the webhook log, and the rest. Each slice is a
+ * transaction that records its progress, so after a crash the next process continues there. Repeating a slice changes
+ * nothing.
  */
 
-/** Does a slice of the erasure that was requested first: a chore. */
+/** A chore: processes a slice of the oldest open erasure. */
 export async function eraseSlice(tx: Tx): Promise<number> {
   const open = await nextErasure(tx);
   if (open === null) return 0;
@@ -29,7 +29,7 @@ export async function eraseSlice(tx: Tx): Promise<number> {
   return SLICE_ROWS; // there may be more
 }
 
-/** Does a slice of the current step. Returns where the next one begins; null = the step is over. */
+/** Processes a slice of the current step. Returns where the next one begins; null = the step is done. */
 async function erase(tx: Tx, open: OpenErasure, patterns: Patterns): Promise<string | null> {
   const { account, affiliate, cursor } = open;
   const sought = { account, affiliate, patterns };

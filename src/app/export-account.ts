@@ -27,7 +27,7 @@ import { record as user, withPerson } from '../people/users/record.ts';
 import { record as endpoint, stateJoin } from '../webhooks/endpoints/record.ts';
 import { deliveryLines, eventLines } from '../webhooks/log/export.ts';
 
-/** The files of an export: the records of the API, which have no secret. */
+/** The files of an export: the records of the API, which contain no secrets. */
 const KINDS: Readonly<Record<string, Lines>> = {
   account: { ...linesOf(account, 'accounts a'), account: 'a.id' },
   users: linesOf(user, 'users u', withPerson),
@@ -49,24 +49,24 @@ const KINDS: Readonly<Record<string, Lines>> = {
   'audit-log': linesOf(auditEntry, 'audit_log l'),
 };
 
-/** What an export says of itself, in `manifest.json`. */
+/** The description of an export, in `manifest.json`. */
 export interface ExportManifest {
   readonly object: 'account_export';
   readonly program: string;
   readonly account_id: string;
-  /** The instant that all files are of. */
+  /** The instant of all files. */
   readonly made_at: string;
   readonly files: readonly { readonly name: string; readonly records: number; readonly sha256: string }[];
 }
 
-/** An export that cannot be made; the message says what to do. */
+/** An export that cannot be made. The message says what to do. */
 export class ExportError extends Error {
   override name = 'ExportError';
 }
 
 /**
- * Writes everything of an account (UUID) to a new folder, as of one instant: a file of JSON lines for each kind of record,
- * and a manifest. The folder is there whole or not at all. Memory is constant. Throws ExportError when it exists.
+ * Writes everything of an account (UUID) to a new folder, as of one instant: a JSON lines file for each kind of record,
+ * and a manifest. The folder appears complete or not at all. Uses constant memory. Throws ExportError if it exists.
  */
 export async function exportAccount(
   db: Database,
@@ -78,7 +78,7 @@ export async function exportAccount(
     throw new ExportError(`${folder} exists: name a folder that does not`);
   }
   if (!(await stat(dirname(folder)).catch(() => null))?.isDirectory()) {
-    throw new ExportError(`${dirname(folder)} is not a folder: make it, or choose another place`);
+    throw new ExportError(`${dirname(folder)} is not a folder: create it, or choose another location`);
   }
   const partial = `${folder}.${process.pid}.part`;
   await mkdir(partial, { mode: 0o700 });

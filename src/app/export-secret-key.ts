@@ -4,7 +4,7 @@ import { fingerprintOf, SecretKeyError } from '../kernel/vault.ts';
 import type { Platform } from './platform.ts';
 import { heldKeys } from './secret-keys.ts';
 
-/** Writes the key in force to a file that does not exist, for its owner only. Throws SecretKeyError with what to do. */
+/** Writes the key in force to a new file that only its owner can read. Throws SecretKeyError with what to do. */
 export async function exportSecretKey({ config, db }: Platform, path: string): Promise<void> {
   const { current, next } = await readSecretKeyState(db.reader);
   if (next !== null) {

@@ -17,30 +17,30 @@ import { type Checked, makeChecks } from './checks.ts';
 import { hasData } from './data-folder.ts';
 import { targetsOf } from './targets.ts';
 
-/** What a database is like, and what came of the checks that /readyz makes; no checks without this program's schema. */
+/** The state of a database, with the results of the checks of /readyz; no checks without this program's schema. */
 export type Inspection = DatabaseFacts & {
   readonly checks: readonly Checked[];
-  /** Settings of the server that harm Payhook, in words. */
+  /** Server settings that harm Payhook, as text. */
   readonly harms: readonly string[];
   /** The last backups; null before there is a schema. */
   readonly backups: BackupState | null;
-  /** How the replica is doing; null = there is none. */
+  /** The state of the replica; null = none. */
   readonly replica: ReplicaState | null;
-  /** What came of alerts; null without this program's schema. */
+  /** The state of alerts; null without this program's schema. */
   readonly alerts: AlertState | null;
-  /** Client certificates of endpoints that have ended or end within a month. */
+  /** Client certificates of endpoints that have expired or expire within a month. */
   readonly endingCertificates: readonly EndingCertificate[];
-  /** Chores that fail. */
+  /** Failing chores. */
   readonly failingChores: readonly FailingChore[];
-  /** What waits for long because of an ordering key; null = nothing does. */
+  /** Long waits behind ordering keys; null = none. */
   readonly longWaits: LongWaits | null;
   /** What keeps dead rows; null without this program's schema. */
   readonly horizon: Horizon | null;
-  /** Tables that are larger than they should be. */
+  /** Tables larger than expected. */
   readonly largeTables: readonly LargeTable[];
 };
 
-/** Looks at the database without changing it; null when the embedded one was never made. Throws as `openPlatform`. */
+/** Inspects the database without changing it; null if the embedded one was never created. Throws as `openPlatform`. */
 export async function inspectDatabase(config: Config): Promise<Inspection | null> {
   if (!hasData(config)) return null;
   const { databaseUrl, dataDir } = config;
@@ -53,7 +53,7 @@ export async function inspectDatabase(config: Config): Promise<Inspection | null
     name: 'payhook doctor',
     onIdleError: () => undefined,
   };
-  // doctor changes nothing: it does not prove that what is written arrives
+  // doctor changes nothing, so it does not prove that a write reaches the replica
   const db = connectReplicated(options, targets.replica && { target: targets.replica, proves: false });
   try {
     const found = await inspect(db);
@@ -68,7 +68,7 @@ export async function inspectDatabase(config: Config): Promise<Inspection | null
       tryWriting: () => tryWriting(db),
     };
     const replica = (await db.replica?.look()) ?? null;
-    // Citus refuses some of what is read here
+    // Citus refuses some of these queries
     if (!isOurs || facts.distribution !== null) {
       const nothing = {
         checks: [],
@@ -104,7 +104,7 @@ export async function inspectDatabase(config: Config): Promise<Inspection | null
   }
 }
 
-/** Writes something and takes it back. */
+/** Writes something and rolls it back. */
 async function tryWriting(db: Database): Promise<void> {
   const undone = new Error('undone');
   try {

@@ -6,7 +6,7 @@ import { createLog } from './log.ts';
 
 afterEach(() => vi.restoreAllMocks());
 
-test('the lines of one turn are one write, and nobody waits until the disk has them', async () => {
+test('the lines of one turn are one write, and nothing waits for the disk', async () => {
   const fsync = vi.spyOn(fs, 'fsyncSync');
   const write = vi.spyOn(fs, 'writeSync').mockImplementation((_, text) => Buffer.byteLength(String(text)));
   const log = createLog({ ...readConfig({}), logLevel: 'info' });

@@ -1,10 +1,10 @@
 import { type DestinationStream, type Logger, pino } from 'pino';
 import type { Config } from '../kernel/config.ts';
 
-/** Lines of one turn beyond this are written in several parts. */
+/** Lines of one turn beyond this size are written in several parts. */
 const LINES_BYTES = 1 << 13;
 
-/** A JSON log on standard error: standard output belongs to people and to --json. */
+/** A JSON log on standard error: standard output is for people and for --json. */
 export function createLog(config: Config): Logger {
   standardError ??= openStandardError();
   return pino(
@@ -26,7 +26,7 @@ function openStandardError(): DestinationStream {
   let isScheduled = false;
   const flush = () => {
     isScheduled = false;
-    out.flush(); // writes at once; flushSync would also wait for the disk, at every turn
+    out.flush(); // writes at once; flushSync would also wait for the disk each time
   };
   process.once('exit', () => out.flushSync());
   return {
@@ -39,7 +39,7 @@ function openStandardError(): DestinationStream {
   };
 }
 
-// Errors of libraries may carry connections and parameters, which do not belong in a log.
+// Errors of libraries may contain connections and parameters, which must not be logged.
 function plainError(error: unknown): object {
   if (!(error instanceof Error)) return { message: String(error) };
   const code = 'code' in error ? { code: String(error.code) } : {};

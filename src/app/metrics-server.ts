@@ -9,19 +9,22 @@ const HEAD_MS = 10_000;
 /** Longer than the usual pause between scrapes. */
 const IDLE_MS = 75_000;
 const PATH = '/metrics';
-/** Beside the health of the other port, which may have no connection left. */
+/** Also served here, because the other port may have no free connection. */
 const HEALTH_PATH = '/healthz';
 
 interface MetricsServerOptions {
   readonly host: string;
-  /** 0 = any free one. */
+  /** 0 = any free port. */
   readonly port: number;
   readonly log: Logger;
   /** The metrics in the format of Prometheus, and their media type. */
   print(): Promise<{ readonly type: string; readonly text: string }>;
 }
 
-/** Serves GET /metrics and GET /healthz without credentials, and nothing else. Throws what `listen` throws, with the port in it. */
+/**
+ * Serves GET /metrics and GET /healthz without credentials, and nothing else. Throws what `listen` throws, with the port
+ * in the message.
+ */
 export async function startMetricsServer({ host, port, log, print }: MetricsServerOptions) {
   const limits = { headersTimeout: HEAD_MS, requestTimeout: HEAD_MS, keepAliveTimeout: IDLE_MS };
   const server = createServer(limits, (request, response) => {
@@ -30,7 +33,7 @@ export async function startMetricsServer({ host, port, log, print }: MetricsServ
       response.writeHead(500, { 'content-type': 'text/plain' }).end('the log says why\n');
     });
   });
-  // whoever scrapes may be behind one address; a connection that waits gives way to a new one
+  // all scrapers may share one address; an idle connection is closed for a new one
   const admission = { connections: MOST_CONNECTIONS, perAddress: MOST_CONNECTIONS, trustedProxies: [] };
   limitAdmission(server, admission, () => undefined);
   server.listen({ host, port });

@@ -7,16 +7,16 @@ import { roomOf } from './checks.ts';
 import { startMetricsServer } from './metrics-server.ts';
 import type { Platform } from './platform.ts';
 
-/** Scrapes within this time share one text, so that many of them cost what one does. */
+/** Scrapes within this time share one result. */
 const FRESH_MS = 1000;
-/** Figures of Node that prom-client makes although their names are not those that Prometheus asks for. */
+/** Metrics that prom-client creates with names against the conventions of Prometheus. */
 const MISNAMED = [
   'nodejs_active_handles_total',
   'nodejs_active_requests_total',
   'nodejs_active_resources_total',
 ];
 
-/** What shows the metrics of a process. */
+/** Serves the metrics of a process. */
 export interface Metrics {
   /** For example http://127.0.0.1:9090/metrics. */
   readonly address: string;
@@ -24,14 +24,14 @@ export interface Metrics {
 }
 
 /**
- * Measures what this process does with the database, and serves it to Prometheus at METRICS_PORT; undefined without that
- * setting. Throws what `listen` throws.
+ * Measures what this process does with the database, and serves the metrics to Prometheus at METRICS_PORT. Undefined
+ * without that setting. Throws what `listen` throws.
  */
 export async function startMetrics(platform: Platform): Promise<Metrics | undefined> {
   const { config, db, log } = platform;
   const { host, port } = config.metrics;
   if (port === undefined) return undefined;
-  // loaded here, so that it costs nothing where it is not wanted
+  // loaded on demand
   const prometheus = await import('prom-client');
   const registry = new prometheus.Registry();
   const { instruments, set } = register(registry, prometheus);
@@ -55,10 +55,10 @@ export async function startMetrics(platform: Platform): Promise<Metrics | undefi
   };
 }
 
-/** Null = it is not known, and absent from what is shown. */
+/** Null = unknown, and absent from the output. */
 type Set = (name: GaugeName, value: number | null, labels?: Readonly<Record<string, string>>) => void;
 
-/** Makes the metrics of the table in a registry. */
+/** Creates the metrics of the table in a registry. */
 function register(registry: Registry, { Counter, Gauge, Histogram }: typeof import('prom-client')) {
   const counters = new Map<string, InstanceType<typeof Counter>>();
   const histograms = new Map<string, InstanceType<typeof Histogram>>();
@@ -69,7 +69,7 @@ function register(registry: Registry, { Counter, Gauge, Histogram }: typeof impo
     if (kind === 'counter') counters.set(key, new Counter(about));
     else if (kind === 'gauge') {
       const gauge = new Gauge(about);
-      // it is absent until it is known, and not 0
+      // absent until known, instead of 0
       if (labels.length === 0) gauge.remove();
       gauges.set(key, gauge);
     } else histograms.set(key, new Histogram({ ...about, buckets: [...instrument.buckets] }));
@@ -83,7 +83,7 @@ function register(registry: Registry, { Counter, Gauge, Histogram }: typeof impo
   return { instruments, set };
 }
 
-/** Reads the gauges of a process. They show the last figures of the database while it does not answer. */
+/** Reads the gauges of a process. While the database does not answer, they show its last figures. */
 function readingsOf(
   { config, db, embedded }: Platform,
   { instruments, set }: { instruments: Instruments; set: Set },
@@ -98,7 +98,7 @@ function readingsOf(
     for (const { name: pool, size, open, idle, waiting, waits } of db.pools()) {
       set('poolSize', size, { pool });
       set('poolWaiting', waiting, { pool });
-      // a replica that was away counts from 0 again
+      // a reconnected replica counts from 0 again
       instruments.count('poolWaits', Math.max(0, waits - (waitsBefore.get(pool) ?? 0)), { pool });
       waitsBefore.set(pool, waits);
       set('connections', open - idle, { pool, state: 'used' });
@@ -137,7 +137,7 @@ function showReplica(state: ReplicaState | undefined, set: Set): void {
   set('replicaLagBytes', state.lagBytes);
 }
 
-/** Calls at about the same time share one result. */
+/** Concurrent calls share one result. */
 function shared<Result>(make: () => Promise<Result>): () => Promise<Result> {
   let made: Promise<Result> | undefined;
   let madeAt = 0;

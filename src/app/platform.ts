@@ -31,7 +31,7 @@ import { exposedSecretKey, heldKeys, makeFolderKey, refusalOfKeys, unfinished } 
 
 const TRY_AGAIN_MS = 2000;
 
-/** A database opened and brought to this program's schema. */
+/** An open database with this program's schema. */
 export interface Platform {
   readonly config: Config;
   readonly db: Database;
@@ -40,33 +40,35 @@ export interface Platform {
   /** Opens what is encrypted at rest. */
   readonly vault: Vault;
   readonly migrations: MigrationReport;
-  /** The very first key, when this start made it, and the file it was written to. */
+  /** The first key, if this start created it, and the file it was written to. */
   readonly firstKey: { secret: string; path: string } | undefined;
-  /** The secret of a link that makes the first owner, when this start made the first account. */
+  /** The secret of the link that creates the first owner, if this start created the first account. */
   readonly setUpSecret: string | undefined;
-  /** Accounts cross tenants: for the operator at the machine only. */
+  /** Operations on all accounts: only for the operator at the machine. */
   readonly accounts: {
     list(): Promise<ListedAccount[]>;
     create(name: string): Promise<{ id: AccountId; json: string }>;
-    /** Notes that the demo fills an account (UUID). */
+    /** Records that the demo fills an account (UUID). */
     markDemo(account: AccountId): Promise<void>;
-    /** Deletes an account (UUID) that the demo filled, whole; returns null, or why nothing was done. */
+    /** Deletes an account (UUID) that the demo filled. Returns null, or why nothing was done. */
     remove(account: AccountId): Promise<string | null>;
-    /** The address of a page that makes the first owner of an account (UUID); null when it has users. */
+    /** The address of a page that creates the first owner of an account (UUID), or null if it has users. */
     setUpLink(account: AccountId): Promise<string | null>;
   };
   close(): Promise<void>;
 }
 
 export interface PlatformOptions {
-  /** How the embedded PostgreSQL is opened: see EmbeddedOptions. One of your own is waited for, but not by a `command`. */
+  /**
+   * How the embedded PostgreSQL is opened: see EmbeddedOptions. Except for a `command`, waits for an external PostgreSQL.
+   */
   readonly purpose: Purpose;
-  /** Refuses with NoDataError or MigrationError to make anything anew. */
+  /** Throws NoDataError or MigrationError instead of creating anything. */
   readonly onlyExisting?: boolean;
-  /** Accept any secret key, whatever the database was set up with: for giving up a lost one. */
+  /** Accepts any secret key, whatever the database was set up with: for abandoning a lost one. */
   readonly anySecretKey?: boolean;
   readonly log?: Logger;
-  /** Another server than the settings name: tests use it. */
+  /** Replaces the server of the settings, for tests. */
   readonly target?: ConnectionTarget | readonly ConnectionTarget[] | undefined;
   /** The same for DATABASE_LISTEN_URL. */
   readonly direct?: ConnectionTarget | undefined;
@@ -75,7 +77,7 @@ export interface PlatformOptions {
 }
 
 /**
- * Opens the database (embedded, or DATABASE_URL), migrates it and makes the first account on an empty one. Throws
+ * Opens the database (embedded, or DATABASE_URL), migrates it and creates the first account in an empty one. Throws
  * EmbeddedDatabaseError or MigrationError with what to do. The caller closes the platform.
  */
 export async function openPlatform(config: Config, options: PlatformOptions): Promise<Platform> {
@@ -85,9 +87,9 @@ export async function openPlatform(config: Config, options: PlatformOptions): Pr
   if (options.purpose === 'serve') import('../http/server.ts').catch(() => undefined);
   const { db, embedded, close } = await openDatabase(config, { ...options, log });
   try {
-    // our own PostgreSQL was running a moment ago: if it has ended, so does the process that launched it
+    // the embedded PostgreSQL just ran: if it has ended, the process that launched it is ending too
     const waits = embedded === undefined && options.purpose !== 'command';
-    // what runs on listens for work
+    // long-running processes listen for work
     if (options.purpose !== 'command') await whenReachable(waits, log, () => requireSession(db));
     const { report, first } = await whenReachable(waits, log, () =>
       migrate(
@@ -134,14 +136,14 @@ export async function openPlatform(config: Config, options: PlatformOptions): Pr
   }
 }
 
-/** Does something that needs PostgreSQL. If `waits`, tries again while it cannot be reached. */
+/** Does something that needs PostgreSQL. With `waits`, retries while it cannot be reached. */
 async function whenReachable<Result>(waits: boolean, log: Logger, work: () => Promise<Result>) {
   for (;;) {
     try {
       return await work();
     } catch (error) {
       if (!waits || !isUnavailable(error)) throw error;
-      log.warn({ err: error }, 'PostgreSQL cannot be reached; it will be tried again');
+      log.warn({ err: error }, 'PostgreSQL cannot be reached; retrying');
       await new Promise((resolve) => setTimeout(resolve, TRY_AGAIN_MS));
     }
   }
@@ -162,7 +164,7 @@ async function firstRun(tx: Tx, config: Config): Promise<FirstRun | undefined> {
   return { key: { secret: first.secret, path }, setUpSecret };
 }
 
-/** Where the first owner of an account is made; `address` is where the server listens. */
+/** The page that creates the first owner of an account. `address` is where the server listens. */
 export function setUpUrl(config: Config, address: string, secret: string): string {
   return `${config.authorizeUrl ?? config.baseUrl ?? address}/set-up?token=${secret}`;
 }
@@ -173,8 +175,7 @@ function writePrivate(path: string, text: string): void {
 }
 
 /**
- * Every process on one database has the same secret keys: their fingerprints are stored, and other keys are
- * refused.
+ * All processes of a database must have the same secret keys: their fingerprints are stored, and other keys are refused.
  */
 async function checkSecretKey(tx: Tx, config: Config, log: Logger): Promise<void> {
   const state = await readSecretKeyState(tx);

@@ -6,10 +6,10 @@ const PATIENCE_MS = 5000;
 /** While nothing is wrong, the probes of several load balancers share one check. */
 const FRESH_MS = 500;
 
-/** Tells whether a server is ready: null, or the first problem. Never rejects. */
+/** Reports whether a server is ready: null, or the first problem. Never rejects. */
 export function readinessOf(platform: Pick<Platform, 'db' | 'log' | 'embedded' | 'config'>): {
   problem(): Promise<Problem | null>;
-  /** From now on the server is stopping. */
+  /** Marks the server as stopping. */
   stop(): void;
   isStopping(): boolean;
 } {

@@ -23,34 +23,37 @@ import type { Platform } from './platform.ts';
 import { adoptNewFolderKey, isInFolder, makeNewFolderKey, newFolderKey, short } from './secret-keys.ts';
 
 /*
- * How the secret key is changed while servers and workers run.
- * 1. The database is told of the new key. From then on every process seals under it. The step waits for processes
+ * Rotates the secret key while servers and workers run.
+ * 1. The new key is announced in the database. From then on every process seals under it. This step waits for processes
  * that are sealing, and processes without the key cannot start. Both keys open.
- * 2. What is sealed under the old key is sealed anew, one slice per transaction. It waits for no row that somebody else
- * has, so that no order of rows leads to a deadlock: what it passed over is left for the next round.
- * 3. When nothing is left, the digests of files under the old key are dropped, and the new key is in force. In a data
- * folder it replaces the old file. Digests of requests live for a day and stay.
- * If it is killed, the next run continues and skips what was sealed anew.
+ * 2. Values sealed under the old key are resealed, one slice per transaction. Rows locked by others are skipped and left
+ * for the next round, so no order of locks can deadlock.
+ * 3. When none is left, the digests of files under the old key are dropped, and the new key is in force. In a data folder
+ * it replaces the old file. Digests of requests live for a day and stay.
+ * If the command is killed, the next run continues where it stopped.
  */
 
 const SLICE = 100;
-/** Before what others had is looked at again. */
+/** The pause before skipped rows are tried again. */
 const PAUSE_MS = 100;
 
 export interface Rotation {
-  /** Of the key in force now. */
+  /** The fingerprint of the key in force. */
   readonly fingerprint: string;
-  /** Endpoints whose values this run sealed anew. */
+  /** Endpoints whose values this run resealed. */
   readonly endpoints: number;
-  /** Bank accounts of affiliates that it sealed anew. */
+  /** Affiliates' bank accounts that this run resealed. */
   readonly destinations: number;
-  /** Tax ids of affiliates that it sealed anew, on their invoices too. */
+  /** Affiliates' tax ids that this run resealed, including those on invoices. */
   readonly taxIds: number;
-  /** False: it had been done before, and this run only checked. */
+  /** False: the rotation was already complete, and this run only checked. */
   readonly changed: boolean;
 }
 
-/** Changes the secret key. `progress` gets the number of endpoints, bank accounts and tax ids done. Throws SecretKeyError with what to do. */
+/**
+ * Rotates the secret key. `progress` gets the number of endpoints, bank accounts and tax ids done. Throws SecretKeyError
+ * with what to do.
+ */
 export async function rotateSecretKey(
   platform: Platform,
   progress: (done: number) => void,
@@ -64,12 +67,12 @@ export async function rotateSecretKey(
   if (await isDone(platform, before)) return { fingerprint: before.current ?? '', ...none, changed: false };
   const fingerprint = await begin(platform);
   const done = { ...none };
-  const told = () => progress(done.endpoints + done.destinations + done.taxIds);
+  const report = () => progress(done.endpoints + done.destinations + done.taxIds);
   for (;;) {
-    done.endpoints += await resealAll(platform, fingerprint, resealSlice, told);
-    done.destinations += await resealAll(platform, fingerprint, bankAccounts.reseal, told);
-    done.taxIds += await resealAll(platform, fingerprint, taxIds.reseal, told);
-    done.taxIds += await resealAll(platform, fingerprint, invoiceTaxIds.reseal, told);
+    done.endpoints += await resealAll(platform, fingerprint, resealSlice, report);
+    done.destinations += await resealAll(platform, fingerprint, bankAccounts.reseal, report);
+    done.taxIds += await resealAll(platform, fingerprint, taxIds.reseal, report);
+    done.taxIds += await resealAll(platform, fingerprint, invoiceTaxIds.reseal, report);
     await resealAllAlerts(platform, fingerprint);
     if (await end(platform, fingerprint)) break;
     await setTimeout(PAUSE_MS);
@@ -85,12 +88,12 @@ interface Slice<Cursor> {
   readonly after?: Cursor;
 }
 
-/** Seals all of one kind anew, slice by slice; returns how many. */
+/** Reseals all values of one kind, slice by slice. Returns their number. */
 async function resealAll<Cursor>(
   { db, vault }: Platform,
   fingerprint: string,
   reseal: (tx: Tx, slice: Slice<Cursor>) => Promise<{ last: Cursor | null; count: number }>,
-  told: () => void,
+  report: () => void,
 ): Promise<number> {
   let all = 0;
   for (let after: Cursor | null | undefined; after !== null; ) {
@@ -98,12 +101,12 @@ async function resealAll<Cursor>(
     const { last, count } = await db.transaction((tx) => reseal(tx, slice));
     after = last;
     all += count;
-    told();
+    report();
   }
   return all;
 }
 
-/** Seals the URLs of alert channels and the links of letters anew; they are few. */
+/** Reseals the URLs of alert channels and the links of account messages. They are few. */
 async function resealAllAlerts({ db, vault }: Platform, fingerprint: string): Promise<void> {
   let count: number;
   do count = await db.transaction((tx) => resealAlerts(tx, { vault, fingerprint, limit: SLICE }));
@@ -117,7 +120,7 @@ const anyStale = async (db: Reader, fingerprint: string) =>
   (await invoiceTaxIds.hasStale(db, fingerprint)) ||
   (await hasStaleAlerts(db, fingerprint));
 
-/** Whether the operator's keys say that the change was already made, and it was. */
+/** Whether the operator's keys show that the rotation was already done. */
 async function isDone(
   { config, db }: Platform,
   { current, next, retired }: SecretKeyState,
@@ -138,10 +141,10 @@ async function isDone(
   return !(await anyStale(db.reader, current));
 }
 
-/** Makes every process seal under the new key from now on; returns its fingerprint. */
+/** Makes every process seal under the new key from now on. Returns its fingerprint. */
 function begin({ config, db }: Platform): Promise<string> {
   return db.transaction(async (tx) => {
-    // a process that starts meanwhile sees what is decided here
+    // a process that starts meanwhile sees the decision made here
     await lockStarts(tx);
     const fingerprint = fingerprintOf(newKey(config));
     const { next } = await holdSealing(tx);
@@ -158,9 +161,7 @@ function begin({ config, db }: Platform): Promise<string> {
 
 const newKey = (config: Config) => config.secretKey ?? newFolderKey(config) ?? makeNewFolderKey(config);
 
-/**
- * Puts the key in force and notes it in every account's audit log; false when something is left to be sealed anew.
- */
+/** Puts the key in force and records it in every account's audit log. Returns false if something is left to reseal. */
 function end({ db }: Platform, fingerprint: string): Promise<boolean> {
   return db.transaction(async (tx) => {
     const { current, next } = await holdSealing(tx);
@@ -177,7 +178,7 @@ function end({ db }: Platform, fingerprint: string): Promise<boolean> {
   });
 }
 
-/** Throws SecretKeyError while a process is connected that could not open what is sealed under the key. */
+/** Throws SecretKeyError while another process is connected that could not open values sealed under the key. */
 export async function refuseOthers(tx: Tx, fingerprint: string, inFolder: boolean): Promise<void> {
   const places = await placesWithout(tx, { fingerprint, inFolder });
   if (places.length === 0) return;

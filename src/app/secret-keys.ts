@@ -6,8 +6,8 @@ import type { Config } from '../kernel/config.ts';
 import { fingerprintOf } from '../kernel/vault.ts';
 
 /*
- * Which secret keys this process holds: SECRET_KEY and SECRET_KEY_PREVIOUS, or the files of the data folder. There
- * `secret-key` is the key, and `secret-key.new` the one a rotation leads to, until it takes the place of the other.
+ * The secret keys of this process: SECRET_KEY and SECRET_KEY_PREVIOUS, or the files of the data folder. There,
+ * `secret-key` is the key, and `secret-key.new` is the target of a rotation until it replaces the other.
  */
 
 const KEY_BYTES = 32;
@@ -15,12 +15,12 @@ const KEY_BYTES = 32;
 const keyPath = ({ dataDir }: Config) => join(dataDir, 'secret-key');
 const newKeyPath = ({ dataDir }: Config) => join(dataDir, 'secret-key.new');
 
-/** Whether the key is a file of the data folder, and not the operator's to give. */
+/** Whether the key is a file of the data folder instead of the operator's setting. */
 export const isInFolder = ({ secretKey }: Config) => secretKey === undefined;
 
-/** The keys this process holds, the newest first. */
+/** The keys of this process, newest first. */
 export function heldKeys(config: Config): string[] {
-  // The new one first: between the two reads it may replace the other, but never the other way round.
+  // Reads the new one first: between the two reads it may replace the other, but not the other way round.
   const keys = isInFolder(config)
     ? [readKey(newKeyPath(config)), readKey(keyPath(config))]
     : [config.secretKey, config.secretKeyPrevious];
@@ -29,16 +29,16 @@ export function heldKeys(config: Config): string[] {
 
 export const heldFingerprints = (config: Config) => heldKeys(config).map(fingerprintOf);
 
-/** The key a rotation in this data folder leads to, if one was made. */
+/** The key that a rotation in this data folder leads to, if one was created. */
 export const newFolderKey = (config: Config) => readKey(newKeyPath(config));
 
-/** Makes the key of a data folder that has none; returns it. */
+/** Creates the key of a data folder that has none, and returns it. */
 export const makeFolderKey = (config: Config) => makeKey(config, keyPath(config));
 
-/** Makes the key that a rotation in this data folder leads to; returns it. */
+/** Creates the key that a rotation in this data folder leads to, and returns it. */
 export const makeNewFolderKey = (config: Config) => makeKey(config, newKeyPath(config));
 
-/** Replaces the old key of the data folder by the new one, if the new one is in force. Returns whether it did. */
+/** Replaces the old key of the data folder with the new one, if the new one is in force. Returns whether it did. */
 export function adoptNewFolderKey(config: Config, current: string | null): boolean {
   if (!isInFolder(config)) return false;
   const key = newFolderKey(config);
@@ -47,11 +47,11 @@ export function adoptNewFolderKey(config: Config, current: string | null): boole
   return true;
 }
 
-/** Why a process with the keys it holds must not work on this database; null when it may. */
+/** Why a process with these keys must not work on this database, or null. */
 export function refusalOfKeys(config: Config, { current, next, retired }: SecretKeyState): string | null {
   if (current === null) return null;
   if (config.databaseUrl !== undefined && config.secretKey === undefined) {
-    return `set SECRET_KEY to the key with the fingerprint ${short(next ?? current)}, which the server that sealed it has`;
+    return `set SECRET_KEY to the key with the fingerprint ${short(next ?? current)}, as on the server that sealed it`;
   }
   const held = heldFingerprints(config);
   const missing = [current, next].filter((each) => each !== null && !held.includes(each));
@@ -68,17 +68,17 @@ export function refusalOfKeys(config: Config, { current, next, retired }: Secret
   const place = isInFolder(config) ? keyPath(config) : 'SECRET_KEY';
   return isRetired
     ? `${place} is the key from before the last change: set the one with the fingerprint ${short(current)}; ${lost}`
-    : `${place} is not the one this database was set up with (fingerprint ${short(current)}): set the same key on every ` +
+    : `${place} is not the key this database was set up with (fingerprint ${short(current)}): set the same key on every ` +
         `server and command; ${lost}`;
 }
 
-/** What is still to be done about the key, for a log and for `doctor`; null = nothing. */
+/** What is left to do about the key, for the log and for `doctor`; null = nothing. */
 export function unfinished(config: Config, { current, next }: SecretKeyState): string | null {
   if (next !== null) return 'a rotation is not finished: run payhook secret-key rotate';
   const left = isInFolder(config) ? newFolderKey(config) : undefined;
   if (left !== undefined) {
     return fingerprintOf(left) === current
-      ? 'the new key is not in its place yet: run payhook secret-key rotate'
+      ? 'the new key is not in place yet: run payhook secret-key rotate'
       : 'secret-key.new exists, but the rotation did not begin: run payhook secret-key rotate, or delete the file';
   }
   if (
@@ -91,11 +91,11 @@ export function unfinished(config: Config, { current, next }: SecretKeyState): s
   return null;
 }
 
-// Anybody may read or write it, or the group may write it. The group may read it, so that a service can be given
-// its key.
+// Readable or writable by others, or writable by the group. The group may read it, so that a service can be given its
+// key.
 const EXPOSED = 0o027;
 
-/** Who else may get at the file of the secret key, and the remedy; null when nobody may, or there is no file. */
+/** Who else can access the file of the secret key, and the remedy; null if nobody can, or there is no file. */
 export function exposedSecretKey(config: Config): string | null {
   if (config.secretKey !== undefined && config.secretKeyFile === undefined) return null;
   const path = config.secretKeyFile ?? keyPath(config);
@@ -115,7 +115,7 @@ function makeKey(config: Config, path: string): string {
   return key;
 }
 
-/** Renames a file and returns when a power cut cannot undo it. */
+/** Renames a file, and returns once a power cut cannot undo it. */
 function replace({ dataDir }: Config, from: string, to: string): void {
   try {
     renameSync(from, to);

@@ -11,7 +11,7 @@ import { createNotifier } from '../webhooks/engine/wake.ts';
 import { createWorker, type Worker, type WorkerOptions } from '../webhooks/engine/worker.ts';
 import { plainAddress } from './address.ts';
 import { roomOf } from './checks.ts';
-import { tellOfFailingChore } from './chore-alerts.ts';
+import { notifyOfFailingChore } from './chore-alerts.ts';
 import { choresOf } from './chores.ts';
 import type { Platform } from './platform.ts';
 import { readinessOf } from './readiness.ts';
@@ -21,27 +21,27 @@ const FIRST_HOUSEKEEPING_MS = 60_000;
 const DRAIN_MS = 15_000;
 const IDLE_CHECK_MS = 50;
 
-/** A server that answers. */
+/** A running server. */
 export interface RunningServer {
   /** Where it listens, for example http://127.0.0.1:8080. */
   readonly address: string;
-  /** Where its metrics are, for example http://127.0.0.1:9090/metrics; null = nowhere. */
+  /** The address of its metrics, for example http://127.0.0.1:9090/metrics; null = not served. */
   readonly metricsAddress: string | null;
-  /** From now on `/readyz` says that the server is stopping; requests are still served. */
+  /** Makes `/readyz` report that the server is stopping. Requests are still served. */
   turnAway(): void;
-  /** Stops accepting, answers the requests in progress (15 s at most), then stops. */
+  /** Stops accepting connections, answers the requests in progress (15 s at most), then stops. */
   close(): Promise<void>;
 }
 
-/** Serves the platform over HTTP, on a port or on a unix socket. Closing it leaves the platform open. */
+/** Serves the platform over HTTP, on a port or on a unix socket. Closing the server leaves the platform open. */
 export async function serve(
   platform: Platform,
   options: {
     listen: { host: string; port: number } | { path: string };
     operator?: OperatorCredential;
-    /** Also delivers what is due. */
+    /** Whether to deliver webhooks too. */
     delivers?: boolean;
-    /** Does the chores of the database; true by default, and false only in servers that are examined closely. */
+    /** Whether to run the database's chores; true by default, and false only for servers under close examination. */
     keepsHouse?: boolean;
   },
 ): Promise<RunningServer> {
@@ -77,7 +77,7 @@ export async function serve(
   });
   const telemetry = isPublic ? await startTelemetry(platform) : undefined;
   const listening = await listenOr(server, options.listen, telemetry);
-  // a socket has no URL, and Link headers and links for people need one
+  // a socket has no URL, but Link headers and links for people need one
   address = 'path' in options.listen ? plainAddress(config) : listening;
   const stopNotifying = createNotifier(db);
   const worker = options.delivers ? createWorker(workerOptions(platform)) : undefined;
@@ -98,7 +98,7 @@ export async function serve(
   };
 }
 
-/** Delivers what is due until it is closed, without a server. */
+/** Delivers webhooks until closed, without a server. */
 export function work(platform: Platform): Pick<Worker, 'close'> {
   const worker = createWorker(workerOptions(platform));
   const stopKeeping = keepHouse(choresOf(platform), housekeeping(platform));
@@ -114,10 +114,10 @@ const housekeeping = ({ db, log }: Platform) => ({
   db,
   log,
   firstMs: FIRST_HOUSEKEEPING_MS,
-  tell: tellOfFailingChore,
+  tell: notifyOfFailingChore,
 });
 
-/** Listens; the telemetry of the process ends when that fails. */
+/** Listens; if that fails, ends the process's telemetry. */
 async function listenOr(
   server: FastifyInstance,
   where: { host: string; port: number } | { path: string },
@@ -146,7 +146,7 @@ function workerOptions({ config, db, log, vault }: Platform): WorkerOptions {
 
 async function drain(server: FastifyInstance): Promise<void> {
   const cut = setTimeout(() => server.server.closeAllConnections(), DRAIN_MS);
-  // Nobody waits for a kept-alive connection whose last response is out.
+  // Closes kept-alive connections after their last response.
   const idle = setInterval(() => server.server.closeIdleConnections(), IDLE_CHECK_MS);
   await server.close();
   clearInterval(idle);

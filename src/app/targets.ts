@@ -2,7 +2,7 @@ import type { EmbeddedDatabase } from '../db/embedded/open.ts';
 import type { Config } from '../kernel/config.ts';
 import { addressesOf } from '../kernel/database-url.ts';
 
-/** Where PostgreSQL is, by the settings. */
+/** The PostgreSQL servers of the settings. */
 export function targetsOf(
   { databaseUrl, databaseListenUrl, databaseReplicaUrl }: Config,
   embedded: EmbeddedDatabase | undefined,

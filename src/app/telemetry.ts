@@ -2,15 +2,15 @@ import { startMetrics } from './metrics.ts';
 import type { Platform } from './platform.ts';
 import { startTraces } from './traces.ts';
 
-/** What a process tells of itself to other programs. */
+/** The metrics and traces of a process. */
 export interface Telemetry {
-  /** Where its metrics are, for example http://127.0.0.1:9090/metrics; null = nowhere. */
+  /** The address of its metrics, for example http://127.0.0.1:9090/metrics; null = not served. */
   readonly metricsAddress: string | null;
-  /** Sends the last traces, and ends it. */
+  /** Sends the last traces and ends the telemetry. */
   close(): Promise<void>;
 }
 
-/** Starts the metrics and traces that the settings ask for. Throws what `listen` throws. */
+/** Starts the metrics and traces that the settings enable. Throws what `listen` throws. */
 export async function startTelemetry(platform: Platform): Promise<Telemetry> {
   const metrics = await startMetrics(platform);
   const endTraces = await startTraces(platform);

@@ -1,5 +1,5 @@
-// The program of the threads that app/serve starts: it exports each task under its name. The code of a task is loaded when it
-// is first needed.
+// The program of the threads that app/platform starts. It exports each task under its name and loads a task's code on
+// first use.
 import { BAD_LINES, PLAN, READ } from '../money/imports/tasks.ts';
 import { MAKE_STATEMENT } from '../money/reports/tasks.ts';
 import { PROPOSE } from '../money/results/tasks.ts';

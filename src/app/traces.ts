@@ -5,9 +5,9 @@ import { type Attributes, type SpanKind, type Tracer, traceWith } from '../metri
 import type { Platform } from './platform.ts';
 
 /**
- * Sends the spans of what this process does with the database to OTEL_EXPORTER_OTLP_ENDPOINT, over OTLP/HTTP; undefined
- * without that setting. The other variables that OpenTelemetry reads (headers, sampling, the name of the service) count
- * too. Returns what sends the rest and ends it.
+ * Sends the spans of this process's work with the database to OTEL_EXPORTER_OTLP_ENDPOINT, over OTLP/HTTP. Undefined
+ * without that setting. OpenTelemetry's other variables (headers, sampling, service name) apply too. Returns a function
+ * that sends the rest and ends it.
  */
 export async function startTraces({
   config,
@@ -15,17 +15,17 @@ export async function startTraces({
   log,
 }: Pick<Platform, 'config' | 'db' | 'log'>): Promise<(() => Promise<void>) | undefined> {
   if (config.tracesEndpoint === undefined) return undefined;
-  // loaded here, so that it costs nothing where it is not wanted
+  // loaded on demand
   const [api, sdk, resources, { OTLPTraceExporter }] = await Promise.all([
     import('@opentelemetry/api'),
     import('@opentelemetry/sdk-trace'),
     import('@opentelemetry/resources'),
     import('@opentelemetry/exporter-trace-otlp-http'),
   ]);
-  const tell = (message: string) => log.warn({ detail: message.slice(0, 500) }, 'traces could not be sent');
+  const warn = (message: string) => log.warn({ detail: message.slice(0, 500) }, 'traces could not be sent');
   const ignore = () => undefined;
   api.diag.setLogger(
-    { error: tell, warn: tell, info: ignore, debug: ignore, verbose: ignore },
+    { error: warn, warn, info: ignore, debug: ignore, verbose: ignore },
     { logLevel: api.DiagLogLevel.WARN, suppressOverrideMessage: true },
   );
   const service = resources.resourceFromAttributes({
@@ -60,8 +60,8 @@ function tracerWith(api: Api, tracer: import('@opentelemetry/api').Tracer): Trac
       const span = tracer.startSpan(name, { kind: kinds[kind], attributes }, contextOf(api, parent));
       return {
         trace: traceOf(span),
-        end(told: Attributes = {}, isFailed = false) {
-          span.setAttributes(told);
+        end(added: Attributes = {}, isFailed = false) {
+          span.setAttributes(added);
           if (isFailed) span.setStatus({ code: api.SpanStatusCode.ERROR });
           span.end();
         },

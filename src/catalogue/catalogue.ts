@@ -19,14 +19,14 @@ interface CatalogueEntry<Data extends TObject = TObject> {
 
 const webhookTest = strict({
   object: Type.Literal('webhook_test'),
-  webhook_endpoint_id: Type.String({ description: 'the endpoint it was sent to' }),
+  webhook_endpoint_id: Type.String({ description: 'the endpoint to which it was sent' }),
   message: Type.String(),
 });
 
-/** Holds an example to its schema. */
+/** Type-checks an example against its schema. */
 const entry = <Data extends TObject>(made: CatalogueEntry<Data>): CatalogueEntry => made;
 
-/** Every type of event Payhook itself publishes. The docs and the check of subscriptions use this table. */
+/** Every type of event that Payhook publishes. The docs and the check of subscriptions use this table. */
 export const CATALOGUE: Readonly<Record<EventType, CatalogueEntry>> = {
   'payout.created': entry({
     data: payoutSummary,
@@ -115,7 +115,7 @@ export const CATALOGUE: Readonly<Record<EventType, CatalogueEntry>> = {
   }),
 };
 
-/** The envelope every event is sent in, around the `data` of its type. */
+/** The envelope of every event, around the `data` of its type. */
 export function eventSchema(type: EventType): TSchema {
   return strict({
     id: Type.String({ pattern: '^evt_[0-9a-f]{32}$' }),
@@ -129,7 +129,7 @@ export function eventSchema(type: EventType): TSchema {
   });
 }
 
-/** The example of a type as it would be sent. Its id carries its time, as real ones do. */
+/** The example of a type as it would be sent. Its id encodes its time, as real ones do. */
 export function exampleEvent(type: EventType) {
   const { at, example } = CATALOGUE[type];
   return {

@@ -5,8 +5,8 @@ import type { importRecord } from '../money/imports/record.ts';
 import type { payoutSummary } from '../money/ledger/payout-record.ts';
 import type { webhookEndpoint } from '../webhooks/endpoints/record.ts';
 
-// One story: Ada Lovelace promotes a shop, sells a plan in August, is paid in September, and a sale comes back.
-// The ids carry the times of creation, as real ones do.
+// One story: Ada Lovelace promotes a shop, sells a plan in August, is paid in September, and a sale is returned. The ids
+// encode the times of creation, as real ones do.
 
 export const ACCOUNT = 'acc_019b8d9969007414b322309db5c06d09';
 const KEY = 'key_019b8d9b6a5072c7b0e12b7a0646f922';
@@ -105,7 +105,7 @@ export const commissionVoided: Static<typeof commission> = {
   updated_at: '2026-08-06T13:02:44.910Z',
 };
 
-/** The rest of the order came back after it was paid: the next payout settles it. */
+/** The rest of the order was returned after it was paid: the next payout settles it. */
 export const commissionClawedBack: Static<typeof commission> = {
   ...commissionCreated,
   id: 'com_01a0c2f63d5c706dbeac5b8d4a128e25',
@@ -125,7 +125,7 @@ export const commissionClawedBack: Static<typeof commission> = {
   updated_at: '2026-09-21T07:55:12.604Z',
 };
 
-/** A file of four lines, one of them known already. */
+/** A file of four lines, one of them already known. */
 export const commissionsImported = {
   object: 'commission_import' as const,
   source: 'file' as const,
@@ -250,7 +250,7 @@ export const payoutPaid: Static<typeof payoutSummary> = {
   paid_by: KEY,
 };
 
-/** The try of the day before, made without the filter. */
+/** The attempt of the previous day, created without the filter. */
 export const payoutDeleted: Static<typeof payoutSummary> = {
   ...payoutCreated,
   id: 'po_01a0a0b129ec7916b58526d76bbcf9ce',
@@ -296,6 +296,6 @@ export const endpointDisabled: Static<typeof webhookEndpoint> = {
 export const endpointTest = {
   object: 'webhook_test' as const,
   webhook_endpoint_id: ENDPOINT,
-  message: 'This is a test: the endpoint hears from Payhook.',
+  message: 'This is a test event from Payhook.',
 };
 export const TESTED_AT = '2026-01-05T10:12:26.019Z';

@@ -5,7 +5,7 @@ import { EVENT_TYPES, type EventType } from '../outbox/event-types.ts';
 import { eventSchema, exampleEvent } from './catalogue.ts';
 import type { EventTypeRecord } from './record.ts';
 
-/** The catalogue is code: it is sorted and cut here, not by the database. */
+/** The catalogue is code, so it is sorted and paged here instead of in the database. */
 export const eventTypeList: ListDefinition = {
   id: 'type',
   sort: { type: 'type' },
@@ -13,7 +13,7 @@ export const eventTypeList: ListDefinition = {
   filters: {},
 };
 
-// Receivers that validate must accept fields that are added later.
+// Receivers that validate must accept fields added later.
 const open = (schema: TSchema): Record<string, unknown> =>
   JSON.parse(
     JSON.stringify(schema, (key, value: unknown) =>
@@ -37,7 +37,7 @@ const ENTRIES: readonly Entry[] = (Object.keys(EVENT_TYPES) as EventType[]).toSo
   }),
 }));
 
-/** One page of the catalogue, in the order of the names. */
+/** One page of the catalogue, by name. */
 export function listEventTypes(list: ListQuery): Page<EventTypeRecord> {
   const { page, perPage, sort, after } = list;
   const isDescending = sort.startsWith('-');
@@ -45,7 +45,7 @@ export function listEventTypes(list: ListQuery): Page<EventTypeRecord> {
   const last = after?.key[0] ?? '';
   const isBehind = ({ type }: Entry) => (isDescending ? type < last : type > last);
   const pages = Math.ceil(sorted.length / perPage);
-  // a page number may be larger than a JavaScript number can hold
+  // a page number may exceed the range of JavaScript numbers
   const skipped = BigInt(page) > BigInt(pages) ? sorted.length : (Number(page) - 1) * perPage;
   const rest = after ? sorted.filter(isBehind) : sorted.slice(skipped);
   const shown = rest.slice(0, perPage);

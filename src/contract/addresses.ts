@@ -26,9 +26,9 @@ export const addressInput = strict({
 });
 export type AddressInput = Static<typeof addressInput>;
 
-/** A country as it is stored and shown. */
+/** A country as stored and shown. */
 export const country = Type.String({ description: 'ISO 3166-1 alpha-2', examples: ['DE'] });
-/** The same as it is given: `checkedCountry` judges it. */
+/** A country as given; checked by `checkedCountry`. */
 export const countryInput = Type.String({
   minLength: 2,
   maxLength: 2,
@@ -40,10 +40,10 @@ export const countryInput = Type.String({
 export function checkedCountry(field: string, code: string): string {
   const upper = code.toUpperCase();
   if (countryName(upper) !== null) return upper;
-  throw fail('invalid_body', `${field} must be a country of ISO 3166-1 in two letters such as DE`);
+  throw fail('invalid_body', `${field} must be a two-letter ISO 3166-1 country code such as DE`);
 }
 
-/** An address as it is stored. Throws `invalid_body` naming the field. */
+/** An address to store. Throws `invalid_body` naming the field. */
 export function checkedAddress(
   field: string,
   { line1, line2, postal_code, city, region }: AddressInput,

@@ -4,13 +4,13 @@ import sql, { join, raw, type Sql } from 'sql-template-tag';
 export interface Changes {
   /** The assignments of an UPDATE. */
   readonly assignments: Sql;
-  /** Whether one of them changes the row. */
+  /** Whether any of them changes the row. */
   readonly differ: Sql;
 }
 
 /**
- * The changes of the fields that a PATCH names: absent is unchanged, null clears. `columns` are the names that may
- * be set; a JSON column is written as JSON. null when nothing is named.
+ * The changes of the fields in a PATCH: absent is unchanged, null clears. `columns` are the names that may be set; a JSON
+ * column is written as JSON. Returns null if there are none.
  */
 export function changesOf(input: object, columns: readonly string[]): Changes | null {
   const values = new Map(Object.entries(input));
@@ -34,7 +34,7 @@ export function changesOf(input: object, columns: readonly string[]): Changes | 
   };
 }
 
-/** The assignments alone. */
+/** Only the assignments. */
 export function assignmentsOf(input: object, columns: readonly string[]): Sql | null {
   return changesOf(input, columns)?.assignments ?? null;
 }

@@ -1,4 +1,4 @@
-/** How the body of a response may be compressed (RFC 9110 section 8.4.1), the smallest result first. */
+/** The compressions of a response body (RFC 9110 section 8.4.1), smallest result first. */
 export const CODINGS = ['br', 'gzip'] as const;
 
 export type Coding = (typeof CODINGS)[number];
@@ -6,8 +6,8 @@ export type Coding = (typeof CODINGS)[number];
 const WEIGHT = /^q=(0(?:\.\d{0,3})?|1(?:\.0{0,3})?)$/;
 
 /**
- * The coding for a client with this Accept-Encoding header (RFC 9110 section 12.5.3): the one it prefers, the smaller one
- * if it likes both; null = the body is sent as it is, also when the client has no such header or none of ours.
+ * The coding for a client with this Accept-Encoding header (RFC 9110 section 12.5.3): the one it prefers, or the smaller
+ * one if it prefers both equally. null = uncompressed, also without such a header or a supported coding.
  */
 export function codingFor(accepted = ''): Coding | null {
   const weights = new Map<string, number>();

@@ -2,8 +2,8 @@
 export const SESSION_COOKIE = 'payhook_session';
 
 /**
- * The name of the session's cookie where people sign in at this address. With https it has the prefix `__Host-`:
- * browsers accept it from this host only, so no other host of the domain can set one (RFC 6265bis section 4.1.3.2).
+ * The name of the session's cookie for this sign-in address. With https it has the prefix `__Host-`: browsers accept it
+ * from this host only, so no other host of the domain can set it (RFC 6265bis section 4.1.3.2).
  */
 export const sessionCookieName = (authorizeUrl: string) =>
   authorizeUrl.startsWith('https:') ? `__Host-${SESSION_COOKIE}` : SESSION_COOKIE;

@@ -1,23 +1,23 @@
 import sql, { join, raw, type Sql } from 'sql-template-tag';
 
-/** A place in a list, between two rows: what `after` names. */
+/** A position between two rows of a list, given in `after`. */
 export interface Cursor {
-  /** The operation whose list it is of. */
+  /** The operation of the list. */
   readonly list: string;
-  /** The order of the list, `-` in front for descending. */
+  /** The order of the list, with `-` in front for descending. */
   readonly sort: string;
-  /** Which page begins there, in digits, counted from the start of the walk. */
+  /** The number of the page that begins there, in digits, counted from the start of the walk. */
   readonly page: string;
-  /** The sort values of the last row before it, as texts. */
+  /** The sort values of the last row before it, as text. */
   readonly key: readonly (string | null)[];
 }
 
-/** Writes a cursor as callers see it: opaque. */
+/** Encodes a cursor as an opaque text. */
 export function writeCursor({ list, sort, page, key }: Cursor): string {
   return Buffer.from(JSON.stringify([list, sort, page, key])).toString('base64url');
 }
 
-/** Reads a cursor; null when the text is none. PostgreSQL decides whether its key fits the columns. */
+/** Decodes a cursor, or returns null. PostgreSQL decides whether its key fits the columns. */
 export function readCursor(text: string): Cursor | null {
   if (!/^[\w-]{1,4000}$/.test(text)) return null;
   try {
@@ -35,9 +35,9 @@ export function readCursor(text: string): Cursor | null {
 }
 
 /**
- * The condition of rows after a cursor: as rows compare, column by column, all ascending or all descending. As in
- * `order by`, null comes after everything else, and first when descending. Columns that `nullable` says may be null
- * are compared one by one; the others are compared together, which an index over them serves.
+ * The condition of rows after a cursor: compares like rows, column by column, all ascending or all descending. As in
+ * `order by`, null comes last, and first when descending. Columns in `nullable` are compared one by one; the others are
+ * compared together, which an index over them supports.
  */
 export function isBehind(
   columns: readonly string[],

@@ -28,7 +28,7 @@ import {
 import type { Columns } from './records.ts';
 import type { List } from './schemas.ts';
 
-/** Whose list it is. */
+/** The scope of a list. */
 export interface ListScope {
   /** The UUID of the account. */
   readonly account: AccountId;
@@ -38,26 +38,26 @@ export interface ListScope {
   readonly operation: string;
 }
 
-/** A query parameter that narrows a list: its rule for people, its schema, and the SQL condition it becomes. */
+/** A query parameter that filters a list: its rule for people, its schema, and its SQL condition. */
 export interface Filter {
   readonly rule: string;
   readonly schema: Record<string, unknown>;
-  /** The condition, or null when the value breaks the rule. */
+  /** The condition, or null if the value breaks the rule. */
   condition(value: string, scope: ListScope): Sql | null;
 }
 
 export interface ListDefinition {
-  /** Sort field -> column or expression, or several. `created_at` of rows with UUID ids is their id. */
+  /** Sort field -> column or expression, or several. For rows with UUID ids, `created_at` is the id. */
   readonly sort: Readonly<Record<string, string | readonly string[]>>;
   /** The unique expression that breaks ties, or several that are unique together. */
   readonly id: string | readonly string[];
-  /** Sort fields with expressions that may be null. */
+  /** Sort fields whose expressions may be null. */
   readonly nullable?: readonly string[];
-  /** The order when the request names none, default `-created_at`. */
+  /** The default order; `-created_at` if absent. */
   readonly defaultSort?: string;
-  /** Whether a caller who need not know more may have the counting stop, at `max_total`. */
+  /** Whether a caller may limit counting with `max_total`. */
   readonly mayStopCounting?: boolean;
-  /** Parameter -> filter. For times, `...instants('created_at', …)` gives all four operators. */
+  /** Parameter -> filter. For times, `...instants('created_at', …)` adds all four operators. */
   readonly filters: Readonly<Record<string, Filter>>;
 }
 
@@ -68,14 +68,14 @@ export interface ListQuery extends PageQuery {
   readonly conditions: readonly Sql[];
   /** Where counting rows one by one may stop; null = the total is exact. */
   readonly maxTotal: number | null;
-  /** Names of the given filters, for lists that can count some of them cheaply. */
+  /** The names of the given filters, for lists that can count some of them cheaply. */
   readonly given: ReadonlyMap<string, string>;
   /** The time zone that days in filters are in. */
   readonly zone: string;
 }
 
 const MAX_PER_PAGE = 100;
-/** The largest page number: one that every reader of JSON reads exactly (RFC 8259 section 6). */
+/** The largest page number: the largest integer that every JSON parser reads exactly (RFC 8259 section 6). */
 export const MAX_PAGE = 2n ** 53n - 1n;
 const PAGE_RULE = `page must be an integer from 1 to ${MAX_PAGE}`;
 /** The largest `max_total`. */
@@ -123,13 +123,13 @@ export function parseList(
       const known = [...own, ...Object.keys(definition.filters)].join(', ');
       throw fail(
         'unknown_query_parameter',
-        `unknown query parameter ${clip(name)}; this list knows ${known}`,
+        `unknown query parameter ${clip(name)}; this list takes ${known}`,
       );
     }
   }
-  if (cursor && page !== undefined) refuse('page and after exclude each other: after says where to go on');
+  if (cursor && page !== undefined) refuse('page and after exclude each other: after says where to continue');
   if (cursor && sort !== undefined && sort !== cursor.sort)
-    refuse(`after is of a list with sort=${clip(cursor.sort)}: leave sort out, or begin anew without after`);
+    refuse(`after is of a list with sort=${clip(cursor.sort)}: omit sort, or start again without after`);
   const chosen = sort ?? cursor?.sort ?? definition.defaultSort ?? DEFAULT_SORT;
   const { columns, isDescending, isNullable } = orderOf(definition, chosen);
   if (cursor && cursor.key.length !== columns.length) refuse(AFTER_RULE);
@@ -151,7 +151,7 @@ export function parseList(
   };
 }
 
-const AFTER_RULE = 'after must be the `next` of a page of this list, as it was given';
+const AFTER_RULE = 'after must be the unchanged `next` of a page of this list';
 
 function cursorOf(value: string, operation: string): Cursor {
   const cursor = readCursor(value);
@@ -176,7 +176,7 @@ function orderOf(definition: ListDefinition, sort: string) {
   return { columns, isDescending, isNullable: definition.nullable?.includes(field) ?? false };
 }
 
-/** The query `n` of how many rows another query has, counted up to `max_total` if the caller gave one. */
+/** A query `n` of the number of rows of another query, counted up to `max_total` if given. */
 export function counting({ maxTotal }: Pick<ListQuery, 'maxTotal'>, found: Sql): Sql {
   const most = maxTotal === null ? empty : sql`limit ${maxTotal}::int`;
   return sql`select count(*)::int8 as n from (${found} ${most}) counted`;
@@ -191,30 +191,30 @@ export interface PageSource<T> {
   readonly list: ListQuery;
   /** Names the statement, together with the order, so that frequent reads stay prepared. */
   readonly name: string;
-  /** Whether the name stands for one SQL text; by default, when no filter is given. */
+  /** Whether the name identifies one SQL text; by default, if no filter is given. */
   readonly isPrepared?: boolean;
-  /** The table, and the alias by which its columns are named, here and in the definition's columns. */
+  /** The table, with the alias used for its columns here and in the definition's columns. */
   readonly table: string;
   readonly alias: string;
-  /** The condition that always holds, the account first. */
+  /** The condition that always applies, the account first. */
   readonly where: Sql;
   /** The columns of one record. */
   readonly record: Columns<T>;
-  /** Joins that only the record needs: the total and the search for the page do without them. */
+  /** Joins that only the record needs, not the total or the search for the page. */
   readonly join?: Sql;
-  /** CTEs that the total and the search for the page read. */
+  /** CTEs for the total and the search for the page. */
   readonly ctes?: Sql;
-  /** A cheaper exact total than counting, if there is one: a query of one column `n`. */
+  /** An exact total cheaper than counting, if there is one: a query of one column `n`. */
   readonly total?: Sql;
-  /** Finds the rows of the page along indexes, where filtering the table would not use them. */
+  /** Finds the rows of the page through indexes, if filtering the table would not use them. */
   readonly find?: (page: PageCut) => Sql;
-  /** Whether rows are cheap to find in both directions: a page near the end is then found from there. */
+  /** Whether rows are cheap to find from both ends: a page near the end is then found from there. */
   readonly fromBothEnds?: boolean;
 }
 
 /**
- * One page and the exact total in one statement, so both come from one snapshot; PostgreSQL builds the JSON. Only
- * the page's rows become records. One more row is read, which tells whether there is a next page. Throws
+ * One page and the exact total in one statement, so that both come from one snapshot. PostgreSQL builds the JSON, and
+ * only the page's rows become records. One more row is read, which shows whether there is a next page. Throws
  * `invalid_query` for a cursor with impossible values.
  */
 export async function listPage<T>(db: Reader, source: PageSource<T>): Promise<Page<T>> {
@@ -248,10 +248,10 @@ export async function listPage<T>(db: Reader, source: PageSource<T>): Promise<Pa
                   where ${offset}::int8 < (select n from total) order by ${list.order}) page)::text as data,
                case when (select count(*) from found_rows) = ${limit}::int8 then (
                  select json_build_array(${key})::text from (${shown} offset ${limit - 2n}::int8 limit 1) ${alias}) end as next`,
-    // these are few and read often
+    // there are few of these, and they are read often
     isPrepared ? `list_${source.name}_${list.sort}${list.maxTotal === null ? '' : '_max'}` : undefined,
   ).catch((error: unknown) => {
-    // a value of another type than its column: the cursor was not made here
+    // a value of another type than its column: the cursor was not created here
     const code = error instanceof Error && 'code' in error ? String(error.code) : '';
     throw list.after !== null && code.startsWith('22') ? fail('invalid_query', AFTER_RULE) : error;
   });
@@ -259,8 +259,8 @@ export async function listPage<T>(db: Reader, source: PageSource<T>): Promise<Pa
 }
 
 /**
- * The records of a page in the envelope of lists; `total` counts those of all pages, and `last` is the key of the page's
- * last row when there are more behind it.
+ * The records of a page in the envelope of lists. `total` counts those of all pages, and `last` is the key of the page's
+ * last row if more follow.
  */
 export function pageOf<T>(
   list: ListQuery,
@@ -276,7 +276,7 @@ export function pageOf<T>(
   return { json: `{"data":${data},"pagination":${pagination}}` as Json<List<T>>, total };
 }
 
-/** A filter by one of some words. */
+/** A filter by one of several words. */
 export function oneOf(
   values: readonly string[],
   condition: (value: string, account: AccountId) => Sql,
@@ -343,7 +343,7 @@ export function opaqueIdOrNone(prefix: IdPrefix, column: string): Filter {
   };
 }
 
-/** The span of time that the filters `name[…]` of a request leave, in milliseconds; null = no bound. */
+/** The span of time allowed by the filters `name[…]` of a request, in milliseconds; null = no bound. */
 export function spanOf(
   name: string,
   { given, zone }: Pick<ListQuery, 'given' | 'zone'>,
@@ -360,8 +360,8 @@ export function spanOf(
 }
 
 /**
- * The four filters `name[gte|gt|lte|lt]` over an instant. `before(ms)` and `from(ms)` return the condition of a row
- * before, and at or after, an instant in milliseconds. A day means the whole day in the account's time zone.
+ * The four filters `name[gte|gt|lte|lt]` over an instant. `before(ms)` and `from(ms)` return the condition for a row
+ * before, or at and after, an instant in milliseconds. A day means the whole day in the account's time zone.
  */
 function span(name: string, before: (at: string) => Sql, from: (at: string) => Sql): Record<string, Filter> {
   const conditionOf = (operator: Bound, at: Span): Sql => {
@@ -389,7 +389,7 @@ export function instants(name: string, column: string): Record<string, Filter> {
   );
 }
 
-/** Filters over the instant inside a UUID id, which the primary key serves. */
+/** Filters over the instant inside a UUID id, which the primary key supports. */
 export function idInstants(name: string, column: string): Record<string, Filter> {
   const field = raw(column);
   return span(

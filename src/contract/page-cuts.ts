@@ -1,13 +1,13 @@
 import sql, { raw, type Sql } from 'sql-template-tag';
 import type { Cursor } from './cursors.ts';
 
-/** How a page is cut out of ordered rows, counted from one of their ends. */
+/** How a page is cut from ordered rows, counted from one of their ends. */
 export interface PageCut {
   /** The condition of rows after the given cursor. The total does not depend on it. */
   readonly after: Sql;
   /** Whether the rows are read in descending order. */
   readonly isDescending: boolean;
-  /** How many rows there are up to the end of the page. */
+  /** The number of rows up to the end of the page. */
   readonly end: Sql;
   /** `order by … limit …` of all rows up to the end of the page: what each part of a union can contribute. */
   readonly upTo: Sql;
@@ -19,21 +19,18 @@ export interface PageCut {
 export interface PageQuery {
   readonly page: string;
   readonly perPage: number;
-  /** The field as requested, `-` in front for descending. */
+  /** The requested field, with `-` in front for descending. */
   readonly sort: string;
-  /** What rows are ordered by, the tie-breaker last. A cursor holds their values. */
+  /** The columns of the order, the tie-breaker last. A cursor holds their values. */
   readonly columns: readonly string[];
   /** The key of the cursor, and the condition of rows after it; null = no cursor. */
   readonly after: { readonly key: Cursor['key']; readonly condition: Sql } | null;
 }
 
-/** Rows before a page that are worth asking whether its other end is nearer. */
+/** The number of rows before a page from which it is worth checking whether its other end is nearer. */
 export const FAR = 1000n;
 
-/**
- * How many rows come before the page, after the cursor if there is one; at most what int8 holds with room for a
- * page.
- */
+/** The number of rows before the page, after the cursor if there is one; at most what int8 holds with room for a page. */
 export function offsetOf(list: Pick<PageQuery, 'page' | 'perPage' | 'after'>): bigint {
   if (list.after !== null) return 0n;
   const offset = (BigInt(list.page) - 1n) * BigInt(list.perPage);
@@ -41,7 +38,7 @@ export function offsetOf(list: Pick<PageQuery, 'page' | 'perPage' | 'after'>): b
   return offset < beyond ? offset : beyond;
 }
 
-/** How many rows are read for a page: one more tells whether there is a next page. */
+/** The number of rows read for a page: one more shows whether there is a next page. */
 export const rowsOf = ({ perPage }: Pick<PageQuery, 'perPage'>): bigint => BigInt(perPage) + 1n;
 
 /** The page counted from the first row. */
@@ -74,7 +71,7 @@ function fromEnd(list: PageQuery): PageCut {
   };
 }
 
-/** The query of a page without a cursor that is found from the end of the list that is nearer. */
+/** The query of a page without a cursor, found from the nearer end of the list. */
 export function fromNearerEnd(list: PageQuery, find: (cut: PageCut) => Sql): Sql {
   const isFirstHalf = sql`${offsetOf(list)}::int8 <= (select n from total) / 2`;
   return sql`

@@ -16,7 +16,7 @@ const aPayout: Json<Payout> = toJson({ id: 'po_1', amount: 5000 });
 const common = { operation: 'get', path: '/v2/payouts/{id}', access: 'affiliates', summary: '' } as const;
 const list = { id: 'p.id', sort: { id: 'p.id' }, filters: {} };
 
-test('columns are those of the schema, each under the name of its field', () => {
+test('columns are those of the schema, each named like its field', () => {
   expect(columnsOf(payout, { id: "public_id('po', p.id)", amount: 'p.amount' }).sql).toBe(
     `public_id('po', p.id) as "id",p.amount as "amount"`,
   );
@@ -26,7 +26,7 @@ test('columns are those of the schema, each under the name of its field', () => 
   columnsOf(payout, { id: 'p.id', amount: 'p.amount', reason: 'p.reason' });
 });
 
-test('a record is extended after its own fields', () => {
+test('the fields of an extended record come first', () => {
   const withFee: Json<PayoutWithFee> = extended(aPayout, { fee: toJson(25) });
   expect(withFee).toBe('{"id":"po_1","amount":5000,"fee":25}');
   expect(fromJson(withFee).fee).toBe(25);
@@ -37,7 +37,7 @@ test('a record is extended after its own fields', () => {
   return [without, twice];
 });
 
-test('the compiler holds an answer to what the route declares', () => {
+test('the compiler checks a response against what the route declares', () => {
   const aPage = { json: '' as Json<List<Payout>>, total: 0n };
   readRoute({ ...common, returns: { 200: payout }, handle: async () => ok(aPayout) });
   readRoute({ ...common, list, returns: { 200: listOf(payout) }, handle: async () => page(aPage) });

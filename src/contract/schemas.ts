@@ -2,8 +2,8 @@ import { type Static, type TObject, type TProperties, type TSchema, type TUnsafe
 import { MAX_AMOUNT } from '../kernel/money.ts';
 
 /**
- * An object that refuses unknown keys, in requests and responses. A `title` makes it a component of the description
- * under that name.
+ * An object that refuses unknown keys, in requests and responses. A `title` makes it a component of the description with
+ * that name.
  */
 export function strict<Properties extends TProperties>(
   properties: Properties,
@@ -21,8 +21,8 @@ export const timestamp = Type.String({
   examples: ['2026-09-15T08:30:00.000Z'],
 });
 
-/** Minor units of the currency beside it. */
-export const amount = Type.Integer({ description: 'minor units of the currency beside it' });
+/** Minor units of the currency given with it. */
+export const amount = Type.Integer({ description: 'minor units of the currency given with it' });
 
 export const amountInput = Type.Integer({ minimum: -MAX_AMOUNT, maximum: MAX_AMOUNT });
 
@@ -33,7 +33,7 @@ export const currencyCode = Type.String({ description: 'ISO 4217, lower case', e
 export const currencyInput = Type.String({ description: 'ISO 4217, any case', minLength: 3, maxLength: 3 });
 
 export const text = (maxLength: number) => Type.String({ minLength: 1, maxLength });
-/** The id of something in the merchant's own books, such as an order. The format is that of `http/check.ts`. */
+/** An id from the merchant's own books, such as an order. `http/check.ts` defines the format. */
 export const identifier = Type.String({ minLength: 1, maxLength: 255, format: 'identifier' });
 
 export const email = Type.String({
@@ -47,7 +47,7 @@ export const role = Type.Enum(['owner', 'member', 'viewer'], {
   description: 'owner: everything; member: no API keys, users and applications; viewer: reads only',
 });
 
-/** A line of a file that was refused. */
+/** A refused line of a file. */
 export const badLine = strict({ line: Type.Integer(), message: Type.String() }, { title: 'BadLine' });
 
 /** Minor units per currency: `{"usd": 5000}`. */
@@ -67,17 +67,17 @@ const pagination = strict(
   {
     page: Type.Integer({
       minimum: 1,
-      description: 'the page this is; with `after`, counted from where the walk began',
+      description: 'the number of this page; with `after`, counted from where the walk began',
     }),
     limit: Type.Integer({ minimum: 1, description: 'items per page' }),
     total: Type.Integer({
       minimum: 0,
-      description: 'items across all pages; exact unless the request allowed counting to stop at `max_total`',
+      description: 'items across all pages; exact unless the request limited counting with `max_total`',
     }),
-    pages: Type.Integer({ minimum: 0, description: 'pages; 0 when there are no items' }),
+    pages: Type.Integer({ minimum: 0, description: 'pages; 0 if there are no items' }),
     next: nullable(
       Type.String({
-        description: 'the `after` of the next page, wherever its rows are by then; null on the last',
+        description: 'the `after` of the next page, even if rows move meanwhile; null on the last',
       }),
     ),
   },
@@ -90,7 +90,7 @@ export interface List<T> {
   pagination: Static<typeof pagination>;
 }
 
-/** The body of every list: a page of records, and where it stands among all of them. */
+/** The body of every list: a page of records with its position among all of them. */
 export const listOf = <Schema extends TSchema>(item: Schema) =>
   strict(
     { data: Type.Array(item), pagination },

@@ -3,7 +3,7 @@ import type { Logger } from 'pino';
 import type { Database } from '../db/database.ts';
 import type { Principal } from './route.ts';
 
-/** A signed-in user, and the token that forms carry against requests from other sites. */
+/** A signed-in user, and the token in forms that protects against requests from other sites. */
 export interface SignedIn {
   readonly principal: Principal;
   /** The person (UUID), across all accounts. */
@@ -13,7 +13,7 @@ export interface SignedIn {
 
 /** The input of a route outside `/v2`: pages for people, and the OAuth endpoints. */
 export interface PageInput {
-  /** `anonymous` of the database, unless somebody is signed in. */
+  /** `anonymous` of the database, unless a user is signed in. */
   readonly db: Database;
   readonly log: Logger;
   readonly method: string;
@@ -25,10 +25,10 @@ export interface PageInput {
   /** The form of a POST; empty for a GET. */
   readonly form: URLSearchParams;
   readonly signedIn: SignedIn | null;
-  /** The address the request came from. */
+  /** The address that the request came from. */
   readonly address: string;
   readonly requestId: string;
-  /** Public addresses without a slash at the end. */
+  /** Public addresses without a trailing slash. */
   readonly baseUrl: string;
   readonly authorizeUrl: string;
   /** The OpenAPI description of `/v2`. */
@@ -38,28 +38,27 @@ export interface PageInput {
 export interface PageReply {
   readonly status: number;
   readonly body: string | Buffer;
-  /** The media type; null = there is no body. */
+  /** The media type; null = no body. */
   readonly type: string | null;
-  /** A list for Set-Cookie. */
+  /** An array for Set-Cookie. */
   readonly headers: Readonly<Record<string, string | readonly string[]>>;
-  /** Origins besides our own that a form of this page may lead to. */
+  /** Origins besides our own to which a form of this page may lead. */
   readonly formTargets?: readonly string[];
-  /** Its policy names pages that may frame it, so it has no X-Frame-Options, which can name none. */
+  /** Its policy names pages that may frame it, so it has no X-Frame-Options, which cannot name any. */
   readonly isFramed?: boolean;
 }
 
 /**
- * A route outside `/v2`. It opens its own transactions, because an attempt to sign in must be counted although it
- * fails.
+ * A route outside `/v2`. It opens its own transactions, because an attempt to sign in must be counted even if it fails.
  */
 export interface PageRoute {
   readonly method: 'GET' | 'POST';
   readonly path: string;
-  /** How unexpected errors and unreadable bodies are reported: to people, or as RFC 6749 section 5.2 says. */
+  /** How unexpected errors and unreadable bodies are reported: to people, or as defined by RFC 6749 section 5.2. */
   readonly errors: 'page' | 'oauth';
   /** The same for everybody, so the session is not looked up: `signedIn` is null. */
   readonly isPublic?: boolean;
-  /** It reads nothing from the database, so it is not counted among the requests without an identity. */
+  /** It reads nothing from the database, so it does not count as a request without an identity. */
   readonly isStatic?: boolean;
   handle(input: PageInput): Promise<PageReply>;
 }

@@ -5,34 +5,34 @@ import type { Database } from '../db/database.ts';
 import { networkTest, subscriberOf } from '../kernel/addresses.ts';
 import { instrumentsOf } from '../metrics/instruments.ts';
 
-/** How many connections a server has at once. */
+/** The connection limits of a server. */
 export interface AdmissionLimits {
-  /** All together; Infinity = no limit. */
+  /** In total; Infinity = unlimited. */
   readonly connections: number;
   /** From one address, or from one network of 64 bits in IPv6; undefined = half of all. */
   readonly perAddress: number | undefined;
-  /** Networks of proxies, in CIDR notation: they bring the connections of many, and have no limit of their own. */
+  /** Networks of proxies, in CIDR notation. They carry many clients' connections and have no limit of their own. */
   readonly trustedProxies: readonly string[];
 }
 
 /** A limit that was reached. */
 export interface Reached {
-  /** `full`: that of all connections; `address`: that of one address. */
+  /** `full`: the total; `address`: that of one address. */
   readonly reason: 'full' | 'address';
-  /** Of the connection that was closed. */
+  /** The address of the closed connection. */
   readonly address: string;
 }
 
 const WARN_AGAIN_MS = 60_000;
 
 const WARNINGS: Readonly<Record<Reached['reason'], string>> = {
-  full: 'all connections are taken (MAX_CONNECTIONS): connections are closed to make room',
+  full: 'all connections are in use (MAX_CONNECTIONS): connections are closed to make room',
   address:
-    'an address has all the connections it may have (MAX_CONNECTIONS_PER_ADDRESS): more of its connections are closed. ' +
-    'If it is a proxy, name it in TRUSTED_PROXIES',
+    'an address has reached its maximum of connections (MAX_CONNECTIONS_PER_ADDRESS): more of its connections are closed. ' +
+    'If it is a proxy, add it to TRUSTED_PROXIES',
 };
 
-/** Counts the connections that are closed because of a limit, and warns of each limit once a minute at most. */
+/** Counts connections closed because of a limit, and warns about each limit at most once a minute. */
 export function reportReached({
   db,
   log,
@@ -53,16 +53,16 @@ export function reportReached({
 interface Connection {
   readonly socket: Socket;
   readonly address: string;
-  /** What it is counted under; null = it has no limit of its own. */
+  /** The key it is counted under; null = no limit of its own. */
   readonly subscriber: string | null;
-  /** Requests whose response has not left. */
+  /** Requests whose response was not sent yet. */
   requests: number;
 }
 
 /**
- * Decides which connections a server keeps. Beyond a limit the connection that has waited longest for its client gives
- * way to a new one: it has no request in progress, whether it sent nothing, half a head, or is kept for another request.
- * If there is none, the new one is closed. Beyond the limit of an address only connections of that address give way.
+ * Decides which connections a server keeps. Beyond a limit, a new connection replaces the one that has waited longest for
+ * its client: one without a request in progress, whether it sent nothing, half a head, or is kept for another request. If
+ * there is none, the new one is closed. Beyond the limit of an address, only connections of that address are replaced.
  */
 export function limitAdmission(
   server: Server,
@@ -74,7 +74,7 @@ export function limitAdmission(
   const isProxy = networkTest(trustedProxies);
   const connections = new Map<Socket, Connection>();
   const counts = new Map<string, number>();
-  // those without a request in progress, in the order in which they began to wait
+  // those without a request in progress, longest waiting first
   const waiting = new Set<Connection>();
 
   const countOf = (subscriber: string) => counts.get(subscriber) ?? 0;
@@ -90,13 +90,13 @@ export function limitAdmission(
   }
 
   function close(connection: Connection, reason: Reached['reason']): void {
-    // its events come later, and its place is free now
+    // its events arrive later, but its slot is free now
     forget(connection);
     connection.socket.destroy();
     onReached({ reason, address: connection.address });
   }
 
-  /** Closes the longest waiting connection, of one subscriber or of all; false = none waits. */
+  /** Closes the longest waiting connection, of one subscriber or of all; false = none is waiting. */
   function makeRoom(reason: Reached['reason'], subscriber?: string): boolean {
     for (const connection of waiting) {
       if (subscriber !== undefined && connection.subscriber !== subscriber) continue;
@@ -107,7 +107,7 @@ export function limitAdmission(
   }
 
   server.on('connection', (socket: Socket) => {
-    // a socket of the file system has no address
+    // a unix socket has no address
     const address = socket.remoteAddress ?? '';
     const subscriber = address === '' || isProxy(address) ? null : subscriberOf(address);
     const connection: Connection = { socket, address, subscriber, requests: 0 };

@@ -2,22 +2,21 @@ import type { Logger } from 'pino';
 import type { Config } from '../kernel/config.ts';
 
 const MOST_CONNECTIONS = 10_000;
-// Files for the log, listening sockets, and what libraries open for a moment.
+// Reserved for the log, listening sockets, and files that libraries open briefly.
 const OTHER_FILES = 64;
 
-/** What a server is for, and where to warn when there is too little room. */
+/** The purpose of a server, and where to warn if there is too little room. */
 export interface Purpose {
-  /** Whether it listens on a port; a socket of our own command line needs no limit. */
+  /** Whether it listens on a port. The socket of our own command line needs no limit. */
   readonly isPublic: boolean;
-  /** Whether it delivers webhooks too. */
+  /** Whether it also delivers webhooks. */
   readonly delivers: boolean;
   readonly log: Logger;
 }
 
 /**
- * How many connections may be open at once: as configured, or what the limit of open files leaves besides the
- * database connections, uploads and deliveries of this process, and at least a quarter of it. Warns when that is
- * too little.
+ * The maximum number of open connections: as configured, or what the limit of open files leaves after the database
+ * connections, uploads and deliveries of this process, but at least a quarter of it. Warns if that is too little.
  */
 export function connectionsFor(
   { http, databasePoolSize, delivery }: Config,
@@ -40,9 +39,9 @@ interface Report {
   readonly userLimits?: { readonly open_files?: { readonly soft?: unknown } };
 }
 
-/** How many files this process may have open (`ulimit -n`); Infinity where the system does not say. */
+/** The maximum number of files this process may open (`ulimit -n`); Infinity if the system does not state it. */
 function openFileLimit(): number {
-  // Node shows the limits of the process nowhere else; the rest of the report would ask the network for names
+  // only the report contains the limits of the process; the rest of it would resolve names over the network
   Object.assign(process.report, { excludeNetwork: true });
   const { userLimits } = process.report.getReport() as unknown as Report;
   const limit = userLimits?.open_files?.soft;

@@ -17,7 +17,7 @@ const errorsOf = (validator: Validator, value: unknown) =>
 
 const compiled = new WeakMap<TSchema, Validator>();
 
-/** Compiles a schema at its first use, so that the server starts faster. */
+/** Compiles a schema on first use, so that the server starts faster. */
 async function validatorOf(schema: TSchema): Promise<Validator> {
   let validator = compiled.get(schema);
   if (!validator) {
@@ -31,9 +31,9 @@ async function validatorOf(schema: TSchema): Promise<Validator> {
 }
 
 /**
- * Checks a JSON body against its schema without changing it. Numbers are judged as they were written. Those in
- * the field `passedOn`, such as `data`, or `events.*.data` in each item of a list, only have to be ones that PostgreSQL can
- * hold. Throws `unknown_field` or `invalid_body` with a message that names the field and its rule.
+ * Checks a JSON body against its schema without changing it. Numbers are checked as written. Those in the field
+ * `passedOn`, such as `data`, or `events.*.data` in each item of a list, only need to be storable by PostgreSQL. Throws
+ * `unknown_field` or `invalid_body` with a message that names the field and the rule.
  */
 export async function checkBody(
   schema: TSchema,
@@ -66,14 +66,14 @@ export async function checkBody(
   if (!isValid) throw fail('invalid_body', explain(errors));
 }
 
-/** Of more, a message says nothing that the first do not. */
+/** Further errors would add nothing to the message. */
 const MOST_ERRORS = 20;
 
-/** What is wrong with a value, or seems to be. */
+/** The parts of a value that may be wrong. */
 interface Suspects {
-  /** The value without the good items of its lists, which become holes that no check looks at, and without unknown keys. */
+  /** The value without unknown keys. Valid items of its lists are holes that no check visits. */
   readonly value: unknown;
-  /** The unknown keys of the first object that has any: the first of them as messages spell them, and how many there are. */
+  /** The unknown keys of the first object that has any: the first of them as spelled in messages, and their number. */
   readonly unknown: { readonly names: readonly string[]; readonly count: number } | null;
 }
 
@@ -84,8 +84,8 @@ interface Structure {
 }
 
 /**
- * Where the errors of a value are. Finding errors takes far longer than finding that there are some, so they are looked for only
- * in what is wrong, and only in the first of it.
+ * Narrows a value to its invalid parts. Finding errors takes far longer than detecting that there are some, so errors are
+ * searched only in invalid parts, and only in the first ones.
  */
 async function suspectsIn(schema: TSchema, value: unknown, path: JsonPath = []): Promise<Suspects> {
   const { properties, additionalProperties, items } = schema as Structure;
@@ -128,14 +128,14 @@ async function suspectsIn(schema: TSchema, value: unknown, path: JsonPath = []):
   return { value: Object.fromEntries(kept), unknown };
 }
 
-/** Whether a path leads into a field, in whose name `*` is any index. */
+/** Whether a path leads into a field. `*` in the field's name is any index. */
 function isIn(name: string, path: JsonPath): boolean {
   return name
     .split('.')
     .every((part, index) => (part === '*' ? typeof path[index] === 'number' : path[index] === part));
 }
 
-/** A JSON pointer (RFC 6901), and a key there, as messages spell it. */
+/** A JSON pointer (RFC 6901) and a key of it, as spelled in messages. */
 function field(pointer: string, key?: string): string {
   const path: JsonPath = pointer
     .split('/')
@@ -198,7 +198,10 @@ function article(type: string): string {
   return /^[aeiou]/.test(type) ? `an ${type}` : `a ${type}`;
 }
 
-/** The query of a request, each parameter once. Throws `invalid_query` for a repeated one or text PostgreSQL cannot hold. */
+/**
+ * The query of a request, each parameter once. Throws `invalid_query` for a repeated parameter, or text PostgreSQL cannot
+ * store.
+ */
 export function readQuery(search: string): Map<string, string> {
   const query = new Map<string, string>();
   for (const [name, value] of new URLSearchParams(search)) {
@@ -211,8 +214,8 @@ export function readQuery(search: string): Map<string, string> {
 }
 
 /**
- * Checks the query of an operation that is not a list. Parameters come as text: booleans and integers are parsed,
- * nothing else is coerced. Throws `unknown_query_parameter` or `invalid_query`.
+ * Checks the query of an operation that is not a list. Parameters are text: booleans and integers are parsed, nothing
+ * else is coerced. Throws `unknown_query_parameter` or `invalid_query`.
  */
 export async function checkQuery(
   schema: TSchema | undefined,
@@ -226,7 +229,7 @@ export async function checkQuery(
     if (!property) {
       const known = Object.keys(properties);
       const hint = known.length
-        ? `; this operation knows ${known.join(', ')}`
+        ? `; this operation takes ${known.join(', ')}`
         : '; this operation takes none';
       throw fail('unknown_query_parameter', `unknown query parameter ${clip(name)}${hint}`);
     }

@@ -5,16 +5,16 @@ import { newRequestId } from './observe.ts';
 import { envelope } from './respond.ts';
 
 const UNREADABLE: Readonly<Record<string, string>> = {
-  HPE_INVALID_METHOD: 'the method is none of HTTP',
+  HPE_INVALID_METHOD: 'the method is not an HTTP method',
   HPE_HEADER_OVERFLOW: 'the headers are larger than 16 KiB',
 };
 
-/** With the response that Node is writing, if any; its own handler of these errors asks the same. */
+/** The socket with the response that Node is writing, if any. Node's own error handler reads the same field. */
 type Answered = Socket & { readonly _httpMessage?: { readonly headersSent: boolean } | null };
 
 /**
- * Answers what the HTTP parser refuses, or waited for too long, in the error body, and ends the connection. A response
- * that has begun is not added to: the connection ends in the middle of it.
+ * Responds to requests that the HTTP parser refused or timed out, with the error body, and closes the connection. If a
+ * response has begun, the connection ends in the middle of it.
  */
 export function answerUnreadable(error: Error & { code?: string }, socket: Socket): void {
   const isAnswering = (socket as Answered)._httpMessage?.headersSent === true;

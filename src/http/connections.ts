@@ -3,37 +3,37 @@ import type { Socket } from 'node:net';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { fail } from '../kernel/errors.ts';
 
-/** How long clients may take. */
+/** The time limits for clients. */
 export interface ConnectionLimits {
-  /** Milliseconds for the head of a request. Bodies and responses are checked after each such span. */
+  /** Milliseconds for the head of a request. Bodies and responses are checked at this interval. */
   readonly requestTimeoutMs: number;
   /** The slowest body or response that is accepted. */
   readonly bytesPerSecond: number;
 }
 
 const MOST_TICK_MS = 1000;
-// What is still on its way when the connection ends is read for this long, so that its sender gets the response instead
-// of a reset. A client that never closes holds the connection no longer.
+// Data in transit when the connection ends is read for this long, so that the sender gets the response instead of a
+// reset. A client that never closes cannot hold the connection longer.
 const LINGER_MS = 1000;
 const LINGER_BYTES = 1 << 18;
 
-/** The options of Node's HTTP server that belong to the limits. */
+/** The options of Node's HTTP server for these limits. */
 export function connectionOptions({ requestTimeoutMs }: ConnectionLimits) {
   return { headersTimeout: requestTimeoutMs, connectionsCheckingInterval: tickOf(requestTimeoutMs) };
 }
 
 const tickOf = (requestTimeoutMs: number) => Math.min(MOST_TICK_MS, Math.ceil(requestTimeoutMs / 10));
 
-/** One request, from its head until its body has come and its answer has left. */
+/** A request, from its head until its body has arrived and its response was sent. */
 interface Exchange {
   readonly request: FastifyRequest;
   readonly reply: FastifyReply;
   readonly socket: Socket;
-  /** Whether somebody reads its body. */
+  /** Whether its body is being read. */
   isRead: boolean;
-  /** How its body ends when it comes too slowly; undefined = as one that Fastify reads whole. */
+  /** Ends its body if it arrives too slowly; undefined = Fastify reads the whole body. */
   refuse: ((error: Error) => void) | undefined;
-  /** Ticks spent waiting for the client, and the bytes moved when they began. */
+  /** Ticks spent waiting for the client, and the bytes transferred when they began. */
   ticks: number;
   bytes: number;
 }
@@ -45,17 +45,17 @@ declare module 'fastify' {
 }
 
 /**
- * Keeps slow and idle connections from taking the place of others. A body or response that moves less than
- * `bytesPerSecond` during `requestTimeoutMs` is cut off; a body gets `request_timeout` if a response can still be
- * sent. Time in which the server is slow is not counted: the clock is one of ticks, so a process that stood still
- * blames nobody.
+ * Keeps slow and idle connections from blocking others. A body or response that transfers less than `bytesPerSecond`
+ * during `requestTimeoutMs` is cut off; for a body the response is `request_timeout` if it can still be sent. Time in
+ * which the server is slow does not count: time is measured in ticks, so clients are not blamed when the process was
+ * blocked.
  */
 export function limitConnections(app: FastifyInstance, limits: ConnectionLimits): void {
   const tickMs = tickOf(limits.requestTimeoutMs);
   const span = Math.ceil(limits.requestTimeoutMs / tickMs);
   const least = (limits.bytesPerSecond * span * tickMs) / 1000;
-  // The latest exchange of each connection. In a set of exchanges, the old tables that V8 leaves behind would keep each
-  // request alive until a full garbage collection, which was nearly a third of what publishing cost the server.
+  // The latest exchange of each connection. With a set of exchanges, the old tables that V8 leaves behind would keep each
+  // request alive until a full garbage collection, which was nearly a third of the cost of publishing.
   const exchanges = new Map<Socket, Exchange | null>();
 
   app.addHook('onRequest', (request, reply, done) => {
@@ -101,7 +101,7 @@ export function limitConnections(app: FastifyInstance, limits: ConnectionLimits)
     else restart(exchange);
   }
 
-  // a request that was sent behind it may have taken its place
+  // a pipelined request may have replaced it
   function forget(exchange: Exchange): void {
     const { socket } = exchange;
     if (exchanges.get(socket) !== exchange) return;
@@ -110,14 +110,14 @@ export function limitConnections(app: FastifyInstance, limits: ConnectionLimits)
   }
 }
 
-/** Destroys a socket whose response has left after a moment, unless it turned out to be in order. */
+/** Destroys a socket shortly after its response was sent, unless it turns out to be in order. */
 export function linger(socket: Socket, isInOrder: () => boolean = () => false): void {
   setTimeout(() => {
     if (!isInOrder()) socket.destroy();
   }, LINGER_MS).unref();
 }
 
-/** Reads a body by a function of its own, which `refuse` ends when the body comes too slowly. */
+/** Reads a body with a custom function. `refuse` ends it if the body arrives too slowly. */
 export function onSlowBody(request: FastifyRequest, refuse: (error: Error) => void): void {
   if (request.exchange) request.exchange.refuse = refuse;
 }
@@ -129,7 +129,7 @@ function restart(exchange: Exchange): void {
   exchange.bytes = bytesOf(exchange);
 }
 
-/** Whether the server is waiting for the client, to send more of its body or to take more of the response. */
+/** Whether the server is waiting for the client to send more of its body or to read more of the response. */
 function isWaitedFor({ request: { raw }, isRead, socket }: Exchange): boolean {
   const sends = isRead && !raw.complete && raw.readableLength < raw.readableHighWaterMark;
   return sends || socket.writableLength > 0;
@@ -141,32 +141,32 @@ function cutOff({ request, reply, socket, isRead, refuse }: Exchange): void {
     if (refuse) refuse(slow);
     else breakBody(request, slow);
   } else {
-    request.log.warn('an answer was read too slowly and was cut off');
+    request.log.warn('a response was read too slowly and was cut off');
     socket.destroy();
   }
 }
 
-/** Ends what Fastify reads whole; nobody listens when that has just happened. */
+/** Ends a body that Fastify reads whole. It may have just ended, and then nothing listens. */
 function breakBody({ raw }: FastifyRequest, error: Error): void {
   if (raw.listenerCount('error') > 0) raw.emit('error', error);
   else raw.socket.destroy();
 }
 
-/** A response before the end of the body: reads a little of the rest, so that the response arrives. */
+/** For a response before the end of the body: reads a little of the rest, so that the response arrives. */
 function takeRest(raw: IncomingMessage, reply: FastifyReply): void {
   drain(raw);
   if (Number(raw.headers['content-length'] ?? Number.POSITIVE_INFINITY) <= LINGER_BYTES) {
-    // all of the body was read and another request can follow; Fastify would close the connection here
+    // the whole body was read, so another request can follow; Fastify would close the connection here
     reply.removeHeader('connection');
   } else {
-    // no request may follow: the socket is only ended, because bytes still on their way would reset a closed one
-    // before the response is read
+    // no request may follow: the socket is only ended, because data in transit would reset a closed one before the
+    // response is read
     reply.header('connection', 'close');
     raw.socket.destroySoon = () => raw.socket.end();
   }
 }
 
-/** Reads a little of an unwanted body. Otherwise Node would read it for as long as it comes. */
+/** Reads a little of an unwanted body. Otherwise Node would read all of it. */
 function drain(raw: IncomingMessage): void {
   let bytes = 0;
   raw.on('error', () => undefined);

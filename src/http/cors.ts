@@ -9,14 +9,14 @@ const EXPOSED =
   'Payhook-Reason, Payhook-Request-Id, Payhook-Dropped-Headers, RateLimit, RateLimit-Policy';
 const PREFLIGHT_SECONDS = '600';
 
-/** Who may read what is at a path from a page of another origin. */
+/** Who may read a path from a page of another origin. */
 type Readers = 'anybody' | 'applications' | 'tokens';
 
 /**
- * Lets the pages of public OAuth applications call us (the Fetch standard, section "CORS protocol"): the metadata is
- * anybody's; the token and revocation endpoints answer the origins that public applications registered; `/v2` answers
- * these when the request carries an access token. Once it is known whose token it is, only the pages of that application
- * may read the answer; a confidential one has none. Cookies are never part of it: no answer has
+ * Allows cross-origin requests from the pages of public OAuth applications (the Fetch standard, section "CORS protocol").
+ * The metadata is open to all; the token and revocation endpoints allow the origins that public applications registered;
+ * `/v2` allows these if the request carries an access token. Once the token is known, only pages of its application may
+ * read the response; a confidential application has none. Cookies are never allowed: no response has
  * `Access-Control-Allow-Credentials`, so no page can read what a session would show.
  */
 export function allowPublicApplications(app: FastifyInstance, db: Reader): void {
@@ -26,7 +26,7 @@ export function allowPublicApplications(app: FastifyInstance, db: Reader): void 
     if (readers === null || origin === undefined) return undefined;
     reply.header('vary', 'Origin');
     const isAsking = isPreflight(request);
-    // without a token the response holds nothing of an application's; a preflight never shows its token
+    // without a token the response contains nothing of an application; a preflight never carries its token
     if (readers === 'tokens' && !isAsking && !hasAccessToken(request)) return undefined;
     if (readers !== 'anybody' && !(await isPublicOrigin(db, origin))) return undefined;
     reply
@@ -41,7 +41,7 @@ export function allowPublicApplications(app: FastifyInstance, db: Reader): void 
       .send();
   });
   app.addHook('onSend', ({ principal, headers: { origin } }, reply, _payload, done) => {
-    // a refused token has no principal: the page that holds it must be able to read that it has expired
+    // a refused token has no principal: the page that has it must be able to read that it expired
     const mayRead =
       principal === undefined ||
       origin === undefined ||

@@ -7,7 +7,7 @@ import { READING } from './methods.ts';
 import { describe } from './openapi.ts';
 import { ROUTES } from './routes.ts';
 
-/** Where the server and its pages are, as the world knows them. */
+/** The public addresses of the server and its pages. */
 interface Addresses {
   readonly baseUrl: () => string;
   readonly authorizeUrl: () => string;
@@ -15,12 +15,12 @@ interface Addresses {
 
 const CACHING = 'public, max-age=0, must-revalidate';
 
-/** The description of `/v2` of a server at these addresses, its own name in it. */
+/** The description of `/v2` of a server at these addresses, including its name. */
 export function descriptionOf({ baseUrl, authorizeUrl }: Addresses): Readonly<Record<string, unknown>> {
   return describe(ROUTES, { baseUrl: baseUrl(), authorizeUrl: authorizeUrl() });
 }
 
-/** Serves the description. It is made at the first request; after that the same bytes are sent, or 304. */
+/** Serves the description. It is built at the first request; after that the same bytes are sent, or 304. */
 export function addDescription(app: FastifyInstance, addresses: Addresses): void {
   let printed: Printed | undefined;
   app.route({
@@ -43,7 +43,7 @@ export function addDescription(app: FastifyInstance, addresses: Addresses): void
 interface Printed {
   readonly bytes: Buffer;
   readonly etag: string;
-  /** Made when first asked for. */
+  /** Compressed on first use. */
   readonly compressed: { [Name in Coding]?: Promise<Buffer> };
 }
 

@@ -22,7 +22,10 @@ import { descriptionOf } from './description.ts';
 import { pathOf, READING } from './methods.ts';
 import { toFailure } from './respond.ts';
 
-/** Requests without an identity in progress at once, at most half of them from one address: two connections serve them. */
+/**
+ * The maximum number of concurrent requests without an identity, at most half of them from one address: two connections
+ * serve them.
+ */
 const MOST_ANONYMOUS = 100;
 const TRY_AGAIN_SECONDS = 2;
 // A consent form carries the parameters of its request; the OAuth endpoints for programs take a few short values.
@@ -37,12 +40,12 @@ interface PageOptions {
   readonly authorizeUrl: () => string;
 }
 
-/** What answers a request at a route of pages. */
+/** Responds to a request at a page route. */
 type Answering = (request: FastifyRequest, route: PageRoute) => Promise<PageReply>;
 
 /**
- * Answers requests at pages. Those without an identity have a few connections and places of their own; one that finds no
- * place is refused with 503 (RFC 9110 section 15.6.4), so that nobody waits behind a flood of them for long.
+ * Responds to page requests. Those without an identity have their own connections and slots; one without a free slot is
+ * refused with 503 (RFC 9110 section 15.6.4), so that nobody waits long behind a flood.
  */
 export function answering(options: PageOptions): Answering {
   const takePlace = createPlaces(MOST_ANONYMOUS);
@@ -68,7 +71,9 @@ function tooBusy({ errors }: PageRoute): PageReply {
   return { ...answer, headers: { ...answer.headers, 'retry-after': String(TRY_AGAIN_SECONDS) } };
 }
 
-/** Adds the pages for people and the OAuth endpoints: a plugin of its own, whose errors are not those of `/v2`. */
+/**
+ * Adds the pages for people and the OAuth endpoints, as a separate plugin because its errors differ from those of `/v2`.
+ */
 export function addPages(app: FastifyInstance, answer: Answering): void {
   app.register(async (pages) => {
     pages.addContentTypeParser(
@@ -80,7 +85,7 @@ export function addPages(app: FastifyInstance, answer: Answering): void {
   });
 }
 
-/** `/` is no route: programs get the API's 404 there. */
+/** `/` has no route: programs get the API's 404 there. */
 const HOME_ROUTE: PageRoute = {
   method: 'GET',
   path: '/',
@@ -91,7 +96,7 @@ const HOME_ROUTE: PageRoute = {
 
 const ROUTES: readonly PageRoute[] = [...OAUTH_ROUTES, ...PAGE_ROUTES];
 
-/** How a page refuses a method it does not have, in its own format; null where there is no page. */
+/** How a page refuses a method it does not have, in its own format; null if there is no page. */
 export function refusePage(path: string, message: string): ((reply: FastifyReply) => FastifyReply) | null {
   const plain = path.replace(/\/$/, '') || '/';
   const isHere = (at: string) => at === plain || (at.endsWith('*') && path.startsWith(at.slice(0, -1)));
@@ -100,13 +105,13 @@ export function refusePage(path: string, message: string): ((reply: FastifyReply
   const answer =
     known.errors === 'oauth'
       ? json(405, { error: 'invalid_request', error_description: message })
-      : errorPage(405, `${message}. Open the page again, and use the links and buttons on it`);
+      : errorPage(405, `${message}. Open the page again, and use its links and buttons`);
   return (reply) => sendPage(reply, answer);
 }
 
 /**
- * What a browser gets where there is no route: the dashboard at `/`, elsewhere a page that says so. null for
- * programs, which do not ask for HTML, and in the API, whose errors are always JSON.
+ * The response to a browser where there is no route: the dashboard at `/`, elsewhere an error page. null for programs,
+ * which do not accept HTML, and in the API, whose errors are always JSON.
  */
 export function missingPage(
   request: FastifyRequest,
@@ -125,7 +130,7 @@ export function missingPage(
   };
 }
 
-/** Browsers name HTML when they open an address; programs name JSON, anything, or nothing. */
+/** Browsers accept HTML explicitly when they open an address; programs accept JSON, anything, or nothing. */
 function wantsHtml(accept = ''): boolean {
   return /(^|,)\s*text\/html\s*(,|;|$)/i.test(accept);
 }
@@ -143,7 +148,7 @@ function addPage(app: FastifyInstance, route: PageRoute, answer: Answering): voi
 async function inputOf(request: FastifyRequest, options: PageOptions, isPublic = false): Promise<PageInput> {
   const start = request.url.indexOf('?');
   const { body } = request;
-  // both are judged before anything is looked up
+  // both are checked before anything is looked up
   const query = parametersOf(start === -1 ? '' : request.url.slice(start + 1));
   const form = parametersOf(Buffer.isBuffer(body) ? body.toString() : '');
   const signedIn = isPublic ? null : await signedInOf(request, options);
@@ -164,7 +169,7 @@ async function inputOf(request: FastifyRequest, options: PageOptions, isPublic =
   };
 }
 
-/** The parameters of a query or a form. Throws `malformed_request` when they are more than any page of ours has. */
+/** The parameters of a query or a form. Throws `malformed_request` if there are more than any of our pages has. */
 function parametersOf(text: string): URLSearchParams {
   const parameters = new URLSearchParams(text);
   if (parameters.size <= MOST_PARAMETERS) return parameters;
@@ -179,7 +184,7 @@ async function signedInOf(
   return cookie !== undefined && isSecret('phi_', cookie) ? findSession(db, hashSecret(cookie)) : null;
 }
 
-/** An unexpected error is reported without details; what the framework refuses is the caller's mistake. */
+/** An unexpected error is reported without details. What the framework refuses is the caller's mistake. */
 function unforeseen(route: PageRoute, error: Error, request: FastifyRequest): PageReply {
   const failure = toFailure(error, request);
   if (route.errors === 'page') return failurePage(failure);
@@ -191,14 +196,15 @@ function unforeseen(route: PageRoute, error: Error, request: FastifyRequest): Pa
   });
 }
 
-/** A failure of ours says whether to try again; a request that could not be read has to be started anew. */
+/** Our own failures say whether to try again. A request that could not be read has to be started again. */
 function failurePage({ status, message }: Failure): PageReply {
   return errorPage(status, status < 500 ? `${message}. Open the page again from the start page` : message);
 }
 
 /**
- * The pages on the way to a grant. Applications may open them in a window of their own, and speak to it when it comes back to
- * them; other pages keep no tie to the page that opened them (Cross-Origin-Opener-Policy, HTML Standard section 7.1.3).
+ * The pages on the way to a grant. Applications may open them in a window, and communicate with it when it returns to
+ * them; other pages keep no reference to the page that opened them (Cross-Origin-Opener-Policy, HTML Standard section
+ * 7.1.3).
  */
 const KEEPS_OPENER = /^\/(sign-in|account\/switch|oauth\/)/;
 
@@ -207,7 +213,7 @@ function sendPage(
   { status, body, type, headers, formTargets = [], isFramed = false }: PageReply,
 ) {
   const forms = ["'self'", ...formTargets].join(' ');
-  // RFC 6749 section 5.1 wants both; a page that is the same for everybody says otherwise
+  // RFC 6749 section 5.1 requires both; public pages set their own
   if (!('cache-control' in headers)) reply.header('cache-control', 'no-store').header('pragma', 'no-cache');
   reply
     .code(status)

@@ -2,10 +2,10 @@ import { readFileSync } from 'node:fs';
 import { HEADER_COMPONENTS } from '../contract/headers.ts';
 import { ROOT } from '../kernel/installation.ts';
 
-/** A request that a test made, and its response: what the reference shows. */
+/** A recorded request and its response, shown in the reference. */
 export interface Example {
   readonly request: {
-    /** Values of parameters by their names. */
+    /** Parameter values by name. */
     readonly path?: Readonly<Record<string, string>>;
     readonly query?: Readonly<Record<string, string>>;
     readonly headers?: Readonly<Record<string, string>>;
@@ -32,7 +32,7 @@ interface Answers {
 
 let stored: Readonly<Record<string, Example>> | undefined;
 
-/** The examples of docs/examples.json by operation, read once; none when the file is not there. */
+/** The examples of docs/examples.json by operation, read once; empty if the file is missing. */
 function storedExamples(): Readonly<Record<string, Example>> {
   if (stored === undefined) {
     try {
@@ -41,13 +41,13 @@ function storedExamples(): Readonly<Record<string, Example>> {
         Example
       >;
     } catch {
-      stored = {}; // examples explain the server; it runs without them
+      stored = {}; // examples only document the server; it runs without them
     }
   }
   return stored;
 }
 
-/** The description with the examples at its parameters, request bodies and answers. */
+/** The description with the examples added to parameters, request bodies and responses. */
 export function withExamples(
   description: Json,
   examples: Readonly<Record<string, Example>> = storedExamples(),

@@ -5,16 +5,16 @@ import { turnsOfOwners } from '../kernel/turns-of-owners.ts';
 import { searchesOf } from '../outbox/searches.ts';
 
 /*
- * Filters are judged by the statement that stores an event, and an account may have hundreds of them. So an account with
- * filters publishes in transactions of its own: one at a time, and few of all such accounts at once, in turn. What it may
- * search is limited. Why: docs/decisions/0078-accounts-with-filters-take-turns.md.
+ * Filters are evaluated by the statement that stores an event, and an account may have hundreds of them. So accounts with
+ * filters publish in separate transactions: one at a time per account, and few in total, in turn. The amount of searching
+ * is limited (docs/decisions/0078-accounts-with-filters-take-turns.md).
  */
 
-/** Of all accounts, on one server: at most this many connections judge filters. */
+/** At most this many connections of a server evaluate filters, for all accounts. */
 const AT_ONCE = 2;
-/** The most that filters may search for one request, in bytes of payload times searches. */
+/** The maximum searching for one request: bytes of payload times searches. */
 const MOST_OF_ONE = 256 << 20;
-/** The most that the waiting requests of an account may come to. */
+/** The maximum searching for the waiting requests of an account. */
 const MOST_WAITING = 1 << 30;
 
 /** A request that publishes events of an account. */
@@ -24,21 +24,21 @@ export interface Publishing {
 }
 
 export interface Filtered {
-  /** How many searches the filters of the caller's account make at each event; null = it has no filters. */
+  /** The number of searches by the filters of the caller's account for each event; null = no filters. */
   searches(principal: Principal): number | null | Promise<number | null>;
   /**
-   * Runs `work` in the account's turn. Throws `too_much_to_search` for a request that no turn is long enough for, and
-   * `rate_limited` when too many wait.
+   * Runs `work` in the account's turn. Throws `too_much_to_search` for a request that exceeds the maximum, and
+   * `rate_limited` if too many are waiting.
    */
   inTurn<Result>(
-    asked: Publishing & { readonly searches: number },
+    publishing: Publishing & { readonly searches: number },
     work: (inTurn: <Inner>(inner: () => Promise<Inner>) => Promise<Inner>) => Promise<Result>,
   ): Promise<Result>;
 }
 
 const known = new WeakMap<Database, Filtered>();
 
-/** The turns on a database in this process, for all routes that publish. */
+/** The turns for a database in this process, shared by all routes that publish. */
 export function filteredPublishing(db: Database): Filtered {
   const turns = known.get(db) ?? newTurns(db);
   known.set(db, turns);
@@ -51,7 +51,7 @@ function newTurns(db: Database): Filtered {
   return {
     searches: ({ account, searches }) => (searches === undefined ? searchesOf(db.reader, account) : searches),
     async inTurn({ principal: { account }, bytes, searches }, work) {
-      const cost = (1 + searches) * bytes; // without a search it is still parsed
+      const cost = (1 + searches) * bytes; // even without a search the payload is parsed
       const before = waiting.get(account) ?? 0;
       if (cost > MOST_OF_ONE) {
         throw fail(
@@ -63,7 +63,7 @@ function newTurns(db: Database): Filtered {
       if (before + cost > MOST_WAITING) {
         throw fail(
           'rate_limited',
-          'too many events of the account wait until its filters have judged the earlier ones; send fewer at a time',
+          'too many events of the account are waiting for its filters to be evaluated; send fewer at a time',
           { 'retry-after': '1' },
         );
       }

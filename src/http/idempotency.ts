@@ -12,14 +12,14 @@ import type { AccountId } from '../kernel/ids.ts';
 import { isKeyed } from '../kernel/keyed-methods.ts';
 import type { Vault } from '../kernel/vault.ts';
 
-/** What makes two requests the same: the key's owner, the key, and a digest of method, path, query and body. */
+/** What identifies a request: the key's owner, the key, and a digest of method, path, query and body. */
 export interface IdempotentRequest {
   readonly principal: Principal;
   readonly key: string;
   readonly digest: Buffer;
 }
 
-/** The Idempotency-Key of a request whose method takes one. Throws `invalid_idempotency_key`. */
+/** The Idempotency-Key of a request, if its method takes one. Throws `invalid_idempotency_key`. */
 export function idempotencyKey({
   method,
   headers,
@@ -33,23 +33,23 @@ export function idempotencyKey({
   return key;
 }
 
-/** What the stored digests of requests are keyed for. */
+/** The context of the keyed digests of requests. */
 const contextOf = (account: string) => `idempotency_keys ${account}`;
 
 /**
- * SHA-256 over what the request asks for; what is stored is a keyed digest of it, because a body may hold a tax number
- * that everybody could find by trying. The body is the canonical text of its JSON, or the digest of a file that was
- * hashed while it was read.
+ * SHA-256 over the content of a request. Only a keyed digest of it is stored, because a body may contain a tax number,
+ * which could be found by trying. The body is the canonical text of its JSON, or the digest of a file that was hashed
+ * while it was read.
  */
 export function requestDigest(method: string, url: string, body: string | Buffer): Buffer {
   return createHash('sha256').update(`${method} ${url}\n`).update(body).digest();
 }
 
 /**
- * Answers requests inside their transaction. Those whose key was used before get the stored response, or
- * `idempotency_key_reused`; the others are answered by `work`, and their responses are stored with their effects.
- * When `work` refuses, the key stays free. A request with the same key that is in progress is waited for; no two of
- * the requests may have the same key. `vault` makes the stored digests of requests.
+ * Responds to requests inside their transaction. A request with a used key gets the stored response, or
+ * `idempotency_key_reused`. Others are answered by `work`, and their responses are stored with their effects. If `work`
+ * refuses, the key stays free. Waits for a request in progress with the same key; the given requests must have distinct
+ * keys. `vault` computes the stored digests.
  */
 export async function answerOnce<Request extends { readonly idempotent: IdempotentRequest | undefined }>(
   tx: Tx,
@@ -72,40 +72,40 @@ const digestOf = (vault: Vault, { principal, digest }: IdempotentRequest, finger
   vault.digest(digest, contextOf(principal.account), fingerprint);
 
 interface Claimed {
-  /** The responses stored under the keys that were used before. */
+  /** The stored responses of keys that were used before. */
   readonly earlier: Answers;
   /** The fingerprint of the secret key for the digests of the others. */
   readonly sealing: string;
 }
 
-/** Claims the free keys: their digests are stored with the responses. */
+/** Claims the free keys. Their digests are stored with the responses. */
 async function claimKeys(tx: Tx, vault: Vault, requests: readonly IdempotentRequest[]): Promise<Claimed> {
   if (requests.length === 0) return { earlier: new Map(), sealing: '' };
   // in the order of the keys, so that two requests that claim several cannot deadlock
   const claimed = await rows<{ place: bigint; sealing: string }>(
     tx,
-    sql`with asked as materialized (select * from ${asked(requests)}),
+    sql`with requested as materialized (select * from ${requested(requests)}),
         claimed as (
           insert into idempotency_keys as k (account_id, credential, key, request_hash)
-          select account_id, credential, key, '' from asked order by 1, 2, 3
+          select account_id, credential, key, '' from requested order by 1, 2, 3
           on conflict (account_id, credential, key) do update
             set request_hash = '', status = null, headers = null, body = null, created_at = now()
             where k.created_at < now() - interval '24 hours'
           returning account_id, credential, key)
-        select place, ${keyInForce} as sealing from claimed join asked using (account_id, credential, key)`,
+        select place, ${keyInForce} as sealing from claimed join requested using (account_id, credential, key)`,
     'claim_idempotency_keys',
   );
   const places = new Set(claimed.map(({ place }) => Number(place) - 1));
   const others = requests.filter((_, place) => !places.has(place));
   const earlier: Answers = others.length === 0 ? new Map() : await answersUnder(tx, vault, others);
-  if (earlier.size < others.length) throw new Error('an idempotency record went while it was read');
+  if (earlier.size < others.length) throw new Error('an idempotency record disappeared while it was read');
   return { earlier, sealing: claimed[0]?.sealing ?? '' };
 }
 
-const asked = (requests: readonly IdempotentRequest[]) => sql`
+const requested = (requests: readonly IdempotentRequest[]) => sql`
   unnest(${requests.map(({ principal }) => principal.account)}::uuid[],
     ${requests.map(({ principal }) => principal.id)}::text[], ${requests.map(({ key }) => key)}::text[])
-    with ordinality as asked (account_id, credential, key, place)`;
+    with ordinality as requested (account_id, credential, key, place)`;
 
 interface StoredAnswer {
   readonly place: bigint;
@@ -119,7 +119,7 @@ async function answersUnder(tx: Tx, vault: Vault, requests: readonly IdempotentR
   const stored = await rows<StoredAnswer>(
     tx,
     sql`select place, request_hash, status, headers, body
-        from ${asked(requests)} join idempotency_keys k using (account_id, credential, key)`,
+        from ${requested(requests)} join idempotency_keys k using (account_id, credential, key)`,
   );
   return new Map(
     stored.map((answer) => {
@@ -129,7 +129,7 @@ async function answersUnder(tx: Tx, vault: Vault, requests: readonly IdempotentR
   );
 }
 
-/** Whether a request is the one whose digest is stored; null = that cannot be said. */
+/** Whether a request matches the stored digest; null = unknown. */
 function isSame(vault: Vault, { principal, digest }: IdempotentRequest, stored: Buffer): boolean | null {
   if (stored.length === PLAIN_BYTES) return stored.equals(digest);
   return vault.isDigestOf(stored, digest, contextOf(principal.account));
@@ -141,8 +141,8 @@ function refusalOf(same: boolean | null): Failure | null {
     'idempotency_key_reused',
     same === false
       ? 'this Idempotency-Key was used with another body, query or path'
-      : 'this Idempotency-Key was used before the secret key of the server was changed, so it cannot be said whether the ' +
-          'request is the same: look whether it was carried out, and send a new one with another key',
+      : 'this Idempotency-Key was used before the secret key of the server changed, so it is unknown whether the ' +
+          'request is the same: check whether it was carried out, and send a new one with another key',
   );
 }
 
@@ -152,7 +152,7 @@ function answerOf({ status, headers: stored, body }: StoredAnswer): Reply {
   return { kind: 'json', status, json: body, headers };
 }
 
-/** Stores responses under the claimed keys, with `secretField` as null; a refusal releases its key. */
+/** Stores responses under the claimed keys, with `secretField` set to null. A refusal releases its key. */
 async function storeAnswers(
   tx: Tx,
   answers: ReadonlyMap<{ readonly idempotent: IdempotentRequest | undefined }, Reply | Failure>,
@@ -167,9 +167,9 @@ async function storeAnswers(
   if (keyed.length === 0) return;
   const each = <Value>(of: (answer: Reply) => Value) =>
     keyed.map(({ answer }) => (answer instanceof Failure ? null : of(answer)));
-  // as values of their own: the driver would write a long text into an array in one piece
+  // as separate values: the driver would write a long text into an array in one piece
   const bodies = each((reply) => bodyOf(reply, secretField));
-  // planned anew each time, like every lookup of keys: a plan from when there were few would scan them all
+  // planned every time, like every lookup of keys: a plan from when there were few would scan them all
   await rows(
     tx,
     sql`with answer as materialized (
@@ -190,7 +190,7 @@ async function storeAnswers(
 }
 
 function bodyOf(reply: Reply, secretField: string | undefined): string | null {
-  if (reply.kind === 'file') throw new Error('a file is no answer of a writing operation');
+  if (reply.kind === 'file') throw new Error('a write cannot return a file');
   return reply.kind === 'json' ? blank(reply.json, secretField) : null;
 }
 
@@ -200,12 +200,12 @@ function blank(json: string, secretField: string | undefined): string {
   return Object.hasOwn(fields, secretField) ? JSON.stringify({ ...fields, [secretField]: null }) : json;
 }
 
-/** The length of the digests that earlier versions stored: SHA-256 without a key. */
+/** The length of digests stored by earlier versions: SHA-256 without a key. */
 const PLAIN_BYTES = 32;
 
 /**
- * Replaces digests without a key by keyed ones each time it is called. Servers of the version before write such digests
- * while they run, so it looks again at those of the last hour.
+ * Replaces unkeyed digests with keyed ones, each time it is called. Servers of the previous version write such digests
+ * while they run, so it checks those of the last hour again.
  */
 export function keyPlainDigests(db: Database, vault: Vault): () => Promise<void> {
   let since = '-infinity';
@@ -222,7 +222,7 @@ export function keyPlainDigests(db: Database, vault: Vault): () => Promise<void>
   };
 }
 
-/** Does so from this time on, for a slice; returns the time of the last one, null when there was none. */
+/** Processes a slice from this time on. Returns the time of the last digest, or null. */
 async function keySlice(tx: Tx, vault: Vault, since: string): Promise<string | null> {
   const plain = await rows<{
     account_id: string;
@@ -251,21 +251,21 @@ async function keySlice(tx: Tx, vault: Vault, since: string): Promise<string | n
   return plain.at(-1)?.at ?? null;
 }
 
-/** Deletes responses that are older than 24 hours at `at`, a slice of them; returns how many. */
+/** Deletes a slice of the responses that are older than 24 hours at `at`. Returns their number. */
 export async function forgetOldReplies(tx: Tx, at: string): Promise<number> {
   const old = sql`created_at < ${at}::timestamptz - interval '24 hours'`;
   const gone = await rows(
     tx,
     sql`delete from idempotency_keys where ctid = any(array(
           select ctid from idempotency_keys where ${old} limit ${SLICE_ROWS}::int))
-          -- checked again on the current row, after whoever is renewing it has committed
+          -- checked again on the current row, after a transaction that is renewing it has committed
           and ${old}
         returning 1`,
   );
   return gone.length;
 }
 
-/** Corrects responses dated in the future by a clock that was ahead: they would be kept until then. */
+/** Corrects responses dated in the future by a clock that was ahead: otherwise they would be kept until then. */
 export async function redateReplies(tx: Tx): Promise<number> {
   const redated = await rows(
     tx,
@@ -278,8 +278,8 @@ export async function redateReplies(tx: Tx): Promise<number> {
 }
 
 /**
- * Takes the person behind an affiliate out of the stored responses of an account (UUID), and out of their keys.
- * `record` is the affiliate as it is now: JSON text, for responses that were the affiliate.
+ * Removes the person behind an affiliate from the stored responses of an account (UUID), and from their keys. `record` is
+ * the current affiliate as JSON text, for responses that were the affiliate.
  */
 export async function eraseFromReplies(
   tx: Tx,

@@ -4,17 +4,20 @@ import { readLongJson } from '../kernel/long-json.ts';
 import { readStrictJson, type StrictJson } from '../kernel/strict-json.ts';
 import { checkBody } from './check.ts';
 
-/** Members and items of a body, unless its operation takes more: judging them takes a few milliseconds. */
+/**
+ * The maximum number of members and items in a body, unless its operation takes more: checking them takes a few
+ * milliseconds.
+ */
 const MOST_PARTS = 5000;
-/** The same, and its bytes, for somebody who was only let into a portal. */
+/** The limits for a portal, whose user is not trusted, on bytes and parts. */
 const IN_PORTAL = { bytes: 1 << 16, parts: 1000 };
 
-/** A body of so many characters is read at once. */
+/** A body up to this size is parsed at once. */
 const SHORT = 1 << 17;
 
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 
-/** The JSON of a body in UTF-8, without a byte order mark. Throws as `readStrictJson`. */
+/** The JSON of a UTF-8 body without a byte order mark. Throws as `readStrictJson`. */
 async function parseJson(bytes: Buffer, mostParts: number): Promise<StrictJson> {
   let text: string;
   try {
@@ -27,7 +30,7 @@ async function parseJson(bytes: Buffer, mostParts: number): Promise<StrictJson> 
 
 export const NO_BODY = readStrictJson('{}');
 
-/** The checked JSON body. Zero bytes are no body, for operations without one, or `{}` where that is allowed. */
+/** The checked JSON body. Zero bytes mean no body, for operations without one, or `{}` if that is allowed. */
 export async function readJson(
   route: Route & { kind: 'write' },
   bytes: Buffer,

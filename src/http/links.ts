@@ -1,8 +1,6 @@
 import type { ListQuery } from '../contract/lists.ts';
 
-/**
- * The `Link` header (RFC 8288) of a page: first, prev, next, last with the query kept; with a cursor only first.
- */
+/** The `Link` header (RFC 8288) of a page: first, prev, next, last with the same query; with a cursor only first. */
 export function linkHeader(url: URL, list: ListQuery, total: bigint): string {
   const page = BigInt(list.page);
   const last = total === 0n ? 1n : (total + BigInt(list.perPage) - 1n) / BigInt(list.perPage);

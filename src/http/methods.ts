@@ -2,32 +2,29 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { fail } from '../kernel/errors.ts';
 import { clip } from '../kernel/strict-json.ts';
 
-/** What a route that reads answers to: HEAD is GET without the body (RFC 9110 section 9.3.2). */
+/** The methods of a read route: HEAD is GET without the body (RFC 9110 section 9.3.2). */
 export const READING = ['GET', 'HEAD'] as const;
 
-/** What the paths of a server take. */
+/** The methods of a server's paths. */
 interface Methods {
-  /** The methods of a path as `Allow` names them (RFC 9110 section 10.2.1); null = there is no such path. */
+  /** The methods of a path for `Allow` (RFC 9110 section 10.2.1); null = there is no such path. */
   at(path: string): string | null;
-  /** Whether a request matched the route `url` although its path has a route of its own, which lacks the method. */
+  /** Whether a request matched the route `url` although its path has a more specific route, which lacks the method. */
   belongsToAnother(url: string | undefined, path: string): boolean;
 }
 
 interface Template {
   readonly url: string;
-  /** Literals before parameters before the rest of a path. */
+  /** Sorts literals before parameters before wildcards. */
   readonly rank: string;
   readonly pattern: RegExp;
   readonly methods: Set<string>;
 }
 
-/**
- * `current` has a path of its own for reading, but it names a payout, so other methods go to the payout's
- * operations.
- */
+/** `current` has its own path for reading, but it names a payout, so other methods belong to the payout's operations. */
 const ALIASES: ReadonlySet<string> = new Set(['/v2/affiliates/payouts/current']);
 
-/** Notes the routes that are added to a server from now on. */
+/** Records the routes added to a server from now on. */
 function methodsOf(app: FastifyInstance): Methods {
   const templates = new Map<string, Template>();
   let sorted: Template[] | undefined;
@@ -49,7 +46,7 @@ function methodsOf(app: FastifyInstance): Methods {
       return [...new Set(everywhere.flatMap(({ methods }) => [...methods]).concat('OPTIONS'))].join(', ');
     },
     belongsToAnother(url, path) {
-      // a path without parameters belongs to one route
+      // a path without parameters has only one route
       if (url === undefined || !url.includes(':')) return false;
       const found = find(path);
       return found !== undefined && found.url !== plain(url) && !ALIASES.has(found.url);
@@ -73,15 +70,15 @@ function templateOf(url: string): Template {
   return { url, rank, pattern: new RegExp(`^/${pattern.join('/')}/?$`), methods: new Set() };
 }
 
-/** The path of a request, without the server's name that a proxy's request line has in front (RFC 9112 section 3.2.2). */
+/** The path of a request, without the origin that a proxy puts in front (RFC 9112 section 3.2.2). */
 export function pathOf({ url }: FastifyRequest): string {
   return (url.split('?', 1)[0] ?? '').replace(/^https?:\/\/[^/]*/i, '') || '/';
 }
 
 /**
- * Answers, before anything is read: requests with two hosts, without a route, or with a method the route lacks, and
- * OPTIONS. `refusePage` answers a wrong method at a page for people, `missingPage` a browser where there is no
- * route; both return null where the API's answer applies.
+ * Refuses, before anything is read: requests with two hosts, without a route, or with a method that the route lacks. Also
+ * answers OPTIONS. `refusePage` handles a wrong method at a page for people, `missingPage` a browser without a route;
+ * both return null to use the API's response.
  */
 export function refuseUnrouted(
   app: FastifyInstance,
@@ -106,7 +103,7 @@ export function refuseUnrouted(
   });
 }
 
-/** RFC 9112 section 3.2: with two of them it is not known which is meant. Node would take the first. */
+/** RFC 9112 section 3.2: a request with two Host headers is ambiguous. Node would take the first. */
 function hosts(rawHeaders: readonly string[]): number {
   let count = 0;
   for (let index = 0; index < rawHeaders.length; index += 2) {

@@ -7,27 +7,27 @@ import { type Span, tracerOf } from '../metrics/traces.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** What comes of the request goes on with this trace: that of its span, or else the caller's. */
+    /** The trace that the request's effects continue: that of its span, or of the caller. */
     trace: TraceContext | null;
     span: Span | undefined;
   }
 }
 
-/** The id of a request in answers, in the log and in the audit log. */
+/** The id of a request in responses, in the log and in the audit log. */
 export function newRequestId(): string {
   return `req_${randomUUID().replaceAll('-', '').slice(8)}`;
 }
 
-/** What a caller may name its requests: an id of its own that is safe in a log and in a header. */
+/** The caller's own request ids that are safe in a log and in a header. */
 const OWN_ID = /^[\w.:/+=@-]{1,128}$/;
 
-/** The caller's own id of a request (X-Request-Id); undefined when it has none, or one that is not well-formed. */
+/** The caller's own id of a request (X-Request-Id); undefined if missing or malformed. */
 function ownIdOf({ headers }: FastifyRequest): string | undefined {
   const id = headers['x-request-id'];
   return typeof id === 'string' && OWN_ID.test(id) ? id : undefined;
 }
 
-/** Gives every response the headers that all have, and tells the log and the metrics of every request. */
+/** Adds the common headers to every response, and records every request in the log and the metrics. */
 export function observeRequests(app: FastifyInstance, db: Database): void {
   app.decorateRequest('trace', null);
   app.decorateRequest('span');

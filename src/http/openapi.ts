@@ -29,8 +29,8 @@ const ERROR_SCHEMA = {
 };
 
 /**
- * The OpenAPI 3.1 description of the routes, made from the schemas that validate requests. Addresses have no slash
- * at the end; without them the description refers to wherever it was read.
+ * The OpenAPI 3.1 description of the routes, built from the schemas that validate requests. Addresses have no trailing
+ * slash; without them the description refers to where it was read.
  */
 export function describe(
   routes: readonly Route[],
@@ -48,7 +48,7 @@ export function describe(
       title: 'Payhook',
       version: '2.0.0',
       description:
-        'Affiliate payouts and webhook delivery logs. Reads are answered in brotli or gzip to a client that accepts it (`Accept-Encoding`); answers with secrets are not.',
+        'Affiliate payouts and webhook delivery logs. Reads are compressed with brotli or gzip for clients that accept it (`Accept-Encoding`); responses with secrets are not.',
       contact: { name: 'the operator of this server' },
       license: { name: 'MIT', identifier: 'MIT' },
     },
@@ -83,7 +83,7 @@ export function describe(
           type: 'http',
           scheme: 'bearer',
           description:
-            'the token of a portal, for the endpoints it is of; one whose link is read-only may do what the role viewer may',
+            'the token of a portal, for its endpoints; a read-only portal may do what the role viewer may',
         },
         csrfToken: {
           type: 'apiKey',
@@ -97,38 +97,38 @@ export function describe(
   return withUsedHeaders(withExamples(description));
 }
 
-/** What the operations of a tag are about. */
+/** The subject of each tag's operations. */
 const TAGS: Readonly<Record<string, string>> = {
-  payouts: 'What is owed, frozen at one moment, paid and ticked off.',
-  'payout-schedules': 'What prepares payouts on their days.',
-  reports: 'What was paid, for the books.',
+  payouts: 'The amounts owed at one moment, paid and marked as paid.',
+  'payout-schedules': 'Schedules that prepare payouts on certain days.',
+  reports: 'Payments for bookkeeping.',
   invoices: 'Self-billing invoices in the name of affiliates, and credit notes.',
   analytics: 'Sums over time.',
-  affiliates: 'Who earns commissions, and where they are paid.',
-  programs: 'Groups of commissions with a hold of their own.',
-  commissions: 'What affiliates earned.',
-  imports: 'Files of any shape, and what became of them.',
+  affiliates: 'The people who earn commissions, and their payout destinations.',
+  programs: 'Groups of commissions with their own hold.',
+  commissions: 'The earnings of affiliates.',
+  imports: 'Files of any layout, and their results.',
   refunds: 'Sales that were refunded.',
-  'webhook-endpoints': 'Where events are sent.',
-  'portal-links': 'Links that open a portal for whoever receives at your endpoints.',
-  'webhook-events': 'The log of what was sent where, and with what result.',
+  'webhook-endpoints': 'The destinations of events.',
+  'portal-links': 'Links that open a portal for the receivers of your endpoints.',
+  'webhook-events': 'The log of sent events, by endpoint and result.',
   events: "Events: Payhook's own, and a platform's.",
   'event-types': 'The catalogue of event types.',
   account: 'The settings of the account.',
-  me: 'Who asks.',
-  actors: 'Who did something.',
+  me: 'The caller.',
+  actors: 'The names of users, keys and applications.',
   system: 'The state of the installation.',
-  'api-keys': 'Secrets of programs.',
-  alerts: 'What people are told by e-mail.',
-  'alert-channels': 'Webhooks and Slack channels that are told.',
+  'api-keys': 'Credentials of programs.',
+  alerts: 'Alerts by e-mail.',
+  'alert-channels': 'Webhooks and Slack channels that receive alerts.',
   users: 'People who sign in.',
-  sessions: 'Where people are signed in.',
+  sessions: 'The browsers in which people are signed in.',
   'audit-log': 'Who changed what.',
-  'oauth-applications': 'Programs of others.',
-  'oauth-grants': 'What applications were allowed.',
+  'oauth-applications': 'Programs of other developers.',
+  'oauth-grants': 'The access of applications.',
 };
 
-/** Paths under `/v2/affiliates` that are about affiliates themselves. */
+/** Paths under `/v2/affiliates` that concern affiliates themselves. */
 const OF_AFFILIATES = new Set(['import', 'by-external-id', 'balances']);
 
 function tagOf(route: Route): string {
@@ -152,7 +152,7 @@ function operationOf(route: Route): Json {
   };
 }
 
-/** Who may use an operation: any one of these is enough. */
+/** Who may use an operation: any one of these suffices. */
 function securityOf(route: Route): Json[] {
   const { access } = route;
   if (access === 'key') return [{ apiKey: [] }];
@@ -166,7 +166,7 @@ function securityOf(route: Route): Json[] {
   ];
 }
 
-/** The lowest role of a signed-in user that may use an operation; null when none may. */
+/** The lowest role of a signed-in user that may use an operation; null = none may. */
 function lowestRole(route: Route): Role | null {
   if (route.access === 'key') return null;
   if (route.access === 'full') return 'owner';

@@ -8,8 +8,8 @@ import { checkReach } from '../webhooks/endpoints/portal.ts';
 import { checkQuery, readQuery } from './check.ts';
 
 /**
- * The checked query of a request to a route: that of a list, or what the operation names. Refuses a portal what it does
- * not reach, before the handler runs.
+ * The checked query of a request: that of a list, or the operation's own parameters. Refuses what a portal may not
+ * access, before the handler runs.
  */
 export async function queryOf(
   route: Route,
@@ -22,7 +22,7 @@ export async function queryOf(
   const query = route.list ? {} : await checkQuery(route.query, given);
   await checkReach(db, principal, route, { params: request.params as Record<string, string>, query });
   if (!route.list) return { query, list: undefined };
-  // only the account can say what a day means
+  // only the account knows the time zone of a day
   const namesDay = [...given.values()].some((value) => parseDay(value) !== null);
   const zone = namesDay ? await zoneOf(db, account) : UTC;
   return { query: {}, list: parseList(route.list, given, { account, zone, operation: route.operation }) };

@@ -5,7 +5,7 @@ import { type RateLimits, rateGate } from './rate-limits.ts';
 
 const SECOND = 1000;
 
-/** A gate with a clock that the test moves; `send` tells what a request is answered, and its headers. */
+/** A gate with a clock that the test controls. `send` returns the result of a request and its headers. */
 function gateOf(limits: RateLimits) {
   let at = 0;
   const gate = rateGate(limits, () => at);
@@ -46,7 +46,7 @@ test('a minute of requests is admitted at once, then one each time that another 
     ratelimit: '"key";r=0;t=10',
   });
   expect(admitted(1)).toBe(0);
-  // no more than a minute's are saved up
+  // at most a minute's worth is saved up
   pass(3600 * SECOND);
   expect(admitted(10)).toBe(6);
 });
@@ -55,13 +55,13 @@ test('keys of an account share its limit, other accounts have their own, and the
   const { admitted, send } = gateOf({ account: 10, key: 6 });
   expect(admitted(8, 'a')).toBe(6);
   expect(admitted(8, 'b')).toBe(4);
-  // what the account refused is not counted for the key
+  // a request that the account limit refused is not counted for the key
   expect(send('b')).toMatchObject({ admitted: false, ratelimit: '"account";r=0;t=6, "key";r=2;t=10' });
   expect(admitted(8, 'c', 'two')).toBe(6);
   expect(send('operator', 'one', 'operator')).toEqual({ admitted: true });
 });
 
-test('without limits nothing is counted or told', () => {
+test('without limits nothing is counted and no header is sent', () => {
   const { send, admitted } = gateOf({ account: undefined, key: undefined });
   expect(send('a')).toEqual({ admitted: true });
   expect(admitted(1000)).toBe(1000);

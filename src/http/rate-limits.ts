@@ -7,11 +7,11 @@ export interface RateLimits {
   readonly key: number | undefined;
 }
 
-/** Takes note of a request. Returns the headers that tell what is left. Throws `rate_limited`. */
+/** Counts a request. Returns the headers with the remaining requests. Throws `rate_limited`. */
 export type RateGate = (principal: Principal) => Readonly<Record<string, string>>;
 
 interface Bucket {
-  /** Requests that are left, as of `at`. */
+  /** The remaining requests at time `at`. */
   left: number;
   at: number;
 }
@@ -20,8 +20,9 @@ const MINUTE_MS = 60_000;
 const WINDOW_SECONDS = MINUTE_MS / 1000;
 
 /**
- * Admits so many requests a minute. Each limit is a bucket that holds the requests of a minute and fills steadily. The
- * buckets are of this process. A request that one of them refuses is counted by none. `now` is a clock in milliseconds.
+ * Admits a limited number of requests per minute. Each limit is a bucket that holds the requests of a minute and refills
+ * steadily. The buckets are local to this process. A request that one bucket refuses is not counted by the others. `now`
+ * is a clock in milliseconds.
  */
 export function rateGate(
   { account, key }: RateLimits,
@@ -29,7 +30,7 @@ export function rateGate(
 ): RateGate {
   const limits = [
     { name: 'account', most: account, of: (principal: Principal) => principal.account },
-    // an application has the same id in every account that let it in
+    // an application has the same id in every account that authorized it
     { name: 'key', most: key, of: ({ account, id }: Principal) => `${account} ${id}` },
   ].flatMap(({ most, ...limit }) =>
     most === undefined ? [] : [{ ...limit, most, buckets: createBuckets(most, now) }],
@@ -62,7 +63,7 @@ function secondsUntil(wanted: number, { left }: Bucket, most: number): number {
   return Math.ceil(((Math.min(wanted, most) - left) * WINDOW_SECONDS) / most);
 }
 
-/** The buckets of one limit, by whom they are of, filled up to now. A full one is forgotten. */
+/** The buckets of one limit by owner, refilled up to now. A full one is dropped. */
 function createBuckets(most: number, now: () => number): (id: string) => Bucket {
   const buckets = new Map<string, Bucket>();
   let sweptAt = now();

@@ -15,23 +15,21 @@ import { pathOf } from './methods.ts';
 
 const JSON_TYPE = 'application/json; charset=utf-8';
 
-/** What a read records of itself: nothing for a HEAD, and nothing where the route does not declare it. */
+/** Records what a read stores about itself: nothing for a HEAD, or if the route does not declare it. */
 export function recorder(db: Database, { records }: Route & { kind: 'read' }, method: string): Recorder {
   return async (work) => {
-    if (!records) throw new Error('a read that does not declare that it records something');
+    if (!records) throw new Error('a read recorded something without declaring it');
     return method === 'HEAD' ? null : db.transaction(work);
   };
 }
 
-/** A file whose digest is noted when all of it was sent. */
+/** A file whose digest is recorded after all of it was sent. */
 export function noteFile<Result extends Reply>(db: Database, result: Result): Result {
   if (result.kind !== 'file' || result.noteDigest === undefined) return result;
   return { ...result, stream: digested(db, result.stream, result.noteDigest) };
 }
 
-/**
- * The bytes of a file on their way: when all have passed, their SHA-256 is noted, and only then does the file end.
- */
+/** Passes on the bytes of a file. After the last one, records their SHA-256, and only then ends the file. */
 function digested(db: Database, stream: Readable, note: NonNullable<FileReply['noteDigest']>): Readable {
   const hash = createHash('sha256');
   return pipeline(
@@ -45,21 +43,21 @@ function digested(db: Database, stream: Readable, note: NonNullable<FileReply['n
         db.transaction((tx) => note(tx, hash.digest())).then(() => done(), done);
       },
     }),
-    () => undefined, // whoever sends it hears of errors
+    () => undefined, // the sender of the stream gets the errors
   );
 }
 
 interface Sent {
-  /** Our public address, which a list makes its Link header of. */
+  /** Our public address, for a list's Link header. */
   readonly base: string;
   readonly list: ListQuery | undefined;
-  /** It was a read, and the caller may cache it. */
+  /** Whether it was a read that the caller may cache. */
   readonly isKept?: boolean;
-  /** What it is compressed with, if it is worth it; null = nothing. */
+  /** Its compression, if worth it; null = none. */
   readonly coding?: Coding | null;
 }
 
-/** Sends what a handler returned. A record or list is answered with 304 to a caller that has it already. */
+/** Sends what a handler returned. Responds 304 if the caller already has the record or list. */
 export async function sendReply(
   request: FastifyRequest,
   reply: FastifyReply,
@@ -69,15 +67,15 @@ export async function sendReply(
   reply.code(result.status).headers(result.headers);
   if (result.kind === 'empty') return reply.send();
   if (result.kind === 'file') {
-    // its ETag is the revision it is made of, and nobody keeps a copy
+    // its ETag is the revision it was made from, and no cache keeps a copy
     const used = isText(result.headers['content-type']) ? coding : null;
     if (used !== null) reply.header('content-encoding', used);
     if (request.method === 'HEAD') {
-      // up to the first row: the rest is not waited for
+      // destroyed at the first row, without waiting for the rest
       result.stream.once('error', () => undefined).destroy();
       return reply.send();
     }
-    // If it fails midway the connection is cut, so that a file that ends short never looks complete.
+    // If it fails midway, the connection is cut, so that a truncated file never looks complete.
     result.stream.once('error', (error) => {
       request.log.error({ err: error }, 'a download was cut off');
       reply.raw.destroy();
@@ -98,13 +96,13 @@ export async function sendReply(
   return reply.header('content-encoding', used).send(await compress(result.json, used));
 }
 
-/** What was requested at our public address, whichever host the request names. */
+/** The requested URL at our public address, whichever host the request names. */
 function addressOf(request: FastifyRequest, base: string): URL {
   const [, query = ''] = request.url.split(/\?(.*)/s);
   return new URL(`${base}${pathOf(request)}${query === '' ? '' : `?${query}`}`);
 }
 
-/** Sends an error in the body that all errors have, with its reason in `Payhook-Reason`. */
+/** Sends an error with the common error body, and its reason in `Payhook-Reason`. */
 export function sendFailure(reply: FastifyReply, failure: Failure) {
   return reply
     .code(failure.status)
@@ -123,7 +121,7 @@ interface FrameworkError extends Error {
   statusCode?: number;
 }
 
-/** Makes a Failure of anything thrown. An unexpected error is logged and reported as `internal_error`. */
+/** Converts anything thrown to a Failure. An unexpected error is logged and reported as `internal_error`. */
 export function toFailure(
   error: FrameworkError,
   request: Pick<FastifyRequest, 'log' | 'id' | 'routeOptions'>,
@@ -138,7 +136,7 @@ export function toFailure(
   if (error.statusCode !== undefined && error.statusCode >= 400 && error.statusCode < 500) {
     return fail('malformed_request', error.message);
   }
-  // Node's code for a caller that left before the body was complete: nobody gets the response
+  // Node's code for a caller that disconnected before the body was complete: the response reaches nobody
   if (error.code === 'ECONNRESET' && error.message === 'aborted') {
     return fail('malformed_request', 'the connection was closed before the body was complete');
   }
@@ -158,5 +156,5 @@ export function toFailure(
     return fail('database_unavailable', 'the database cannot be reached; try again', { 'retry-after': '2' });
   }
   request.log.error({ err: error }, 'unexpected error');
-  return fail('internal_error', `unexpected error; the log of the server has it under request ${request.id}`);
+  return fail('internal_error', `unexpected error; see request ${request.id} in the log of the server`);
 }

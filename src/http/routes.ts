@@ -35,7 +35,7 @@ import * as webhookEvents from '../webhooks/log/routes.ts';
 import * as portalLinks from '../webhooks/portal/routes.ts';
 import * as recoveries from '../webhooks/recoveries/routes.ts';
 
-/** Every endpoint, in the order of the reference. The server and the description are made from this list. */
+/** Every endpoint, in the order of the reference. The server and the description are built from this list. */
 export const ROUTES: readonly Route[] = [
   payouts.list,
   payouts.create,

@@ -41,11 +41,11 @@ import { type SpooledUpload, spool, type UploadGate, uploadGate } from './upload
 export interface ServerOptions {
   readonly db: Database;
   readonly log: Logger;
-  /** The public address, for Link headers: read when asked, since an ephemeral port is known only then. */
+  /** The public address, for Link headers. It is a function, because an ephemeral port is known only later. */
   readonly baseUrl: () => string;
-  /** The public address of the pages people see. */
+  /** The public address of the pages for people. */
   readonly authorizeUrl: () => string;
-  /** Proxies whose statement of where a request came from is trusted. */
+  /** Proxies whose information about a request's origin is trusted. */
   readonly trustedProxies: readonly string[];
   readonly disk: () => Promise<{ readonly free_bytes: number; readonly total_bytes: number } | null>;
   readonly operator?: OperatorCredential;
@@ -54,14 +54,14 @@ export interface ServerOptions {
   readonly addresses: AddressRules;
   readonly limits: ConnectionLimits &
     Pick<AdmissionLimits, 'connections' | 'perAddress'> & {
-      /** How many files may be uploaded at once. */
+      /** The maximum number of concurrent file uploads. */
       readonly uploads: number;
       readonly webhookEndpoints: number;
       readonly rates: RateLimits;
     };
   /** Why no requests should be sent here; null = ready. */
   readonly readiness: () => Promise<{ readonly reason: string; readonly message: string } | null>;
-  /** Whether the server is about to stop: requests are still answered, and no connection is kept for another. */
+  /** Whether the server is stopping: requests are still answered, but connections are not kept for more. */
   readonly isStopping: () => boolean;
 }
 
@@ -89,17 +89,17 @@ export function createServer(options: ServerOptions): FastifyInstance {
     routerOptions: { ignoreTrailingSlash: true, maxParamLength: 1 << 16 },
     rewriteUrl: (request) => decodable(request.url ?? '/'),
     clientErrorHandler: answerUnreadable,
-    // our routes check and write JSON themselves: what Fastify would do it with is 5 MB, and is not loaded
+    // our routes validate and write JSON themselves: Fastify's code for it is 5 MB, and is not loaded
     schemaController: { compilersFactory: { buildValidator: noSchemas, buildSerializer: noSchemas } },
-    // Node would refuse a request without Host itself, without our error body
+    // Node itself would refuse a request without Host, without our error body
     http: { requireHostHeader: false, ...connectionOptions(options.limits) },
     forceCloseConnections: 'idle',
   }) as unknown as FastifyInstance;
 
-  // the same: an unknown expectation is ignored, as RFC 9110 section 10.1.1 allows, instead of a bare 417
+  // likewise, an unknown expectation is ignored, as RFC 9110 section 10.1.1 allows, instead of a bare 417
   app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response));
   readBodies(app);
-  // Hooks that wait for nothing take `done`: with an async one, each request would wait for promises.
+  // Synchronous hooks take `done`: with async ones, each request would wait for promises.
   observeRequests(app, options.db);
   const { limits, trustedProxies } = options;
   limitAdmission(app.server, { ...limits, trustedProxies }, reportReached(options));
@@ -109,7 +109,7 @@ export function createServer(options: ServerOptions): FastifyInstance {
   refuseUnrouted(app, refusePage, (request) => missingPage(request, answer));
   closeWhenStopping(app, options.isStopping);
   app.setErrorHandler((error: Error, request, reply) => sendFailure(reply, toFailure(error, request)));
-  // the hook of refuseUnrouted has answered before
+  // the hook of refuseUnrouted has already responded
   app.setNotFoundHandler(() => undefined);
   addHealth(app, options);
   const authenticate = authenticator(options.db, options.authorizeUrl, options.operator);
@@ -121,10 +121,12 @@ export function createServer(options: ServerOptions): FastifyInstance {
 }
 
 function noSchemas(): never {
-  throw new Error('a route was given a schema of Fastify: use the record of its noun');
+  throw new Error('a route has a Fastify schema: use the record of its noun instead');
 }
 
-/** A path whose percent escapes are not UTF-8 is still a path: its id is unknown, not a malformed request. */
+/**
+ * A path whose percent escapes are not UTF-8 is still a path: its id is unknown instead of the request being malformed.
+ */
 function decodable(url: string): string {
   const end = url.indexOf('?');
   const path = end === -1 ? url : url.slice(0, end);
@@ -136,28 +138,28 @@ function decodable(url: string): string {
   }
 }
 
-/** The types of files; those after the first are for operations that tell the kind of a file from its bytes. */
+/** The media types of files. Those after the first are for operations that detect the kind of a file from its bytes. */
 const FILES = ['text/csv', 'application/octet-stream', 'application/xml', 'text/xml'];
 
 /** A body of a type that no operation reads. */
 const UNREAD = Symbol('unread');
 
-// Fastify parses no body by itself here: bytes are kept whole and checked as UTF-8.
+// Fastify parses no body here: bytes are kept whole and checked as UTF-8.
 function readBodies(app: FastifyInstance): void {
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('application/json', { parseAs: 'buffer' }, (_request, body, done) =>
     done(null, body),
   );
   app.addContentTypeParser(FILES, (_request, payload, done) => done(null, payload));
-  // zero bytes are no body, whatever the type says
+  // zero bytes mean no body, whatever the type
   app.addContentTypeParser('*', (request, _payload, done) =>
     done(null, request.headers['content-length'] === '0' ? undefined : UNREAD),
   );
 }
 
 /**
- * From the moment the server is about to stop, each response ends its connection. So a proxy has moved to other servers
- * before connections are cut, and none of its requests is on its way to a connection that is just being closed.
+ * From the moment the server is stopping, each response ends its connection. So a proxy has moved to other servers before
+ * connections are cut, and none of its requests is in transit to a connection that is being closed.
  */
 function closeWhenStopping(app: FastifyInstance, isStopping: () => boolean): void {
   let closing = false;
@@ -184,7 +186,7 @@ function addHealth(app: FastifyInstance, { readiness }: ServerOptions): void {
   });
 }
 
-/** `/v2/affiliates/{affiliate_id}` as Fastify spells it. */
+/** `/v2/affiliates/{affiliate_id}` in Fastify's notation. */
 function fastifyPath(path: string): string {
   return path.replaceAll(/\{(\w+)\}/g, ':$1');
 }
@@ -260,7 +262,7 @@ function writing(
   { db, vault, threads, addresses, limits, baseUrl, authorizeUrl, gate }: RouteOptions,
 ): Handler {
   const answer = transactions({ db, vault }, route);
-  // a preview of a file changes nothing, and a file may hold what is nowhere stored in clear
+  // previewing a file changes nothing, and a file may contain data that is stored nowhere in clear
   const isUnstored =
     (route.upload !== undefined && route.readOnly === true) || route.returns[200] === 'text/csv';
   return async (request, reply) => {
@@ -326,13 +328,13 @@ function wrongType({ headers }: FastifyRequest, wanted: string) {
 
 const CHARSET = /;\s*charset\s*=\s*"?([^\s;"]*)/i;
 
-/** Throws `unsupported_media_type` for bodies that are declared as compressed or not UTF-8. */
+/** Throws `unsupported_media_type` for bodies declared as compressed or not UTF-8. */
 function refuseEncoded({ headers }: FastifyRequest): void {
   const encoding = headers['content-encoding'] ?? 'identity';
   if (encoding.toLowerCase() !== 'identity') {
     throw fail(
       'unsupported_media_type',
-      `send the body as it is, without Content-Encoding: ${clip(encoding)}`,
+      `send the body uncompressed, without Content-Encoding: ${clip(encoding)}`,
     );
   }
   const charset = CHARSET.exec(headers['content-type'] ?? '')?.[1];

@@ -15,15 +15,15 @@ import { answerOnce, type IdempotentRequest } from './idempotency.ts';
 /** A checked request, ready for its transaction. */
 export interface WriteRequest {
   readonly id: string;
-  /** null = it belongs to no trace. */
+  /** null = no trace. */
   readonly trace: TraceContext | null;
   readonly idempotent: IdempotentRequest | undefined;
   readonly input: Omit<Parameters<SingleRoute['handle']>[0], 'tx'>;
 }
 
 /**
- * Answers the requests of a route that writes: the only place that opens a transaction for a request. Idempotency
- * record, effect, events and audit entry are all in it.
+ * Responds to the requests of a write route. This is the only place that opens a transaction for a request, which
+ * contains its idempotency record, effect, events and audit entry.
  */
 export function transactions(
   { db, vault }: { readonly db: Database; readonly vault: Vault },
@@ -42,7 +42,7 @@ export function transactions(
 type Ask = (request: WriteRequest) => Promise<Reply | Failure>;
 
 /**
- * Lets those of accounts with filters wait for the turn of their account. Requests for a batch route that arrive meanwhile
+ * Makes requests of accounts with filters wait for their account's turn. Requests for a batch route that arrive meanwhile
  * share the account's next transaction.
  */
 function publishing(db: Database, vault: Vault, route: SingleRoute | BatchRoute, plain: Ask): Ask {
@@ -53,9 +53,9 @@ function publishing(db: Database, vault: Vault, route: SingleRoute | BatchRoute,
     const searches = await filtered.searches(principal);
     if (searches === null) return plain(request);
     const bytes = Buffer.byteLength(json.text);
-    // what is larger than an event is spaces, or refused
-    const asked = { principal, searches, bytes: route.batch ? Math.min(bytes, MAX_PAYLOAD_BYTES) : bytes };
-    return filtered.inTurn(asked, async (inTurn) => {
+    // anything larger than an event is whitespace, or refused
+    const search = { principal, searches, bytes: route.batch ? Math.min(bytes, MAX_PAYLOAD_BYTES) : bytes };
+    return filtered.inTurn(search, async (inTurn) => {
       if (!route.batch) return inTurn(() => plain(request));
       const lane = lanes.get(account) ?? {
         ask: together(db, vault, route, { inFlight: 1, inTurn }),
@@ -97,27 +97,27 @@ function alone(db: Database, vault: Vault, route: SingleRoute): Ask {
   };
 }
 
-/** What a request was about: the ids in its path, or the id of the record it created. */
+/** The target of a request: the ids in its path, or the id of the record it created. */
 function targetOf(params: Readonly<Record<string, string>>, reply: Reply): string | null {
   const ids = Object.values(params);
   if (ids.length > 0) return ids.join('/').slice(0, 200);
   return (reply.kind === 'json' && /^\{"id":"?([\w-]+)/.exec(reply.json)?.[1]) || null;
 }
 
-/** How the transactions of a batch route run: how many at once, and in whose turn. */
+/** How the transactions of a batch route run: how many at once, and in which turn. */
 interface Lane {
   readonly inFlight: number;
   readonly inTurn: <Result>(work: () => Promise<Result>) => Promise<Result>;
 }
 
-/** A batch waits this long for locks. After that each of its requests waits by itself, beside the batches. */
+/** How long a batch waits for locks. After that each of its requests waits in a transaction of its own. */
 const LOCK_WAIT_MS = 100;
-/** Of all bodies of a batch. */
+/** The maximum total size of the bodies in a batch. */
 const BATCH_BYTES = 1 << 21;
 
 /**
- * Requests that arrive while transactions are in progress share the next one. None is refused because of another:
- * if a batch fails, it is rolled back and each request is answered in a transaction of its own.
+ * Requests that arrive while transactions are in progress share the next one. No request is refused because of another:
+ * if a batch fails, it is rolled back and each request gets its own transaction.
  */
 function together(
   db: Database,
@@ -125,7 +125,7 @@ function together(
   { batch, secretField }: BatchRoute,
   { inFlight, inTurn }: Lane = { inFlight: 2, inTurn: (work) => work() },
 ): Ask {
-  /** What a request makes others wait for until its transaction ends. */
+  /** The locks that a request holds until its transaction ends. */
   const locksOf = ({ input: { account, body }, idempotent }: WriteRequest) => {
     const own = batch.locks(body);
     return [
@@ -169,7 +169,7 @@ function together(
 }
 
 /**
- * The transaction was certainly rolled back: a request was refused by throwing, or a statement failed for a value in it
+ * The transaction was certainly rolled back: a request was refused by throwing, or a statement failed because of a value
  * (class 22) or its size (54).
  */
 const isOfOneRequest = (error: unknown) => error instanceof Failure || /^(22|54)/.test(codeOf(error));

@@ -12,12 +12,12 @@ export interface SpooledUpload extends Upload {
   close(): Promise<void>;
 }
 
-/** Admits a file of an account (UUID); returns a function to call when the file is gone. */
+/** Admits a file of an account (UUID). Returns a function to call when the file is closed. */
 export type UploadGate = (account: AccountId) => () => void;
 
 /**
- * Admits a limited number of files at once, and at most half of them for one account, because each may fill the
- * disk. Throws `too_many_uploads`.
+ * Admits a limited number of concurrent files, and at most half of them for one account, because each may fill the disk.
+ * Throws `too_many_uploads`.
  */
 export function uploadGate(most: number): UploadGate {
   const take = createPlaces(most);
@@ -32,18 +32,18 @@ export function uploadGate(most: number): UploadGate {
 
 interface Spooling {
   readonly body: Readable;
-  /** Bytes. */
+  /** The maximum size in bytes. */
   readonly limit: number;
-  /** Of the file, while it has one. */
+  /** The name of the file while it has one. */
   readonly name: string;
-  /** Is told how to abort when the body comes too slowly. */
+  /** Receives a function that aborts, for a body that arrives too slowly. */
   onSlow(refuse: (error: Error) => void): void;
 }
 
 /**
- * Writes a request body to an unlinked file, so that nothing is left after a crash, and hashes it on the way.
- * Throws `body_too_large` above `limit` bytes, and what `onSlow` was given. A body that is refused stays open, so
- * that its connection can still carry the response.
+ * Writes a request body to an unlinked file, so that nothing is left after a crash, and hashes it meanwhile. Throws
+ * `body_too_large` above `limit` bytes, and the error passed to the function that `onSlow` got. A refused body stays
+ * open, so that its connection can still carry the response.
  */
 export async function spool({ body, limit, name, onSlow }: Spooling): Promise<SpooledUpload> {
   const path = join(tmpdir(), `payhook-upload-${name}`);

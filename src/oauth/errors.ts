@@ -8,10 +8,10 @@ type ErrorName =
   | 'unsupported_response_type'
   | 'access_denied';
 
-// RFC 7235 section 4.1 wants it with every 401.
+// RFC 7235 section 4.1 requires it with every 401.
 const CHALLENGE = { 'www-authenticate': 'Basic realm="payhook", charset="UTF-8"' };
 
-/** A refusal in the words of RFC 6749. Its description is ASCII without quotes and says nothing the caller sent. */
+/** A refusal as defined by RFC 6749. Its description is ASCII without quotes and contains nothing from the request. */
 export class OAuthError extends Error {
   readonly error: ErrorName;
   readonly status: 400 | 401;

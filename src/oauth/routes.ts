@@ -51,7 +51,7 @@ const STEPS = [
   step(authenticateClient,  '',              '',              'token',         'revoke'),
 ];
 
-/** The endpoints of OAuth 2.0: RFC 6749 with 7009, 7636, 8414 and 9207, as RFC 9700 says to use them. */
+/** The endpoints of OAuth 2.0: RFC 6749 with 7009, 7636, 8414 and 9207, following RFC 9700. */
 export const OAUTH_ROUTES: readonly PageRoute[] = [
   route('ask', 'GET', '/oauth/authorize', ask),
   route('consent', 'POST', '/oauth/authorize', decide),
@@ -87,28 +87,31 @@ function route(
         return await finish(exchange);
       } catch (error) {
         if (!(error instanceof OAuthError)) throw error;
-        return isForPeople ? tellApplication(exchange, error) : tellCaller(error);
+        return isForPeople ? refusalForApplication(exchange, error) : refusalForCaller(error);
       }
     },
   };
 }
 
-function tellCaller({ error, message, status, headers }: OAuthError): PageReply {
+function refusalForCaller({ error, message, status, headers }: OAuthError): PageReply {
   return json(status, { error, error_description: message }, headers);
 }
 
-/** Tells the application, at an address that is known to be its own, or else the person (RFC 6749 section 4.1.2.1). */
-function tellApplication(exchange: Exchange, { error, message }: OAuthError): PageReply {
+/**
+ * Sends the error to the application if its redirect URI was verified, otherwise shows it to the person (RFC 6749 section
+ * 4.1.2.1).
+ */
+function refusalForApplication(exchange: Exchange, { error, message }: OAuthError): PageReply {
   if (exchange.facts.redirectUri === undefined) {
     return errorPage(
       400,
-      `The application that sent you here made a mistake: ${message}. Nothing was granted. Please tell its makers.`,
+      `The application that sent you here made a mistake: ${message}. Nothing was granted. Please inform its developers.`,
     );
   }
   return backToApplication(exchange, { error, error_description: message });
 }
 
-/** The redirect URI with the answer, the state as it came, and who answers (RFC 9207). Its own query stays. */
+/** The redirect URI with the response, the unchanged state, and the issuer (RFC 9207). Its own query is kept. */
 function backToApplication({ input, params, facts }: Exchange, answer: Record<string, string>): PageReply {
   const uri = facts.redirectUri ?? '';
   const [state, ...more] = params.getAll('state');
@@ -147,13 +150,13 @@ async function consent(exchange: Exchange, problem?: string): Promise<PageReply>
   });
 }
 
-/** Where another account is chosen, to be asked the same there. */
+/** The page for choosing another account, which then shows the same request. */
 function switchPath(carried: readonly (readonly [string, string])[]): string {
-  const asked = new URLSearchParams(carried.map(([name, value]): [string, string] => [name, value]));
-  return `/account/switch?${new URLSearchParams({ next: `/oauth/authorize?${asked}` })}`;
+  const request = new URLSearchParams(carried.map(([name, value]): [string, string] => [name, value]));
+  return `/account/switch?${new URLSearchParams({ next: `/oauth/authorize?${request}` })}`;
 }
 
-/** Granted is what was asked for, is registered, and is ticked. */
+/** Grants what was requested, is registered and is ticked. */
 async function decide(exchange: Exchange): Promise<PageReply> {
   const { params } = exchange;
   if (one(params, 'decision') !== 'allow') throw refuse('access_denied', 'the merchant denied the request');
@@ -203,7 +206,7 @@ async function revoke(exchange: Exchange): Promise<PageReply> {
 
 const CLIENT_AUTHENTICATION = ['client_secret_basic', 'client_secret_post', 'none'];
 
-/** RFC 8414: what clients need to know, the same for all. */
+/** RFC 8414: the metadata for clients, the same for all. */
 function metadataOf({ baseUrl, authorizeUrl }: PageInput) {
   return {
     issuer: baseUrl,

@@ -14,22 +14,22 @@ import {
 } from '../screens/html/html.ts';
 import { targetsOf } from '../screens/targets.ts';
 
-/** What the consent page shows and carries on. */
+/** What the consent page shows and submits. */
 export interface Consent {
   readonly application: Application;
   readonly redirectUri: string;
-  /** Who is asked, and whose data it is about: a session that somebody else planted must be seen. */
+  /** The user and account being asked, so that a session planted by somebody else is noticed. */
   readonly user: string;
   readonly account: string;
-  /** Where another account of the same person is chosen; null when there is none. */
+  /** The page for choosing another account of the same person; null if there is none. */
   readonly elsewhere: string | null;
-  /** What may be ticked. */
+  /** The scopes to tick. */
   readonly scopes: readonly Scope[];
-  /** Where the form goes. */
+  /** The target of the form. */
   readonly action: string;
-  /** Fields nobody sees. */
+  /** Hidden fields. */
   readonly carried: readonly (readonly [name: string, value: string])[];
-  /** What was wrong with the form that was sent. */
+  /** The problem with the submitted form. */
   readonly problem?: string;
 }
 
@@ -76,7 +76,7 @@ function elsewhere({ elsewhere: path }: Consent): string {
   return path === null ? '' : `, <a href="${escapeValue(path)}">switch account</a>`;
 }
 
-/** The host; of a private-use scheme the scheme, because what stands in place of a host there is no site. */
+/** The host. For a private-use scheme, the scheme: its authority is not a site. */
 function placeOf(uri: string): string {
   const { host, protocol } = new URL(uri);
   return /^https?:$/.test(protocol) ? host : protocol;

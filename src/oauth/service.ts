@@ -20,7 +20,7 @@ import {
   lockToken,
   markCodeUsed,
   markTokenUsed,
-  mendLifetimes,
+  repairLifetimes,
   type TokenRow,
   touchGrant,
 } from './store.ts';
@@ -45,13 +45,13 @@ export interface Tokens {
   readonly scope: string;
 }
 
-// The result of a transaction. A refusal is returned, not thrown, because what it wrote must be committed first.
+// The result of a transaction. A refusal is returned instead of thrown, because its writes must be committed first.
 type Outcome = { readonly tokens: Tokens } | { readonly refused: ReturnType<typeof refuse> };
 
 /**
- * Stores what a user granted to an application; returns the authorization code (RFC 6749 section 4.1.2). The grant
- * is useless until its code is exchanged. Throws `access_denied` when the application was deleted meanwhile, or the
- * user is no longer an owner.
+ * Stores a user's grant to an application. Returns the authorization code (RFC 6749 section 4.1.2). The grant is useless
+ * until its code is exchanged. Throws `access_denied` if the application was deleted meanwhile, or the user is no longer
+ * an owner.
  */
 export function grantCode(
   { db, application, requestId }: Caller,
@@ -73,8 +73,8 @@ export function grantCode(
 }
 
 /**
- * Exchanges an authorization code for tokens (RFC 6749 section 4.1.3, RFC 7636 section 4.6). Any attempt uses the
- * code up; a second one ends the grant. Throws `invalid_grant`.
+ * Exchanges an authorization code for tokens (RFC 6749 section 4.1.3, RFC 7636 section 4.6). Any attempt uses up the
+ * code, and a second one revokes the grant. Throws `invalid_grant`.
  */
 export async function exchangeCode(
   caller: Caller,
@@ -97,7 +97,7 @@ export async function exchangeCode(
 
 const unknownCode = () => refuse('invalid_grant', 'the code is unknown or expired');
 
-/** A code was used twice, so somebody stole it: the grant ends. An application cannot end another one's grant. */
+/** A code was used twice, so it was stolen: the grant is revoked. An application cannot revoke another one's grant. */
 async function codeAgain(tx: Tx, caller: Caller, row: CodeRow) {
   if (row.application_id === caller.application.id) await endByReuse(tx, caller, row);
   return refuse('invalid_grant', 'the code was already used');
@@ -113,7 +113,7 @@ function problemOfCode(
   if (!row.live) return 'the grant was revoked';
   if (row.redirect_uri !== redirectUri)
     return 'redirect_uri differs from the one in the authorization request';
-  // RFC 9700 section 4.8.2: a verifier without a challenge means that the challenge was removed on the way here
+  // RFC 9700 section 4.8.2: a verifier without a challenge means that the challenge was removed in transit
   if (row.challenge === null)
     return verifier === undefined ? null : 'no code_challenge was sent for this code';
   if (verifier === undefined) return 'code_verifier is missing';
@@ -127,9 +127,9 @@ function challengeOf(verifier: string): string | null {
 }
 
 /**
- * Makes a new access token from a refresh token (RFC 6749 section 6), with all of its scopes or fewer. A public
- * application's refresh token is rotated (RFC 9700 section 4.14.2); a used one that comes again after ten seconds
- * ends the grant. Throws `invalid_grant`; `invalid_scope` without using the token up.
+ * Issues a new access token for a refresh token (RFC 6749 section 6), with all of its scopes or fewer. A public
+ * application's refresh token is rotated (RFC 9700 section 4.14.2); reuse after ten seconds revokes the grant. Throws
+ * `invalid_grant`; `invalid_scope` without using up the token.
  */
 export async function refreshTokens(
   caller: Caller,
@@ -167,10 +167,7 @@ function problemOfToken(row: TokenRow | null, { application }: Caller) {
   return row.expired ? unknownToken() : null;
 }
 
-/**
- * A confidential application keeps its refresh token, which is bound to its secret, so a lost response does no
- * harm.
- */
+/** A confidential application keeps its refresh token, which is bound to its secret, so a lost response does no harm. */
 async function nextRefreshToken(
   tx: Tx,
   { application }: Caller,
@@ -186,8 +183,8 @@ async function nextRefreshToken(
 }
 
 /**
- * Revokes a token of the application (RFC 7009): a refresh token ends its grant, an access token only itself. An
- * unknown one is revoked already. Throws `invalid_grant` for another application's.
+ * Revokes a token of the application (RFC 7009): a refresh token revokes its grant, an access token only itself. An
+ * unknown one counts as revoked. Throws `invalid_grant` for another application's token.
  */
 export async function revokeToken(caller: Caller, token: string): Promise<void> {
   if (!isSecret('pha_', token) && !isSecret('phr_', token)) return;
@@ -203,7 +200,7 @@ export async function revokeToken(caller: Caller, token: string): Promise<void> 
   });
 }
 
-/** The principal of an access token (SHA-256), or null. Notes when its grant was last used. */
+/** The principal of an access token (SHA-256), or null. Records when its grant was last used. */
 export async function findAccess(db: Database, hash: Buffer): Promise<Principal | null> {
   const access = await accessByHash(db.reader, hash);
   if (access === null) return null;
@@ -219,23 +216,23 @@ export async function findAccess(db: Database, hash: Buffer): Promise<Principal 
   };
 }
 
-/** Shortens codes and tokens whose end a clock ahead of its time set too late; returns how many at most. */
-export function mendTokens(tx: Tx): Promise<number> {
-  return mendLifetimes(tx, { code: CODE_SECONDS, access: ACCESS_SECONDS, refresh: REFRESH_SECONDS });
+/** Caps the expiry of codes and tokens written while the clock ran fast. Returns an upper bound on the number changed. */
+export function repairTokenTimes(tx: Tx): Promise<number> {
+  return repairLifetimes(tx, { code: CODE_SECONDS, access: ACCESS_SECONDS, refresh: REFRESH_SECONDS });
 }
 
 const touching = new Set<string>();
 
-/** Notes that a grant was used, after the request and outside its transaction. */
+/** Records the use of a grant, after the request and outside its transaction. */
 function touch(db: Database, grant: GrantId): void {
   if (touching.has(grant)) return;
   touching.add(grant);
   db.transaction((tx) => touchGrant(tx, grant))
-    .catch(() => undefined) // the next request tries again
+    .catch(() => undefined) // the next request retries
     .finally(() => touching.delete(grant));
 }
 
-/** Commits what the attempt wrote, then answers or throws: a rollback would undo the end of a grant. */
+/** Commits what the attempt wrote, then returns or throws: a rollback would undo the revocation of a grant. */
 async function settle({ db }: Caller, attempt: (tx: Tx) => Promise<Outcome>): Promise<Tokens> {
   const outcome = await db.transaction(attempt);
   if ('refused' in outcome) throw outcome.refused;

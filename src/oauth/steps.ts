@@ -7,15 +7,15 @@ import { LONGEST_PATH } from '../screens/guard.ts';
 import { errorPage } from '../screens/html/html.ts';
 import { refuse } from './errors.ts';
 
-/** What steps found out, for later steps and the endpoint. */
+/** The results of steps, for later steps and the endpoint. */
 interface Facts {
   application: Application;
-  /** One that the application registered. After it is checked, refusals go there. */
+  /** Registered by the application. Refusals are sent there once it is verified. */
   redirectUri: string;
   signedIn: SignedIn;
-  /** RFC 7636, S256; null when a confidential application does without. */
+  /** RFC 7636, S256; null if a confidential application omits it. */
   challenge: string | null;
-  /** What the application asks for, and may be granted. */
+  /** The requested scopes that may be granted. */
   scopes: readonly Scope[];
 }
 
@@ -27,21 +27,21 @@ export interface Exchange {
   readonly facts: Partial<Facts>;
 }
 
-/** Notes what it found in `facts`, answers the request itself, or throws an OAuthError. */
+/** Stores its results in `facts`, answers the request itself, or throws an OAuthError. */
 export type Step = (exchange: Exchange) => PageReply | undefined | Promise<PageReply | undefined>;
 
 const TO_ACCOUNT = { href: '/', label: 'Go to the dashboard' };
 
-/** What an earlier step noted. */
+/** The result of an earlier step. */
 export function fact<Name extends keyof Facts>({ facts }: Exchange, name: Name): Facts[Name] {
   const value = facts[name];
-  if (value === undefined) throw new Error(`no step before this one noted ${name}`);
+  if (value === undefined) throw new Error(`no earlier step stored ${name}`);
   return value as Facts[Name];
 }
 
 /**
- * The value of a parameter, or undefined: one without a value was not sent (RFC 6749 section 3.1). Throws
- * `invalid_request` when it is given twice.
+ * The value of a parameter, or undefined: an empty one counts as not sent (RFC 6749 section 3.1). Throws
+ * `invalid_request` if it is given twice.
  */
 export function one(params: URLSearchParams, name: string): string | undefined {
   const all = params.getAll(name);
@@ -49,7 +49,7 @@ export function one(params: URLSearchParams, name: string): string | undefined {
   return all[0] || undefined;
 }
 
-/** As `one`. Throws `invalid_request` when there is none. */
+/** As `one`. Throws `invalid_request` if it is missing. */
 export function needed(params: URLSearchParams, name: string): string {
   const value = one(params, name);
   if (value === undefined) throw refuse('invalid_request', `${name} is missing`);
@@ -58,21 +58,21 @@ export function needed(params: URLSearchParams, name: string): string {
 
 const FORM = /^application\/x-www-form-urlencoded\s*(;|$)/i;
 
-/** Parameters must be in a form (RFC 6749 section 3.2 and appendix B). */
+/** Parameters must be in a form body (RFC 6749 section 3.2 and appendix B). */
 export const checkFormBody: Step = ({ input }) => {
   if (FORM.test(input.headers['content-type'] ?? '')) return undefined;
   throw refuse('invalid_request', 'send the parameters as application/x-www-form-urlencoded');
 };
 
-/** Parameters that our own page repeats, one per ticked box. */
+/** A parameter that our own page repeats, once per ticked box. */
 const BOXES = 'granted';
 
-/** No parameter occurs twice (RFC 6749 section 3.1), not even an unknown one. */
+/** No parameter may occur twice (RFC 6749 section 3.1), not even an unknown one. */
 export const refuseRepeated: Step = ({ params }) => {
   const seen = new Set<string>();
   for (const name of params.keys()) {
     if (seen.has(name) && name !== BOXES) {
-      // the description repeats no text of the caller's
+      // the description must not repeat text from the request
       const shown = /^[a-z_]{1,40}$/.test(name) ? name : 'a parameter';
       throw refuse('invalid_request', `${shown} is given twice`);
     }
@@ -81,13 +81,13 @@ export const refuseRepeated: Step = ({ params }) => {
   return undefined;
 };
 
-/** The application exists. Nothing is ever sent to an address before this and the next step. */
+/** The application exists. Nothing is sent to an address before this step and the next. */
 export const loadApplication: Step = async ({ input, params, facts }) => {
   const application = await findApplication(input.db.reader, needed(params, 'client_id'));
   if (application === null)
     return errorPage(
       400,
-      'The application that sent you here is not known on this server, so nothing was granted. Please tell its makers.',
+      'The application that sent you here is not registered on this server, so nothing was granted. Please inform its developers.',
     );
   facts.application = application;
   return undefined;
@@ -99,14 +99,14 @@ export const checkRedirectUri: Step = (exchange) => {
   if (!mayRedirectTo(fact(exchange, 'application'), uri)) {
     return errorPage(
       400,
-      'The application that sent you here named an address that it has not registered, so nothing was granted. Please tell its makers.',
+      'The application that sent you here named an address that it has not registered, so nothing was granted. Please inform its developers.',
     );
   }
   exchange.facts.redirectUri = uri;
   return undefined;
 };
 
-/** The parameters of an authorization request, which the consent page carries on. */
+/** The parameters of an authorization request, which the consent page submits again. */
 export const AUTHORIZATION_PARAMETERS = [
   'response_type',
   'response_mode',
@@ -119,17 +119,17 @@ export const AUTHORIZATION_PARAMETERS = [
 ] as const;
 
 /**
- * The user is signed in, which is checked before any redirect to the application (RFC 9700 section 4.11.2). A request that
- * could not be come back to after signing in is refused to everybody, so that its makers notice.
+ * The user is signed in, which is checked before any redirect to the application (RFC 9700 section 4.11.2). A request too
+ * long to return to after signing in is refused for every user, so that its developers notice.
  */
 export const requireSignIn: Step = ({ input, params, facts }) => {
-  // a form sent after the session ended starts anew, without the ticked boxes
+  // a form sent after the session ended starts over, without the ticked boxes
   const carried = [...params].filter(([name]) => input.method === 'GET' || isAuthorizationParameter(name));
   const next = `/oauth/authorize?${new URLSearchParams(carried)}`;
   if (next.length > LONGEST_PATH) {
     return errorPage(
       400,
-      `The application that sent you here made a request of more than ${LONGEST_PATH} characters, so nothing was granted. Please tell its makers.`,
+      `The application that sent you here made a request of more than ${LONGEST_PATH} characters, so nothing was granted. Please inform its developers.`,
     );
   }
   if (input.signedIn !== null) {
@@ -142,7 +142,7 @@ export const requireSignIn: Step = ({ input, params, facts }) => {
 const isAuthorizationParameter = (name: string) =>
   (AUTHORIZATION_PARAMETERS as readonly string[]).includes(name);
 
-/** The form comes from our own page: another site cannot read the token in it. */
+/** The form comes from our own page: another site cannot read its token. */
 export const checkCsrfToken: Step = (exchange) => {
   const given = exchange.params.getAll('csrf');
   const { csrfToken } = fact(exchange, 'signedIn');
@@ -154,7 +154,7 @@ export const checkCsrfToken: Step = (exchange) => {
   );
 };
 
-/** The user is an owner: whoever grants access could make an API key too. */
+/** The user is an owner: a user who grants access could create an API key too. */
 export const requireOwner: Step = (exchange) => {
   if (fact(exchange, 'signedIn').principal.role === 'owner') return undefined;
   return errorPage(
@@ -164,7 +164,7 @@ export const requireOwner: Step = (exchange) => {
   );
 };
 
-/** The response type is an authorization code in the query of the redirect URI; nothing else is supported. */
+/** The response type is an authorization code in the query of the redirect URI. No other type is supported. */
 export const checkResponseType: Step = ({ params }) => {
   if (needed(params, 'response_type') !== 'code') {
     throw refuse('unsupported_response_type', 'response_type must be code');
@@ -181,7 +181,7 @@ export const checkPkce: Step = (exchange) => {
   const method = one(exchange.params, 'code_challenge_method');
   if (challenge === undefined && method === undefined) {
     if (fact(exchange, 'application').kind === 'public') {
-      throw refuse('invalid_request', 'code_challenge is missing: a public application uses PKCE');
+      throw refuse('invalid_request', 'code_challenge is missing: a public application must use PKCE');
     }
     exchange.facts.challenge = null;
     return undefined;
@@ -196,35 +196,35 @@ export const checkPkce: Step = (exchange) => {
 };
 
 /**
- * Scopes that exist. The application is offered those it registered that open something; the scope of its tokens
- * tells it which (RFC 6749 section 3.3).
+ * The scopes exist. The application is offered those it registered that open something; the scope of its tokens names
+ * them (RFC 6749 section 3.3).
  */
 export const checkScopes: Step = (exchange) => {
-  const asked = scopesOf(one(exchange.params, 'scope'));
+  const requested = scopesOf(one(exchange.params, 'scope'));
   const registered = fact(exchange, 'application').scopes;
-  if (asked?.some((scope) => !(ALL_SCOPES as ReadonlySet<string>).has(scope))) {
+  if (requested?.some((scope) => !(ALL_SCOPES as ReadonlySet<string>).has(scope))) {
     throw refuse('invalid_scope', 'scope contains an unknown scope');
   }
-  const wanted = asked === null ? registered : registered.filter((scope) => asked.includes(scope));
+  const wanted = requested === null ? registered : registered.filter((scope) => requested.includes(scope));
   if (wanted.length === 0) {
-    throw refuse('invalid_scope', 'the application registered none of the scopes it asks for');
+    throw refuse('invalid_scope', 'the application registered none of the requested scopes');
   }
   const scopes = wanted.filter((scope) => OPENING_SCOPES.has(scope));
   if (scopes.length === 0) {
-    throw refuse('invalid_scope', 'none of the scopes it asks for opens anything on this server');
+    throw refuse('invalid_scope', 'none of the requested scopes opens anything on this server');
   }
   exchange.facts.scopes = scopes;
   return undefined;
 };
 
-/** The words of a `scope` parameter; null without one. */
+/** The words of a `scope` parameter, or null. */
 export function scopesOf(scope: string | undefined): readonly string[] | null {
   return scope === undefined ? null : scope.split(' ').filter((word) => word !== '');
 }
 
 /**
- * The application authenticates (RFC 6749 sections 2.3 and 3.2.1): with its secret, in the Authorization header or
- * in the form, or with its id alone when it is public and has none.
+ * Authenticates the application (RFC 6749 sections 2.3 and 3.2.1): with its secret, in the Authorization header or in the
+ * form, or with only its id if it is public and has none.
  */
 export const authenticateClient: Step = async (exchange) => {
   const { id, secret } = credentialsOf(exchange);
@@ -262,7 +262,7 @@ function credentialsOf({ input, params }: Exchange): Credentials {
   return basic;
 }
 
-/** RFC 6749 section 2.3.1: both are form-encoded before RFC 7617 puts them together. */
+/** RFC 6749 section 2.3.1: both are form-encoded before RFC 7617 joins them. */
 function basicCredentials(authorization: string): Credentials {
   const encoded = /^basic +([A-Za-z0-9+/]+={0,2})$/i.exec(authorization)?.[1] ?? '';
   const text = Buffer.from(encoded, 'base64').toString();

@@ -12,7 +12,7 @@ interface OfGrant {
   readonly application_id: ApplicationId;
   readonly account_id: AccountId;
   readonly user_id: UserId;
-  /** Nobody revoked it, the application exists, and the user is still an owner. */
+  /** Not revoked, the application exists, and the user is still an owner. */
   readonly live: boolean;
 }
 
@@ -29,7 +29,7 @@ export interface TokenRow extends OfGrant {
   readonly scopes: readonly Scope[];
   readonly expired: boolean;
   readonly used: boolean;
-  /** Used more than ten seconds ago: this is no honest client that asked twice at once. */
+  /** Used more than ten seconds ago: too long for an honest client that sent two requests at once. */
   readonly used_long_ago: boolean;
 }
 
@@ -40,8 +40,9 @@ const grantJoin = sql`join oauth_applications p on p.id = g.application_id
   join users u on u.account_id = g.account_id and u.id = g.user_id`;
 
 /**
- * Makes a grant that nothing can use yet; its id (UUID), or null when the application was deleted, or the user is no
- * owner any more. Both stay as they are until the transaction ends, so that what ends their grants meets this one.
+ * Inserts a grant that nothing can use yet. Returns its id (UUID), or null if the application was deleted, or the user is
+ * no longer an owner. Both rows are locked until the transaction ends, so that whatever revokes their grants finds this
+ * one.
  */
 export async function insertGrant(
   tx: Tx,
@@ -92,7 +93,7 @@ export async function activateGrant(tx: Tx, grant: GrantId): Promise<void> {
   await rows(tx, sql`update oauth_grants set activated_at = now_ms() where id = ${grant}`);
 }
 
-/** Ends a grant; one that was ended before stays as it is. Its row is locked already. */
+/** Revokes a grant; one that was revoked before is unchanged. The caller has locked its row. */
 export async function endGrant(tx: Tx, grant: GrantId, because: 'application' | 'reuse'): Promise<boolean> {
   const ended = await rows(
     tx,
@@ -131,7 +132,7 @@ export function lockToken(tx: Tx, hash: Buffer): Promise<TokenRow | null> {
   );
 }
 
-/** Notes that a refresh token was rotated away; it stays, so that its reuse is seen. */
+/** Records that a refresh token was rotated. It is kept to detect reuse. */
 export async function markTokenUsed(tx: Tx, hash: Buffer): Promise<void> {
   await rows(tx, sql`update oauth_tokens set used_at = now_ms() where hash = ${hash}`);
 }
@@ -147,20 +148,20 @@ export async function deleteToken(tx: Tx, hash: Buffer): Promise<void> {
   await rows(tx, sql`delete from oauth_tokens where hash = ${hash}`);
 }
 
-/** What a live access token opens; ids are UUIDs. */
+/** The access of a valid token; ids are UUIDs. */
 export interface Access {
   readonly grant_id: GrantId;
   readonly application_id: ApplicationId;
   readonly account_id: AccountId;
   readonly user_id: UserId;
   readonly scopes: readonly Scope[];
-  /** Of a public application; none of a confidential one. */
+  /** For a public application; empty for a confidential one. */
   readonly redirect_uris: readonly string[];
-  /** Its last use was noted more than a minute ago. */
+  /** Its last use was recorded more than a minute ago. */
   readonly is_stale: boolean;
 }
 
-/** The live access token with this hash, or null. While who granted it is no owner, it opens nothing. */
+/** The valid access token with this hash, or null. While its author is not an owner, it opens nothing. */
 export const accessByHash = finderByHash<Access & { readonly hash: Buffer }>((db, hashes) =>
   rows(
     db,
@@ -182,7 +183,7 @@ export async function touchGrant(tx: Tx, grant: GrantId): Promise<void> {
   );
 }
 
-/** Forgets tokens that expired a day before `at`, a slice of them; returns how many. */
+/** Deletes a slice of the tokens that expired a day before `at`. Returns their number. */
 export async function deleteExpiredTokens(tx: Tx, at: string): Promise<number> {
   const gone = await rows(
     tx,
@@ -194,7 +195,7 @@ export async function deleteExpiredTokens(tx: Tx, at: string): Promise<number> {
   return gone.length;
 }
 
-/** The same of codes: they were good for a minute, and a day long they tell who used one twice. */
+/** The same for codes. They are valid for a minute, and are kept for a day to detect reuse. */
 export async function deleteExpiredCodes(tx: Tx, at: string): Promise<number> {
   const gone = await rows(
     tx,
@@ -207,8 +208,8 @@ export async function deleteExpiredCodes(tx: Tx, at: string): Promise<number> {
 }
 
 /**
- * Forgets grants whose code was never exchanged in a day, and those that have had no token left for a year since they were used
- * last: a slice of them; returns how many.
+ * Deletes a slice of the grants whose code was not exchanged within a day, and of those without tokens that were last
+ * used more than a year ago. Returns their number.
  */
 export async function deleteUnusedGrants(tx: Tx, at: string): Promise<number> {
   const unused = await rows<{ id: string }>(
@@ -225,8 +226,8 @@ export async function deleteUnusedGrants(tx: Tx, at: string): Promise<number> {
   return ids.length;
 }
 
-/** Ends codes and tokens in time that a clock ahead of its time let live longer than any may; returns how many at most. */
-export async function mendLifetimes(
+/** Caps the expiry of codes and tokens written while the clock ran fast. Returns an upper bound on the number changed. */
+export async function repairLifetimes(
   tx: Tx,
   seconds: { readonly code: number; readonly access: number; readonly refresh: number },
 ): Promise<number> {
@@ -236,7 +237,7 @@ export async function mendLifetimes(
     sql`update oauth_codes set expires_at = ${until(seconds.code)}
         where expires_at > ${until(seconds.code)} + ${TOLERANCE} returning 1`,
   );
-  const mended = [codes.length];
+  const repaired = [codes.length];
   for (const kind of ['access', 'refresh'] as const) {
     const tokens = await rows(
       tx,
@@ -246,7 +247,7 @@ export async function mendLifetimes(
             limit ${SLICE_ROWS}::int for update skip locked))
           returning 1`,
     );
-    mended.push(tokens.length);
+    repaired.push(tokens.length);
   }
-  return Math.max(...mended);
+  return Math.max(...repaired);
 }

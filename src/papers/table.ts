@@ -63,7 +63,7 @@ function widthsOf(pen: Pen, { columns, rows }: Table, styles: TableStyles): numb
     share = Number.POSITIVE_INFINITY;
   }
   const last = columns.findLastIndex(({ isFigure }) => !isFigure);
-  // spare width goes before the last figures, which end at the margin
+  // spare width is added in front of the last figures, which end at the margin
   const spare = share === Number.POSITIVE_INFINITY ? room : 0;
   return natural.map((width, index) => {
     if (columns[index]?.isFigure) return width;

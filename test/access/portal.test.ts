@@ -398,7 +398,7 @@ describe('a link', () => {
     });
     expect([refused.status, refused.reason]).toEqual([400, 'invalid_body']);
     expect(refused.body.error.message).toBe(
-      'all_of_owner: the endpoint has no owner; give it one, or leave this out',
+      'all_of_owner: the endpoint has no owner; give it one, or omit this',
     );
   });
 

@@ -76,15 +76,15 @@ describe('a client certificate', () => {
     'no PEM': [{ ...given, certificate: 'MIIB' }, 'certificate must be 1 to 10 certificates in PEM'],
     'a broken certificate': [
       { ...given, certificate: one.cert.replace('MII', 'AAA') },
-      'certificate must be in PEM; one in it cannot be read',
+      'certificate must be in PEM; one of its certificates cannot be read',
     ],
     'certificates of another chain': [
       { ...given, certificate: one.cert + other.cert },
-      'certificate must hold the certificate first',
+      'certificate must have the certificate first',
     ],
     'an expired certificate': [
       { certificate: ended.cert, key: ended.key },
-      'certificate must not have ended; it ended at 2020-01-02T00:00:00.000Z',
+      'certificate must not have expired; it expired at 2020-01-02T00:00:00.000Z',
     ],
     'the key of another certificate': [
       { ...given, key: other.key },
@@ -232,7 +232,7 @@ describe('client credentials', () => {
           answer,
           400,
           'invalid_client_credentials',
-          'client_credentials.client_secret must be given',
+          'client_credentials.client_secret is required',
         );
       });
     }
@@ -256,7 +256,7 @@ describe('client credentials', () => {
         answer,
         400,
         'invalid_client_credentials',
-        'client_credentials.client_secret must be given',
+        'client_credentials.client_secret is required',
       );
       const moved = await api.patch(path, move);
       expect([moved.body.client_credentials, dropped(moved)]).toEqual([null, 'authorization']);

@@ -188,7 +188,11 @@ test('an invalid filter is refused, naming the place and the rule', async () => 
     [{ [`data${'.a'.repeat(10)}`]: 5 }, 'invalid_filter', 'must have at most 10 parts'],
     [{ 'data.amount': [1, 2] }, 'invalid_filter', 'filter.data.amount must be a value or an object'],
     [{ 'data.amount': {} }, 'invalid_filter', 'filter.data.amount must have an operator'],
-    [{ 'data.amount': { $regex: '(a+)+$' } }, 'unknown_operator', 'filter.data.amount.$regex is no operator'],
+    [
+      { 'data.amount': { $regex: '(a+)+$' } },
+      'unknown_operator',
+      'filter.data.amount.$regex is not an operator',
+    ],
     [{ 'data.amount': { constructor: 1 } }, 'unknown_operator', 'filter.data.amount.constructor'],
     [
       { 'data.amount': { $gte: true } },
@@ -202,7 +206,7 @@ test('an invalid filter is refused, naming the place and the rule', async () => 
     [{ 'data.amount': { $contains: '' } }, 'invalid_filter', '$contains must be a text that is not empty'],
     [{ $or: {} }, 'invalid_filter', 'filter.$or must be a list of filters'],
     [{ $or: [{ type: 'a' }, {}] }, 'invalid_filter', 'filter.$or[1] must have a condition'],
-    [{ $not: { type: 'a' } }, 'unknown_operator', 'filter.$not is no operator here'],
+    [{ $not: { type: 'a' } }, 'unknown_operator', 'filter.$not is not an operator here'],
     [nested(5), 'invalid_filter', 'must not be nested more than 5 deep'],
     [many(51, '$gte', 1), 'too_many_filters', 'filter has 51 conditions; the maximum is 50'],
     [many(6, '$contains', 'a'), 'too_many_filters', 'at most 5 $contains'],

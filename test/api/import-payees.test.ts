@@ -271,7 +271,7 @@ describe('a file sets the tax profile', () => {
         line: 2,
         message:
           'legal_type is required with a tax profile; legal_name is required with a tax profile; ' +
-          'tax_country must be a country of ISO 3166-1 in two letters such as DE; ' +
+          'tax_country must be a two-letter ISO 3166-1 country code such as DE; ' +
           'address_line1 is required with a tax profile; address_city is required with a tax profile; ' +
           'tax_id must be a social security number: nine digits, of which no group is all zeros, not beginning with 666 or 9; ' +
           'tax_form_signed_on is required with a tax form',

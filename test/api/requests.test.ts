@@ -97,7 +97,7 @@ describe('Allow names the methods of a path', () => {
     const traced = await exchange(['TRACE /v2/affiliates HTTP/1.1', host, 'Connection: close']);
     expect(traced).toMatch(/^HTTP\/1\.1 405 [\s\S]*allow: GET, HEAD, POST, OPTIONS/);
     const made = await exchange(['FROBNICATE /v2/affiliates HTTP/1.1', host, 'Connection: close']);
-    expect(made).toContain('the method is none of HTTP');
+    expect(made).toContain('the method is not an HTTP method');
   });
 
   test('is missing for a path that does not exist', async () => {

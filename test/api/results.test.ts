@@ -165,8 +165,8 @@ test('every doubt is reported, and its line has no result', async () => {
   expect(found.counts).toMatchObject({ problems: 5, unanswered: 3 });
   const of = (kind: string) => found.problems.find((problem: Json) => problem.kind === kind);
   expect(of('duplicate')).toMatchObject({ affiliate_id: ids[0], reference: one });
-  expect(of('duplicate').message).toContain('paid 2 times, 20.00 EUR in all');
-  expect(of('other_amount').message).toBe('entry 3: it says 19.99 EUR, but the line is 20.00 EUR');
+  expect(of('duplicate').message).toContain('paid 2 times, 20.00 EUR in total');
+  expect(of('other_amount').message).toBe('entry 3: the amount is 19.99 EUR, but the line is 20.00 EUR');
   expect(of('other_currency').message).toContain('it is in USD, but the payout pays them in EUR');
   const both = await propose(
     payout.id,
@@ -337,8 +337,8 @@ test('a file of another payout, a truncated one, an unknown format and a documen
       [bomb, 'invalid_file', 'DOCTYPE'],
       [good.replace('&', '').replace('BANK-1', '&nbsp;'), 'invalid_file', 'not well-formed'],
       [good.replaceAll('BkToCstmrStmt', 'BkToCstmrAcctRpt'), 'invalid_file', 'camt.052'],
-      ['<html></html>', 'invalid_file', 'none of the messages'],
-      ['name,age\nAda,7\n', 'invalid_file', 'none of those'],
+      ['<html></html>', 'invalid_file', 'not one of the supported messages'],
+      ['name,age\nAda,7\n', 'invalid_file', 'of no supported kind'],
       [`reference\n${reference}`, 'invalid_file', 'line end'],
       ['affiliate_id,is_paid\n7,maybe\n', 'invalid_file', 'line 2', 'is_paid'],
       ['', 'invalid_file', 'empty'],

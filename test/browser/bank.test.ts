@@ -103,7 +103,7 @@ inChromium('paying to bank accounts', (chromium) => {
     await page.getByRole('heading', { name: 'Bank statement (camt.053)' }).waitFor();
     await page.getByText('1 line paid, 1 line without an answer').waitFor();
     await page.getByText('the account is closed').filter({ visible: true }).first().waitFor();
-    await page.getByText('it says 6.99 EUR, but the line is 7.00 EUR').waitFor();
+    await page.getByText('the amount is 6.99 EUR, but the line is 7.00 EUR').waitFor();
     await expectAccessible(page);
 
     await page.getByRole('button', { name: /^Complete payout #/ }).click();

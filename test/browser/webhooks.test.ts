@@ -355,7 +355,7 @@ inChromium('webhooks', (chromium) => {
     await save.click();
     await page
       .getByRole('alert')
-      .filter({ hasText: /^filter\.data\.amount\.\$above is no operator/ })
+      .filter({ hasText: /^filter\.data\.amount\.\$above is not an operator/ })
       .waitFor();
     expect(await conditions.getAttribute('aria-invalid')).toBe('true');
     await expectAccessible(page);

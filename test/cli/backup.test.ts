@@ -243,7 +243,7 @@ test('a backup for a public key is opened by its identity, and by no other', asy
     DATABASE_URL: own.url,
     SECRET_KEY: 'another key of 32 characters or more',
   });
-  expect(restored.secret_key_problem).toContain('SECRET_KEY is not the one this database was set up with');
+  expect(restored.secret_key_problem).toContain('SECRET_KEY is not the key this database was set up with');
   await own.drop();
 });
 

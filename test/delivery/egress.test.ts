@@ -61,7 +61,7 @@ describe('a receiver that requests a client certificate', () => {
     expect((await post(sender, receiver.url, routeWith(other))).errorCode).toBe('connection_reset');
     expect(await post(sender, receiver.url)).toMatchObject({
       errorCode: 'certificate_refused',
-      errorMessage: expect.stringMatching(/^the receiver asks for a client certificate \(ERR_SSL_/),
+      errorMessage: expect.stringMatching(/^the receiver requires a client certificate \(ERR_SSL_/),
     });
     expect(receiver.received).toHaveLength(1);
   });
@@ -84,7 +84,7 @@ describe('a receiver that requests a client certificate', () => {
   test('refuses an expired one; the log says that it has expired', async () => {
     const ended = certificateFor('ended', { ends: '200102000000Z' });
     const receiver = await openMutual(ended);
-    const why = '; the client certificate ended at 2020-01-02T00:00:00.000Z';
+    const why = '; the client certificate expired at 2020-01-02T00:00:00.000Z';
     expect(await post(openSender(), receiver.url, routeWith(ended))).toMatchObject({
       errorCode: 'connection_reset',
       errorMessage: expect.stringContaining(why),
@@ -153,7 +153,7 @@ describe.skipIf(!hasOpenssl)(
         'one that has ended',
         ended,
         ended,
-        /^the receiver says that .* has expired \(.*\); the client certificate ended at/,
+        /^the receiver says that .* has expired \(.*\); the client certificate expired at/,
       ],
       ['one that is not valid yet', early, early, /^the receiver refused the client certificate \(/],
     ];
@@ -180,7 +180,7 @@ describe.skipIf(!hasOpenssl)(
       const sender = openSender();
       expect(await post(sender, await openVerifying(trusted, '-tls1_3'))).toMatchObject({
         errorCode: 'certificate_refused',
-        errorMessage: expect.stringContaining('the receiver asks for a client certificate'),
+        errorMessage: expect.stringContaining('the receiver requires a client certificate'),
       });
       expect((await post(sender, await openVerifying(trusted, '-tls1_2'))).errorCode).toBe('tls_error');
     });

@@ -359,24 +359,24 @@ test('a signature scheme that cannot work is refused, naming the field and the r
     const refusals: [object, string, string][] = [
       [{ signing: 'paddle' }, 'invalid_body', 'signing must be one of'],
       [{ signing: 'custom' }, 'invalid_signing', 'custom_signing is required'],
-      [{ custom_signing: custom }, 'invalid_signing', 'custom_signing must come with signing: custom'],
-      [{ signing: 'github', custom_signing: custom }, 'invalid_signing', 'custom_signing must come with'],
+      [{ custom_signing: custom }, 'invalid_signing', 'custom_signing must be given with signing: custom'],
+      [{ signing: 'github', custom_signing: custom }, 'invalid_signing', 'custom_signing must be given with'],
       ...(
         [
           [{ header: 'webhook-signature' }, 'custom_signing.header is set by Payhook'],
           [{ header: 'a b' }, 'custom_signing.header must be a header name'],
           [{ content: '{id}' }, 'custom_signing.content must have {body} once'],
           [{ content: '{body}{body}' }, 'custom_signing.content must have {body} once'],
-          [{ content: '{body}{secret}' }, 'custom_signing.content must have no braces but'],
+          [{ content: '{body}{secret}' }, 'custom_signing.content must have no braces except'],
           [{ content: '{body}\r\nx' }, 'custom_signing.content must be printable ASCII'],
           [{ value: 'v1=' }, 'custom_signing.value must have {signature} once'],
-          [{ value: '{signature}{body}' }, 'custom_signing.value must have no braces but'],
+          [{ value: '{signature}{body}' }, 'custom_signing.value must have no braces except'],
           [{ value: '{signature}\r\nx-evil: 1' }, 'custom_signing.value must be printable ASCII'],
           [{ secret_prefix: 'a b' }, 'custom_signing.secret_prefix must be printable'],
           [{ headers: { 'x-time': 'now' } }, 'custom_signing.headers.x-time must have {timestamp} or {id}'],
           [
             { headers: { 'x-time': '{body}' } },
-            'custom_signing.headers.x-time must have no braces but {timestamp}',
+            'custom_signing.headers.x-time must have no braces except {timestamp}',
           ],
           [
             { headers: { 'x-time': '{id}\r\nx: y' } },

@@ -338,7 +338,7 @@ describe('a request whose lease expires', () => {
     const permit = { isGood: () => true, endsAt: performance.now() };
     const outcome = await sender.send({ url: receiver.url, headers: {}, body: '{}', permit });
     expect(outcome).toMatchObject({ errorCode: 'lost', isUnsent: false });
-    expect(outcome.errorMessage).toContain('stood still');
+    expect(outcome.errorMessage).toContain('was blocked');
   });
 });
 

@@ -196,7 +196,7 @@ describe('a download', () => {
     const wire = await download();
     wire.socket.pause();
     await until('it was cut off', () =>
-      world.log.some((line) => line.msg === 'an answer was read too slowly and was cut off'),
+      world.log.some((line) => line.msg === 'a response was read too slowly and was cut off'),
     );
     wire.socket.resume();
     expect(isWhole((await wire.closed()).received)).toBe(false);

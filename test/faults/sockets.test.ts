@@ -106,7 +106,7 @@ describe('the server releases a client that never closes', () => {
     // more than the kernel holds for both sides
     client.socket.write(request('GET', '/v2/openapi.json', { accept: '*/*' }).repeat(2000));
     await until('it was cut off', () =>
-      world.log.some(({ msg }) => msg === 'an answer was read too slowly and was cut off'),
+      world.log.some(({ msg }) => msg === 'a response was read too slowly and was cut off'),
     );
     client.socket.resume();
     await client.freed();

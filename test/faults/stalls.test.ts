@@ -295,7 +295,7 @@ describe('a worker that stalls longer than its lease', () => {
     const [after] = await numbers();
     expect(after?.number).toEqual(expect.any(Number));
     expect(after?.number).not.toBe(before?.number);
-    expect(worker.log()).toContain('this worker was taken for dead');
+    expect(worker.log()).toContain('this worker was considered dead');
   });
 });
 

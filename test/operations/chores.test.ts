@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { tellOfFailingChore } from '../../src/app/chore-alerts.ts';
+import { notifyOfFailingChore } from '../../src/app/chore-alerts.ts';
 import { type Chore, keepHouse } from '../../src/db/chores.ts';
 import { commandsOf } from '../cli/here.ts';
 import { useMachine } from '../cli/support.ts';
@@ -26,7 +26,7 @@ const failing = async (): Promise<Failing[]> => (await world.api.get('/v2/system
 function startChore(work: () => Promise<unknown>): () => void {
   const { db, log } = world.platform;
   const chore: Chore = { name: NAME, everyMs: 1, run: work };
-  return keepHouse([chore], { db, log, firstMs: 0, tell: tellOfFailingChore });
+  return keepHouse([chore], { db, log, firstMs: 0, tell: notifyOfFailingChore });
 }
 
 /** Makes processes fail at the chore until `holds`. */

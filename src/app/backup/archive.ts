@@ -9,24 +9,24 @@ import { BackupError } from './errors.ts';
 import { type Manifest, notOurs, readIntroduction, readManifest } from './manifest.ts';
 
 /*
- * A backup is a tar file: an introduction, the parts of each table, the manifest, and the hash of each of them as
- * `sha256sum` writes it. Without Payhook, `tar x` and `sha256sum -c SHA256SUMS` open and check it.
+ * A backup is a tar file: an introduction, the parts of each table, the manifest, and the SHA-256 of each entry in the
+ * format of `sha256sum`. Without Payhook, `tar x` and `sha256sum -c SHA256SUMS` open and check it.
  */
 
 const INTRODUCTION = 'payhook-backup.json';
 const MANIFEST = 'manifest.json';
 const SUMS = 'SHA256SUMS';
-/** What is held in memory of one entry besides parts. */
+/** The maximum size of an entry other than a part, which is held in memory. */
 const LARGEST_TEXT = 512 * 1024 ** 2;
 const PRIVATE = 0o600;
 
 export interface ArchiveWriter {
-  /** The bytes of the file, as they come. */
+  /** The bytes of the file. */
   readonly bytes: Readable;
   add(name: string, content: Buffer): Promise<void>;
-  /** Adds the manifest and the hashes. Nothing can be added any more. */
+  /** Adds the manifest and the hashes. Nothing can be added afterwards. */
   finish(manifest: Manifest): Promise<void>;
-  /** Gives up: `bytes` fails with the error. */
+  /** Aborts: `bytes` fails with the error. */
   destroy(error: Error): void;
 }
 
@@ -40,7 +40,7 @@ export function createArchive({ format, program }: Pick<Manifest, 'format' | 'pr
       const entry = tar.entry({ name, mtime, mode: PRIVATE }, content, (error?: Error | null) =>
         error ? reject(error) : resolve(),
       );
-      // it fails with the file below it, which says why
+      // it fails together with the file, which reports why
       entry.on('error', reject);
     });
   const add = (name: string, content: Buffer) => {
@@ -50,7 +50,7 @@ export function createArchive({ format, program }: Pick<Manifest, 'format' | 'pr
   const addJson = (name: string, value: object) =>
     add(name, Buffer.from(`${JSON.stringify(value, null, 1)}\n`));
   const introduced = addJson(INTRODUCTION, { format, program });
-  introduced.catch(() => undefined); // told by `add`
+  introduced.catch(() => undefined); // reported by `add`
   return {
     bytes: Readable.from(tar, { objectMode: false }),
     async add(name, content) {
@@ -67,17 +67,20 @@ export function createArchive({ format, program }: Pick<Manifest, 'format' | 'pr
   };
 }
 
-/** The name of a part of a table; `number` counts from 0. */
+/** The name of a part of a table. `number` counts from 0. */
 export const partName = (table: string, number: number, ending: string) =>
   `tables/${table}/${String(number).padStart(6, '0')}.copy.${ending}`;
 
-/** The table that a part is of, and its place among its parts; null = the name of something else. */
+/** The table and number of a part, or null for another entry. */
 export function partOf(name: string): { table: string; number: number } | null {
   const [, table, number] = /^tables\/([a-z0-9_]+)\/(\d{6,})\.copy\.(?:gz|zst)$/.exec(name) ?? [];
   return table === undefined ? null : { table, number: Number(number) };
 }
 
-/** Reads a file once: `take` gets each entry, and reads it to its end. Throws BackupError when the file is no tar. */
+/**
+ * Reads a file once, passing each entry to `take`, which must read it to its end. Throws BackupError if the file is not a
+ * tar file.
+ */
 export async function readArchive(
   file: string,
   key: Key,
@@ -89,7 +92,7 @@ export async function readArchive(
   const stored = createReadStream(file, { highWaterMark: 256 * 1024 });
   const plain = isLocked(head) ? await unlock(file, stored, key) : stored;
   const entries = extract();
-  // the extractor is an iterator of its own; a failure of the source ends it
+  // the extractor is a separate iterator; a failure of the source must end it
   plain.on('error', (error: Error) => entries.destroy(error));
   plain.pipe(entries);
   try {
@@ -108,15 +111,15 @@ export async function readArchive(
   }
 }
 
-/** An error that says nothing about the content of the file: of the disk, or of PostgreSQL. */
+/** An error that says nothing about the file's content: of the disk, or of PostgreSQL. */
 const isOfSystem = (error: unknown) => {
   const { code, syscall, severity } = error as { code?: string; syscall?: string; severity?: string };
   return syscall !== undefined || severity !== undefined || /^(ECONN|EPIPE)/.test(code ?? '');
 };
 
 /**
- * Reads the whole file and compares every part with its hash. Nothing else is done with a file before this. Throws
- * BackupError when it is cut off, was altered, was made by a newer program or needs another key.
+ * Reads the whole file and compares every part with its hash, before anything else uses the file. Throws BackupError if
+ * it is cut off, was altered, was made by a newer program or needs another key.
  */
 export async function checkArchive(file: string, key: Key): Promise<Manifest> {
   const found = new Map<string, string>();
@@ -156,12 +159,13 @@ export async function checkArchive(file: string, key: Key): Promise<Manifest> {
 }
 
 function compareSums(file: string, sums: string, found: ReadonlyMap<string, string>): void {
-  const told = new Map(sums.split('\n').map((line) => [line.slice(66), line.slice(0, 64)] as const));
-  told.delete('');
+  const expected = new Map(sums.split('\n').map((line) => [line.slice(66), line.slice(0, 64)] as const));
+  expected.delete('');
   for (const [name, hash] of found) {
-    if (told.get(name) !== hash) throw new BackupError(`${file}: ${name} was altered: use another backup`);
+    if (expected.get(name) !== hash)
+      throw new BackupError(`${file}: ${name} was altered: use another backup`);
   }
-  for (const name of told.keys()) {
+  for (const name of expected.keys()) {
     if (!found.has(name)) throw new BackupError(`${file}: ${name} is missing: use another backup`);
   }
 }

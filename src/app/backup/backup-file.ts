@@ -5,28 +5,28 @@ import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { BackupError } from './errors.ts';
 
-/** `payhook-2026-11-22T200501Z.payhook`: sorts by time, and is a name on every system. */
+/** `payhook-2026-11-22T200501Z.payhook`: sorts by time, and is a valid name on every system. */
 const NAMED = /^payhook-\d{4}-\d\d-\d\dT\d{6}Z\.payhook$/;
 const PARTIAL = /^\.payhook-\d{4}-\d\d-\d\dT\d{6}Z\.payhook\.\d+\.part$/;
 const ABANDONED_MS = 24 * 3_600_000;
 
-/** A file being written under a temporary name. */
+/** A backup file that is written under a temporary name. */
 export interface BackupFile {
   /** Absolute. */
   readonly file: string;
-  /** Writes the bytes to the disk; returns how many there were. */
+  /** Writes the bytes to the disk. Returns their number. */
   write(bytes: Readable): Promise<number>;
-  /** Gives the file its name. It appears whole, and is not undone by a power cut. Throws when the name is taken. */
+  /** Gives the file its final name. It appears complete, and survives a power cut. Throws if the name is taken. */
   keep(): Promise<void>;
-  /** Removes what was written under the temporary name. */
+  /** Removes the temporary file. */
   discard(): Promise<void>;
   /** The temporary name. */
   readonly partial: string;
 }
 
 /**
- * The place of a backup. In: a file that does not exist, or a folder, in which it is called by the time; what ends with a slash must be a folder. Throws
- * BackupError when it cannot be there.
+ * Prepares a backup file. `target` is a new file, or an existing folder, in which the backup is named after the current
+ * time. A trailing slash means a folder. Throws BackupError if the file cannot be there.
  */
 export async function prepareBackupFile(target: string, nowMs: number): Promise<BackupFile> {
   const path = resolve(target);
@@ -42,7 +42,7 @@ export async function prepareBackupFile(target: string, nowMs: number): Promise<
     file,
     partial,
     async write(bytes) {
-      // everything about everybody: for its owner only
+      // contains everything, so only its owner may read it
       const sink = createWriteStream(partial, { mode: 0o600, flags: 'wx', flush: true });
       const closed = new Promise<void>((done) => sink.once('close', done));
       await pipeline(bytes, sink)
@@ -61,7 +61,7 @@ export async function prepareBackupFile(target: string, nowMs: number): Promise<
   };
 }
 
-/** Gives a file another name that no file has. A link does not replace, but not every file system has links. */
+/** Renames a file to a name that is not taken. A link never replaces a file, but not every file system has links. */
 async function nameOnce(from: string, to: string): Promise<void> {
   try {
     await link(from, to);
@@ -74,14 +74,14 @@ async function nameOnce(from: string, to: string): Promise<void> {
 }
 
 const noFolder = (folder: string) =>
-  new BackupError(`${folder} is not a folder: make it, or choose another place`);
+  new BackupError(`${folder} is not a folder: create it, or choose another location`);
 
 const taken = (file: string) =>
   new BackupError(`${file} exists: backups never overwrite a file, choose another name`);
 
 function writeError(folder: string, error: unknown): unknown {
   const { code, syscall } = error as NodeJS.ErrnoException;
-  if (syscall === 'connect') return error; // of PostgreSQL
+  if (syscall === 'connect') return error; // an error of PostgreSQL
   switch (code) {
     case 'ENOENT':
     case 'ENOTDIR':
@@ -89,30 +89,30 @@ function writeError(folder: string, error: unknown): unknown {
     case 'EACCES':
     case 'EPERM':
     case 'EROFS':
-      return new BackupError(`no permission to write to ${folder}: choose another place`);
+      return new BackupError(`no permission to write to ${folder}: choose another location`);
     case 'ENOSPC':
     case 'EDQUOT':
     case 'EFBIG':
-      return new BackupError(`the disk of ${folder} is full: free some space, or choose another place`);
+      return new BackupError(`the disk of ${folder} is full: free some space, or choose another location`);
     default:
       return error;
   }
 }
 
 /**
- * Deletes the oldest backups of a folder that are named by their time, but `keep`, and what killed processes left of
- * others. Returns the names of deleted backups.
+ * Deletes the oldest backups of a folder that are named by time, except the last `keep`, and temporary files left by
+ * killed processes. Returns the names of the deleted backups.
  */
 export async function deleteOld(folder: string, keep: number, nowMs: number): Promise<string[]> {
   const names = await readdir(folder);
-  const old = names
+  const surplus = names
     .filter((name) => NAMED.test(name))
     .sort()
     .slice(0, -keep);
-  for (const name of old) await rm(join(folder, name), { force: true });
+  for (const name of surplus) await rm(join(folder, name), { force: true });
   for (const name of names.filter((each) => PARTIAL.test(each))) {
     const about = await stat(join(folder, name)).catch(() => null);
     if (about && nowMs - about.mtimeMs > ABANDONED_MS) await rm(join(folder, name), { force: true });
   }
-  return old;
+  return surplus;
 }

@@ -4,7 +4,7 @@ import zlib from 'node:zlib';
 import { BackupError } from './errors.ts';
 import type { Manifest } from './manifest.ts';
 
-/** Node has zstd since 22.15; its types here are of the oldest version that the program runs on. */
+/** Node has zstd since 22.15. Its types here are of the oldest supported version. */
 const zstd = zlib as unknown as {
   zstdCompress?: (bytes: Buffer, done: (error: Error | null, result: Buffer) => void) => void;
   createZstdDecompress?: () => Transform;
@@ -12,7 +12,7 @@ const zstd = zlib as unknown as {
 
 export type Compression = Manifest['compression'];
 const ENDINGS: Readonly<Record<Compression, string>> = { gzip: 'gz', zstd: 'zst' };
-/** Rows as text become four to ten times smaller; higher levels take twice the time for a tenth less. */
+/** Rows as text shrink to a quarter or a tenth. Higher levels take twice the time for 10 % less. */
 const GZIP_LEVEL = 4;
 
 export const bestCompression = (): Compression => (zstd.zstdCompress ? 'zstd' : 'gzip');
@@ -27,7 +27,7 @@ export function compress(bytes: Buffer, compression: Compression): Promise<Buffe
   );
 }
 
-/** Throws BackupError when this Node cannot read the compression. */
+/** Throws BackupError if this Node cannot read the compression. */
 export function decompressor(compression: Compression): Transform {
   if (compression === 'gzip') return zlib.createGunzip();
   if (zstd.createZstdDecompress) return zstd.createZstdDecompress();

@@ -2,17 +2,17 @@ import { Readable } from 'node:stream';
 import type { ReadableStream as WebStream } from 'node:stream/web';
 import { BackupError } from './errors.ts';
 
-/** How a backup is encrypted (age-encryption.org/v1, which the `age` program opens too); none = it is not. */
+/** How a backup is encrypted (age-encryption.org/v1, compatible with the `age` program). Empty = not encrypted. */
 export interface Lock {
   readonly passphrase?: string | undefined;
   /** A public key, `age1…`. */
   readonly recipient?: string | undefined;
 }
 
-/** What opens an encrypted backup. */
+/** The key of an encrypted backup. */
 export interface Key {
   readonly passphrase?: string | undefined;
-  /** What `age-keygen` writes: a line `AGE-SECRET-KEY-1…`, and remarks behind `#`. */
+  /** The output of `age-keygen`: a line `AGE-SECRET-KEY-1…`, and comments after `#`. */
   readonly identity?: string | undefined;
 }
 
@@ -22,7 +22,7 @@ export const MAGIC_BYTES = MAGIC.length;
 /** Whether a file that begins with these bytes is encrypted. */
 export const isLocked = (head: Buffer) => head.toString('latin1', 0, MAGIC_BYTES) === MAGIC;
 
-/** What encrypts a stream; null = nothing is to be encrypted. Throws BackupError when the passphrase or key is no good. */
+/** Encrypts a stream; null = no encryption. Throws BackupError for an invalid passphrase or key. */
 export async function lockOf({
   passphrase,
   recipient,
@@ -42,7 +42,7 @@ export async function lockOf({
   return async (plain) => fromWeb(await encrypter.encrypt(toWeb(plain)));
 }
 
-/** The plain bytes of an encrypted stream. Throws BackupError when the key does not open it. */
+/** Decrypts a stream. Throws BackupError if the key does not open it. */
 export async function unlock(file: string, sealed: Readable, key: Key): Promise<Readable> {
   const { Decrypter } = await import('age-encryption');
   const decrypter = new Decrypter();
@@ -60,8 +60,8 @@ export async function unlock(file: string, sealed: Readable, key: Key): Promise<
     const what = key.passphrase === undefined ? 'the identity' : 'the passphrase';
     throw new BackupError(
       isOther
-        ? `${file} is not encrypted for ${what} that was given: name the one it was made with`
-        : `${file} cannot be decrypted, it was altered or cut off (${(error as Error).message}): use another backup`,
+        ? `${file} is not encrypted for the given ${what}: use the one it was made with`
+        : `${file} cannot be decrypted, because it was altered or cut off (${(error as Error).message}): use another backup`,
     );
   }
 }
@@ -80,6 +80,6 @@ function addIdentities(decrypter: { addIdentity(identity: string): void }, text:
   }
 }
 
-// The types of Node's web streams and of the standard library differ, the objects do not.
+// The types of Node's web streams and of the standard library differ, but the objects are the same.
 const toWeb = (stream: Readable) => Readable.toWeb(stream) as unknown as ReadableStream<Uint8Array>;
 const fromWeb = (stream: ReadableStream<Uint8Array>) => Readable.fromWeb(stream as unknown as WebStream);

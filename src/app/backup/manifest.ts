@@ -2,7 +2,7 @@ import { type Static, Type } from 'typebox';
 import { Value } from 'typebox/value';
 import { BackupError } from './errors.ts';
 
-/** What this program writes, and the newest that it reads. */
+/** The format that this program writes, and the newest that it reads. */
 export const FORMAT = 1;
 
 const name = Type.String({ pattern: '^[a-z_][a-z0-9_]{0,62}$' });
@@ -10,26 +10,26 @@ const whole = Type.Integer({ minimum: 0 });
 const digits = Type.String({ pattern: '^-?[0-9]{1,40}$' });
 const nullableText = Type.Union([Type.String(), Type.Null()]);
 
-/** The first entry of a backup: what it is, before anything else in it is read. */
+/** The first entry of a backup, which identifies it before anything else is read. */
 export const introduction = Type.Object({
   format: Type.Integer({ minimum: 1 }),
   program: Type.String(),
 });
 
-/** What a backup says of itself, in its last entry but one. */
+/** The description of a backup, its last entry but one. */
 export const manifest = Type.Object({
   format: Type.Literal(FORMAT),
   program: Type.String(),
   made_at: Type.String(),
   postgresql: Type.String(),
   compression: Type.Union([Type.Literal('gzip'), Type.Literal('zstd')]),
-  /** Of the secret key that seals values in it; null = nobody has started a server yet. */
+  /** The secret key that sealed its values; null = no server was ever started. */
   secret_key: Type.Object({ current: nullableText, next: nullableText, retired: nullableText }),
-  /** The migrations that made its tables, oldest first. */
+  /** The migrations that created its tables, oldest first. */
   migrations: Type.Array(Type.Object({ version: whole, name: Type.String(), checksum: Type.String() }), {
     minItems: 1,
   }),
-  /** When the weeks begin that the log has partitions for. */
+  /** The first days of the weeks for which the log has partitions. */
   weeks: Type.Array(Type.String({ pattern: '^\\d{4}-\\d\\d-\\d\\dT00:00:00\\.000Z$' })),
   tables: Type.Array(
     Type.Object({ name, columns: Type.Array(name, { minItems: 1 }), rows: whole, parts: whole }),
@@ -39,7 +39,7 @@ export const manifest = Type.Object({
 });
 export type Manifest = Static<typeof manifest>;
 
-/** Reads the introduction. Throws BackupError when there is none, or a newer program made it. */
+/** Reads the introduction. Throws BackupError if there is none, or if a newer program made it. */
 export function readIntroduction(file: string, text: string): void {
   const read = parsed(text);
   if (!Value.Check(introduction, read)) throw notOurs(file);
@@ -51,7 +51,7 @@ export function readIntroduction(file: string, text: string): void {
   }
 }
 
-/** Reads the manifest. Throws BackupError that names the first field that is wrong. */
+/** Reads the manifest. Throws BackupError naming the first invalid field. */
 export function readManifest(file: string, text: string): Manifest {
   const read = parsed(text);
   if (Value.Check(manifest, read)) return read;

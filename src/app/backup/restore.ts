@@ -23,35 +23,34 @@ import type { Key } from './encryption.ts';
 import { BackupError } from './errors.ts';
 import type { Manifest } from './manifest.ts';
 
-/** What a restore compared: the database with the manifest. */
+/** The result of a restore, compared with the manifest. */
 export interface Restored {
   readonly manifest: Manifest;
-  /** Rows in the database, of all tables. */
+  /** The number of rows in all tables. */
   readonly rows: number;
   readonly sums: readonly SavedSum[];
-  /** Migrations that were applied to the restored rows. */
+  /** Migrations applied to the restored rows. */
   readonly migrated: readonly string[];
-  /** The credentials that the backup brought back; they were ended if that was asked for. */
+  /** The credentials in the backup. They were revoked if requested. */
   readonly credentials: readonly Credential[];
 }
 
 export interface RestoreOptions {
-  /** Connects the database; it is not called before the file has proved whole. */
+  /** Connects the database. Called only after the file was verified. */
   readonly open: () => Promise<{ readonly db: Database; close(): Promise<void> }>;
   readonly file: string;
   readonly key: Key;
-  /** Ends the credentials that the backup has. */
+  /** Revokes the credentials in the backup. */
   readonly endsCredentials: boolean;
-  /** Told the manifest once the file has proved whole. */
+  /** Receives the manifest after the file was verified. */
   readonly checked?: (manifest: Manifest) => void;
-  /** Told each table when its rows are in. */
+  /** Receives each table after its rows were copied. */
   readonly progress?: (table: string) => void;
 }
 
 /**
- * Restores a backup into an empty database, in one transaction: whatever fails, the database stays
- * empty. The file is read twice: the database is not touched before the file has proved whole. Throws BackupError with
- * what to do.
+ * Restores a backup into an empty database, in one transaction: if anything fails, the database stays empty. The file is
+ * read twice, and the database is not touched before the file was verified. Throws BackupError with what to do.
  */
 export async function restoreBackup(options: RestoreOptions): Promise<Restored> {
   const { open, file, key, checked } = options;
@@ -67,7 +66,7 @@ export async function restoreBackup(options: RestoreOptions): Promise<Restored> 
   }
 }
 
-/** Throws BackupError when this program did not make, or outgrow, the tables of a backup. */
+/** Throws BackupError if this program does not know the backup's migrations. */
 function refuseForeign(file: string, { migrations, program }: Manifest): void {
   const own = readMigrations();
   for (const { version, name, checksum } of migrations) {
@@ -90,7 +89,7 @@ async function restoreInto(tx: Tx, manifest: Manifest, options: RestoreOptions):
   const found = await anyRelation(tx);
   if (found !== null) {
     throw new BackupError(
-      `the database is not empty, it has ${found}: restore into a new one, which --data-dir or DATABASE_URL names`,
+      `the database is not empty, it has ${found}: restore into a new one, named by --data-dir or DATABASE_URL`,
     );
   }
   await applyMigrations(tx, manifest.migrations.at(-1)?.version);
@@ -108,26 +107,28 @@ async function restoreInto(tx: Tx, manifest: Manifest, options: RestoreOptions):
   return { manifest, ...compared, migrated: applied, credentials };
 }
 
-/** Throws BackupError unless the backup has every table that its migrations make, with the same columns. */
+/** Throws BackupError unless the backup has every table that its migrations create, with the same columns. */
 async function refuseOtherTables(tx: Tx, manifest: Manifest, file: string): Promise<void> {
   const saved = new Map(manifest.tables.map(({ name, columns }) => [name, [...columns].sort().join()]));
   const weeks = /_\d{8}$/;
   const made = await savedTables(tx);
   for (const { name, columns } of made) {
-    if (!saved.has(name) && weeks.test(name)) continue; // made ahead
+    if (!saved.has(name) && weeks.test(name)) continue; // created in advance
     if (saved.get(name) === [...columns].sort().join()) saved.delete(name);
     else
-      throw new BackupError(`${file} has another table ${name} than its migrations make: use another backup`);
+      throw new BackupError(
+        `${file} has a table ${name} that differs from that of its migrations: use another backup`,
+      );
   }
   const [unknown] = saved.keys();
   if (unknown !== undefined && !made.some(({ name }) => name === unknown)) {
     throw new BackupError(
-      `${file} has a table ${unknown} that its migrations do not make: use another backup`,
+      `${file} has a table ${unknown} that its migrations do not create: use another backup`,
     );
   }
 }
 
-/** Reads the file for the second time and copies the rows in. */
+/** Reads the file a second time and copies the rows. */
 async function load(tx: Tx, manifest: Manifest, { file, key, progress }: RestoreOptions): Promise<void> {
   const tables = new Map(manifest.tables.map((table) => [table.name, table]));
   let current: { name: string; next: number; copy: Copy } | undefined;
@@ -145,7 +146,7 @@ async function load(tx: Tx, manifest: Manifest, { file, key, progress }: Restore
       await end();
       const table = tables.get(part.table);
       if (table === undefined) throw new BackupError(`${file} has rows of an unknown table ${part.table}`);
-      // rows of a table that this transaction made need no second look by vacuum
+      // freeze: vacuum need not visit the rows of a table created in this transaction
       current = {
         name: table.name,
         next: 0,
@@ -179,7 +180,7 @@ function beginCopy(tx: Tx, statement: string): Copy {
   return {
     async add(content, { compression }) {
       if (failure) throw failure;
-      // written by hand: the parts of a table share the stream, and as the end of each pipeline it would gather listeners
+      // a manual loop: the parts of a table share the stream, and a pipeline as its end would add listeners for each part
       await pipeline(content, decompressor(compression), (plain) => writeTo(stream, plain));
     },
     async end() {
@@ -190,7 +191,7 @@ function beginCopy(tx: Tx, statement: string): Copy {
   };
 }
 
-/** Writes what comes, as fast as the stream takes it, and does not end it. Throws when the stream fails. */
+/** Writes the content with backpressure, and leaves the stream open. Throws if the stream fails. */
 async function writeTo(stream: Writable, content: AsyncIterable<Buffer>): Promise<void> {
   for await (const chunk of content) {
     if (stream.errored) throw stream.errored;
@@ -198,7 +199,7 @@ async function writeTo(stream: Writable, content: AsyncIterable<Buffer>): Promis
   }
 }
 
-/** Counts every table and adds up the money. Throws BackupError when the manifest says otherwise. */
+/** Counts every table and adds up the money. Throws BackupError if the manifest differs. */
 async function compare(
   tx: Tx,
   { tables, sums }: Manifest,
@@ -209,7 +210,7 @@ async function compare(
     const count = await countSaved(tx, table);
     if (count !== table.rows) {
       throw new BackupError(
-        `${table.name} has ${count} rows, and ${file} says ${table.rows}: use another backup`,
+        `${table.name} has ${count} rows, but ${file} says ${table.rows}: use another backup`,
       );
     }
     all += count;
@@ -217,7 +218,7 @@ async function compare(
   const found = await savedSums(tx);
   if (JSON.stringify(found) !== JSON.stringify(sums)) {
     throw new BackupError(
-      `the sums are ${JSON.stringify(found)}, and ${file} says ${JSON.stringify(sums)}: use another backup`,
+      `the sums are ${JSON.stringify(found)}, but ${file} says ${JSON.stringify(sums)}: use another backup`,
     );
   }
   return { rows: all, sums: found };

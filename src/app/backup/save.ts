@@ -24,29 +24,29 @@ import { type Lock, lockOf } from './encryption.ts';
 import { BackupError } from './errors.ts';
 import { FORMAT, type Manifest } from './manifest.ts';
 
-/** Rows of this many bytes become a part: what is held in memory, twice over. */
+/** The size of a part in bytes of rows. Two parts are held in memory. */
 const PART_BYTES = 4 * 1024 ** 2;
 const LINE_END = 0x0a;
 
-/** What became of a backup. */
+/** The result of a backup. */
 export interface SavedBackup extends MadeBackup {
   readonly manifest: Manifest;
 }
 
 export interface SaveOptions {
   readonly db: Database;
-  /** A file that does not exist, or a folder. */
+  /** A new file, or a folder. */
   readonly target: string;
   readonly lock: Lock;
-  /** Told each table when it is saved. */
+  /** Receives each table after it was saved. */
   readonly progress?: (table: string, rows: number) => void;
-  /** Told the temporary name of the file, for whoever is interrupted. */
+  /** Receives the temporary name of the file, so that an interrupted caller can remove it. */
   readonly begun?: (partial: string) => void;
 }
 
 /**
- * Saves the whole database to one file, as of one instant, while others read and write. It is there whole or not at
- * all. Throws BackupError with what to do; whatever else fails, no file is left behind.
+ * Saves the whole database to one file, as of one instant, while others read and write. The file appears complete or not
+ * at all. Throws BackupError with what to do. On any failure no file is left behind.
  */
 export async function saveBackup({ db, target, lock, progress, begun }: SaveOptions): Promise<SavedBackup> {
   const startedAt = performance.now();
@@ -86,7 +86,7 @@ async function writeBoth({
   progress: SaveOptions['progress'];
 }): Promise<{ manifest: Manifest; size: number }> {
   const written = backup.write(bytes);
-  // an archive that nobody reads any more would wait for ever
+  // without a reader, writing to the archive would wait forever
   const failed = new Promise<never>((_, reject) => void written.catch(reject));
   failed.catch(() => undefined);
   const add = (name: string, content: Buffer) => Promise.race([archive.add(name, content), failed]);
@@ -98,7 +98,7 @@ async function writeBoth({
     return { manifest, size: await written };
   } catch (error) {
     archive.destroy(error as Error);
-    // a file that fails ends the archive, which may be known before what is wrong with the file
+    // a failed file ends the archive, which may be reported before the file's own error
     const fault = await written.then(
       () => null,
       (reason: unknown) => reason,
@@ -131,7 +131,7 @@ async function saveSnapshot(
     saved.push({ name: table.name, columns: [...table.columns], rows: count, parts });
     progress?.(table.name, count);
   }
-  // behind the tables: a number that was given out since is never given out again
+  // read after the tables: a number that was assigned meanwhile must not be assigned again
   return { ...facts, weeks: [...facts.weeks], tables: saved, sequences: await savedSequences(snapshot) };
 }
 
@@ -142,7 +142,7 @@ async function saveTable(
 ): Promise<{ count: number; parts: number }> {
   let parts = 0;
   const count = await snapshot.copyThrough(`copy ${sourceOf(table)} to stdout`, async (stream) => {
-    // one part is compressed while the one before is written and the one behind is read
+    // one part is compressed while the previous one is written and the next one is read
     let writing: Promise<void> = Promise.resolve();
     for await (const part of inParts(stream)) {
       const name = partName(table.name, parts, endingOf(compression));
@@ -158,7 +158,7 @@ async function saveTable(
   return { count, parts };
 }
 
-/** The text of rows in pieces that end with a row. */
+/** The text of rows in pieces that end at a row boundary. */
 async function* inParts(stream: Readable): AsyncGenerator<Buffer> {
   let held: Buffer[] = [];
   let size = 0;

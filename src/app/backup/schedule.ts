@@ -19,10 +19,10 @@ const LOOK_MS = 10_000;
 const TRY_AGAIN_MS = 10 * MINUTE_MS;
 const NAME = 'backups';
 
-/** The result of a scheduled backup; null = none is due, or another process makes it. */
+/** The result of a scheduled backup: null = none is due, or another process makes it. */
 export type ScheduledBackup = (SavedBackup & { readonly deleted: readonly string[] }) | null;
 
-/** The chore that makes scheduled backups; none without BACKUP_EVERY. */
+/** The chore that makes scheduled backups, if the settings have a schedule. */
 export function backupChores({ db, log, config }: { db: Database; log: Logger; config: Config }): Chore[] {
   const { everyMs } = config.backup;
   if (everyMs === undefined) return [];
@@ -37,10 +37,7 @@ function isDue({ age_s, failure_age_s }: BackupState, everyMs: number): boolean 
   return age_s === null || age_s * 1000 >= everyMs;
 }
 
-/**
- * Runs `payhook backup --scheduled` as a process of its own: compressing and encrypting would slow down the requests of
- * this one.
- */
+/** Runs `payhook backup --scheduled` in a separate process: compressing and encrypting would slow down requests. */
 async function runCommand({ dataDir }: Config, log: Logger): Promise<void> {
   const command = [programPath(), 'backup', '--scheduled', '--json'];
   const child = spawn(process.execPath, [...process.execArgv, ...command], {
@@ -53,12 +50,12 @@ async function runCommand({ dataDir }: Config, log: Logger): Promise<void> {
   });
   const [code, out, err] = await Promise.all([ended, text(child.stdout), text(child.stderr)]);
   if (code === 0) log.info({ backup: out.trim() }, 'a backup was made');
-  else log.error({ code, reason: err.trim() }, 'the backup failed; it will be tried again');
+  else log.error({ code, reason: err.trim() }, 'the backup failed and will be retried');
 }
 
 /**
- * Makes the backup that is due and deletes those that are too many. Of several processes one does, the others do
- * nothing. A failure is noted where every process sees it, and thrown.
+ * Makes the backup that is due and deletes surplus ones. Only one of several processes does this; the others do nothing.
+ * A failure is recorded where every process sees it, and thrown.
  */
 export function scheduledBackup(
   { db, config }: { db: Database; config: Config },
@@ -71,7 +68,7 @@ export function scheduledBackup(
     const state = await readBackups(db.reader);
     if (!isDue(state, everyMs)) return null;
     try {
-      const { saveBackup } = await import('./save.ts'); // a server runs this as another process
+      const { saveBackup } = await import('./save.ts'); // a server runs this in another process
       const lock = { passphrase, recipient };
       const saved = await saveBackup({ db, target: `${folder}/`, lock, begun });
       const deleted = await deleteOld(folder, keep, await readNow(db.reader));
@@ -80,7 +77,7 @@ export function scheduledBackup(
       const { message } = error as Error;
       await db.transaction(async (tx) => {
         await noteFailedBackup(tx, message);
-        // the first of several failures in a row sends an alert
+        // of consecutive failures, only the first one notifies
         if (state.failure !== null) return;
         const account = await firstAccount(tx);
         await notify(tx, [{ account, kind: 'backup_failed', subject: null, data: { message } }]);

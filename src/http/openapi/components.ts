@@ -2,15 +2,14 @@ import { isDeepStrictEqual } from 'node:util';
 
 type Json = Record<string, unknown>;
 
-/** A description whose schemas still stand where they are used. */
+/** A description whose schemas are still inline. */
 export interface Whole extends Json {
   readonly components: Json & { readonly schemas: Json };
 }
 
 /**
- * Moves every schema with a title to the components, once, and leaves references in its place. A schema's `x-shown`
- * is shown instead of it, where the server checks the value by rules of its own. Throws when two different schemas
- * have one title.
+ * Moves every schema with a title to the components, once, and replaces it with a reference. A schema's `x-shown` is used
+ * instead where the server checks the value by its own rules. Throws if two different schemas have the same title.
  */
 export function withComponents(description: Whole): Json {
   const found = new Map<string, unknown>();
@@ -24,14 +23,14 @@ export function withComponents(description: Whole): Json {
       return title === undefined ? walked : { title, ...walked };
     return reference(title, walked);
   };
-  /** An enum is described at each place; an object once. */
+  /** An enum has a description at each place, an object only once. */
   const reference = (title: string, { description: about, examples, ...enumeration }: Json): Json => {
     const here = { ...(about ? { description: about } : {}), ...(examples ? { examples } : {}) };
     const isEnum = enumeration.enum !== undefined;
     const schema = isEnum ? enumeration : { ...here, ...enumeration };
     const known = found.get(title);
     if (known !== undefined && !isDeepStrictEqual(known, schema))
-      throw new Error(`two schemas are called ${title}`);
+      throw new Error(`two schemas have the title ${title}`);
     found.set(title, schema);
     return { $ref: `#/components/schemas/${title}`, ...(isEnum ? here : {}) };
   };
@@ -43,7 +42,7 @@ export function withComponents(description: Whole): Json {
   return { ...rest, components: { ...components, schemas } };
 }
 
-/** The description with those headers of its components that something refers to. */
+/** The description with only those headers in its components that are referenced. */
 export function withUsedHeaders(description: Json): Json {
   const { components, ...rest } = description as Whole;
   const text = JSON.stringify(rest);

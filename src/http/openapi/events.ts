@@ -11,7 +11,7 @@ const header = (name: string, description: string, rule: Json = {}): Json => ({
   schema: { type: 'string', ...rule },
 });
 
-/** What each request to an endpoint carries (Standard Webhooks). */
+/** The headers of each request to an endpoint (Standard Webhooks). */
 const HEADERS = [
   header('webhook-id', 'the id of the event, the same in every attempt', { pattern: '^evt_[0-9a-f]{32}$' }),
   header('webhook-timestamp', 'when this attempt was made, in seconds since 1970', { pattern: '^[0-9]+$' }),
@@ -22,7 +22,7 @@ const HEADERS = [
 const pascal = (type: string) =>
   type.replaceAll(/(?:^|[._])([a-z])/g, (_, letter: string) => letter.toUpperCase());
 
-/** The `webhooks` of the description: what Payhook sends to endpoints, by type. */
+/** The `webhooks` of the description: the events Payhook sends to endpoints, by type. */
 export function webhooksOf(): Json {
   return Object.fromEntries(
     (Object.keys(CATALOGUE) as (keyof typeof CATALOGUE)[]).map((type) => [
@@ -43,7 +43,7 @@ export function webhooksOf(): Json {
           },
           responses: {
             '2XX': {
-              description: 'The event is delivered. Anything else, or no answer in time, leads to a retry.',
+              description: 'The event is delivered. Any other response, or none in time, leads to a retry.',
             },
           },
         },

@@ -15,7 +15,7 @@ const number = (description: string): Json => ({
   schema: { type: 'integer', minimum: 1, maximum: Number.MAX_SAFE_INTEGER },
 });
 
-/** What stands in a path under a name. */
+/** The path parameters by name. */
 const IN_PATHS: Readonly<Record<string, Json>> = {
   affiliate_id: number('the affiliate'),
   program_id: number('the program'),
@@ -33,7 +33,7 @@ const IN_PATHS: Readonly<Record<string, Json>> = {
   link_id: opaque('pl', 'the portal link'),
   schedule_id: opaque('psc', 'the schedule'),
   channel_id: opaque('alc', 'the alert channel'),
-  event_id: opaque('evt', 'the event: what the receiver sees as `webhook-id`'),
+  event_id: opaque('evt', 'the event: the `webhook-id` for the receiver'),
   recovery_id: opaque('rec', 'the recovery'),
   key_id: opaque('key', 'the API key'),
   user_id: opaque('usr', 'the user'),
@@ -42,7 +42,7 @@ const IN_PATHS: Readonly<Record<string, Json>> = {
   grant_id: opaque('grant', 'the grant'),
 };
 const PAYOUT_OR_CURRENT: Json = {
-  description: 'the payout, or `current` for the one that is unpaid',
+  description: 'the payout, or `current` for the unpaid one',
   schema: { type: 'string', pattern: '^(po_[0-9a-f]{32}|current)$' },
 };
 
@@ -55,7 +55,7 @@ function pathParameters({ path, kind, inPath = {} }: Route): Json[] {
   return [...path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => {
     const known = name === 'payout_id' && kind === 'read' ? PAYOUT_OR_CURRENT : IN_PATHS[name];
     const described = inPath[name] ?? known;
-    if (described === undefined) throw new Error(`nothing says what {${name}} of ${path} is`);
+    if (described === undefined) throw new Error(`{${name}} in ${path} has no description`);
     return { name, in: 'path', required: true, ...described };
   });
 }
@@ -97,7 +97,7 @@ function listParameters(list: ListDefinition): Json[] {
       name: 'after',
       in: 'query',
       description:
-        'instead of `page`: the `next` of the page before. Rows that come or go meanwhile neither repeat nor hide others',
+        'instead of `page`: the `next` of the previous page. Rows that are added or removed meanwhile are neither repeated nor skipped',
       schema: { type: 'string', minLength: 1 },
     },
     {
@@ -116,7 +116,7 @@ function listParameters(list: ListDefinition): Json[] {
             name: 'max_total',
             in: 'query',
             description:
-              'counting rows one by one may stop here: a `total` that equals it means at least so many, and pages beyond are empty',
+              'counting rows one by one may stop here: a `total` equal to it means at least that many, and pages beyond are empty',
             schema: { type: 'integer', minimum: 1, maximum: MOST_COUNTED },
           },
         ]
@@ -130,7 +130,7 @@ function listParameters(list: ListDefinition): Json[] {
   ];
 }
 
-const IDEMPOTENCY = 'the same key and request within 24 h gives the stored answer';
+const IDEMPOTENCY = 'the same key and request within 24 h returns the stored response';
 
 function headerParameters(route: Route): Json[] {
   if (route.kind !== 'write') return [];
@@ -139,7 +139,7 @@ function headerParameters(route: Route): Json[] {
       ? [header('Idempotency-Key', IDEMPOTENCY, { maxLength: 255, pattern: '^[ -~]+$' })]
       : []),
     ...(route.ifMatch
-      ? [header('If-Match', 'the ETag the caller has seen; another revision is a 409', { minLength: 1 })]
+      ? [header('If-Match', 'the ETag the caller last saw; another revision is a 409', { minLength: 1 })]
       : []),
   ];
 }

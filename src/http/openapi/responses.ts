@@ -6,7 +6,7 @@ import { isKeyed } from '../../kernel/keyed-methods.ts';
 
 type Json = Record<string, unknown>;
 
-// What every operation may answer.
+// The reasons that every operation may return.
 const COMMON: readonly ReasonName[] = [
   'missing_credentials',
   'invalid_credentials',
@@ -33,8 +33,8 @@ const COMMON_WRITE: readonly ReasonName[] = [
   'request_timeout',
 ];
 
-/** Headers that a refusal has besides the reason. */
-const TOLD: { readonly [Reason in ReasonName]?: readonly HeaderName[] } = {
+/** Headers of a refusal in addition to the reason. */
+const EXTRA_HEADERS: { readonly [Reason in ReasonName]?: readonly HeaderName[] } = {
   missing_credentials: ['WWW-Authenticate'],
   invalid_credentials: ['WWW-Authenticate'],
   insufficient_scope: ['WWW-Authenticate'],
@@ -48,7 +48,7 @@ const TOLD: { readonly [Reason in ReasonName]?: readonly HeaderName[] } = {
   rate_limited: ['Retry-After'],
 };
 
-/** The answers of an operation by status, with their headers and what each reason means. */
+/** The responses of an operation by status, with their headers and the meaning of each reason. */
 export function responsesOf(route: Route): Json {
   return { ...Object.fromEntries(successesOf(route)), ...Object.fromEntries(refusalsOf(route)) };
 }
@@ -84,7 +84,7 @@ function successesOf(route: Route): [string, Json][] {
 }
 
 const NOT_MODIFIED: Json = {
-  description: 'It is still what has the ETag that `If-None-Match` names',
+  description: 'Unchanged: its ETag is in `If-None-Match`',
 };
 
 function reasonsOf(route: Route): ReasonName[] {
@@ -103,7 +103,7 @@ function reasonsOf(route: Route): ReasonName[] {
 
 function toldBy(route: Route, reason: ReasonName): readonly HeaderName[] {
   const isLocated = route.locatesDuplicates && reason.startsWith('duplicate_');
-  return isLocated ? ['Location'] : (TOLD[reason] ?? []);
+  return isLocated ? ['Location'] : (EXTRA_HEADERS[reason] ?? []);
 }
 
 function refusalsOf(route: Route): [string, Json][] {
@@ -120,7 +120,7 @@ function refusalsOf(route: Route): [string, Json][] {
         description: reasons.map((reason) => `\`${reason}\`: ${REASONS[reason].meaning}`).join('\n\n'),
         headers: {
           'Payhook-Reason': {
-            description: 'the precise reason, a stable word',
+            description: 'the exact reason, a stable code',
             schema: { type: 'string', enum: reasons },
           },
           ...headersOf([...new Set([...ALWAYS, ...reasons.flatMap((reason) => toldBy(route, reason))])]),

@@ -249,7 +249,7 @@ export const approve = decide(
   'approve',
   'Approve a payout',
   'For accounts whose `approval` is `second_person`. Needs the session of a user who did not create or change the ' +
-    'payout, and whom none of its authors let in since. An approval applies to one revision: any change of the payout ' +
+    'payout, and was not let in since by a user who did. An approval applies to one revision: any change of the payout ' +
     'voids it. A payout whose author is unknown needs two. Until approved, it has no payment files and cannot be completed. ' +
     '`getPayoutApproval` says who may approve.',
 );

@@ -14,7 +14,7 @@ import { paidThrough } from '../ledger/destinations.ts';
 import { paidAmount } from '../ledger/payout-record.ts';
 import { MISSING_FORMS, RESIDENCES, rowRecord, type UsTaxRow } from './us-tax-record.ts';
 
-/** A year of an account, and the sum from which a form is due, in cents. */
+/** A year of an account, and the threshold for a form, in cents. */
 export interface UsTaxYear {
   readonly account: AccountId;
   readonly span: Span;
@@ -22,8 +22,8 @@ export interface UsTaxYear {
 }
 
 /**
- * What moved in the year, by affiliate, way and currency. The way is the type of the destination that a line was paid to;
- * without one it is the payout method, and without that PayPal where there was an address for it, as in payment files.
+ * What moved in the year, by affiliate, method and currency. The method is the type of the destination that a line was paid
+ * to, or the payout method, or PayPal if there was an address for it, as in payment files.
  */
 function moved({ account, span }: UsTaxYear): Sql {
   const within = (instant: string) =>
@@ -54,7 +54,7 @@ function moved({ account, span }: UsTaxYear): Sql {
     having sum(paid) <> 0 or sum(returned) <> 0`;
 }
 
-/** The CTEs up to `us_tax`: a row for each affiliate who was paid in the year, or of whom something came back. */
+/** The CTEs up to `us_tax`: a row for each affiliate with payments or returns in the year. */
 function usTaxRows(year: UsTaxYear): Sql {
   const usdBy = (condition: string) =>
     raw(

@@ -1,8 +1,9 @@
 import type { DeliverySums } from './record.ts';
 
 /*
- * What the codes of attempts mean, which `attempt_code` of PostgreSQL gives them (migration 28): 64 times the class of the
- * answer, and a span of durations. Up to 11 ms each is a span, from there on each is 18 % longer than the one before.
+ * Decodes the codes of attempts that PostgreSQL's `attempt_code` computes (migration 28): 64 times the class of the
+ * answer, plus a span of durations. Up to 11 ms every millisecond has its own span; from there each span is 18 % longer
+ * than the previous one.
  */
 const SPANS = 64;
 const EXACT = 12;
@@ -10,7 +11,7 @@ const GROWTH = 1.18;
 const NO_ANSWER = 1;
 const CLASSES = ['2xx', '3xx', '4xx', '5xx'] as const;
 
-/** The duration that a span is told as, in whole milliseconds: at most 9 % from any duration in it, up to 65 s. */
+/** The duration that represents a span, in whole milliseconds: at most 9 % from any duration in it, up to 65 s. */
 export function durationOf(span: number): number {
   if (span < EXACT) return span;
   const edge = (steps: number) => Math.ceil(EXACT * GROWTH ** steps);
@@ -20,7 +21,7 @@ export function durationOf(span: number): number {
 
 type AttemptSums = Pick<DeliverySums, 'attempts' | 'p50_ms' | 'p95_ms' | 'p99_ms' | 'answers'>;
 
-/** What numbers of attempts by code say. A percentile is the duration of the attempt that has that share before it, or is it. */
+/** Summarizes numbers of attempts by code. A percentile is the duration of the attempt at which that share is reached. */
 export function summarize(counts: ReadonlyMap<number, number>): AttemptSums {
   const ofClass = (wanted: number) =>
     [...counts].reduce((sum, [code, n]) => (Math.floor(code / SPANS) === wanted ? sum + n : sum), 0);

@@ -11,19 +11,21 @@ const moment = (description: string) =>
       examples: ['2026-01-01T08:00:00Z'],
     }),
   );
-/** What may be asked of a series. */
+/** The parameters of a series. */
 export const deliveryAnalyticsQuery = strict({
   interval: Type.Optional(
     Type.Enum([...INTERVALS], {
       description:
-        'of a bucket; minutes and hours are those of UTC, a day is one of the account. Default hour',
+        'of a bucket; minutes and hours are in UTC, days in the time zone of the account. Default hour',
     }),
   ),
-  from: moment('the series begins with the interval that holds it. Default: 60 minutes, 24 hours or 30 days'),
-  to: moment('the series ends with the interval that holds it. Default now'),
+  from: moment(
+    'the series begins with the interval that contains this. Default: 60 minutes, 24 hours or 30 days',
+  ),
+  to: moment('the series ends with the interval that contains this. Default now'),
   webhook_endpoint_id: Type.Optional(
     Type.String({
-      description: 'of deliveries to this endpoint, which may be deleted',
+      description: 'only deliveries to this endpoint, which may be deleted',
       examples: ['we_0192f8e5c7a7b3e9d0192f8e5c7a7b3e'],
     }),
   ),
@@ -35,32 +37,35 @@ const percentile = (description: string) =>
 const counts = {
   published: {
     ...count,
-    description: 'deliveries of events that were published then: one for each endpoint that an event goes to',
+    description: 'deliveries of events published in the bucket: one for each endpoint of an event',
   },
   delivered: { ...count, description: 'those of them that are delivered by now' },
-  failed: { ...count, description: 'those of them that have failed; the rest is pending or held' },
-  attempts: { ...count, description: 'attempts that began then, of whatever event' },
-  p50_ms: percentile('half of the attempts took no longer; null when there was none'),
-  p95_ms: percentile('95 % of the attempts took no longer'),
-  p99_ms: percentile('99 % of the attempts took no longer'),
+  failed: { ...count, description: 'those of them that have failed by now; the rest is pending or held' },
+  attempts: { ...count, description: 'attempts that began in the bucket, of any event' },
+  p50_ms: percentile('half of the attempts took at most this long; null without attempts'),
+  p95_ms: percentile('95 % of the attempts took at most this long'),
+  p99_ms: percentile('99 % of the attempts took at most this long'),
   answers: strict(
     { '2xx': count, '3xx': count, '4xx': count, '5xx': count, none: count },
-    { title: 'AnswerCounts', description: 'the attempts by the class of the answer; none: no answer came' },
+    {
+      title: 'AnswerCounts',
+      description: 'the attempts by the class of the answer; none: no answer arrived',
+    },
   ),
 };
 const bucket = strict({ starts_at: timestamp, ...counts }, { title: 'DeliveryBucket' });
 const sums = strict(counts, { title: 'DeliverySums', description: 'the same over all buckets' });
 
-/** How deliveries went over time. */
+/** Delivery counts over time. */
 export const deliveryAnalytics = strict(
   {
     object: Type.Literal('delivery_analytics'),
     interval: Type.Enum([...INTERVALS]),
-    time_zone: Type.String({ description: 'of the account: days are its own', examples: ['Europe/Berlin'] }),
-    from: { ...timestamp, description: 'when the first bucket begins' },
-    to: { ...timestamp, description: 'when the last bucket ends: it is not included' },
-    webhook_endpoint_id: nullable(Type.String({ description: 'as asked for; null = all endpoints' })),
-    buckets: Type.Array(bucket, { description: 'every interval, those in which nothing happened too' }),
+    time_zone: Type.String({ description: 'of the account, for days', examples: ['Europe/Berlin'] }),
+    from: { ...timestamp, description: 'the beginning of the first bucket' },
+    to: { ...timestamp, description: 'the end of the last bucket, exclusive' },
+    webhook_endpoint_id: nullable(Type.String({ description: 'as requested; null = all endpoints' })),
+    buckets: Type.Array(bucket, { description: 'every interval, including empty ones' }),
     totals: sums,
   },
   { title: 'DeliveryAnalytics' },

@@ -7,11 +7,11 @@ export const deliveries = readRoute({
   path: '/v2/analytics/deliveries',
   access: 'analytics',
   portal: 'query',
-  summary: 'Get how webhook deliveries went over time',
+  summary: 'Get webhook deliveries over time',
   description:
-    'By minute, hour or day: what was published and what became of it, attempts with their answers, and percentiles of how ' +
-    'long they took. 1500 minutes, 750 hours or 400 days at most. A delivery counts when its event was published, an attempt ' +
-    'when it began. It all goes with the log, after `WEBHOOK_RETENTION_DAYS`.',
+    'By minute, hour or day: published events and the status of their deliveries, attempts by answer, and percentiles of their ' +
+    'durations. At most 1500 minutes, 750 hours or 400 days. A delivery counts when its event was published, an attempt ' +
+    'when it began. Counts are deleted with the log, after `WEBHOOK_RETENTION_DAYS`.',
   query: deliveryAnalyticsQuery,
   replicable: true,
   returns: { 200: deliveryAnalytics },

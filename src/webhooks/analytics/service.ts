@@ -14,9 +14,9 @@ import type { DeliveryAnalytics, DeliverySums, Interval } from './record.ts';
 
 const DAY_MS = 86_400_000;
 const LENGTHS_MS = { minute: 60_000, hour: 3_600_000, day: DAY_MS } as const;
-/** The most intervals of a series: a day, a month, a year, and an hour or more with each. */
+/** The maximum number of intervals: a day, a month and a year, plus some. */
 const MOST = { minute: 1500, hour: 750, day: 400 } as const;
-/** How many a series has when its beginning is not asked for. */
+/** The default number of intervals. */
 const USUAL = { minute: 60, hour: 24, day: 30 } as const;
 
 const refuse = (message: string) => fail('invalid_query', message);
@@ -28,20 +28,20 @@ export interface SeriesQuery {
   readonly webhook_endpoint_id?: string;
 }
 
-/** What was published, delivered and attempted by minute, hour or day, in all or at one endpoint. Throws `invalid_query`. */
+/** Events published, delivered and attempted by minute, hour or day, for all endpoints or one. Throws `invalid_query`. */
 export async function getDeliveryAnalytics(
   db: Reader,
   account: AccountId,
   query: SeriesQuery,
 ): Promise<Json<DeliveryAnalytics>> {
-  const { interval = 'hour', webhook_endpoint_id: asked } = query;
+  const { interval = 'hour', webhook_endpoint_id: id } = query;
   const zone = await zoneOf(db, account);
   const edges = edgesOf(interval, query, { zone, now: await readNow(db) });
-  const endpoint = asked === undefined ? undefined : uuidOf('we', asked);
+  const endpoint = id === undefined ? undefined : uuidOf('we', id);
   if (endpoint === null) throw refuse('webhook_endpoint_id must be an id that begins with we_');
   const scope = { account, endpoint };
-  const told = await readDeliverySeries(db, { ...scope, edges, uncounted: failedAtDeleted(scope) });
-  const sums = new Map(told.map((sum) => [sum.bucket, sum]));
+  const series = await readDeliverySeries(db, { ...scope, edges, uncounted: failedAtDeleted(scope) });
+  const sums = new Map(series.map((sum) => [sum.bucket, sum]));
   const buckets = edges.slice(0, -1).map((at, index) => {
     const sum = sums.get(index);
     return { starts_at: formatInstant(at), ...sumOf(sum ? [sum] : []) };
@@ -54,7 +54,7 @@ export async function getDeliveryAnalytics(
     to: formatInstant(edges.at(-1) ?? 0),
     webhook_endpoint_id: endpoint === undefined ? null : idOf('we', endpoint),
     buckets,
-    totals: sumOf(told),
+    totals: sumOf(series),
   };
   return toJson(analytics);
 }
@@ -77,7 +77,7 @@ function sumOf(sums: readonly DeliverySum[]): DeliverySums {
   };
 }
 
-/** When the intervals asked for begin, and when the last one ends. Throws `invalid_query`. */
+/** The beginnings of the requested intervals, and the end of the last. Throws `invalid_query`. */
 function edgesOf(
   interval: Interval,
   { from, to }: SeriesQuery,
@@ -88,20 +88,21 @@ function edgesOf(
     if (span === null) throw refuse(`${name} must be ${INSTANT_OR_DAY_RULE}`);
     return span;
   };
-  // what is counted is a midnight of UTC for each day, and an instant of the others
+  // days are counted as UTC midnights, minutes and hours as instants
   const place = (ms: number) =>
     interval === 'day' ? (parseDay(dayOf(ms, zone)) ?? 0) : floorTo(LENGTHS_MS[interval], ms);
   const step = LENGTHS_MS[interval];
   const last = place(to === undefined ? now : read('to', to).until - 1);
   const first = from === undefined ? last - (USUAL[interval] - 1) * step : place(read('from', from).from);
-  if (first > last) throw refuse('from must not be after to, which is now when it is left out');
+  if (first > last) throw refuse('from must not be after to, which defaults to now');
   const count = (last - first) / step + 1;
   if (count > MOST[interval]) {
-    const rest = interval === 'day' ? 'ask for less' : `ask for ${interval === 'minute' ? 'hours' : 'days'}`;
+    const rest =
+      interval === 'day' ? 'use a shorter period' : `use ${interval === 'minute' ? 'hours' : 'days'}`;
     throw refuse(`from and to must be at most ${MOST[interval]} ${interval}s apart: ${rest}`);
   }
   const places = Array.from({ length: count + 1 }, (_, index) => first + index * step);
   if (interval !== 'day') return places;
-  // a day that a zone leaves out has no length
+  // a day that a time zone skips has no length
   return [...new Set(places.map((day) => floorTo(LENGTHS_MS.minute, dayStart(day, zone))))];
 }

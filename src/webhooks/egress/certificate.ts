@@ -11,8 +11,8 @@ const LONGEST_NAME = 500;
 const FIELD = 'client_certificate';
 
 /**
- * The PEM texts of a client certificate and its key alone, without what stands around them. Throws
- * `invalid_client_certificate` unless TLS could use them at `nowMs` (milliseconds since 1970).
+ * The PEM texts of a client certificate and its key, without surrounding text. Throws `invalid_client_certificate` unless
+ * TLS could use them at `nowMs` (milliseconds since 1970).
  */
 export function certificateOf(
   { certificate, key }: ClientCertificateInput,
@@ -26,20 +26,20 @@ export function certificateOf(
   const [first, ...issuers] = chain as [X509Certificate, ...X509Certificate[]];
   issuers.forEach((issuer, at) => {
     if (!chain[at]?.checkIssued(issuer)) {
-      throw refuse('certificate', 'must hold the certificate first, and after each the one that issued it');
+      throw refuse('certificate', 'must have the certificate first, and after each the one that issued it');
     }
   });
   const { block, opened } = readKey(key);
   if (!first.checkPrivateKey(opened)) throw refuse('key', 'must be the private key of the certificate');
   if (Date.parse(first.validTo) <= nowMs) {
-    throw refuse('certificate', `must not have ended; it ended at ${instantOf(first.validTo)}`);
+    throw refuse('certificate', `must not have expired; it expired at ${instantOf(first.validTo)}`);
   }
   const checked = { certificate: `${blocks.join('\n')}\n`, key: `${block}\n` };
   checkContext(checked);
   return checked;
 }
 
-/** A stored client certificate, as it may be shown. */
+/** A stored client certificate as shown by the API. */
 export function shownCertificate({ certificate }: ClientCertificateInput): ClientCertificate {
   // reads the first of the chain
   const { subject, issuer, fingerprint256, validTo } = new X509Certificate(certificate);
@@ -55,7 +55,7 @@ function readCertificate(block: string): X509Certificate {
   try {
     return new X509Certificate(block);
   } catch {
-    throw refuse('certificate', 'must be in PEM; one in it cannot be read');
+    throw refuse('certificate', 'must be in PEM; one of its certificates cannot be read');
   }
 }
 
@@ -75,7 +75,7 @@ function readKey(text: string): { block: string; opened: KeyObject } {
   }
 }
 
-/** OpenSSL has rules of its own, such as the least length of a key. */
+/** OpenSSL has further rules, such as the minimum length of a key. */
 function checkContext({ certificate, key }: ClientCertificateInput): void {
   try {
     createSecureContext({ cert: certificate, key });
@@ -87,7 +87,7 @@ function checkContext({ certificate, key }: ClientCertificateInput): void {
 
 const instantOf = (time: string) => formatInstant(Date.parse(time));
 
-/** The parts of a name in one line; OpenSSL puts each on its own. */
+/** The parts of a name on one line; OpenSSL puts each on a line of its own. */
 function lineOf(name: string | undefined): string {
   return (name ?? '').replaceAll('\n', ', ').slice(0, LONGEST_NAME);
 }

@@ -2,14 +2,14 @@ import { type AddressRules, refusalOfUrl } from '../../kernel/addresses.ts';
 import { fail } from '../../kernel/errors.ts';
 import type { ClientCredentials, ClientCredentialsInput } from './record.ts';
 
-// what RFC 6749 lets them be made of (appendix A)
+// the characters that RFC 6749 allows (appendix A)
 const VISIBLE = /^[\x20-\x7e]+$/;
 const SCOPE = /^[\x21\x23-\x5b\x5d-\x7e]+( [\x21\x23-\x5b\x5d-\x7e]+)*$/;
 
 /**
- * The client credentials of an endpoint after a change. The secret of `before` stays when none is given and the token
- * endpoint and the client are the same; `before` is undefined where the secret may not stay. Throws `invalid_client_credentials`
- * unless webhooks might be sent to the address of the token endpoint.
+ * The client credentials of an endpoint after a change. The secret of `before` is kept if none is given and the token
+ * endpoint and the client are unchanged; `before` is undefined if the secret must not be kept. Throws
+ * `invalid_client_credentials` unless webhooks could be sent to the address of the token endpoint.
  */
 export function checkedCredentials(
   input: ClientCredentialsInput,
@@ -24,7 +24,7 @@ export function checkedCredentials(
   if (client_secret === undefined) {
     throw refuse(
       'client_secret',
-      'must be given; a change may leave it out while token_url, client_id and the origin of url stay',
+      'is required; a change may omit it only while token_url, client_id and the origin of url stay the same',
     );
   }
   for (const [field, value] of Object.entries({ client_id, client_secret, audience })) {
@@ -36,7 +36,7 @@ export function checkedCredentials(
   return { token_url, client_id, client_secret, scope, audience, authentication };
 }
 
-/** Stored client credentials, as they may be shown. */
+/** Stored client credentials as shown by the API. */
 export function shownCredentials({ client_secret: _, ...shown }: ClientCredentials) {
   return shown;
 }

@@ -3,8 +3,8 @@ import { fail } from '../../kernel/errors.ts';
 import { PROXY_RULE, proxyOf, shownProxy } from '../../kernel/proxies.ts';
 
 /**
- * The URL of an endpoint's proxy. The one before is kept, with its password, when it is sent back as it is shown. Throws
- * `invalid_proxy` unless webhooks might be sent to its address.
+ * The URL of an endpoint's proxy. If the shown form of the current URL is sent back, the current one is kept with its
+ * password. Throws `invalid_proxy` unless webhooks could be sent to its address.
  */
 export function checkedProxy(url: string, before: string | undefined, addresses: AddressRules): string {
   if (before !== undefined && isSameProxy(url, before)) return before;
@@ -15,6 +15,6 @@ export function checkedProxy(url: string, before: string | undefined, addresses:
   return url;
 }
 
-/** Whether a URL names the proxy there is: as it is stored, or as it is shown. */
+/** Whether a URL is that of the current proxy, either as stored or as shown. */
 export const isSameProxy = (url: string, before: string | undefined): boolean =>
   before !== undefined && (url === before || url === shownProxy(before));

@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox';
 import { nullable, strict, text, timestamp } from '../../contract/schemas.ts';
 
-/** A client certificate, as it is shown. */
+/** A client certificate as shown by the API. */
 export const clientCertificate = strict(
   {
     subject: Type.String({ examples: ['CN=payhook, O=Example Ltd'] }),
@@ -17,7 +17,7 @@ const clientCertificateInput = strict({
   certificate: Type.String({
     minLength: 1,
     maxLength: 65_536,
-    description: 'PEM: the certificate, then those that issued it, without the root',
+    description: 'PEM: the certificate, then the ones that issued it, without the root',
   }),
   key: Type.String({
     minLength: 1,
@@ -35,18 +35,18 @@ const credentialsShown = {
   authentication: Type.Enum(['basic', 'body'], {
     title: 'ClientAuthentication',
     description:
-      'how the client id and secret are sent to the token endpoint: basic, which is the usual way, in the header ' +
+      'how the client id and secret are sent to the token endpoint: basic, the usual way, in the header ' +
       'Authorization; body, in the body',
   }),
 };
-/** The client that gets access tokens for an endpoint, as it is shown. */
+/** The client that gets access tokens for an endpoint, as shown by the API. */
 const clientCredentials = strict(credentialsShown, { title: 'ClientCredentials' });
 
 const clientCredentialsInput = strict({
   token_url: Type.String({
     minLength: 1,
     maxLength: 2048,
-    description: 'the token endpoint: http or https, without credentials and fragment, at a public address',
+    description: 'the token endpoint: http or https, without credentials or fragment, at a public address',
   }),
   client_id: text(500),
   client_secret: Type.Optional(
@@ -54,41 +54,39 @@ const clientCredentialsInput = strict({
       minLength: 1,
       maxLength: 4096,
       description:
-        'never shown; left out, the one before stays, if `token_url` and `client_id` stay and nobody else could read it',
+        'never shown; if omitted, the current one is kept, provided that `token_url` and `client_id` are unchanged and nobody else could read it',
     }),
   ),
   scope: Type.Optional(nullable({ ...text(1000), description: 'names, separated by spaces; null = none' })),
   audience: Type.Optional(
-    nullable({ ...text(1000), description: 'for servers that ask for one; null = none' }),
+    nullable({ ...text(1000), description: 'for servers that require one; null = none' }),
   ),
   authentication: Type.Optional(credentialsShown.authentication),
 });
 export type ClientCredentialsInput = Static<typeof clientCredentialsInput>;
 
-/** The same with its secret, as it is stored. */
+/** The same with its secret, as stored. */
 export type ClientCredentials = Static<typeof clientCredentials> & { readonly client_secret: string };
 
-/** How requests leave for an endpoint, as the record shows it. */
+/** The egress settings of an endpoint, as shown in its record. */
 export const egressShown = {
   proxy: nullable(
     Type.String({
-      description:
-        'the HTTP proxy that requests go through, without its password; null = that of the server, if any',
+      description: 'the HTTP proxy of requests, without its password; null = that of the server, if any',
       examples: ['http://payhook@proxy.example.com:3128'],
     }),
   ),
   client_certificate: nullable({
     ...clientCertificate,
-    description: 'shown to the receiver when it asks for one (mTLS); null = none',
+    description: 'sent to a receiver that requests one (mTLS); null = none',
   }),
   client_credentials: nullable({
     ...clientCredentials,
-    description:
-      'where access tokens are got that are sent along in the header Authorization (OAuth 2); null = none',
+    description: 'the source of access tokens for the header Authorization (OAuth 2); null = none',
   }),
 };
 
-/** The same, as a request names it. */
+/** The egress settings in a request. */
 export const egressFields = {
   proxy: Type.Optional(
     nullable(
@@ -96,7 +94,7 @@ export const egressFields = {
         minLength: 1,
         maxLength: 2048,
         description:
-          'an HTTP proxy that requests go through, with user and password if it asks for them: http://user:password@proxy:3128; ' +
+          'an HTTP proxy for requests, with user and password if it requires them: http://user:password@proxy:3128; ' +
           'null = that of the server, if any',
       }),
     ),
@@ -104,21 +102,20 @@ export const egressFields = {
   client_certificate: Type.Optional(
     nullable({
       ...clientCertificateInput,
-      description: 'shown to the receiver when it asks for one (mTLS); null = none',
+      description: 'sent to a receiver that requests one (mTLS); null = none',
     }),
   ),
   client_credentials: Type.Optional(
     nullable({
       ...clientCredentialsInput,
-      description:
-        'where access tokens are got that are sent along in the header Authorization (OAuth 2); null = none',
+      description: 'the source of access tokens for the header Authorization (OAuth 2); null = none',
     }),
   ),
 };
 const egressInput = strict(egressFields);
 export type EgressInput = Static<typeof egressInput>;
 
-/** What is stored of it, with its secrets, as one sealed JSON. */
+/** The stored settings with their secrets, as one sealed JSON. */
 export interface Egress {
   /** A URL, with its password. */
   readonly proxy?: string;

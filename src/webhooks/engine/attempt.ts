@@ -17,7 +17,7 @@ import { createSender, type Sender, type SenderOptions } from './send.ts';
 import type { Result } from './settle.ts';
 import { createTokens } from './tokens.ts';
 
-/** An attempt that has ended: the result to write, and what it says about its endpoint. */
+/** A finished attempt: the result to write, and what it shows about its endpoint. */
 export interface Finished {
   readonly delivery: Leased;
   readonly outcome: Outcome;
@@ -25,38 +25,38 @@ export interface Finished {
   readonly retryAfterMs: number | null;
   /** The receiver answered 410. */
   readonly isGone: boolean;
-  /** Another delivery of the same request told the same about the endpoint. */
+  /** Another delivery of the same request already counts for the endpoint. */
   readonly isFurther: boolean;
 }
 
-/** Deliveries that go in one request. */
+/** Deliveries in one request. */
 export type Several = readonly [Leased, ...Leased[]];
 
 export interface AttemptsOptions {
   readonly vault: Vault;
   readonly addresses: AddressRules;
-  /** For endpoints that the operator of this machine allowed on its loopback. */
+  /** For endpoints on the loopback that the operator of this machine allowed. */
   readonly localAddresses: AddressRules;
   readonly config: DeliveryConfig;
   /** Milliseconds since 1970 by the database's clock. */
   now(): number;
   readonly permits: Permits;
-  /** Called before anything is signed; resolves when the clock and the worker's leases are as certain as can be. */
+  /** Called before anything is signed. Resolves once the clock and the worker's leases are as certain as possible. */
   makeSure(): Promise<void>;
 }
 
-/** Makes attempts: signs, sends, and returns the result. */
+/** Makes attempts: signs, sends, and returns the results. */
 export interface Attempts {
   /**
-   * `trace` is sent along. Never rejects because of a receiver. The outcome has a `lack` when nothing could be sent, and
-   * `isUnsent` when nothing might be.
+   * Sends `trace` along. Never rejects because of a receiver. The outcome has a `lack` if this machine could not send,
+   * and is `isUnsent` if sending was no longer permitted.
    */
   make(delivery: Leased, lease: Lease, trace: TraceContext | null): Promise<Finished>;
-  /** The same with several deliveries of an endpoint in one request, as an array. There is a result of each. */
+  /** The same for several deliveries of an endpoint in one request, as an array. Returns a result for each. */
   makeBatch(deliveries: Several, lease: Lease, trace: TraceContext | null): Promise<Finished[]>;
-  /** The attempt that an earlier lease was for: its result will not come any more. */
+  /** The attempt of an earlier lease whose result will never arrive. */
   findLost(delivery: Leased, lease: Lease): Finished;
-  /** Aborts what is in flight; it ends as `lost`. */
+  /** Aborts the attempts in flight, which end as `lost`. */
   abortAll(): void;
   close(): Promise<void>;
 }
@@ -65,7 +65,7 @@ const LONGEST_WAIT_MS = 7 * 24 * 3_600_000;
 
 /** Signs and sends requests. */
 interface Post {
-  /** Sends to the endpoint of a delivery. `added` are further headers, or others. */
+  /** Sends to the endpoint of a delivery. `added` are further headers, or replacements. */
   send(delivery: Leased, posted: Posted): Promise<Exchanged>;
   readonly senders: readonly Sender[];
 }
@@ -78,17 +78,17 @@ function createPost(options: AttemptsOptions): Post {
       proxies: { addresses, ofServer: serverProxy(config) },
       addresses: rules,
       timeoutMs,
-      // the lane limits an endpoint; endpoints of many merchants may share an origin
+      // the lane limits an endpoint, but endpoints of many merchants may share an origin
       connectionsPerOrigin: config.concurrency,
       clock: now,
       ...more,
     });
   const sender = senderFor(addresses);
-  // a sender of its own, so that no other endpoint reuses a kept connection to the loopback
+  // a separate sender, so that no other endpoint reuses a connection to the loopback
   const localSender = senderFor(localAddresses, { proxies: { addresses, ofServer: null } });
-  // likewise none to a network that the operator allowed
+  // the same for connections to networks that the operator allowed
   const publicSender = senderFor(PUBLIC_ONLY);
-  // to token endpoints: their proxies have less time too
+  // for token endpoints, whose proxies also have less time
   const tokenSender = senderFor(addresses, { timeoutMs: timeoutMs / 2, needsBody: true });
   const senders = [sender, localSender, publicSender, tokenSender];
   const getToken = createTokens(tokenSender);
@@ -114,9 +114,9 @@ function createPost(options: AttemptsOptions): Post {
     if (headers?.traceparent === undefined) Object.assign(own, traceHeaders(trace, headers));
     const message = { id, timestamp, body, url: delivery.url };
     for (const signer of signers) own[signer.header] = signer.valueOf(message);
-    // they tell of one event
+    // they apply to a single event
     const further = isBatch ? undefined : companions?.(message);
-    // the loopback of another machine is a different computer
+    // the loopback of another machine is another computer
     const isLocal = delivery.localMachine !== null && delivery.localMachine === hostname() && !route?.proxy;
     const chosen = isLocal ? localSender : delivery.isPublicOnly ? publicSender : sender;
     const request = {
@@ -136,7 +136,7 @@ function createPost(options: AttemptsOptions): Post {
   return { send, senders };
 }
 
-/** Creates what a worker sends with. */
+/** Creates the senders of a worker. */
 export function createAttempts(options: AttemptsOptions): Attempts {
   const { scheduleMs } = options.config;
   const post = createPost(options);
@@ -162,7 +162,7 @@ export function createAttempts(options: AttemptsOptions): Attempts {
         lease,
         isBatch: true,
       });
-      // each delivery has an attempt of its own in the log
+      // each delivery has its own attempt in the log
       const kept = deliveries.length === 1 ? outcome : shortened(outcome);
       const common = { ...sent, outcome: kept, token, scheduleMs };
       return deliveries.map((delivery) => finishedOf(delivery, { ...common, isFurther: delivery !== first }));
@@ -182,7 +182,7 @@ export function createAttempts(options: AttemptsOptions): Attempts {
   };
 }
 
-/** The outcome where nothing was sent, or nothing is known. */
+/** The outcome if nothing was sent, or nothing is known. */
 const lostBefore = ({ code, message, isUnsent = false }: Failure): Outcome => ({
   ...NOTHING,
   errorCode: code,
@@ -190,7 +190,7 @@ const lostBefore = ({ code, message, isUnsent = false }: Failure): Outcome => ({
   isUnsent,
 });
 
-/** The headers of a trace; a `tracestate` of the endpoint's own stays. */
+/** The headers of a trace. A `tracestate` among the endpoint's own headers is kept. */
 function traceHeaders(
   trace: TraceContext | null,
   headers: Readonly<Record<string, string>> | null | undefined,
@@ -202,7 +202,7 @@ function traceHeaders(
     : { traceparent, tracestate: state };
 }
 
-/** A request that goes to the endpoint of a delivery. */
+/** A request to the endpoint of a delivery. */
 interface Posted {
   readonly id: string;
   readonly body: string;
@@ -212,7 +212,7 @@ interface Posted {
   readonly isBatch?: boolean;
 }
 
-/** What came of it. */
+/** The result of a request. */
 interface Exchanged {
   readonly at: number;
   readonly requestHeaders: Readonly<Record<string, string>> | null;

@@ -3,20 +3,20 @@ import type { Outcome } from './outcome.ts';
 import type { Sender, SentRequest } from './send.ts';
 import type { GetToken } from './tokens.ts';
 
-// what is left at least, when this process stood still for the rest of the time limit
+// the minimum left if this process was blocked for the rest of the time limit
 const LEAST_SHARE = 0.1;
 
 interface Authorizing {
   readonly sender: Sender;
   readonly getToken: GetToken;
   readonly credentials: ClientCredentials;
-  /** Milliseconds for everything; the token endpoint has half of them at most. */
+  /** Milliseconds in total; the token endpoint has at most half of them. */
   readonly timeoutMs: number;
 }
 
 /**
- * Sends with an access token. If the receiver refuses it (401), the request is sent once more with a new one. The outcome
- * is that of the last request, or that of the token endpoint; its duration covers everything. Never rejects.
+ * Sends with an access token. If the receiver refuses it (401), repeats the request with a new one. The outcome is that of
+ * the last request, or of the token endpoint; its duration covers everything. Never rejects.
  */
 export async function sendAuthorized(
   request: SentRequest,

@@ -15,36 +15,36 @@ import {
 import { isUnderWay, placeColumns } from './claim-positions.ts';
 import { type Candidate, pack } from './packing.ts';
 
-/** Deliveries of one endpoint that go in one request. */
+/** Deliveries of one endpoint for one request. */
 export interface LeasedBatch {
-  /** Of the leases of these deliveries, and of no others. */
+  /** The token of exactly these deliveries' leases. */
   readonly token: string;
   readonly deliveries: Several;
 }
 
 export interface BatchClaim {
   readonly batches: readonly LeasedBatch[];
-  /** Milliseconds until something has waited long enough for company, or an endpoint may be tried; null = none. */
+  /** Milliseconds until a delivery has waited long enough for its batch, or an endpoint may be tried; null = none. */
   readonly waitMs: number | null;
-  /** An endpoint may have more that could go: its lane is full now, or another worker had it. */
+  /** An endpoint may have more to send: its lane is full, or another worker had locked it. */
   readonly isCrowded: boolean;
 }
 
 export interface BatchClaimOptions {
   readonly worker: number;
-  /** How many requests this process can begin. */
+  /** The number of requests this process can begin. */
   readonly slots: number;
-  /** How many bytes of bodies it has room for; the last request may go beyond. */
+  /** The number of body bytes it has room for; the last request may exceed it. */
   readonly bytes: number;
   readonly leaseMs: number;
 }
 
 interface Locked {
-  /** The locked endpoints, as JSON that is passed back unread; null = none. */
+  /** The locked endpoints as JSON, passed back unparsed; null = none. */
   free: string | null;
   wait_ms: number | null;
   is_crowded: boolean;
-  /** There are more endpoints than one claim looks at. */
+  /** There are more endpoints than one claim reads. */
   is_part: boolean;
 }
 
@@ -68,14 +68,14 @@ interface Due extends Candidate {
 
 const ENDPOINTS_AT_ONCE = 100;
 const EVENTS_AT_ONCE = 2000;
-/** The others are looked at then. */
+/** When the other endpoints are read. */
 const SOON_MS = 20;
 
 /**
- * Leases what is due at endpoints that take several events in one request. `endpoints` is what a claim named. Each request
- * has a lease token of its own, so counting tokens counts requests. As in a claim, what other workers have in flight is
- * counted by a snapshot taken after the endpoints are locked. A delivery that failed once goes alone from then on, so one
- * that the receiver cannot take holds up no other.
+ * Leases due deliveries of endpoints that take several events in one request. `endpoints` comes from a claim. Each
+ * request has its own lease token, so counting tokens counts requests. As in a claim, a snapshot taken after the
+ * endpoints are locked counts what other workers have in flight. A delivery that failed in a batch is retried alone, so
+ * one that the receiver cannot process does not hold up others.
  */
 export async function claimBatches(
   tx: Tx,
@@ -92,7 +92,7 @@ export async function claimBatches(
   for (const { limits, candidates } of due) {
     const packed = pack(candidates, limits);
     if (packed.waitMs !== null) waits.push(Math.max(1, Math.ceil(packed.waitMs)));
-    // no endpoint takes the places of all the others
+    // no endpoint takes the slots of all others
     const fitting = packed.requests.slice(0, Math.min(share, options.slots - chosen.length));
     const taken: (readonly Due[])[] = [];
     for (const request of fitting) {
@@ -102,7 +102,7 @@ export async function claimBatches(
     }
     chosen.push(...taken);
     isCrowded ||= packed.isFull || taken.length < packed.requests.length;
-    // there is room for what was not read
+    // unread deliveries would still fit
     if (!isCrowded && candidates.length >= EVENTS_AT_ONCE) waits.push(SOON_MS);
   }
   const batches = chosen.length === 0 ? { batches: [], waitMs: null } : await lease(tx, chosen, options);
@@ -111,14 +111,14 @@ export async function claimBatches(
 }
 
 /**
- * Locks some of these endpoints that may start, until the transaction ends. They are taken at random, so that none waits
+ * Locks some of these endpoints that may start, until the transaction ends. They are chosen at random, so that none waits
  * for the backlog of the others.
  */
 function lockEndpoints(tx: Tx, endpoints: string): Promise<Locked> {
   return oneRow<Locked>(
     tx,
     sql`with clock as materialized (select clock_timestamp() as now),
-        asked as materialized (
+        requested as materialized (
           select s.account_id, s.endpoint_id, s.may_start_at, f.generation, f.due_from, f.leased_from
           from json_to_recordset(${endpoints}::json) as f (account_id uuid, endpoint_id uuid, ${placeColumns})
           join webhook_endpoints e on e.account_id = f.account_id and e.id = f.endpoint_id
@@ -127,12 +127,12 @@ function lockEndpoints(tx: Tx, endpoints: string): Promise<Locked> {
           order by random() limit ${ENDPOINTS_AT_ONCE}::int),
         free as materialized (
           select s.account_id, s.endpoint_id, a.generation, a.due_from, a.leased_from
-          from asked a join endpoint_state s on s.account_id = a.account_id and s.endpoint_id = a.endpoint_id
+          from requested a join endpoint_state s on s.account_id = a.account_id and s.endpoint_id = a.endpoint_id
           where s.may_start_at <= (select now from clock)
           for no key update of s skip locked)
         select (select json_agg(row_to_json(free)) from free) as free,
-               (select ${milliseconds(sql`min(may_start_at) - c.now`)} from asked where may_start_at > c.now) as wait_ms,
-               (select count(*) from asked where may_start_at <= c.now) > (select count(*) from free)
+               (select ${milliseconds(sql`min(may_start_at) - c.now`)} from requested where may_start_at > c.now) as wait_ms,
+               (select count(*) from requested where may_start_at <= c.now) > (select count(*) from free)
                  as is_crowded,
                json_array_length(${endpoints}::json) > ${ENDPOINTS_AT_ONCE}::int as is_part
         from clock c`,
@@ -140,7 +140,7 @@ function lockEndpoints(tx: Tx, endpoints: string): Promise<Locked> {
   );
 }
 
-/** What is due at the locked endpoints, in the order in which it is to be sent, at most as much as may go. */
+/** The due deliveries of the locked endpoints in sending order, at most as many as may start. */
 function readDue(tx: Tx, free: string, { leaseMs }: BatchClaimOptions): Promise<DueRow[]> {
   return rows<DueRow>(
     tx,
@@ -149,7 +149,7 @@ function readDue(tx: Tx, free: string, { leaseMs }: BatchClaimOptions): Promise<
           from (select clock_timestamp() as now) at)
         select e.account_id, e.id as endpoint_id, e.batch_events as max_events, e.batch_bytes as max_bytes,
                e.batch_wait_ms as max_wait_ms, r.room, q.event_id, q.is_alone,
-               -- what was taken before, or held, has waited long enough
+               -- deliveries that were leased or held before have waited long enough
                case when q.has_waited then 2147483647 else extract(epoch from c.now - q.due_at) * 1000 end::float8 as age_ms,
                octet_length(case when e.payload_form is null then v.payload else payload_as(e.payload_form, v.payload) end) as bytes
         from clock c
@@ -162,7 +162,7 @@ function readDue(tx: Tx, free: string, { leaseMs }: BatchClaimOptions): Promise<
             s.lane - (
               select count(distinct o.lease_token) from queue o where ${isUnderWay(sql`f.leased_from`)}),
             case when e.rate_limit is null then s.lane else greatest(1, e.rate_limit / 10) end))::int as room
-          -- counted once, not again for each delivery
+          -- counted once, not per delivery
           offset 0) r
         left join lateral (
           select q.event_id, q.due_at, q.generation < e.resumptions or q.lease_token is not null as has_waited,
@@ -207,7 +207,7 @@ interface LeasedRowOfBatch extends ClaimedRow {
   wait_ms: number | null;
 }
 
-/** Leases the deliveries of each request; those that somebody changed meanwhile are left out. */
+/** Leases the deliveries of each request. Those that another transaction changed meanwhile are skipped. */
 async function lease(
   tx: Tx,
   requests: readonly (readonly Due[])[],

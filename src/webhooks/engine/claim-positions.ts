@@ -1,20 +1,21 @@
 import sql, { raw, type Sql } from 'sql-template-tag';
 import { entriesRead, MANY_ENTRIES, notBefore, positionAfter } from '../../outbox/positions.ts';
 
-/*
- * The parts of a claim's statements that begin at positions (outbox/positions.ts), and find where these are now.
- */
+/* The parts of a claim's statements that begin at positions (outbox/positions.ts) and find the current ones. */
 
-/** Of a worker of the version before, which does not say how long its leases are. */
+/** The lease of a worker of the previous version, which does not store its duration. */
 const SHORTEST_LEASE_MS = 2000;
 
-/** Behind every endpoint. */
+/** After every endpoint. */
 const END = raw(`'ffffffff-ffff-ffff-ffff-ffffffffffff'::uuid`);
 
-/** Columns of what a claim passes on of the position of an endpoint. */
+/** The columns of an endpoint's position that a claim passes on. */
 export const placeColumns = raw('generation int, due_from timestamptz, leased_from timestamptz');
 
-/** After endpoint `v` comes `q`: the next one that has rows, or the next one in `known`, whose rows nobody looks for here. */
+/**
+ * The endpoint `q` after endpoint `v`: the next one with rows, or the next one in `known`, whose rows are not searched
+ * here.
+ */
 export const nextEndpoint = sql`left join lateral (
             select * from known k where (k.account_id, k.endpoint_id) > (v.account_id, v.endpoint_id)
             order by k.account_id, k.endpoint_id limit 1) k on true
@@ -29,7 +30,7 @@ export const nextEndpoint = sql`left join lateral (
               select k.account_id, k.endpoint_id, k.generation, k.due_from, k.leased_from where k.account_id is not null) each_next
             limit 1) q`;
 
-/** CTEs over `visited`: how many entries were read on the way to each endpoint, and behind the last one. */
+/** CTEs over `visited`: the number of index entries read on the way to each endpoint, and after the last one. */
 export const readEntries = sql`ended as materialized (
           select account_id, endpoint_id, ${entriesRead} - read as walked from visited order by place desc limit 1),
         gap as (
@@ -38,7 +39,7 @@ export const readEntries = sql`ended as materialized (
           union all
           select account_id, endpoint_id, ${END}, ${END}, walked from ended)`;
 
-/** Columns: the gaps in which many entries were read, and where the positions of visited endpoints are now. */
+/** Columns: the gaps with many entries, and the current positions of visited endpoints. */
 export const foundPositions = sql`(
                  select json_agg(row_to_json(gap)) from gap where walked >= ${MANY_ENTRIES}::int) as gaps,
                (select json_agg(row_to_json(position)) from (
@@ -48,23 +49,26 @@ export const foundPositions = sql`(
                   left join lateral (
                     select d.generation, d.due_at from queue d
                     where d.account_id = v.account_id and d.endpoint_id = v.endpoint_id and ${notBefore(sql`d`, sql`v`)}
-                      -- a position is never later, and behind this are the entries of leases that were settled
+                      -- a position is never later; after it come entries of settled leases
                       and (d.generation, d.due_at) <= (e.resumptions, now())
                     order by d.generation, d.due_at limit 1) first on true
                   where v.generation is not null and (select walked from ended) is not null) position) as positions`;
 
-/** Whether `o` is an attempt of endpoint `e` in flight at time `c`, at any worker; none ends before `from`, if that is not null. */
+/**
+ * Whether `o` is an attempt of endpoint `e` in flight at time `c`, at any worker. None ends before `from`, if that is not
+ * null.
+ */
 export const isUnderWay = (
   from: Sql,
 ) => sql`o.account_id = e.account_id and o.endpoint_id = e.id and o.generation = e.resumptions
     and o.due_at > c.now and o.due_at >= coalesce(${from}, c.now) and o.due_at <= c.lease_end and o.lease_token is not null`;
 
-/** How many of these there are. */
+/** The number of these. */
 export const underWay = (from: Sql) => sql`(select count(*) from queue o where ${isUnderWay(from)})`;
 
 /**
- * The endpoints of `locked` with a position, and when the first of their leases ends: at the soonest when the shortest lease of
- * any worker ends that begins now. They are locked, so no other lease of theirs is being made.
+ * The endpoints of `locked` with a position, and when their first lease ends: not before the end of the shortest lease
+ * that any worker begins now. They are locked, so no other lease of theirs begins.
  */
 export const leasePositions = (locked: Sql) => sql`
   select f.endpoint_id, least(first.due_at, c.now + (

@@ -24,22 +24,22 @@ export interface Claim {
   readonly deliveries: readonly Leased[];
   /** Milliseconds since 1970 by the database's clock. */
   readonly now: number;
-  /** Where the next claim continues; null when this one reached the end. */
+  /** Where the next claim continues; null = this one reached the end. */
   readonly next: Cursor | null;
-  /** Milliseconds until an endpoint that has work but must wait may be tried; null = none. */
+  /** Milliseconds until an endpoint with waiting work may be tried; null = none. */
   readonly waitMs: number | null;
-  /** An endpoint may have more that is due: its lane is full, or another worker had it. */
+  /** An endpoint may have more due deliveries: its lane is full, or another worker had locked it. */
   readonly isCrowded: boolean;
-  /** Endpoints that have something due and take several events in one request, as JSON that is passed on unread. */
+  /** Endpoints with due deliveries that take several events in one request, as JSON that is passed on unparsed. */
   readonly batching: string | null;
-  /** Where the known positions are now. */
+  /** The current positions of known endpoints. */
   readonly positions: readonly Position[];
   readonly leasePositions: readonly LeasePosition[];
-  /** Where very many entries were read that belong to no row, as `findPositions` takes them; null = nowhere. */
+  /** Where very many entries without a row were read, for `findPositions`; null = nowhere. */
   readonly gaps: string | null;
 }
 
-/** An endpoint (account and UUID): claims go round, so that no endpoint waits for the others. */
+/** An endpoint (account and UUID). Claims take endpoints in turn, so that none waits for the others. */
 export interface Cursor {
   readonly account: AccountId;
   readonly endpoint: EndpointId;
@@ -47,14 +47,14 @@ export interface Cursor {
 
 interface Round {
   now: bigint;
-  /** Milliseconds until an endpoint that must wait may start again. */
+  /** Milliseconds until a waiting endpoint may start again. */
   wait_ms: number | null;
-  /** The last endpoint that was visited … */
+  /** The last visited endpoint … */
   account_id: AccountId;
   endpoint_id: EndpointId;
-  /** … and it was not the last one with work. */
+  /** … and whether more endpoints with work follow it. */
   goes_on: boolean;
-  /** The locked ones, as JSON that is passed back unread; null = none. */
+  /** The locked endpoints as JSON, passed back unparsed; null = none. */
   free: string | null;
   free_count: number;
   is_crowded: boolean;
@@ -63,14 +63,14 @@ interface Round {
   gaps: string | null;
 }
 
-/** A delivery that a claim leased, of `leasedColumns`. */
+/** A delivery leased by a claim: `leasedColumns`. */
 export interface ClaimedRow extends LeasedRow {
   payload: string;
   traceparent: string | null;
   tracestate: string | null;
   trigger: Leased['trigger'];
   step: number;
-  /** The lease of an earlier attempt that never settled. */
+  /** The lease of an earlier attempt that was never settled. */
   lost: string | null;
 }
 
@@ -86,22 +86,18 @@ const START: Cursor = {
   endpoint: nil(),
 };
 const ENDPOINTS_AT_ONCE = 500;
-/**
- * When more endpoints have work, a claim takes several rows from each, and the next claim continues with the
- * others.
- */
+/** If more endpoints have work, a claim takes several rows from each, and the next claim continues with the others. */
 const ENDPOINTS_A_CLAIM = 32;
 
 /**
- * Leases due deliveries to the worker with that number, at most `slots`. It walks the endpoints that have
- * work, starting at the cursor, takes those that may start and that no other worker is claiming from, and
- * takes as many rows from each as its lane and its rate limit allow across all workers. A backlog at one
- * endpoint is never walked.
+ * Leases due deliveries to the worker with that number, at most `slots`. Visits the endpoints that have work, starting at
+ * the cursor, locks those that may start and that no other worker is claiming from, and takes as many rows from each as
+ * its lane and its rate limit allow across all workers. Never reads the whole backlog of an endpoint.
  *
- * These are two statements: what other workers have in flight must be counted by a snapshot taken after the
- * endpoints are locked, or a claim that was committed just before would be missed.
+ * Uses two statements: the deliveries that other workers have in flight must be counted in a snapshot taken after the
+ * endpoints are locked, or a claim that committed just before would be missed.
  *
- * A row that still carries an expired lease has an attempt without a result, which the worker logs as `lost` first.
+ * A row with an expired lease has an attempt without a result, which the worker first logs as `lost`.
  */
 export async function claim(
   tx: Tx,
@@ -115,7 +111,7 @@ export async function claim(
 ): Promise<Claim> {
   const rowsEach = Math.ceil(slots / ENDPOINTS_A_CLAIM);
   const round = await lockEndpoints(tx, { cursor: from ?? START, slots, rowsEach, leaseMs, positions });
-  // no endpoint takes the places of all the others that are due
+  // no endpoint takes the slots of all other endpoints with work
   const share = Math.max(rowsEach, Math.ceil(slots / round.free_count));
   const taken = round.free === null ? [] : await takeRows(tx, round.free, { worker, slots, share, leaseMs });
   const waits = [round.wait_ms, taken[0]?.wait_ms ?? null].filter((wait) => wait !== null);
@@ -133,7 +129,7 @@ export async function claim(
   };
 }
 
-/** A claimed delivery, as attempts take it. */
+/** Converts a claimed row for an attempt. */
 export const claimed = ({ traceparent, tracestate, ...row }: ClaimedRow): Leased =>
   leasedOf(row, {
     ...row,
@@ -147,21 +143,21 @@ function nextCursor(
 ): Cursor | null {
   const last = taken.at(-1);
   if (last && taken.length >= slots) return { account: last.account_id, endpoint: last.endpoint_id };
-  // there are places left: the endpoints behind come first, so that none waits for the backlog of these
+  // slots are left: continue with the endpoints that follow, so that none waits for the backlog of these
   if (round.goes_on) return { account: round.account_id, endpoint: round.endpoint_id };
   const counts = new Map<string, number>();
   for (const { endpoint_id, lane } of taken) {
     const count = (counts.get(endpoint_id) ?? 0) + 1;
-    if (count >= share && lane > share) return START; // those that took their share may have more: visit all of them again
+    if (count >= share && lane > share) return START; // endpoints that took their share may have more: visit all of them again
     counts.set(endpoint_id, count);
   }
   return null;
 }
 
 /**
- * Locks the endpoints after the cursor that have something due and may start, until the transaction ends: as
- * many as fill the slots with so many rows each. Endpoints whose lane is full are skipped; the end of one of
- * their attempts wakes the worker. Those that take batches are only named: of them `claimBatches` takes.
+ * Locks the endpoints after the cursor that have due deliveries and may start, until the transaction ends: as many as
+ * fill the slots with that number of rows each. Skips endpoints whose lane is full; the end of one of their attempts
+ * wakes the worker. Endpoints with batches are only listed, for `claimBatches`.
  */
 function lockEndpoints(
   tx: Tx,
@@ -210,7 +206,7 @@ function lockEndpoints(
               select case when e.batch_events is not null or all_due.count = 0 then 1
                           else greatest(0, least(${rowsEach}::int, s.lane - ${underWay(sql`q.leased_from`)})) end as room,
                      e.batch_events is not null as is_batching
-              -- counted once, and only where something is due
+              -- counted once, and only for endpoints with due deliveries
               offset 0) r
             cross join lateral (select least(all_due.count, r.room)::int as due) d
             where e.disabled_at is null and e.deleted_at is null) w on true
@@ -239,20 +235,20 @@ function lockEndpoints(
 }
 
 /**
- * A span in milliseconds, never negative; null = there is none, which `least` and `greatest` would make 0. A clock that
- * jumped makes spans that are longer than an int4 holds, 24 days.
+ * A span in milliseconds, never negative; null = none, which `least` and `greatest` would turn into 0. After a clock
+ * jump, spans may exceed 24 days, the range of int4.
  */
 export const milliseconds = (span: Sql) =>
   sql`case when ${span} is not null then least(greatest(0, ceil(extract(epoch from ${span}) * 1000)), 2147483647)::int end`;
 
-/** What is read of a queue row `q`, its endpoint `e` and the state `s` of that. */
+/** The columns read of a queue row `q`, its endpoint `e` and the endpoint's state `s`. */
 export const pickedColumns = sql`s.lane, s.failures, s.last_success_at, e.account_id, e.id, e.resumptions, e.rate_limit, e.url,
                  e.local_url, e.local_machine, e.public_only, e.signing, e.secret, e.previous_signing, e.previous_secret,
                  e.previous_secret_until, e.header_names, e.header_values, e.egress_sealed, e.payload_form, q.event_id, q.trigger, q.ordering_key,
                  q.lease_token as lost,
                  case when q.generation = e.resumptions then q.step else 0 end as step`;
 
-/** A `ClaimedRow` of what was picked, `p`, with `payloadJoin`. */
+/** A `ClaimedRow` of the picked row `p`, with `payloadJoin`. */
 export const leasedColumns = (now: Sql) => sql`p.account_id, p.id as endpoint_id, p.event_id, p.payload_form,
                case when p.payload_form is null then v.payload else payload_as(p.payload_form, v.payload) end as payload,
                v.traceparent, v.tracestate, p.trigger, p.ordering_key,
@@ -264,7 +260,7 @@ export const leasedColumns = (now: Sql) => sql`p.account_id, p.id as endpoint_id
 export const payloadJoin = sql`left join lateral (
           select payload, traceparent, tracestate from events where account_id = p.account_id and id = p.event_id) v on true`;
 
-/** Leases what is due at the locked endpoints, in their order. */
+/** Leases due deliveries of the locked endpoints, in order. */
 function takeRows(
   tx: Tx,
   free: string,

@@ -5,22 +5,21 @@ import { rows, type Tx } from '../../db/database.ts';
 import { LONGEST_SECOND_S } from '../signing/rules.ts';
 
 /*
- * Corrects times that were written while the clock was ahead, after it is set back: until those times came, nothing
- * would be sent. A time is known to be wrong from the times stored beside it, or because no rule allows one so far
- * ahead.
+ * Corrects times that were written while the clock was ahead, after it is set back; otherwise nothing would be sent until
+ * those times. A time is known to be wrong from the times stored with it, or because no rule allows a time so far ahead.
  */
 
-/** No pause of a schedule and no Retry-After is longer. */
+/** The maximum pause of a schedule or Retry-After. */
 const LONGEST_WAIT = sql`interval '8 days'`;
-/** No second signature is sent for longer. */
+/** The maximum lifetime of a second signature. */
 const LONGEST_SECOND = sql`${LONGEST_SECOND_S}::int * interval '1 second'`;
-/** No lease lasts longer. */
+/** The maximum duration of a lease. */
 const LONGEST_LEASE = sql`interval '3 minutes'`;
 
 /**
- * Corrects the times of the queue, a slice at a time; returns how many. A row that is due by hand, by a recovery or
- * for the first time was due when it was written. A row of the schedule is wrong if the attempt before it lies in
- * the future; it keeps its pause. A lease is cut to the longest one allowed.
+ * Corrects the times of the queue, a slice at a time. Returns their number. A row that is due by hand, by a recovery or
+ * for the first time was due when it was written. A scheduled row is wrong if its previous attempt is in the future; it
+ * keeps its pause. A lease is cut to the maximum duration.
  */
 export async function repairQueueTimes(tx: Tx): Promise<number> {
   const repaired = await rows(
@@ -55,9 +54,8 @@ export async function repairQueueTimes(tx: Tx): Promise<number> {
 }
 
 /**
- * Corrects what is stored about endpoints: waits that no rule allows, or all waits when the clock `wasSetBack`,
- * because it is not known which of them that clock wrote. A receiver that still wants a pause will ask again.
- * Returns how many.
+ * Corrects what is stored about endpoints: waits that no rule allows, or all waits if the clock `wasSetBack`, because it
+ * is unknown which of them that clock wrote. A receiver that still wants a pause asks again. Returns their number.
  */
 export async function repairEndpointTimes(tx: Tx, wasSetBack: boolean): Promise<number> {
   const repaired = await rows(

@@ -13,10 +13,10 @@ import {
 } from './outcome.ts';
 import { type Received, takeBody, takeHead } from './received.ts';
 
-// More than any readable response takes, however it is split into chunks and records. Without a limit, an
-// endless reason phrase or chunk extension would keep the parser busy until the deadline.
+// The maximum read for one response, more than any reasonable one takes, however it is split into chunks and records.
+// Without a limit, an endless reason phrase or chunk extension would keep the parser busy until the deadline.
 const READ_CAP = 1024 * 1024;
-// Across all origins: a sender that visits thousands a second must not run out of file descriptors.
+// Across all origins: a sender that visits thousands per second must not run out of file descriptors.
 const IDLE_CAP = 1000;
 const IDLE_MS = 4000;
 
@@ -28,19 +28,19 @@ export interface Exchange {
   readonly origin: Origin;
   readonly request: Dispatcher.DispatchOptions;
   readonly received: Received;
-  /** Called once, when nothing more will come; null = the response is complete. */
+  /** Called once, when the exchange is over; null = the response is complete. */
   readonly settle: (failure: Failure | null) => void;
-  /** Asked before its first byte is written; undefined = it may be sent at any time. */
+  /** Called before the first byte is written; undefined = no restriction. */
   readonly isGood: (() => boolean) | undefined;
-  /** null = it is waiting for one. */
+  /** null = waiting for one. */
   connection: Connection | null;
-  /** It was sent again because the first connection turned out to be closed. */
+  /** Sent again because the first connection turned out to be closed. */
   isRepeated: boolean;
   /** A byte of a response has arrived. */
   isAnswered: boolean;
 }
 
-/** Where requests go: scheme, host and port, with the connections to it. */
+/** A destination of requests: scheme, host and port, with its connections. */
 export interface Origin {
   readonly pool: Connections;
   readonly name: string;
@@ -53,7 +53,10 @@ interface Connection {
   readonly origin: Origin;
   readonly client: Client;
   socket: Socket | null;
-  /** Why the other side closed it, as TLS says. With TLS 1.3 it comes when the handshake seemed complete. */
+  /**
+   * The TLS alert with which the other side closed the connection. With TLS 1.3 it arrives when the handshake seems
+   * complete.
+   */
   alert: Error | null;
   exchange: Exchange | null;
   /** No request was answered on it yet. */
@@ -65,10 +68,9 @@ interface Connection {
 }
 
 /**
- * The connections of one sender. One undici Client is one connection, and they are kept here instead of by
- * undici's Agent: a waiting exchange can be withdrawn, one that is aborted while connecting takes its socket
- * along, it is known whether a connection was used before, and an origin costs 2 KiB and 10 µs instead of 22
- * KiB and 73 µs.
+ * The connections of one sender. One undici Client is one connection, and they are pooled here instead of by undici's
+ * Agent: a waiting exchange can be withdrawn, aborting one while connecting also closes its socket, it is known whether a
+ * connection was used before, and an origin costs 2 KiB and 10 µs instead of 22 KiB and 73 µs.
  */
 export interface Connections {
   readonly dial: Dial;
@@ -78,7 +80,9 @@ export interface Connections {
   readonly sockets: Set<Socket>;
 }
 
-/** Starts without any connection. More than `perOrigin` exchanges with one origin wait for one of its connections. */
+/**
+ * Starts without connections. Beyond `perOrigin` exchanges with one origin, further ones wait for one of its connections.
+ */
 export function createConnections(dialing: Dialing, perOrigin: number): Connections {
   return {
     dial: guardedConnector(dialing),
@@ -89,12 +93,12 @@ export function createConnections(dialing: Dialing, perOrigin: number): Connecti
   };
 }
 
-/** Connections that are made in another way and shared with no others; they count towards the same limits. */
+/** Connections that are dialed differently and not shared with others. They count towards the same limits. */
 export function branchOf(main: Connections, dialing: Dialing): Connections {
   return { ...main, dial: guardedConnector(dialing), origins: new Map() };
 }
 
-/** The origin with that name. It is forgotten with its last connection. */
+/** The origin with that name. It is removed with its last connection. */
 export function originOf(pool: Connections, name: string): Origin {
   const known = pool.origins.get(name);
   if (known) return known;
@@ -103,7 +107,7 @@ export function originOf(pool: Connections, name: string): Origin {
   return origin;
 }
 
-/** Sends the request of an exchange on an idle connection, a new one, or the next that becomes free. */
+/** Sends the request of an exchange on an idle connection, a new one, or the next free one. */
 export function begin(exchange: Exchange): void {
   const { origin } = exchange;
   const connection = origin.idle.pop();
@@ -112,12 +116,12 @@ export function begin(exchange: Exchange): void {
   else origin.waiting.add(exchange);
 }
 
-/** Aborts an exchange; its connection cannot be used again. */
+/** Aborts an exchange. Its connection cannot be used again. */
 export function giveUp(exchange: Exchange, code: AttemptError, message = MEANINGS[code]): void {
   end(exchange, { code, message });
 }
 
-/** Closes all connections abruptly; resolves when they are gone. */
+/** Closes all connections abruptly. Resolves when they are closed. */
 export async function closeAll({ idle, sockets }: Connections): Promise<void> {
   for (const connection of idle) drop(connection);
   await Promise.all([...sockets].map((socket) => new Promise((gone) => socket.once('close', gone))));
@@ -145,7 +149,7 @@ function open(origin: Origin): Connection {
   const { dial, sockets } = origin.pool;
   const client = new Client(origin.name, {
     pipelining: 1,
-    // One deadline covers the whole exchange, and undici does not know about the time before the request.
+    // One deadline covers the whole exchange; undici does not know about the time before the request.
     headersTimeout: 0,
     bodyTimeout: 0,
     maxHeaderSize: HEADERS_CAP,
@@ -163,11 +167,11 @@ function open(origin: Origin): Connection {
         connection.socket = socket;
         sockets.add(socket);
         socket.once('close', () => sockets.delete(socket));
-        // undici goes on with the end of the connection, which comes right after
+        // undici handles the close that follows
         socket.on('error', (error) => {
           if (isAlert(error)) connection.alert ??= error;
         });
-        // it was given up while the address was looked for
+        // the exchange was aborted during the address lookup
         if (connection.isOver) socket.destroy();
       });
     },
@@ -196,12 +200,11 @@ function limit({ exchange, socket, readBefore }: Connection): void {
 }
 
 /**
- * One handler per connection: a body of a few bytes needs no stream, and `dispatch` costs a tenth less than
- * `request`.
+ * One handler per connection: a body of a few bytes needs no stream, and `dispatch` costs a tenth less than `request`.
  */
 function handlerOf(connectionOf: () => Connection): Dispatcher.DispatchHandler {
   return {
-    // the last step before the bytes: the connection is made
+    // the last step before the bytes: the connection is established
     onRequestStart() {
       const connection = connectionOf();
       const { exchange } = connection;
@@ -242,10 +245,10 @@ function handlerOf(connectionOf: () => Connection): Dispatcher.DispatchHandler {
 function fail(connection: Connection, exchange: Exchange, error: Error): void {
   const { status, size } = exchange.received;
   const failure = failureOf(error, status !== null);
-  // a 304 may carry the length of the unchanged body (RFC 9110 section 8.6), and undici would wait for it
+  // a 304 may carry the length of the unchanged body (RFC 9110 section 8.6), for which undici would wait
   const isWhole = status === 304 && size === 0 && failure.code === 'connection_reset';
-  // The receiver closed a kept connection just as the request went out. Sending it again may send it twice,
-  // but not doing so might not send it at all.
+  // The receiver closed a kept connection just as the request was sent. Repeating it may deliver it twice, but not
+  // repeating it might not deliver it at all.
   const isStale = failure.code === 'connection_reset' && !connection.isFresh && !exchange.isAnswered;
   if (isWhole || !isStale || exchange.isRepeated) {
     const { alert } = connection;
@@ -285,7 +288,7 @@ function drop(connection: Connection): void {
   connection.client.destroy(GIVEN_UP, ignore);
   // undici does not know the socket before it is connected.
   connection.socket?.destroy();
-  // Deferred, so that a series of failures does not nest.
+  // Deferred, so that a series of failures does not recurse.
   queueMicrotask(() => serveWaiting(origin));
 }
 

@@ -1,36 +1,38 @@
-// How often deadlines are checked. A timer that is later than this means the event loop stood still, and
-// receivers do not pay for that …
+// How often deadlines are checked. A timer that fires later means that the event loop was blocked, and receivers are not
+// blamed for that time …
 const TICK_MS = 50;
-// … up to a certain moment. Beyond that it is our fault. The usual one:
+// … up to this multiple of the time limit, unless `endsAt` is set.
 const MOST_CREDIT = 1.9;
-// Anything due this soon ends now: an exchange is not sent for the few milliseconds it has left.
+// Ends anything due this soon: an exchange is not started for its last few milliseconds.
 const SLACK_MS = 5;
 
 /** Something with a deadline. */
 export interface Timed {
   /** By `performance.now()`. */
   readonly startedAt: number;
-  /** `Deadlines.stalledMs()` when it began. */
+  /** `Deadlines.stalledMs()` at the start. */
   readonly stalledBefore: number;
-  /** Milliseconds that it has; undefined = the usual time limit. */
+  /** Its time limit in milliseconds; undefined = the usual one. */
   readonly limitMs: number | undefined;
-  /** By `performance.now()`: it is given up then, whoever stood still; undefined = some time after the limit. */
+  /**
+   * By `performance.now()`: the absolute end, even if the event loop was blocked; undefined = some time after the limit.
+   */
   readonly endsAt: number | undefined;
 }
 
 export interface Deadlines<Item extends Timed> {
-  /** Milliseconds that the event loop has stood still, in total. */
+  /** Milliseconds that the event loop was blocked, in total. */
   stalledMs(): number;
   add(item: Item): void;
   delete(item: Item): void;
-  /** What is in flight, oldest first. */
+  /** The items in flight, oldest first. */
   readonly underWay: ReadonlySet<Item>;
   stop(): void;
 }
 
 /**
- * Watches deadlines with one timer. Time in which the event loop stood still is not counted, until `endsAt`: `lost`
- * says that it has come.
+ * Watches deadlines with one timer. Time in which the event loop was blocked does not count, until `endsAt`, which ends
+ * the item with `lost`.
  */
 export function watchDeadlines<Item extends Timed>(
   timeoutMs: number,
@@ -46,7 +48,7 @@ export function watchDeadlines<Item extends Timed>(
     const late = now - tickedAt - TICK_MS;
     if (late > TICK_MS) stalledMs += late;
     tickedAt = now;
-    // after the sockets were read, so that what came in time counts, however late it is checked
+    // after the sockets were read, so that a response in time counts however late it is checked
     if (underWay.size > 0) setImmediate(expire);
     else stop();
   }

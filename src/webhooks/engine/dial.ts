@@ -8,7 +8,7 @@ import { buildConnector, type Dial } from './client.ts';
 import { AddressBlocked } from './outcome.ts';
 import { tunnelConnector } from './tunnel.ts';
 
-/** All addresses of a host name, as `dns.lookup` with `all` gives them. */
+/** All addresses of a host name, as returned by `dns.lookup` with `all`. */
 export type Resolve = (
   hostname: string,
   done: (error: Error | null, addresses: readonly LookupAddress[]) => void,
@@ -22,20 +22,20 @@ export interface DialOptions {
   readonly authorities?: string;
 }
 
-/** How one kind of connection is made. */
+/** How connections of one kind are made. */
 export interface Dialing extends DialOptions {
   readonly resolve: Resolve;
-  /** Shown to a receiver that asks for one. */
+  /** Sent to a receiver that requests one. */
   readonly certificate?: ClientCertificateInput | undefined;
-  /** What connections are made through, and where it may be. */
+  /** The proxy to connect through, and the addresses where it may be. */
   readonly through?:
     | { readonly proxy: HttpProxy; readonly addresses: AddressRules; readonly limitMs: number }
     | undefined;
 }
 
 /**
- * Connects if the rules allow it, directly or through a proxy. They are checked at every connection, on the addresses it
- * is really made to.
+ * Connects if the rules allow it, directly or through a proxy. The rules are checked for every connection, on its actual
+ * addresses.
  */
 export function guardedConnector(dialing: Dialing): Dial {
   const { addresses, resolve, authorities, through } = dialing;
@@ -53,7 +53,7 @@ export function guardedConnector(dialing: Dialing): Dial {
       if (isIP(hostname) !== 0)
         return done(addresses.allows(hostname) ? null : new AddressBlocked(), hostname);
       find(hostname, (error, found) => {
-        // not every proxy has a way to IPv6
+        // not every proxy supports IPv6
         const [first] = found.toSorted((one, other) => one.family - other.family);
         done(error, first?.address ?? '');
       });
@@ -79,7 +79,7 @@ function directConnector(dialing: Dialing): Dial {
   };
 }
 
-/** Finds the addresses of a name that the rules allow; without one it is an error. */
+/** Finds the addresses of a name that the rules allow, or fails. */
 function allowedAddresses({ addresses, resolve }: Pick<Dialing, 'addresses' | 'resolve'>): Resolve {
   return (hostname, done) => {
     resolve(hostname, (error, found) => {
@@ -91,7 +91,7 @@ function allowedAddresses({ addresses, resolve }: Pick<Dialing, 'addresses' | 'r
   };
 }
 
-/** The connector of undici. Its type does not say that the socket is returned before it is connected. */
+/** undici's connector. Its type does not say that the socket is returned before it is connected. */
 function connectorOf({ authorities, certificate }: Dialing, lookup?: LookupFunction) {
   return buildConnector({
     timeout: 0,
@@ -105,16 +105,18 @@ function connectorOf({ authorities, certificate }: Dialing, lookup?: LookupFunct
 const ASK_MS = 1500;
 const ASK_TIMES = 3;
 
-/** Resolves names by `resolve`, or the name servers of this machine: once for all that want the same name at a time. */
+/**
+ * Resolves names with `resolve`, or the name servers of this machine: one lookup for concurrent requests of the same
+ * name.
+ */
 export function sharedResolver(resolve?: Resolve): Resolve {
   return shared(resolve ?? resolveThrough(new Resolver({ timeout: ASK_MS, tries: ASK_TIMES })));
 }
 
 /**
- * Queries the name servers without a thread. The system's own lookup has four threads for the whole process,
- * so names whose servers are down would hold up all other deliveries. The system is asked only for what it
- * alone may know (its hosts file, search domains): names without a dot, and names the name servers do not
- * know.
+ * Queries the name servers without a thread. The system's lookup has four threads for the whole process, so names whose
+ * servers are down would hold up all other deliveries. The system is asked only for what it alone may know (its hosts
+ * file, search domains): names without a dot, and names unknown to the name servers.
  */
 export function resolveThrough(network: Resolver): Resolve {
   return (hostname, done) => {
@@ -137,14 +139,14 @@ export function resolveThrough(network: Resolver): Resolve {
   };
 }
 
-// ECONNREFUSED: this machine has no name server at all.
+// ECONNREFUSED: this machine has no name server.
 const UNKNOWN_THERE: ReadonlySet<string> = new Set(['ENOTFOUND', 'ENODATA', 'EBADNAME', 'ECONNREFUSED']);
 
 const resolveBySystem: Resolve = (hostname, done) => systemLookup(hostname, { all: true }, done);
 
 /**
- * Shares one lookup among all that want the same name at the same time: many deliveries to one host begin
- * together. Nothing is cached.
+ * Shares one lookup among concurrent requests of the same name: many deliveries to one host begin together. Nothing is
+ * cached.
  */
 function shared(resolve: Resolve): Resolve {
   const asked = new Map<string, Parameters<Resolve>[1][]>();

@@ -10,20 +10,17 @@ import type { Lease } from './permits.ts';
 
 /** The attempts in flight. */
 export interface Dispatch {
-  /** Begins an attempt of each. Those whose earlier lease ended without a result are settled as lost instead. */
+  /** Begins an attempt for each. Deliveries whose earlier lease ended without a result are settled as lost instead. */
   start(deliveries: readonly Leased[], lease: Lease): void;
-  /** Begins one attempt of all deliveries of a batch; the same holds. */
+  /** The same for a batch: begins one attempt for all its deliveries. */
   startBatch(batch: LeasedBatch, lease: Lease): void;
-  /** How many are in flight; a batch is one. */
+  /** The number in flight; a batch counts as one. */
   size(): number;
-  /** Bytes of the payloads of batches in flight. */
+  /** The payload bytes of batches in flight. */
   batchBytes(): number;
-  /**
-   * Milliseconds for which nothing should begin because this machine lacked something; 0 or less = no reason
-   * to wait.
-   */
+  /** Milliseconds for which nothing should begin because this machine lacked a resource; 0 or less = no pause. */
   restMs(): number;
-  /** Waits for what is in flight, at most 10 s, then aborts it. */
+  /** Waits for attempts in flight, at most 10 s, then aborts them. */
   drain(): Promise<void>;
   close(): Promise<void>;
 }
@@ -31,18 +28,18 @@ export interface Dispatch {
 interface DispatchOptions extends AttemptsOptions {
   readonly db: Database;
   readonly log: Logger;
-  /** Takes the result of an attempt, to be written. */
+  /** Receives the result of an attempt, to be written. */
   settle(finished: Finished): void;
-  /** Nothing is to be written for this one: it was given back, or its lease will expire. */
+  /** Nothing is written for this delivery: it was returned to the queue, or its lease will expire. */
   onUnsent(delivery: Leased): void;
 }
 
 const DRAIN_MS = 10_000;
-/** After an attempt that this machine lacked something for; doubled while it goes on. */
+/** The pause after an attempt for which this machine lacked a resource; doubled while that continues. */
 const SHORTEST_REST_MS = 1000;
 const LONGEST_REST_MS = 30_000;
 
-/** Creates what begins attempts and passes on their results. */
+/** Creates a `Dispatch`. */
 export function createDispatch(options: DispatchOptions): Dispatch {
   const { db, log, settle, onUnsent, permits } = options;
   const attempts = createAttempts(options);
@@ -50,13 +47,13 @@ export function createDispatch(options: DispatchOptions): Dispatch {
   const underWay = new Set<Promise<void>>();
   let batchBytes = 0;
 
-  /** `first` and `others` go in one request; `make` sends it. */
+  /** `first` and `others` are sent in one request by `make`. */
   async function attempt(
     [first, ...others]: Several,
     { token }: Lease,
     make: (trace: TraceContext | null) => Promise<readonly Finished[]>,
   ): Promise<void> {
-    // events of several traces belong to none of them
+    // events of several traces share none
     const parent = others.length === 0 ? first.trace : null;
     const span = beginAttempt(db, first, parent);
     try {
@@ -72,14 +69,16 @@ export function createDispatch(options: DispatchOptions): Dispatch {
         }
         return;
       }
-      // not the receiver's fault: the delivery goes back unchanged, and a process that lacks something takes no more for a
-      // while
+      // not the receiver's fault: the delivery is returned unchanged, and this process takes no more for a while
       if (lack !== null) rest.begin(lack);
       const events = [first, ...others].map(({ event }) => event);
       await db.engine((tx) => giveBack(tx, { endpoint: first.endpoint, events, token }));
     } catch (error) {
       // the lease ends and the row is due again
-      log.error({ err: error, endpoint: first.endpoint, event: first.event }, 'an attempt broke');
+      log.error(
+        { err: error, endpoint: first.endpoint, event: first.event },
+        'an attempt failed unexpectedly',
+      );
     }
     for (const delivery of [first, ...others]) onUnsent(delivery);
   }
@@ -93,7 +92,7 @@ export function createDispatch(options: DispatchOptions): Dispatch {
     batchBytes += bytes;
   }
 
-  /** Settles those that were lost; returns the others. */
+  /** Settles the lost ones. Returns the others. */
   function settleLost(deliveries: readonly Leased[], lease: Lease): readonly Leased[] {
     const lost = deliveries.filter((delivery) => delivery.lost !== null);
     for (const delivery of lost) settle(attempts.findLost(delivery, lease));
@@ -131,7 +130,7 @@ export function createDispatch(options: DispatchOptions): Dispatch {
   };
 }
 
-/** The pause after an attempt for which this machine lacked something. It doubles while that goes on. */
+/** The pause after an attempt for which this machine lacked a resource. It doubles while that continues. */
 function createRest(log: Logger) {
   let restMs = 0;
   let until = 0;

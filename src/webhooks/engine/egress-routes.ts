@@ -8,18 +8,18 @@ import { branchOf, type Connections } from './connections.ts';
 import type { Dialing } from './dial.ts';
 import type { Failure } from './outcome.ts';
 
-/** How requests to an endpoint leave, where its settings differ from the server's. */
+/** How requests to an endpoint are sent, if its settings differ from the server's. */
 export interface EgressRoute {
-  /** The same for endpoints that may share connections, and for no others. */
+  /** Equal for endpoints that may share connections, and only for those. */
   readonly key: string;
-  /** The endpoint's own; null = that of the server, if any. */
+  /** The endpoint's own proxy; null = that of the server, if any. */
   readonly proxy: HttpProxy | null;
   readonly certificate: ClientCertificateInput | undefined;
-  /** When the certificate ends, in milliseconds since 1970. */
+  /** When the certificate expires, in milliseconds since 1970. */
   readonly certificateEndsMs: number | undefined;
 }
 
-/** The route of an endpoint, from its unsealed settings; undefined = that of the server. */
+/** The route of an endpoint, from its unsealed settings; undefined = the server's. */
 export function egressRouteOf({ proxy, certificate }: Egress): EgressRoute | undefined {
   if (proxy === undefined && certificate === undefined) return undefined;
   const key = createHash('sha256')
@@ -33,18 +33,21 @@ export function egressRouteOf({ proxy, certificate }: Egress): EgressRoute | und
   };
 }
 
-/** A failure without an answer, and that the client certificate has ended where this may be why; `clock` as of a sender. */
+/**
+ * A failure without a response. Mentions an expired client certificate if that may be the cause. `clock` is that of the
+ * sender.
+ */
 export function explained(failure: Failure, route: EgressRoute | undefined, clock?: () => number): Failure {
   const ends = route?.certificateEndsMs;
   const mayBeWhy = ['connection_reset', 'tls_error', 'certificate_refused'].includes(failure.code);
   if (!mayBeWhy || !clock || ends === undefined || ends > clock()) return failure;
   return {
     ...failure,
-    message: `${failure.message}; the client certificate ended at ${formatInstant(ends)}`,
+    message: `${failure.message}; the client certificate expired at ${formatInstant(ends)}`,
   };
 }
 
-/** The proxy of the server, and the hosts to which it is not used, each with all below it. */
+/** The proxy of the server, and the hosts (with their subdomains) for which it is not used. */
 interface ServerProxy {
   readonly proxy: HttpProxy;
   readonly except: readonly string[];
@@ -54,26 +57,26 @@ interface ServerProxy {
 export interface ProxyOptions {
   /** null = none. */
   readonly ofServer: ServerProxy | null;
-  /** Where the proxies of endpoints may be; that of the server may be anywhere. */
+  /** Where the proxies of endpoints may be. That of the server may be anywhere. */
   readonly addresses: AddressRules;
-  /** Milliseconds in which a proxy must have connected. */
+  /** The time limit for a proxy to connect, in milliseconds. */
   readonly limitMs: number;
 }
 
-/** The proxy of the server, by its settings; null = none. */
+/** The proxy of the server from its settings; null = none. */
 export function serverProxy({ proxyUrl, noProxy }: DeliveryConfig): ServerProxy | null {
   const proxy = proxyUrl === undefined ? null : proxyOf(proxyUrl);
   return proxy && { proxy, except: noProxy };
 }
 
-/** Routes remembered without an open connection, mostly for their TLS sessions. */
+/** Routes kept without an open connection, mostly for their TLS sessions. */
 const KEPT = 1000;
 const ANYWHERE: AddressRules = { allows: () => true };
 
-/** Finds the connections of a route to a host; undefined = the route of the server. */
+/** Finds the connections of a route to a host; undefined = the server's route. */
 export type FindConnections = (route: EgressRoute | undefined, hostname: string) => Connections;
 
-/** Creates what finds connections among those of one sender. */
+/** Creates a `FindConnections` over the connections of one sender. */
 export function createEgressRoutes(
   main: Connections,
   dialing: Dialing,

@@ -8,7 +8,7 @@ afterEach(() => void vi.useRealTimers());
 const resultOf = (lane: number, succeeded = true, orderingKey: string | null = null) =>
   ({ delivery: { lane, orderingKey }, result: { succeeded } }) as unknown as Finished;
 
-/** How many milliseconds the results wait, when this happens 5 ms after the first came. */
+/** How many milliseconds the results wait if this happens 5 ms after the first arrived. */
 async function waitOf(happens: (gathering: Gathering) => void, isAwaited = () => false): Promise<number> {
   const gathering = createGathering(isAwaited);
   gathering.add(resultOf(64), 1);
@@ -31,12 +31,12 @@ test.each([
   ['they fill half a lane', (gathering: Gathering) => gathering.add(resultOf(4), 2), 7],
   ['an attempt fails', (gathering: Gathering) => gathering.add(resultOf(64, false), 2), 7],
   ['one has an ordering key', (gathering: Gathering) => gathering.add(resultOf(64, true, 'order:1'), 2), 7],
-  ['a look leaves something behind', (gathering: Gathering) => gathering.hurry(), 7],
-])('results wait for others while nobody waits for them: %s', async (_, happens, ms) => {
+  ['a search leaves deliveries behind', (gathering: Gathering) => gathering.hurry(), 7],
+])('results are batched unless awaited: %s', async (_, happens, ms) => {
   expect(await waitOf(happens)).toBe(ms);
 });
 
-test('they wait a moment only when something waits already, or while others work too', async () => {
+test('they wait briefly if a delivery is already waiting, or other workers exist', async () => {
   expect(
     await waitOf(
       () => {},
@@ -45,7 +45,7 @@ test('they wait a moment only when something waits already, or while others work
   ).toBe(2);
 });
 
-test('the results after them wait long again', async () => {
+test('later results wait the usual time again', async () => {
   const gathering = createGathering(() => false);
   gathering.add(resultOf(64, false), 1);
   const first = gathering.more();

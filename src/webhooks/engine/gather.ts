@@ -1,23 +1,28 @@
 import type { Finished } from './attempt.ts';
 
-/** Decides how long the results of attempts wait for others, to be written together with them. */
+/** Decides how long results of attempts wait to be written together with others. */
 export interface Gathering {
-  /** Waits for more results. Whoever calls it meanwhile waits for the same moment. */
+  /** Waits for more results. Concurrent calls wait for the same moment. */
   more(): Promise<void>;
-  /** A result came; `waiting` counts it and those before it that are not being written yet. */
+  /** A result arrived. `waiting` includes it and earlier ones whose writing has not started. */
   add(finished: Finished, waiting: number): void;
-  /** Ends the wait soon: somebody waits for what these results take up. */
+  /** Ends the wait soon: a delivery waits for the slots of these results. */
   hurry(): void;
 }
 
-/** Results that arrive at about the same moment are written together. */
+/** Results that arrive at about the same time are written together. */
 const SHORT_MS = 2;
-/** While nobody waits for them. What is not written when the process dies is sent again. */
+/**
+ * Used while nothing waits for the results. A result not written before the process dies means that its event is sent
+ * again.
+ */
 const LONG_MS = 20;
-/** So many are cheap enough to write together. */
+/** The number of results that are cheap enough to write at once. */
 const PLENTY = 8;
 
-/** Creates it. `isAwaited` says whether something may wait for the place of a result in the lane of its endpoint. */
+/**
+ * Creates a `Gathering`. `isAwaited` says whether a delivery may wait for a result's slot in the lane of its endpoint.
+ */
 export function createGathering(isAwaited: () => boolean): Gathering {
   let isUrgent = false;
   let over: Promise<void> | undefined;
@@ -45,8 +50,8 @@ export function createGathering(isAwaited: () => boolean): Gathering {
       return over;
     },
     add({ delivery, result }, waiting) {
-      // a failure changes what the endpoint may get, half a lane of results may be what keeps it full, and the next delivery of
-      // an ordering key waits for the one before it
+      // a failure changes the endpoint's limits, results for half a lane may keep it full, and the next delivery of an
+      // ordering key waits for the previous one
       const isHolding = delivery.orderingKey !== null || waiting >= Math.min(PLENTY, delivery.lane / 2);
       if (!result.succeeded || isHolding || isAwaited()) hurry();
     },

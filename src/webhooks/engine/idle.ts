@@ -5,7 +5,7 @@ import { oneRow, type Reader, rows, type Tx } from '../../db/database.ts';
 const LAST_CLAIM = 'last_claim';
 const SHORTEST_IDLE_MS = 30_000;
 
-/** Notes that a worker has just claimed something. */
+/** Records that a worker has just claimed deliveries. */
 export async function noteClaim(tx: Tx): Promise<void> {
   await rows(
     tx,
@@ -16,8 +16,8 @@ export async function noteClaim(tx: Tx): Promise<void> {
 }
 
 /**
- * Whether deliveries have been due for 30 s at an endpoint that takes them, and no worker of the database has
- * claimed anything in that time. Endpoints without work cost nothing. If the `timeoutMs` of attempts is long, twice that time counts instead.
+ * Whether deliveries have been due for 30 s at an enabled endpoint while no worker of the database claimed anything.
+ * Endpoints without work cost nothing. With a long `timeoutMs` of attempts, twice that time is used instead.
  */
 export async function workNobodyClaims(db: Reader, timeoutMs: number): Promise<boolean> {
   const limit = sql`${Math.max(SHORTEST_IDLE_MS, 2 * timeoutMs)}::int8 * interval '1 millisecond'`;

@@ -5,18 +5,18 @@ import type { ClientCredentials, Egress } from '../egress/record.ts';
 import { type Signers, signersOf } from '../signing/schemes.ts';
 import { type EgressRoute, egressRouteOf } from './egress-routes.ts';
 
-/** What the log shows instead of the value of a merchant's own header, which may be a password. */
+/** Logged instead of the value of a merchant's own header, which may be a password. */
 const HIDDEN = '(hidden)';
 const KEPT = 10_000;
 
 interface Opened extends Signers {
-  /** The endpoint's own headers, as sent; null = none. */
+  /** The endpoint's own headers as sent; null = none. */
   readonly headers: Readonly<Record<string, string>> | null;
-  /** The same, as the log may show them. */
+  /** The same as shown in the log. */
   readonly shown: Readonly<Record<string, string>> | null;
-  /** How its requests leave; undefined = by the route of the server. */
+  /** The egress route of its requests; undefined = the server's. */
   readonly route: EgressRoute | undefined;
-  /** With which access tokens are got; another object after each change. */
+  /** The credentials for access tokens; a new object after each change. */
   readonly credentials: ClientCredentials | undefined;
 }
 
@@ -68,6 +68,6 @@ function areSame(one: Sealed, other: Sealed): boolean {
 const isSameSignature = (one: SealedSignature | null, other: SealedSignature | null) =>
   one?.signing === other?.signing && isSameValue(one?.secret ?? null, other?.secret ?? null);
 
-// every sealing has a nonce of its own: what was sealed anew has other bytes
+// every sealing has its own nonce: a resealed value has other bytes
 const isSameValue = (one: Buffer | null, other: Buffer | null) =>
   one === null || other === null ? one === other : one.equals(other);

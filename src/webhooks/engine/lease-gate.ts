@@ -1,15 +1,15 @@
 /**
- * Lets a claim lease deliveries only while no publish of this process does. A claim counts what is in flight by what is
- * committed, and a publish by what the process knows, so a claim must neither begin nor end while a publish is under way.
- * Publishes go side by side: each leaves room for what the others may lease.
+ * Lets a claim lease deliveries only while no publish of this process does. A claim counts what is in flight from
+ * committed data, and a publish from what the process knows, so a claim must neither begin nor end during a publish.
+ * Publishes run concurrently: each leaves room for what the others may lease.
  */
 export interface LeaseGate {
   /**
-   * Enters, waiting at most `patienceMs`, or not at all if 0. Returns whether it did. A waiting caller of
-   * the other kind is not overtaken.
+   * Enters, waiting at most `patienceMs`, or not at all if 0. Returns whether it entered. A waiting caller of the other
+   * kind is not overtaken.
    */
   enter(kind: LeaseKind, patienceMs: number): Promise<boolean> | boolean;
-  /** Leaves; waiting callers enter in their order. */
+  /** Leaves. Waiting callers enter in order. */
   leave(): void;
 }
 

@@ -12,21 +12,21 @@ import type { Lease } from './permits.ts';
 import { startPositioning } from './positioning.ts';
 import type { Registration } from './registry.ts';
 
-/** A worker's two ways to deliveries: it claims what waits, and takes over what this process publishes. */
+/** A worker's two ways to lease deliveries: it claims waiting ones, and takes over those that this process publishes. */
 export interface Leasing {
-  /** Forgets what was left behind, because a new look will see it again. */
+  /** Clears what was left behind, because a new search will find it again. */
   beginLook(): void;
-  /** Leases what is due, starting at the cursor; null when nothing more fits. */
+  /** Leases due deliveries, starting at the cursor; null if nothing more fits. */
   claim(from: Cursor | null): Promise<Claim | null>;
-  /** For a publish of so many events: what it may lease to this process, or null. */
+  /** What a publish of a number of events may lease to this process, or null. */
   offer(events: number): Promise<Offer | null>;
-  /** Called when the leases of these deliveries are over. */
+  /** Called when the leases of these deliveries have ended. */
   end(deliveries: readonly Leased[]): void;
-  /**
-   * Whether deliveries were left behind that may be due when leases end: the lane or this process was full.
-   */
+  /** Whether deliveries were left behind that may start when leases end, because the lane or this process was full. */
   isLeftBehind(): boolean;
-  /** A transaction announced work that had begun so many milliseconds before; null = announcements may have been missed. */
+  /**
+   * A transaction that had begun `ageMs` milliseconds earlier announced work; null = announcements may have been missed.
+   */
   noteLate(ageMs: number | null): void;
 }
 
@@ -36,34 +36,37 @@ interface LeasingOptions {
   /** Each claim sets it. */
   readonly clock: DatabaseClock;
   readonly leaseMs: number;
-  /** How many attempts this process can begin now. */
+  /** The number of attempts this process can begin now. */
   slots(): number;
-  /** How many bytes of batches it has room for. */
+  /** The bytes of batches it has room for. */
   batchBytes(): number;
   /** Whether this process may take over what it publishes. */
   isOpen(): boolean;
   /** Begins the attempts. */
   start(deliveries: readonly Leased[], lease: Lease): void;
-  /** Begins an attempt of all deliveries of a batch, in one request. */
+  /** Begins one attempt for all deliveries of a batch, in one request. */
   startBatch(batch: LeasedBatch, lease: Lease): void;
 }
 
-/** A publish waits this long for a claim. After that its deliveries wait for the next claim. */
+/** How long a publish waits for a claim. After that its deliveries wait for the next claim. */
 const OFFER_PATIENCE_MS = 20;
 const CLAIM_PATIENCE_MS = 60_000;
-/** While deliveries wait for company, each event that is published wakes the worker. It looks at batches only so often. */
+/**
+ * While deliveries wait for their batch, each published event wakes the worker. This is the minimum pause between reads
+ * of batches.
+ */
 const BATCH_PAUSE_MS = 20;
 
-/** Makes what leases deliveries to this process. */
+/** Creates the leasing of a worker. */
 export function createLeasing(options: LeasingOptions): Leasing {
   const { db, registration, clock, leaseMs, slots, isOpen, start } = options;
   const gate = createLeaseGate();
   const underWay = createCounts();
-  /** What publishes under way may lease: at one endpoint, and in all. */
+  /** What running publishes may lease: at one endpoint, and in total. */
   const promised = { each: 0, all: 0 };
   let isLeftBehind = false;
 
-  /** How many deliveries a publish may begin. It leaves half of the room to another one that comes meanwhile. */
+  /** How many deliveries a publish may begin. Half of the room is left for another publish. */
   function slotsOfOffer(): number {
     if (!isOpen() || !registration.isReady() || !registration.isAlone()) return 0;
     return Math.ceil((slots() - promised.all) / 2);
@@ -80,10 +83,10 @@ export function createLeasing(options: LeasingOptions): Leasing {
   }
 
   const positions = startPositioning(db);
-  /** What a lease has that is asked for now. */
-  const asking = () => ({ worker: registration.number(), asked: thisMoment() });
+  /** The properties of a lease that is requested now. */
+  const leaseRequest = () => ({ worker: registration.number(), requestedAt: thisMoment() });
 
-  const claimBatchesAt = createBatchClaims(options, asking, {
+  const claimBatchesAt = createBatchClaims(options, leaseRequest, {
     note,
     leaveBehind() {
       isLeftBehind = true;
@@ -100,15 +103,15 @@ export function createLeasing(options: LeasingOptions): Leasing {
         const free = slots();
         isLeftBehind ||= free < 1;
         if (free < 1) return null;
-        const { worker, asked } = asking();
+        const { worker, requestedAt } = leaseRequest();
         const claimed = await db.engine((tx) =>
           claim(tx, { worker, slots: free, leaseMs, from, positions: positions.json() }),
         );
-        clock.note(claimed.now, asked);
+        clock.note(claimed.now, requestedAt);
         isLeftBehind ||= claimed.isCrowded;
-        begin(claimed.deliveries, { token: claimed.token, worker, asked });
+        begin(claimed.deliveries, { token: claimed.token, worker, requestedAt });
         signal('claimed', claimed.deliveries.length);
-        await positions.note(claimed, asked.steady);
+        await positions.note(claimed, requestedAt.steady);
         if (claimed.batching === null) return claimed;
         const waitMs = await claimBatchesAt(claimed.batching);
         return { ...claimed, waitMs: soonest(claimed.waitMs, waitMs) };
@@ -118,7 +121,7 @@ export function createLeasing(options: LeasingOptions): Leasing {
     },
     async offer(events) {
       if (slotsOfOffer() < 1) return null;
-      // if nothing was left behind, waiting for this claim saves the next one
+      // if nothing was left behind, waiting for the running claim saves the next one
       const patienceMs = isLeftBehind ? 0 : OFFER_PATIENCE_MS;
       if (!(await gate.enter('publish', patienceMs))) return null;
       const offered = slotsOfOffer();
@@ -131,11 +134,11 @@ export function createLeasing(options: LeasingOptions): Leasing {
       const reserved = promised.each;
       promised.each += each;
       promised.all += offered;
-      const { worker, asked } = asking();
+      const { worker, requestedAt } = leaseRequest();
       const close = (leased: readonly Leased[], token: string) => {
         promised.each -= each;
         promised.all -= offered;
-        begin(leased, { token, worker, asked });
+        begin(leased, { token, worker, requestedAt });
         signal('leased', leased.length);
         gate.leave();
       };
@@ -155,10 +158,10 @@ export function createLeasing(options: LeasingOptions): Leasing {
   };
 }
 
-/** Leases batches at the endpoints that a claim named; returns the milliseconds until it is worth looking again. */
+/** Leases batches of the endpoints that a claim listed. Returns the milliseconds until the next useful claim. */
 function createBatchClaims(
   { db, leaseMs, slots, batchBytes, startBatch }: LeasingOptions,
-  asking: () => Pick<Lease, 'worker' | 'asked'>,
+  leaseRequest: () => Pick<Lease, 'worker' | 'requestedAt'>,
   { note, leaveBehind }: { note(deliveries: readonly Leased[]): void; leaveBehind(): void },
 ): (endpoints: string) => Promise<number | null> {
   let nextAt = 0;
@@ -168,14 +171,14 @@ function createBatchClaims(
     if (free < 1) leaveBehind();
     if (pauseMs > 0 || free < 1) return free < 1 ? null : pauseMs;
     const bytes = batchBytes();
-    const { worker, asked } = asking();
+    const { worker, requestedAt } = leaseRequest();
     const { batches, waitMs, isCrowded }: BatchClaim = await db.engine((tx) =>
       claimBatches(tx, endpoints, { worker, slots: free, bytes, leaseMs }),
     );
     if (isCrowded) leaveBehind();
     for (const batch of batches) {
       note(batch.deliveries);
-      startBatch(batch, { token: batch.token, worker, asked });
+      startBatch(batch, { token: batch.token, worker, requestedAt });
       signal('claimed', batch.deliveries.length);
     }
     if (batches.length === 0) nextAt = performance.now() + Math.min(waitMs ?? 0, BATCH_PAUSE_MS);
@@ -183,7 +186,7 @@ function createBatchClaims(
   };
 }
 
-/** How many deliveries are under way at each endpoint. */
+/** The number of deliveries in flight at each endpoint. */
 function createCounts() {
   const counts = new Map<EndpointId, number>();
   return {

@@ -6,14 +6,14 @@ import { type Span, tracerOf } from '../../metrics/traces.ts';
 import type { Leased } from '../../outbox/hand-over.ts';
 import type { Finished } from './attempt.ts';
 
-/** Notes an attempt that has ended for metrics. */
+/** Records the metrics of a finished attempt. */
 export function measureAttempt(db: Database, { delivery, result, isFurther }: Finished): void {
   const instruments = instrumentsOf(db);
   if (instruments === undefined) return;
   instruments.count('delivery', 1, { outcome: outcomeOf(delivery.trigger, result) });
   if (!isFurther) instruments.observe('attempt', result.durationMs / 1000);
   if (delivery.step > 0 || delivery.trigger !== 'scheduled') return;
-  // both by the database's clock; its corrections must not make a latency negative
+  // both are by the database's clock, whose corrections must not make a latency negative
   const sinceStored = Date.parse(result.startedAt) - timeIn(delivery.event);
   instruments.observe('latency', Math.max(0, sinceStored) / 1000);
 }
@@ -25,7 +25,7 @@ function outcomeOf(trigger: string, { succeeded, lost, retryMs }: Finished['resu
   return retryMs === null || trigger !== 'scheduled' ? 'failed' : 'retrying';
 }
 
-/** Begins the span of an attempt, in a batch that of its first delivery; undefined while nothing is traced. */
+/** Begins the span of an attempt, for a batch that of its first delivery; undefined if nothing is traced. */
 export function beginAttempt(db: Database, delivery: Leased, parent: TraceContext | null): Span | undefined {
   return tracerOf(db)?.start({
     kind: 'client',
@@ -41,12 +41,12 @@ export function beginAttempt(db: Database, delivery: Leased, parent: TraceContex
   });
 }
 
-/** Ends it with what came of the attempt. */
+/** Ends the span with the result of the attempt. */
 export function endAttempt(span: Span | undefined, { result }: Finished): void {
   const { responseStatus, errorCode, succeeded } = result;
-  const told = {
+  const attributes = {
     'http.response.status_code': responseStatus ?? undefined,
     'error.type': errorCode ?? undefined,
   };
-  span?.end(told, !succeeded);
+  span?.end(attributes, !succeeded);
 }

@@ -9,7 +9,7 @@ const BUSY = new Set([429, 502, 503, 504]);
 const LONGEST_SLOW_DOWN = 6; // doublings of one second
 const WIDEST = 64;
 
-/** Creates what turns the results of attempts into notes, one per endpoint. Most results change nothing. */
+/** Creates a function that turns results of attempts into notes, one per endpoint. Most results change nothing. */
 export function createNotes(): (batch: readonly Finished[]) => EndpointNote[] {
   /** Successes of an endpoint since its lane changed. */
   const good = new Map<string, number>();
@@ -49,11 +49,11 @@ export function createNotes(): (batch: readonly Finished[]) => EndpointNote[] {
     );
 }
 
-// the fault of a proxy is not the endpoint's
+// a proxy's failure is not the endpoint's
 const isFailure = ({ result, outcome }: Finished) => !result.succeeded && !isOfProxy(outcome.errorCode);
 const isBad = (finished: Finished) => isFailure(finished) || finished.outcome.durationMs > SLOW_MS;
 
-/** How long a response asks to leave its endpoint alone, in milliseconds. */
+/** How long a response asks for a pause of its endpoint, in milliseconds. */
 function slowDown({ delivery, outcome, result, retryAfterMs }: Finished): number {
   if (result.succeeded) return 0;
   if (retryAfterMs !== null) return retryAfterMs;

@@ -1,7 +1,7 @@
 import { closeSync, openSync } from 'node:fs';
 import { StringDecoder } from 'node:string_decoder';
 
-/** Why an attempt did not succeed; stored with the attempt as `error_code`. */
+/** Why an attempt failed; stored with the attempt as `error_code`. */
 export type AttemptError =
   | 'dns_error'
   | 'connection_refused'
@@ -28,27 +28,27 @@ export type AttemptError =
 export interface Outcome {
   /** Whole milliseconds. */
   readonly durationMs: number;
-  /** null = the headers of the response never came; `responseHeaders` and `responseBody` are null too. */
+  /** null = the response's headers never arrived; then `responseHeaders` and `responseBody` are null too. */
   readonly responseStatus: number | null;
-  /** Lower-case names, repeated ones joined by `, `; the first 16 KiB of them. */
+  /** Lower-case names, repeated ones joined by `, `; the first 16 KiB. */
   readonly responseHeaders: Readonly<Record<string, string>> | null;
   /** The first 16 KiB, as UTF-8 without NUL; invalid bytes become U+FFFD. */
   readonly responseBody: string | null;
-  /** The body is longer than `responseBody`, or it broke off. */
+  /** The body is longer than `responseBody`, or incomplete. */
   readonly responseTruncated: boolean;
   /** null = success: the head of a 2xx arrived. */
   readonly errorCode: AttemptError | null;
   /** For people, without addresses; null exactly when `errorCode` is. */
   readonly errorMessage: string | null;
-  /** Seconds the receiver asks to wait (`Retry-After`), at most a year; null = it does not ask. */
+  /** Seconds that the receiver asks to wait (`Retry-After`), at most a year; null = none. */
   readonly retryAfterSeconds: number | null;
   /** What this machine lacked to make the attempt, such as EMFILE, so that nothing was sent; null = nothing. */
   readonly lack: string | null;
-  /** It might no longer be sent, so nothing was. */
+  /** Sending was no longer permitted, so nothing was sent. */
   readonly isUnsent: boolean;
 }
 
-/** What is kept of a response. */
+/** The part of a response that is kept. */
 export const HEADERS_CAP = 16_384;
 export const BODY_CAP = 16_384;
 const LONGEST_PAUSE_S = 365 * 86_400;
@@ -66,23 +66,23 @@ export const MEANINGS: Readonly<Record<AttemptError, string>> = {
   address_blocked: 'the address of the receiver is not allowed',
   body_too_slow: 'the response was not complete within the time limit',
   proxy_unreachable: 'the proxy could not be reached',
-  proxy_unauthorized: 'the proxy asks for another user or password',
+  proxy_unauthorized: 'the proxy requires another user or password',
   proxy_refused: 'the proxy did not connect to the receiver',
   proxy_timeout: 'the proxy did not connect within its time limit',
   token_unreachable: 'the token endpoint could not be reached',
   token_refused: 'the token endpoint gave no access token',
-  token_invalid: 'the answer of the token endpoint has no access token that can be sent',
-  token_timeout: 'the token endpoint did not answer within its time limit',
-  lost: 'the attempt was given up',
+  token_invalid: 'the response of the token endpoint has no usable access token',
+  token_timeout: 'the token endpoint did not respond within its time limit',
+  lost: 'the attempt was aborted',
   network_error: 'the receiver could not be reached',
 };
 
-/** Thrown when an address may not be connected to. */
+/** Thrown for an address that must not be connected to. */
 export class AddressBlocked extends Error {
   override name = 'AddressBlocked';
 }
 
-/** Thrown when the proxy is to blame: the receiver was not reached. */
+/** Thrown if the proxy failed: the receiver was not reached. */
 export class ProxyFault extends Error {
   override name = 'ProxyFault';
   readonly fault: AttemptError;
@@ -92,7 +92,7 @@ export class ProxyFault extends Error {
   }
 }
 
-/** Whether a failure says nothing of the endpoint. */
+/** Whether a failure says nothing about the endpoint. */
 export const isOfProxy = (code: AttemptError | null): boolean => code?.startsWith('proxy_') ?? false;
 
 export type ResponseHeaders = Readonly<Record<string, string | string[] | undefined>>;
@@ -107,7 +107,7 @@ export interface Heard {
   readonly isTruncated: boolean;
 }
 
-/** Nothing came back. */
+/** The outcome without any response. */
 export const NOTHING: Outcome = {
   durationMs: 0,
   responseStatus: null,
@@ -133,36 +133,34 @@ export interface Failure {
 export const NO_RESULT: Failure = {
   code: 'lost',
   message:
-    'the lease ended before the worker reported a result: whether the receiver has the event is not known',
+    'the lease ended before the worker reported a result: it is unknown whether the receiver has the event',
 };
 
-/** The lease may be over, so nothing was sent. */
+/** The lease may have ended, so nothing was sent. */
 export const UNSENT: Failure = {
   code: 'lost',
-  message: 'nothing was sent: the lease may be over',
+  message: 'nothing was sent: the lease may have ended',
   isUnsent: true,
 };
 
-// From the system's lookup and from name servers. `ETIMEOUT` is a name server's, `ETIMEDOUT` a connection's.
+// From the system's lookup and from name servers. `ETIMEOUT` comes from a name server, `ETIMEDOUT` from a connection.
 const DNS_CODES =
   /^(ENOTFOUND|ENODATA|ESERVFAIL|EFORMERR|ENOTIMP|EREFUSED|EBADQUERY|EBADNAME|EBADRESP|ETIMEOUT|EAI_\w+)$/;
-// Files, memory and buffers of this machine: not the receiver's fault.
+// Lacking files, memory or buffers of this machine: not the receiver's fault.
 const LACKS = /^(EMFILE|ENFILE|ENOMEM|ENOBUFS|EAI_MEMORY)$/;
 
-/**
- * Maps the codes of Node, its TLS and DNS, and undici to those of the log. The first pattern that matches counts.
- */
+/** Maps error codes of Node, its TLS and DNS, and undici to those of the log. The first matching pattern applies. */
 const CODES: readonly (readonly [RegExp, AttemptError])[] = [
   [DNS_CODES, 'dns_error'],
   [/^ECONNREFUSED$/, 'connection_refused'],
   [/^(ECONNRESET|ECONNABORTED|EPIPE|UND_ERR_SOCKET)$/, 'connection_reset'],
   [/^(ETIMEDOUT|ERR_SOCKET_CONNECTION_TIMEOUT)$/, 'timeout'],
-  // alerts about a certificate (RFC 8446 section 6.2) can only be about ours
+  // alerts about a certificate (RFC 8446 section 6.2) can only concern ours
   [
     /^ERR_SSL_.*_ALERT_((BAD|UNSUPPORTED|NO)_CERTIFICATE|CERTIFICATE_\w+|UNKNOWN_CA|ACCESS_DENIED)$/,
     'certificate_refused',
   ],
-  // undici asserts what a status must be
+  // undici asserts the format of a status
   [/^(UND_ERR_HEADERS_OVERFLOW|ERR_ASSERTION)$/, 'response_error'],
   [
     /^(ERR_(TLS|SSL|OSSL)_|EPROTO$)|CERT|SIGNATURE|ISSUER|CRL|HOSTNAME|PATH_LENGTH|INVALID_(CA|PURPOSE)/,
@@ -170,19 +168,19 @@ const CODES: readonly (readonly [RegExp, AttemptError])[] = [
   ],
 ];
 
-/** Alerts that say more than that the certificate was refused. */
+/** Alerts with more detail than that the certificate was refused. */
 const ALERTS: readonly (readonly [RegExp, string])[] = [
-  [/_ALERT_(CERTIFICATE_REQUIRED|NO_CERTIFICATE)$/, 'the receiver asks for a client certificate'],
+  [/_ALERT_(CERTIFICATE_REQUIRED|NO_CERTIFICATE)$/, 'the receiver requires a client certificate'],
   [/_ALERT_UNKNOWN_CA$/, 'the receiver does not know the authority of the client certificate'],
   [/_ALERT_CERTIFICATE_EXPIRED$/, 'the receiver says that the client certificate has expired'],
   [/_ALERT_CERTIFICATE_REVOKED$/, 'the receiver says that the client certificate was revoked'],
 ];
 
-/** Whether an error is an alert of TLS: what the other side said before it closed the connection. */
+/** Whether an error is a TLS alert, which the other side sent before it closed the connection. */
 export const isAlert = (error: Error): boolean =>
   /^ERR_SSL_.*_ALERT_/.test((error as NodeJS.ErrnoException).code ?? '');
 
-/** What an error of Node, undici or our own means. */
+/** Maps an error of Node, undici or our own to a failure. */
 export function failureOf(error: Error, hasHeaders: boolean): Failure {
   if (error instanceof AddressBlocked) return { code: 'address_blocked', message: MEANINGS.address_blocked };
   if (error instanceof ProxyFault) return { code: error.fault, message: error.message };
@@ -193,7 +191,7 @@ export function failureOf(error: Error, hasHeaders: boolean): Failure {
     failureOfParser(error, found, hasHeaders) ??
     CODES.find(([pattern]) => pattern.test(found))?.[1] ??
     'network_error';
-  // a resolver that cannot open files says that the name does not exist
+  // a resolver that cannot open files reports that the name does not exist
   const lack = code === 'dns_error' ? lackOfFiles() : null;
   if (lack !== null) return lackOf(lack);
   if (found === 'ERR_ASSERTION') return { code, message: MEANINGS[code] };
@@ -205,7 +203,7 @@ function lackOf(lack: string): Failure {
   return { code: 'lost', message: `this server could not open a connection (${lack})`, lack };
 }
 
-/** EMFILE or ENFILE when no file can be opened at the moment, else null. */
+/** EMFILE or ENFILE if no file can be opened now, or null. */
 function lackOfFiles(): string | null {
   try {
     closeSync(openSync('/dev/null', 'r'));
@@ -216,7 +214,7 @@ function lackOfFiles(): string | null {
   }
 }
 
-/** undici uses one code for a connection that ended early and for bytes that cannot be a response. */
+/** undici uses one code both for a connection that ended early and for bytes that cannot be a response. */
 function failureOfParser({ name, message }: Error, code: string, hasHeaders: boolean): AttemptError | null {
   if (code === 'UND_ERR_RES_CONTENT_LENGTH_MISMATCH')
     return hasHeaders ? 'connection_reset' : 'response_error';
@@ -224,7 +222,7 @@ function failureOfParser({ name, message }: Error, code: string, hasHeaders: boo
   return code === 'UND_ERR_SOCKET' && message.startsWith('bad ') ? 'response_error' : null;
 }
 
-/** When several addresses failed, the most telling error: an answer before silence, silence before no route. */
+/** If several addresses failed, the most informative error: a response before a timeout, a timeout before no route. */
 function failureOfAll(error: AggregateError): Failure {
   const failures = (error.errors as Error[]).map((each) => failureOf(each, false));
   const lacking = failures.find(({ lack }) => lack !== undefined);
@@ -234,21 +232,21 @@ function failureOfAll(error: AggregateError): Failure {
   return first ?? { code: 'network_error', message: MEANINGS.network_error };
 }
 
-/** How an outcome is judged. */
+/** How an outcome is evaluated. */
 interface Judging {
   /** Milliseconds since 1970. */
   readonly clock: (() => number) | undefined;
-  /** A 2xx whose body breaks off is a failure. */
+  /** Treats a 2xx with an incomplete body as a failure. */
   readonly needsBody: boolean;
 }
 
 const isSuccess = (status: number) => status >= 200 && status < 300;
-/** They have no body, whatever length they name (RFC 9110 sections 15.3.5, 15.3.6 and 15.4.5). */
+/** Statuses without a body, whatever length they state (RFC 9110 sections 15.3.5, 15.3.6 and 15.4.5). */
 const WITHOUT_BODY: ReadonlySet<number> = new Set([204, 205, 304]);
 
 /**
- * The outcome of an exchange that ended, by itself or by `failure`. The head of a 2xx acknowledges the event: whatever
- * becomes of the body, sending the event again would only repeat it.
+ * The outcome of an exchange that ended by itself or by `failure`. The head of a 2xx acknowledges the event: whatever
+ * happens to the body, sending the event again would only duplicate it.
  */
 export function outcomeOf(exchange: Heard, failure: Failure | null, { clock, needsBody }: Judging): Outcome {
   const { startedAt, status, headers, isTruncated } = exchange;
@@ -291,17 +289,17 @@ function failureOfStatus(status: number): Failure | null {
 function bodyText({ chunks, size }: Heard, isWhole: boolean): { text: string; isCut: boolean } {
   const bytes = chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks, size);
   const text = withoutNul(isWhole ? bytes.toString() : wholeCharacters(bytes));
-  // U+FFFD may be longer than what it replaces
+  // U+FFFD may be longer than the bytes it replaces
   if (size * 3 <= BODY_CAP || Buffer.byteLength(text) <= BODY_CAP) return { text, isCut: false };
   return { text: wholeCharacters(Buffer.from(text).subarray(0, BODY_CAP)), isCut: true };
 }
 
-/** UTF-8 without a character that is cut off at the end. */
+/** UTF-8 without a truncated character at the end. */
 function wholeCharacters(bytes: Buffer): string {
   return new StringDecoder('utf8').write(bytes);
 }
 
-// PostgreSQL has no NUL in text.
+// PostgreSQL text cannot contain NUL.
 function withoutNul(text: string): string {
   return text.includes('\0') ? text.replaceAll('\0', '\u{FFFD}') : text;
 }
@@ -319,7 +317,7 @@ function keptHeaders(headers: ResponseHeaders): Record<string, string> {
   return kept;
 }
 
-/** undici gives each byte of a header as one character. */
+/** undici returns each byte of a header as one character. */
 function headerText(value: string): string {
   return withoutNul(/[^\t -~]/.test(value) ? Buffer.from(value, 'latin1').toString() : value);
 }
@@ -337,7 +335,7 @@ function httpDate(text: unknown): number | null {
   return Number.isNaN(ms) ? null : ms;
 }
 
-/** Seconds of a Retry-After (RFC 9110 section 10.2.3): a number, or a date as seen from the clock of the receiver. */
+/** The seconds of a Retry-After (RFC 9110 section 10.2.3): a number, or a date compared with the receiver's clock. */
 function secondsOf(value: unknown, date: unknown, clock: (() => number) | undefined): number | null {
   if (typeof value !== 'string') return null;
   if (/^\d+$/.test(value)) return Math.min(Number(value), LONGEST_PAUSE_S);
@@ -347,10 +345,10 @@ function secondsOf(value: unknown, date: unknown, clock: (() => number) | undefi
   return Math.min(Math.max(Math.ceil((until - now) / 1000), 0), LONGEST_PAUSE_S);
 }
 
-/** What is kept of a response of which there is a copy with each delivery of a batch. */
+/** The part of a response that is kept when each delivery of a batch has a copy. */
 const SHARED_CAP = 1024;
 
-/** The outcome with the beginning of what came back. */
+/** The outcome with a truncated response body. */
 export function shortened(outcome: Outcome): Outcome {
   const { responseHeaders, responseBody, responseTruncated } = outcome;
   let left = SHARED_CAP;
@@ -358,7 +356,7 @@ export function shortened(outcome: Outcome): Outcome {
     left -= name.length + value.length;
     return left >= 0;
   });
-  // a cut may go through a pair of surrogates
+  // the cut may split a surrogate pair
   const body = responseBody === null ? null : responseBody.slice(0, SHARED_CAP).toWellFormed();
   return {
     ...outcome,

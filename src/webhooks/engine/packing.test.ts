@@ -6,7 +6,7 @@ const due = (bytes: number, { ageMs = 0, isAlone = false } = {}) => ({ bytes, ag
 const bytesOf = (requests: readonly (readonly { bytes: number }[])[]) =>
   requests.map((request) => request.map(({ bytes }) => bytes));
 
-test('a request is full at so many events, and what is left waits', () => {
+test('a request is full at the maximum number of events, and the rest waits', () => {
   const packed = pack(
     [1, 2, 3, 4].map((bytes) => due(bytes, { ageMs: 400 })),
     limits,
@@ -15,30 +15,30 @@ test('a request is full at so many events, and what is left waits', () => {
   expect(packed).toMatchObject({ waitMs: 600, isFull: false });
 });
 
-test('a request is full at so many bytes, with brackets and commas', () => {
+test('a request is full at the maximum number of bytes, including brackets and commas', () => {
   // [49,48]: 49 + 48 + 3
   expect(bytesOf(pack([due(49), due(48), due(1)], limits).requests)).toEqual([[49, 48]]);
   expect(bytesOf(pack([due(49), due(49), due(1)], limits).requests)).toEqual([[49]]);
 });
 
-test('an event that is larger than a request may be goes alone', () => {
+test('an event larger than a request is sent alone', () => {
   const old = { ageMs: 1000 };
   expect(bytesOf(pack([due(10), due(500), due(20, old)], limits).requests)).toEqual([[10], [500], [20]]);
 });
 
-test('what has waited long enough goes with all that waits', () => {
+test('a delivery that has waited long enough is sent with all that wait', () => {
   const packed = pack([due(1, { ageMs: 1000 }), due(2)], limits);
   expect(bytesOf(packed.requests)).toEqual([[1, 2]]);
   expect(packed.waitMs).toBeNull();
   expect(bytesOf(pack([due(1)], { ...limits, maxWaitMs: 0 }).requests)).toEqual([[1]]);
 });
 
-test('what is to go alone does, at once, and parts no others', () => {
+test('a delivery marked alone is sent alone, at once, and does not split others', () => {
   const packed = pack([due(1), due(2, { isAlone: true }), due(3), due(4)], limits);
   expect(bytesOf(packed.requests)).toEqual([[2], [1, 3, 4]]);
 });
 
-test('no more requests than there is room for, and it says that more may be due', () => {
+test('packs no more requests than there is room for, and reports that more may be due', () => {
   const packed = pack([due(60), due(60), due(60), due(60)], { ...limits, requests: 2 });
   expect(bytesOf(packed.requests)).toEqual([[60], [60]]);
   expect(packed.isFull).toBe(true);
@@ -46,7 +46,7 @@ test('no more requests than there is room for, and it says that more may be due'
   expect(pack([], limits)).toEqual({ requests: [], waitMs: null, isFull: false });
 });
 
-test('nobody reads more than there is room for, so when all of it goes more may be due', () => {
+test('reads no more than there is room for, so if all of it is sent more may be due', () => {
   const packed = pack(
     [1, 2, 3, 4, 5, 6].map((bytes) => due(bytes)),
     { ...limits, requests: 2 },

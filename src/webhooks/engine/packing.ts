@@ -1,28 +1,28 @@
-/** A delivery that is due, as the packing of batches sees it. */
+/** A due delivery to pack. */
 export interface Candidate {
-  /** Bytes of its body. */
+  /** The size of its body in bytes. */
   readonly bytes: number;
-  /** Milliseconds for which it has been due. */
+  /** How long it has been due, in milliseconds. */
   readonly ageMs: number;
-  /** It goes in a request of its own: it failed in company before, or somebody asked for it by hand. */
+  /** It is sent in a request of its own: it failed in a batch before, or was retried by hand. */
   readonly isAlone: boolean;
 }
 
-/** How an endpoint takes batches, and how many requests may begin now. */
+/** An endpoint's batch settings, and the number of requests that may begin now. */
 export interface PackingLimits {
   readonly maxEvents: number;
-  /** Of the whole body, the brackets and commas of the array included. */
+  /** The size of the whole body, including the brackets and commas of the array. */
   readonly maxBytes: number;
   readonly maxWaitMs: number;
   readonly requests: number;
 }
 
-/** What goes in which request. */
+/** The packed requests. */
 export interface Packed<C> {
   readonly requests: readonly (readonly C[])[];
-  /** Milliseconds until the rest has waited long enough for company; null = nothing waits. */
+  /** Milliseconds until the rest has waited long enough; null = nothing waits. */
   readonly waitMs: number | null;
-  /** All requests were taken: what more is due goes when one of them ends. */
+  /** All requests are used: further due deliveries are sent when one of them ends. */
   readonly isFull: boolean;
 }
 
@@ -30,8 +30,8 @@ const BRACKETS = 2;
 const COMMA = 1;
 
 /**
- * Packs deliveries into requests, in the order they have. A request goes when it is full, or when one of its deliveries
- * has waited long enough. One that is larger than a request may be goes alone.
+ * Packs deliveries into requests, in their order. A request is complete when it is full, or when one of its deliveries
+ * has waited long enough. A delivery larger than a request is sent alone.
  */
 export function pack<C extends Candidate>(
   candidates: readonly C[],

@@ -3,23 +3,25 @@ import { signal } from '../../kernel/signals.ts';
 import { createPositions, findPositions } from '../../outbox/positions.ts';
 import type { Claim } from './claim.ts';
 
-/** The positions of a worker, which its claims move on. */
+/** The positions of a worker, which its claims update. */
 export interface Positioning {
-  /** As claims and publishes take them. */
+  /** JSON for claims and publishes. */
   json(): string;
   /**
-   * Notes what a claim found that began at that time (of `performance.now`). Where it read very many entries of rows that are
-   * gone, makes positions; and finds an old one again.
+   * Records what a claim found that began at `begunAt` (of `performance.now`). Creates positions where it read very many
+   * entries of deleted rows, and searches an old one again.
    */
   note(claim: Pick<Claim, 'positions' | 'leasePositions' | 'gaps'>, begunAt: number): Promise<void>;
-  /** A transaction announced work that had begun so many milliseconds before; null = announcements may have been missed. */
+  /**
+   * A transaction that had begun `ageMs` milliseconds earlier announced work; null = announcements may have been missed.
+   */
   noteLate(ageMs: number | null): void;
 }
 
-/** Positions are made no more often than this. */
+/** The minimum pause between creations of positions. */
 const PAUSE_MS = 5000;
 
-/** Starts without any position. */
+/** Starts without positions. */
 export function startPositioning(db: Database): Positioning {
   const positions = createPositions();
   let madeAt = Number.NEGATIVE_INFINITY;
@@ -29,8 +31,8 @@ export function startPositioning(db: Database): Positioning {
     if ((gaps === null && old === null) || performance.now() - madeAt < PAUSE_MS) return;
     const begunAt = performance.now();
     madeAt = begunAt;
-    const asked = gaps ?? JSON.stringify([{ to_account: old?.account_id, to_endpoint: old?.endpoint_id }]);
-    const made = await db.engine((tx) => findPositions(tx, asked), { single: true });
+    const searched = gaps ?? JSON.stringify([{ to_account: old?.account_id, to_endpoint: old?.endpoint_id }]);
+    const made = await db.engine((tx) => findPositions(tx, searched), { single: true });
     positions.make(made, begunAt, old?.endpoint_id);
     signal('positioned', made.length);
   }

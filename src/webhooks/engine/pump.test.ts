@@ -9,14 +9,14 @@ function counted(look: (pump: PumpControl) => Promise<number>) {
     log: pino({ level: 'silent' }),
     look(progress) {
       looks += 1;
-      // an endless run of looks would never come back to the test
+      // an endless series of searches would never return to the test
       return looks > 10 ? new Promise(() => undefined) : look(progress);
     },
   });
   return { pump, looks: () => looks };
 }
 
-test('a look that reads nothing is not repeated before its pause is over', async () => {
+test('a search that reads nothing is not repeated before its pause ends', async () => {
   const { pump, looks } = counted(async () => 60_000);
   pump.wake();
   await nextTurn();
@@ -24,7 +24,7 @@ test('a look that reads nothing is not repeated before its pause is over', async
   await pump.close();
 });
 
-test('whoever asks during a look is answered by another one, whoever asked before its last read is not', async () => {
+test('a call during a search is answered by another search, a call before its last read is not', async () => {
   const { pump, looks } = counted(async ({ begin }) => {
     await Promise.resolve();
     if (looks() === 1) pump.wake();

@@ -1,28 +1,28 @@
 import type { Logger } from 'pino';
 
-/** Looks for work again and again, one look at a time. */
+/** Searches for work repeatedly, one search at a time. */
 export interface Pump {
-  /** Looks now; if a look is in progress, once more after it. */
+  /** Searches now. If a search is running, searches again after it. */
   wake(): void;
-  /** A look is in progress. */
+  /** Whether a search is running. */
   isLooking(): boolean;
-  /** Starts no more looks; resolves when the last one is over. */
+  /** Starts no more searches. Resolves when the last one is over. */
   close(): Promise<void>;
 }
 
 const AFTER_ERROR_MS = 1000;
 
-/** What a running look can ask of its pump. */
+/** What a running search can ask its pump. */
 export interface PumpControl {
-  /** Called before each read: work that is announced later needs another read. */
+  /** Called before each read: work announced later needs another read. */
   begin(): void;
-  /** The pump is being closed. */
+  /** Whether the pump is being closed. */
   isOver(): boolean;
 }
 
 /**
- * Creates a pump. `look` returns the milliseconds until it is worth looking again. A look that fails is repeated
- * after a second, whoever asks.
+ * Creates a pump. `look` returns the milliseconds until the next useful search. A failed search is repeated after a
+ * second, even if the pump is woken earlier.
  */
 export function createPump({ log, look }: { log: Logger; look(pump: PumpControl): Promise<number> }): Pump {
   let looking: Promise<void> | undefined;
@@ -52,7 +52,7 @@ export function createPump({ log, look }: { log: Logger; look(pump: PumpControl)
     try {
       return await look(progress);
     } catch (error) {
-      if (!isClosing) log.warn({ err: error }, 'looking for deliveries failed; it will be tried again');
+      if (!isClosing) log.warn({ err: error }, 'looking for deliveries failed; it will be retried');
       return AFTER_ERROR_MS;
     }
   }

@@ -1,9 +1,9 @@
 import { BODY_CAP, type Heard, type ResponseHeaders } from './outcome.ts';
 
-// 1xx responses before the response: each costs as much to read as a response.
+// Limits 1xx responses before the response: each costs as much to read as a response.
 const INTERIM_CAP = 16;
 
-/** The response as far as it has been read. */
+/** The response as far as it was read. */
 export interface Received extends Heard {
   interim: number;
   status: number | null;
@@ -26,7 +26,7 @@ export function nothingReceived(): Received {
   };
 }
 
-/** Takes the head of a response, or of an interim one. Returns false when the receiver sends too many of those. */
+/** Receives the head of a response, or of an interim one. Returns false after too many interim responses. */
 export function takeHead(received: Received, status: number, headers: ResponseHeaders): boolean {
   if (status < 200) {
     received.interim += 1;
@@ -37,7 +37,7 @@ export function takeHead(received: Received, status: number, headers: ResponseHe
   return true;
 }
 
-/** Takes a piece of the body. Bytes beyond the limit are read, but not kept. */
+/** Receives a piece of the body. Bytes beyond the limit are read but not kept. */
 export function takeBody(received: Received, chunk: Buffer): void {
   const room = BODY_CAP - received.size;
   if (chunk.length > room) received.isTruncated = true;

@@ -5,7 +5,7 @@ import type { AccountId, EndpointId } from '../../kernel/ids.ts';
 import { holdLog, isKept } from '../../outbox/queue.ts';
 import { isCovered } from '../../outbox/subscriptions.ts';
 
-/** Runs recoveries until it is closed. Any number of these share the recoveries of a database. */
+/** Runs recoveries until closed. Any number of recoverers share the recoveries of a database. */
 export interface Recoverer {
   /** Starts no more slices and waits for the current one. */
   close(): Promise<void>;
@@ -23,7 +23,7 @@ interface LockedJob {
   readonly until: string;
   readonly statuses: readonly string[];
   readonly types: readonly string[] | null;
-  /** The endpoint's resumptions: the generation of what is queued now. */
+  /** The generation of deliveries that are queued now. */
   readonly resumptions: number;
 }
 
@@ -34,9 +34,9 @@ const LONGEST_PAUSE_MS = 500;
 const AFTER_ERROR_MS = 1000;
 
 /**
- * How many rows of a recovery may be in the queue of endpoint `e` with state `s`: four rounds of its lane, or four
- * seconds of its rate limit; with batches as many events as fill these requests, but no more than 4,000. A new event is
- * due after them and waits for no more than these, however many are still to come.
+ * The number of rows a recovery may have in the queue of endpoint `e` with state `s`: four lanes, or four seconds of its
+ * rate limit; with batches, as many events as fill these requests, up to 4,000. A new event is due after these rows and
+ * waits for no others.
  */
 const room = sql`least(4 * least(s.lane, coalesce(e.rate_limit, s.lane)) * coalesce(e.batch_events, 1), 4000)`;
 const standing = sql`(select count(*) from queue q where q.endpoint_id = r.endpoint_id and q.trigger = 'recovery')`;
@@ -45,7 +45,7 @@ const endpointJoin = sql`
   join webhook_endpoints e on e.account_id = r.account_id and e.id = r.endpoint_id
   join endpoint_state s on s.account_id = r.account_id and s.endpoint_id = r.endpoint_id`;
 
-/** Runs recoveries: a slice of each that has room in the queue, then the next slice of each. */
+/** Runs recoveries in turn: a slice of each that has room in the queue. */
 export function startRecovering({ db, log }: { db: Database; log: Logger }): Recoverer {
   let closing = false;
   let timer: NodeJS.Timeout | undefined;
@@ -58,7 +58,7 @@ export function startRecovering({ db, log }: { db: Database; log: Logger }): Rec
     });
   }
 
-  /** Returns the milliseconds until it is worth looking again. */
+  /** Returns the milliseconds until the next useful round. */
   async function round(): Promise<number> {
     let moved = false;
     try {
@@ -67,7 +67,7 @@ export function startRecovering({ db, log }: { db: Database; log: Logger }): Rec
         moved = (await tryToMove(job)) || moved;
       }
     } catch (error) {
-      if (!closing) log.warn({ err: error }, 'looking for recoveries failed; it will be tried again');
+      if (!closing) log.warn({ err: error }, 'looking for recoveries failed; it will be retried');
       return AFTER_ERROR_MS;
     }
     pauseMs = moved ? SHORTEST_PAUSE_MS : Math.min(pauseMs * 2, LONGEST_PAUSE_MS);
@@ -79,7 +79,7 @@ export function startRecovering({ db, log }: { db: Database; log: Logger }): Rec
     try {
       return await db.engine((tx) => moveOn(tx, job));
     } catch (error) {
-      if (!closing) log.warn({ err: error, ...job }, 'continuing a recovery failed; it will be tried again');
+      if (!closing) log.warn({ err: error, ...job }, 'continuing a recovery failed; it will be retried');
       return false;
     }
   }
@@ -94,7 +94,7 @@ export function startRecovering({ db, log }: { db: Database; log: Logger }): Rec
   };
 }
 
-/** Open recoveries at enabled endpoints whose share of the queue is at most half full. */
+/** Open recoveries at enabled endpoints that use at most half of their share of the queue. */
 function jobsWithRoom(tx: Tx): Promise<Job[]> {
   return rows<Job>(
     tx,
@@ -106,9 +106,9 @@ function jobsWithRoom(tx: Tx): Promise<Job[]> {
 }
 
 /**
- * Runs one slice of a recovery. What it queues, its cursor and its counts are one transaction, so a recovery that
- * is interrupted anywhere continues from there and queues nothing twice. False when another worker is at it, or it
- * is over.
+ * Runs one slice of a recovery. The queued rows, the cursor and the counts are written in one transaction, so an
+ * interrupted recovery continues from there and queues nothing twice. Returns false if another worker runs it, or it is
+ * over.
  */
 async function moveOn(tx: Tx, { account, id }: Job): Promise<boolean> {
   await holdLog(tx);
@@ -122,7 +122,7 @@ async function moveOn(tx: Tx, { account, id }: Job): Promise<boolean> {
   );
   if (job === null) return false;
   const slice = await queueSlice(tx, account, { ...job, id });
-  // the room may have run out before the rows did
+  // the room may be exhausted before the rows
   const isFull = slice.matched >= slice.room;
   const isEnd = !isFull && slice.scanned < ROWS_AT_ONCE;
   await rows(
@@ -141,21 +141,21 @@ async function moveOn(tx: Tx, { account, id }: Job): Promise<boolean> {
 
 interface Slice {
   readonly room: number;
-  /** How many rows of the log were read, and how many of them match and have room. */
+  /** The number of log rows read, and how many of them match and have room. */
   readonly scanned: number;
   readonly matched: number;
   /** Event ids (UUID); null = none. */
   readonly last_scanned: string | null;
   readonly last_matched: string | null;
-  /** Of the matching ones, those that were neither due nor in flight. */
+  /** The number of matching ones that were neither due nor in flight. */
   readonly queued: number;
 }
 
 /**
- * Queues the next deliveries of a recovery. One that waits for its time becomes due now. One that is due or in
- * flight (leased, or locked by the settler) counts as the attempt and is left alone. This is a statement after the
- * lock, so its snapshot has what the slice before queued. It is planned anew each time: a plan from when the log
- * was empty may walk the rows of other endpoints.
+ * Queues the next deliveries of a recovery. A delivery waiting for its schedule becomes due now. One that is due or in
+ * flight (leased, or locked by the settler) counts as the attempt and is unchanged. This is a separate statement after
+ * the lock, so its snapshot includes what the previous slice queued. It is planned every time: a plan from when the log
+ * was empty may scan the rows of other endpoints.
  */
 function queueSlice(tx: Tx, account: AccountId, job: LockedJob & { id: string }): Promise<Slice> {
   // a literal, so that the index of failed rows is used

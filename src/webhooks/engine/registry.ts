@@ -9,54 +9,55 @@ import { type Moment, msSince, thisMoment } from '../../kernel/moments.ts';
 import type { DatabaseClock } from './database-clock.ts';
 
 const LOOK_MS = 1000;
-/**
- * The pause between looks until the worker is in the table: it claims nothing before others can know of it.
- */
+/** The pause between checks until the worker is in the table: it claims nothing before others can know of it. */
 const FIRST_LOOK_MS = 50;
-/** Leases begun by a worker that believed itself alone are committed by then. */
+/** By then, leases begun by a worker that considered itself alone are committed. */
 const JOINING_MS = 1500;
-/** If no connection can listen, others cannot know of this worker. After this time it works all the same. */
+/** If no connection can listen, others cannot know of this worker. After this time it works anyway. */
 const UNKNOWN_MS = 5000;
-/** A worker whose sign of life has been missing for so long is dead … */
+/** A worker whose sign of life was missing for this long is dead … */
 const DEAD_MS = 3000;
-/** … so a worker that was seen alive is not taken for dead for this time. Less: the version before waits 2 s only. */
+/**
+ * … so after a successful check it is not considered dead for this time. It is shorter, because the previous version
+ * waits only 2 s.
+ */
 const SURE_MS = 2000;
 const LARGEST_NUMBER = 2 ** 31;
 
 /** A worker among the others of its database. */
 export interface Registration {
-  /** The number in its leases. It changes when others took the worker for dead. */
+  /** The number in its leases. It changes if others considered the worker dead. */
   number(): number;
   /** It may lease: the others know of it. */
   isReady(): boolean;
-  /** It was the only one when it last looked. */
+  /** It was the only worker at its last check. */
   isAlone(): boolean;
-  /** No other worker can have taken it for dead, and PostgreSQL's clock is known. */
+  /** No other worker can have considered it dead, and PostgreSQL's clock is known. */
   isSure(): boolean;
-  /** Looks, unless that is so. Whether it is so then is not certain. */
+  /** Checks, unless it is sure already. The check may fail to make it sure. */
   makeSure(): Promise<void>;
-  /** Removes the worker; its leases expire. */
+  /** Removes the worker. Its leases expire. */
   close(): Promise<void>;
 }
 
 interface RegisterOptions {
   readonly db: Database;
   readonly log: Logger;
-  /** How long the leases of this worker last. */
+  /** The duration of this worker's leases. */
   readonly leaseMs: number;
-  /** Each look sets it. */
+  /** Set by each check. */
   readonly clock: DatabaseClock;
-  /** Opens the connection that holds the sign of life; returns what closes it. */
+  /** Opens the connection that holds the sign of life. Returns a function that closes it. */
   listen(sign: SignOfLife): () => Promise<void>;
   /** Called when this worker becomes ready and when leases were freed. */
   onChange(): void;
 }
 
 /**
- * Registers a worker, and frees the leases of others that died. A worker whose sign of life is missing in two looks,
- * three seconds apart, is dead, and what it had leased is due at once. If one of its results arrives after all, the token of
- * the lease rejects it. A worker that lives on, without its connection, learns it at its next look: it goes on under
- * another number. Until a look has seen its sign of life within two seconds, it is not sure of its leases.
+ * Registers a worker, and frees the leases of dead ones. A worker whose sign of life is missing in two checks, three
+ * seconds apart, is dead, and its leased deliveries are due at once. If one of its results still arrives, the lease token
+ * rejects it. A worker that only lost its connection notices at its next check and continues under another number. Until
+ * a check has seen its sign of life within two seconds, it is not sure of its leases.
  */
 export function register({ db, log, leaseMs, clock, listen, onChange }: RegisterOptions): Registration {
   let number = 0;
@@ -64,9 +65,9 @@ export function register({ db, log, leaseMs, clock, listen, onChange }: Register
   let isAlone = false;
   let isKnown = false;
   let readyAt = 0;
-  /** The last look that found nothing wrong, before it asked; null = there is none under this number. */
+  /** The start of the last successful check; null = none under this number. */
   let surely: Moment | null = null;
-  /** By `performance.now()`: the sign of life is missing since then. */
+  /** By `performance.now()`: since when the sign of life is missing. */
   let missingFrom: number | null = null;
   const freeDead = createFreeing(db, log);
   let isClosed = false;
@@ -85,7 +86,7 @@ export function register({ db, log, leaseMs, clock, listen, onChange }: Register
   async function beginAgain(): Promise<void> {
     log.warn(
       { worker: number },
-      'this worker was taken for dead: it begins again, and drops what it had leased',
+      'this worker was considered dead: it starts again, and drops what it had leased',
     );
     const stopped = stopListening();
     begin();
@@ -93,28 +94,28 @@ export function register({ db, log, leaseMs, clock, listen, onChange }: Register
   }
 
   async function look(): Promise<void> {
-    const asked = thisMoment();
+    const askedAt = thisMoment();
     const { now, workers } = await db.engine((tx) => seeWorkers(tx, { number, leaseMs, joins: !isKnown }), {
       single: true,
     });
     const answered = performance.now();
-    clock.note(now, asked);
+    clock.note(now, askedAt);
     const own = workers.find((each) => each.number === number);
     const others = workers.filter((each) => each !== own);
     isAlone = others.length === 0;
-    if (await freeDead(others, { asked: asked.steady, answered })) onChange();
+    if (await freeDead(others, { askedAt: askedAt.steady, answered })) onChange();
     if (!isKnown && own) {
       isKnown = true;
       readyAt = performance.now() + (others.some(({ is_alive }) => is_alive) ? JOINING_MS : 0);
     }
     if (!isKnown || own?.is_alive) {
-      surely = asked;
+      surely = askedAt;
       missingFrom = null;
       return;
     }
     surely = null;
     missingFrom ??= answered;
-    // removed by another worker, or nobody can know of it any more
+    // removed by another worker, or nothing can know of it any more
     if (!own || answered - missingFrom > UNKNOWN_MS) await beginAgain();
   }
 
@@ -122,7 +123,7 @@ export function register({ db, log, leaseMs, clock, listen, onChange }: Register
   function lookNow(): Promise<void> {
     looking ??= look()
       .catch((error: unknown) => {
-        if (!isClosed) log.warn({ err: error }, 'looking for other workers failed; it is tried again');
+        if (!isClosed) log.warn({ err: error }, 'looking for other workers failed; it will be retried');
       })
       .finally(() => {
         looking = undefined;
@@ -149,7 +150,7 @@ export function register({ db, log, leaseMs, clock, listen, onChange }: Register
     isAlone: () => isAlone && isKnown,
     isSure,
     async makeSure() {
-      // one that is under way may have asked too long ago
+      // a running check may have started too long ago
       if (looking) await looking;
       if (!isSure()) await lookNow();
     },
@@ -159,29 +160,32 @@ export function register({ db, log, leaseMs, clock, listen, onChange }: Register
       await looking;
       await db
         .engine((tx) => rows(tx, sql`delete from workers where number = ${number}`), { single: true })
-        .catch(() => undefined); // the others notice it themselves
+        .catch(() => undefined); // the others notice it anyway
       await stopListening();
     },
   };
 }
 
-/** Between which two `performance.now()` a look was answered. */
+/** The two `performance.now()` around a check. */
 interface Looked {
-  readonly asked: number;
+  readonly askedAt: number;
   readonly answered: number;
 }
 
-/** Creates what frees the leases of workers whose sign of life is missing for too long; it says whether there were any. */
+/**
+ * Creates a function that frees the leases of workers whose sign of life is missing for too long. It returns whether
+ * there were any.
+ */
 function createFreeing(db: Database, log: Logger) {
-  /** When they were missing for the first time. */
+  /** When each was first missing. */
   let missing = new Map<number, number>();
-  return async (others: readonly Seen[], { asked, answered }: Looked): Promise<boolean> => {
+  return async (others: readonly Seen[], { askedAt, answered }: Looked): Promise<boolean> => {
     const gone = others.filter(({ is_alive }) => !is_alive).map(({ number }) => number);
     missing = new Map(gone.map((number) => [number, missing.get(number) ?? answered]));
-    const dead = [...missing].filter(([, since]) => asked - since >= DEAD_MS).map(([number]) => number);
+    const dead = [...missing].filter(([, since]) => askedAt - since >= DEAD_MS).map(([number]) => number);
     for (const worker of dead) {
       const freed = await db.engine((tx) => freeLeases(tx, worker));
-      log.warn({ worker, deliveries: freed }, 'a worker died: what it had under way is due again');
+      log.warn({ worker, deliveries: freed }, 'a worker died: its deliveries in flight are due again');
     }
     return dead.length > 0;
   };
@@ -193,8 +197,8 @@ interface Seen {
 }
 
 /**
- * All workers, and milliseconds since 1970 by PostgreSQL's clock. One that `joins` is among them once it holds its sign of
- * life.
+ * All workers, and milliseconds since 1970 by PostgreSQL's clock. A worker that `joins` is included once it holds its
+ * sign of life.
  */
 async function seeWorkers(
   tx: Tx,
@@ -225,7 +229,7 @@ async function seeWorkers(
   };
 }
 
-/** Ends the leases of a worker that died; returns how many. */
+/** Ends the leases of a dead worker. Returns their number. */
 async function freeLeases(tx: Tx, worker: number): Promise<number> {
   const freed = await rows(
     tx,

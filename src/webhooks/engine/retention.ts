@@ -10,14 +10,14 @@ import { forgetCounts, noteAttempts, weekRows } from '../../outbox/counts.ts';
 import { endAbandoned } from '../../outbox/ending.ts';
 
 /*
- * How the log is dropped, a week at a time; db/partitions.ts has the partitions.
+ * Drops the log a week at a time; db/partitions.ts has the partitions.
  * 1. A week is due when its last event is older than the setting, by a clock that cannot jump (db/clock.ts).
- * 2. What waits in it for an endpoint that has been disabled for as long ends as failed, and leaves the queue.
- * 3. If the queue holds none of it: one transaction marks the week as dropped and deletes its sums. From then on
- * nothing in it is read or sent again, so nobody sees the rest: partitions and keys are dropped one after the
- * other. If a process is killed, the next one continues.
- * 4. Otherwise what is undelivered stays, with its events. Everything else in the week is deleted, in slices.
- * Any process may do this at any time; a lock lets one at a time.
+ * 2. Its deliveries that wait for an endpoint disabled for as long end as failed, and leave the queue.
+ * 3. If the queue holds none of its events, one transaction marks the week as dropped and deletes its sums. From then on
+ * nothing in it is read or sent again, so the rest is invisible: partitions and keys are dropped one at a time. If a
+ * process is killed, the next one continues.
+ * 4. Otherwise undelivered deliveries stay, with their events. Everything else in the week is deleted in slices.
+ * Any process may do this at any time; a lock admits one at a time.
  */
 
 const AT_ONCE = 5000;
@@ -27,17 +27,15 @@ const NOWHERE = nil();
 interface Options {
   readonly db: Database;
   readonly log: Logger;
-  /** How many days of events are kept; null = all. */
+  /** The number of days that events are kept; null = forever. */
   readonly days: number | null;
 }
 
-/**
- * Drops what is older than that many days. Throws when a table stays locked for too long; the next call continues.
- */
+/** Drops what is older than that number of days. Throws if a table stays locked for too long; the next call continues. */
 export async function dropOldWeeks({ db, log, days }: Options): Promise<void> {
   // The lock lasts as long as this transaction, whatever happens to the process; the work is done outside it. The
-  // statement has no parameters: one with parameters keeps its snapshot until the next statement, and detaching
-  // waits for older snapshots.
+  // statement has no parameters: with parameters it would keep its snapshot until the next statement, and detaching waits
+  // for older snapshots.
   await db.transaction(async (tx) => {
     if (!(await tryLock(tx, LOCKS.retention))) return;
     await emptyDropped(db);
@@ -64,10 +62,10 @@ const inWeek = (week: Timestamp) =>
     until: sql`id_floor(${week}::timestamptz + interval '7 days')`,
   }) as const;
 
-/** Marks a week as dropped and deletes its sums; false when the queue still holds an event of it. */
+/** Marks a week as dropped and deletes its sums. Returns false if the queue still holds one of its events. */
 async function giveUp(tx: Tx, week: Timestamp): Promise<boolean> {
   await limitLockWaits(tx, 10_000);
-  // whatever was about to queue events of the log has committed, so the next statement sees it
+  // transactions that were about to queue events of the log have committed, so the next statement sees them
   await takeLock(tx, LOCKS.log);
   const { from, until } = inWeek(week);
   const marked = await rows(
@@ -80,7 +78,7 @@ async function giveUp(tx: Tx, week: Timestamp): Promise<boolean> {
   return true;
 }
 
-/** Drops what is left of weeks that are marked as dropped. */
+/** Drops the rest of weeks that are marked as dropped. */
 async function emptyDropped(db: Database): Promise<void> {
   const weeks = await rows<{ week: Timestamp }>(
     db.reader,
@@ -99,14 +97,14 @@ async function forgetKeys(tx: Tx, week: Timestamp): Promise<number> {
     tx,
     sql`delete from event_keys where ctid = any(array(
           select ctid from event_keys where event_id >= ${from} and event_id < ${until} limit ${AT_ONCE}::int))
-          -- checked again on the current row, after whoever took over the external_id has committed
+          -- checked again on the current row, after a transaction that took over the external_id has committed
           and event_id >= ${from} and event_id < ${until}
         returning 1`,
   );
   return forgotten.length;
 }
 
-/** Deletes the finished deliveries of a week: one that is stuck does not keep a million others. */
+/** Deletes the finished deliveries of a week: one stuck delivery does not keep a million others. */
 async function removeFinished(db: Database, week: Timestamp): Promise<void> {
   if ((await finishedRows(db, week)) === 0n) return;
   let last: Last | null = { account: nil(), endpoint: nil(), event: nil() };
@@ -121,7 +119,7 @@ async function removeFinished(db: Database, week: Timestamp): Promise<void> {
   }
 }
 
-/** The log rows of a week, less those in the queue. */
+/** The log rows of a week, without those in the queue. */
 async function finishedRows(db: Database, week: Timestamp): Promise<bigint> {
   const { from, until } = inWeek(week);
   const { count } = await oneRow<{ count: bigint }>(
@@ -176,7 +174,7 @@ async function removeDeliveries(
   return seen.length === AT_ONCE ? (seen.at(-1) ?? null) : null;
 }
 
-/** Deletes events that have no delivery left. */
+/** Deletes events without deliveries. */
 async function removeEvents(tx: Tx, week: Timestamp, { account, event }: Last): Promise<Last | null> {
   const { from, until } = inWeek(week);
   const seen = await rows<Last>(
@@ -205,7 +203,9 @@ async function forgetRecoveries(tx: Tx, cutoff: Timestamp): Promise<void> {
   );
 }
 
-/** Deletes the endpoints that were deleted before everything left in the log: nothing refers to them any more. */
+/**
+ * Deletes the rows of endpoints that were deleted before everything left in the log: nothing references them any more.
+ */
 async function forgetEndpoints(tx: Tx, cutoff: Timestamp): Promise<void> {
   await rows(
     tx,

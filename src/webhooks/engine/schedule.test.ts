@@ -16,7 +16,7 @@ test('the schedule is ten attempts in 75 h 35 min', () => {
   expect(pauses.reduce((sum, pause) => sum + pause, 0)).toBe(((75 * 60 + 35) * 60 + 5) * 1000);
 });
 
-test('jitter stays within a tenth, Retry-After is never undercut, and the end is the end', () => {
+test('jitter stays within a tenth, Retry-After is respected, and the schedule ends', () => {
   const random = fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true });
   const retryAfterMs = fc.option(fc.integer({ min: 0, max: 86_400_000 }));
   return expectProperty({

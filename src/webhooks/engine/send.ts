@@ -11,9 +11,9 @@ export interface SentRequest {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
-  /** The route of the endpoint; undefined = that of the server. */
+  /** The route of the endpoint; undefined = the server's. */
   readonly route?: EgressRoute | undefined;
-  /** Milliseconds for it, where it has less than the usual time limit. */
+  /** Its time limit in milliseconds, if shorter than the usual one. */
   readonly limitMs?: number | undefined;
   /** Without one it may be sent at any time. */
   readonly permit?: Permit | undefined;
@@ -21,9 +21,9 @@ export interface SentRequest {
 
 /** How long a request may be sent. */
 export interface Permit {
-  /** Asked directly before the first byte is written. If not, nothing is sent, and the outcome `isUnsent`. */
+  /** Called directly before the first byte is written. If false, nothing is sent, and the outcome is `isUnsent`. */
   isGood(): boolean;
-  /** By `performance.now()`: what has not ended by then ends as `lost`. */
+  /** By `performance.now()`: an exchange that has not ended by then ends as `lost`. */
   readonly endsAt: number;
 }
 
@@ -34,23 +34,23 @@ export interface Sender {
   send(request: SentRequest): Promise<Outcome>;
   /** Aborts every exchange in flight: each ends with `lost`. */
   abortAll(): void;
-  /** Aborts what is in flight and closes all connections; resolves when they are gone. */
+  /** Aborts exchanges in flight and closes all connections. Resolves when they are closed. */
   close(): Promise<void>;
 }
 
 export interface SenderOptions extends DialOptions {
   /** Milliseconds for the whole exchange, from `send` to the last byte of the body. */
   readonly timeoutMs: number;
-  /** More exchanges with one origin wait for a connection, and the wait counts towards the time limit. */
+  /** Further exchanges with an origin wait for a connection, and the wait counts towards the time limit. */
   readonly connectionsPerOrigin: number;
-  /** What of it is left out: no proxy of the server, those of endpoints where receivers may be, half of the time limit. */
+  /** The defaults: no proxy of the server, endpoint proxies where receivers may be, half of the time limit. */
   readonly proxies?: Partial<ProxyOptions>;
   /**
-   * Milliseconds since 1970, to compare a date in `Retry-After` with when there is no `Date`, and the end of a client
+   * Milliseconds since 1970, to evaluate a date in `Retry-After` without a `Date` header, and the expiry of a client
    * certificate. Without it both are ignored.
    */
   readonly clock?: () => number;
-  /** A 2xx counts only when its body is complete: what is asked for is in it. */
+  /** A 2xx counts only if its body is complete, because the caller needs the body. */
   readonly needsBody?: boolean;
 }
 
@@ -68,7 +68,7 @@ export function createSender(options: SenderOptions): Sender {
   const judging = { clock: options.clock, needsBody: options.needsBody ?? false };
   const deadlines = watchDeadlines<Exchange & Timed>(options.timeoutMs, (exchange, why) => {
     const late = exchange.received.status === null ? 'timeout' : 'body_too_slow';
-    if (why === 'lost') giveUp(exchange, 'lost', 'this process stood still until the lease was about to end');
+    if (why === 'lost') giveUp(exchange, 'lost', 'this process was blocked until the lease was about to end');
     else giveUp(exchange, late);
   });
   let isClosed = false;

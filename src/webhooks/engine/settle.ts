@@ -10,20 +10,18 @@ export interface Result {
   readonly delivery: Pick<Leased, 'account' | 'endpoint' | 'event'>;
   readonly token: string;
   readonly succeeded: boolean;
-  /**
-   * Milliseconds to the next attempt of the schedule; null = this was the last one, or the receiver answered 410.
-   */
+  /** Milliseconds to the next scheduled attempt; null = this was the last one, or the receiver answered 410. */
   readonly retryMs: number | null;
   /**
-   * Nobody knows what the receiver did, and the fault is ours. The delivery is due again at once, and the schedule does not
-   * count the attempt, unless the one before it was lost too.
+   * It is unknown what the receiver did, and this is our fault. The delivery is due again at once, and the schedule does
+   * not count the attempt, unless the previous one was lost too.
    */
   readonly lost: boolean;
   /** RFC 3339. */
   readonly startedAt: string;
   readonly durationMs: number;
   readonly url: string;
-  /** null = not known. */
+  /** null = unknown. */
   readonly requestHeaders: Readonly<Record<string, string>> | null;
   readonly responseStatus: number | null;
   readonly responseHeaders: Readonly<Record<string, string>> | null;
@@ -33,20 +31,20 @@ export interface Result {
   readonly errorMessage: string | null;
 }
 
-/** A result that counted. */
+/** A result that was written. */
 export interface Settled {
   readonly result: Result;
-  /** It was the last attempt of the schedule: the delivery has failed. */
+  /** It was the last scheduled attempt: the delivery has failed. */
   readonly isLast: boolean;
 }
 
 /**
- * Writes the results of attempts: the attempts, the log and the queue together, in one statement. Only rows that
- * still carry the lease of their attempt are written. If a row does not, another worker owns it, and the result is
- * dropped. Returns the results that counted.
+ * Writes the results of attempts: the attempts, the log and the queue, in one statement. Only rows that still carry the
+ * lease of their attempt are written. Otherwise another worker owns the row, and the result is dropped. Returns the
+ * results that were written.
  */
 export async function settle(tx: Tx, results: readonly Result[]): Promise<Settled[]> {
-  // so that PostgreSQL leaves out the weeks of the log that hold none of them
+  // lets PostgreSQL skip the weeks of the log without them
   const events = results.map(({ delivery }) => delivery.event).sort();
   const isNear = (id: Sql) => sql`${id} between ${events[0]}::uuid and ${events.at(-1)}::uuid`;
   const settled = await rows<{ place: number; is_last: boolean }>(
@@ -124,7 +122,7 @@ export async function settle(tx: Tx, results: readonly Result[]): Promise<Settle
   return settled.map(({ place, is_last }) => ({ result: results[place - 1] as Result, isLast: is_last }));
 }
 
-// JSON for the statement. False and null are left out, because the statement is parsed for each attempt.
+// JSON for the statement. False and null are omitted, because the statement parses it for each attempt.
 function recordOf(result: Result): object {
   return {
     endpoint_id: result.delivery.endpoint,
@@ -146,13 +144,13 @@ function recordOf(result: Result): object {
   };
 }
 
-/** What attempts said about an endpoint since the last note. */
+/** What attempts showed about an endpoint since the last note. */
 export interface EndpointNote {
   readonly account: AccountId;
   readonly endpoint: EndpointId;
   readonly succeeded: boolean;
   readonly failures: number;
-  /** What happens to the lane: it doubles, halves or stays. */
+  /** The change of the lane: it doubles, halves or stays. */
   readonly lane: 'grow' | 'shrink' | 'stay';
   /** Milliseconds to wait before the next attempt; 0 = none. */
   readonly waitMs: number;
@@ -165,13 +163,13 @@ export interface Hopeless {
 }
 
 export interface Patience {
-  /** Every attempt has failed for this long … */
+  /** How long every attempt must have failed … */
   readonly ms: number;
-  /** … and at least so many. */
+  /** … and the minimum number of failures. */
   readonly failures: number;
 }
 
-/** Writes what attempts said about their endpoints; returns those to disable. */
+/** Writes what attempts showed about their endpoints. Returns those to disable. */
 export async function noteEndpoints(
   tx: Tx,
   notes: readonly EndpointNote[],

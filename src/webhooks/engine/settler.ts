@@ -9,34 +9,34 @@ interface SettlerOptions {
   readonly log: Logger;
   readonly leaseMs: number;
   disableEndpoint(tx: Tx, endpoint: Disabling): Promise<boolean>;
-  /** Whether something may wait for the place of a result in the lane of its endpoint. */
+  /** Whether a delivery may wait for a result's slot in the lane of its endpoint. */
   isAwaited(): boolean;
-  /** Called when a batch was written or given up: its leases are over. */
+  /** Called when a batch was written or dropped: its leases are over. */
   onSettled(batch: readonly Finished[]): void;
 }
 
 const NONE: ReadonlySet<Finished> = new Set();
 const NOTHING_WRITTEN: Written = { disabled: [], hopeless: [], deferred: NONE };
 
-/** Writes results in batches: everything that piled up while earlier batches were being written. */
+/** Writes results in batches: everything that accumulated while earlier batches were being written. */
 export interface Settler {
   add(finished: Finished): void;
-  /** Writes soon what waits for more results. */
+  /** Soon writes the results that wait for others. */
   hurry(): void;
-  /** Results that are not written yet. */
+  /** The number of results not written yet. */
   waiting(): number;
-  /** Writes what is left. */
+  /** Writes the remaining results. */
   close(): Promise<void>;
 }
 
 const AT_ONCE = 200;
-/** The second writer begins only when a full batch is waiting: full batches are cheap. */
+/** The second writer starts only when a full batch is waiting: full batches are cheap. */
 const WRITERS = 2;
 const AFTER_ERROR_MS = 200;
-/** A result whose ordering key a publisher holds is tried again after this time. */
+/** When a result is tried again whose ordering key a publisher holds. */
 const DEFERRED_MS = 20;
 
-/** Makes the settler of a worker. */
+/** Creates the settler of a worker. */
 export function createSettler(options: SettlerOptions): Settler {
   const { db, log, leaseMs, disableEndpoint, onSettled } = options;
   const gathering = createGathering(options.isAwaited);
@@ -62,11 +62,11 @@ export function createSettler(options: SettlerOptions): Settler {
         for (const endpoint of hopeless) await disable({ ...endpoint, reason: 'failing' });
       }
     } finally {
-      writing -= 1; // in the same step as the last look at the pile, so that whoever adds a result later starts a writer
+      writing -= 1; // in the same step as the last check of the pile, so that a result added later starts a writer
     }
   }
 
-  /** Writes a batch, again and again until it is written or its leases are over and others own the rows. */
+  /** Writes a batch, retrying until it is written or its leases are over and other workers own the rows. */
   async function writeBatch(batch: typeof pile): Promise<Written> {
     for (;;) {
       try {
@@ -80,14 +80,14 @@ export function createSettler(options: SettlerOptions): Settler {
           );
           return NOTHING_WRITTEN;
         }
-        log.warn({ err: error }, 'writing results failed; it will be tried again');
+        log.warn({ err: error }, 'writing results failed; it will be retried');
         await new Promise((resolve) => setTimeout(resolve, AFTER_ERROR_MS));
       }
     }
   }
 
   /**
-   * Puts results back on the pile a moment later. They do not count as waiting meanwhile, so that a publisher that hangs
+   * Puts results back on the pile after a moment. Meanwhile they do not count as waiting, so that a publisher that hangs
    * holds up nothing else.
    */
   function defer(results: typeof pile): void {
@@ -130,7 +130,7 @@ export function createSettler(options: SettlerOptions): Settler {
     } catch (error) {
       log.warn(
         { err: error, endpoint: endpoint.endpoint },
-        'disabling an endpoint failed; its next attempt will try again',
+        'disabling an endpoint failed; its next attempt will retry it',
       );
     }
   }

@@ -1,6 +1,6 @@
 const TARGETS_CAP = 1000;
 
-/** Where a request goes. */
+/** The destination of a request. */
 export interface Target {
   readonly origin: string;
   readonly hostname: string;
@@ -17,7 +17,7 @@ function targetOf(url: string): Target | null {
   }
 }
 
-/** Caches the latest URLs: parsing one costs a tenth of an exchange. */
+/** Caches recently used URLs: parsing one costs a tenth of an exchange. */
 export function rememberedTargets(): typeof targetOf {
   const known = new Map<string, Target | null>();
   return (url) => {

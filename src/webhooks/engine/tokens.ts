@@ -3,46 +3,46 @@ import type { EgressRoute } from './egress-routes.ts';
 import { type AttemptError, isOfProxy, MEANINGS, NOTHING, type Outcome } from './outcome.ts';
 import type { Sender } from './send.ts';
 
-/** An access token, or the outcome of an attempt that gets none. */
+/** An access token, or the outcome of an attempt without one. */
 type Grant = { readonly token: string } | { readonly failure: Outcome };
 
-/** Who asks for a token. */
+/** A request for a token. */
 interface TokenRequest {
-  /** Tokens are kept for this object: the endpoint's, until anything of it changes. */
+  /** Tokens are cached by this object: the endpoint's, until it changes in any way. */
   readonly credentials: ClientCredentials;
-  /** How the request leaves, which is how deliveries do. */
+  /** The egress route of the request, the same as for deliveries. */
   readonly route: EgressRoute | undefined;
-  /** A token that the receiver did not take: it is not given again. */
+  /** A token that the receiver refused: it is not returned again. */
   readonly refused?: string | undefined;
-  /** Milliseconds for the token endpoint. */
+  /** The time limit for the token endpoint, in milliseconds. */
   readonly limitMs?: number | undefined;
 }
 
-/** Gives access tokens (RFC 6749 section 4.4). Never rejects. */
+/** Returns access tokens (RFC 6749 section 4.4). Never rejects. */
 export type GetToken = (request: TokenRequest) => Promise<Grant>;
 
 interface Kept {
-  /** null = there is none yet. */
+  /** null = none yet. */
   readonly token: string | null;
   /** By `performance.now()`. */
   readonly until: number;
-  /** The request that is under way. */
-  readonly asked: Promise<Grant> | null;
+  /** The running request. */
+  readonly running: Promise<Grant> | null;
 }
 
-/** Of a token that does not say how long it lives. */
+/** Used for a token without an expiry. */
 const USUAL_LIFE_S = 300;
 const LONGEST_LIFE_S = 86_400;
-/** It is replaced this long before its end, or a tenth of its life when that is shorter. */
+/** A token is replaced this long before it expires, or a tenth of its lifetime if that is shorter. */
 const MARGIN_S = 30;
-/** Servers that count whole seconds end it up to one earlier. */
+/** Servers that count whole seconds expire it up to one second earlier. */
 const LEAST_MARGIN_S = 1;
 const TOKEN = /^[\x21-\x7e]{1,8192}$/;
 const ERROR_NAME = /^[a-z_]{1,64}$/;
 
 /**
- * Gets tokens with a sender and keeps them in memory until shortly before they end. There is one request at a time for an
- * endpoint: all that wait share its answer.
+ * Gets tokens with a sender and keeps them in memory until shortly before they expire. An endpoint has one request at a
+ * time, and all waiting attempts share its result.
  */
 export function createTokens(sender: Sender): GetToken {
   const kept = new WeakMap<ClientCredentials, Kept>();
@@ -57,20 +57,20 @@ export function createTokens(sender: Sender): GetToken {
     const { token, lifeS } = answer;
     const marginS = Math.max(Math.min(MARGIN_S, lifeS / 10), LEAST_MARGIN_S);
     const until = startedAt + (lifeS - marginS) * 1000;
-    kept.set(credentials, { token, until, asked: null });
+    kept.set(credentials, { token, until, running: null });
     return { token };
   }
 
   return (request) => {
     const { credentials, refused } = request;
-    const known = kept.get(credentials) ?? { token: null, until: 0, asked: null };
-    if (known.asked) return known.asked;
+    const known = kept.get(credentials) ?? { token: null, until: 0, running: null };
+    if (known.running) return known.running;
     if (known.token !== null && known.token !== refused && performance.now() < known.until) {
       return Promise.resolve({ token: known.token });
     }
-    const asked = ask(request);
-    kept.set(credentials, { ...known, asked });
-    return asked;
+    const running = ask(request);
+    kept.set(credentials, { ...known, running });
+    return running;
   };
 }
 
@@ -102,7 +102,7 @@ function requestOf({
   };
 }
 
-// both are encoded as in a form before they are joined (RFC 6749 section 2.3.1)
+// both are form-encoded before they are joined (RFC 6749 section 2.3.1)
 const formEncoded = (text: string) => new URLSearchParams({ text }).toString().slice('text='.length);
 
 function readAnswer(outcome: Outcome): { token: string; lifeS: number } | { failure: Outcome } {
@@ -110,7 +110,7 @@ function readAnswer(outcome: Outcome): { token: string; lifeS: number } | { fail
   const failure = (code: AttemptError, detail = '') => ({
     failure: failed(outcome, code, `${MEANINGS[code]}${detail}`),
   });
-  // the attempt was given up, this machine lacks something, or the proxy is to blame
+  // the attempt was aborted, this machine lacks a resource, or the proxy failed
   if (errorCode === 'lost' || isOfProxy(errorCode))
     return { failure: failed(outcome, errorCode, errorMessage) };
   if (errorCode === 'timeout' || errorCode === 'body_too_slow') return failure('token_timeout');
@@ -132,7 +132,7 @@ function readAnswer(outcome: Outcome): { token: string; lifeS: number } | { fail
   return { token, lifeS: lifeS >= 0 ? Math.min(lifeS, LONGEST_LIFE_S) : USUAL_LIFE_S };
 }
 
-/** The fields of a JSON object; none where the answer is anything else, or too long. */
+/** The fields of a JSON object; empty for anything else, or if it is too long. */
 function fieldsOf({ responseBody, responseTruncated }: Outcome): Record<string, unknown> {
   if (responseTruncated) return {};
   try {
@@ -142,7 +142,7 @@ function fieldsOf({ responseBody, responseTruncated }: Outcome): Record<string, 
   }
 }
 
-/** An outcome without anything of the token endpoint's answer, which may hold secrets, except how long to wait. */
+/** An outcome without anything from the token endpoint's response, which may contain secrets, except the Retry-After. */
 function failed(
   { durationMs, lack, retryAfterSeconds }: Outcome,
   errorCode: AttemptError | null,

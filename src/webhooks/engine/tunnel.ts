@@ -9,9 +9,9 @@ interface Tunnelling {
   readonly proxy: HttpProxy;
   /** Connects to the proxy. */
   readonly dialProxy: Dial;
-  /** An address of the target that it may be sent to, or an error. */
+  /** Returns an allowed address of the target, or an error. */
   readonly addressOf: (hostname: string, done: (error: Error | null, address: string) => void) => void;
-  /** Makes what goes to the target out of a socket that leads there: TLS for https. */
+  /** Turns a socket that is connected to the target into one for its requests: TLS for https. */
   readonly secure: (target: buildConnector.Options, done: buildConnector.Callback) => Socket;
   /** Milliseconds from the first packet to the proxy until it has connected. */
   readonly limitMs: number;
@@ -22,8 +22,8 @@ const HEADERS_CAP = 16_384;
 const UNAUTHORIZED: ReadonlySet<number> = new Set([401, 407]);
 
 /**
- * Connects through the CONNECT method of a proxy (RFC 9110 section 9.3.6). The target's address is found and checked
- * here, and the proxy is told the address, not the name: it cannot be led to another one.
+ * Connects through the CONNECT method of a proxy (RFC 9110 section 9.3.6). The target's address is resolved and checked
+ * here, and the proxy gets the address instead of the name, so it cannot be led to another one.
  */
 export function tunnelConnector({ proxy, dialProxy, addressOf, secure, limitMs }: Tunnelling): Dial {
   return (target, done, adopt) => {
@@ -67,7 +67,7 @@ function openTunnel(
     adopt(socket);
   };
   const { hostname, protocol, port } = proxy;
-  // undici sends no name along unless it is told
+  // undici does not send a server name unless it is given one
   const servername = isIP(hostname) === 0 ? hostname : '';
   dialProxy(
     { hostname, protocol, port, servername } as buildConnector.Options,
@@ -101,7 +101,7 @@ const refused = (status: number) =>
     ? new ProxyFault('proxy_unauthorized', ` (HTTP ${status})`)
     : new ProxyFault('proxy_refused', ` (HTTP ${status})`);
 
-/** What this machine lacks is its own fault; all else is the proxy's. */
+/** A lack of resources is this machine's failure, everything else the proxy's. */
 function unreachable(error: Error): Error {
   if (failureOf(error, false).lack !== undefined) return error;
   if (error instanceof AddressBlocked)

@@ -1,14 +1,14 @@
 import sql from 'sql-template-tag';
 import { type Database, rows } from '../../db/database.ts';
 
-/** The channel on which processes tell each other that deliveries were queued. */
+/** The channel on which processes announce queued deliveries to each other. */
 export const CHANNEL = 'payhook_deliveries';
 const AT_MOST_EVERY_MS = 10;
 
 /**
- * Tells the workers of other processes to look for work after commits that queued deliveries, and how many milliseconds
- * the longest of these transactions lasted. It sends a NOTIFY of its own, at most one per 10 ms: inside the transaction it would make all commits wait for one lock. Returns a
- * function that sends the last one and stops.
+ * Announces commits that queued deliveries to the workers of other processes, with the duration of the longest of these
+ * transactions in milliseconds. It sends a separate NOTIFY, at most one per 10 ms: inside the transactions, all commits
+ * would wait for one lock. Returns a function that sends the last one and stops.
  */
 export function createNotifier(db: Database): () => Promise<void> {
   let timer: NodeJS.Timeout | undefined;
@@ -18,7 +18,7 @@ export function createNotifier(db: Database): () => Promise<void> {
     timer = undefined;
     const age = String(Math.ceil(longest));
     longest = 0;
-    // a lost hint costs a moment: every worker also polls
+    // a lost announcement costs a moment: every worker also polls
     sending = rows(db.reader, sql`select pg_notify(${CHANNEL}, ${age})`).catch(() => undefined);
   };
   const stop = db.onAnnounced((ageMs) => {

@@ -26,40 +26,38 @@ export interface WorkerOptions {
   readonly log: Logger;
   readonly vault: Vault;
   readonly addresses: AddressRules;
-  /** For endpoints that the operator of this machine allowed on its loopback. */
+  /** For endpoints on the loopback that the operator of this machine allowed. */
   readonly localAddresses: AddressRules;
   readonly config: DeliveryConfig;
-  /** Disables an endpoint and tells the account's other endpoints of it; false when it is disabled already. */
+  /** Disables an endpoint and notifies the account's other endpoints. Returns false if it is disabled already. */
   disableEndpoint(
     tx: Tx,
     endpoint: { account: AccountId; endpoint: EndpointId; reason: 'failing' | 'gone' },
   ): Promise<boolean>;
 }
 
-/** Delivers what is due until it is closed. Any number of workers share the work of one database. */
+/** Delivers events until closed. Any number of workers share the work of one database. */
 export interface Worker {
   /** Looks for work now. */
   wake(): void;
-  /**
-   * Claims nothing more, waits for what is in flight (10 s at most, then it is released) and writes the results.
-   */
+  /** Claims nothing more, waits for attempts in flight (10 s at most, then releases them) and writes the results. */
   close(): Promise<void>;
 }
 
 const CLAIM_AT_ONCE = 200;
-/** The most results that may wait to be written; more of them stop the claims. */
+/** The maximum number of results not yet written; beyond it claims stop. */
 const UNWRITTEN = 400;
-/** The most bytes of batches in flight, as a claim counts them. */
+/** The maximum bytes of batches in flight, as counted by a claim. */
 const BATCH_BYTES = 64 * 1024 * 1024;
-/** Correctness rests on this poll; waking only makes it faster. */
+/** Correctness depends on this poll; waking only makes it faster. */
 const POLL_MS = 500;
 const SWEEP_MS = 5000;
 const CLAIM_REPORTS_MS = 10_000;
 const TIMEOUTS_PER_LEASE = 2;
-/** However short attempts are: a busy machine must get from a claim to a request in half of it. */
+/** The minimum lease, however short attempts are: a busy machine must get from a claim to a request in half of it. */
 const SHORTEST_LEASE_MS = 4000;
 
-/** What a NOTIFY says of the age of its transaction. A server of the version before says nothing. */
+/** The age of the transaction in a NOTIFY. A server of the previous version sends none. */
 const ageIn = (payload: string | null): number | null => (payload === null ? null : Number(payload));
 
 /** Starts a worker. */
@@ -117,7 +115,7 @@ export function createWorker(options: WorkerOptions): Worker {
     },
   });
 
-  /** Claims until nothing is due or nothing more fits; returns the milliseconds until it is worth looking again. */
+  /** Claims until nothing is due or nothing more fits. Returns the milliseconds until the next useful search. */
   async function look({ begin, isOver }: PumpControl): Promise<number> {
     if (!registration.isReady()) return POLL_MS;
     let pauseMs = POLL_MS;
@@ -177,7 +175,7 @@ function createClaimReports(db: Database): () => void {
   };
 }
 
-/** Keeps the queue tidy and runs recoveries, until closed. */
+/** Cleans up the queue and runs recoveries, until closed. */
 function startTending(options: WorkerOptions): { close(): Promise<void> } {
   const stopSweeping = startSweeping(options.db, options.log);
   const recoverer = startRecovering(options);
@@ -189,7 +187,10 @@ function startTending(options: WorkerOptions): { close(): Promise<void> } {
   };
 }
 
-/** Ends what waits at deleted endpoints, releases what waits at endpoints no longer ordered, and tends keys, until stopped. */
+/**
+ * Ends deliveries of deleted endpoints, releases those of endpoints that are no longer ordered, and checks ordering keys,
+ * until stopped.
+ */
 function startSweeping(db: Database, log: Logger): () => void {
   let isOver = false;
   let lastKey: Key | null = null;
@@ -201,7 +202,7 @@ function startSweeping(db: Database, log: Logger): () => void {
   };
   const timer = setInterval(() => {
     sweep().catch((error: unknown) => {
-      if (!isOver) log.warn({ err: error }, 'tidying the queue failed; it will be tried again');
+      if (!isOver) log.warn({ err: error }, 'cleaning up the queue failed; it will be retried');
     });
   }, SWEEP_MS);
   return () => {

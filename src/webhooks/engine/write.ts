@@ -7,16 +7,16 @@ import type { Finished } from './attempt.ts';
 import { createNotes, groupByEndpoint } from './notes.ts';
 import { type EndpointNote, type Hopeless, noteEndpoints, type Result, settle } from './settle.ts';
 
-/** An endpoint that is to be disabled. */
+/** An endpoint to disable. */
 export type Disabling = Hopeless & { readonly reason: 'failing' | 'gone' };
 
-/** What was written of a batch of results. */
+/** The result of writing a batch. */
 export interface Written {
-  /** The endpoints that were disabled with it: they answered 410. */
+  /** The endpoints disabled with it: they answered 410. */
   readonly disabled: readonly Disabling[];
-  /** Those to disable because every attempt has failed for too long. */
+  /** The endpoints to disable because every attempt has failed for too long. */
   readonly hopeless: readonly Hopeless[];
-  /** Not written: somebody is publishing the next event of their ordering key. */
+  /** Not written: a transaction is publishing the next event of their ordering key. */
   readonly deferred: ReadonlySet<Finished>;
 }
 
@@ -27,7 +27,7 @@ interface WriterOptions {
 
 interface Writing {
   readonly notes: readonly EndpointNote[];
-  /** The ordering keys whose delivery in front may leave the queue. */
+  /** The ordering keys whose current delivery may leave the queue. */
   readonly keys: readonly HeldKey[];
 }
 
@@ -36,7 +36,7 @@ const NONE: ReadonlySet<Finished> = new Set();
 /** Every attempt has failed for five days, and there were at least twenty. */
 export const PATIENCE = { ms: 120 * 3_600_000, failures: 20 };
 
-/** Creates what writes a batch of results in one transaction. */
+/** Creates a function that writes a batch of results in one transaction. */
 export function createWriter({
   db,
   disableEndpoint,
@@ -44,9 +44,9 @@ export function createWriter({
   const notesOf = createNotes();
 
   /**
-   * With the last results of ordered deliveries, the next of a key goes in the transaction that ends the one before it. While
-   * somebody is publishing the next one, it is not visible: such results are left out. With results of endpoints that are
-   * gone, the same transaction disables them, so that nothing more is claimed there.
+   * Releases the next delivery of a key in the transaction that ends the previous one. A next delivery that is being
+   * published is not visible yet: such results are deferred. For results of endpoints that answered 410, the same
+   * transaction disables them, so that nothing more is claimed there.
    */
   async function writeInOrder(tx: Tx, batch: readonly Finished[]): Promise<Written> {
     await holdEndpoints(
@@ -86,7 +86,7 @@ export function createWriter({
       tx,
       batch.map(({ result }) => result),
     );
-    // rows of the queue come before those of endpoints, as in a retry by hand
+    // queue rows are locked before those of endpoints, as in a retry by hand
     await letNextGo(tx, keys);
     const counted = new Set(settled.map(({ result }) => result));
     const written = batch.filter(({ result }) => counted.has(result));
@@ -102,21 +102,21 @@ export function createWriter({
     return { disabled, hopeless };
   }
 
-  // without notes, ordering keys and endpoints that are gone this is one statement
+  // without notes, ordering keys and 410s this is one statement
   return (batch) =>
     batch.some((finished) => mayLetGo(finished) || finished.isGone)
       ? db.engine((tx) => writeInOrder(tx, batch))
       : writeResults(batch);
 }
 
-/** Whether the delivery may leave the queue with this result, and another one of its ordering key follows. */
+/** Whether the delivery leaves the queue with this result, and another one of its ordering key may follow. */
 const mayLetGo = ({ delivery, result }: Finished) =>
   delivery.orderingKey !== null && (result.succeeded || result.retryMs === null);
 
-/** Those that tell of the endpoint. */
+/** The results that count for the endpoint. */
 const counting = (batch: readonly Finished[]) => batch.filter(({ result }) => !result.lost);
 
-/** Locks the rows of endpoints until the transaction ends, before anything of the queue, as requests do. */
+/** Locks the rows of endpoints until the transaction ends, before any queue row, as requests do. */
 async function holdEndpoints(tx: Tx, gone: readonly Finished[]): Promise<void> {
   if (gone.length === 0) return;
   await rows(
@@ -140,7 +140,7 @@ function goneIn(written: readonly Finished[]): readonly Disabling[] {
   return [...gone.values()];
 }
 
-/** The notices of deliveries that have no attempts left. A 410 disables the endpoint, which has a notice of its own. */
+/** The notices of deliveries without attempts left. A 410 disables the endpoint, which has its own notice. */
 function lastFailures(written: readonly Finished[], last: ReadonlySet<Result>): Notice[] {
   const failed = written.filter(({ result, isGone }) => last.has(result) && !isGone);
   return [...groupByEndpoint(failed)].flatMap(([endpoint, [first, ...others]]) =>

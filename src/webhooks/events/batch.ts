@@ -14,19 +14,19 @@ import {
 } from './publish.ts';
 import type { Event, EventBatch, EventBatchItem, NewEvent } from './record.ts';
 
-/** A request to publish events of the platform's own together. */
+/** A request to publish several of the platform's own events. */
 interface Batch {
   readonly account: AccountId;
   readonly body: { readonly events: readonly NewEvent[] };
-  /** The body as it was read: the `data` of each event is passed on unchanged. */
+  /** The body as parsed: the `data` of each event is passed on unchanged. */
   readonly json: StrictJson;
 }
 
 /**
  * Publishes all events of a request or none, in a constant number of statements. Ordered endpoints get them in the order
- * of the list. An event that was published before under its `external_id`, or stands earlier in the list, is returned.
+ * of the list. An event that was published before under its `external_id`, or occurs earlier in the list, is returned.
  * Throws `invalid_items` for types and `duplicate_external_id`, which name every bad event; `payload_too_large`, which
- * names one; `resource_missing` when the account is gone.
+ * names one; `resource_missing` if the account no longer exists.
  */
 export async function publishBatch(tx: Tx, batch: Batch): Promise<Json<EventBatch>> {
   const publications = publicationsOf(tx, batch);
@@ -60,7 +60,7 @@ function publicationsOf(tx: Tx, { account, body, json }: Batch): Publication[] {
   }));
 }
 
-/** Each with the first of the list that has its `external_id`; without one, with itself. */
+/** Maps each event to the first of the list with its `external_id`, or to itself. */
 function firstOfEach(publications: readonly Publication[]): Map<Publication, Publication> {
   const byId = new Map<string, Publication>();
   return new Map(
@@ -74,7 +74,7 @@ function firstOfEach(publications: readonly Publication[]): Map<Publication, Pub
   );
 }
 
-/** Throws when an event of the list is refused. */
+/** Throws if any event of the list is refused. */
 function refuse(
   results: readonly (Published | Failure | null)[],
   reason: 'invalid_items' | 'duplicate_external_id',

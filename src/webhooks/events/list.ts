@@ -12,7 +12,7 @@ import { type AccountId, uuidOf } from '../../kernel/ids.ts';
 import type { Json } from '../../kernel/json.ts';
 import { isKept } from '../../outbox/queue.ts';
 import { byExternalId, byType } from '../log/filters.ts';
-import { type Asker, checkScopes } from '../log/service.ts';
+import { type Caller, checkScopes } from '../log/service.ts';
 import {
   type PublishedEvent,
   type PublishedEventWhole,
@@ -31,7 +31,7 @@ export const publishedList: ListDefinition = {
   },
 };
 
-/** One page of the events an account (UUID) published, as far as retention has left them. */
+/** One page of the events that an account (UUID) published and that retention has kept. */
 export function listPublished(
   db: Reader,
   account: AccountId,
@@ -48,7 +48,11 @@ export function listPublished(
 }
 
 /** An event by its public id, with its deliveries. Throws `resource_missing`, `insufficient_scope`. */
-export async function getPublished(db: Reader, asker: Asker, id: string): Promise<Json<PublishedEventWhole>> {
+export async function getPublished(
+  db: Reader,
+  caller: Caller,
+  id: string,
+): Promise<Json<PublishedEventWhole>> {
   const event = uuidOf('evt', id);
   const found =
     event === null
@@ -57,9 +61,9 @@ export async function getPublished(db: Reader, asker: Asker, id: string): Promis
           db,
           sql`select row_to_json(r)::text as json, r.type
               from (select ${publishedRecordWhole} from events v
-                    where v.account_id = ${asker.account} and v.id = ${event} and ${isKept(sql`v.id`)}) r`,
+                    where v.account_id = ${caller.account} and v.id = ${event} and ${isKept(sql`v.id`)}) r`,
         );
   if (found === null) throw fail('resource_missing', 'no such event');
-  checkScopes(asker, found.type);
+  checkScopes(caller, found.type);
   return found.json;
 }

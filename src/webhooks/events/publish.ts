@@ -10,33 +10,33 @@ import { isEventType, ownPrefixOf } from '../types/types.ts';
 import type { Event, NewEvent } from './record.ts';
 import { type Taken, takeExternalIds } from './store.ts';
 
-/** A request to publish an event of the platform's own. */
+/** A request to publish one of the platform's own events. */
 export interface Publication {
   readonly account: AccountId;
   readonly body: NewEvent;
-  /** The body as it was read: its `data` is passed on unchanged. */
+  /** The body as parsed: its `data` is passed on unchanged. */
   readonly json: StrictJson;
-  /** What the event goes on with; null = it belongs to no trace. */
+  /** The trace it continues; null = none. */
   readonly trace: TraceContext | null;
-  /** What messages put before the names of its fields, such as `events[3].`. Default: nothing. */
+  /** The prefix of field names in messages, such as `events[3].`. Default: none. */
   readonly at?: string;
 }
 
-/** The event as it is sent. Publishing it again under the same `external_id` returns the stored one. */
+/** The event as sent. Publishing it again under the same `external_id` returns the stored one. */
 export interface Published {
   readonly json: Json<Event>;
   readonly isNew: boolean;
 }
 
-// The bytes around the data: ids, time, and a type of 100 characters.
+// The maximum size of the data's envelope: ids, time, and a type of 100 characters.
 const ENVELOPE_BYTES = 400;
-/** A body of at most this size never makes a payload that is too large. */
+/** A body of at most this size never makes a payload too large. */
 export const SURELY_FITS_BYTES = MAX_PAYLOAD_BYTES - ENVELOPE_BYTES;
 
 /**
- * Publishes platforms' events, of any accounts. No two may have both account and `external_id` in common. Returns
- * for each the published event, or the reason why it is refused: `invalid_event_type`, `reserved_event_type`,
- * `duplicate_external_id`. Throws `payload_too_large`.
+ * Publishes events of any platforms' accounts. No two may share both account and `external_id`. Returns, for each, the
+ * published event, or why it is refused: `invalid_event_type`, `reserved_event_type`, `duplicate_external_id`. Throws
+ * `payload_too_large`.
  */
 export async function publishPlatformEvents(
   tx: Tx,
@@ -58,7 +58,7 @@ export async function publishPlatformEvents(
   );
 }
 
-/** Why an event of this type is refused: `invalid_event_type`, `reserved_event_type`. */
+/** Why an event of this type is refused: `invalid_event_type`, `reserved_event_type`, or null. */
 export function typeProblem({ body: { type }, at = '' }: Publication): Failure | null {
   if (!isEventType(type))
     return fail('invalid_event_type', `${at}type must be a dotted name such as order.created`);
@@ -81,13 +81,13 @@ async function takeIds(tx: Tx, publications: readonly Publication[]): Promise<Ma
   return new Map(named.map(({ publication }, index) => [publication, taken[index] as Taken]));
 }
 
-/** What was published under the `external_id` before. */
+/** The event published before under the `external_id`, or the refusal. */
 function again(publication: Publication, { earlier }: Taken): Published | Failure {
   if (earlier?.hash.equals(contentHash(publication))) return { json: earlier.payload, isNew: false };
   return contradiction(publication);
 }
 
-/** `duplicate_external_id`: the `external_id` stands for an event with other content. */
+/** `duplicate_external_id`: another event with this `external_id` has different content. */
 export function contradiction({ body, at = '' }: Publication): Failure {
   return fail(
     'duplicate_external_id',
@@ -113,7 +113,7 @@ async function store(
   return publishForeign(tx, events);
 }
 
-/** The same hash for the same content: the order of keys makes no difference, every digit of a number does. */
+/** Equal content has an equal hash: the order of keys does not matter, but every digit of a number does. */
 export function contentHash({ body: { type, data, ordering_key: key }, json }: Publication): Buffer {
   return createHash('sha256')
     .update(
@@ -124,7 +124,7 @@ export function contentHash({ body: { type, data, ordering_key: key }, json }: P
     .digest();
 }
 
-/** What is hashed of content without rounded numbers. It has always been this text, so stored hashes still compare. */
+/** The hashed text of content without rounded numbers. It must never change, so that stored hashes still match. */
 function sortedJson(content: unknown): string {
   return JSON.stringify(content, (_, value: unknown) =>
     value !== null && typeof value === 'object' && !Array.isArray(value)

@@ -4,9 +4,9 @@ import { columnsOf } from '../../contract/records.ts';
 import { identifier, nullable, strict, timestamp } from '../../contract/schemas.ts';
 import { endpointJoin, recordWithUrl, shownStatus, webhookEventAt } from '../log/record.ts';
 
-/** Marks an event that somebody sent to test an endpoint. Other events do not have it. */
+/** Marks a test event. Other events do not have it. */
 export const isTest = Type.Literal(true, {
-  description: 'somebody sent it to test the endpoint: nothing happened',
+  description: 'sent to test the endpoint: nothing happened',
 });
 
 export const event = strict(
@@ -20,11 +20,11 @@ export const event = strict(
     is_test: Type.Optional(isTest),
     data: Type.Record(Type.String(), Type.Unknown()),
   },
-  { title: 'Event', description: 'a whole event, as it is sent' },
+  { title: 'Event', description: 'a whole event, as sent' },
 );
 export type Event = Static<typeof event>;
 
-/** What a platform sends to publish an event. */
+/** The body for publishing an event. */
 export const newEvent = strict(
   {
     type: Type.String({ minLength: 1, maxLength: 100, examples: ['order.created'] }),
@@ -36,7 +36,7 @@ export const newEvent = strict(
     external_id: Type.Optional(identifier),
     ordering_key: Type.Optional({
       ...identifier,
-      description: 'ordered endpoints get the events of a key one after the other, as they were published',
+      description: 'ordered endpoints get the events of a key one at a time, in the order of publishing',
       examples: ['order:7'],
     }),
   },
@@ -44,17 +44,17 @@ export const newEvent = strict(
 );
 export type NewEvent = Static<typeof newEvent>;
 
-/** The most events of a batch. */
+/** The maximum number of events in a batch. */
 export const MOST_EVENTS = 1000;
 
 const eventBatchItem = strict({
-  index: Type.Integer({ description: 'its place in the request' }),
+  index: Type.Integer({ description: 'its index in the request' }),
   status: Type.Integer({ description: '201 new, 200 published before' }),
   event,
 });
 export type EventBatchItem = Static<typeof eventBatchItem>;
 
-/** What became of each event of a batch. */
+/** The result of each event of a batch. */
 export const eventBatch = strict(
   { object: Type.Literal('event_batch'), items: Type.Array(eventBatchItem) },
   { title: 'EventBatch' },
@@ -69,9 +69,9 @@ const fields = {
   }),
   object: Type.Literal('published_event'),
   type: Type.String({ examples: ['payout.paid'] }),
-  external_id: nullable(Type.String({ description: 'under which a platform published it' })),
+  external_id: nullable(Type.String({ description: 'the id under which the platform published it' })),
   ordering_key: nullable(
-    Type.String({ description: 'ordered endpoints get the events of a key one after the other' }),
+    Type.String({ description: 'ordered endpoints get the events of a key one at a time' }),
   ),
   created_at: timestamp,
   deliveries: strict(
@@ -80,49 +80,49 @@ const fields = {
       held: count,
       delivered: count,
       failed: count,
-      filtered: Type.Integer({ minimum: 0, description: 'endpoints whose filter left it out' }),
+      filtered: Type.Integer({ minimum: 0, description: 'endpoints whose filter excluded it' }),
     },
     {
       title: 'DeliveryCounts',
-      description: 'at how many endpoints it has which status; all 0: it went nowhere',
+      description: 'the number of endpoints by delivery status; all 0: no endpoint gets it',
     },
   ),
 };
 
-/** What was published, and how many deliveries of it have which status. */
+/** A published event with its number of deliveries by status. */
 export const publishedEvent = strict(fields, { title: 'PublishedEvent' });
 export type PublishedEvent = Static<typeof publishedEvent>;
 
-/** Each list of endpoints shows at most this many. */
-const MOST_TOLD = 100;
+/** The maximum length of each list of endpoints. */
+const MOST_LISTED = 100;
 
 const REASONS = ['filtered', 'made_later', 'not_addressed', 'not_subscribed', 'subscribed_later'] as const;
 const notSent = strict(
   {
     webhook_endpoint_id: Type.String({ examples: ['we_0192f8e5c7a7b3e9d0192f8e5c7a7b3e'] }),
-    url: Type.String({ description: 'of the endpoint now' }),
+    url: Type.String({ description: 'the current URL of the endpoint' }),
     reason: Type.Enum([...REASONS], {
       title: 'NotSentReason',
       description:
-        'filtered: its filter did not match when the event was published. made_later: the endpoint is younger than the ' +
-        'event. not_addressed: the event was for one endpoint alone, or tells that this one was disabled. ' +
-        'not_subscribed: it does not take the type. subscribed_later: it takes the ' +
-        'type now, and did not then, or its record was dropped with its week of the log',
+        'filtered: its filter did not match when the event was published. made_later: the endpoint was created after the ' +
+        'event. not_addressed: the event was for one endpoint only, or reports that this one was disabled. ' +
+        'not_subscribed: it does not subscribe to the type. subscribed_later: it subscribes to the ' +
+        'type now, but did not then, or its record was dropped with its week of the log',
     }),
   },
   { title: 'NotSent' },
 );
 
-/** The record with its payload, its deliveries, and why it did not go to the other endpoints. */
+/** The record with its payload, its deliveries, and why the other endpoints did not get it. */
 export const publishedEventWhole = strict(
   {
     ...fields,
     payload: event,
     sent_to: Type.Array(webhookEventAt, {
-      description: `its records in the log, ${MOST_TOLD} at most; \`event_id\` finds all of them there`,
+      description: `its records in the log, at most ${MOST_LISTED}; \`event_id\` finds all of them there`,
     }),
     not_sent_to: Type.Array(notSent, {
-      description: `the other endpoints that there are now, ${MOST_TOLD} at most, the oldest first`,
+      description: `the other current endpoints, at most ${MOST_LISTED}, oldest first`,
     }),
   },
   { title: 'PublishedEventWhole' },
@@ -149,7 +149,7 @@ const columns = {
 /** The columns of the record, over `events v`. */
 export const publishedRecord = columnsOf(publishedEvent, columns);
 
-// For one endpoint alone, or about one: the data names it.
+// For only one endpoint, or about one: the data names it.
 const names = `public_id('we', e.id) = v.payload::json -> 'data' ->> 'id'`;
 const reason = `case
   when e.id = any(v.filtered) then 'filtered'
@@ -160,7 +160,7 @@ const reason = `case
     where wanted = v.type or (right(wanted, 1) = '*' and starts_with(v.type, left(wanted, -1)))) then 'subscribed_later'
   else 'not_subscribed' end`;
 const list = (records: Sql, order: Sql) =>
-  sql`(select coalesce(json_agg(row_to_json(r)), '[]') from (${records} order by ${order} limit ${raw(String(MOST_TOLD))}) r)`;
+  sql`(select coalesce(json_agg(row_to_json(r)), '[]') from (${records} order by ${order} limit ${raw(String(MOST_LISTED))}) r)`;
 
 /** The record with payload and endpoints. */
 export const publishedRecordWhole = columnsOf(publishedEventWhole, {

@@ -9,16 +9,16 @@ import { publishPlatformEvents, SURELY_FITS_BYTES } from './publish.ts';
 import { event, eventBatch, MOST_EVENTS, newEvent, publishedEvent, publishedEventWhole } from './record.ts';
 
 const BATCH_LIMIT = 16 << 20;
-/** Members and items, on average. */
+/** The average number of members and items. */
 const PARTS_OF_EVENT = 500;
 
 export const list = readRoute({
   operation: 'listEvents',
   path: '/v2/events',
   access: 'webhooks',
-  summary: 'List what was published',
+  summary: 'List published events',
   description:
-    'Each event once, whether it went to any endpoint or to none, as long as the log is kept. The log itself is at ' +
+    'Each event once, whatever number of endpoints got it, as long as the log is kept. The log itself is at ' +
     '`/v2/webhook-events/`.',
   list: publishedList,
   returns: { 200: listOf(publishedEvent) },
@@ -29,10 +29,10 @@ export const get = readRoute({
   operation: 'getEvent',
   path: '/v2/events/{event_id}',
   access: 'webhooks',
-  summary: 'Get an event and what became of it',
+  summary: 'Get an event and its deliveries',
   description:
-    'With the payload, with its record at each endpoint it went to, and with the reason why it did not go to the ' +
-    'others, as they are now. A token needs the scope affiliates too for events of payouts, commissions, affiliates and imports.',
+    'With the payload, its record at each endpoint that got it, and the reason why the other current endpoints did ' +
+    'not. A token also needs the scope affiliates for events of payouts, commissions, affiliates and imports.',
   returns: { 200: publishedEventWhole },
   errors: ['resource_missing'],
   handle: async ({ db, principal, params }) => ok(await getPublished(db, principal, params.event_id)),
@@ -45,7 +45,7 @@ export const publish = batchRoute({
   access: 'full',
   summary: 'Publish an event of your own',
   description:
-    'Delivers the event to the endpoints that subscribed to its type. Sending it again under the same `external_id` answers ' +
+    'Delivers the event to the endpoints that subscribe to its type. Sending it again under the same `external_id` returns ' +
     '200 with the stored event. Types that begin with one of our own prefixes are refused.',
   bodyLimit: 2 * MAX_PAYLOAD_BYTES,
   passesOn: 'data',
@@ -62,7 +62,7 @@ export const publish = batchRoute({
   unaudited: true,
   publishes: true,
   batch: {
-    // refuses a body that is too large here, while it shares a transaction with nobody
+    // refuses a body that is too large here, where it shares its transaction with no other request
     aloneAbove: SURELY_FITS_BYTES,
     locks: ({ external_id: externalId }) => externalId ?? null,
     mayWait: ({ ordering_key: orderingKey }) => orderingKey !== undefined,
@@ -82,8 +82,8 @@ export const publishMany = writeRoute({
   access: 'full',
   summary: 'Publish up to 1,000 events of your own',
   description:
-    'All or nothing, in 16 MiB at most. Ordered endpoints get the events of a key in the order of the list. An event that was ' +
-    'published before under its `external_id`, or stands earlier in the list, is returned with status 200.',
+    'All or nothing, at most 16 MiB. Ordered endpoints get the events of a key in the order of the list. An event that was ' +
+    'published before under its `external_id`, or occurs earlier in the list, is returned with status 200.',
   bodyLimit: BATCH_LIMIT,
   mostParts: MOST_EVENTS * PARTS_OF_EVENT,
   passesOn: 'events.*.data',

@@ -5,28 +5,27 @@ import type { Json } from '../../kernel/json.ts';
 import { isKept } from '../../outbox/queue.ts';
 import type { Event } from './record.ts';
 
-/** An `external_id` that an event is about to be stored under. */
+/** An `external_id` under which an event is about to be stored. */
 interface Wanted {
   readonly account: AccountId;
   readonly externalId: string;
   readonly hash: Buffer;
 }
 
-/** It is taken for a new event (its UUID), or it stands for an earlier one. */
+/** Taken for a new event (its UUID), or in use by an earlier one. */
 export type Taken =
   | { readonly id: string; readonly earlier?: undefined }
   | { readonly id?: undefined; readonly earlier: Earlier };
 
 interface Earlier {
   readonly hash: Buffer;
-  /** The event as it is sent. */
+  /** The event as sent. */
   readonly payload: Json<Event>;
 }
 
 /**
- * Takes `external_id`s, no two of them the same, for events about to be stored. Each is free unless an event has
- * it; it becomes free when that event is dropped. Waits for a transaction that is taking the same one. Results are
- * in the order of the input.
+ * Takes distinct `external_id`s for events about to be stored. Each is free unless an event has it, and becomes free when
+ * that event is dropped. Waits for a transaction that is taking the same one. Results are in the order of the input.
  */
 export async function takeExternalIds(tx: Tx, wanted: readonly Wanted[]): Promise<Taken[]> {
   const taken = new Map<Wanted, Taken>();
@@ -41,26 +40,26 @@ export async function takeExternalIds(tx: Tx, wanted: readonly Wanted[]): Promis
     }
     const isTakenOver = dropped.size === 0 ? [] : await takeOver(tx, dropped);
     for (const [one, id] of isTakenOver) taken.set(one, { id });
-    // the rest was dropped meanwhile, or another transaction was quicker
+    // the others were dropped meanwhile, or taken by another transaction
   }
   return wanted.map((one) => taken.get(one) as Taken);
 }
 
-const asked = (wanted: readonly Wanted[]) => sql`
+const requested = (wanted: readonly Wanted[]) => sql`
   unnest(${wanted.map(({ account }) => account)}::uuid[], ${wanted.map(({ externalId }) => externalId)}::text[],
     ${wanted.map(({ hash }) => hash)}::bytea[])
-    with ordinality as asked (account_id, external_id, request_hash, place)`;
+    with ordinality as requested (account_id, external_id, request_hash, place)`;
 
 /** In the order of the keys, so that two transactions that take several cannot deadlock. */
 async function takeFree(tx: Tx, wanted: readonly Wanted[]): Promise<Map<Wanted, string>> {
   const found = await rows<{ place: bigint; id: string }>(
     tx,
-    sql`with asked as materialized (select *, new_id() as id from ${asked(wanted)}),
+    sql`with requested as materialized (select *, new_id() as id from ${requested(wanted)}),
         taken as (
           insert into event_keys (account_id, external_id, event_id, request_hash)
-          select account_id, external_id, id, request_hash from asked order by 1, 2
+          select account_id, external_id, id, request_hash from requested order by 1, 2
           on conflict do nothing returning account_id, external_id, event_id)
-        select place, id from taken join asked using (account_id, external_id)`,
+        select place, id from taken join requested using (account_id, external_id)`,
     'take_external_ids',
   );
   return new Map(found.map(({ place, id }) => [wanted[Number(place) - 1] as Wanted, id]));
@@ -70,7 +69,7 @@ interface Found {
   /** UUID of the event. */
   readonly event: EventId;
   readonly hash: Buffer;
-  /** Null when the event was dropped. */
+  /** Null if the event was dropped. */
   readonly payload: Json<Event> | null;
 }
 
@@ -78,21 +77,21 @@ async function findTaken(tx: Tx, wanted: readonly Wanted[]): Promise<Map<Wanted,
   const found = await rows<Found & { place: bigint }>(
     tx,
     sql`select place, k.event_id as event, k.request_hash as hash, v.payload
-        from ${asked(wanted)}
+        from ${requested(wanted)}
         join event_keys k using (account_id, external_id)
         left join events v on v.account_id = k.account_id and v.id = k.event_id and ${isKept(sql`v.id`)}`,
   );
   return new Map(found.map(({ place, ...one }) => [wanted[Number(place) - 1] as Wanted, one]));
 }
 
-/** Takes the keys of events (UUID) that were dropped, in the order of the keys; not those that another transaction took. */
+/** Takes the keys of dropped events (UUID), in the order of the keys, except those that another transaction took. */
 async function takeOver(tx: Tx, dropped: ReadonlyMap<Wanted, EventId>): Promise<Map<Wanted, string>> {
   const wanted = [...dropped.keys()];
   const found = await rows<{ place: bigint; id: string }>(
     tx,
     sql`with held as materialized (
-          select k.account_id, k.external_id, asked.request_hash, place
-          from ${asked(wanted)} join event_keys k using (account_id, external_id)
+          select k.account_id, k.external_id, requested.request_hash, place
+          from ${requested(wanted)} join event_keys k using (account_id, external_id)
           where k.event_id = (${[...dropped.values()]}::uuid[])[place]
           order by 1, 2 for update of k)
         update event_keys k set event_id = new_id(), request_hash = held.request_hash

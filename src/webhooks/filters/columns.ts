@@ -5,7 +5,7 @@ import { Failure } from '../../kernel/errors.ts';
 import type { AccountId, EndpointId } from '../../kernel/ids.ts';
 import { compileFilter, type Filter } from './compile.ts';
 
-/** The columns of an endpoint for its filter, checked; null = it has none. Throws as `compileFilter`. */
+/** The columns of an endpoint for its filter, checked; null = no filter. Throws as `compileFilter`. */
 export function filterColumns(filter: Filter | null) {
   if (filter === null) return { filter: null, filter_path: null, filter_fast: null, filter_contains: null };
   const { test, fast } = compileFilter(filter);
@@ -18,8 +18,8 @@ export function filterColumns(filter: Filter | null) {
 }
 
 /**
- * Writes the fast form of filters that were written by a version without it. Until then they are judged by the slow form,
- * which says the same. Returns how many were looked at.
+ * Writes the fast form of filters that were stored by a version without it. Until then the slow form is used, which has
+ * the same result. Returns the number examined.
  */
 export async function speedUpFilters(tx: Tx): Promise<number> {
   const slow = await rows<{ account: AccountId; id: EndpointId; filter: string }>(
@@ -40,7 +40,7 @@ export async function speedUpFilters(tx: Tx): Promise<number> {
   return 0; // those without a fast form would be found again
 }
 
-/** No fast form for what would be refused today. */
+/** No fast form for a filter that would be refused today. */
 function fastOf(filter: Filter): Pick<ReturnType<typeof filterColumns>, 'filter_fast' | 'filter_contains'> {
   try {
     return filterColumns(filter);

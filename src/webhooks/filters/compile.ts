@@ -1,6 +1,6 @@
 import { type Failure, fail } from '../../kernel/errors.ts';
 
-/** The JSON of a filter, as a request has it. */
+/** The JSON of a filter, as in a request. */
 export type Filter = Readonly<Record<string, unknown>>;
 
 /** One condition of a filter. */
@@ -8,24 +8,27 @@ export interface Condition {
   readonly path: string;
   readonly operator: string;
   readonly value: unknown;
-  /** The place in the payload, as a jsonpath. */
+  /** The location in the payload, as a jsonpath. */
   readonly at: string;
-  /** Whether it holds, as a jsonpath predicate. */
+  /** The condition, as a jsonpath predicate. */
   readonly test: string;
 }
 
-/** A filter as PostgreSQL judges it. */
+/** A filter as evaluated by PostgreSQL. */
 export interface CompiledFilter {
-  /** A jsonpath predicate (PostgreSQL, "JSON Functions and Operators"), strict: what is missing or of another type is unknown. */
+  /**
+   * A strict jsonpath predicate (PostgreSQL, "JSON Functions and Operators"): a value that is missing or of another type
+   * is unknown.
+   */
   readonly test: string;
   readonly conditions: readonly Condition[];
-  /** The same with what `$contains` says as variables, which are found outside of the jsonpath; null = there is none. */
+  /** The same with each `$contains` as a variable that is computed outside the jsonpath; null = there is none. */
   readonly fast: { readonly test: string; readonly contains: readonly Contained[] } | null;
 }
 
-/** What a `$contains` says: variable `c0` for the first, and so on. */
+/** A `$contains`: variable `c0` for the first, and so on. */
 export interface Contained {
-  /** The place in the payload, as a jsonpath. */
+  /** The location in the payload, as a jsonpath. */
   readonly at: string;
   readonly value: string | number | boolean;
 }
@@ -44,17 +47,17 @@ const isOrdered = (value: unknown): value is string | number =>
 const isObject = (value: unknown): value is Filter =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-// JSON strings and numbers are jsonpath ones too
+// JSON strings and numbers are also valid in jsonpath
 const literal = (value: Scalar): string => JSON.stringify(value);
 
-/** The predicate that a place contains a value. */
+/** Makes the predicate that a location contains a value. */
 type Contains = (at: string, value: Contained['value']) => string;
 
 interface Operator {
-  /** What its value must be; `isRight` decides. */
+  /** The rule for its value, checked by `isRight`. */
   readonly rule: string;
   isRight(value: unknown): boolean;
-  /** The predicate over a place. */
+  /** The predicate over a location. */
   test(at: string, value: never, contains: Contains): string;
 }
 
@@ -91,7 +94,7 @@ const OPERATORS: Readonly<Record<string, Operator>> = {
   $exists: {
     rule: 'must be true or false',
     isRight: (value) => typeof value === 'boolean',
-    // a missing key is an error inside exists(); a filter around it makes that false
+    // a missing key is an error inside exists(); a filter around it turns that into false
     test: (at, value: boolean) => `${value ? '' : '!'}exists($ ? (exists(${at.replace('$', '@')})))`,
   },
   $startsWith: {
@@ -108,13 +111,13 @@ const OPERATORS: Readonly<Record<string, Operator>> = {
 
 const inJsonpath: Contains = (at, value) => {
   const element = `exists(${at}[*] ? (@ == ${literal(value)}))`;
-  // flag q: the text is no regular expression
+  // flag q: the text is not a regular expression
   return typeof value === 'string' ? `${at} like_regex ${literal(value)} flag "q" || ${element}` : element;
 };
 
 /**
- * Checks a filter and makes what PostgreSQL judges it by. `name` is the field it came in. Each condition costs time
- * linear in what it looks at, at most. Throws `invalid_filter`, `unknown_operator`, `too_many_filters` naming the place and
+ * Checks a filter and compiles it for PostgreSQL. `name` is its field in the request. The cost of each condition is at
+ * most linear in what it reads. Throws `invalid_filter`, `unknown_operator`, `too_many_filters` naming the location and
  * the rule.
  */
 export function compileFilter(filter: Filter, name = 'filter'): CompiledFilter {
@@ -145,7 +148,7 @@ function fastForm(filter: Filter, name: string): CompiledFilter['fast'] {
   return contained.length === 0 ? null : { test: strictly(test), contains: contained };
 }
 
-/** What compiling collects, and how it says `$contains`. */
+/** The state of a compilation, and how it handles `$contains`. */
 interface Compiling {
   readonly found: Condition[];
   readonly contains: Contains;
@@ -153,7 +156,7 @@ interface Compiling {
 
 const strictly = (path: string) => `strict ${path}`;
 
-/** All that an object says: paths, `$and` and `$or`. */
+/** All conditions of an object: paths, `$and` and `$or`. */
 function allOf(filter: unknown, name: string, depth: number, compiling: Compiling): string {
   if (!isObject(filter)) throw refuse(name, 'must be a JSON object of conditions');
   if (depth < 0) throw refuse(name, `must not be nested more than ${DEEPEST} deep`);
@@ -174,7 +177,7 @@ function allOf(filter: unknown, name: string, depth: number, compiling: Compilin
 function ofPath(path: string, value: unknown, place: string, { found, contains }: Compiling): string {
   const at = placeOf(path, place);
   if (Array.isArray(value))
-    throw refuse(place, 'must be a value or an object of operators; a list goes into $in');
+    throw refuse(place, 'must be a value or an object of operators; use $in for a list');
   const operators = isObject(value) ? Object.entries(value) : [['$eq', value] as const];
   if (operators.length === 0) throw refuse(place, 'must have an operator');
   return operators
@@ -185,7 +188,7 @@ function ofPath(path: string, value: unknown, place: string, { found, contains }
         const known = Object.keys(OPERATORS).join(', ');
         throw fail(
           'unknown_operator',
-          `${where} is no operator; there are ${known}, and $and and $or around paths`,
+          `${where} is not an operator; the operators are ${known}, and $and and $or around paths`,
         );
       }
       if (!rule.isRight(operand)) throw refuse(where, rule.rule);
@@ -196,11 +199,11 @@ function ofPath(path: string, value: unknown, place: string, { found, contains }
     .join(' && ');
 }
 
-/** `data.items.0.sku` as jsonpath. A number is a place in a list. */
+/** `data.items.0.sku` as jsonpath. A number is an index in a list. */
 function placeOf(path: string, place: string): string {
   const segments = path.split('.');
   if (path.startsWith('$'))
-    throw fail('unknown_operator', `${place} is no operator here; only $and and $or are`);
+    throw fail('unknown_operator', `${place} is not an operator here; only $and and $or are`);
   if (segments.some((segment) => segment === '')) {
     throw refuse(place, 'must be a path such as data.amount, without empty parts');
   }

@@ -6,7 +6,7 @@ import { compileFilter, type Filter } from './compile.ts';
 import type { FilterTest } from './record.ts';
 
 /**
- * Judges a payload by a filter as publishing does: by PostgreSQL. `body` is JSON text whose member `payload` is the
+ * Evaluates a filter on a payload as publishing does: in PostgreSQL. `body` is JSON text whose member `payload` is the
  * payload. Throws as `compileFilter`.
  */
 export async function testFilter(db: Reader, filter: Filter | null, body: string): Promise<Json<FilterTest>> {

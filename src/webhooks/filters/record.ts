@@ -3,19 +3,19 @@ import { nullable, strict } from '../../contract/schemas.ts';
 
 const example = { 'data.currency': 'usd', 'data.amount': { $gte: 10_000 } };
 
-/** Conditions on the payload, as an endpoint has them. */
+/** Conditions on the payload, as in an endpoint. */
 export const filter = Type.Record(Type.String(), Type.Unknown(), {
   description:
-    'conditions on the payload that all must hold: a path, and a value or operators ($eq, $ne, $gt, $gte, $lt, $lte, $in, $nin, ' +
+    'conditions on the payload that must all hold: a path, and a value or operators ($eq, $ne, $gt, $gte, $lt, $lte, $in, $nin, ' +
     '$exists, $startsWith, $contains); $and and $or take lists of filters. At most 4,096 bytes',
   examples: [example],
 });
 
-/** What a filter is tried on. */
+/** The input for testing a filter. */
 export const filterTestInput = strict({
   filter: Type.Optional({ ...filter, description: 'default: the filter of the endpoint' }),
   payload: Type.Record(Type.String(), Type.Unknown(), {
-    description: 'a whole event, as it is sent',
+    description: 'a whole event, as sent',
     examples: [{ type: 'order.created', data: { currency: 'usd', amount: 12_900 } }],
   }),
 });
@@ -25,24 +25,24 @@ const judged = strict(
   {
     path: Type.String(),
     operator: Type.String({ examples: ['$gte'] }),
-    value: Type.Unknown({ description: 'what the filter says' }),
+    value: Type.Unknown({ description: 'the value in the filter' }),
     matches: Type.Boolean(),
     found_type: Type.Enum(['missing', 'null', 'boolean', 'number', 'string', 'array', 'object'], {
       title: 'FoundType',
-      description: 'what the payload has there',
+      description: 'the type of the value in the payload',
     }),
-    found: Type.Unknown({ description: 'the value there; null for lists and objects' }),
+    found: Type.Unknown({ description: 'the value in the payload; null for lists and objects' }),
   },
   { title: 'JudgedCondition' },
 );
 
-/** Whether a filter matches, and what each condition of it says. */
+/** Whether a filter matches, and the result of each condition. */
 export const filterTest = strict(
   {
     object: Type.Literal('filter_test'),
     matches: Type.Boolean({ description: 'whether the endpoint would get the event' }),
     filter: nullable(filter),
-    conditions: Type.Array(judged, { description: 'each condition by itself, in the order of the filter' }),
+    conditions: Type.Array(judged, { description: 'each condition separately, in the order of the filter' }),
   },
   { title: 'FilterTest' },
 );

@@ -8,9 +8,10 @@ const LIMITS = {
 } as const;
 
 const about = {
-  max_events: 'the most events in a request',
-  max_bytes: 'the most bytes of its body; an event that is larger goes alone',
-  max_wait_ms: 'the most milliseconds that an event waits for others; 0 = it goes with what is due already',
+  max_events: 'the maximum number of events in a request',
+  max_bytes: 'the maximum bytes of its body; a larger event is sent alone',
+  max_wait_ms:
+    'the maximum milliseconds that an event waits for others; 0 = it is sent with what is already due',
 };
 
 /** How many events an endpoint takes in one request. */
@@ -22,11 +23,11 @@ export const batch = strict(
   },
   {
     title: 'Batch',
-    description: 'several events go in one request, as an array; null = one event in each request',
+    description: 'several events are sent in one request, as an array; null = one event per request',
   },
 );
 
-/** The same as a request names it. */
+/** The same in a request. */
 export const batchInput = strict(
   {
     max_events: Type.Optional(Type.Integer({ ...LIMITS.max_events, description: about.max_events })),
@@ -36,7 +37,7 @@ export const batchInput = strict(
   {
     title: 'BatchInput',
     description:
-      'several events go in one request from now on, as an array: what it leaves out has its default. null = one event in ' +
+      'several events are sent in one request, as an array; omitted fields have their default. null = one event in ' +
       'each request',
   },
 );
@@ -46,7 +47,7 @@ type BatchInput = Static<typeof batchInput>;
 export const batchColumn = `case when e.batch_events is not null then json_build_object(
     'max_events', e.batch_events, 'max_bytes', e.batch_bytes, 'max_wait_ms', e.batch_wait_ms) end`;
 
-/** What is stored for it. */
+/** The stored columns for it. */
 export const batchColumns = (input: BatchInput | null): Readonly<Record<string, number | null>> => ({
   batch_events: input && (input.max_events ?? LIMITS.max_events.default),
   batch_bytes: input && (input.max_bytes ?? LIMITS.max_bytes.default),

@@ -5,12 +5,12 @@ import type { StoredForm } from '../../outbox/hand-over.ts';
 export const payloadForm = Type.Enum(['full', 'thin', 'cloudevents'], {
   title: 'PayloadForm',
   description:
-    'full: the whole event. thin: the event without its `data`, but with the id of what it is about and the path to read it ' +
-    'at. cloudevents: a CloudEvent 1.0 in structured mode. Attempts from now on are sent so',
+    'full: the whole event. thin: the event without its `data`, but with the id of its subject and the path to read ' +
+    'it. cloudevents: a CloudEvent 1.0 in structured mode. Applies to future attempts',
 });
 type PayloadForm = Static<typeof payloadForm>;
 
-/** What is stored for a form: null for `full`. */
+/** The stored value of a form: null for `full`. */
 export const storedForm = (form: PayloadForm): StoredForm => (form === 'full' ? null : form);
 
 /** The column of the record, over `webhook_endpoints e`. */

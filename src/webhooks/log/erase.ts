@@ -5,22 +5,21 @@ import type { AccountId } from '../../kernel/ids.ts';
 
 const AT_ONCE = 1000;
 
-/** Whose traces are looked for. */
-interface Sought {
+/** The person whose data is erased. */
+interface ErasedPerson {
   readonly account: AccountId;
   readonly affiliate: bigint;
   readonly patterns: Patterns;
-  /** The record of the affiliate now: JSON text, which every event about the affiliate has from now on. */
+  /** The current record of the affiliate as JSON text. Every event about the affiliate has it afterwards. */
   readonly record: string;
 }
 
 /**
- * Takes a person out of a slice of the log, behind the UUID of an event: out of payloads, and out of what receivers
- * answered. Returns the UUID of the last event of the slice; null = there are no more. What still waits is sent as it
- * then is.
+ * Removes a person from a slice of the log after an event (UUID): from payloads and receivers' responses. Returns the
+ * UUID of the slice's last event; null = no more. Waiting deliveries are sent in their new form.
  */
-export async function eraseFromLog(tx: Tx, sought: Sought, cursor: string): Promise<string | null> {
-  const { account } = sought;
+export async function eraseFromLog(tx: Tx, person: ErasedPerson, cursor: string): Promise<string | null> {
+  const { account } = person;
   const last = await maybeRow<{ id: string }>(
     tx,
     sql`select id from (select id from events where account_id = ${account} and id > ${cursor}::uuid
@@ -28,27 +27,27 @@ export async function eraseFromLog(tx: Tx, sought: Sought, cursor: string): Prom
   );
   if (last === null) return null;
   const span = { from: cursor, to: last.id };
-  const changed = await rewriteEvents(tx, sought, span);
-  await blankAnswers(tx, sought, span, changed);
+  const changed = await rewriteEvents(tx, person, span);
+  await blankAnswers(tx, person, span, changed);
   await rows(
     tx,
-    sql`update event_keys set external_id = ${withoutAddress(sql`external_id`, sought.patterns)}
+    sql`update event_keys set external_id = ${withoutAddress(sql`external_id`, person.patterns)}
         where account_id = ${account} and event_id > ${cursor}::uuid and event_id <= ${last.id}::uuid
-          and external_id ~* ${sought.patterns.addresses}`,
+          and external_id ~* ${person.patterns.addresses}`,
   );
   return last.id;
 }
 
-/** Events behind `from`, up to and including `to`, by UUID. */
+/** Events after `from`, up to and including `to`, by UUID. */
 interface Span {
   readonly from: string;
   readonly to: string;
 }
 
-/** Rewrites `data` of the events that tell of the person; the envelope stays. Returns the UUIDs of the events. */
+/** Rewrites `data` of the events that mention the person, and keeps the envelope. Returns the UUIDs of the events. */
 async function rewriteEvents(
   tx: Tx,
-  { account, affiliate, patterns, record }: Sought,
+  { account, affiliate, patterns, record }: ErasedPerson,
   { from, to }: Span,
 ): Promise<string[]> {
   const changed = await rows<{ id: string }>(
@@ -58,7 +57,7 @@ async function rewriteEvents(
           from (select id, type, payload, strpos(payload, '"data":') + 6 as at from events
                 where account_id = ${account} and id > ${from}::uuid and id <= ${to}::uuid) located),
         seen as materialized (
-          -- a letter may be written as an escape, which patterns do not see through
+          -- a character may be written as an escape, which patterns do not match
           select id, type, head, case when strpos(data, '\\u') > 0 then filterable(data)::text else data end as data,
                  case when type ~ '^(affiliate|commission|refund|payout)[.]'
                       then coalesce(data::json ->> 'affiliate_id', case when type ~ '^affiliate[.]' then data::json ->> 'id' end)
@@ -75,10 +74,10 @@ async function rewriteEvents(
   return changed.map(({ id }) => id);
 }
 
-/** Blanks what came back for events that told of the person, and every other answer that does. */
+/** Blanks the responses to events that mentioned the person, and every other response that does. */
 async function blankAnswers(
   tx: Tx,
-  { account, patterns }: Sought,
+  { account, patterns }: ErasedPerson,
   { from, to }: Span,
   events: readonly string[],
 ): Promise<void> {

@@ -3,14 +3,14 @@ import { type Filter, type ListQuery, oneOf } from '../../contract/lists.ts';
 import { isCovered } from '../../outbox/subscriptions.ts';
 import { subscriptionProblem } from '../types/types.ts';
 
-/** Matches what subscriptions may name: a type, or `payout.*` for all that begin with `payout.`. */
+/** Matches what a subscription may contain: a type, or `payout.*` for all that begin with `payout.`. */
 export const byType = (column: string): Filter => ({
   rule: 'an event type such as payout.paid, or a prefix such as payout.*; under our own prefixes it must exist',
   schema: { type: 'string', minLength: 1, maxLength: 100, examples: ['payout.paid', 'payout.*'] },
   condition: (value) => (subscriptionProblem(value) === null ? isCovered(raw(column), [value]) : null),
 });
 
-/** Matches the `external_id` that a platform published under; `column` is the id of the event. */
+/** Matches the `external_id` under which a platform published. `column` is the id of the event. */
 export const byExternalId = (column: string): Filter => ({
   rule: 'an external_id that an event was published under',
   schema: { type: 'string', minLength: 1, maxLength: 255 },
@@ -24,10 +24,10 @@ export const byExternalId = (column: string): Filter => ({
 const CLASSES = ['2xx', '3xx', '4xx', '5xx', 'none'] as const;
 const anything = () => sql`true`;
 
-/** Matches the result of the last attempt. These are no conditions on rows by themselves: see `answeredSo`. */
+/** Matches the result of the last attempt. These are not separate conditions on rows: see `answeredSo`. */
 export const byAnswer: Readonly<Record<string, Filter>> = {
   response_status: {
-    rule: 'an HTTP status from 100 to 599: that of the last answer',
+    rule: 'an HTTP status from 100 to 599: that of the last response',
     schema: { type: 'integer', minimum: 100, maximum: 599 },
     condition: (value) => (/^[1-5][0-9]{2}$/.test(value) ? anything() : null),
   },
@@ -39,20 +39,20 @@ export const byAnswer: Readonly<Record<string, Filter>> = {
   },
 };
 
-/** The error of what waited at a deleted endpoint. It is shown before workers write it. */
+/** The error of deliveries that waited at a deleted endpoint. It is shown before workers write it. */
 const ENDED = 'endpoint_deleted';
 
-/** What a list asks for about last attempts. */
+/** A list's filters on last attempts. */
 export interface Answered {
-  /** The condition of a row `d` of the log; null = nothing is asked for. */
+  /** The condition for a row `d` of the log; null = no filter. */
   readonly condition: Sql | null;
-  /** Whether that includes rows that wait at deleted endpoints, which show an error too. */
+  /** Whether it includes rows that wait at deleted endpoints, which also show an error. */
   readonly showsEnded: boolean;
 }
 
 /**
- * The condition that the filters by response and error make. It contains `last_error_code is not null` wherever
- * that follows: rows whose last attempt failed have an index, and are few.
+ * The condition for the filters by response and error. It contains `last_error_code is not null` wherever implied: rows
+ * whose last attempt failed have an index, and are few.
  */
 export function answeredSo({ given }: Pick<ListQuery, 'given'>): Answered {
   const [status, kind, code] = ['response_status', 'response_class', 'error_code'].map((name) =>
@@ -76,5 +76,5 @@ export function answeredSo({ given }: Pick<ListQuery, 'given'>): Answered {
 const isEnded = sql`(d.status = 'pending' and exists (
   select from webhook_endpoints e where e.account_id = d.account_id and e.id = d.endpoint_id and e.deleted_at is not null))`;
 
-/** Matches the content of log rows, not when they were made. Such filters are answered by walking rows. */
+/** Filters on the content of log rows instead of their time. They are evaluated by scanning rows. */
 export const WALKED = ['type', 'event_id', 'external_id', ...Object.keys(byAnswer)] as const;

@@ -21,7 +21,7 @@ import { answeredSo, byAnswer, byExternalId, byType, WALKED } from './filters.ts
 import { endpointJoin, record, type WebhookEvent } from './record.ts';
 
 const filters: Readonly<Record<string, Filter>> = {
-  // a status is not a condition on rows: each has a query of its own
+  // a status is not a condition on rows: each has its own query
   status: oneOf(['pending', 'delivered', 'failed', 'held'], () => sql`true`),
   type: byType('d.type'),
   event_id: opaqueId('evt', 'd.event_id'),
@@ -43,7 +43,7 @@ export const webhookEventList: ListDefinition = {
   filters: { ...filters, webhook_endpoint_id: opaqueId('we', 'd.endpoint_id') },
 };
 
-/** Whose log is asked for, by UUIDs. */
+/** Which log to read, by UUIDs. */
 export interface Scope {
   readonly account: AccountId;
   /** Undefined = all endpoints of the account. */
@@ -59,7 +59,7 @@ export function listDeliveries(
   list: ListQuery,
   endpoint?: EndpointId,
 ): Promise<Page<WebhookEvent>> {
-  const asked = uuidOf('we', list.given.get('webhook_endpoint_id') ?? '') ?? undefined;
+  const filtered = uuidOf('we', list.given.get('webhook_endpoint_id') ?? '') ?? undefined;
   const status = list.given.get('status');
   return listPage(db, {
     list,
@@ -70,7 +70,7 @@ export function listDeliveries(
     where: sql`true`,
     record,
     join: endpointJoin,
-    ...pathsOf({ account, endpoint: endpoint ?? asked }, list),
+    ...pathsOf({ account, endpoint: endpoint ?? filtered }, list),
   });
 }
 
@@ -81,7 +81,7 @@ function pathsOf(scope: Scope, list: ListQuery): Paths {
   return WALKED.some((name) => list.given.has(name)) ? walked(scope, kind, list) : counted(scope, kind, list);
 }
 
-/** By the sums of minutes, hours and weeks: any page, and the total, costs what the first page costs. */
+/** Uses the sums of minutes, hours and weeks: any page, and the total, costs as much as the first page. */
 function counted(scope: Scope, kind: Kind, list: ListQuery): Paths {
   const isFailed = kind === 'failed';
   const { ctes, total, rows } = countedPage(
@@ -96,7 +96,7 @@ function counted(scope: Scope, kind: Kind, list: ListQuery): Paths {
     {
       isDescending: list.sort.startsWith('-'),
       offset: offsetOf(list),
-      // one more row tells whether there is a next page
+      // one more row shows whether there is a next page
       limit: list.perPage + 1,
       after: placeOf(list),
     },
@@ -104,25 +104,25 @@ function counted(scope: Scope, kind: Kind, list: ListQuery): Paths {
   return { ctes: isFailed ? sql`${over(scope)}, ${ctes}` : ctes, total, find: () => rows };
 }
 
-/** The place of a cursor in the log; without an endpoint when the log is of one. */
+/** A cursor's position in the log; without an endpoint if the log is that of one endpoint. */
 function placeOf({ after }: ListQuery): { event: string; endpoint: string | null } | null {
   const [event, endpoint = null] = after?.key ?? [];
   return event === undefined ? null : { event: event ?? '', endpoint };
 }
 
-/** By walking the rows of a type, of an event, or of those whose last attempt failed: linear in their number. */
+/** Scans the rows of a type, of an event, or of those whose last attempt failed: linear in their number. */
 function walked(scope: Scope, kind: Kind, list: ListQuery): Paths {
   const { condition, showsEnded } = answeredSo(list);
   const always = join([...list.conditions, isKept(sql`d.event_id`)], ' and ');
-  const asked = condition === null ? always : sql`${always} and ${condition}`;
+  const wanted = condition === null ? always : sql`${always} and ${condition}`;
   // rows that wait at a deleted endpoint show an error that is not written yet
   const [ended, ctes] = showsEnded
     ? [kind === 'delivered' ? sql`false` : always, { ctes: over(scope) }]
-    : [asked, kind === 'failed' ? { ctes: over(scope) } : {}];
+    : [wanted, kind === 'failed' ? { ctes: over(scope) } : {}];
   const rows =
     showsEnded && kind === 'total'
-      ? sql`${rowsOf(scope, kind, asked)} union all select d.* from over d where ${ended}`
-      : rowsOf(scope, kind, asked, ended);
+      ? sql`${rowsOf(scope, kind, wanted)} union all select d.* from over d where ${ended}`
+      : rowsOf(scope, kind, wanted, ended);
   return {
     ...ctes,
     total: counting(list, sql`select from (${rows}) d`),
@@ -142,7 +142,7 @@ function rowsOf(scope: Scope, kind: Kind, condition: Sql, ended = condition): Sq
     : rows;
 }
 
-/** What waited at deleted endpoints has failed, though workers write that a little later. */
+/** Deliveries that waited at deleted endpoints have failed, although workers write that later. */
 const over = ({ account, endpoint }: Scope) => sql`
   over as materialized (
     select d.* from webhook_endpoints e
@@ -152,7 +152,7 @@ const over = ({ account, endpoint }: Scope) => sql`
     where e.account_id = ${account} ${endpoint === undefined ? empty : sql`and e.id = ${endpoint}`}
       and e.deleted_at is not null and d.status = 'pending')`;
 
-/** A query of the `event_id` of these. */
+/** A query of their `event_id`. */
 export const failedAtDeleted = (scope: Scope): Sql => sql`with ${over(scope)} select event_id from over`;
 
 /** The log row of a queue row. The limit keeps the planner from joining the whole log. */
@@ -162,7 +162,7 @@ const logOf = (queued: Sql) => sql`
     and l.event_id = ${queued}.event_id limit 1`;
 
 /**
- * From the queue, which is small compared to the log. A row queued by hand may have been delivered or failed
+ * Reads the queue, which is small compared to the log. A delivery queued by hand may have been delivered or failed
  * before.
  */
 function waiting(scope: Scope, status: 'pending' | 'held', list: ListQuery): Paths {

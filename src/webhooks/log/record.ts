@@ -11,7 +11,7 @@ const fields = {
     examples: ['evt_0192f8e5c7a7b3e9d0192f8e5c7a7b3e'],
   }),
   object: Type.Literal('webhook_event'),
-  webhook_endpoint_id: Type.String({ description: 'where it is sent to' }),
+  webhook_endpoint_id: Type.String({ description: 'the endpoint it is sent to' }),
   type: Type.String({ examples: ['payout.paid'] }),
   status: Type.Enum(['pending', 'delivered', 'failed', 'held'], {
     title: 'DeliveryStatus',
@@ -20,24 +20,24 @@ const fields = {
   attempt_count: Type.Integer({ description: 'attempts made so far' }),
   next_attempt_at: nullable({
     ...timestamp,
-    description: 'null when none is planned, or it waits for another event',
+    description: 'null if none is planned, or it waits for another event',
   }),
   waits_for: nullable(
     Type.String({
       description:
-        'the event of the same ordering key that must end before, at an ordered endpoint; null = none',
+        'the event of the same ordering key that must end first, at an ordered endpoint; null = none',
     }),
   ),
   last_attempt_at: nullable(timestamp),
   last_response_status: nullable(
-    Type.Integer({ description: 'of the last attempt; null when there was no answer' }),
+    Type.Integer({ description: 'of the last attempt; null without a response' }),
   ),
   last_error_code: nullable(Type.String({ description: 'why the last attempt failed' })),
   delivered_at: nullable(timestamp),
   created_at: timestamp,
 };
 
-/** The delivery log record: one event at one endpoint. */
+/** The record of the delivery log: one event at one endpoint. */
 export const webhookEvent = strict(fields, { title: 'WebhookEvent' });
 export type WebhookEvent = Static<typeof webhookEvent>;
 
@@ -56,65 +56,66 @@ const attempt = strict(
     duration_ms: Type.Integer(),
     request_headers: nullable({
       ...sent,
-      description: 'as they were sent; the values of your own headers are hidden',
+      description: 'as sent; the values of your own headers are hidden',
     }),
     request_body: nullable(
       Type.String({
         description:
-          'as it was sent, where that was not `payload`: thin or a CloudEvent; in a batch its part of the array',
+          'as sent, if it differs from `payload`: thin or a CloudEvent; in a batch its part of the array',
       }),
     ),
     batch: nullable(
       strict(
         {
           id: Type.String({ description: '`webhook-id` of the request' }),
-          event_count: Type.Integer({ description: 'how many events it carried' }),
+          event_count: Type.Integer({ description: 'the number of events it carried' }),
         },
         {
           title: 'AttemptBatch',
-          description: 'the request was an array of events; null = it carried this event alone, or is lost',
+          description: 'the request was an array of events; null = it carried only this event, or is lost',
         },
       ),
     ),
-    response_status: nullable(Type.Integer({ description: 'null when there was no answer' })),
-    response_headers: nullable({ ...sent, description: 'as they were received' }),
+    response_status: nullable(Type.Integer({ description: 'null without a response' })),
+    response_headers: nullable({ ...sent, description: 'as received' }),
     response_body: nullable(
       Type.String({ description: 'its first 16 KiB; in a batch of several events its first KiB' }),
     ),
-    response_truncated: Type.Boolean({ description: 'the body is longer than what is kept' }),
+    response_truncated: Type.Boolean({ description: 'the body is longer than the stored part' }),
     error_code: nullable(
-      Type.String({ description: 'why it failed, as a stable word; null when it succeeded' }),
+      Type.String({ description: 'why it failed, as a stable code; null if it succeeded' }),
     ),
-    error_message: nullable(Type.String({ description: 'the same for people' })),
+    error_message: nullable(Type.String({ description: 'the same as readable text' })),
   },
   { title: 'WebhookAttempt' },
 );
 
-/** The record with what was sent and what came back. */
+/** The record with the requests and responses. */
 export const webhookEventWithAttempts = strict(
   {
     ...fields,
-    payload: Type.Record(Type.String(), Type.Unknown(), { description: 'the event as it is sent' }),
+    payload: Type.Record(Type.String(), Type.Unknown(), { description: 'the event as sent' }),
     attempts: Type.Array(attempt),
   },
   { title: 'WebhookEventWithAttempts' },
 );
 export type WebhookEventWithAttempts = Static<typeof webhookEventWithAttempts>;
 
-// A disabled endpoint holds what waits for it. A deleted one has ended it, though workers write that later.
+// A disabled endpoint holds its waiting deliveries. A deleted one has ended them, although workers write that later.
 const isHeld = '(e.disabled_at is not null and e.deleted_at is null)';
 const isOver = "(d.status = 'pending' and e.deleted_at is not null)";
-/** What the columns need besides `deliveries d`. */
+/** The joins that the columns need in addition to `deliveries d`. */
 export const endpointJoin = sql`join webhook_endpoints e on e.account_id = d.account_id and e.id = d.endpoint_id
   left join endpoint_state s on s.account_id = d.account_id and s.endpoint_id = d.endpoint_id`;
 // not before the endpoint may be sent to again
 const nextAttempt =
   "greatest(d.next_attempt_at, case when s.may_start_at > now() + interval '1 second' then s.may_start_at end)";
 
-/** The status of a delivery as it is shown, over `deliveries d` and its endpoint `e`. */
+/** The status of a delivery as shown, over `deliveries d` and its endpoint `e`. */
 export const shownStatus = `case when ${isOver} then 'failed' when d.status = 'pending' and ${isHeld} then 'held' else d.status end`;
 
-// looked up only for what is pending at an ordered endpoint: by the primary key of the queue, then by its index of the rows in front
+// looked up only for pending deliveries of ordered endpoints: by the primary key of the queue, then by its index of
+// current rows
 const mayWait = `d.status = 'pending' and e.ordered and e.deleted_at is null`;
 const isBehind = `q.event_id = d.event_id and q.endpoint_id = d.endpoint_id and q.generation = ${BEHIND.sql}`;
 const waitsFor = `case when ${mayWait} then (
@@ -168,7 +169,7 @@ export const attemptsOfDelivery = sql`(
 
 /** The record with the current URL of the endpoint. */
 export const webhookEventAt = strict(
-  { url: Type.String({ description: 'of the endpoint now' }), ...fields },
+  { url: Type.String({ description: 'the current URL of the endpoint' }), ...fields },
   { title: 'WebhookEventAt' },
 );
 export const recordWithUrl = columnsOf(webhookEventAt, { url: 'e.url', ...columns });

@@ -23,10 +23,10 @@ export const get = readRoute({
   path: '/v2/webhook-endpoints/{id}/events/{event_id}',
   access: 'webhooks',
   portal: 'path',
-  summary: 'Get one event of a webhook endpoint',
+  summary: 'Get an event of a webhook endpoint',
   description:
-    'With the payload, and with every attempt: what was sent and what came back. A token needs the scope affiliates ' +
-    'too for events of payouts, commissions, affiliates and imports.',
+    'With the payload and every attempt: its request and response. A token also needs the scope affiliates ' +
+    'for events of payouts, commissions, affiliates and imports.',
   returns: { 200: webhookEventWithAttempts },
   errors: ['resource_missing'],
   handle: async ({ db, principal, params }) => ok(await getDeliveryWhole(db, principal, params)),
@@ -41,7 +41,7 @@ export const retry = writeRoute({
   summary: 'Retry an event',
   description:
     'Sends the event again now, whatever its status, with the same `webhook-id`. If an attempt is already in progress or due, that ' +
-    'attempt. A failure leaves the earlier status and the rest of the schedule unchanged.',
+    'attempt counts. A failure leaves the earlier status and the rest of the schedule unchanged.',
   returns: { 200: null },
   errors: ['resource_missing', 'endpoint_disabled', 'endpoint_deleted'],
   handle: async ({ tx, principal, params }) => {
@@ -55,7 +55,7 @@ export const listAll = readRoute({
   path: '/v2/webhook-events/',
   access: 'webhooks',
   summary: 'List all webhook events',
-  description: 'The delivery log of the account: an event has a row for each endpoint it goes to.',
+  description: 'The delivery log of the account: an event has a row for each endpoint it is sent to.',
   list: webhookEventList,
   returns: { 200: listOf(webhookEvent) },
   handle: async ({ db, account, list }) => page(await listDeliveries(db, account, list)),

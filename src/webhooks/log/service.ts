@@ -22,7 +22,7 @@ function deliveryOf(endpointId: string, eventId: string): Delivery {
   return { endpoint, event };
 }
 
-/** The UUID of an endpoint that the account has or had. Throws `resource_missing`. */
+/** The UUID of an existing or deleted endpoint of the account. Throws `resource_missing`. */
 export async function loggedEndpoint(db: Reader, account: AccountId, id: string): Promise<EndpointId> {
   const endpoint = uuidOf('we', id);
   if (endpoint === null || !(await hadEndpoint(db, account, endpoint))) {
@@ -42,8 +42,8 @@ export async function getDelivery(
   return json;
 }
 
-/** Who asks for an event. */
-export interface Asker {
+/** The caller who reads an event. */
+export interface Caller {
   readonly account: AccountId;
   readonly scopes: ReadonlySet<Scope>;
 }
@@ -51,40 +51,39 @@ export interface Asker {
 /** The log record by its ids, with payload and attempts. Throws `resource_missing`, `insufficient_scope`. */
 export async function getDeliveryWhole(
   db: Reader,
-  asker: Asker,
+  caller: Caller,
   ids: { id: string; event_id: string },
 ): Promise<Json<WebhookEventWithAttempts>> {
-  const found = await readDeliveryWhole(db, asker.account, deliveryOf(ids.id, ids.event_id));
+  const found = await readDeliveryWhole(db, caller.account, deliveryOf(ids.id, ids.event_id));
   if (found === null) throw missing();
-  checkScopes(asker, found.type);
+  checkScopes(caller, found.type);
   return found.json;
 }
 
 /**
- * A credential that may not read a record may not read an event about it, nor have it sent somewhere. Throws
- * `insufficient_scope`.
+ * A credential that may not read a record may not read an event about it, or have it sent. Throws `insufficient_scope`.
  */
-export function checkScopes({ scopes }: Asker, type: string): void {
+export function checkScopes({ scopes }: Caller, type: string): void {
   if (scopes.has('affiliates') || !needsAffiliates([type])) return;
   throw lacksAffiliates(`${type} needs`);
 }
 
 /**
- * Sends an event again, now, with the same `webhook-id`. Success makes it `delivered`; after a failure the earlier
- * status and the rest of the schedule stay. Throws `resource_missing`, `insufficient_scope`, `endpoint_disabled`,
+ * Sends an event again now, with the same `webhook-id`. Success makes it `delivered`; a failure leaves the earlier status
+ * and the rest of the schedule unchanged. Throws `resource_missing`, `insufficient_scope`, `endpoint_disabled`,
  * `endpoint_deleted`.
  */
 export async function retryDelivery(
   tx: Tx,
-  asker: Asker,
+  caller: Caller,
   ids: { id: string; event_id: string },
 ): Promise<void> {
-  const { account } = asker;
+  const { account } = caller;
   const delivery = deliveryOf(ids.id, ids.event_id);
   await holdLog(tx);
   const state = await lockDelivery(tx, account, delivery);
   if (state === null) throw missing();
-  checkScopes(asker, state.type);
+  checkScopes(caller, state.type);
   if (state.deleted) throw fail('endpoint_deleted', 'the webhook endpoint was deleted; only its log is left');
   if (state.disabled) {
     throw fail('endpoint_disabled', 'the webhook endpoint is disabled: enable it, then retry');

@@ -12,7 +12,7 @@ import {
   type WebhookEventWithAttempts,
 } from './record.ts';
 
-/** Whether the account has or had the endpoint (UUID): the log of a deleted one can still be read. */
+/** Whether the account has or had the endpoint (UUID): the log of a deleted endpoint can still be read. */
 export async function hadEndpoint(db: Reader, account: AccountId, endpoint: EndpointId): Promise<boolean> {
   const found = await maybeRow(
     db,
@@ -35,7 +35,7 @@ export function readDelivery(
   return maybeRecord(db, record, rowsOf(account, endpoint, event));
 }
 
-/** One record with its payload and its attempts, and its type; or null. */
+/** A record with its payload, attempts and type, or null. */
 export function readDeliveryWhole(
   db: Reader,
   account: AccountId,
@@ -49,7 +49,7 @@ export function readDeliveryWhole(
 }
 
 /**
- * What a retry needs to know: the type, and whether the endpoint takes deliveries. Its row is locked, so disabling
+ * What a retry needs: the type, and whether the endpoint takes deliveries. Locks the endpoint's row, so that disabling it
  * waits.
  */
 export function lockDelivery(

@@ -4,32 +4,32 @@ import { nullable, strict, text, timestamp } from '../../contract/schemas.ts';
 import { extended, type Json, toJson } from '../../kernel/json.ts';
 import { filter } from '../filters/record.ts';
 
-/** How long a link can be opened unless it says otherwise, and at most. */
+/** The default and maximum lifetime of a link. */
 export const USUAL_TTL_SECONDS = 300;
 export const LONGEST_TTL_SECONDS = 86_400;
 
 const fields = {
   id: Type.String({ examples: ['pl_0192f8e5c7a7b3e9d0192f8e5c7a7b3e'] }),
   object: Type.Literal('portal_link'),
-  webhook_endpoint_id: Type.String({ description: 'the endpoint it was made at' }),
+  webhook_endpoint_id: Type.String({ description: 'the endpoint for which it was created' }),
   owner: nullable(
-    Type.String({ description: 'the portal is of all endpoints of this owner; null = of the one alone' }),
+    Type.String({ description: 'the portal shows all endpoints of this owner; null = only this endpoint' }),
   ),
   read_only: Type.Boolean({
-    description: 'nothing can be changed or sent in the portal, and it shows no secret',
+    description: 'the portal can change and send nothing, and shows no secrets',
   }),
   event_types: nullable(
     Type.Array(Type.String(), {
-      description: 'what endpoints may be subscribed to in the portal; null = all',
+      description: 'the event types that portal users may subscribe to; null = all',
     }),
   ),
-  filter: nullable({ ...filter, description: 'the filter of endpoints made in the portal; null = none' }),
+  filter: nullable({ ...filter, description: 'the filter of endpoints created in the portal; null = none' }),
   status: Type.Enum(['unused', 'open', 'ended', 'expired', 'revoked'], {
     title: 'PortalLinkStatus',
-    description: 'open: its portal is; ended: it was; expired: nobody opened it in time',
+    description: 'open: its portal is open; ended: its portal has ended; expired: it was not opened in time',
   }),
-  created_by: Type.String({ description: 'the id of the key or user that made it' }),
-  expires_at: { ...timestamp, description: 'it can be opened before' },
+  created_by: Type.String({ description: 'the id of the key or user that created it' }),
+  expires_at: { ...timestamp, description: 'until when it can be opened' },
   used_at: nullable({ ...timestamp, description: 'when it was opened; a link opens once' }),
   ends_at: nullable({ ...timestamp, description: 'when the portal it opened ends' }),
   revoked_at: nullable(timestamp),
@@ -63,13 +63,13 @@ export const record = columnsOf(portalLink, {
   created_at: 'iso(id_time(p.id))',
 });
 
-/** The record with the link itself, as the response of its creation. */
+/** The record with the link itself, returned on creation. */
 export const newPortalLink = strict(
   {
     ...fields,
     url: nullable(
       Type.String({
-        description: 'opens the portal once; shown once; null when a stored answer is replayed',
+        description: 'opens the portal once; shown once; null when a stored response is replayed',
         examples: [
           'https://pay.example.com/portal?link=pl_0192f8e5c7a7b3e9d0192f8e5c7a7b3e#phpl_NotASecretNotASecretNotASecret',
         ],
@@ -80,22 +80,22 @@ export const newPortalLink = strict(
 );
 export type NewPortalLink = Static<typeof newPortalLink>;
 
-/** The record with the link that was just made. */
+/** The record with its new link. */
 export const withUrl = (json: Json<PortalLink>, url: string): Json<NewPortalLink> =>
   extended(json, { url: toJson(url) });
 
-/** What a link is for. */
+/** The body for creating a link. */
 export const portalLinkRequest = strict({
   all_of_owner: Type.Optional(
     Type.Boolean({
       description:
-        'a portal of all endpoints that have the `owner` of this one; there, endpoints can be made and deleted',
+        'a portal for all endpoints with the `owner` of this one, in which endpoints can be created and deleted',
       default: false,
     }),
   ),
   read_only: Type.Optional(
     Type.Boolean({
-      description: 'a portal in which nothing is changed, sent or shown that is secret',
+      description: 'a portal that can change and send nothing, and shows no secrets',
       default: false,
     }),
   ),
@@ -104,7 +104,8 @@ export const portalLinkRequest = strict({
       Type.Array(text(100), {
         minItems: 1,
         maxItems: 100,
-        description: 'what endpoints may be subscribed to; null = all; default: what this one is',
+        description:
+          'the event types that portal users may subscribe to; null = all; default: those of this endpoint',
       }),
     ),
   ),

@@ -9,11 +9,11 @@ export const create = writeRoute({
   method: 'POST',
   path: '/v2/webhook-endpoints/{id}/portal-link',
   access: 'full',
-  summary: 'Make a link that opens a portal',
+  summary: 'Create a link that opens a portal',
   description:
-    'The portal is the webhooks part of the dashboard for whoever receives at this endpoint, or at all endpoints of its ' +
+    'The portal is the webhooks part of the dashboard for the receiver of this endpoint, or of all endpoints of its ' +
     '`owner`: settings, secret, log, test events and retries, and nothing else of the account. The link opens it once, for ' +
-    'an hour, by itself or in a frame of a page whose origin is among the `portal_origins` of the account.',
+    'an hour, in a tab of its own or in a frame of a page whose origin is among the `portal_origins` of the account.',
   body: portalLinkRequest,
   bodyOptional: true,
   returns: { 201: newPortalLink },
@@ -41,7 +41,7 @@ export const revoke = writeRoute({
   access: 'full',
   summary: 'Revoke a portal link',
   description:
-    'The link opens nothing any more, and a portal that it opened ends at once, on every server process.',
+    'The link can no longer be opened, and a portal that it opened ends at once, on every server process.',
   returns: { 204: null },
   errors: ['resource_missing'],
   handle: async ({ tx, account, params }) => {

@@ -21,11 +21,11 @@ import {
 
 /** How long a portal stays open after its link was used. */
 const PORTAL_SECONDS = 3600;
-/** What its operations need; an owner or a key, who hold these too, made the link. */
+/** The scopes of its operations. Links are created by an owner or a key, who also have these scopes. */
 const SCOPES: ReadonlySet<Scope> = new Set(['webhooks', 'affiliates', 'analytics']);
 
 /**
- * Makes a link that opens a portal of an endpoint, or of all with its owner; `base` is the public address of our pages.
+ * Creates a link that opens a portal of an endpoint, or of all with its owner. `base` is the public address of our pages.
  * The link is only in the response: the hash of its secret is stored. Throws `resource_missing`, `invalid_body`,
  * `invalid_event_type`.
  */
@@ -39,39 +39,40 @@ export async function createLink(
   const endpoint = endpointUuid(id);
   const owned = await lockOwned(tx, account, endpoint);
   if (owned === null) throw missingEndpoint();
-  const { all_of_owner: isOfOwner = false, read_only: isReadOnly = false, event_types: asked } = input;
+  const { all_of_owner: isOfOwner = false, read_only: isReadOnly = false, event_types: requested } = input;
   if (isOfOwner && owned.owner === null) {
-    throw fail('invalid_body', 'all_of_owner: the endpoint has no owner; give it one, or leave this out');
+    throw fail('invalid_body', 'all_of_owner: the endpoint has no owner; give it one, or omit this');
   }
   const secret = newSecret('phpl_');
   const made = await insertLink(tx, account, {
     endpoint,
     isOfOwner,
     isReadOnly,
-    eventTypes: asked === undefined ? owned.event_types : asked && knownTypes(asked, 'event_types'),
+    eventTypes:
+      requested === undefined ? owned.event_types : requested && knownTypes(requested, 'event_types'),
     hash: hashSecret(secret),
     ttlSeconds: input.ttl_seconds ?? USUAL_TTL_SECONDS,
     createdBy: principal.id,
   });
-  // after the #, so that no log and no Referer has the secret
+  // after the #, so that no log and no Referer contains the secret
   return withUrl(made.json, `${base}/portal?link=${idOf('pl', made.id)}#${secret}`);
 }
 
-/** Revokes a link and ends its portal. Throws `resource_missing`, also for one that was already revoked. */
+/** Revokes a link and ends its portal. Throws `resource_missing`, also for a link that was already revoked. */
 export async function revokeLink(tx: Tx, account: AccountId, id: string): Promise<void> {
   const link = uuidOf('pl', id);
   if (link === null || !(await markRevoked(tx, account, link))) {
-    throw fail('resource_missing', 'no such portal link that is not revoked');
+    throw fail('resource_missing', 'no such portal link, or it is already revoked');
   }
 }
 
-/** The token of an open portal and when it ends, or why the link did not open one. */
+/** The token of an open portal and its end, or why the link did not open one. */
 export type Opened =
   | { readonly token: string; readonly endsAt: Timestamp }
   | { readonly refusal: 'used' | 'revoked' | 'expired' | 'unknown' };
 
 /**
- * Opens the portal of a link, once: of requests at the same time one gets the token. `id` must be that of the link,
+ * Opens the portal of a link, once: one of several concurrent requests gets the token. `id` must be that of the link,
  * because it decided which pages may frame the portal.
  */
 export async function openPortal(
@@ -95,7 +96,7 @@ function refusalOf(status: string | null): 'used' | 'revoked' | 'expired' | 'unk
   return status === 'revoked' || status === 'expired' ? status : 'used';
 }
 
-/** Whoever holds the token with this hash (SHA-256), while its portal is open; else null. */
+/** The principal of an open portal's token (SHA-256), or null. */
 export async function findPortal(db: Reader, hash: Buffer): Promise<Principal | null> {
   const portal = await portalByHash(db, hash);
   return portal && principalOf(portal);
@@ -119,7 +120,7 @@ function principalOf(row: PortalRow): Principal {
   };
 }
 
-/** The origins of pages that may frame the portal of a link, none for an unknown one. */
+/** The origins of pages that may frame the portal of a link; none for an unknown link. */
 export async function framesOf(db: Reader, id: string): Promise<readonly string[]> {
   const link = uuidOf('pl', id);
   return link === null ? [] : framesOfLink(db, link);

@@ -43,7 +43,7 @@ export function listLinks(db: Reader, account: AccountId, list: ListQuery): Prom
   });
 }
 
-/** The owner and the subscription of a live endpoint, which do not change until the transaction ends; or null. */
+/** The owner and the subscription of a live endpoint, locked until the transaction ends, or null. */
 export function lockOwned(
   tx: Tx,
   account: AccountId,
@@ -66,7 +66,7 @@ interface NewLink {
   readonly createdBy: string;
 }
 
-/** Stores a link of a locked endpoint, with the owner and the filter that the endpoint has now. */
+/** Stores a link for a locked endpoint, with the endpoint's current owner and filter. */
 export async function insertLink(
   tx: Tx,
   account: AccountId,
@@ -83,7 +83,7 @@ export async function insertLink(
   return { id, json: await oneRecord(tx, record, sql`portal_links p where p.id = ${id}`) };
 }
 
-/** Marks a link revoked; false when there is none, or it was revoked before. */
+/** Marks a link as revoked. Returns false if there is none, or it was revoked before. */
 export async function markRevoked(tx: Tx, account: AccountId, link: PortalLinkId): Promise<boolean> {
   const done = await rows(
     tx,
@@ -109,7 +109,7 @@ export interface PortalRow {
 const portalColumns = sql`p.id, p.account_id as account, p.endpoint_id as endpoint, p.owner, p.is_of_owner,
   p.is_read_only, p.event_types, p.filter, iso(p.ends_at) as ends_at`;
 
-/** Uses a link that nobody has used: its portal opens for some seconds. null when it cannot be used. */
+/** Uses an unused link: its portal opens for `seconds` seconds. Returns null if it cannot be used. */
 export function markUsed(
   tx: Tx,
   { link, hash, token, seconds }: { link: PortalLinkId; hash: Buffer; token: Buffer; seconds: number },
@@ -123,7 +123,7 @@ export function markUsed(
   );
 }
 
-/** The status of a link by its id and the hash of its secret; null when there is none. */
+/** The status of a link by its id and the hash of its secret, or null. */
 export async function statusByHash(db: Reader, link: PortalLinkId, hash: Buffer): Promise<string | null> {
   const found = await maybeRow<{ status: string }>(
     db,
@@ -142,7 +142,7 @@ export const portalByHash = finderByHash<PortalRow & { readonly hash: Buffer }>(
   ),
 );
 
-/** The origins that the account of a link lets frame its portals. */
+/** The origins that the link's account allows to frame its portals. */
 export async function framesOfLink(db: Reader, link: PortalLinkId): Promise<readonly string[]> {
   const found = await maybeRow<{ origins: string[] }>(
     db,
@@ -152,7 +152,7 @@ export async function framesOfLink(db: Reader, link: PortalLinkId): Promise<read
   return found?.origins ?? [];
 }
 
-/** Deletes links a month after they could last be used; returns how many. */
+/** Deletes links a month after they could last be used. Returns their number. */
 export async function deleteOldPortalLinks(tx: Tx, at: string): Promise<number> {
   const gone = await rows(
     tx,
@@ -164,13 +164,13 @@ export async function deleteOldPortalLinks(tx: Tx, at: string): Promise<number> 
   return gone.length;
 }
 
-/** Shortens links and portals that a clock ahead of its time let live longer than allowed; returns how many. */
+/** Caps the lifetimes of links and portals written while the clock ran fast. Returns their number. */
 export async function mendPortalLinks(tx: Tx): Promise<number> {
   const [link, portal] = [sql`interval '1 day'`, sql`interval '1 hour'`];
-  const mended = await rows(
+  const repaired = await rows(
     tx,
     sql`update portal_links set expires_at = least(expires_at, now() + ${link}), ends_at = least(ends_at, now() + ${portal})
         where expires_at > now() + ${link} + ${TOLERANCE} or ends_at > now() + ${portal} + ${TOLERANCE} returning 1`,
   );
-  return mended.length;
+  return repaired.length;
 }

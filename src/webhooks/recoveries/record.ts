@@ -7,7 +7,7 @@ const STATUSES = ['failed', 'pending', 'delivered'] as const;
 
 const status = Type.Enum([...STATUSES], { title: 'RecoveredStatus' });
 
-/** What a recovery sends again, with defaults filled in. */
+/** The filters of a recovery, with defaults filled in. */
 const filters = strict({
   since: timestamp,
   until: timestamp,
@@ -23,13 +23,13 @@ export const webhookRecovery = strict(
     webhook_endpoint_id: Type.String(),
     status: Type.Enum(['pending', 'running', 'paused', 'completed', 'cancelled'], {
       title: 'RecoveryStatus',
-      description: 'paused: the endpoint is disabled; it goes on when the endpoint is enabled',
+      description: 'paused: the endpoint is disabled; the recovery continues when it is enabled',
     }),
     filters,
     processed_until: nullable(
       Type.String({
         format: 'date-time',
-        description: 'events created before this were looked at: how far it is between `since` and `until`',
+        description: 'its progress from `since` to `until`: events created before this were processed',
       }),
     ),
     queued_count: Type.Integer({ description: 'events it queued' }),
@@ -66,21 +66,22 @@ export const record = columnsOf(webhookRecovery, {
 });
 export const endpointJoin = sql`join webhook_endpoints e on e.account_id = r.account_id and e.id = r.endpoint_id`;
 
-/** What is to be sent again, as it was requested. */
+/** The body for creating a recovery. */
 export const recoveryRequest = strict({
   since: Type.String({
     minLength: 1,
-    description: 'events created at or after it: an RFC 3339 instant, or a day YYYY-MM-DD of the account',
+    description:
+      'events created at or after it: an RFC 3339 instant, or a day YYYY-MM-DD in the time zone of the account',
   }),
   until: Type.Optional(
     Type.String({
       minLength: 1,
-      description: 'events created before it, a day whole; now at the latest, and if left out',
+      description: 'events created before it, including a whole day; at most now, which is the default',
     }),
   ),
   status: Type.Optional(
     Type.Union([status, Type.Array(status, { minItems: 1, maxItems: STATUSES.length })], {
-      description: 'the status of the events in the log, or several; failed if left out',
+      description: 'the status of the events in the log, one or several; default failed',
       default: 'failed',
     }),
   ),

@@ -11,11 +11,11 @@ export const recover = writeRoute({
   path: '/v2/webhook-endpoints/{id}/recover',
   access: 'webhooks',
   portal: 'path',
-  summary: 'Send events of a period again',
+  summary: 'Send the events of a period again',
   description:
-    'Stores a job that workers carry out: every event of the log that matches when the job comes to it is sent once ' +
-    'more, as by a retry, the oldest first and a few at a time, so that new events do not wait. An endpoint has one ' +
-    'at a time. A token without the scope affiliates names the `types`, none of payouts, commissions, affiliates and imports.',
+    'Stores a job for the workers: every event of the log that matches when the job reaches it is sent ' +
+    'again, as by a retry, oldest first and a few at a time, so that new events do not wait. An endpoint has one ' +
+    'at a time. A token without the scope affiliates must list `types` without those of payouts, commissions, affiliates and imports.',
   body: recoveryRequest,
   returns: { 201: webhookRecovery },
   errors: [
@@ -48,7 +48,7 @@ export const get = readRoute({
   access: 'webhooks',
   portal: 'path',
   summary: 'Get a recovery',
-  description: 'Shows how far it is and what it has queued.',
+  description: 'Shows its progress and the number of queued events.',
   returns: { 200: webhookRecovery },
   errors: ['resource_missing'],
   handle: async ({ db, account, params }) => ok(await getRecovery(db, account, params)),
@@ -61,8 +61,7 @@ export const cancel = writeRoute({
   access: 'webhooks',
   portal: 'path',
   summary: 'Cancel a recovery',
-  description:
-    'Cancelling stops it from queueing more; what is already queued is still sent. The record stays.',
+  description: 'It queues nothing more, but events that are already queued are still sent. The record stays.',
   returns: { 204: null },
   errors: ['resource_missing', 'recovery_ended'],
   handle: async ({ tx, account, params }) => {

@@ -32,7 +32,7 @@ function keyOf(ids: { id: string; recovery_id: string }): RecoveryKey {
   return { endpoint, recovery };
 }
 
-/** The record of a recovery, including one that is over. Throws `resource_missing`. */
+/** The record of a recovery, including an ended one. Throws `resource_missing`. */
 export async function getRecovery(
   db: Reader,
   account: AccountId,
@@ -44,9 +44,9 @@ export async function getRecovery(
 }
 
 /**
- * Stores a recovery, which workers run. It sends the events of an endpoint again that match when it comes to them.
- * Throws `insufficient_scope`, `resource_missing`, `endpoint_deleted`, `endpoint_disabled`, `recovery_in_progress`
- * (with Location), `invalid_body`, `invalid_event_type`.
+ * Stores a recovery for the workers. It sends again the events of an endpoint that match when it reaches them. Throws
+ * `insufficient_scope`, `resource_missing`, `endpoint_deleted`, `endpoint_disabled`, `recovery_in_progress` (with
+ * Location), `invalid_body`, `invalid_event_type`.
  */
 export async function createRecovery(
   tx: Tx,
@@ -56,7 +56,7 @@ export async function createRecovery(
 ): Promise<Json<WebhookRecovery>> {
   const { account } = principal;
   const endpoint = endpointUuid(id);
-  // a credential may not have sent what it may not read
+  // a credential may not request what it may not read
   checkSubscription(principal, input.types ?? null);
   const target = await lockTarget(tx, account, endpoint);
   if (target === null) throw missingEndpoint();
@@ -104,10 +104,10 @@ function filtersOf(
   zone: string,
 ): Filters {
   const from = parseInstantOrDay(since, zone)?.from ?? refuseTime('since');
-  // events of the future are not sent again
+  // future events are not sent again
   const to = Math.min(until === undefined ? Infinity : endOf(until, zone), parseInstant(now) ?? 0);
   if (from >= to) {
-    throw fail('invalid_body', 'since must be before until, and until is now at the latest');
+    throw fail('invalid_body', 'since must be before until, which is at most now');
   }
   return {
     since: formatInstant(from),

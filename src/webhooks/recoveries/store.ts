@@ -61,7 +61,7 @@ export function readRecovery(
 }
 
 /**
- * What a recovery needs to know, with the time. The endpoint's row is locked, so changes of it and other recoveries
+ * What a recovery needs, with the current time. Locks the endpoint's row, so that changes of it and other recoveries
  * wait.
  */
 export function lockTarget(
@@ -90,7 +90,7 @@ export async function openRecovery(
   return row?.id ?? null;
 }
 
-/** What a recovery sends again, checked. */
+/** The checked filters of a recovery. */
 export interface Filters {
   readonly since: Timestamp;
   readonly until: Timestamp;
@@ -99,7 +99,7 @@ export interface Filters {
   readonly types: readonly string[] | null;
 }
 
-/** Stores a recovery that no worker has started; returns its UUID. */
+/** Stores a recovery that no worker has started. Returns its UUID. */
 export async function insertRecovery(
   tx: Tx,
   account: AccountId,
@@ -115,7 +115,7 @@ export async function insertRecovery(
   return id;
 }
 
-/** Cancels a recovery; false when there is none or it is over. Waits for a slice in progress. */
+/** Cancels a recovery. Returns false if there is none or it has ended. Waits for a running slice. */
 export async function markCancelled(
   tx: Tx,
   account: AccountId,

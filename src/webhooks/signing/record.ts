@@ -1,12 +1,12 @@
 import { type Static, Type } from 'typebox';
 import { nullable, strict, text, timestamp } from '../../contract/schemas.ts';
 
-/** How requests are signed. */
+/** The signature scheme. */
 export const signing = Type.Enum(['standard', 'stripe', 'github', 'shopify', 'slack', 'custom'], {
   title: 'SigningScheme',
   description:
-    'standard: Standard Webhooks. stripe, github, shopify, slack: as these sign theirs, so that receivers written for them ' +
-    'verify with what they have. custom: as `custom_signing` says',
+    'standard: Standard Webhooks. stripe, github, shopify, slack: as these providers sign, so that receivers written for them ' +
+    'can verify unchanged. custom: as defined by `custom_signing`',
 });
 export type SchemeName = Static<typeof signing>;
 
@@ -22,19 +22,19 @@ const prefix = Type.String({ maxLength: 50 });
 
 const about = {
   header: 'the header of the signature, in lower case',
-  content: 'what is signed: {body}, and {id}, {timestamp} and {url} where they belong',
-  value: 'what the header says: {signature}, and {timestamp} and {id} where they belong',
-  secret_prefix: 'what new secrets begin with; it is part of the key',
+  content: 'the signed text: {body}, and optionally {id}, {timestamp} and {url}',
+  value: 'the value of the header: {signature}, and optionally {timestamp} and {id}',
+  secret_prefix: 'the prefix of new secrets; it is part of the key',
   headers:
-    'further headers that a receiver reads to verify, by name: {timestamp} or {id}, with what stands around it',
+    'further headers that a receiver needs to verify, by name: {timestamp} or {id}, with optional text around it',
 };
 
-/** The most further headers of a scheme. */
+/** The maximum number of further headers of a scheme. */
 export const MOST_SIGNED_HEADERS = 5;
 const headers = Type.Record(Type.String(), value, { maxProperties: MOST_SIGNED_HEADERS });
 const headersExample = { 'x-signature-timestamp': '{timestamp}' };
 
-/** A scheme of one's own, as it is shown. */
+/** A custom scheme, as shown by the API. */
 export const customSigning = strict(
   {
     header: { ...header, description: about.header, examples: ['x-signature'] },
@@ -67,10 +67,10 @@ const secret = Type.String({
   minLength: 16,
   maxLength: 255,
   description:
-    'one that a receiver has already; left out, the one there is stays if the scheme can use it, or a new one is made',
+    'a secret that the receiver already has; if omitted, the current one is kept if the scheme can use it, otherwise a new one is made',
 });
 
-/** The scheme of a signature, as a request names it. */
+/** The signature fields of a request. */
 export const signingFields = {
   signing: Type.Optional(signing),
   custom_signing: Type.Optional(
@@ -81,18 +81,18 @@ export const signingFields = {
 const signingInput = strict(signingFields);
 export type SigningInput = Static<typeof signingInput>;
 
-/** A second signature, as a request names it. */
+/** A second signature in a request. */
 export const secondSignatureInput = strict({
   ...signingFields,
   expires_at: Type.String({ description: 'an RFC 3339 instant, at most 90 days ahead' }),
 });
 export type SecondSignatureInput = Static<typeof secondSignatureInput>;
 
-/** A second signature, as it is shown. */
+/** A second signature, as shown by the API. */
 export const secondSignature = strict(
   { signing, custom_signing: nullable(customSigning), expires_at: timestamp },
-  { title: 'SecondSignature', description: 'sent beside the first until then' },
+  { title: 'SecondSignature', description: 'sent in addition to the first until then' },
 );
 
-/** A scheme as it is stored: JSON, null = standard. */
+/** A stored scheme: JSON, null = standard. */
 export type Signing = Exclude<SchemeName, 'custom'> | CustomSigning;

@@ -3,37 +3,36 @@ import { INSTANT_RULE, parseInstant } from '../../kernel/time.ts';
 import type { CustomSigning, SecondSignatureInput, Signing, SigningInput } from './record.ts';
 import { newSecretFor, VARIABLES } from './schemes.ts';
 
-/** A signature with its open secret. */
+/** A signature with its secret in clear. */
 export interface OpenSignature {
   readonly signing: Signing;
   readonly secret: string;
 }
 
-/** A signature that ends. */
+/** A signature that expires. */
 export interface EndingSignature extends OpenSignature {
   /** Milliseconds since 1970. */
   readonly until: number;
 }
 
-/** The most seconds for which a second signature is sent. */
+/** The maximum lifetime of a second signature, in seconds. */
 export const LONGEST_SECOND_S = 90 * 86_400;
 
 // Standard Webhooks, "Signature scheme": 24 to 64 bytes
 const STANDARD_SECRET = /^whsec_((?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?)$/;
-const UNFIT = 'is none of signing: standard, which must be whsec_ and 24 to 64 bytes in base64';
+const UNFIT = 'cannot be used with signing: standard, which requires whsec_ and 24 to 64 bytes in base64';
 const PRINTABLE = /^[\x21-\x7e]+$/;
 
-/** A signature as a request names it. */
+/** A signature in a request. */
 interface NamedSignature extends OpenSignature {
-  /** Whether its secret was made now, so that its receiver does not know it yet. */
+  /** Whether its secret is new, so that its receiver does not know it yet. */
   readonly isSecretNew: boolean;
 }
 
 /**
- * The signature that a request names, from the one there is: what it leaves out stays. Where there is no secret, or one
- * that the scheme cannot use, a new one is made; a secret of the request that the scheme cannot use is refused. `nameRule`
- * says what is wrong with a header's name; `where` goes before the names of fields in messages. Throws `invalid_signing`,
- * `invalid_secret`.
+ * The signature in a request, with omitted fields taken from the current one. If there is no secret, or one that the
+ * scheme cannot use, a new one is made; a secret in the request that the scheme cannot use is refused. `nameRule` checks
+ * a header's name; `where` prefixes the names of fields in messages. Throws `invalid_signing`, `invalid_secret`.
  */
 export function signatureOf(
   input: SigningInput,
@@ -62,7 +61,7 @@ function signingOf(
   const wasCustom = typeof before !== 'string';
   const isCustom = name === undefined ? wasCustom : name === 'custom';
   if (!isCustom) {
-    if (custom) throw refuse(`${where}custom_signing`, 'must come with signing: custom, and with no other');
+    if (custom) throw refuse(`${where}custom_signing`, 'must be given with signing: custom, and only then');
     return (
       (name as Exclude<Signing, CustomSigning> | undefined) ?? (before as Exclude<Signing, CustomSigning>)
     );
@@ -106,12 +105,12 @@ function furtherHeaders(
     if (names.length === 0) {
       throw refuse(
         at,
-        'must have {timestamp} or {id}: what is always the same belongs into headers of the endpoint',
+        'must have {timestamp} or {id}: a constant value belongs into headers of the endpoint',
       );
     }
     headers.set(name, template);
   }
-  // in one order, so that the same headers are the same scheme
+  // sorted, so that the same headers are the same scheme
   return Object.fromEntries([...headers].sort(([one], [other]) => (one < other ? -1 : 1)));
 }
 
@@ -124,7 +123,10 @@ function checkTemplate(
   if (names.filter((name) => name === needed).length !== 1) throw refuse(field, `must have {${needed}} once`);
 }
 
-/** The names in braces of a template. Throws `invalid_signing` for one that is not `allowed`, and for what no header may have. */
+/**
+ * The names in braces of a template. Throws `invalid_signing` for one that is not `allowed`, and for characters that no
+ * header may have.
+ */
 function namesIn(field: string, template: string, allowed: readonly string[]): string[] {
   if (!/^[\x20-\x7e]*$/.test(template) || template.trim() !== template) {
     throw refuse(field, 'must be printable ASCII, no space at either end');
@@ -133,12 +135,12 @@ function namesIn(field: string, template: string, allowed: readonly string[]): s
   const names = parts.filter((_, index) => index % 2 === 1);
   const hasBrace = parts.some((part, index) => index % 2 === 0 && /[{}]/.test(part));
   if (hasBrace || names.some((name) => !allowed.includes(name))) {
-    throw refuse(field, `must have no braces but ${allowed.map((name) => `{${name}}`).join(', ')}`);
+    throw refuse(field, `must have no braces except ${allowed.map((name) => `{${name}}`).join(', ')}`);
   }
   return names;
 }
 
-/** The rule that a secret breaks in a scheme; null = the scheme can use it. */
+/** The rule that a secret breaks in a scheme, or null. */
 function secretProblem(secret: string, signing: Signing): string | null {
   if (signing !== 'standard') {
     return PRINTABLE.test(secret) ? null : 'must be printable ASCII without spaces';
@@ -151,8 +153,8 @@ function secretProblem(secret: string, signing: Signing): string | null {
 }
 
 /**
- * The second signature that a request names. What it leaves out is that of `before`. Throws `invalid_signing`,
- * `invalid_secret`, `invalid_body`.
+ * The second signature in a request, with omitted fields taken from `before`. Throws `invalid_signing`, `invalid_secret`,
+ * `invalid_body`.
  */
 export function secondOf(
   input: SecondSignatureInput,
@@ -163,10 +165,7 @@ export function secondOf(
   const where = 'second_signature.';
   if (before === null && (input.signing === undefined || input.secret === undefined)) {
     const missing = input.signing === undefined ? 'signing' : 'secret';
-    throw refuse(
-      `${where}${missing}`,
-      'is required where no signature is replaced and there is no second one',
-    );
+    throw refuse(`${where}${missing}`, 'is required if no signature is replaced and there is no second one');
   }
   const until = parseInstant(input.expires_at);
   if (until === null) throw fail('invalid_body', `${where}expires_at must be ${INSTANT_RULE}`);
@@ -174,8 +173,8 @@ export function secondOf(
     throw fail('invalid_body', `${where}expires_at must be in the next 90 days`);
   }
   const { isSecretNew, ...signature } = signatureOf(input, before, nameRule, where);
-  // nobody would know it: it belongs to a receiver that has its secret already
-  if (isSecretNew) throw fail('invalid_secret', `${where}secret is required: the one before ${UNFIT}`);
+  // a new secret would be unknown: the second signature is for a receiver that already has its secret
+  if (isSecretNew) throw fail('invalid_secret', `${where}secret is required: the current one ${UNFIT}`);
   return { ...signature, until };
 }
 

@@ -5,7 +5,7 @@ import { newSecretFor, signersOf } from './schemes.ts';
 const now = Math.floor(Date.now() / 1000);
 const body = '{"id":"evt_1","data":{"name":"Zoë 東京"}}';
 
-/** The value of the one header. */
+/** The value of the only header. */
 function signed(
   secrets: readonly [string, string?],
   message: { id: string; timestamp: number; body: string },
@@ -16,7 +16,7 @@ function signed(
   return signers[0]!.valueOf({ ...message, url: 'https://shop.example.com/in' });
 }
 
-test('the package of the standard verifies a signature with the secret it was made with, and no other', () => {
+test("the standard's package verifies a signature with the secret it was made with, and no other", () => {
   const secret = newSecretFor('standard');
   const headers = {
     'webhook-id': 'evt_1',
@@ -39,7 +39,7 @@ test('with two keys either secret verifies', () => {
   for (const secret of secrets) expect(new Webhook(secret).verify(body, headers)).toBeTruthy();
 });
 
-test('it is the signature of the published example', () => {
+test('the signature equals the published example', () => {
   // github.com/standard-webhooks/standard-webhooks, specification, "Verifying signatures"
   const message = {
     id: 'msg_p5jXN8AQM9LWM0D4loKWxJek',
@@ -51,7 +51,7 @@ test('it is the signature of the published example', () => {
   );
 });
 
-test('it is the signature of the example that Slack publishes', () => {
+test('the signature equals the example published by Slack', () => {
   // docs.slack.dev/authentication/verifying-requests-from-slack
   const body =
     'token=xyzz0WbapA4vBCDEFasx0q6G&team_id=T1DC2JH3J&team_domain=testteamnow&channel_id=G8PSS9T3V&channel_name=foobar' +

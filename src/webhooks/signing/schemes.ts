@@ -2,7 +2,7 @@ import { createHmac, randomBytes } from 'node:crypto';
 import { newSigningSecret, signingKey } from '../../outbox/secrets.ts';
 import type { CustomSigning, Signing } from './record.ts';
 
-/** One attempt, as signatures see it. */
+/** An attempt, as input for signatures. */
 export interface Message {
   readonly id: string;
   /** Seconds since 1970. */
@@ -13,22 +13,22 @@ export interface Message {
 
 type Headers = Readonly<Record<string, string>>;
 
-/** How requests are signed: an HMAC over `content`, in one header; others may say what else it is over. */
+/** How requests are signed: an HMAC over `content`, in one header. Further headers may carry the signed values. */
 interface Scheme {
   /** In lower case. */
   readonly header: string;
   readonly algorithm: CustomSigning['algorithm'];
   readonly encoding: CustomSigning['encoding'];
-  /** Several signatures may stand in the header. */
+  /** Whether the header may contain several signatures. */
   readonly takesSeveral: boolean;
   content(message: Message): string;
   /** The header's value. */
   value(signatures: readonly string[], message: Message): string;
   keyOf(secret: string): Buffer;
   newSecret(): string;
-  /** Headers that a receiver needs to verify, by names in lower case: no header of the endpoint's own may take their place. */
+  /** Headers that a receiver needs to verify, by names in lower case. The endpoint's own headers cannot replace them. */
   readonly proofs?: Readonly<Record<string, (message: Message) => string>>;
-  /** What receivers of the scheme read besides; the endpoint's own headers come first. */
+  /** Other headers that receivers of the scheme read. The endpoint's own headers take precedence. */
   companions?(message: Message): Headers;
 }
 
@@ -128,11 +128,11 @@ function customScheme({
   };
 }
 
-/** The names in braces that a template may have. */
+/** The variables of templates. */
 export const VARIABLES = /\{(id|timestamp|body|url|signature)\}/;
 
 function compile(template: string): (message: Message, signature: string) => string {
-  // texts and names in turns
+  // texts and variables alternate
   const parts = template.split(VARIABLES);
   return (message, signature) => {
     let text = '';
@@ -148,11 +148,11 @@ function compile(template: string): (message: Message, signature: string) => str
 export function readSigning(stored: string | null): Signing {
   if (stored === null) return 'standard';
   const signing = JSON.parse(stored) as Signing;
-  // schemes that an earlier version stored have no further headers
+  // schemes stored by an earlier version have no further headers
   return typeof signing === 'string' ? signing : { ...signing, headers: signing.headers ?? {} };
 }
 
-/** The text that is stored for a scheme. */
+/** The stored text of a scheme. */
 export const storedSigning = (signing: Signing): string | null =>
   signing === 'standard' ? null : JSON.stringify(signing);
 
@@ -160,7 +160,7 @@ function schemeOf(signing: Signing): Scheme {
   return typeof signing === 'string' ? KNOWN[signing] : customScheme(signing);
 }
 
-/** The headers that a receiver needs to verify: the one of the signature first. */
+/** The headers that a receiver needs to verify, that of the signature first. */
 export function headersOf(signing: Signing): string[] {
   const { header, proofs = {} } = schemeOf(signing);
   return [header, ...Object.keys(proofs)];
@@ -169,19 +169,19 @@ export function headersOf(signing: Signing): string[] {
 /** A new secret of a scheme, from 256 random bits. */
 export const newSecretFor = (signing: Signing): string => schemeOf(signing).newSecret();
 
-/** A signature that requests carry: its scheme as it is stored, and its open secret. */
+/** A signature on requests: its stored scheme, and its secret in clear. */
 export interface Signature {
   readonly signing: string | null;
   readonly secret: string;
 }
 
-/** Makes one header of a request, which no header of the endpoint's own replaces. */
+/** Makes one header of a request, which the endpoint's own headers cannot replace. */
 export interface Signer {
   readonly header: string;
   valueOf(message: Message): string;
 }
 
-/** What signs the requests to an endpoint. */
+/** The signers of an endpoint's requests. */
 export interface Signers {
   /** The signatures, and the headers that a receiver needs to verify them. */
   readonly signers: readonly Signer[];
@@ -190,9 +190,8 @@ export interface Signers {
 }
 
 /**
- * What makes the headers of an endpoint's signature and of a second one. Where both would stand in one header that takes
- * one alone, the second is sent until it ends: it is the one that receivers know, and they have until then to learn
- * the other.
+ * Creates the headers of an endpoint's signature and of a second one. If both use a header that takes only one signature,
+ * the second one is sent until it expires: receivers know it, and have until then to learn the other.
  */
 export function signersOf(first: Signature, second?: Signature): Signers {
   const scheme = schemeOf(readSigning(first.signing));

@@ -61,16 +61,16 @@ describe('a subscription', () => {
     '.*',
     `${LONGEST}b`,
     `${'a'.repeat(99)}.*`,
-  ])('cannot be %j, and is told how names look', (entry) => {
+  ])('cannot be %j, and the message shows the format', (entry) => {
     expect(subscriptionProblem(entry)).toMatch(/dotted name.*order\.\*.*100 characters/);
   });
 
-  test('to everything is not spelt *, but left out', () => {
-    expect(subscriptionProblem('*')).toContain('leave event_types out (null) for all');
+  test('to everything is not written *, but omitted', () => {
+    expect(subscriptionProblem('*')).toContain('omit event_types (null) for all');
   });
 
   test.each(['payout.padi', 'payout.paid.*', 'payout.paid.late', 'payout.Paid', 'payout.constructor'])(
-    'to %s is refused with what there is, for it would never be heard of',
+    'to %s is refused with a list of the types, because it would never match',
     (entry) => {
       const problem = subscriptionProblem(entry);
       for (const part of [entry, 'payout.created', 'payout.paid', 'payout.*'])

@@ -4,32 +4,31 @@ import { covers } from '../../outbox/subscriptions.ts';
 
 const OWN_TYPES = Object.keys(EVENT_TYPES);
 
-/** The prefixes of our own event types: nobody else may publish under them. */
+/** The prefixes of our own event types. Nobody else may publish under them. */
 export const OWN_PREFIXES: readonly string[] = [
   ...new Set(OWN_TYPES.map((type) => type.slice(0, type.indexOf('.') + 1))),
 ];
 
-// A credential needs the scope `affiliates` to read the data of these types: of all but what is about endpoints.
+// Reading the data of these types requires the scope `affiliates`: all except those about endpoints.
 const AFFILIATE_PREFIXES = OWN_PREFIXES.filter((prefix) => prefix !== 'webhook_endpoint.');
 
 const MAX_LENGTH = 100;
 const NAME = /^[A-Za-z0-9_-]+(\.[A-Za-z0-9_-]+)+$/;
 const WILDCARD = /^([A-Za-z0-9_-]+\.)+\*$/;
 
-/** Whether it is a well-formed name of an event type, ours or a platform's: `order.created`. */
+/** Whether it is a well-formed event type, ours or a platform's: `order.created`. */
 export function isEventType(text: string): boolean {
   return text.length <= MAX_LENGTH && NAME.test(text);
 }
 
-/** The prefix of ours that a name begins with, ignoring case, because a receiver may ignore it. */
+/** Our prefix of a name, ignoring case, because a receiver may ignore it. */
 export function ownPrefixOf(text: string): string | undefined {
   return OWN_PREFIXES.find((own) => text.toLowerCase().startsWith(own));
 }
 
-/** The rule that an entry of an endpoint's `event_types` breaks, or null when it breaks none. */
+/** The rule that an entry of an endpoint's `event_types` breaks, or null. */
 export function subscriptionProblem(text: string): string | null {
-  if (text === '*')
-    return 'leave event_types out (null) for all; * is allowed only after a prefix, as in order.*';
+  if (text === '*') return 'omit event_types (null) for all; * is allowed only after a prefix, as in order.*';
   const wellFormed = isEventType(text) || (text.length <= MAX_LENGTH && WILDCARD.test(text));
   if (!wellFormed) {
     return (
@@ -40,7 +39,7 @@ export function subscriptionProblem(text: string): string | null {
   const prefix = ownPrefixOf(text);
   if (prefix === undefined || OWN_TYPES.some((type) => covers(text, type))) return null;
   const known = OWN_TYPES.filter((type) => type.startsWith(prefix));
-  return `there is no event type ${text}; under ${prefix} there are ${known.join(', ')}, and ${prefix}* for all of them`;
+  return `there is no event type ${text}; the types under ${prefix} are ${known.join(', ')}, and ${prefix}* for all of them`;
 }
 
 /** Whether an endpoint with these `event_types` can get records that require the scope `affiliates`. */
@@ -51,7 +50,7 @@ export function needsAffiliates(eventTypes: readonly string[] | null): boolean {
   );
 }
 
-/** The refusal of a credential without that scope, where `what` needs it: `payout.paid needs` (RFC 6750 section 3.1). */
+/** The refusal of a credential without that scope, if `what` needs it: `payout.paid needs` (RFC 6750 section 3.1). */
 export const lacksAffiliates = (what: string): Failure =>
   fail('insufficient_scope', `the credential does not hold the scope affiliates, which ${what}`, {
     'www-authenticate': 'Bearer error="insufficient_scope", scope="affiliates"',
