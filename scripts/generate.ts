@@ -10,6 +10,7 @@ import { ROUTES } from '../src/http/routes.ts';
 import { explainConfig } from '../src/kernel/config.ts';
 import { REASONS } from '../src/kernel/errors.ts';
 import { AFFILIATE_FIELDS } from '../src/money/affiliates/fields.ts';
+import { DESTINATION_FIELDS } from '../src/money/destinations/fields.ts';
 import { approvalTable } from '../src/money/ledger/approval-rules.ts';
 import { EVENT_TYPES, type EventType } from '../src/outbox/event-types.ts';
 import { protectedTable } from '../src/people/accounts/protection.ts';
@@ -182,7 +183,7 @@ function payoutsPage(): string {
 
 /** The fields of each resource as forms and commands know them. */
 function clientFields(): string {
-  const lists = { AFFILIATE_FIELDS };
+  const lists = { AFFILIATE_FIELDS, DESTINATION_FIELDS };
   const texts = Object.entries(lists).map(
     ([name, fields]) =>
       `export const ${name} = ${JSON.stringify(formOf(fields))} as const satisfies FormFields;`,
@@ -201,10 +202,13 @@ function clientFields(): string {
       readonly choices?: readonly string[];
       /** A new record needs it. */
       readonly isRequired?: true;
+      /** The types of the record that need the field, and those that accept it; without both every type accepts it. */
+      readonly neededBy?: readonly string[];
+      readonly acceptedBy?: readonly string[];
       /** null clears it. */
       readonly isNullable?: true;
-      /** Columns of files can give it. */
-      readonly isImported?: true;
+      /** The column of a file that gives it. */
+      readonly column?: string;
     }
     export type FormFields = Readonly<Record<string, FormField>>;
 

@@ -1,4 +1,4 @@
-import { AFFILIATE_FIELDS } from '../../src/client/fields.ts';
+import { AFFILIATE_FIELDS, DESTINATION_FIELDS, type FormFields } from '../../src/client/fields.ts';
 import { count, listed } from './common.ts';
 import { wordLabel } from './words.ts';
 
@@ -8,11 +8,10 @@ const commissions = (number: number) => count(number, 'commission');
 const payouts = (number: number) => count(number, 'past payout');
 const records = { affiliates, commissions };
 
-const fieldNames = (
-  fields: Readonly<Record<string, { readonly label: string; readonly isImported?: true }>>,
-) =>
+/** The label of each field that a column can give, by the name of the column. */
+const columnLabels = (fields: FormFields) =>
   Object.fromEntries(
-    Object.entries(fields).flatMap(([name, { label, isImported }]) => (isImported ? [[name, label]] : [])),
+    Object.values(fields).flatMap(({ label, column }) => (column === undefined ? [] : [[column, label]])),
   );
 
 const meanings: Readonly<Record<string, Readonly<Record<string, string>>>> = {
@@ -145,15 +144,9 @@ export const imports = {
   },
   fields: {
     affiliates: {
-      ...fieldNames(AFFILIATE_FIELDS),
+      ...columnLabels(AFFILIATE_FIELDS),
       name: 'Full name',
-      destination_type: 'Destination type',
-      account_holder: 'Account holder',
-      iban: 'IBAN',
-      bic: 'BIC',
-      routing_number: 'Routing number',
-      account_number: 'Account number',
-      account_type: 'Checking or savings',
+      ...columnLabels(DESTINATION_FIELDS),
       legal_name: 'Legal name',
       tax_country: 'Tax country',
       address_line1: 'Address',

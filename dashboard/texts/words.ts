@@ -3,6 +3,7 @@ import { methodNames } from './methods.ts';
 const words: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   payout_method: methodNames,
   destination_type: methodNames,
+  type: methodNames,
   is_ready_for_payout: { true: 'Yes', false: 'No' },
 };
 

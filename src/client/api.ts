@@ -165,21 +165,24 @@ export interface AffiliateDeletedEvent {
 export interface AffiliateDestination {
   readonly object: 'affiliate_destination';
   readonly affiliate_id: number;
-  /** what it is for; null: every currency without a destination of its own */
-  readonly currency: string | null;
-  /** paypal: to `paypal_email`; wise: to `email`; sepa and ach: to a bank account; other: in a way of your own */
+  /** paypal: to `paypal_email`; wise: to `email`; sepa and ach: to a bank account; other: your own method */
   readonly type: DestinationType;
-  /** sepa, ach: as you sent it */
+  /** only for this currency; without it, for every currency without its own destination; ISO 4217, lower case */
+  readonly currency: string | null;
+  /** sepa, ach: the name of the account holder */
   readonly account_holder: string | null;
   /** sepa, ach: the holder in the characters of payment files */
   readonly holder_in_files: string | null;
+  /** sepa: the BIC, which few banks still ask for */
+  readonly bic: string | null;
+  /** ach: nine digits */
+  readonly routing_number: string | null;
+  /** ach: the type of the account */
+  readonly account_type: BankAccountType | null;
   /** sepa, ach: the end of the IBAN or account number */
   readonly last_four: string | null;
   /** sepa: of the IBAN, ISO 3166-1 alpha-2 */
   readonly country: string | null;
-  readonly bic: string | null;
-  readonly routing_number: string | null;
-  readonly account_type: BankAccountType | null;
   /** the number was lost with the secret key: set the destination again */
   readonly is_lost: boolean;
   /** not paid before: see `destination_wait_hours` of the account; null: paid */
@@ -3524,16 +3527,21 @@ export interface PutAffiliateByExternalIdBody {
 }
 
 export interface PutAffiliateDestinationBody {
-  /** paypal: to `paypal_email`; wise: to `email`; sepa and ach: to a bank account; other: in a way of your own */
+  /** paypal: to `paypal_email`; wise: to `email`; sepa and ach: to a bank account; other: your own method */
   readonly type: DestinationType;
-  /** ISO 4217, any case; absent or null: for all currencies */
+  /** only for this currency; without it, for every currency without its own destination; ISO 4217, any case */
   readonly currency?: string | null | undefined;
+  /** sepa, ach: the name of the account holder */
   readonly account_holder?: string | undefined;
-  /** any case, with or without blanks */
+  /** sepa: the IBAN, with or without blanks */
   readonly iban?: string | undefined;
+  /** sepa: the BIC, which few banks still ask for */
   readonly bic?: string | undefined;
+  /** ach: nine digits */
   readonly routing_number?: string | undefined;
+  /** ach: the number of the account */
   readonly account_number?: string | undefined;
+  /** ach: the type of the account */
   readonly account_type?: BankAccountType | undefined;
 }
 

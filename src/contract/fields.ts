@@ -37,6 +37,8 @@ export interface ImportRule {
   readonly goesWith?: readonly string[];
   /** Values in other products that mean one of ours. */
   readonly words?: Readonly<Record<string, readonly string[]>>;
+  /** The name of the column, if it is not that of the field. */
+  readonly column?: string;
 }
 
 /** A field of a record that a column of a file can give. */
@@ -58,7 +60,8 @@ export interface ReadOnlyField {
 
 /** A field that requests can set. It is stored in the column with its name. */
 export interface WritableField {
-  readonly schema: TSchema;
+  /** The value in responses; without it, records do not show the field. */
+  readonly schema?: TSchema;
   readonly column?: string;
   /** The value in requests. */
   readonly input: TSchema;
@@ -67,6 +70,9 @@ export interface WritableField {
   readonly isRequired?: true;
   /** It is set at creation and never changed. */
   readonly isFixed?: true;
+  /** The types of the record that need the field, and those that accept it; without both every type accepts it. */
+  readonly neededBy?: readonly string[];
+  readonly acceptedBy?: readonly string[];
   /** The value of a new record for which none is given; null if there is none. */
   readonly default?: unknown;
   /** What the schema cannot check of a text: the rule that it breaks, to follow the name of the field, or null. */
@@ -123,20 +129,33 @@ export const namesOf = <F extends Fields>(
   has: (field: Row<F>) => boolean = () => true,
 ): Name<F>[] => writable(fields).flatMap(([name, field]) => (has(field) ? [name] : []));
 
+type Shown<F extends Fields> = {
+  [Name in keyof F as F[Name] extends { schema: TSchema } ? Name : never]: F[Name]['schema'] & TSchema;
+};
+
 /** The schema of each field in a record. */
-export function recordProperties<F extends Fields>(fields: F) {
-  const entries = Object.entries(fields).map(([name, { schema, ...field }]) => [
-    name,
-    described(schema, 'help' in field ? field.help : undefined),
-  ]);
-  return Object.fromEntries(entries) as { [Name in keyof F]: F[Name]['schema'] };
+export function recordProperties<F extends Fields>(fields: F): Shown<F> {
+  const entries = Object.entries(fields).flatMap(([name, { schema, ...field }]) =>
+    schema ? [[name, described(schema, 'help' in field ? field.help : undefined)]] : [],
+  );
+  return Object.fromEntries(entries);
 }
 
 /** The SQL of each field in a record, over a table with this alias. */
 export function recordColumns<F extends Fields>(fields: F, alias: string) {
-  const entries = Object.entries(fields).map(([name, { column }]) => [name, column ?? `${alias}.${name}`]);
-  return Object.fromEntries(entries) as { [Name in keyof F]: string };
+  const entries = Object.entries(fields).flatMap(([name, { schema, column }]) =>
+    schema ? [[name, column ?? `${alias}.${name}`]] : [],
+  );
+  return Object.fromEntries(entries) as { [Name in keyof Shown<F>]: string };
 }
+
+/** The fields that columns of files can give, by the name of the column. */
+export const importFields = (fields: Fields): Record<string, ImportField> =>
+  Object.fromEntries(
+    writable(fields).flatMap(([name, { type, import: rule }]) =>
+      rule ? [[rule.column ?? name, { type: type === 'flag' ? 'word' : type, ...rule }]] : [],
+    ),
+  );
 
 /** The input of a new record. */
 export function newSchema<F extends Fields>(fields: F): TObject<NewProperties<F>> {
@@ -225,7 +244,7 @@ export function filtersOf(fields: Fields, alias: string): Record<string, Filter>
 /** What forms and commands need to know of the fields that requests can set (`FormField` of the client). */
 export const formOf = (fields: Fields) =>
   Object.fromEntries(
-    writable(fields).map(([name, { label, type, help, option, input, isRequired, import: rule }]) => [
+    writable(fields).map(([name, { label, type, help, option, input, import: rule, ...field }]) => [
       name,
       {
         label,
@@ -233,9 +252,11 @@ export const formOf = (fields: Fields) =>
         help,
         option,
         choices: choicesOf(input),
-        isRequired,
+        isRequired: field.isRequired,
+        neededBy: field.neededBy,
+        acceptedBy: field.acceptedBy,
         isNullable: isNullable(input) || undefined,
-        isImported: rule ? true : undefined,
+        column: rule ? (rule.column ?? name) : undefined,
       },
     ]),
   );

@@ -171,7 +171,7 @@ describe('a file sets where affiliates are paid', () => {
       '3 account_holder: account_holder is required with the type ach',
       '3 routing_number: routing_number has a wrong check digit: a digit is mistyped',
       '4 iban: iban must have at most 60 characters',
-      '5 destination_type: destination_type is empty, and neither iban nor account_number says it',
+      '5 destination_type: destination_type is empty, and there is neither iban nor account_number',
       '6 account_holder: account_holder does not go with the type paypal',
       '6 iban: iban does not go with the type paypal',
       '7 iban: iban begins with an apostrophe before "=", which protects against formulas: remove the apostrophe',

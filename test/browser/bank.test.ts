@@ -59,13 +59,13 @@ inChromium('paying to bank accounts', (chromium) => {
     const { page } = finance;
     await page.getByRole('button', { name: 'Set destination' }).click();
     const form = page.getByRole('dialog');
-    await form.getByRole('combobox', { name: 'Paid by' }).and(page.locator(':focus')).waitFor();
-    await form.getByRole('combobox', { name: 'Paid by' }).selectOption('sepa');
+    await form.getByRole('combobox', { name: 'Destination type' }).and(page.locator(':focus')).waitFor();
+    await form.getByRole('combobox', { name: 'Destination type' }).selectOption('sepa');
     await form.getByLabel('Account holder').fill('Zoë Okafor');
     await form.getByLabel('IBAN').fill(IBAN.toLowerCase());
     await form.getByRole('button', { name: 'Set destination' }).click();
     await page
-      .getByText(/^Affiliates \d+, \d+ are paid to the same account/)
+      .getByText(/^Affiliates (\d+, )+\d+ are paid to the same account/)
       .first()
       .waitFor();
     await page.getByText('Zoe Okafor').first().waitFor();

@@ -4,15 +4,15 @@ import type {
   AffiliateWithBalance,
   PutAffiliateDestinationBody,
 } from '../../../src/client/api.ts';
-import { ACCOUNT_TYPES, DESTINATION_TYPES } from '../../../src/terms/payments.ts';
+import { DESTINATION_FIELDS, type FormField, type FormFields } from '../../../src/client/fields.ts';
 import { nameOf } from '../../data/affiliates.ts';
 import { useMay } from '../../data/me.ts';
 import { useRead, useWrite } from '../../data/queries.ts';
 import { Button } from '../../parts/button.tsx';
 import { Problem } from '../../parts/feedback.tsx';
-import { optionsOf, SelectField, TextField } from '../../parts/field.tsx';
 import { Confirm } from '../../parts/overlay.tsx';
 import { Card } from '../../parts/page.tsx';
+import { changedIn, FieldInputs } from '../../parts/record-fields.tsx';
 import { type Column, Table } from '../../parts/table.tsx';
 import { toast } from '../../parts/toast.tsx';
 import { Name, Time } from '../../parts/values.tsx';
@@ -99,14 +99,15 @@ function Account({ destination }: { destination: AffiliateDestination }) {
   );
 }
 
-/** The fields of each type, in the order of the form. */
-const FIELDS = {
-  paypal: [],
-  wise: [],
-  other: [],
-  sepa: ['account_holder', 'iban', 'bic'],
-  ach: ['account_holder', 'routing_number', 'account_number'],
-} as const;
+/** The fields that a type of destination accepts. */
+const fieldsFor = (type: string): FormFields =>
+  Object.fromEntries(
+    Object.entries<FormField>(DESTINATION_FIELDS).filter(
+      ([, { neededBy, acceptedBy }]) =>
+        (neededBy === undefined && acceptedBy === undefined) ||
+        [...(neededBy ?? []), ...(acceptedBy ?? [])].includes(type),
+    ),
+  );
 
 /** The dialog that sets a destination. */
 export function SetDestination({
@@ -117,22 +118,18 @@ export function SetDestination({
   onClose: () => void;
 }) {
   const write = useWrite('putAffiliateDestination');
-  const [type, setType] = useState<PutAffiliateDestinationBody['type']>('sepa');
-  const [accountType, setAccountType] = useState<'checking' | 'savings'>('checking');
-  const [typed, setTyped] = useState<Readonly<Record<string, string>>>({});
-  const field = (name: string) => (typed[name] ?? '').trim();
-  const names = FIELDS[type];
-  const isIncomplete = names.some((name) => name !== 'bic' && field(name) === '');
-  const save = () => {
-    const fields = names.filter((name) => field(name) !== '').map((name) => [name, field(name)]);
-    const body: PutAffiliateDestinationBody = {
-      type,
-      ...(field('currency') === '' ? {} : { currency: field('currency') }),
-      ...(type === 'ach' ? { account_type: accountType } : {}),
-      ...Object.fromEntries(fields),
-    };
+  const [values, setValues] = useState<Readonly<Record<string, string>>>({
+    type: 'sepa',
+    account_type: 'checking',
+  });
+  const { type = '' } = values;
+  const form = { fields: fieldsFor(type), currency: '' };
+  const isIncomplete = Object.entries(form.fields).some(
+    ([name, { neededBy }]) => neededBy?.includes(type) && (values[name] ?? '').trim() === '',
+  );
+  const save = () =>
     write.mutate(
-      { path: [affiliate.id], body },
+      { path: [affiliate.id], body: changedIn(form, {}, values) as unknown as PutAffiliateDestinationBody },
       {
         onSuccess: () => {
           toast(texts.done);
@@ -140,12 +137,6 @@ export function SetDestination({
         },
       },
     );
-  };
-  const text = (name: 'currency' | (typeof names)[number]) => ({
-    label: texts.fields[name],
-    value: typed[name] ?? '',
-    onChange: (value: string) => setTyped({ ...typed, [name]: value }),
-  });
   return (
     <Confirm
       title={texts.setTitle(nameOf(affiliate))}
@@ -158,25 +149,7 @@ export function SetDestination({
     >
       <p className="soft form-lead">{texts.lead}</p>
       <div className="form-grid">
-        <SelectField
-          hasFocus
-          label={texts.type}
-          value={type}
-          options={optionsOf(DESTINATION_TYPES, affiliates.method)}
-          onChange={(value) => setType(value as typeof type)}
-        />
-        <TextField {...text('currency')} hint={texts.currencyHint} maxLength={3} />
-        {names.map((name) => (
-          <TextField key={name} {...text(name)} isOptional={name === 'bic'} />
-        ))}
-        {type === 'ach' && (
-          <SelectField
-            label={texts.accountType}
-            value={accountType}
-            options={optionsOf(ACCOUNT_TYPES, texts.accountTypes)}
-            onChange={(value) => setAccountType(value as typeof accountType)}
-          />
-        )}
+        <FieldInputs {...form} values={values} onChange={setValues} />
       </div>
     </Confirm>
   );

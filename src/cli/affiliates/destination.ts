@@ -1,23 +1,13 @@
-import { type Command, Option } from 'commander';
+import type { Command } from 'commander';
 import type { AffiliateDestination, PutAffiliateDestinationBody } from '../../client/client.ts';
-import { ACCOUNT_TYPES, DESTINATION_TYPES } from '../../terms/payments.ts';
+import { DESTINATION_FIELDS } from '../../client/fields.ts';
 import { readCurrency } from '../command/amounts.ts';
 import { type Cli, confirm, requireYes } from '../command/cli.ts';
+import { readFields, withFields } from '../command/record-fields.ts';
 import { withClient } from '../command/session.ts';
 import { AFFILIATE_HELP, findAffiliate } from '../finders/affiliate.ts';
 import { printable, table } from '../terminal/table.ts';
 import { exactTime } from '../terminal/time.ts';
-
-interface SetOptions {
-  readonly type: PutAffiliateDestinationBody['type'];
-  readonly currency?: string;
-  readonly accountHolder?: string;
-  readonly iban?: string;
-  readonly bic?: string;
-  readonly routingNumber?: string;
-  readonly accountNumber?: string;
-  readonly accountType?: PutAffiliateDestinationBody['account_type'];
-}
 
 const HELP = `
 sepa needs --account-holder and --iban; ach needs --account-holder, --routing-number, --account-number and --account-type. A
@@ -32,23 +22,14 @@ Examples:
 /** `payhook affiliates destination set|show|remove`. */
 export function addDestination(affiliates: Command, cli: Cli): void {
   const group = affiliates.command('destination').description('where an affiliate is paid');
-  group
+  const set = group
     .command('set')
     .description('set where an affiliate is paid, for all currencies or one')
-    .argument('<affiliate>', AFFILIATE_HELP)
-    .addOption(
-      new Option('--type <type>', 'the payment method').choices([...DESTINATION_TYPES]).makeOptionMandatory(),
-    )
-    .option('--currency <currency>', 'only for this currency; default all currencies without their own')
-    .option('--account-holder <name>', 'sepa, ach: the account holder')
-    .option('--iban <iban>', 'sepa: the IBAN')
-    .option('--bic <bic>', 'sepa: the BIC, which few banks still ask for')
-    .option('--routing-number <number>', 'ach: nine digits')
-    .option('--account-number <number>', 'ach: the account number')
-    .addOption(new Option('--account-type <type>', 'ach: the kind of account').choices([...ACCOUNT_TYPES]))
+    .argument('<affiliate>', AFFILIATE_HELP);
+  withFields(set, DESTINATION_FIELDS, { isNew: true })
     .option('--json', 'print the record (AffiliateDestination)')
     .addHelpText('after', HELP)
-    .action((reference: string, options: SetOptions) => cli.run(() => set(cli, reference, options)));
+    .action((reference: string, options: object) => cli.run(() => setDestination(cli, reference, options)));
   group
     .command('show')
     .description('show where an affiliate is paid')
@@ -76,18 +57,12 @@ export function addDestination(affiliates: Command, cli: Cli): void {
 const codeOf = (text: string | undefined) =>
   text === undefined ? undefined : readCurrency('--currency', text);
 
-async function set({ terminal, account }: Cli, reference: string, options: SetOptions): Promise<undefined> {
-  const { type, accountHolder, iban, bic, routingNumber, accountNumber, accountType } = options;
-  const body: PutAffiliateDestinationBody = {
-    type,
-    currency: codeOf(options.currency),
-    account_holder: accountHolder,
-    iban,
-    bic,
-    routing_number: routingNumber,
-    account_number: accountNumber,
-    account_type: accountType,
-  };
+async function setDestination(
+  { terminal, account }: Cli,
+  reference: string,
+  options: object,
+): Promise<undefined> {
+  const body = readFields(DESTINATION_FIELDS, options) as unknown as PutAffiliateDestinationBody;
   const made = await withClient({ terminal, account: account() }, async (client) =>
     client.affiliates.putDestination(await findAffiliate(client, reference), body),
   );

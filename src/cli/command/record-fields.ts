@@ -1,6 +1,6 @@
 import { type Command, Option } from 'commander';
 import type { FormField, FormFields } from '../../client/fields.ts';
-import { describeMinimums, readMinimums } from './amounts.ts';
+import { describeMinimums, readCurrency, readMinimums } from './amounts.ts';
 import { describeMetadata, readMetadata, withMetadata } from './metadata.ts';
 
 /** The value of `--option` that clears a word or amounts. */
@@ -57,6 +57,7 @@ function optionOf({ option }: FormField): { long: string; attributeName: string 
 
 function readField({ type, choices, isNullable }: FormField, option: string, value: unknown): unknown {
   if (type === 'metadata') return readMetadata(value as readonly string[]);
+  if (type === 'currency') return readCurrency(option, value as string);
   if (type === 'amounts') {
     const amounts = readMinimums(option, value as string);
     return Object.keys(amounts).length === 0 ? null : amounts;
@@ -84,8 +85,8 @@ function describe(type: string, value: unknown): string | null {
 
 /** The columns of a file that give these fields, with the words of each. */
 export const importedNames = (fields: FormFields): string[] =>
-  Object.entries(fields).flatMap(([name, { isImported, type, choices }]) => {
-    if (!isImported) return [];
+  Object.values(fields).flatMap(({ column, type, choices }) => {
+    if (column === undefined) return [];
     const words = type === 'flag' ? ['true', 'false'] : choices;
-    return [words ? `${name} (${words.join(', ')})` : name];
+    return [words ? `${column} (${words.join(', ')})` : column];
   });

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { AFFILIATE_FIELDS } from '../../client/fields.ts';
+import { AFFILIATE_FIELDS, DESTINATION_FIELDS } from '../../client/fields.ts';
 import type { Cli } from '../command/cli.ts';
 import { collect } from '../command/pairs.ts';
 import { importedNames } from '../command/record-fields.ts';
@@ -36,10 +36,10 @@ const AFFILIATES_HELP = `
 Creates affiliates, or updates those with the same external_id or, without one, the same e-mail address.
 Fields: email, and any of name (instead of name_first and name_last),
 ${lines(importedNames(OTHER_FIELDS))}.
-Destination: destination_type, account_holder, iban, bic, routing_number, account_number, account_type. Tax profile: legal_name,
-tax_country, address_line1, address_line2, address_postal_code, address_city, address_region, tax_id, tax_id_type, tax_form,
-tax_form_signed_on, tax_form_document, self_billing_agreed_on, self_billing_agreed_by, self_billing_document. Account numbers and
-tax ids are encrypted before they are stored, and no message repeats them.
+Destination: ${lines(importedNames(DESTINATION_FIELDS))}.
+Tax profile: legal_name, tax_country, address_line1, address_line2, address_postal_code, address_city, address_region, tax_id,
+tax_id_type, tax_form, tax_form_signed_on, tax_form_document, self_billing_agreed_on, self_billing_agreed_by,
+self_billing_document. Account numbers and tax ids are encrypted before they are stored, and no message repeats them.
 ${RULES}
 Examples:
   $ payhook affiliates import affiliates.csv --dry-run

@@ -1,3 +1,4 @@
+import { namesOf } from '../../contract/fields.ts';
 import { fail } from '../../kernel/errors.ts';
 import { knownCurrency } from '../../people/accounts/service.ts';
 import {
@@ -9,25 +10,23 @@ import {
 } from '../../terms/bank-accounts.ts';
 import { bankText, whyNoBankName } from '../../terms/bank-text.ts';
 import type { DestinationType } from '../../terms/payments.ts';
-import type { NewDestination } from './record.ts';
+import { DESTINATION_FIELDS, type DestinationField } from './fields.ts';
+import type { Destination, NewDestination } from './record.ts';
+
+/** The fields that are stored as they are shown. */
+type Plain = Exclude<keyof NewDestination & keyof Destination, 'type' | 'currency'>;
 
 /** A destination that keeps every rule, before its number is sealed. */
-export interface CheckedDestination {
+export interface CheckedDestination extends Readonly<Record<Plain, string | null>> {
   readonly type: DestinationType;
   readonly currency: string | null;
-  readonly account_holder: string | null;
   readonly holder_in_files: string | null;
   /** IBAN or account number. */
   readonly number: string | null;
   readonly country: string | null;
-  readonly bic: string | null;
-  readonly routing_number: string | null;
-  readonly account_type: string | null;
 }
 
 interface BankRules {
-  readonly needs: readonly (keyof NewDestination)[];
-  readonly takes: readonly (keyof NewDestination)[];
   readonly currency: string;
   /** Characters of a name in its files. */
   readonly longestName: number;
@@ -35,13 +34,8 @@ interface BankRules {
 
 /** pain.001 (EPC132-08) and the entry detail record of the Nacha operating rules. */
 const BANKS: Readonly<Partial<Record<DestinationType, BankRules>>> = {
-  sepa: { needs: ['account_holder', 'iban'], takes: ['bic'], currency: 'eur', longestName: 70 },
-  ach: {
-    needs: ['account_holder', 'routing_number', 'account_number', 'account_type'],
-    takes: [],
-    currency: 'usd',
-    longestName: 22,
-  },
+  sepa: { currency: 'eur', longestName: 70 },
+  ach: { currency: 'usd', longestName: 22 },
 };
 
 type Field = keyof NewDestination;
@@ -68,10 +62,10 @@ export function judgeDestination(input: NewDestination & { readonly currency: st
 } {
   const { type, currency } = input;
   const rules = BANKS[type];
-  const problems = misplaced(input, rules);
+  const problems = misplaced(input);
   const read = <Value>(field: Field, reader: (text: string) => Checked<Value>): Value | null => {
     const text = input[field];
-    if (text === undefined || text === null || !isTaken(field, rules)) return null;
+    if (text === undefined || text === null || !isAccepted(field, type)) return null;
     const checked = reader(text);
     if ('value' in checked) return checked.value;
     problems.push([field, checked.rule]);
@@ -99,19 +93,23 @@ export function judgeDestination(input: NewDestination & { readonly currency: st
   return { destination, problems };
 }
 
-const isTaken = (field: Field, rules: BankRules | undefined): boolean =>
-  rules !== undefined && [...rules.needs, ...rules.takes].includes(field);
+const isNeeded = (field: Field, type: DestinationType): boolean =>
+  rowOf(field).neededBy?.includes(type) ?? false;
 
-/** Fields that do not go with the type, and those that it needs. */
-function misplaced(input: NewDestination, rules: BankRules | undefined): Problem[] {
+const isAccepted = (field: Field, type: DestinationType): boolean =>
+  isNeeded(field, type) || (rowOf(field).acceptedBy?.includes(type) ?? false);
+
+const rowOf = (field: Field): DestinationField => DESTINATION_FIELDS[field];
+
+/** Fields that the type does not accept, and those that it needs. */
+function misplaced(input: NewDestination): Problem[] {
   const { type, currency: _, ...rest } = input;
-  const fields = Object.keys(rest) as Field[];
   return [
-    ...fields
-      .filter((field) => !isTaken(field, rules))
+    ...(Object.keys(rest) as Field[])
+      .filter((field) => !isAccepted(field, type))
       .map((field): Problem => [field, `does not go with the type ${type}`]),
-    ...(rules?.needs ?? [])
-      .filter((field) => input[field] === undefined)
+    ...namesOf(DESTINATION_FIELDS)
+      .filter((field) => isNeeded(field, type) && input[field] === undefined)
       .map((field): Problem => [field, `is required with the type ${type}`]),
   ];
 }

@@ -1,22 +1,19 @@
+import { importFields, writable } from '../../contract/fields.ts';
 import type { DestinationId } from '../../kernel/ids.ts';
-import { ACCOUNT_TYPES, DESTINATION_TYPES, type DestinationType } from '../../terms/payments.ts';
+import type { DestinationType } from '../../terms/payments.ts';
 import type { PartReader } from '../affiliates/import-part.ts';
-import { CellError, type Cells, cell, readEach } from '../files/csv-import.ts';
+import { CellError, type Cells, readEach } from '../files/csv-import.ts';
+import { privateCell } from '../files/field-cells.ts';
 import { byteaText, newSealedId } from '../ledger/sealed-numbers.ts';
 import { type CheckedDestination, judgeDestination } from './check.ts';
+import { DESTINATION_FIELDS } from './fields.ts';
 import type { NewDestination } from './record.ts';
 import { type Sealer, sealDestination } from './sealed.ts';
 
+const IMPORTED = writable(DESTINATION_FIELDS).filter(([, field]) => field.import !== null);
+
 /** The columns of a destination in a file of affiliates. */
-export const DESTINATION_COLUMNS = [
-  'destination_type',
-  'account_holder',
-  'iban',
-  'bic',
-  'routing_number',
-  'account_number',
-  'account_type',
-] as const;
+export const DESTINATION_COLUMNS = Object.keys(importFields(DESTINATION_FIELDS));
 
 export const STAGED_DESTINATION = 'destination';
 
@@ -36,29 +33,24 @@ function stagedText(sealer: Sealer, destination: CheckedDestination): string {
   return JSON.stringify({ id, ...rest, number: byteaText(number), number_mark: byteaText(number_mark) });
 }
 
-/** The destination of a line; null when it says nothing of one. Throws CellError with the rules of the API. */
+/** The destination of a line; null when it has none. Throws CellError with the rules of the API. */
 function destinationIn(cells: Cells): CheckedDestination | null {
-  // the kind of an account says nothing without the account
+  // the type of an account alone is no destination
   if (DESTINATION_COLUMNS.every((column) => column === 'account_type' || cells[column] == null)) return null;
-  const { read, wrong } = readEach({
-    destination_type: () => cell.oneOf('destination_type', cells.destination_type, DESTINATION_TYPES),
-    account_type: () => cell.oneOf('account_type', cells.account_type, ACCOUNT_TYPES),
-    account_holder: () => cell.limited('account_holder', cells.account_holder, 140),
-    iban: () => cell.limited('iban', cells.iban, 60),
-    bic: () => cell.limited('bic', cells.bic, 20),
-    routing_number: () => cell.limited('routing_number', cells.routing_number, 20),
-    account_number: () => cell.limited('account_number', cells.account_number, 40),
-  });
-  const { destination_type, account_type, ...texts } = read;
-  const type = (destination_type ?? typeOf(cells)) as DestinationType | null;
+  const { read, wrong } = readEach(
+    Object.fromEntries(IMPORTED.map(([name, field]) => [name, () => privateCell(field, name, cells)])),
+  );
+  const type = (read.type ?? typeOf(cells)) as DestinationType | null;
   if (type === null) {
-    const unsaid = 'destination_type is empty, and neither iban nor account_number says it';
-    throw new CellError(...wrong, ...(cells.destination_type == null ? [unsaid] : []));
+    const unknown = 'destination_type is empty, and there is neither iban nor account_number';
+    throw new CellError(...wrong, ...(cells.destination_type == null ? [unknown] : []));
   }
-  const given = Object.entries({ ...texts, account_type: type === 'ach' ? account_type : null });
-  const input = { type, currency: null, ...Object.fromEntries(given.filter(([, text]) => text != null)) };
+  const given = Object.entries(read).filter(
+    ([name, text]) => text != null && (name !== 'account_type' || type === 'ach'),
+  );
+  const input = { ...Object.fromEntries(given), type, currency: null };
   const { destination, problems } = judgeDestination(input as NewDestination & { currency: null });
-  // a cell that could not be read is not missing besides
+  // a cell that could not be read is not also missing
   const more = problems.filter(([field]) => !wrong.some((message) => message.startsWith(`${field} `)));
   if (wrong.length + more.length > 0)
     throw new CellError(...wrong, ...more.map((problem) => problem.join(' ')));

@@ -1,13 +1,17 @@
-import sql from 'sql-template-tag';
+import sql, { raw } from 'sql-template-tag';
 import { rows, type Tx } from '../../db/database.ts';
 import type { AccountId, ImportId } from '../../kernel/ids.ts';
 import type { ImportedFile, ImportPart } from '../affiliates/import-part.ts';
 import { noteAffiliates } from '../ledger/owed.ts';
 import { DESTINATION_COLUMNS, STAGED_DESTINATION } from './import-cells.ts';
+import { COMPARED, STORED } from './store.ts';
 
 /** Puts the staged destinations in force that differ from those there are. */
 async function writeStaged(tx: Tx, { account, header, importId }: ImportedFile): Promise<void> {
-  // a file without the column says nothing of the BIC of an account
+  const columns = Object.keys(STORED);
+  const typed = Object.entries(STORED).map((column) => column.join(' '));
+  const compared = (alias: string) => raw(COMPARED.map((name) => `${alias}.${name}`).join(', '));
+  // a file without the column keeps the BIC of an account
   const keepsBic = !header.has('bic');
   await rows(
     tx,
@@ -17,15 +21,11 @@ async function writeStaged(tx: Tx, { account, header, importId }: ImportedFile):
         left join affiliate_destinations x on x.account_id = ${account} and x.affiliate_id = s.affiliate_id
           and x.currency is null and x.replaced_at is null
         cross join lateral (
-          select id, type, account_holder, holder_in_files, number, number_mark, last_four, country,
-                 case when ${keepsBic} and x.number_mark = r.number_mark then x.bic else r.bic end as bic,
-                 routing_number, account_type
-          from json_to_record(s.destination) as r (
-            id uuid, type text, account_holder text, holder_in_files text, number bytea, number_mark bytea,
-            last_four text, country text, bic text, routing_number text, account_type text)) d
+          select id, ${raw(columns.filter((name) => name !== 'bic').join(', '))},
+                 case when ${keepsBic} and x.number_mark = r.number_mark then x.bic else r.bic end as bic
+          from json_to_record(s.destination) as r (id uuid, ${raw(typed.join(', '))})) d
         where s.affiliate_id is not null and s.destination is not null and (x.id is null
-          or (x.type, x.account_holder, x.number_mark, x.bic, x.routing_number, x.account_type)
-             is distinct from (d.type, d.account_holder, d.number_mark, d.bic, d.routing_number, d.account_type))`,
+          or (${compared('x')}) is distinct from (${compared('d')}))`,
   );
   await rows(tx, sql`analyze new_destinations`);
   if (importId !== null) {
@@ -43,11 +43,8 @@ async function writeStaged(tx: Tx, { account, header, importId }: ImportedFile):
   await rows(
     tx,
     sql`with made as (
-          insert into affiliate_destinations (account_id, id, affiliate_id, type, account_holder, holder_in_files, number,
-            number_mark, last_four, country, bic, routing_number, account_type, created_at)
-          select ${account}, id, affiliate_id, type, account_holder, holder_in_files, number, number_mark, last_four,
-                 country, bic, routing_number, account_type, clock_timestamp()
-          from new_destinations
+          insert into affiliate_destinations (account_id, created_at, id, affiliate_id, ${raw(columns.join(', '))})
+          select ${account}, clock_timestamp(), id, affiliate_id, ${raw(columns.join(', '))} from new_destinations
           returning account_id, affiliate_id as id)
         ${noteAffiliates(sql`select * from made`)}`,
   );

@@ -1,9 +1,11 @@
-import sql from 'sql-template-tag';
+import sql, { join, raw } from 'sql-template-tag';
+import { namesOf } from '../../contract/fields.ts';
 import { maybeRecord, oneRecord } from '../../contract/records.ts';
 import { maybeRow, oneRow, type Reader, rows, type Tx } from '../../db/database.ts';
 import type { AccountId, DestinationId } from '../../kernel/ids.ts';
 import type { Json } from '../../kernel/json.ts';
 import { noteAffiliates } from '../ledger/owed.ts';
+import { DESTINATION_FIELDS } from './fields.ts';
 import { type Destination, type Destinations, record } from './record.ts';
 import type { SealedDestination } from './sealed.ts';
 
@@ -48,14 +50,32 @@ export async function newDestinationId(
   return row?.id ?? null;
 }
 
+const PLAIN = namesOf(DESTINATION_FIELDS, (field) => 'schema' in field).filter((name) => name !== 'currency');
+
+/** The columns of a destination besides whose it is and its currency, with their types. */
+export const STORED: Readonly<Record<string, 'text' | 'bytea'>> = {
+  ...Object.fromEntries(PLAIN.map((name) => [name, 'text' as const])),
+  holder_in_files: 'text',
+  number: 'bytea',
+  number_mark: 'bytea',
+  last_four: 'text',
+  country: 'text',
+};
+/** Two destinations are the same if these columns are equal. */
+export const COMPARED = [...PLAIN, 'number_mark'];
+
+const columnOf = (destination: SealedDestination, name: string) =>
+  (destination as unknown as Readonly<Record<string, string | Buffer | null>>)[name];
+
 /** The record of the destination in force if it is the same as this one, or null. */
 export function readSame(tx: Tx, which: Which, d: SealedDestination): Promise<Json<Destination> | null> {
+  const same = COMPARED.map(
+    (name) => sql`x.${raw(name)} is not distinct from ${columnOf(d, name)}::${raw(STORED[name] ?? 'text')}`,
+  );
   return maybeRecord(
     tx,
     record,
-    sql`affiliate_destinations x where ${inForce(which)} and x.type = ${d.type}
-      and (x.account_holder, x.number_mark, x.bic, x.routing_number, x.account_type) is not distinct from
-          (${d.account_holder}::text, ${d.number_mark}::bytea, ${d.bic}::text, ${d.routing_number}::text, ${d.account_type}::text)`,
+    sql`affiliate_destinations x where ${inForce(which)} and ${join(same, ' and ')}`,
   );
 }
 
@@ -78,14 +98,13 @@ export async function insertDestination(
   id: DestinationId,
   d: SealedDestination,
 ): Promise<Json<Destination>> {
+  const columns = Object.keys(STORED);
   await rows(
     tx,
     sql`with made as (
-          insert into affiliate_destinations (account_id, id, affiliate_id, currency, type, account_holder, holder_in_files,
-            number, number_mark, last_four, country, bic, routing_number, account_type, created_at)
-          values (${account}, ${id}, ${affiliate}, ${currency}, ${d.type}, ${d.account_holder}, ${d.holder_in_files},
-            ${d.number}, ${d.number_mark}, ${d.last_four}, ${d.country}, ${d.bic}, ${d.routing_number}, ${d.account_type},
-            clock_timestamp())
+          insert into affiliate_destinations (account_id, id, affiliate_id, currency, created_at, ${raw(columns.join(', '))})
+          values (${account}, ${id}, ${affiliate}, ${currency}, clock_timestamp(),
+            ${join(columns.map((name) => columnOf(d, name)))})
           returning account_id, affiliate_id as id)
         ${noteAffiliates(sql`select account_id, id from made`)}`,
   );

@@ -48,3 +48,16 @@ export function brokenRules(fields: ImportedFields): (cells: Cells) => string | 
     return broken.length === 0 ? null : JSON.stringify(Object.fromEntries(broken));
   };
 }
+
+/** The value of a field whose cell no message repeats; undefined if it is empty. The rules beyond are those of the API. */
+export function privateCell(
+  { type, input, import: rule }: WritableField,
+  name: string,
+  cells: Cells,
+): string | undefined {
+  const column = rule?.column ?? name;
+  const choices = choicesOf(input);
+  if (type === 'word' && choices) return cell.oneOf(column, cells[column], choices) ?? undefined;
+  const { maxLength = Number.POSITIVE_INFINITY } = withoutNull(input) as { maxLength?: number };
+  return cell.limited(column, cells[column], maxLength);
+}

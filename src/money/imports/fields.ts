@@ -1,23 +1,17 @@
-import { type Fields, type ImportField, words, writable } from '../../contract/fields.ts';
+import { type ImportField, importFields, words } from '../../contract/fields.ts';
 import { AFFILIATE_FIELDS } from '../affiliates/fields.ts';
-import { PAYEE_FIELDS } from './payee-fields.ts';
+import { DESTINATION_FIELDS } from '../destinations/fields.ts';
+import { TAX_PROFILE_FIELDS } from './payee-fields.ts';
 
 /** What a file may contain. */
 export const IMPORT_KINDS = ['affiliates', 'commissions'] as const;
 export type ImportKind = (typeof IMPORT_KINDS)[number];
 
-/** The fields of a list that files can give. */
-const importFields = (fields: Fields): Record<string, ImportField> =>
-  Object.fromEntries(
-    writable(fields).flatMap(([name, { type, import: rule }]) =>
-      rule ? [[name, { type: type === 'flag' ? 'word' : type, ...rule }]] : [],
-    ),
-  );
-
 const AFFILIATES: Readonly<Record<string, ImportField>> = {
   ...importFields(AFFILIATE_FIELDS),
   name: { type: 'name', synonyms: words('name fullname affiliatename displayname promotername partnername') },
-  ...PAYEE_FIELDS,
+  ...importFields(DESTINATION_FIELDS),
+  ...TAX_PROFILE_FIELDS,
 };
 
 const PENDING = words(

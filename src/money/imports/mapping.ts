@@ -170,7 +170,8 @@ class Draft {
       if (index !== -1 && this.#found[index] === undefined && !this.isTaken(field))
         this.take(index, field, 'exact');
     }
-    for (const [field, { synonyms, goesWith }] of fields) {
+    const independent = fields.filter(([, { goesWith }]) => goesWith === undefined);
+    for (const [field, { synonyms, goesWith }] of new Set([...independent, ...fields])) {
       if (this.isTaken(field)) continue;
       if (goesWith && !goesWith.some((other) => this.isTaken(other))) continue;
       const index = synonyms.map((name) => this.free([name])[0]).find((place) => place !== undefined);

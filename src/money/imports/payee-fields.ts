@@ -1,77 +1,9 @@
 import type { ImportField } from '../../contract/fields.ts';
 
-const BANK = ['iban', 'routing_number'];
 const TAX = ['legal_name'];
 
-/** Where an affiliate is paid. */
-const DESTINATION: Readonly<Record<string, ImportField>> = {
-  destination_type: {
-    type: 'word',
-    synonyms: ['destinationtype', 'payouttype'],
-    words: {
-      paypal: ['paypal'],
-      wise: ['wise', 'transferwise'],
-      sepa: ['sepa', 'sepatransfer', 'sepacredittransfer', 'iban'],
-      ach: ['ach', 'achtransfer', 'achcredit', 'directdeposit'],
-      other: ['other', 'manual', 'check', 'cheque', 'storecredit'],
-    },
-  },
-  iban: {
-    type: 'text',
-    synonyms: ['iban', 'ibannumber', 'ibannummer', 'ibannr', 'ibancode', 'bankiban'],
-  },
-  routing_number: {
-    type: 'text',
-    synonyms: [
-      'routingnumber',
-      'routing',
-      'bankrouting',
-      'bankroutingnumber',
-      'routingtransitnumber',
-      'achrouting',
-      'aba',
-      'abanumber',
-    ],
-  },
-  bic: {
-    type: 'text',
-    goesWith: ['iban'],
-    synonyms: ['bic', 'biccode', 'swift', 'swiftcode', 'bicswift', 'swiftbic'],
-  },
-  account_number: {
-    type: 'text',
-    goesWith: ['routing_number'],
-    synonyms: ['accountnumber', 'bankaccountnumber', 'bankaccount', 'accountno'],
-  },
-  account_holder: {
-    type: 'text',
-    goesWith: BANK,
-    synonyms: [
-      'accountholder',
-      'accountholdername',
-      'bankaccountholder',
-      'nameonaccount',
-      'accountname',
-      'beneficiary',
-      'beneficiaryname',
-      'kontoinhaber',
-      'titulaire',
-      'titulaireducompte',
-    ],
-  },
-  account_type: {
-    type: 'word',
-    goesWith: ['routing_number'],
-    synonyms: ['accounttype', 'bankaccounttype'],
-    words: {
-      checking: ['checking', 'chequing', 'current', 'checkingaccount', 'currentaccount'],
-      savings: ['savings', 'saving', 'savingsaccount'],
-    },
-  },
-};
-
 /** Who an affiliate is to a tax office. */
-const TAX_PROFILE: Readonly<Record<string, ImportField>> = {
+export const TAX_PROFILE_FIELDS: Readonly<Record<string, ImportField>> = {
   legal_name: {
     type: 'text',
     synonyms: ['legalname', 'taxname', 'legalentity', 'legalentityname', 'raisonsociale'],
@@ -160,6 +92,3 @@ const TAX_PROFILE: Readonly<Record<string, ImportField>> = {
   self_billing_agreed_by: { type: 'text', goesWith: TAX, synonyms: ['selfbillingagreedby'] },
   self_billing_document: { type: 'text', goesWith: TAX, synonyms: ['selfbillingdocument'] },
 };
-
-/** The fields of a file of affiliates that become records beside the affiliate. */
-export const PAYEE_FIELDS: Readonly<Record<string, ImportField>> = { ...DESTINATION, ...TAX_PROFILE };
