@@ -52,7 +52,7 @@ test('commissions are listed as the API lists them, filtered by names that peopl
   ]);
   expect(await runText('commissions', 'list', '--status', 'voided')).toBe('No commissions found.\n');
   expect(await runText('commissions', 'list', '--page', '7')).toBe(
-    'There is nothing on page 7: 3 commissions, 1 page\n',
+    'Page 7 is empty: 3 commissions, 1 page\n',
   );
   await refuse(1, 'status must be one of', 'commissions', 'list', '--status', 'owed');
 });
@@ -155,7 +155,7 @@ test('lines of an order are refunded by name, waiting refunds are shown, and a m
   await refuse(2, '--line', ...refund('r-0', '--line', 'mug', '--amount', '5'));
   expect(lines(await runText(...refund('r-1', '--line', 'mug=25.00', '--line', 'plate')))).toEqual([
     '2.50 USD of c-mug: 7.50 USD is left',
-    'line plate, all: waits for its commission',
+    'line plate, all: waiting for its commission',
   ]);
   expect(await runText('refunds', 'list', '--status', 'waiting')).toMatch(/ waiting +2\.50 USD +o-1 +r-1\n/);
   expect(await runText('refunds', 'show', 'r-1')).toContain('line mug, 25.00 USD of the sale: applied');
@@ -163,7 +163,7 @@ test('lines of an order are refunded by name, waiting refunds are shown, and a m
   expect(await runText('refunds', 'reverse', 'r-1', '--yes')).toBe('Reversed r-1.\n');
   expect(await runJson('commissions', 'show', 'c-mug')).toMatchObject({ amount: 1000, refunded_amount: 0 });
   const other = ['refunds', 'create', '--order', 'o-2', '--external-id', 'r-3', '--yes'];
-  expect(await runText(...other)).toBe('the order, all: waits for its commission\n');
+  expect(await runText(...other)).toBe('the order, all: waiting for its commission\n');
 });
 
 test('voiding, holding and releasing print the new state of the commission', async () => {
@@ -281,7 +281,7 @@ test('affiliates left out of a payout are listed with the reason', async () => {
   await makeCommission(api, little, { amount: 4999 });
   await makeCommission(api, much);
   await makePayout(api);
-  expect(await runText('payouts', 'show', 'current')).toContain('Who they are: payhook payouts excluded 1\n');
+  expect(await runText('payouts', 'show', 'current')).toContain('To list them: payhook payouts excluded 1\n');
   expect(await runText('payouts', 'excluded', '1')).toMatch(
     new RegExp(`^ +${little}  below minimum +1 +49\\.99  USD\n1 exclusion, page 1 of 1$`, 'm'),
   );

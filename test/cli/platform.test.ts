@@ -69,13 +69,13 @@ test('an application is registered, shown, changed and deleted; its secret is sh
 
 test('a public application has no secret to show or to rotate', async () => {
   const args = [...CREATE, '--name', 'Desk', '--scope', 'reports', '--public'];
-  expect(await text(...args)).toMatch(/^app_\w+\nDesk is registered under this client_id\. It is public/);
+  expect(await text(...args)).toMatch(/^app_\w+\nDesk is registered with this client_id\. It is public/);
   const ran = await run(['oauth-applications', 'rotate-secret', 'Desk', '--yes']);
   expect(ran).toMatchObject({ code: 1, stdout: '', error: { reason: 'application_is_public' } });
 });
 
 test.each([
-  [[...CREATE, '--name', 'X'], 2, '--scope is needed'],
+  [[...CREATE, '--name', 'X'], 2, '--scope is required'],
   [['oauth-applications', 'create', '--name', 'X', '--scope', 'reports'], 2, '--redirect-uri is required'],
   [[...CREATE, '--name', 'X', '--scope', 'everything'], 1, 'scopes'],
   [['oauth-applications', 'show', 'Nobody'], 1, 'payhook oauth-applications list shows them'],

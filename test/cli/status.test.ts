@@ -40,9 +40,9 @@ test('both show how many deliveries wait for an earlier one of their ordering ke
     events.push((await other.post('/v2/events', event)).body.id);
   }
   expect(await runText('status', '--once')).toMatch(
-    /^Waiting +3, 1 of them due, the first for \d+ s; 2 waiting for an earlier one, the first for \d+ s$/m,
+    /^Waiting +3, 1 of them due, the first for \d+ s; 2 behind others, the first for \d+ s$/m,
   );
-  expect(await doctor()).toMatch(/✓ +ordering keys +nothing has been behind/);
+  expect(await doctor()).toMatch(/✓ +ordering keys +no event has been waiting/);
 
   const since = new Date(Date.now() - 3 * 3_600_000);
   const old = eventIdAt(since.getTime());
@@ -64,7 +64,7 @@ test('both show how many deliveries wait for an earlier one of their ordering ke
     ),
   );
   expect(await runText('status', '--once')).toMatch(
-    /^Waiting .*; 3 waiting for an earlier one, the first for 3 h$/m,
+    /^Waiting .*; 3 behind others, the first for 3 h$/m,
   );
   expect(await doctor()).toContain(`webhooks show ${id} ${events[0]}`);
   // held deliveries wait until someone enables the endpoint

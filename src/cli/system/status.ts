@@ -216,7 +216,7 @@ function waitingLine(
   const since = (instant: string | null, ms: number) =>
     instant === null ? '' : `, the first for ${lengthOf(ms)}`;
   const others =
-    count === 0 ? '' : `; ${count} waiting for an earlier one${since(first.behind_since, behind)}`;
+    count === 0 ? '' : `; ${count} behind others${since(first.behind_since, behind)}`;
   return `${queued}, ${due} of them due${since(first.oldest_due_at, waited)}${others}`;
 }
 
