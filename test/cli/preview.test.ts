@@ -46,7 +46,7 @@ test('payouts preview says who gets what, who is left out and why, and how to in
   expect(text).toMatch(/Quiet .*affiliate inactive .*--filter affiliate_status=inactive/);
   expect(text).toMatch(/Deb .*-0\.70 .*negative balance .*new commissions exceed the negative balance/);
   expect(text).toMatch(/Held .*on hold .*the review ends: payhook commissions unhold/);
-  expect(text).toMatch(/Wait .*on hold .*off hold, the first on 2999-01-01 10:15 \(UTC\)/);
+  expect(text).toMatch(/Wait .*on hold .*the hold ends, first on 2999-01-01 10:15 \(UTC\)/);
   const filtered = await runText('payouts', 'preview', '--filter', `affiliate_id=${paid.id}`);
   expect(filtered).not.toContain('LEFT OUT');
   expect((await runHere(['payouts', 'preview', '--json'])).json()).toEqual({
@@ -66,5 +66,5 @@ test('above 1,000 affiliates the first 1,000 are named, and the others are count
   await takeIn(api, salesFor([id, ...made.map((row) => Number(row.id))], 1004));
   const text = await runText('payouts', 'preview');
   expect(text.match(/Many \d+/g)).toHaveLength(1000);
-  expect(text).toContain('and 4 affiliates more: --filter and --search narrow them down');
+  expect(text).toContain('and 4 affiliates more: narrow them down with --filter and --search');
 });

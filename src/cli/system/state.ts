@@ -50,7 +50,7 @@ function describe(
     ['Waiting', `${count(backlog.queued_count, 'delivery', 'deliveries')}, ${backlog.due_count} of them due`],
     ['Due since', backlog.oldest_due_at && `${exactTime(backlog.oldest_due_at)} (UTC)`],
     ['Ordered', behindOthers(backlog)],
-    ['In progress', count(workers.in_flight_count, 'attempt')],
+    ['Being sent', count(workers.in_flight_count, 'attempt')],
     ['Last claim', workers.last_claim_at && `${exactTime(workers.last_claim_at)} (UTC)`],
   ]);
   const processes = workers.processes.map(({ name, started_at }) => [name, exactTime(started_at)]);
