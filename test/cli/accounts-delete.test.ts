@@ -189,7 +189,7 @@ test('deleting asks for the name again, and refuses real accounts, the last acco
   await kept(await run('accounts', 'delete', 'Demo'), 2, 'add --yes and --name');
   await kept(await run('accounts', 'delete', 'Demo', '--yes'), 2, 'add --yes and --name');
   await kept(await run('accounts', 'delete', 'Demo', '--yes', '--name', 'demo'), 1, 'the name is Demo');
-  await kept(await remove('Nobody'), 1, 'no account is called Nobody');
+  await kept(await remove('Nobody'), 1, 'no account has the id or name Nobody');
   await kept(await remove('Northwind'), 1, 'only an account that payhook demo filled can be deleted');
   expect(await run('accounts', 'use', 'Demo')).toMatchObject({ code: 0 });
   await kept(await remove('Demo'), 1, 'is the current account: choose another first');

@@ -190,7 +190,7 @@ test('on a fresh machine it needs no server, and every command it names works as
   expect([code, stderr]).toEqual([0, `Created the first API key, in ${machine.dataDir}/first-api-key\n`]);
   expect(stdout).toMatch(/^Default is filled: 60 affiliates, 5\d\d\d commissions \(\d+ paid, /);
   expect(stdout).not.toContain('npm start'); // an installed package has none
-  expect(stdout).toContain('while the server runs (npx payhook serve)');
+  expect(stdout).toContain('while a server is running (npx payhook serve)');
   const commands = [...stdout.matchAll(/^ {2}.*npx payhook (.+)$/gm)].map(([, command = '']) => command);
   expect(commands.length).toBeGreaterThan(8);
   expect(commands).toContain('users setup-link');

@@ -98,7 +98,9 @@ test('a server shows its certificate to a receiver that requests it, and doctor 
     const [request] = await receiver.until(1);
     expect(request?.peer).toBe('payhook');
     const doctor = await command('doctor');
-    expect(doctor.stdout).toMatch(/client certificates +1 ended or will within 30 days, first that of we_/);
+    expect(doctor.stdout).toMatch(
+      /client certificates +1 expired or expiring within 30 days, first that of we_/,
+    );
     running.child.kill('SIGTERM');
     await running.ended;
   } finally {

@@ -193,14 +193,16 @@ test('webhooks accept batches, and say so', async () => {
   expect(await runJson('webhooks', 'create', url, '--batch', '50', '--batch-bytes', '65536')).toMatchObject({
     batch,
   });
-  expect((await run('webhooks', 'show', url)).stdout).toMatch(/^Batches +up to 50 events and 65536 bytes/m);
+  expect((await run('webhooks', 'show', url)).stdout).toMatch(
+    /^Batches +up to 50 events and 65536 bytes per request/m,
+  );
   const waiting = await runJson('webhooks', 'change', url, '--batch', '1000', '--batch-wait', '0');
   expect(waiting.batch).toEqual({ max_events: 1000, max_bytes: 1_048_576, max_wait_ms: 0 });
   for (const [options, message] of [
     [['--batch', '1'], '--batch must be'],
     [['--batch', '2', '--batch-wait', '60001'], '--batch-wait must be'],
-    [['--batch-bytes', '65536'], '--batch-bytes belongs to --batch and its number of events'],
-    [['--batch', 'none', '--batch-wait', '5'], '--batch-wait belongs to --batch and its number of events'],
+    [['--batch-bytes', '65536'], '--batch-bytes needs --batch with a number of events'],
+    [['--batch', 'none', '--batch-wait', '5'], '--batch-wait needs --batch with a number of events'],
   ] as const) {
     const { code, stderr } = await run('webhooks', 'change', url, ...options);
     expect(code).toBe(2);
@@ -263,7 +265,9 @@ test('analytics shows earnings and deliveries, in the intervals that have any', 
   expect((await run('analytics', 'deliveries', url, '--interval', 'minute')).stdout).toMatch(
     /^FROM \(UTC\) .*NO ANSWER\n[\d: -]+ 1 .*\nin all +1 +0 /,
   );
-  expect((await run('analytics', 'deliveries', ...span)).stdout).toBe('Nothing happened in that time.\n');
+  expect((await run('analytics', 'deliveries', ...span)).stdout).toBe(
+    'There was no activity in this period.\n',
+  );
 });
 
 test('webhooks list filters the events of an endpoint by last response, error and id', async () => {

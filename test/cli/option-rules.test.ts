@@ -16,10 +16,10 @@ test.each([
   ['affiliates change 7 --ready --no-ready', 'give --ready or --no-ready, not both'],
   ['payouts export 1 --format wise --format paypal', '--format is given twice'],
   ['payouts export 1 -o - --force', '--force has no effect with --output -: no file is written'],
-  ['listen --payload --json', '--payload has no effect with --json: the payload is always whole there'],
+  ['listen --payload --json', '--payload has no effect with --json: it always prints the whole payload'],
   [
     'listen --account a --secret x',
-    '--account has no effect with --secret: the server is not asked for secrets',
+    '--account has no effect with --secret: no secrets are fetched from the server',
   ],
   [
     'refunds create --order 1 --external-id r1 --currency usd --yes',
@@ -37,7 +37,7 @@ test('--data-dir is refused with PAYHOOK_URL by commands on an account', async (
   const refused = await machine.run(['payouts', 'list', '--data-dir', 'x'], { env });
   expect(refused).toMatchObject({ code: 2, stdout: '' });
   expect(refused.stderr).toBe(
-    'payhook: --data-dir has no effect with PAYHOOK_URL: the data are those of that server\n',
+    'payhook: --data-dir has no effect with PAYHOOK_URL: the command works on the data of that server\n',
   );
   // about this machine, whichever server the commands use
   const config = await machine.run(['config', '--json', '--data-dir', 'x'], { env });

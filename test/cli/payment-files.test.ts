@@ -118,8 +118,8 @@ test('a refusal of the server names the option that helps', async () => {
 
 test('an option that the format does not have is a usage error', async () => {
   for (const [args, message] of [
-    [['--currency', 'usd'], '--currency goes with --format paypal or wise'],
-    [['--format', 'paypal', '--source-currency', 'usd'], '--source-currency goes with --format wise'],
+    [['--currency', 'usd'], '--currency needs --format paypal or wise'],
+    [['--format', 'paypal', '--source-currency', 'usd'], '--source-currency needs --format wise'],
     [['--format', 'wise', '--currency', 'xyz'], '--currency must be an ISO 4217 currency code'],
     [['--format', 'wise', '--paid-list', 'p.csv', '-o', '-'], '--paid-list cannot be used with -o -'],
   ] as const)
@@ -136,8 +136,8 @@ test('skipped affiliates are counted, and so are amounts in other currencies', a
     code: 0,
     stdout: expect.stringMatching(/^exports\/payout-1-r1-.+-paypal-usd\.csv\n$/),
   });
-  expect(ran.stderr).toContain('2 affiliates of this payout are NOT in the file');
-  expect(ran.stderr).toContain('The payout is in JPY too');
+  expect(ran.stderr).toContain('2 affiliates of this payout are NOT paid by the file');
+  expect(ran.stderr).toContain('The payout also has lines in JPY');
   const report = await runJson('payouts', 'export', '1', ...args, '--force');
   expect(report).toMatchObject({ skipped_affiliates: 2, format: 'paypal' });
 });
@@ -177,12 +177,14 @@ test('a file of several parts is written whole: every part under its own name, e
   ]);
   expect(['bank.v2-part-1.csv', 'bank.v2-part-2.csv'].map(read)).toEqual(parts);
   expect(paid_list).toEqual({ file: 'paid.csv', paid: 1001, not_paid: 0 });
-  await refuse(exportTo('--format', 'wise', '-o', '-'), 1, 'the rows make 2 files');
+  await refuse(exportTo('--format', 'wise', '-o', '-'), 1, 'the payout needs 2 files');
   await refuse(exportTo('--format', 'wise', '-o', 'bank.v2.csv'), 1, 'bank.v2-part-1.csv exists');
 
   // and a list of this size completes the payout
   const show = await run(['payouts', 'show', '1']);
-  expect(show.stdout).toContain('More than 1,000 affiliates, a page at a time: payhook payouts affiliates 1');
+  expect(show.stdout).toContain(
+    'More than 1,000 affiliates. To list them by page: payhook payouts affiliates 1',
+  );
   const second = await runJson('payouts', 'affiliates', '1', '--per-page', '100', '--page', '11');
   expect(second).toMatchObject({ data: [{ name: 'A' }], pagination: { total: 1001, pages: 11 } });
   const done = await runJson('payouts', 'complete', '1', '--from', 'paid.csv', '--revision', '1', '--yes');
@@ -368,7 +370,7 @@ test('a warning about amounts that PayPal may refuse is on stderr and in the JSO
   await makePayout(api);
   const ran = await exportTo('--format', 'paypal');
   expect(ran).toMatchObject({ code: 0, stdout: expect.stringMatching(/^exports\/.+-paypal-usd\.csv\n$/) });
-  expect(ran.stderr).toContain('1 payment in the file is above what PayPal sends at once');
+  expect(ran.stderr).toContain("1 payment in the file is above PayPal's limit for one payment");
   const result = await runJson('payouts', 'export', 'current', '--format', 'paypal', '-o', 'other.csv');
   expect(result.affiliates_above_limit).toBe(1);
   const settings = await runJson('account', 'change', '--paypal-limit', 'usd=20000.01,eur=5');
@@ -385,7 +387,7 @@ test('a PayPal file of whole units completes the payout and carries over the res
   expect(parseCsv(read('list.csv'))[1]).toEqual([String(ada), 'huf', 'true', '1200.00', `P1-A${ada}`]);
   const done = await runJson('payouts', 'complete', '1', '--yes', '--from', 'huf.csv');
   expect(done.totals[0]).toMatchObject({ paid_amount: 120_000, carried_amount: 50 });
-  await refuse(exportTo('--format', 'wise', '--whole-units'), 2, '--whole-units goes with --format paypal');
+  await refuse(exportTo('--format', 'wise', '--whole-units'), 2, '--whole-units needs --format paypal');
 });
 
 test('options name lines and parts of lines', async () => {
@@ -471,7 +473,7 @@ test('files of other rows are a new set: the export warns about affiliates in bo
   expect(downloads.map(({ is_outdated }: Json) => is_outdated)).toEqual([false, ...Array(7).fill(true)]);
   await refuse(wise('--rows-per-file', '1'), 2, '--rows-per-file must be a whole number');
   await refuse(wise('--rows-per-file', '1001'), 1, '--rows-per-file must be at most 1000 for the Wise file');
-  await refuse(exportTo('--rows-per-file', '3'), 2, '--rows-per-file goes with --format');
+  await refuse(exportTo('--rows-per-file', '3'), 2, '--rows-per-file needs --format');
 });
 
 test('credit transfers in parts of another size pay everyone again, and outdate the earlier parts', async () => {

@@ -65,7 +65,7 @@ test('a file that is missing, empty or too long is named, and standard input is 
     [['--secret', '@empty'], 2, '--secret: empty is empty'],
     [['--secret', '@two'], 2, '--secret: two must be one line'],
     [['--secret', '-'], 2, '--secret: standard input is empty'],
-    [['--secret', '-', '--header', '-'], 2, '--secret: standard input is read for --header already'],
+    [['--secret', '-', '--header', '-'], 2, '--secret: standard input is already used for --header'],
   ] as const) {
     const ran = await run([...create, ...args], args.some((each) => each === '--header') ? 'x-a: 1\n' : '');
     expect({ args, ...ran }).toMatchObject({ code, stdout: '', stderr: expect.stringContaining(message) });

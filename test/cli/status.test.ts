@@ -63,9 +63,7 @@ test('both show how many deliveries wait for an earlier one of their ordering ke
       'm',
     ),
   );
-  expect(await runText('status', '--once')).toMatch(
-    /^Waiting .*; 3 behind others, the first for 3 h$/m,
-  );
+  expect(await runText('status', '--once')).toMatch(/^Waiting .*; 3 behind others, the first for 3 h$/m);
   expect(await doctor()).toContain(`webhooks show ${id} ${events[0]}`);
   // held deliveries wait until someone enables the endpoint
   await other.patch(`/v2/webhook-endpoints/${id}`, { status: 'disabled' });

@@ -246,7 +246,10 @@ test('with several accounts commands use the first until another is chosen, and 
   const listed = await machine.run(['accounts', 'list']);
   expect(listed.stdout).toMatch(new RegExp(`^${first} +Default *\n${id} +Northwind +yes *$`, 'm'));
   const unknown = await machine.run(['keys', 'list', '--account', 'Nobody']);
-  expect(unknown).toMatchObject({ code: 1, stderr: expect.stringContaining('no account is called Nobody') });
+  expect(unknown).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining('no account has the id or name Nobody'),
+  });
 });
 
 test('without a chosen account, or with a deleted one, commands list the accounts', async () => {

@@ -381,7 +381,7 @@ test.each([
   [['webhooks', 'retry', 'we_1', '--failed'], 'add --yes'],
   [['webhooks', 'retry', 'we_1', 'evt_1', '--types', 'a.b'], '--types needs --failed'],
   [['webhooks', 'rotate-secret', 'we_1', '--overlap', '-1'], '--overlap must be a whole number from 0'],
-  [['webhooks', 'list', '--response-class', '5xx'], '--response-class needs an endpoint'],
+  [['webhooks', 'list', '--response-class', '5xx'], '--response-class filters events: name an endpoint'],
   [['events', 'publish', 'order.created', '--data', '[1]'], '--data must be a JSON object'],
   [['events', 'publish', 'order.created', '--data', '{'], '--data is not JSON'],
   [['events', 'publish', 'order.created', '--data', '{}', '--data-file', 'x'], 'not both'],

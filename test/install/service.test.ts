@@ -101,7 +101,7 @@ describe.skipIf(!canMount || !isNodeForAll)('payhook service', () => {
   test('commands of the script have the settings and the user of the service', () => {
     const doctor = system.run(`${SCRIPT} doctor`);
     expect(doctor, doctor.stderr).toMatchObject({ code: 0 });
-    expect(doctor.stdout).toContain('/var/lib/payhook/data is not there yet');
+    expect(doctor.stdout).toContain('/var/lib/payhook/data does not exist yet');
   });
 
   test('commands of the script that take no settings run without them', () => {
@@ -147,7 +147,7 @@ describe.skipIf(!canMount || !isNodeForAll)('payhook service', () => {
     expect([UNIT, SCRIPT, SETTINGS, '/var/lib/payhook'].map((path) => existsSync(system.path(path)))).toEqual(
       [false, false, true, true],
     );
-    expect(system.run(UNINSTALL)).toMatchObject({ code: 0, stdout: 'There is no service.\n' });
+    expect(system.run(UNINSTALL)).toMatchObject({ code: 0, stdout: 'No service is installed.\n' });
   });
 
   test('a script of another program is neither overwritten nor removed', () => {

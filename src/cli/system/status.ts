@@ -215,8 +215,7 @@ function waitingLine(
 ): string {
   const since = (instant: string | null, ms: number) =>
     instant === null ? '' : `, the first for ${lengthOf(ms)}`;
-  const others =
-    count === 0 ? '' : `; ${count} behind others${since(first.behind_since, behind)}`;
+  const others = count === 0 ? '' : `; ${count} behind others${since(first.behind_since, behind)}`;
   return `${queued}, ${due} of them due${since(first.oldest_due_at, waited)}${others}`;
 }
 
