@@ -91,7 +91,7 @@ test('the lists of a year name the missing forms, and the file has the whole tax
   const sums = await run('reports', 'us-tax', '--year', '2026');
   expect(sums.stdout).toMatch(/To report +1 affiliate, 2500\.00 USD/);
   expect(sums.stdout).toMatch(/Without W-9 +1 affiliate/);
-  expect(sums.stdout).toContain('This is not tax advice');
+  expect(sums.stdout).toContain('A list, not advice');
   const missing = await run('reports', 'us-tax-affiliates', '--year', '2026', '--missing', 'w9');
   expect(missing.stdout).toMatch(new RegExp(`^${ben} +Ben +us +w9 +123\\.45`, 'm'));
   expect(missing.stdout).not.toContain('Ada');
