@@ -397,7 +397,7 @@ test('options name lines and parts of lines', async () => {
     await refuse(
       run([...complete, '--paid', `${both}:usd,${wise}`]),
       1,
-      `nothing about affiliates ${both} in EUR`,
+      `does not name affiliates ${both} in EUR`,
     );
     await refuse(run([...complete, '--paid', `${both},${both}:usd`]), 2, `affiliate ${both} is named twice`);
     await refuse(
@@ -522,7 +522,7 @@ test('--all-paid refuses lines in no downloaded file and names their sum, until 
     refuse(
       run(complete),
       1,
-      '2 payments in no payment file that was downloaded, 7 JPY, 420.80 USD',
+      '2 payments in no downloaded payment file, 7 JPY, 420.80 USD',
       `${eve} (Eve)`,
       '--also-without-file',
     ),
