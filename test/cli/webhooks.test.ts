@@ -88,7 +88,7 @@ test('listen, started before the server, verifies webhooks of an endpoint create
   expect(made).toMatchObject({ code: 0, stderr: '' });
   expect(id).toMatch(/^we_[0-9a-f]{32}$/);
   expect(secret).toMatch(/^whsec_[A-Za-z0-9+/]{43}=$/);
-  expect(what).toBe('Gets order.*. The second line is the secret that signs deliveries.');
+  expect(what).toBe('Receives order.*. The second line is the secret that signs deliveries.');
   endpoint = { id, secret };
 
   const same = [
