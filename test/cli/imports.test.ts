@@ -1,37 +1,21 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { AFFILIATES, allOf, type Json, makeAffiliate, nothingChanges } from '../api/fixtures.ts';
-import type { Api } from '../support/api.ts';
-import { startWorld, type World } from '../support/world.ts';
-import { type Machine, ROOT, type RunOptions, startMachine } from './support.ts';
+import { expect, test } from 'vitest';
+import { AFFILIATES, allOf, makeAffiliate, nothingChanges } from '../api/fixtures.ts';
+import { useAccount, useWorld } from '../support/world.ts';
+import { commandsOf } from './here.ts';
+import { ROOT, useMachine } from './support.ts';
 
-let world: World;
-let machine: Machine;
-/** An account of its own for each test. */
-let api: Api;
-beforeAll(async () => {
-  world = await startWorld();
-  machine = startMachine();
-});
-beforeEach(async () => {
-  api = await world.otherAccount();
-});
-afterAll(async () => {
-  await machine.close();
-  await world.close();
-});
+const world = useWorld();
+const api = useAccount(world);
+const machine = useMachine();
+const { run: runArgs, runJson } = commandsOf(world, api, machine);
 
-const run = (args: readonly string[], options: RunOptions = {}) =>
-  machine.run(args, { env: { PAYHOOK_URL: world.url, PAYHOOK_API_KEY: api.key }, ...options });
+const run = (args: readonly string[]) => runArgs(...args);
+/** Runs a process, because standard input belongs to one. */
+const runWith = (input: string, ...args: string[]) =>
+  machine.run(args, { env: { PAYHOOK_URL: world.url, PAYHOOK_API_KEY: api.key }, input });
 const example = (name: string) => join(ROOT, 'examples/imports', name);
-
-/** A command that must succeed; returns its JSON. */
-async function runJson(...args: string[]): Promise<Json> {
-  const ran = await run([...args, '--json']);
-  expect(ran, ran.stderr).toMatchObject({ code: 0, stderr: '' });
-  return ran.json();
-}
 
 test('guesses are printed, and refused without --yes', async () => {
   const file = machine.write('people.csv', 'E-Mail;Vorname;Notes\nada@example.com;Ada;x\n');
@@ -53,9 +37,9 @@ test('guesses are printed, and refused without --yes', async () => {
 
 test('standard input is read once, and guessed too', async () => {
   const input = 'email\tname\nada@example.com\tAda Lovelace\n';
-  const refused = await run(['affiliates', 'import', '-'], { input });
+  const refused = await runWith(input, 'affiliates', 'import', '-');
   expect(refused).toMatchObject({ code: 1, stderr: expect.stringMatching(/^Separator +tab$/m) });
-  const ran = await run(['affiliates', 'import', '-', '--yes'], { input });
+  const ran = await runWith(input, 'affiliates', 'import', '-', '--yes');
   expect(ran).toMatchObject({ code: 0, stdout: expect.stringContaining('1 created') });
   expect(await allOf(api, AFFILIATES)).toMatchObject([{ name_first: 'Ada', name_last: 'Lovelace' }]);
   expect(machine.leftovers()).toEqual([]);

@@ -1,29 +1,16 @@
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeEach, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { completePayout, makeAffiliate, makeCommission, makePayout } from '../api/fixtures.ts';
 import { agree, VAT_ID } from '../support/invoicing.ts';
 import { useAccount, useWorld } from '../support/world.ts';
-import { runHere } from './here.ts';
+import { commandsOf } from './here.ts';
+import { useMachine } from './support.ts';
 
 const world = useWorld();
 const api = useAccount(world);
-const { env } = process;
-const folder = mkdtempSync(join(tmpdir(), 'payhook-invoices-'));
-beforeEach(() => {
-  process.env = { ...env, PAYHOOK_URL: world.url, PAYHOOK_API_KEY: api.key };
-});
-afterAll(() => {
-  process.env = env;
-  rmSync(folder, { recursive: true });
-});
-
-async function runText(...args: string[]): Promise<string> {
-  const ran = await runHere(args, { cwd: folder });
-  expect(ran.error).toBeNull();
-  return ran.stdout;
-}
+const machine = useMachine();
+const { run, runJson, runText } = commandsOf(world, api, machine);
 
 test('commands set up, issue, list and show invoices and write them to files', async () => {
   const own = { legal_name: 'Muster GmbH', country: 'DE', address: { line1: 'Weg 1', city: 'Berlin' } };
@@ -40,7 +27,7 @@ test('commands set up, issue, list and show invoices and write them to files', a
   expect(issued).toContain('1 invoice issued.');
   expect(issued).toContain(`affiliate ${stranger}, EUR: had not agreed to self-billing`);
   expect(await runText('invoices', 'issue', payout.id)).toContain('0 invoices issued.');
-  const { data } = (await runHere(['invoices', 'list', '--payout', payout.id, '--json'])).json();
+  const { data } = await runJson('invoices', 'list', '--payout', payout.id);
   const { number } = data[0];
   expect(number).toMatch(/^X-\d{4}-000001$/);
   expect(await runText('invoices', 'list', '--affiliate', String(id))).toMatch(
@@ -51,18 +38,18 @@ test('commands set up, issue, list and show invoices and write them to files', a
   expect(shown).toMatch(/Net +100\.00 EUR/);
   expect(shown).toMatch(/Tax +19\.00 EUR {2}19 %/);
   expect(shown).toMatch(/Tax id +…5976 \(vat\)/);
-  expect((await runHere(['invoices', 'show', data[0].id, '--json'])).json()).toEqual(data[0]);
+  expect(await runJson('invoices', 'show', data[0].id)).toEqual(data[0]);
 
   const xml = (await runText('invoices', 'xml', number)).trim();
   expect(xml).toBe(join('exports', `invoice-${number}.xml`));
-  expect(readFileSync(join(folder, xml), 'utf8')).toContain(VAT_ID);
+  expect(readFileSync(join(machine.folder, xml), 'utf8')).toContain(VAT_ID);
   const pdf = (await runText('invoices', 'pdf', number)).trim();
-  expect(readFileSync(join(folder, pdf)).subarray(0, 5).toString()).toBe('%PDF-');
+  expect(readFileSync(join(machine.folder, pdf)).subarray(0, 5).toString()).toBe('%PDF-');
 });
 
 test('an unknown invoice, and one of another account, is not found', async () => {
   for (const reference of ['SB-1999-000001', `inv_${'0192f8e5'.repeat(4)}`]) {
-    const ran = await runHere(['invoices', 'pdf', reference]);
+    const ran = await run('invoices', 'pdf', reference);
     expect([ran.code, ran.error?.code]).toEqual([1, 'not_found']);
   }
 });

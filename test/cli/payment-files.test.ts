@@ -16,6 +16,7 @@ import {
 import { type Answer, json, stub } from '../client/support.ts';
 import { paymentsIn } from '../support/sepa.ts';
 import { useAccount, useWorld } from '../support/world.ts';
+import { runHere } from './here.ts';
 import { type Machine, type Ran, startMachine } from './support.ts';
 
 const world = useWorld();
@@ -31,7 +32,7 @@ const WISE = { payout_method: 'wise', name_first: 'Zoë' };
 const PAYPAL = { payout_method: 'paypal', paypal_email: 'pay@example.com' };
 
 const run = (args: readonly string[], url = world.url) =>
-  machine.run(args, { env: { PAYHOOK_URL: url, PAYHOOK_API_KEY: api.key } });
+  runHere(args, { env: { PAYHOOK_URL: url, PAYHOOK_API_KEY: api.key }, cwd: machine.folder });
 const exportTo = (...args: string[]) => run(['payouts', 'export', 'current', ...args]);
 const read = (name: string) => readFileSync(join(machine.folder, name), 'utf8');
 const apiFile = async (query: string) => (await api.get(`${PAYOUTS}/current/payment-files/${query}`)).text;

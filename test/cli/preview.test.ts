@@ -1,24 +1,13 @@
-import { afterAll, beforeEach, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { bookDebt, COMMISSIONS, makeAffiliate, makeCommission, PAYOUTS } from '../api/fixtures.ts';
 import { salesFor, takeIn } from '../support/seed.ts';
 import { useAccount, useWorld } from '../support/world.ts';
-import { runHere } from './here.ts';
+import { commandsOf } from './here.ts';
+import { useMachine } from './support.ts';
 
 const world = useWorld();
 const api = useAccount(world);
-const { env } = process;
-beforeEach(() => {
-  process.env = { ...env, PAYHOOK_URL: world.url, PAYHOOK_API_KEY: api.key };
-});
-afterAll(() => {
-  process.env = env;
-});
-
-async function runText(...args: string[]): Promise<string> {
-  const ran = await runHere(args);
-  expect(ran.error).toBeNull();
-  return ran.stdout;
-}
+const { runJson, runText } = commandsOf(world, api, useMachine());
 
 test('payouts preview says who gets what, who is left out and why, and how to include them', async () => {
   await api.patch('/v2/account', { minimum_payout: { usd: 500 } });
@@ -49,7 +38,7 @@ test('payouts preview says who gets what, who is left out and why, and how to in
   expect(text).toMatch(/Wait .*on hold .*the hold ends, first on 2999-01-01 10:15 \(UTC\)/);
   const filtered = await runText('payouts', 'preview', '--filter', `affiliate_id=${paid.id}`);
   expect(filtered).not.toContain('LEFT OUT');
-  expect((await runHere(['payouts', 'preview', '--json'])).json()).toEqual({
+  expect(await runJson('payouts', 'preview')).toEqual({
     ...(await api.post(`${PAYOUTS}/preview`)).body,
     as_of: expect.any(String),
   });

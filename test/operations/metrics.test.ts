@@ -230,7 +230,7 @@ describe('the rules and the board', () => {
         await stage.publish();
         await receiver.until(1);
         const text = await untilScraped(world, 'the attempt', (now) => now.includes('outcome="delivered"'));
-        expect(promtool(['check', 'metrics'], text)).toEqual({ code: 0, said: '' });
+        expect(promtool(['check', 'metrics'], text)).toEqual({ code: 0, output: '' });
       }));
 
     test('with the rules, including their own tests', () => {
