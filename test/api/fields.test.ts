@@ -12,7 +12,7 @@ import { examplesOf, type Field, fieldsOf, operationOf, RESOURCES } from '../sup
 import { useAccount, useWorld } from '../support/world.ts';
 import { dump, fill, type Json, sampleBody } from './fixtures.ts';
 
-// Every field that a request can set goes through every door. The fields come from the description of the running
+// Every field that a request can set is tested through every interface. The fields come from the description of the running
 // program, so that a new one is covered without a change here.
 
 const world = useWorld();
