@@ -224,7 +224,6 @@ export const ROOMS = [
       'webhooks',
       'people',
       'outbox',
-      'threads',
       'contract',
       'erasure',
       'db',

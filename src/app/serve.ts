@@ -60,19 +60,23 @@ export async function serve(
   const server = createServer({
     db,
     log,
-    threads,
     baseUrl: () => config.baseUrl ?? address,
-    authorizeUrl: () => config.authorizeUrl ?? config.baseUrl ?? address,
-    vault: platform.vault,
     trustedProxies: config.trustedProxies,
-    addresses: addressRules(config.delivery.allowedNetworks),
+    env: {
+      vault: platform.vault,
+      threads,
+      authorizeUrl: () => config.authorizeUrl ?? config.baseUrl ?? address,
+      addresses: addressRules(config.delivery.allowedNetworks),
+      mostEndpoints: config.http.webhookEndpoints,
+      disk: async () => (platform.embedded ? roomOf(config.dataDir) : null),
+      replica: db.replica,
+    },
     limits: {
       ...config.http,
       connections: connectionsFor(config, { isPublic, delivers: options.delivers ?? false, log }),
     },
     readiness: () => readiness.problem(),
     isStopping: () => readiness.isStopping(),
-    disk: async () => (platform.embedded ? roomOf(config.dataDir) : null),
     ...(options.operator ? { operator: options.operator } : {}),
   });
   const telemetry = isPublic ? await startTelemetry(platform) : undefined;

@@ -1,7 +1,6 @@
 import type { Readable } from 'node:stream';
 import type { Static, TObject, TSchema } from 'typebox';
 import type { Database, Reader, Tx } from '../db/database.ts';
-import type { AddressRules } from '../kernel/addresses.ts';
 import type { Author } from '../kernel/author.ts';
 import type { Failure, ReasonName } from '../kernel/errors.ts';
 import type { AccountId, EndpointId, SessionId } from '../kernel/ids.ts';
@@ -9,8 +8,7 @@ import type { Json } from '../kernel/json.ts';
 import type { StrictJson } from '../kernel/strict-json.ts';
 import type { Timestamp } from '../kernel/time.ts';
 import type { TraceContext } from '../kernel/trace.ts';
-import type { Vault } from '../kernel/vault.ts';
-import type { Threads } from '../threads/pool.ts';
+import type { Env } from './env.ts';
 import type { HeaderName } from './headers.ts';
 import type { ListDefinition, ListQuery, Page } from './lists.ts';
 import type { List } from './schemas.ts';
@@ -236,46 +234,31 @@ type If<Declared, Part> = Declared extends undefined ? unknown : Part;
 /** Records something in a transaction of its own. */
 export type Recorder = <Result>(work: (tx: Tx) => Promise<Result>) => Promise<Result | null>;
 
-interface ReadInput<Path extends string, Query extends TObject> {
-  readonly db: Reader;
+/** What the handlers of all routes get. */
+interface Input<Path extends string, Query extends TObject> {
   readonly requestId: string;
-  /** Opens what is sealed in the database. */
-  readonly vault: Vault;
-  /** For responses of more than one statement: all see the same snapshot. */
-  readonly snapshot: Database['snapshot'];
-  /** Records, where the route declares `records`, what it does; null, and nothing is done, for a HEAD. */
-  readonly record: Recorder;
   readonly account: AccountId;
   readonly principal: Principal;
   readonly params: Params<Path>;
   readonly query: Static<Query>;
-  /** Room on the disk of the data folder, in bytes; null when the database is elsewhere. */
-  readonly disk: () => Promise<{ readonly free_bytes: number; readonly total_bytes: number } | null>;
-  /** How this server sees the replica of the database; null when it has none. */
-  readonly replica: Database['replica'];
-  /** For what takes processor time: reading files and making documents. */
-  readonly threads: Threads;
+  readonly env: Env;
 }
 
-interface WriteInput<Path extends string, Query extends TObject, Body extends TSchema> {
+interface ReadInput<Path extends string, Query extends TObject> extends Input<Path, Query> {
+  readonly db: Reader;
+  /** For responses of more than one statement: all see the same snapshot. */
+  readonly snapshot: Database['snapshot'];
+  /** For routes that declare `records`; returns null, and does nothing, for a HEAD. */
+  readonly record: Recorder;
+}
+
+interface WriteInput<Path extends string, Query extends TObject, Body extends TSchema>
+  extends Input<Path, Query> {
   readonly tx: Tx;
-  readonly requestId: string;
-  readonly vault: Vault;
-  readonly threads: Threads;
-  /** The public address of the server. */
-  readonly baseUrl: string;
-  /** The public address of the pages people see. */
-  readonly authorizeUrl: string;
-  readonly addresses: AddressRules; // that webhooks may be sent to
-  readonly mostEndpoints: number; // of webhooks, in an account
-  readonly account: AccountId;
-  readonly principal: Principal;
-  readonly params: Params<Path>;
-  readonly query: Static<Query>;
   readonly body: Static<Body>;
-  /** The body as it was read, for what must be passed on unchanged. */
+  /** The parsed body with its text, for values that are passed on unchanged. */
   readonly json: StrictJson;
-  /** The If-Match header as it came. */
+  /** The If-Match header. */
   readonly ifMatch: string | undefined;
 }
 

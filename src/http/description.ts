@@ -1,5 +1,6 @@
 import type { FastifyInstance } from 'fastify';
 import type { Coding } from '../contract/codings.ts';
+import type { Env } from '../contract/env.ts';
 import { toJson } from '../kernel/json.ts';
 import { codingOf, compressedOnce } from './compression.ts';
 import { etagIn, etagOf, isKnown } from './etags.ts';
@@ -8,16 +9,16 @@ import { describe } from './openapi.ts';
 import { ROUTES } from './routes.ts';
 
 /** The public addresses of the server and its pages. */
-interface Addresses {
+export interface Addresses {
   readonly baseUrl: () => string;
-  readonly authorizeUrl: () => string;
+  readonly env: Pick<Env, 'authorizeUrl'>;
 }
 
 const CACHING = 'public, max-age=0, must-revalidate';
 
 /** The description of `/v2` of a server at these addresses, including its name. */
-export function descriptionOf({ baseUrl, authorizeUrl }: Addresses): Readonly<Record<string, unknown>> {
-  return describe(ROUTES, { baseUrl: baseUrl(), authorizeUrl: authorizeUrl() });
+export function descriptionOf({ baseUrl, env }: Addresses): Readonly<Record<string, unknown>> {
+  return describe(ROUTES, { baseUrl: baseUrl(), authorizeUrl: env.authorizeUrl() });
 }
 
 /** Serves the description. It is built at the first request; after that the same bytes are sent, or 304. */

@@ -18,7 +18,7 @@ import { showDashboard } from '../screens/dashboard.ts';
 import { nothingHere } from '../screens/guard.ts';
 import { errorPage } from '../screens/html/html.ts';
 import { PAGE_ROUTES } from '../screens/routes.ts';
-import { descriptionOf } from './description.ts';
+import { type Addresses, descriptionOf } from './description.ts';
 import { pathOf, READING } from './methods.ts';
 import { toFailure } from './respond.ts';
 
@@ -34,10 +34,8 @@ const OAUTH_FORM_LIMIT = 1 << 14;
 const MOST_PARAMETERS = 100;
 
 /** What pages need of the server. */
-interface PageOptions {
+interface PageOptions extends Addresses {
   readonly db: Database;
-  readonly baseUrl: () => string;
-  readonly authorizeUrl: () => string;
 }
 
 /** Responds to a request at a page route. */
@@ -164,7 +162,7 @@ async function inputOf(request: FastifyRequest, options: PageOptions, isPublic =
     address: request.ip,
     requestId: request.id,
     baseUrl: options.baseUrl(),
-    authorizeUrl: options.authorizeUrl(),
+    authorizeUrl: options.env.authorizeUrl(),
     description: () => descriptionOf(options),
   };
 }
@@ -176,11 +174,8 @@ function parametersOf(text: string): URLSearchParams {
   throw fail('malformed_request', `the request has more than ${MOST_PARAMETERS} parameters`);
 }
 
-async function signedInOf(
-  request: FastifyRequest,
-  { db, authorizeUrl }: PageOptions,
-): Promise<SignedIn | null> {
-  const cookie = sessionCookie(request.headers.cookie, authorizeUrl());
+async function signedInOf(request: FastifyRequest, { db, env }: PageOptions): Promise<SignedIn | null> {
+  const cookie = sessionCookie(request.headers.cookie, env.authorizeUrl());
   return cookie !== undefined && isSecret('phi_', cookie) ? findSession(db, hashSecret(cookie)) : null;
 }
 

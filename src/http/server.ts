@@ -7,18 +7,16 @@ import Fastify, {
   type RouteHandlerMethod,
 } from 'fastify';
 import type { Logger } from 'pino';
+import type { Env } from '../contract/env.ts';
 import type { ListQuery } from '../contract/lists.ts';
 import type { Principal, Route } from '../contract/route.ts';
 import type { Upload, UploadType } from '../contract/uploads.ts';
 import type { Database } from '../db/database.ts';
-import type { AddressRules } from '../kernel/addresses.ts';
 import { fail } from '../kernel/errors.ts';
 import { toJson } from '../kernel/json.ts';
 import { canonicalWithPauses } from '../kernel/long-json.ts';
 import { clip } from '../kernel/strict-json.ts';
-import type { Vault } from '../kernel/vault.ts';
 import { instrumentsOf } from '../metrics/instruments.ts';
-import type { Threads } from '../threads/pool.ts';
 import { type AdmissionLimits, limitAdmission, reportReached } from './admission.ts';
 import { authenticator, authorize, type OperatorCredential } from './auth.ts';
 import { answerUnreadable } from './client-errors.ts';
@@ -43,20 +41,14 @@ export interface ServerOptions {
   readonly log: Logger;
   /** The public address, for Link headers. It is a function, because an ephemeral port is known only later. */
   readonly baseUrl: () => string;
-  /** The public address of the pages for people. */
-  readonly authorizeUrl: () => string;
   /** Proxies whose information about a request's origin is trusted. */
   readonly trustedProxies: readonly string[];
-  readonly disk: () => Promise<{ readonly free_bytes: number; readonly total_bytes: number } | null>;
   readonly operator?: OperatorCredential;
-  readonly vault: Vault;
-  readonly threads: Threads;
-  readonly addresses: AddressRules;
+  readonly env: Env;
   readonly limits: ConnectionLimits &
     Pick<AdmissionLimits, 'connections' | 'perAddress'> & {
       /** The maximum number of concurrent file uploads. */
       readonly uploads: number;
-      readonly webhookEndpoints: number;
       readonly rates: RateLimits;
     };
   /** Why no requests should be sent here; null = ready. */
@@ -112,7 +104,7 @@ export function createServer(options: ServerOptions): FastifyInstance {
   // the hook of refuseUnrouted has already responded
   app.setNotFoundHandler(() => undefined);
   addHealth(app, options);
-  const authenticate = authenticator(options.db, options.authorizeUrl, options.operator);
+  const authenticate = authenticator(options.db, options.env.authorizeUrl, options.operator);
   const [gate, rates] = [uploadGate(options.limits.uploads), rateGate(options.limits.rates)];
   for (const route of ROUTES) addRoute(app, route, { ...options, gate, rates }, authenticate);
   addPages(app, answer);
@@ -223,10 +215,7 @@ function principalOf(request: FastifyRequest): Principal {
 
 type Handler = (request: FastifyRequest, reply: FastifyReply) => Promise<FastifyReply>;
 
-function reading(
-  route: Route & { kind: 'read' },
-  { db, vault, threads, baseUrl, disk }: ServerOptions,
-): Handler {
+function reading(route: Route & { kind: 'read' }, { db, env, baseUrl }: ServerOptions): Handler {
   return async (request, reply) => {
     const principal = principalOf(request);
     const { query, list } = await queryOf(route, request, db.reader, principal);
@@ -235,12 +224,9 @@ function reading(
     const result = await route.handle({
       db: reads.reader,
       requestId: request.id,
-      vault,
+      env,
       snapshot: reads.snapshot,
       record: recorder(db, route, request.method),
-      disk,
-      replica: db.replica,
-      threads,
       account: principal.account,
       principal,
       params: request.params as Record<string, string>,
@@ -257,11 +243,8 @@ function reading(
   };
 }
 
-function writing(
-  route: Route & { kind: 'write' },
-  { db, vault, threads, addresses, limits, baseUrl, authorizeUrl, gate }: RouteOptions,
-): Handler {
-  const answer = transactions({ db, vault }, route);
+function writing(route: Route & { kind: 'write' }, { db, env, baseUrl, gate }: RouteOptions): Handler {
+  const answer = transactions({ db, vault: env.vault }, route);
   // previewing a file changes nothing, and a file may contain data that is stored nowhere in clear
   const isUnstored =
     (route.upload !== undefined && route.readOnly === true) || route.returns[200] === 'text/csv';
@@ -291,12 +274,7 @@ function writing(
         idempotent,
         input: {
           requestId: request.id,
-          vault,
-          threads,
-          addresses,
-          mostEndpoints: limits.webhookEndpoints,
-          baseUrl: baseUrl(),
-          authorizeUrl: authorizeUrl(),
+          env,
           account: principal.account,
           principal,
           params: request.params as Record<string, string>,

@@ -31,7 +31,7 @@ export const put = writeRoute({
   body: newDestination,
   returns: { 200: destination },
   errors: ['resource_missing'],
-  handle: async ({ tx, account, vault, params, body }) =>
+  handle: async ({ tx, account, env: { vault }, params, body }) =>
     ok(await putDestination(tx, { account, vault }, params.affiliate_id, body)),
 });
 

@@ -1,13 +1,12 @@
 import { Readable } from 'node:stream';
 import { type Static, Type } from 'typebox';
+import type { Env } from '../../contract/env.ts';
 import { file, ok, type Principal, page, readRoute, writeRoute } from '../../contract/route.ts';
 import { listOf, strict } from '../../contract/schemas.ts';
 import type { Upload } from '../../contract/uploads.ts';
 import type { Tx } from '../../db/database.ts';
 import type { AccountId } from '../../kernel/ids.ts';
 import { toJson } from '../../kernel/json.ts';
-import type { Vault } from '../../kernel/vault.ts';
-import type { Threads } from '../../threads/pool.ts';
 import { affiliateImport } from '../affiliates/record.ts';
 import { commissionImport } from '../commissions/record.ts';
 import type { ImportKind } from './fields.ts';
@@ -37,8 +36,7 @@ interface Request {
   readonly account: AccountId;
   readonly principal: Principal;
   readonly upload: Upload;
-  readonly vault: Vault;
-  readonly threads: Threads;
+  readonly env: Pick<Env, 'vault' | 'threads'>;
 }
 
 interface Settings extends ImportSettings {
@@ -47,7 +45,7 @@ interface Settings extends ImportSettings {
 }
 
 const inputOf = (
-  { tx, account, principal, upload, vault, threads }: Request,
+  { tx, account, principal, upload, env: { vault, threads } }: Request,
   { file_name, progress_key, ...settings }: Settings,
 ): ImportInput => ({
   tx,
@@ -290,7 +288,7 @@ const plainQuery = strict({
 
 async function plainOf(
   kind: ImportKind,
-  { tx, account, principal, upload, vault, threads }: Request,
+  { tx, account, principal, upload, env: { vault, threads } }: Request,
   { dry_run = false, partial = false, progress_key }: Static<typeof plainQuery>,
 ) {
   const input = {

@@ -26,7 +26,7 @@ export const issue = writeRoute({
     'return of an invoiced line is credited when it is booked.',
   returns: { 200: issued },
   errors: ['resource_missing', 'current_is_read_only', 'payout_not_paid', 'no_invoicing'],
-  handle: async ({ tx, account, vault, params }) =>
+  handle: async ({ tx, account, env: { vault }, params }) =>
     ok(toJson(await issueInvoices(tx, { account, vault }, params.payout_id))),
 });
 
@@ -70,7 +70,7 @@ export const download = readRoute({
   alsoSends: [PAPER_TYPES.html, 'application/xml'],
   sends: ['Content-Security-Policy'],
   errors: ['resource_missing', 'no_xml_invoice', 'tax_id_lost', 'too_much_work'],
-  handle: async ({ db, account, vault, threads, params, query: { format = 'pdf' } }) => {
+  handle: async ({ db, account, env: { vault, threads }, params, query: { format = 'pdf' } }) => {
     const { invoice, at } = await getDocument(db, { account, vault }, params.invoice_id);
     const name = `invoice-${invoice.number}`;
     if (format !== 'xml') {

@@ -70,7 +70,7 @@ export const download = readRoute({
     'amount_too_large',
     'too_many_files_today',
   ],
-  handle: ({ snapshot, record, principal, vault, params, query }) =>
+  handle: ({ snapshot, record, principal, env: { vault }, params, query }) =>
     csvReply(snapshot, (db) =>
       downloadPaymentFile(db, { principal, record, vault }, params.payout_id, params.format, query),
     ),

@@ -81,7 +81,7 @@ export const statementFile = readRoute({
   alsoSends: Object.values(PAPER_TYPES),
   sends: ['Content-Security-Policy'],
   errors: ['resource_missing', 'too_much_work'],
-  handle: async ({ snapshot, account, threads, params, query: { format = 'csv', ...days } }) => {
+  handle: async ({ snapshot, account, env: { threads }, params, query: { format = 'csv', ...days } }) => {
     const { affiliate_id: id } = params;
     if (format === 'csv') {
       return csvReply(snapshot, (db) => downloadStatement(db, account, id, days));

@@ -55,7 +55,7 @@ export const reportExport = writeRoute({
   query: ofYear,
   noStore: true,
   returns: { 200: 'text/csv' },
-  handle: async ({ tx, account, vault, query }) => {
+  handle: async ({ tx, account, env: { vault }, query }) => {
     const { stream, name } = await exportUsTaxReport(tx, { account, vault }, query);
     return file(stream, {
       'content-type': 'text/csv; charset=utf-8',

@@ -38,7 +38,7 @@ export const take = writeRoute({
     'result_of_another_payout',
     'too_much_work',
   ],
-  handle: async ({ tx, principal, threads, params, query, upload, vault }) => {
+  handle: async ({ tx, principal, env: { threads, vault }, params, query, upload }) => {
     const ignored = query.ignore_columns?.split(',') ?? [];
     return created(await takeResult(tx, principal, params.payout_id, { upload, threads, vault, ignored }));
   },

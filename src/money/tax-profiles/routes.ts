@@ -29,7 +29,7 @@ export const put = writeRoute({
   body: newTaxProfile,
   returns: { 200: taxProfile },
   errors: ['resource_missing'],
-  handle: async ({ tx, account, vault, params, body }) =>
+  handle: async ({ tx, account, env: { vault }, params, body }) =>
     ok(await putTaxProfile(tx, { account, vault }, params.affiliate_id, body)),
 });
 

@@ -12,6 +12,8 @@ export const get = readRoute({
     'what waits to be delivered, when each chore was last done, the last backup, and the replica.',
   returns: { 200: system },
   errors: ['installation_only'],
-  handle: async ({ db, principal, disk, replica }) =>
-    ok(await describeSystem(db, principal, { disk: await disk(), replica: replica?.state() ?? null })),
+  handle: async ({ db, principal, env }) =>
+    ok(
+      await describeSystem(db, principal, { disk: await env.disk(), replica: env.replica?.state() ?? null }),
+    ),
 });

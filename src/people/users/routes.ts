@@ -30,8 +30,8 @@ export const create = writeRoute({
   returns: { 201: newUser },
   errors: ['duplicate_email', 'owner_required'],
   secretField: 'invitation_url',
-  handle: async ({ tx, principal, vault, authorizeUrl, body }) =>
-    created(await inviteUser(tx, { principal, vault, pages: authorizeUrl }, body)),
+  handle: async ({ tx, principal, env, body }) =>
+    created(await inviteUser(tx, { principal, vault: env.vault, pages: env.authorizeUrl() }, body)),
 });
 
 export const get = readRoute({
@@ -106,6 +106,6 @@ export const reset = writeRoute({
   returns: { 200: passwordReset },
   errors: ['resource_missing', 'member_elsewhere', 'owner_required'],
   secretField: 'reset_url',
-  handle: async ({ tx, principal, vault, authorizeUrl, params }) =>
-    ok(await resetPassword(tx, { principal, vault, pages: authorizeUrl }, params.user_id)),
+  handle: async ({ tx, principal, env, params }) =>
+    ok(await resetPassword(tx, { principal, vault: env.vault, pages: env.authorizeUrl() }, params.user_id)),
 });

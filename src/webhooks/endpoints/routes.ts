@@ -65,7 +65,8 @@ export const create = writeRoute({
   returns: { 201: newWebhookEndpoint },
   errors: [...REFUSED_SETTINGS, 'too_many_endpoints'],
   secretField: 'secret',
-  handle: async ({ tx, body, ...caller }) => created(await createEndpoint(tx, caller, body)),
+  handle: async ({ tx, body, env, ...caller }) =>
+    created(await createEndpoint(tx, { ...caller, ...env }, body)),
 });
 
 export const get = readRoute({
@@ -98,8 +99,8 @@ export const change = writeRoute({
   returns: { 200: changedWebhookEndpoint },
   errors: ['resource_missing', ...REFUSED_SETTINGS],
   secretField: 'secret',
-  handle: async ({ tx, body, params, ...caller }) => {
-    const { json, dropped } = await changeEndpoint(tx, caller, params.id, body);
+  handle: async ({ tx, body, params, env, ...caller }) => {
+    const { json, dropped } = await changeEndpoint(tx, { ...caller, ...env }, params.id, body);
     return ok(json, dropped.length > 0 ? { 'payhook-dropped-headers': dropped.join(', ') } : {});
   },
 });
@@ -131,9 +132,9 @@ export const secret = readRoute({
   records: true,
   returns: { 200: endpointSecret },
   errors: ['resource_missing'],
-  handle: async ({ db, record, params, ...caller }) => {
-    const shown = await record((tx) => showSecret(tx, caller, params.id));
-    return ok(shown ?? (await getSecret(db, caller, params.id)));
+  handle: async ({ db, record, params, env, ...caller }) => {
+    const shown = await record((tx) => showSecret(tx, { ...caller, ...env }, params.id));
+    return ok(shown ?? (await getSecret(db, { ...caller, ...env }, params.id)));
   },
 });
 
@@ -155,9 +156,9 @@ export const rotate = writeRoute({
   returns: { 200: endpointSecret },
   errors: ['resource_missing', 'invalid_secret'],
   secretField: 'secret',
-  handle: async ({ tx, params, body, ...caller }) =>
+  handle: async ({ tx, params, body, env, ...caller }) =>
     ok(
-      await rotateSecret(tx, caller, params.id, {
+      await rotateSecret(tx, { ...caller, ...env }, params.id, {
         overlapSeconds: body.overlap_seconds ?? DAY_SECONDS,
         secret: body.secret,
       }),

@@ -1,14 +1,15 @@
 import { hostname } from 'node:os';
+import type { Env } from '../../contract/env.ts';
 import type { Principal } from '../../contract/route.ts';
 import type { Reader, Tx } from '../../db/database.ts';
 import { sealingKey } from '../../db/secret-key.ts';
-import { type AddressRules, namesLoopback, PUBLIC_ONLY, refusalOfUrl } from '../../kernel/addresses.ts';
+import { namesLoopback, PUBLIC_ONLY, refusalOfUrl } from '../../kernel/addresses.ts';
 import { fail } from '../../kernel/errors.ts';
 import { type AccountId, type EndpointId, type EventId, idOf, uuidOf } from '../../kernel/ids.ts';
 import { fromJson, type Json, toJson } from '../../kernel/json.ts';
 import type { StrictJson } from '../../kernel/strict-json.ts';
 import { parseInstant } from '../../kernel/time.ts';
-import type { AccountVault, Vault } from '../../kernel/vault.ts';
+import type { AccountVault } from '../../kernel/vault.ts';
 import { hostOf, notify } from '../../notices/notices.ts';
 import { endDeleted } from '../../outbox/ending.ts';
 import { releaseUnordered } from '../../outbox/keys.ts';
@@ -54,13 +55,9 @@ import {
 } from './store.ts';
 
 /** Who asks, and what is needed to handle secrets and addresses. */
-export interface Caller {
+export interface Caller extends Pick<Env, 'vault' | 'addresses' | 'mostEndpoints'> {
   readonly account: AccountId;
   readonly principal: Principal;
-  readonly vault: Vault;
-  readonly addresses: AddressRules;
-  /** How many endpoints the account may have. */
-  readonly mostEndpoints: number;
   /** The audit log names it. */
   readonly requestId: string;
 }

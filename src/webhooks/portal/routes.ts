@@ -19,8 +19,8 @@ export const create = writeRoute({
   returns: { 201: newPortalLink },
   errors: ['resource_missing', 'invalid_event_type'],
   secretField: 'url',
-  handle: async ({ tx, principal, authorizeUrl, params, body }) =>
-    created(await createLink(tx, { principal, base: authorizeUrl }, params.id, body)),
+  handle: async ({ tx, principal, env, params, body }) =>
+    created(await createLink(tx, { principal, base: env.authorizeUrl() }, params.id, body)),
 });
 
 export const list = readRoute({
