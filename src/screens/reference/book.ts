@@ -10,7 +10,7 @@ export interface Book {
   /** The address of the server, without a slash at the end. */
   readonly baseUrl: string;
   operationsOf(section: Section): readonly Operation[];
-  /** The names of the records a section explains, each before those that are told as a variant of it. */
+  /** The names of the records of a section, each before its variants. */
   recordsOf(section: Section): readonly string[];
   schemaOf(name: string): Schema;
   operation(id: string): Operation | undefined;

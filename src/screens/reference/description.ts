@@ -122,7 +122,7 @@ export function readDescription(openapi: Readonly<Record<string, unknown>>): Des
   return { operations, schemas: Object.fromEntries(schemas), everywhere: commonReasons(operations) };
 }
 
-/** Bodies, pages and words are told where they are used, not as records of their own. */
+/** Bodies, pages and enumerations are described where they are used, not as records. */
 function isPlain(name: string, { enum: words, properties }: Schema): boolean {
   return (
     words !== undefined ||

@@ -2,46 +2,46 @@ import { escapeHtml } from '../../kernel/html.ts';
 import { nameOf, type Parameter, type Schema, withoutNull } from './description.ts';
 import { either, figure, inline, type Linker, linked, paragraphs, sentenceOf } from './text.ts';
 
-/** How the fields of a schema are told. */
-export interface Telling {
+/** What a list of fields depends on. */
+export interface FieldContext {
   readonly linker: Linker;
   schemaOf(name: string): Schema;
-  /** Fields of a request say which are required, and what they may hold; records with names are told in place. */
+  /** Fields of a request show which are required; named records in it are listed in place, not linked. */
   readonly isRequest: boolean;
 }
 
 /** What a field holds, in words, as HTML: `list of PayoutLine or null`. */
-function typeOf(given: Schema, telling: Telling): string {
+function typeOf(given: Schema, context: FieldContext): string {
   const { schema, nullable } = withoutNull(given);
-  const words = kindOf(schema, telling);
+  const words = kindOf(schema, context);
   return nullable ? `${words} or null` : words;
 }
 
-function kindOf(schema: Schema, telling: Telling): string {
+function kindOf(schema: Schema, context: FieldContext): string {
   const name = nameOf(schema);
   if (name !== null) {
-    const address = telling.isRequest ? null : telling.linker(name);
+    const address = context.isRequest ? null : context.linker(name);
     return address === null ? 'object' : linked(name, address);
   }
-  if (schema.anyOf) return either(schema.anyOf.map((each) => typeOf(each, telling)));
+  if (schema.anyOf) return either(schema.anyOf.map((each) => typeOf(each, context)));
   if (schema.const !== undefined || schema.enum) return 'string';
   if (schema.format === 'date-time') return 'time';
-  if (schema.type === 'array') return `list of ${plural(schema.items ?? {}, telling)}`;
+  if (schema.type === 'array') return `list of ${plural(schema.items ?? {}, context)}`;
   if (schema.type === 'number' && schema.multipleOf === 1) return 'integer';
   const [value] = Object.values(schema.patternProperties ?? {});
-  if (value?.type) return `object of ${plural(value, telling)}`;
+  if (value?.type) return `object of ${plural(value, context)}`;
   return schema.type ?? '';
 }
 
-function plural(schema: Schema, telling: Telling): string {
-  const words = typeOf(schema, telling);
+function plural(schema: Schema, context: FieldContext): string {
+  const words = typeOf(schema, context);
   return /^[a-z]+$/.test(words) ? `${words}s` : words;
 }
 
 /** The rules of a value, each in a few words with `code` in them. */
 function rulesOf(schema: Schema): string[] {
   const all = schema.enum?.map(String);
-  // a field to sort by in both directions is told once
+  // a field to sort by in both directions is listed once
   const words = all
     ?.filter((word) => !(word.startsWith('-') && all.includes(word.slice(1))))
     .map((word) => `\`${word}\``);
@@ -88,48 +88,51 @@ interface Field {
   readonly address?: string | undefined;
 }
 
-function field({ name, schema: given, required, description, address }: Field, telling: Telling): string {
+function field(
+  { name, schema: given, required, description, address }: Field,
+  context: FieldContext,
+): string {
   const { schema } = withoutNull(given);
   const remark = description ?? remarkOf(schema);
   const rules = [...rulesOf(schema), ...rulesOf(schema.items ?? {}).map((rule) => `each ${rule}`)];
-  const isMissable = telling.isRequest ? false : !required;
-  const mark = telling.isRequest && required ? ' <span class="must">required</span>' : '';
-  const type = `<span class="type">${typeOf(given, telling)}</span>`;
+  const isMissable = context.isRequest ? false : !required;
+  const mark = context.isRequest && required ? ' <span class="must">required</span>' : '';
+  const type = `<span class="type">${typeOf(given, context)}</span>`;
   const remarks = [
-    ...(remark === undefined ? [] : [paragraphs(sentenceOf(remark), telling.linker)]),
+    ...(remark === undefined ? [] : [paragraphs(sentenceOf(remark), context.linker)]),
     ...(rules.length === 0 ? [] : [rule(sentenceOf(rules.join('; ')))]),
     ...(isMissable ? [rule('May be missing.')] : []),
   ];
   const head = `<p class="name">${linked(name, address ?? null)} ${type}${mark}</p>`;
-  return `<li>${head}<div class="remarks">${remarks.join(' ')}</div>${nested(name, schema, telling)}</li>`;
+  return `<li>${head}<div class="remarks">${remarks.join(' ')}</div>${nested(name, schema, context)}</li>`;
 }
 
 const rule = (text: string) => `<p class="rules">${inline(text)}</p>`;
 
 /** The fields inside of a field, folded. */
-function nested(name: string, schema: Schema, telling: Telling): string {
+function nested(name: string, schema: Schema, context: FieldContext): string {
   const inner = schema.items ?? schema;
   const target = nameOf(inner);
-  if (target !== null && !telling.isRequest) return '';
-  const { properties } = target === null ? inner : telling.schemaOf(target);
+  if (target !== null && !context.isRequest) return '';
+  const { properties } = target === null ? inner : context.schemaOf(target);
   if (!properties) return '';
   const of = schema.items ? `each of <code>${escapeHtml(name)}</code>` : `<code>${escapeHtml(name)}</code>`;
-  const list = fieldList(target === null ? inner : telling.schemaOf(target), telling);
+  const list = fieldList(target === null ? inner : context.schemaOf(target), context);
   return `<details><summary>Fields of ${of}</summary>${list}</details>`;
 }
 
 /** The fields of an object, required ones first in requests. */
-export function fieldList(schema: Schema, telling: Telling): string {
+export function fieldList(schema: Schema, context: FieldContext): string {
   const { properties = {}, required = [] } = schema;
   const fields = Object.entries(properties).map(([name, each]) => ({
     name,
     schema: each,
     required: required.includes(name),
   }));
-  const ordered = telling.isRequest
+  const ordered = context.isRequest
     ? [...fields.filter((each) => each.required), ...fields.filter((each) => !each.required)]
     : fields;
-  return `<ul class="fields">${ordered.map((each) => field(each, telling)).join('')}</ul>`;
+  return `<ul class="fields">${ordered.map((each) => field(each, context)).join('')}</ul>`;
 }
 
 /** Where the overview says more of a parameter. */
@@ -144,8 +147,8 @@ const TOPICS: Readonly<Record<string, string>> = {
 
 const SPAN = /^(\w+)\[(gte|gt|lte|lt)\]$/;
 
-/** Parameters; the four comparisons of a time are told as one. */
-export function parameterList(parameters: readonly Parameter[], telling: Telling): string {
+/** Parameters; the four comparisons of a time are listed as one. */
+export function parameterList(parameters: readonly Parameter[], context: FieldContext): string {
   const isFirst = (name: string, index: number) => {
     const base = SPAN.exec(name)?.[1];
     return base === undefined || parameters.findIndex((each) => SPAN.exec(each.name)?.[1] === base) === index;
@@ -157,7 +160,7 @@ export function parameterList(parameters: readonly Parameter[], telling: Telling
       const base = SPAN.exec(name)?.[1];
       const shown = base === undefined ? name : `${base}[gte|gt|lte|lt]`;
       const address = TOPICS[name];
-      return field({ name: shown, schema, required, description: remarkOn(parameter), address }, telling);
+      return field({ name: shown, schema, required, description: remarkOn(parameter), address }, context);
     });
   return `<ul class="fields">${items.join('')}</ul>`;
 }

@@ -1,7 +1,7 @@
 import { escapeHtml } from '../../kernel/html.ts';
 import type { Book } from './book.ts';
 import { type Answer, type Callers, meaningOf, nameOf, type Operation, shapeOf } from './description.ts';
-import { fieldList, parameterList, type Telling } from './fields.ts';
+import { type FieldContext, fieldList, parameterList } from './fields.ts';
 import { exampleFigures } from './figures.ts';
 import type { Section } from './sections.ts';
 import { either, inline, linked, paragraphs } from './text.ts';
@@ -17,22 +17,22 @@ export function routeOf({ method, path }: Pick<Operation, 'method' | 'path'>): s
 /** One operation: its rules at the left, its example at the right. */
 export function operationHtml(book: Book, section: Section, operation: Operation): string {
   const linker = (word: string) => book.linkTo(word, section);
-  const telling = (isRequest: boolean): Telling => ({ linker, schemaOf: book.schemaOf, isRequest });
+  const context = (isRequest: boolean): FieldContext => ({ linker, schemaOf: book.schemaOf, isRequest });
   const { id, summary, description, parameters, body } = operation;
   const place = (where: string) => parameters.filter((each) => each.in === where);
   const parts = [
     `<p class="route">${routeOf(operation)}</p>`,
     description === undefined ? '' : paragraphs(description, linker),
     callersHtml(operation.callers),
-    parametersHtml('Path', place('path'), telling(true)),
-    parametersHtml('Query', place('query'), telling(true)),
-    bodyHtml(book, body, telling(true)),
-    parametersHtml('Headers', place('header'), telling(true)),
-    returnsHtml(operation.answers, telling(false)),
+    parametersHtml('Path', place('path'), context(true)),
+    parametersHtml('Query', place('query'), context(true)),
+    bodyHtml(book, body, context(true)),
+    parametersHtml('Headers', place('header'), context(true)),
+    returnsHtml(operation.answers, context(false)),
     refusalsHtml(book, operation),
   ];
   return (
-    `<section class="op" id="${id}" aria-labelledby="${id}-name"><div class="told">` +
+    `<section class="op" id="${id}" aria-labelledby="${id}-name"><div class="text">` +
     `<h2 id="${id}-name"><a class="anchor" href="#${id}">${escapeHtml(summary)}</a></h2>${parts.join('')}</div>` +
     `<div class="shown"><div class="stay">${exampleFigures(operation, book.baseUrl)}</div></div></section>`
   );
@@ -52,25 +52,25 @@ function callersHtml({ apiKey, scope, role, portal }: Callers): string {
   return `<ul class="who" aria-label="Who may call it">${chips}</ul>`;
 }
 
-function parametersHtml(title: string, parameters: Operation['parameters'], telling: Telling): string {
-  return parameters.length === 0 ? '' : `<h3>${title}</h3>${parameterList(parameters, telling)}`;
+function parametersHtml(title: string, parameters: Operation['parameters'], context: FieldContext): string {
+  return parameters.length === 0 ? '' : `<h3>${title}</h3>${parameterList(parameters, context)}`;
 }
 
-function bodyHtml(book: Book, body: Operation['body'], telling: Telling): string {
+function bodyHtml(book: Book, body: Operation['body'], context: FieldContext): string {
   if (body === null) return '';
   const name = nameOf(body.schema);
   const schema = name === null ? body.schema : book.schemaOf(name);
   const optional = body.required ? '' : '<p class="rules">The body may be left out.</p>';
   if (body.type !== 'application/json')
     return `<h3>Body</h3><p>A file, sent as <code>${escapeHtml(body.type)}</code>.</p>`;
-  return `<h3>Body</h3>${optional}${fieldList(schema, telling)}`;
+  return `<h3>Body</h3>${optional}${fieldList(schema, context)}`;
 }
 
-function returnsHtml(answers: readonly Answer[], telling: Telling): string {
-  const told = answers.map((answer) => ({ status: answer.status, html: returnedHtml(answer, telling) }));
-  const distinct = [...new Set(told.map(({ html }) => html))];
+function returnsHtml(answers: readonly Answer[], context: FieldContext): string {
+  const listed = answers.map((answer) => ({ status: answer.status, html: returnedHtml(answer, context) }));
+  const distinct = [...new Set(listed.map(({ html }) => html))];
   const lines = distinct.map((html) => {
-    const statuses = told.filter((each) => each.html === html).map(({ status }) => status);
+    const statuses = listed.filter((each) => each.html === html).map(({ status }) => status);
     const codes = statuses.sort().map((status) => `<code>${status}</code>`);
     return `<div class="returned"><p>${either(codes)}: ${html}</div>`;
   });
@@ -78,13 +78,13 @@ function returnsHtml(answers: readonly Answer[], telling: Telling): string {
 }
 
 /** What an answer is, from inside a paragraph that it closes. */
-function returnedHtml(answer: Answer, telling: Telling): string {
+function returnedHtml(answer: Answer, context: FieldContext): string {
   const shape = shapeOf(answer);
-  if (shape.kind === 'object') return `an object.</p>${fieldList(shape.schema, telling)}`;
-  const record = (name: string) => linked(name, telling.linker(name));
+  if (shape.kind === 'object') return `an object.</p>${fieldList(shape.schema, context)}`;
+  const record = (name: string) => linked(name, context.linker(name));
   if (shape.kind === 'record') return `the ${record(shape.name)}.</p>`;
   if (shape.kind === 'page') {
-    return `a page of ${record(shape.name)} in <code>data</code>, with its ${linked('pagination', telling.linker('Pagination'))}.</p>`;
+    return `a page of ${record(shape.name)} in <code>data</code>, with its ${linked('pagination', context.linker('Pagination'))}.</p>`;
   }
   if (shape.kind === 'file') return 'a CSV file.</p>';
   return 'no body.</p>';

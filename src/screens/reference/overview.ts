@@ -4,7 +4,7 @@ import { escapeHtml } from '../../kernel/html.ts';
 import type { Book } from './book.ts';
 import { jsonHtml } from './code.ts';
 import type { Operation } from './description.ts';
-import { fieldList, type Telling } from './fields.ts';
+import { type FieldContext, fieldList } from './fields.ts';
 import { answerFigure, figure, headerLines, requestFigure } from './figures.ts';
 import { groupsHtml } from './groups.ts';
 import { inline, paragraphs } from './text.ts';
@@ -14,7 +14,7 @@ export interface Part {
   readonly id: string;
   readonly title: string;
   /** HTML. */
-  readonly told: (book: Book) => string;
+  readonly text: (book: Book) => string;
   readonly shown?: (book: Book) => string;
 }
 
@@ -31,7 +31,7 @@ export const PARTS: readonly Part[] = [
   {
     id: 'base-address',
     title: 'Base address',
-    told: (book) =>
+    text: (book) =>
       `<p>All paths begin at <code>${escapeHtml(book.baseUrl)}</code>. Requests and answers are JSON in UTF-8 unless an ` +
       'operation says otherwise. The examples on these pages are requests the test suite makes and what the server ' +
       'answered; paste them with your key in <code>PAYHOOK_API_KEY</code>.</p>' +
@@ -45,7 +45,7 @@ export const PARTS: readonly Part[] = [
   {
     id: 'authentication',
     title: 'Authentication',
-    told: (book) =>
+    text: (book) =>
       say(
         'Send `Authorization: Bearer …` with one of these:\n- An API key (`ph_…`), for programs of your own. It opens everything ' +
           'of its account. Make one for each program: `createApiKey`.\n- An access token (`pha_…`) of OAuth 2.0, for ' +
@@ -58,21 +58,21 @@ export const PARTS: readonly Part[] = [
   {
     id: 'errors',
     title: 'Errors',
-    told: (book) =>
+    text: (book) =>
       say(
         'Every error has the same body, with one of six codes and a message for people that names the field and the rule. The ' +
           'precise reason is a stable word in the header `Payhook-Reason`: branch on it, show the message. ' +
           '`Payhook-Request-Id` identifies the request in the log of the server.\n\nA refused request has changed nothing. ' +
           'Unknown fields and parameters are refused by name, because an ignored filter would send money to the wrong people.',
       )(book) +
-      fieldList(book.schemaOf('Error').properties?.error ?? {}, tellingOf(book)) +
+      fieldList(book.schemaOf('Error').properties?.error ?? {}, contextOf(book)) +
       reasonsHtml(),
     shown: of('createPayout', (operation) => refused(operation, 409)),
   },
   {
     id: 'pagination',
     title: 'Pagination',
-    told: (book) =>
+    text: (book) =>
       say(
         'Lists take `page` (from 1) and `per_page` (1 to 100, default 50) and answer with `data` and `pagination`. The ' +
           'total is exact. The header `Link` leads to the first, previous, next and last page (RFC 8288). A page past the ' +
@@ -80,13 +80,13 @@ export const PARTS: readonly Part[] = [
           'leave meanwhile neither repeat nor hide others. It goes with the same filters, and is opaque.\n\nSome filters of events and ' +
           'their log make the server count row by row, which takes a second for every few million. These lists take `max_total`: ' +
           'the counting stops there, a total that equals it means at least so many, and pages beyond are empty.',
-      )(book) + fieldList(book.schemaOf('Pagination'), tellingOf(book)),
+      )(book) + fieldList(book.schemaOf('Pagination'), contextOf(book)),
     shown: of('listCommissions', pageFigures),
   },
   {
     id: 'sorting',
     title: 'Filters and sorting',
-    told: say(
+    text: say(
       'Filters are query parameters, all of which must hold; each list names its own. Times take four comparisons, ' +
         '`created_at[gte]`, `[gt]`, `[lte]` and `[lt]`, each with an instant or a day `YYYY-MM-DD` of the `time_zone` of the account.\n\n`sort` takes ' +
         'one field; a `-` in front means descending. The default is `-created_at` unless the list says otherwise, and ' +
@@ -96,7 +96,7 @@ export const PARTS: readonly Part[] = [
   {
     id: 'idempotency',
     title: 'Repeating a request',
-    told: say(
+    text: say(
       'A network can fail after the server has done its work. Send an `Idempotency-Key` (up to 255 characters, your choice) with ' +
         'POST, PUT and PATCH: the same key with the same request within 24 hours gets the stored answer, marked ' +
         '`Idempotent-Replayed: true`, and nothing happens twice. The same key with another request is a 409, ' +
@@ -108,7 +108,7 @@ export const PARTS: readonly Part[] = [
   {
     id: 'concurrency',
     title: 'Two at once',
-    told: say(
+    text: say(
       'A payout has a `revision` that rises with every change; the `ETag` of the payout begins with it, and that of its ' +
         'files is it. Send the one you saw as `If-Match` when you complete or delete: if a refund came in between, you get a 409, ' +
         '`payout_changed`, with the new totals, instead of ticking off a list that is not the one you paid.\n\nOf two ' +
@@ -119,7 +119,7 @@ export const PARTS: readonly Part[] = [
   {
     id: 'polling',
     title: 'Looking again',
-    told: say(
+    text: say(
       'Every read has an `ETag`, lists too. Send it as `If-None-Match` when you read again: as long as nothing in the ' +
         'answer is different, you get a 304 without a body. Browsers do this automatically.',
     ),
@@ -127,7 +127,7 @@ export const PARTS: readonly Part[] = [
   {
     id: 'money',
     title: 'Money',
-    told: say(
+    text: say(
       'An amount is an integer of minor units with a `currency` (ISO 4217, lower case): `3190` and `usd` are 31.90 ' +
         'dollars, `528` and `jpy` are 528 yen. Sums are exact; currencies are never added to each other. Files carry ' +
         "decimals with the currency's digits.",
@@ -136,7 +136,7 @@ export const PARTS: readonly Part[] = [
   {
     id: 'time',
     title: 'Time and ids',
-    told: say(
+    text: say(
       'A time is RFC 3339 in UTC with milliseconds: `2026-09-15T08:30:00.000Z`. Ids are opaque texts with a prefix ' +
         'that says what they name (`po_…`, `com_…`, `evt_…`) and sort by time of creation; affiliates and programs have ' +
         'integers. An id that is malformed, and one of another account, is a 404 like any other that does not exist.',
@@ -145,7 +145,7 @@ export const PARTS: readonly Part[] = [
   {
     id: 'webhooks',
     title: 'Webhooks',
-    told: say(
+    text: say(
       'Make an endpoint with `createWebhookEndpoint`; every event it subscribes to is POSTed there, signed as Standard ' +
         'Webhooks says: verify the signature over the raw body, store the event under its `webhook-id`, answer 2xx at ' +
         'once, and do the work afterwards. An event may come twice, or after a later one.\n\n`event_types` takes names and prefixes ' +
@@ -157,7 +157,7 @@ export const PARTS: readonly Part[] = [
   {
     id: 'guides',
     title: 'Guides',
-    told: () =>
+    text: () =>
       '<p>The folder <code>docs</code> of the installation has them:</p><ul>' +
       GUIDES.map(([file, text]) => `<li><code>docs/${file}</code>: ${escapeHtml(text)}</li>`).join('') +
       '</ul>',
@@ -174,7 +174,7 @@ const GUIDES = [
   ['production.md', 'from a folder on a laptop to a service that runs unattended'],
 ] as const;
 
-const tellingOf = (book: Book): Telling => ({
+const contextOf = (book: Book): FieldContext => ({
   linker: (word) => book.linkTo(word, null),
   schemaOf: book.schemaOf,
   isRequest: false,
@@ -185,9 +185,9 @@ export function overviewHtml(book: Book): string {
   const count = (operations: readonly Operation[]) =>
     `${operations.length} ${operations.length === 1 ? 'operation' : 'operations'}`;
   const parts = PARTS.map(
-    ({ id, title, told, shown }) =>
-      `<section class="op" id="${id}" aria-labelledby="${id}-name"><div class="told">` +
-      `<h2 id="${id}-name"><a class="anchor" href="#${id}">${escapeHtml(title)}</a></h2>${told(book)}</div>` +
+    ({ id, title, text, shown }) =>
+      `<section class="op" id="${id}" aria-labelledby="${id}-name"><div class="text">` +
+      `<h2 id="${id}-name"><a class="anchor" href="#${id}">${escapeHtml(title)}</a></h2>${text(book)}</div>` +
       `<div class="shown"><div class="stay">${shown?.(book) ?? ''}</div></div></section>`,
   );
   return (

@@ -52,7 +52,7 @@ h3{margin:1.75rem 0 0;font-size:.9375rem;line-height:1.4;font-weight:650}
 .group h2{font-size:1rem}.group ul{list-style:none;padding:0;margin:.5rem 0 0}.group li{display:flex;justify-content:space-between;gap:1rem;flex-wrap:wrap}
 .group li span{color:var(--soft);font-size:.875rem}
 .op,.records{margin-top:3rem;padding-top:3rem;border-top:1px solid var(--line)}
-.told,.shown{min-width:0}.told{max-width:46rem}
+.text,.shown{min-width:0}.text{max-width:46rem}
 .route{display:flex;flex-wrap:wrap;gap:.35rem .6rem;align-items:baseline;font-size:.9375rem}
 .who{list-style:none;display:flex;flex-wrap:wrap;gap:.4rem;padding:0;font-size:.8125rem}
 .who li{margin:0;padding:.1rem .6rem;border:1px solid var(--line);border-radius:99px;color:var(--soft)}
