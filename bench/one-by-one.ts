@@ -17,7 +17,7 @@ import { event } from '../src/webhooks/events/record.ts';
     operation: 'publishOneByOne',
     method: 'POST',
     path: '/v2/events/one-by-one',
-    access: 'full',
+    needs: 'own',
     summary: '',
     bodyLimit: 2 * MAX_PAYLOAD_BYTES,
     body: Type.Object({ type: Type.String(), data: Type.Record(Type.String(), Type.Unknown()) }),

@@ -1,10 +1,18 @@
 // Writes the generated files: docs/openapi.json, docs/errors.md, docs/events.md, docs/configuration.md, docs/cli.md,
-// docs/sizes.md, src/client/{api,fields}.ts, and the marked tables of docs/payouts.md. With --check it writes nothing and fails
+// docs/sizes.md, src/client/{api,fields}.ts, and the marked tables of docs/{payouts,security,alerts}.md. With --check it writes nothing and fails
 // when one of them is out of date.
 import { readFileSync, writeFileSync } from 'node:fs';
 import type { TSchema } from 'typebox';
 import { CATALOGUE, exampleEvent } from '../src/catalogue/catalogue.ts';
 import { formOf } from '../src/contract/fields.ts';
+import {
+  CAPABILITIES,
+  type Capability,
+  capabilitiesOf,
+  ROLE_NAMES,
+  roleLabel,
+  usersWith,
+} from '../src/contract/roles.ts';
 import { describe } from '../src/http/openapi.ts';
 import { ROUTES } from '../src/http/routes.ts';
 import { explainConfig } from '../src/kernel/config.ts';
@@ -12,6 +20,7 @@ import { REASONS } from '../src/kernel/errors.ts';
 import { AFFILIATE_FIELDS } from '../src/money/affiliates/fields.ts';
 import { DESTINATION_FIELDS } from '../src/money/destinations/fields.ts';
 import { approvalTable } from '../src/money/ledger/approval-rules.ts';
+import { ALERTS } from '../src/notices/kinds.ts';
 import { EVENT_TYPES, type EventType } from '../src/outbox/event-types.ts';
 import { protectedTable } from '../src/people/accounts/protection.ts';
 import { OWN_PREFIXES } from '../src/webhooks/types/types.ts';
@@ -169,14 +178,13 @@ same event again under the same \`external_id\` does not send it twice: the resp
 ${[...groups].map(([data, group]) => eventGroup(data, group)).join('\n')}`;
 }
 
-/** The guide to payouts, with the generated tables between `<!-- name -->` and `<!-- /name -->`. */
-function payoutsPage(): string {
-  const page = readFileSync(new URL('../docs/payouts.md', import.meta.url), 'utf8');
-  const tables = { 'approval rules': approvalTable(), 'protected actions': protectedTable() };
+/** A guide as it is, with tables made from code between `<!-- name -->` and `<!-- /name -->`. */
+function withTables(file: string, tables: Readonly<Record<string, string>>): string {
+  const page = readFileSync(new URL(`../${file}`, import.meta.url), 'utf8');
   return Object.entries(tables).reduce((text, [name, table]) => {
     const [open, close] = [`<!-- ${name} -->\n`, `\n<!-- /${name} -->`];
     const [from, to] = [text.indexOf(open), text.indexOf(close)];
-    if (from < 0 || to < from) throw new Error(`docs/payouts.md has no place for the table ${name}`);
+    if (from < 0 || to < from) throw new Error(`${file} has no place for the table ${name}`);
     return text.slice(0, from + open.length) + table + text.slice(to);
   }, page);
 }
@@ -215,6 +223,30 @@ function clientFields(): string {
     ${texts.join('\n\n')}`);
 }
 
+/** What each role may do. */
+function rolesTable(): string {
+  const rows = Object.entries(CAPABILITIES).map(([name, does]) => {
+    const cells = ROLE_NAMES.map((role) =>
+      capabilitiesOf(role).includes(name as Capability) ? 'yes' : 'no',
+    );
+    return `| ${does} (\`${name}\`) | ${cells.join(' | ')} |`;
+  });
+  return [
+    `| | ${ROLE_NAMES.map(roleLabel).join(' | ')} |`,
+    `| --- |${' --- |'.repeat(ROLE_NAMES.length)}`,
+    ...rows,
+  ].join('\n');
+}
+
+/** Every kind of alert, and who gets it by e-mail unless they choose otherwise. */
+function alertsTable(): string {
+  const rows = Object.entries(ALERTS).map(
+    ([kind, { label, meaning, notifies }]) =>
+      `| ${label} (\`${kind}\`) | ${meaning} | ${notifies === null ? 'nobody' : usersWith(notifies)} |`,
+  );
+  return ['| Alert | When | By e-mail by default |', '| --- | --- | --- |', ...rows].join('\n');
+}
+
 const FILES: Readonly<Record<string, () => string | Promise<string>>> = {
   'src/client/fields.ts': clientFields,
   'docs/openapi.json': () => `${JSON.stringify(describe(ROUTES), null, 2)}\n`,
@@ -223,7 +255,13 @@ const FILES: Readonly<Record<string, () => string | Promise<string>>> = {
   'docs/events.md': eventsPage,
   // commands read the fields, so they are loaded once those are written
   'docs/cli.md': async () => (await import('./cli-page.ts')).cliPage(),
-  'docs/payouts.md': payoutsPage,
+  'docs/payouts.md': () =>
+    withTables('docs/payouts.md', {
+      'approval rules': approvalTable(),
+      'protected actions': protectedTable(),
+    }),
+  'docs/security.md': () => withTables('docs/security.md', { roles: rolesTable() }),
+  'docs/alerts.md': () => withTables('docs/alerts.md', { alerts: alertsTable() }),
   'docs/sizes.md': sizesPage,
   'src/client/api.ts': () => clientTypes(describe(ROUTES)),
 };

@@ -24,7 +24,7 @@ export const ROOMS = [
     ['db', 'metrics', 'kernel'],
   ],
 
-  ['notices', 'notify(tx, notices): alerts for people, stored with the change; kinds', ['db', 'kernel']],
+  ['notices', 'notify(tx, notices): alerts, written with the change; kinds', ['contract', 'db', 'kernel']],
 
   [
     'papers',
@@ -255,7 +255,7 @@ export const ROOMS = [
   ['app/backup', 'backup into one file, and restore from it', []],
 
   ['client', 'the typed client of our API', ['kernel']],
-  ['cli', 'the commands, which go through the client', ['app', 'client', 'terms', 'kernel']],
+  ['cli', 'the commands, which go through the client', ['app', 'client', 'contract', 'terms', 'kernel']],
   ['cli/terminal', 'tables, progress, colours, times and amounts for people', []],
   ['cli/command', 'what commands share: sessions, lists, errors, files', ['cli/terminal']],
   ['cli/completion', 'completion of shells', ['cli/command']],
@@ -306,6 +306,6 @@ export const DASHBOARD_ROOMS = [
   ['', 'the entry point: the routes of all screens, and the build', ['screens', 'app', 'data']],
 ];
 
-/** What the dashboard may import from the server: the types, fields and errors of the client; money, time and its zones, countries, payments and taxes. */
+/** What the dashboard may import from the server: the types, fields and errors of the client; roles; money, time and its zones, countries, payments and taxes. */
 export const FOR_DASHBOARD =
-  /^src\/(client\/(api|errors|fields|retry)|kernel\/(money|time|zones)|terms\/(countries|payment-answers|payment-reference|payments|taxes))\.ts$/;
+  /^src\/(client\/(api|errors|fields|retry)|contract\/roles|kernel\/(money|time|zones)|terms\/(countries|payment-answers|payment-reference|payments|taxes))\.ts$/;

@@ -8,23 +8,26 @@ const texts = common.commands.actions;
 
 /** The actions of the command menu on the current screen; add new ones here. */
 export function actionsAt(path: string, me: Me | undefined, openHelp: () => void): readonly Found[] {
-  const mayWrite = me !== undefined && me.role !== 'viewer';
+  const mayWrite = me?.capabilities.includes('write') === true;
+  const mayDownload = me?.capabilities.includes('files') === true;
   const ofAffiliate: readonly Found[] = [
     { key: 'edit', title: texts.edit, icon: 'affiliates', to: `${path}?open=edit` },
     { key: 'adjust', title: texts.adjust, icon: 'affiliates', to: `${path}?open=adjust` },
     { key: 'pause', title: texts.pause, icon: 'pause', to: `${path}?open=switch` },
   ];
+  const isPayout = /^\/payouts\/po_\w+$/.test(path);
+  const files = { key: 'files', title: texts.files, icon: 'file', to: `${path}?step=files` } as const;
   const ofPayout: readonly Found[] = [
-    { key: 'files', title: texts.files, icon: 'file', to: `${path}?step=files` },
     { key: 'complete', title: texts.complete, icon: 'check', to: `${path}?step=complete` },
   ];
   const writes: readonly Found[] = [
     ...(/^\/affiliates\/\d+$/.test(path) ? ofAffiliate : []),
-    ...(/^\/payouts\/po_\w+$/.test(path) ? ofPayout : []),
+    ...(isPayout ? ofPayout : []),
     { key: 'new', title: texts.payout, icon: 'plus', to: '/payouts/new' },
   ];
   const others = me?.accounts.filter((account) => !account.is_current) ?? [];
   return [
+    ...(isPayout && mayDownload ? [files] : []),
     ...(mayWrite ? writes : []),
     ...(['system', 'light', 'dark'] as const).map((value): Found => {
       const title = texts.theme(common.user.themes[value]);

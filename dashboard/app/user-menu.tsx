@@ -1,5 +1,6 @@
 import { useNavigate } from '@tanstack/react-router';
 import type { Me } from '../../src/client/api.ts';
+import { roleLabel } from '../../src/contract/roles.ts';
 import { leave } from '../data/leave.ts';
 import { clock, theme } from '../data/preferences.ts';
 import { Icon } from '../parts/icon.tsx';
@@ -60,7 +61,7 @@ export function UserMenu({ me, onHelp }: { me: Me; onHelp: () => void }) {
       <span className="user-text">
         <b>{me.account.name}</b>
         <span className="soft">
-          {name} · {common.roles[me.role]}
+          {name} · {roleLabel(me.role)}
         </span>
       </span>
       <span className="hidden-text">, {texts.label}</span>

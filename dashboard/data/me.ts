@@ -1,6 +1,7 @@
 import { queryOptions, useQuery } from '@tanstack/react-query';
 import type { Me } from '../../src/client/api.ts';
 import type { ApiError } from '../../src/client/errors.ts';
+import { ALL_CAPABILITIES, type Capability } from '../../src/contract/roles.ts';
 import { call } from './api.ts';
 import { queries } from './queries.ts';
 import { session } from './session.ts';
@@ -23,21 +24,18 @@ export const useMe = () => useQuery(asked);
 /** What this page is a portal of; null in the dashboard. */
 export const usePortal = () => useMe().data?.portal ?? null;
 
-interface May {
-  readonly write: boolean;
-  readonly own: boolean;
+/** What the caller may do, to hide or disable what would be refused. The server enforces it. */
+type May = Readonly<Record<Capability, boolean>> & {
   /** Endpoints may be made and deleted. */
   readonly makeEndpoints: boolean;
-}
+};
 
-/** What the caller's role allows, to disable buttons that would be refused. The server enforces it. */
 export function useMay(): May {
-  const { data } = useMe();
+  const held = useMe().data?.capabilities ?? [];
   const portal = usePortal();
-  const write = data !== undefined && data.role !== 'viewer';
-  return {
-    write,
-    own: data?.has_full_access === true,
-    makeEndpoints: write && (portal === null || portal.owner !== null),
-  };
+  const may = Object.fromEntries(ALL_CAPABILITIES.map((each) => [each, held.includes(each)])) as Record<
+    Capability,
+    boolean
+  >;
+  return { ...may, makeEndpoints: may.webhooks && (portal === null || portal.owner !== null) };
 }

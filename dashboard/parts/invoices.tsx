@@ -106,7 +106,7 @@ function columnsFor(showsAffiliate: boolean, onError: (error: Error | null) => v
 function Files({ invoice, onError }: { invoice: Invoice; onError: (error: Error | null) => void }) {
   const [busy, setBusy] = useState<'pdf' | 'xml' | null>(null);
   const may = useMay();
-  if (!may.write) return <span className="soft">{texts.viewer}</span>;
+  if (!may.files) return <span className="soft">{texts.viewer}</span>;
   if (invoice.seller.tax_id?.is_lost) return <Status tone="warn" label={texts.lost} />;
   const save = async (format: 'pdf' | 'xml') => {
     setBusy(format);

@@ -1,4 +1,5 @@
 import { methodNames } from './methods.ts';
+import { roleCannot } from './roles.ts';
 
 export const affiliates = {
   title: 'Affiliates',
@@ -132,7 +133,7 @@ export const affiliates = {
     changed: 'Affiliate changed',
     by: 'by',
   },
-  viewer: 'Your role is read-only. An owner or a member can change affiliates.',
+  viewer: roleCannot('write', 'change affiliates'),
   actions: {
     edit: 'Edit',
     adjust: 'Adjust balance',

@@ -1,4 +1,5 @@
 import { count } from './common.ts';
+import { roleCannot } from './roles.ts';
 
 export const commissions = {
   title: 'Commissions',
@@ -89,7 +90,7 @@ export const commissions = {
     payout: 'Open the payout',
     commission: 'Open it',
   },
-  viewer: 'Your role is read-only. An owner or a member can change commissions.',
+  viewer: roleCannot('write', 'change commissions'),
   clawbackHint: 'A clawback belongs to its refund. To undo it, reverse the refund.',
   actions: { refund: 'Refund', void: 'Void', hold: 'Hold for review', unhold: 'End the review' },
   bulk: {

@@ -71,8 +71,6 @@ export const common = {
     failed: 'The server failed.',
     request: 'Request',
     meaning: {
-      role_too_low: 'Your role is read-only. An owner or a member of the account can do this.',
-      full_access_required: 'Only an owner of the account can do this.',
       insufficient_scope: 'This sign-in is not allowed to do this.',
       unknown_route:
         'The server does not know this address. It may run a different version from this page. Reload the page.',
@@ -123,7 +121,6 @@ export const common = {
       portal: 'portal',
     },
   },
-  roles: { owner: 'Owner', member: 'Member', viewer: 'Viewer' },
   commands: {
     title: 'Go to anything',
     placeholder: 'A name, an e-mail address, an order, an id, an action…',

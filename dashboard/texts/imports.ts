@@ -1,5 +1,6 @@
 import { AFFILIATE_FIELDS, DESTINATION_FIELDS, type FormFields } from '../../src/client/fields.ts';
 import { count, listed } from './common.ts';
+import { roleCannot } from './roles.ts';
 import { wordLabel } from './words.ts';
 
 const lines = (number: number) => count(number, 'line');
@@ -22,7 +23,7 @@ const meanings: Readonly<Record<string, Readonly<Record<string, string>>>> = {
 export const imports = {
   title: 'Import',
   lead: 'Import affiliates, commissions and past payouts from any CSV file. A preview shows the result before anything is written.',
-  viewer: 'Your role is read-only. An owner or a member can import files and undo imports.',
+  viewer: roleCannot('write', 'import files or undo imports'),
   lines,
   kinds: { affiliates: 'Affiliates', commissions: 'Commissions and past payouts' },
   kindHints: {

@@ -22,7 +22,7 @@ export const invoices = {
   xml: 'XML',
   xmlOf: (number: string) => `XML of ${number}`,
   lost: 'Tax id lost',
-  viewer: 'Not for viewers: it has the full tax id',
+  viewer: 'Your role cannot download it: it has the full tax id',
   none: 'No invoice was issued for this payout.',
   issue: {
     action: 'Issue invoices',

@@ -1,5 +1,6 @@
 import { count, listed } from './common.ts';
 import { methodNames, methodSteps } from './methods.ts';
+import { roleCannot } from './roles.ts';
 
 const affiliates = (number: number) => count(number, 'affiliate');
 const commissions = (number: number) => count(number, 'commission');
@@ -12,7 +13,7 @@ export const payouts = {
   anyStatus: 'Any status',
   new: 'New payout',
   openCurrent: (number: number) => `Open payout #${number}`,
-  viewer: 'Your role is read-only. An owner or a member can create, complete and delete payouts.',
+  viewer: roleCannot('write', 'create, complete or delete payouts'),
   affiliates,
   commissions,
   columns: {
@@ -160,8 +161,7 @@ export const payouts = {
     aboveLimit: (number: number) =>
       `${affiliates(number)} above the largest PayPal payment set for this account. PayPal may refuse them.`,
     outdated: 'Outdated',
-    viewer:
-      'Payment files have complete account numbers, so viewers cannot download them. Ask an owner or a member.',
+    viewer: roleCannot('files', 'download payment files, which have complete account numbers'),
     several: (people: number) =>
       `${affiliates(people)} ${people === 1 ? 'is' : 'are'} in several downloaded files that differ. Send only one of these files, or ${people === 1 ? 'this affiliate is' : 'they are'} paid twice.`,
     inFile: (method: string, part: number, name: string) => `${method}, part ${part}, ${name}`,

@@ -1,5 +1,6 @@
 import { count } from './common.ts';
 import { methodNames } from './methods.ts';
+import { roleCannot } from './roles.ts';
 
 const WEEKDAYS = ['Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 'Saturday', 'Sunday'];
 
@@ -8,7 +9,7 @@ export const schedules = {
   title: 'Schedules',
   lead: 'A schedule prepares a payout on a set day. You review, pay and complete it.',
   new: 'New schedule',
-  viewer: 'Your role is read-only. An owner or a member can create and change schedules.',
+  viewer: roleCannot('write', 'create or change schedules'),
   columns: {
     name: 'Schedule',
     due: 'Prepares a payout',

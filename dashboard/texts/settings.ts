@@ -1,4 +1,6 @@
+import type { Capability } from '../../src/contract/roles.ts';
 import { count, listed } from './common.ts';
+import { roleCannot } from './roles.ts';
 
 export const settings = {
   title: 'Settings',
@@ -12,8 +14,8 @@ export const settings = {
     audit: 'Audit log',
     system: 'System',
   },
-  ownersOnly: 'Only owners of the account can see this.',
-  ownersOnlyLead: 'Ask an owner to show it to you, or to make you an owner.',
+  closed: (needs: Capability) => roleCannot(needs, 'see this'),
+  closedLead: 'Ask one of them to show it to you, or to change your role.',
   created: 'Created',
   lastUsed: 'Last used',
   never: 'never',
@@ -98,7 +100,7 @@ export const settings = {
     badHold: 'Enter a whole number of days.',
     save: 'Save settings',
     saved: 'Settings saved',
-    readOnly: 'Your role is read-only. An owner or a member of the account can change this.',
+    readOnly: roleCannot('write', 'change settings'),
     facts: { id: 'Account id', created: 'Created', changed: 'Last changed' },
   },
   people: {
@@ -109,16 +111,11 @@ export const settings = {
     role: 'Role',
     anyStatus: 'Active and invited',
     statuses: { active: 'Active', invited: 'Invited', removed: 'Removed' },
-    roles: {
-      owner: 'Owner: everything',
-      member: 'Member: everything but keys, people and applications',
-      viewer: 'Viewer: read-only',
-    },
     inviteAction: (email: string) => (email === '' ? 'Invite' : `Invite ${email}`),
     invited: (name: string, isEmailed: boolean) =>
       `Send ${name} this link. It works once, and whoever opens it chooses the password.${isEmailed ? ' It is also sent by e-mail.' : ''}`,
     changeRole: 'Change the role',
-    becomes: (name: string, role: string) => `${name} is now ${role === 'owner' ? 'an' : 'a'} ${role}.`,
+    becomes: (name: string, role: string) => `${name} now has the role ${role}.`,
     reset: 'Create a link to set a new password',
     resetDone: (name: string, isEmailed: boolean) =>
       `Send ${name} this link. It works once. Until it is used, the old password stays.${isEmailed ? ' It is also sent by e-mail.' : ''}`,

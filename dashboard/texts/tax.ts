@@ -1,4 +1,5 @@
 import { count } from './common.ts';
+import { roleCannot } from './roles.ts';
 
 /** Tax profiles, and the lists for US tax forms. */
 export const tax = {
@@ -126,7 +127,7 @@ export const tax = {
     exportLead: (people: number) =>
       `The file has the full tax ids of ${count(people, 'affiliate')}. The audit log records that you downloaded it.`,
     exportAction: 'Download with tax ids',
-    ownersOnly: 'Only an owner can download the file for a filing service.',
+    notAllowed: roleCannot('tax_ids', 'download the file for a filing service, which has complete tax ids'),
     empty: {
       w9: 'No W-9 is missing for this year',
       w8: 'No W-8 is missing for this year',

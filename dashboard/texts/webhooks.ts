@@ -1,4 +1,5 @@
 import { count } from './common.ts';
+import { roleCannot } from './roles.ts';
 
 export const webhooks = {
   title: 'Webhooks',
@@ -123,7 +124,7 @@ export const webhooks = {
     remove: 'Remove the filter',
     removing: 'The endpoint then receives every event of its types.',
     removed: 'Filter removed',
-    whoMay: 'You can try conditions here. An owner or a member of the account can save them.',
+    whoMay: `You can try conditions here. ${roleCannot('webhooks', 'save them')}`,
     try: 'Try it on an event',
     payload: 'Begin with',
     own: 'Your own event',

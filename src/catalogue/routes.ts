@@ -6,7 +6,8 @@ import { eventTypeList, listEventTypes } from './service.ts';
 export const listTypes = readRoute({
   operation: 'listEventTypes',
   path: '/v2/event-types',
-  access: 'webhooks',
+  scope: 'webhooks',
+  needs: 'read',
   portal: 'own',
   summary: 'List the types of events',
   description: "The types that Payhook publishes. A platform's own types are not listed.",

@@ -502,6 +502,17 @@ export interface BatchInput {
   readonly max_wait_ms?: number | undefined;
 }
 
+export type Capability =
+  | 'read'
+  | 'write'
+  | 'files'
+  | 'approve'
+  | 'tax_ids'
+  | 'webhooks'
+  | 'self'
+  | 'people'
+  | 'own';
+
 export interface ChangeAccountBody {
   readonly name?: string | undefined;
   /** ISO 4217, any case */
@@ -701,7 +712,12 @@ export interface ChangeProgramBody {
 
 export interface ChangeUserBody {
   readonly name?: string | undefined;
-  /** owner: everything; member: no API keys, users and applications; viewer: reads only */
+  /**
+   * owner: may do everything; member: may do everything except API keys, users and applications; finance:
+   * manages payouts, affiliates, commissions, imports and tax reports, but no webhooks, users or API keys;
+   * approver: reads, downloads payment files and approves payouts, but changes nothing else; viewer: only reads,
+   * without payment files and complete account numbers
+   */
   readonly role?: Role | undefined;
 }
 
@@ -1439,7 +1455,12 @@ export interface CreateUserBody {
   /** an e-mail address */
   readonly email: string;
   readonly name: string;
-  /** owner: everything; member: no API keys, users and applications; viewer: reads only */
+  /**
+   * owner: may do everything; member: may do everything except API keys, users and applications; finance:
+   * manages payouts, affiliates, commissions, imports and tax reports, but no webhooks, users or API keys;
+   * approver: reads, downloads payment files and approves payouts, but changes nothing else; viewer: only reads,
+   * without payment files and complete account numbers
+   */
   readonly role: Role;
 }
 
@@ -1615,7 +1636,10 @@ export interface CustomSigning {
 export interface Debtor {
   /** at most 70 characters as banks write it */
   readonly name: string;
-  readonly iban: string;
+  /** null for callers who may not download payment files: see `last_four` */
+  readonly iban: string | null;
+  /** the end of the IBAN */
+  readonly last_four: string;
   readonly bic: string | null;
   /** the message that your bank takes; default pain.001.001.09 */
   readonly message: SepaMessage;
@@ -2165,7 +2189,12 @@ export interface Me {
   readonly name: string | null;
   /** of a user */
   readonly email: string | null;
-  /** owner: everything; member: no API keys, users and applications; viewer: reads only */
+  /**
+   * owner: may do everything; member: may do everything except API keys, users and applications; finance:
+   * manages payouts, affiliates, commissions, imports and tax reports, but no webhooks, users or API keys;
+   * approver: reads, downloads payment files and approves payouts, but changes nothing else; viewer: only reads,
+   * without payment files and complete account numbers
+   */
   readonly role: Role;
   readonly scopes: readonly (
     | 'account'
@@ -2185,6 +2214,8 @@ export interface Me {
     | 'analytics'
     | 'reports'
   )[];
+  /** what it may do; each operation names the one that it needs as `x-capability` */
+  readonly capabilities: readonly Capability[];
   /** whether it may use operations that need an API key or an owner */
   readonly has_full_access: boolean;
   /** of a user who is signed in */
@@ -2204,7 +2235,12 @@ export interface Me {
   readonly accounts: readonly {
     readonly id: string;
     readonly name: string;
-    /** owner: everything; member: no API keys, users and applications; viewer: reads only */
+    /**
+     * owner: may do everything; member: may do everything except API keys, users and applications; finance:
+     * manages payouts, affiliates, commissions, imports and tax reports, but no webhooks, users or API keys;
+     * approver: reads, downloads payment files and approves payouts, but changes nothing else; viewer: only reads,
+     * without payment files and complete account numbers
+     */
     readonly role: Role;
     readonly is_current: boolean;
   }[];
@@ -2346,7 +2382,12 @@ export interface NewUser {
   readonly object: 'user';
   readonly email: string;
   readonly name: string;
-  /** owner: everything; member: no API keys, users and applications; viewer: reads only */
+  /**
+   * owner: may do everything; member: may do everything except API keys, users and applications; finance:
+   * manages payouts, affiliates, commissions, imports and tax reports, but no webhooks, users or API keys;
+   * approver: reads, downloads payment files and approves payouts, but changes nothing else; viewer: only reads,
+   * without payment files and complete account numbers
+   */
   readonly role: Role;
   /** invited: has not accepted the invitation yet */
   readonly status: UserStatus;
@@ -2790,7 +2831,7 @@ export interface PayoutApproval {
     readonly user_id: string | null;
     readonly changed_at: Timestamp;
   }[];
-  /** the owners and members of the account, while the payout is unpaid and requires approval */
+  /** the users whose role may approve payouts, while the payout is unpaid and needs an approval */
   readonly approvers: readonly {
     readonly user_id: string;
     readonly can_approve: boolean;
@@ -3711,7 +3752,7 @@ export interface ReturnPayoutLineBody {
   readonly reference?: string | null | undefined;
 }
 
-export type Role = 'owner' | 'member' | 'viewer';
+export type Role = 'owner' | 'member' | 'finance' | 'approver' | 'viewer';
 
 export interface RotateWebhookEndpointSecretBody {
   readonly overlap_seconds?: number | undefined;
@@ -4039,7 +4080,12 @@ export interface User {
   readonly object: 'user';
   readonly email: string;
   readonly name: string;
-  /** owner: everything; member: no API keys, users and applications; viewer: reads only */
+  /**
+   * owner: may do everything; member: may do everything except API keys, users and applications; finance:
+   * manages payouts, affiliates, commissions, imports and tax reports, but no webhooks, users or API keys;
+   * approver: reads, downloads payment files and approves payouts, but changes nothing else; viewer: only reads,
+   * without payment files and complete account numbers
+   */
   readonly role: Role;
   /** invited: has not accepted the invitation yet */
   readonly status: UserStatus;
@@ -5026,7 +5072,7 @@ export interface ListUsersQuery extends PageQuery {
     | '-email'
     | undefined;
   readonly status?: 'active' | 'invited' | 'removed' | undefined;
-  readonly role?: 'owner' | 'member' | 'viewer' | undefined;
+  readonly role?: 'owner' | 'member' | 'finance' | 'approver' | 'viewer' | undefined;
   /** an e-mail address */
   readonly email?: string | undefined;
   /** an RFC 3339 instant or a day YYYY-MM-DD, from 1970 to 2999 */

@@ -13,7 +13,13 @@ type Payout = Static<typeof payout>;
 type PayoutWithFee = Static<typeof payoutWithFee>;
 
 const aPayout: Json<Payout> = toJson({ id: 'po_1', amount: 5000 });
-const common = { operation: 'get', path: '/v2/payouts/{id}', access: 'affiliates', summary: '' } as const;
+const common = {
+  operation: 'get',
+  path: '/v2/payouts/{id}',
+  scope: 'affiliates',
+  needs: 'read',
+  summary: '',
+} as const;
 const list = { id: 'p.id', sort: { id: 'p.id' }, filters: {} };
 
 test('columns are those of the schema, each named like its field', () => {

@@ -11,58 +11,10 @@ import type { TraceContext } from '../kernel/trace.ts';
 import type { Env } from './env.ts';
 import type { HeaderName } from './headers.ts';
 import type { ListDefinition, ListQuery, Page } from './lists.ts';
+import type { Capability, Role } from './roles.ts';
 import type { List } from './schemas.ts';
+import type { OPENINGS, OpeningScope, Scope } from './scopes.ts';
 import type { Upload, UploadType } from './uploads.ts';
-
-/** The OAuth scopes an application can ask for, with their meaning. An API key holds them all. */
-export const SCOPES = {
-  account: 'account details and settings',
-  users: 'manage users',
-  customers: 'read and manage customers',
-  checkouts: 'read and manage checkouts',
-  subscriptions: 'read and manage subscriptions',
-  subscription_metered_billing: 'manage metered billing for subscriptions',
-  integrations: 'manage integrations',
-  orders: 'read and manage orders',
-  payments: 'read and manage payments',
-  paymentplans: 'read and manage payment plans',
-  webhooks: 'manage webhook endpoints and view event logs',
-  promos: 'read and manage promo or discount codes',
-  affiliates: 'read and manage affiliates and programs',
-  products: 'read and manage products',
-  analytics: 'read analytics data (revenue, orders, subscriptions, MRR)',
-  reports: 'create, run and read saved reports and their results',
-} as const;
-export type Scope = keyof typeof SCOPES;
-export const ALL_SCOPES: ReadonlySet<Scope> = new Set(Object.keys(SCOPES) as Scope[]);
-
-/**
- * What a scope opens, in the words shown to a merchant who is asked for it. A scope that opens nothing has no line
- * here and is never offered; a test compares the lines with the routes.
- */
-export const CONSEQUENCES: { readonly [Name in Scope]?: { readonly may: string; readonly more: string } } = {
-  account: {
-    may: 'Change the settings of your account',
-    more: 'Its name, currency and time zone, the hold on commissions, the minimum payouts, where portals may be framed, and what you are told by e-mail.',
-  },
-  webhooks: {
-    may: 'Change where your webhooks go, and read their signing secrets',
-    more: 'Make, change and delete endpoints, read the delivery log and send events again.',
-  },
-  affiliates: {
-    may: 'Make and complete payouts',
-    more: 'Read and change affiliates, their payment details, programs, commissions and refunds; download payment files.',
-  },
-  analytics: {
-    may: 'See what you earn and pay out over time',
-    more: 'Sums and counts of commissions by day, week or month; no affiliate and no order by itself.',
-  },
-};
-
-/** The scopes that open something. */
-export const OPENING_SCOPES: ReadonlySet<Scope> = new Set(Object.keys(CONSEQUENCES) as Scope[]);
-
-export type Role = 'owner' | 'member' | 'viewer';
 
 /** What a portal is open for: nothing else of the account can be reached with it. */
 export interface Portal {
@@ -98,11 +50,22 @@ export interface Principal extends Author {
   readonly portal?: Portal;
 }
 
+/** What a scope gives an application, of a route that names the scope. */
+type ScopedAccess = {
+  readonly [Name in OpeningScope]: {
+    readonly scope: Name;
+    readonly needs: (typeof OPENINGS)[Name]['gives'][number];
+  };
+}[OpeningScope];
+
 /**
- * What a caller must hold: a scope; `full`: an API key or an owner, which no merchant can hand to a third party; `key`: an API
- * key only; `person`: a session, which no program holds; `any`: any valid credential.
+ * Who may use an operation: callers with the capability it needs. An application also needs the scope, `any` of its
+ * scopes, or cannot use it at all where none is named.
  */
-export type Access = Scope | 'any' | 'full' | 'key' | 'person';
+export type Access =
+  | ScopedAccess
+  | { readonly scope: 'any'; readonly needs: 'read' }
+  | { readonly scope?: undefined; readonly needs: Exclude<Capability, ScopedAccess['needs']> };
 
 type ParamNames<Path extends string> = Path extends `${string}{${infer Name}}${infer Rest}`
   ? Name | ParamNames<Rest>
@@ -192,7 +155,6 @@ interface Common<Path extends string, Query extends TObject, Answers extends Ret
   /** The name of the operation in the description and of the client's function. */
   readonly operation: string;
   readonly path: Path;
-  readonly access: Access;
   readonly summary: string;
   readonly description?: string;
   readonly query?: Query;
@@ -204,8 +166,6 @@ interface Common<Path extends string, Query extends TObject, Answers extends Ret
    * names (`id`) or the query (`webhook_endpoint_id`). With `own` the handler keeps to `principal.portal` itself.
    */
   readonly portal?: 'path' | 'query' | 'own';
-  /** It shows a secret that signs or opens something, so viewers may not read it. */
-  readonly confidential?: true;
   /** It shows a secret of the caller's, so the caller must not cache it. */
   readonly noStore?: true;
   /** Makes it a list: page, per_page, sort and the filters named here. */
@@ -294,7 +254,6 @@ interface WriteCommon<
   readonly takesLong?: true; // its statements may, as those of an upload may
   /** Left out of the audit log: it changes nothing, or comes in streams that have their own records. */
   readonly unaudited?: true;
-  readonly readOnly?: true; // it changes nothing, so viewers may use it
   /** A field of the response that is a secret: the stored response of an Idempotency-Key has null instead. */
   readonly secretField?: string;
   readonly ifMatch?: true;
@@ -350,8 +309,8 @@ type SomeRead = ReadSpec<string, TObject, Returns, ListDefinition>;
 
 /** One endpoint, as the server and the description see it. */
 export type Route =
-  | ({ readonly kind: 'read'; readonly method: 'GET' } & SomeRead)
-  | ({ readonly kind: 'write' } & (SingleRoute | BatchRoute));
+  | ({ readonly kind: 'read'; readonly method: 'GET' } & SomeRead & Access)
+  | ({ readonly kind: 'write' } & (SingleRoute | BatchRoute) & Access);
 
 /** A GET: its handler gets a Reader and cannot write. */
 export function readRoute<
@@ -359,8 +318,8 @@ export function readRoute<
   Query extends TObject,
   Answers extends Returns,
   Listing extends ListDefinition | undefined = undefined,
->(spec: ReadSpec<Path, Query, Answers, Listing>): Route {
-  return { kind: 'read', method: 'GET', ...(spec as unknown as SomeRead) };
+>(spec: ReadSpec<Path, Query, Answers, Listing> & Access): Route {
+  return { kind: 'read', method: 'GET', ...(spec as unknown as SomeRead & Access) };
 }
 
 /** Everything else: its handler runs inside the one transaction of the request. */
@@ -371,13 +330,13 @@ export function writeRoute<
   Answers extends Returns,
   Listing extends ListDefinition | undefined = undefined,
   Uploading extends UploadType | undefined = undefined,
->(spec: WriteSpec<Path, Query, Body, Answers, Listing, Uploading>): Route {
-  return { kind: 'write', ...(spec as unknown as SingleRoute) };
+>(spec: WriteSpec<Path, Query, Body, Answers, Listing, Uploading> & Access): Route {
+  return { kind: 'write', ...(spec as unknown as SingleRoute & Access) };
 }
 
 /** A write that shares its transaction with requests that arrive meanwhile. */
 export function batchRoute<const Path extends string, Body extends TSchema, Answers extends Returns>(
-  spec: BatchSpec<Path, Body, Answers>,
+  spec: BatchSpec<Path, Body, Answers> & Access,
 ): Route {
-  return { kind: 'write', ...(spec as unknown as BatchRoute) };
+  return { kind: 'write', ...(spec as unknown as BatchRoute & Access) };
 }

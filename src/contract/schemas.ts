@@ -1,5 +1,6 @@
 import { type Static, type TObject, type TProperties, type TSchema, type TUnsafe, Type } from 'typebox';
 import { MAX_AMOUNT } from '../kernel/money.ts';
+import { ROLE_NAMES, ROLES } from './roles.ts';
 
 /**
  * An object that refuses unknown keys, in requests and responses. A `title` makes it a component of the description with
@@ -42,9 +43,9 @@ export const email = Type.String({
   description: 'an e-mail address',
 });
 
-export const role = Type.Enum(['owner', 'member', 'viewer'], {
+export const role = Type.Enum(ROLE_NAMES, {
   title: 'Role',
-  description: 'owner: everything; member: no API keys, users and applications; viewer: reads only',
+  description: ROLE_NAMES.map((name) => `${name}: ${ROLES[name].summary}`).join('; '),
 });
 
 /** A refused line of a file. */

@@ -1,6 +1,8 @@
 import type { IncomingHttpHeaders } from 'node:http';
+import { requireCapability } from '../contract/access.ts';
 import { sessionCookie } from '../contract/cookies.ts';
-import { ALL_SCOPES, type Principal, type Route } from '../contract/route.ts';
+import type { Principal, Route } from '../contract/route.ts';
+import { ALL_SCOPES } from '../contract/scopes.ts';
 import type { Database } from '../db/database.ts';
 import { fail } from '../kernel/errors.ts';
 import { type AccountId, idOf } from '../kernel/ids.ts';
@@ -101,51 +103,26 @@ async function bySession(db: Database, { method, headers }: Request, cookie: str
 }
 
 /**
- * Throws `not_in_portal`, `cross_site_request`, `insufficient_scope`, `full_access_required`, `person_required` or `role_too_low` unless the
- * principal may use the operation.
+ * Throws `not_in_portal`, `cross_site_request`, `insufficient_scope`, `full_access_required`, `person_required` or
+ * `role_too_low` unless the principal may use the operation.
  */
 export function authorize(principal: Principal, route: Route, headers: IncomingHttpHeaders): void {
-  const { access } = route;
+  const { scope } = route;
   if (principal.portal && route.portal === undefined) {
     throw fail('not_in_portal', 'a portal is for its webhook endpoints and their log, and for nothing else');
   }
-  // a browser says so of links, images and forms of other sites, with which it sends the cookie (Fetch metadata)
-  const isLedHere = principal.session !== undefined && headers['sec-fetch-site'] === 'cross-site';
-  if (route.kind === 'read' && route.records && isLedHere) {
+  // browsers mark links, images and forms of other sites, which they send with the cookie (Fetch metadata)
+  const isFromOtherSite = principal.session !== undefined && headers['sec-fetch-site'] === 'cross-site';
+  if (route.kind === 'read' && route.records && isFromOtherSite) {
     throw fail(
       'cross_site_request',
-      'what is read here is recorded as yours, so a page of another site must not start it: open it in the dashboard',
+      'this read is recorded under your name, so a page of another site must not start it: open it in the dashboard',
     );
   }
-  if (access === 'any') return;
-  if (access === 'full' || access === 'key') {
-    const isKey = principal.kind === 'key' || principal.kind === 'operator';
-    if (isKey || (access === 'full' && principal.kind === 'user' && principal.role === 'owner')) return;
-    throw fail(
-      'full_access_required',
-      access === 'key'
-        ? 'the operation takes an API key only'
-        : 'the operation takes an API key, or a signed-in owner',
-    );
-  }
-  if (access === 'person') {
-    if (principal.kind !== 'user')
-      throw fail(
-        'person_required',
-        'only a person who is signed in to the dashboard may do this, not a key and not an application',
-      );
-  } else if (!principal.scopes.has(access)) {
-    throw fail('insufficient_scope', `the token does not hold the scope ${access}`, {
-      'www-authenticate': `Bearer error="insufficient_scope", scope="${access}"`,
+  if (scope !== undefined && scope !== 'any' && !principal.scopes.has(scope)) {
+    throw fail('insufficient_scope', `the token does not hold the scope ${scope}`, {
+      'www-authenticate': `Bearer error="insufficient_scope", scope="${scope}"`,
     });
   }
-  const changes = route.kind === 'write' && !route.readOnly;
-  if (principal.role === 'viewer' && (changes || route.confidential)) {
-    throw fail(
-      'role_too_low',
-      principal.portal
-        ? 'the link of this portal is for reading only, and shows no secrets'
-        : 'viewers may only read, and may not read secrets',
-    );
-  }
+  requireCapability(principal, route.needs);
 }

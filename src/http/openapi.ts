@@ -1,6 +1,8 @@
 import { SESSION_COOKIE } from '../contract/cookies.ts';
 import { HEADER_COMPONENTS } from '../contract/headers.ts';
-import { type Role, type Route, SCOPES } from '../contract/route.ts';
+import { OF_PROGRAMS, rolesWith } from '../contract/roles.ts';
+import type { Route } from '../contract/route.ts';
+import { SCOPES } from '../contract/scopes.ts';
 import { withExamples } from './examples.ts';
 import { withComponents, withUsedHeaders } from './openapi/components.ts';
 import { webhooksOf } from './openapi/events.ts';
@@ -77,7 +79,7 @@ export function describe(
           in: 'cookie',
           name: SESSION_COOKIE,
           description:
-            'a signed-in user, whose role is at least the `x-lowest-role` of the operation: viewer, member, owner; with https the name begins with __Host-',
+            'a signed-in user, whose role is one of the `x-roles` of the operation; with https the name begins with __Host-',
         },
         portal: {
           type: 'http',
@@ -138,14 +140,14 @@ function tagOf(route: Route): string {
 }
 
 function operationOf(route: Route): Json {
-  const role = lowestRole(route);
   return {
     operationId: route.operation,
     tags: [tagOf(route)],
     summary: route.summary,
     description: route.description ?? `${route.summary}.`,
     security: securityOf(route),
-    ...(role === null ? {} : { 'x-lowest-role': role }),
+    'x-capability': route.needs,
+    'x-roles': rolesWith(route.needs),
     parameters: parametersOf(route),
     ...bodyOf(route),
     responses: responsesOf(route),
@@ -153,25 +155,14 @@ function operationOf(route: Route): Json {
 }
 
 /** Who may use an operation: any one of these suffices. */
-function securityOf(route: Route): Json[] {
-  const { access } = route;
-  if (access === 'key') return [{ apiKey: [] }];
-  const session = { session: [], ...(route.kind === 'write' ? { csrfToken: [] } : {}) };
-  if (access === 'person') return [session];
+function securityOf({ scope, needs, kind, portal }: Route): Json[] {
+  const session = { session: [], ...(kind === 'write' ? { csrfToken: [] } : {}) };
   return [
-    { apiKey: [] },
-    ...(access === 'full' ? [] : [{ oauth2: access === 'any' ? [] : [access] }]),
+    ...(OF_PROGRAMS.includes(needs) ? [{ apiKey: [] }] : []),
+    ...(scope === undefined ? [] : [{ oauth2: scope === 'any' ? [] : [scope] }]),
     session,
-    ...(route.portal ? [{ portal: [] }] : []),
+    ...(portal ? [{ portal: [] }] : []),
   ];
-}
-
-/** The lowest role of a signed-in user that may use an operation; null = none may. */
-function lowestRole(route: Route): Role | null {
-  if (route.access === 'key') return null;
-  if (route.access === 'full') return 'owner';
-  const isForViewers = (route.kind !== 'write' || route.readOnly) && !route.confidential;
-  return isForViewers ? 'viewer' : 'member';
 }
 
 function bodyOf(route: Route): Json {

@@ -237,7 +237,7 @@ function reading(route: Route & { kind: 'read' }, { db, env, baseUrl }: ServerOp
     return sendReply(request, reply, noteFile(db, result), {
       base: baseUrl(),
       list,
-      isKept: !route.confidential && !route.noStore,
+      isKept: !route.noStore,
       coding: isCompressible(route) ? codingOf(request, reply) : null,
     });
   };
@@ -247,7 +247,7 @@ function writing(route: Route & { kind: 'write' }, { db, env, baseUrl, gate }: R
   const answer = transactions({ db, vault: env.vault }, route);
   // previewing a file changes nothing, and a file may contain data that is stored nowhere in clear
   const isUnstored =
-    (route.upload !== undefined && route.readOnly === true) || route.returns[200] === 'text/csv';
+    (route.upload !== undefined && route.needs === 'read') || route.returns[200] === 'text/csv';
   return async (request, reply) => {
     const principal = principalOf(request);
     const key = idempotencyKey(request);

@@ -43,7 +43,7 @@ export const REASONS = {
   insufficient_scope: { status: 403, meaning: 'The token does not hold the scope the operation needs.' },
   full_access_required: {
     status: 403,
-    meaning: 'The operation takes an API key, or an owner who is signed in.',
+    meaning: 'No application may use the operation: it takes an API key or a signed-in user.',
   },
   installation_only: {
     status: 403,
@@ -74,7 +74,10 @@ export const REASONS = {
       'After the payout was created, its author, somebody who changed it, or a key invited the user, raised their role or made ' +
       'a link to set their password.',
   },
-  role_too_low: { status: 403, meaning: "The user's role does not allow the operation." },
+  role_too_low: {
+    status: 403,
+    meaning: "The user's role does not allow the operation; the message names the roles that do.",
+  },
   not_in_portal: {
     status: 403,
     meaning:

@@ -1,3 +1,5 @@
+import { type Capability, type Role, rolesWith } from '../contract/roles.ts';
+
 /** The data for the text of an alert. Each kind uses some of it. */
 export interface AlertData {
   /** The host of the endpoint's URL. */
@@ -31,8 +33,8 @@ interface AlertText {
   readonly label: string;
   /** When it is sent. */
   readonly meaning: string;
-  /** The roles that get it by e-mail by default. */
-  readonly roles: readonly ('owner' | 'member' | 'viewer')[];
+  /** Users who may do this get it by e-mail unless they choose otherwise; null = nobody does. */
+  readonly notifies: Capability | null;
   /** The dashboard screen for a subject. */
   path(subject: string | null): string;
   /** One sentence. */
@@ -50,7 +52,7 @@ export const ALERTS = {
   endpoint_failing: {
     label: 'Endpoint failing',
     meaning: 'Every attempt fails, and the endpoint is 50, 70 or 90 % of the way to being disabled.',
-    roles: ['owner'],
+    notifies: 'own',
     path: webhook,
     line: ({ data }) =>
       `Every attempt to ${data.host} fails. The endpoint is ${data.percent} % of the way to being disabled.`,
@@ -58,7 +60,7 @@ export const ALERTS = {
   endpoint_disabled: {
     label: 'Endpoint disabled',
     meaning: 'An endpoint was disabled, because it kept failing or answered 410.',
-    roles: ['owner'],
+    notifies: 'own',
     path: webhook,
     line: ({ data }) =>
       `The endpoint at ${data.host} was disabled, because ${
@@ -68,14 +70,14 @@ export const ALERTS = {
   endpoint_recovered: {
     label: 'Endpoint recovered',
     meaning: 'An endpoint that was failing, or was disabled for failing, accepts events again.',
-    roles: ['owner'],
+    notifies: 'own',
     path: webhook,
     line: ({ data }) => `The endpoint at ${data.host} accepts events again.`,
   },
   deliveries_failed: {
     label: 'Deliveries failed',
     meaning: 'Events were not delivered after the last attempt.',
-    roles: ['owner'],
+    notifies: 'own',
     path: webhook,
     line: ({ count, data }) =>
       `${many(count, 'event was', 'events were')} not delivered to ${data.host}, and no attempts are left.`,
@@ -83,7 +85,7 @@ export const ALERTS = {
   certificate_ending: {
     label: 'Client certificate expiring',
     meaning: 'The client certificate of an endpoint expires within 30, 7 or 1 days, or has expired.',
-    roles: ['owner'],
+    notifies: 'own',
     path: webhook,
     line: ({ data: { host, ends = '', isOver } }) =>
       `The client certificate of the endpoint at ${host} ${isOver ? 'expired' : 'expires'} at ${minuteOf(ends)}. Set the next one${
@@ -93,21 +95,21 @@ export const ALERTS = {
   payout_waiting: {
     label: 'Payout waiting',
     meaning: 'A payout has been unpaid for a day: complete it or delete it.',
-    roles: ['owner', 'member'],
+    notifies: 'write',
     path: (subject) => `/payouts/${subject}`,
     line: () => 'A payout has been unpaid for a day. Complete it once it is paid, or delete it.',
   },
   approval_waiting: {
     label: 'Approval waiting',
     meaning: 'A payout, or a change of an approved payout, waits for a second person to approve it.',
-    roles: ['owner', 'member'],
+    notifies: 'approve',
     path: (subject) => `/payouts/${subject}`,
     line: () => 'A payout waits for somebody who did not create it to approve it.',
   },
   payout_prepared: {
     label: 'Payout prepared',
     meaning: 'A schedule created a payout: check it, pay it and complete it.',
-    roles: ['owner', 'member'],
+    notifies: 'write',
     path: (subject) => `/payouts/${subject}`,
     line: ({ data }) =>
       `The schedule ${data.name} created a payout. Complete it once it is paid, or delete it.`,
@@ -115,14 +117,14 @@ export const ALERTS = {
   schedule_skipped: {
     label: 'Schedule without a payout',
     meaning: 'A schedule was due and created no payout: there was nothing to pay, or it was refused.',
-    roles: ['owner', 'member'],
+    notifies: 'write',
     path: () => '/payouts',
     line: ({ data }) => `The schedule ${data.name} was due and created no payout: ${data.message}.`,
   },
   import_done: {
     label: 'Import done',
     meaning: 'A file with affiliates or commissions was imported.',
-    roles: [],
+    notifies: null,
     path: () => '/import',
     line: ({ data }) =>
       `${data.file ?? 'A file'} was imported, with ${many(data.lines ?? 0, 'line', 'lines')}.`,
@@ -130,15 +132,15 @@ export const ALERTS = {
   backup_failed: {
     label: 'Backup failed',
     meaning: 'A scheduled backup failed. Only the account that was made first is notified.',
-    roles: ['owner'],
+    notifies: 'own',
     path: () => '/settings/system',
     line: ({ data }) => `The backup failed: ${data.message}. It is retried every ten minutes.`,
   },
   disk_almost_full: {
     label: 'Disk almost full',
     meaning:
-      'The disk with the data folder has less than 2 GB left, or a tenth of a small one. Only the account that was made first is notified.',
-    roles: ['owner'],
+      'The disk with the data folder has less than 2 GB left, or a tenth of a small one. Only the account that was made first is notified. Not with a PostgreSQL of your own.',
+    notifies: 'own',
     path: () => '/settings/system',
     line: ({ data }) =>
       `The disk with the data folder is almost full: ${data.message}. When it is full, nothing can be stored.`,
@@ -147,7 +149,7 @@ export const ALERTS = {
     label: 'Chore failing',
     meaning:
       'A chore of the server, such as creating the tables for the next weeks, has failed for an hour. Only the account that was made first is notified.',
-    roles: ['owner'],
+    notifies: 'own',
     path: () => '/settings/system',
     line: ({ data: { name, since = '', message } }) =>
       `The chore "${name}" has failed since ${minuteOf(since)}: ${message}. It is retried automatically; the log of the server has details.`,
@@ -159,6 +161,12 @@ export const ALERT_KINDS = Object.keys(ALERTS) as AlertKind[];
 
 /** The texts of a kind, without the precise type of its row. */
 export const textsOf = (kind: AlertKind): AlertText => ALERTS[kind];
+
+/** The roles whose users get a kind by e-mail unless they choose otherwise. */
+export function notifiedRoles(kind: AlertKind): readonly Role[] {
+  const { notifies } = textsOf(kind);
+  return notifies === null ? [] : rolesWith(notifies);
+}
 
 /** Messages that are sent separately and at once, and cannot be turned off. */
 export type LetterKind = 'test' | 'invitation' | 'password_link';

@@ -5,7 +5,7 @@ import { LOCKS, takeLock } from '../db/locks.ts';
 import type { AccountId, AlertChannelId, UserId } from '../kernel/ids.ts';
 import type { Timestamp } from '../kernel/time.ts';
 import type { SealedIn } from '../kernel/vault.ts';
-import { ALERTS, type AlertData, type AlertKind, type LetterKind } from './kinds.ts';
+import { type AlertData, type AlertKind, type LetterKind, notifiedRoles } from './kinds.ts';
 
 /** The chore that sends e-mail. Only processes with SMTP_URL run it, so its last run says whether e-mail is sent. */
 export const MAIL_CHORE = 'e-mail' as const;
@@ -37,7 +37,7 @@ export async function notify(tx: Tx, notices: readonly Notice[]): Promise<void> 
     subject,
     count,
     data,
-    roles: ALERTS[kind].roles,
+    roles: notifiedRoles(kind),
   }));
   await rows(
     tx,

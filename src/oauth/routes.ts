@@ -1,4 +1,4 @@
-import { ALL_SCOPES } from '../contract/route.ts';
+import { ALL_SCOPES } from '../contract/scopes.ts';
 import { json, type PageInput, type PageReply, type PageRoute, redirect } from '../contract/web-pages.ts';
 import { fromJson } from '../kernel/json.ts';
 import { getAccount } from '../people/accounts/service.ts';

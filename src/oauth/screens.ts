@@ -1,4 +1,4 @@
-import { CONSEQUENCES, type Scope } from '../contract/route.ts';
+import { openingOf, type Scope } from '../contract/scopes.ts';
 import { html, type PageReply } from '../contract/web-pages.ts';
 import { escapeHtml, escapeValue } from '../kernel/html.ts';
 import type { Application } from '../people/applications/service.ts';
@@ -38,8 +38,8 @@ export function consentPage(consent: Consent): PageReply {
   const { application, redirectUri, scopes, problem } = consent;
   const boxes = scopes.map((scope) => ({
     value: scope,
-    label: CONSEQUENCES[scope]?.may ?? scope,
-    hint: CONSEQUENCES[scope]?.more ?? '',
+    label: openingOf(scope)?.may ?? scope,
+    hint: openingOf(scope)?.more ?? '',
     checked: problem === undefined,
   }));
   const problems = problem === undefined ? [] : [{ message: problem }];

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
-import type { Principal, Scope } from '../contract/route.ts';
+import type { Principal } from '../contract/route.ts';
+import type { Scope } from '../contract/scopes.ts';
 import type { Database, Tx } from '../db/database.ts';
 import { type GrantId, idOf } from '../kernel/ids.ts';
 import { hashSecret, isSecret, newSecret } from '../kernel/secrets.ts';

@@ -1,5 +1,6 @@
 import { timingSafeEqual } from 'node:crypto';
-import { ALL_SCOPES, OPENING_SCOPES, type Scope } from '../contract/route.ts';
+import { isAllowed } from '../contract/access.ts';
+import { ALL_SCOPES, OPENING_SCOPES, type Scope } from '../contract/scopes.ts';
 import { type PageInput, type PageReply, redirect, type SignedIn } from '../contract/web-pages.ts';
 import { hashSecret, sameSecret } from '../kernel/secrets.ts';
 import { type Application, findApplication, mayRedirectTo } from '../people/applications/service.ts';
@@ -154,9 +155,9 @@ export const checkCsrfToken: Step = (exchange) => {
   );
 };
 
-/** The user is an owner: a user who grants access could create an API key too. */
+/** The user may manage applications: whoever grants access could make an API key too. */
 export const requireOwner: Step = (exchange) => {
-  if (fact(exchange, 'signedIn').principal.role === 'owner') return undefined;
+  if (isAllowed(fact(exchange, 'signedIn').principal, 'people')) return undefined;
   return errorPage(
     403,
     'Only an owner of the account can give applications access. Ask an owner, or switch to an account that you own.',

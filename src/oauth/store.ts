@@ -1,5 +1,6 @@
 import sql from 'sql-template-tag';
-import type { Scope } from '../contract/route.ts';
+import { rolesWith } from '../contract/roles.ts';
+import type { Scope } from '../contract/scopes.ts';
 import { finderByHash } from '../db/by-hash.ts';
 import { SLICE_ROWS } from '../db/chores.ts';
 import { TOLERANCE } from '../db/clock.ts';
@@ -33,9 +34,12 @@ export interface TokenRow extends OfGrant {
   readonly used_long_ago: boolean;
 }
 
+/** The roles whose users may grant applications access. */
+const GRANTING = rolesWith('people');
+
 const ofGrant = sql`g.id as grant_id, g.application_id, g.account_id, g.user_id,
   g.revoked_at is null and p.deleted_at is null and u.removed_at is null
-    and u.role = 'owner' as live`;
+    and u.role = any(${GRANTING}) as live`;
 const grantJoin = sql`join oauth_applications p on p.id = g.application_id
   join users u on u.account_id = g.account_id and u.id = g.user_id`;
 
@@ -54,7 +58,7 @@ export async function insertGrant(
           select id from oauth_applications where id = ${grant.application} and deleted_at is null for share),
         u as (
           select account_id, id from users
-          where account_id = ${grant.account} and id = ${grant.user} and removed_at is null and role = 'owner'
+          where account_id = ${grant.account} and id = ${grant.user} and removed_at is null and role = any(${GRANTING})
           for share)
         insert into oauth_grants (account_id, application_id, user_id, scopes)
         select u.account_id, p.id, u.id, ${grant.scopes} from p, u returning id`,
@@ -170,7 +174,7 @@ export const accessByHash = finderByHash<Access & { readonly hash: Buffer }>((db
                coalesce(g.last_used_at < now() - interval '1 minute', true) as is_stale
         from oauth_tokens t join oauth_grants g on g.id = t.grant_id ${grantJoin}
         where t.hash = any(${hashes}::bytea[]) and t.kind = 'access' and t.expires_at > now() and g.revoked_at is null
-          and p.deleted_at is null and u.removed_at is null and u.role = 'owner'`,
+          and p.deleted_at is null and u.removed_at is null and u.role = any(${GRANTING})`,
     'oauth_access',
   ),
 );

@@ -1,3 +1,4 @@
+import { roleLabel } from '../contract/roles.ts';
 import { type PageInput, type PageReply, redirect } from '../contract/web-pages.ts';
 import { Failure } from '../kernel/errors.ts';
 import { escapeHtml } from '../kernel/html.ts';
@@ -6,8 +7,6 @@ import { accountsOf, switchAccount } from '../people/users/credentials.ts';
 import { hasToken, localPath, refuseUnsigned, sessionEnded, sessionHeader, show, visitOf } from './guard.ts';
 import { actions, button, card, errorPage, form, hidden, layout } from './html/html.ts';
 import { targetsAfter } from './targets.ts';
-
-const ROLES: Readonly<Record<string, string>> = { owner: 'Owner', member: 'Member', viewer: 'Viewer' };
 
 /** GET /account/switch: the accounts of the person, to continue in another one at `next`, or to sign out without scripts. */
 export async function showAccounts(input: PageInput): Promise<PageReply> {
@@ -25,7 +24,7 @@ export async function showAccounts(input: PageInput): Promise<PageReply> {
       button('Switch', { kind: 'plain', small: true, says: `Switch to ${name}` }),
     ];
     const change = isOwn ? '' : form('/account/switch', fields.join(''));
-    const does = `<p class="hint">${ROLES[role] ?? role}</p>`;
+    const does = `<p class="hint">${roleLabel(role)}</p>`;
     return `<li><div><b>${escapeHtml(name)}</b>${tag}${does}</div>${change}</li>`;
   });
   const signOut = form(

@@ -412,7 +412,7 @@ describe('a link', () => {
         pathOf(ask, ours),
         requestOf(ask, ours),
       ]);
-      expect(answer).toMatchObject({ status: 403, reason: 'full_access_required' });
+      expect(answer).toMatchObject({ status: 403, reason: 'role_too_low' });
     }
   });
 

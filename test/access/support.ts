@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
-import { browserAt, makeUser, type Role } from '../people/support.ts';
+import type { Role } from '../../src/contract/roles.ts';
+import { browserAt, makeUser } from '../people/support.ts';
 import type { Answer, Api, RequestOptions } from '../support/api.ts';
 import { apiOf } from '../support/api.ts';
 import type { World } from '../support/world.ts';

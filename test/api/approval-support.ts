@@ -1,8 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { serve } from '../../src/app/serve.ts';
+import type { Role } from '../../src/contract/roles.ts';
 import { uuidOf } from '../../src/kernel/ids.ts';
 import { type Person, register, signedIn, tokensFor } from '../oauth/support.ts';
-import { browserAt, PASSWORD, type Role, tokenIn } from '../people/support.ts';
+import { browserAt, PASSWORD, tokenIn } from '../people/support.ts';
 import { type Api, apiOf } from '../support/api.ts';
 import type { World } from '../support/world.ts';
 import { type Json, PAYOUTS, unique } from './fixtures.ts';

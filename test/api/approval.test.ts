@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import type { Role } from '../../src/contract/roles.ts';
 import { type Person, register, signedIn, tokensFor } from '../oauth/support.ts';
 import { ARENAS, inArena, staggered } from '../races/support.ts';
 import { type Api, apiOf } from '../support/api.ts';
@@ -23,7 +24,7 @@ const api = useAccount(world);
 
 /** The API as a signed-in person calls it. */
 const as = (who: Person, at: { url: string } = world) => asOf(who, at);
-const person = (role: 'owner' | 'member' | 'viewer' = 'member') => signedIn(world, { role, api });
+const person = (role: Role = 'member') => signedIn(world, { role, api });
 const decide = (who: Person, word: 'approve' | 'reject', { id, revision }: Json, note?: string) =>
   as(who)('POST', `${PAYOUTS}/${id}/${word}`, {
     body: { revision, ...(note === undefined ? {} : { note }) },

@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { ALL_SCOPES, CONSEQUENCES, OPENING_SCOPES } from '../../src/contract/route.ts';
+import { ALL_SCOPES, OPENING_SCOPES, OPENINGS } from '../../src/contract/scopes.ts';
 import { nil } from '../../src/kernel/ids.ts';
 import { authorizePath, exchange, pkce, type Registered, register } from '../oauth/support.ts';
 import { PASSWORD, signedIn } from '../people/support.ts';
@@ -133,7 +133,7 @@ inChromium('people at a browser without scripts', (chromium) => {
     const { page } = await visitor();
     await page.goto(world.url + authorizePath(every, { redirect_uri: callback() }));
     await signInOn(page, email);
-    for (const { may, more } of Object.values(CONSEQUENCES)) {
+    for (const { may, more } of Object.values(OPENINGS)) {
       const name = new RegExp(`^${may}\\s?${more}$`);
       expect([may, await page.getByRole('checkbox', { name, checked: true }).count()]).toEqual([may, 1]);
     }

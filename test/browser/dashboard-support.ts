@@ -1,6 +1,7 @@
 import { createRequire } from 'node:module';
 import { expect } from 'vitest';
-import { type Role, signedIn } from '../people/support.ts';
+import type { Role } from '../../src/contract/roles.ts';
+import { signedIn } from '../people/support.ts';
 import type { Api } from '../support/api.ts';
 import type { World } from '../support/world.ts';
 import { type Chromium, type Page, takeSession, type Visitor } from './support.ts';

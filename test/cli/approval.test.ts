@@ -41,9 +41,7 @@ test('payouts show says how many people must approve, who has, who can, and why 
 
 test('a key that may not add a person learns who may', async () => {
   await api.patch('/v2/account', { approval: 'second_person' });
-  const refused = await run(
-    ...['users', 'create', '--email', 'eve@example.com', '--name', 'Eve', '--role', 'owner'],
-  );
+  const refused = await run(...['users', 'invite', 'eve@example.com', '--name', 'Eve', '--role', 'owner']);
   expect(refused.code).toBe(1);
   expect(refused.error).toMatchObject({ reason: 'owner_required' });
   expect(refused.stderr).toContain('only an owner who is signed in, or the operator with the command line');

@@ -109,7 +109,10 @@ const LINES: readonly (readonly [words: readonly string[], offered: readonly str
   [['payouts', 'returned', 'current', ''], []],
   [['payouts', 'export', '--format', 'wise', 'cur'], ['current']],
   [['keys', 'create', '--name', ''], []],
-  [['users', 'create', '--role', 'v'], ['viewer']],
+  [
+    ['users', 'invite', '--role', ''],
+    ['approver', 'finance', 'member', 'owner', 'viewer'],
+  ],
   [['help', 'payo'], ['payouts']],
   [['payouts', 'help', 'cr'], ['create']],
   [['completion', 'z'], ['zsh']],

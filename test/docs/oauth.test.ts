@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { ALL_SCOPES } from '../../src/contract/route.ts';
+import { ALL_SCOPES } from '../../src/contract/scopes.ts';
 import { ROUTES } from '../../src/http/routes.ts';
 import { OAUTH_ROUTES } from '../../src/oauth/routes.ts';
 import { AUTHORIZATION_PARAMETERS } from '../../src/oauth/steps.ts';
@@ -92,7 +92,7 @@ describe('the example', () => {
         expect(address).toContain(`${world.url}/oauth/authorize?`);
         const noAccount = '403 GET /v2/account insufficient_scope: the token does not hold the scope account';
         const noKeys =
-          '403 GET /v2/api-keys full_access_required: the operation takes an API key, or a signed-in owner';
+          '403 GET /v2/api-keys full_access_required: no application may manage users, sessions, API keys and applications: only owners who are signed in, and API keys, may';
         expect(rest).toEqual([
           `Came from ${world.url}`,
           'Granted affiliates webhooks, for 3600 s',
@@ -230,7 +230,7 @@ describe('docs/oauth.md names', () => {
     const table = rows(PAGE, 'Scopes');
     expect(table.map(([, scope]) => scope).sort()).toEqual([...ALL_SCOPES].sort());
     for (const [, scope, opens = ''] of table) {
-      const paths = ROUTES.filter(({ access }) => access === scope).map(({ path }) => path);
+      const paths = ROUTES.filter((route) => route.scope === scope).map(({ path }) => path);
       const named = opens.match(/\/v2[\w/-]+/g) ?? [];
       const isUnder = (path: string) => named.some((each) => path.startsWith(each));
       expect(

@@ -1,4 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto';
+import type { Role } from '../../src/contract/roles.ts';
 import { hashSecret, newSecret } from '../../src/kernel/secrets.ts';
 import type { Answer, Api } from '../support/api.ts';
 import type { World } from '../support/world.ts';
@@ -14,7 +15,7 @@ export interface Person {
 /** Creates a user of the account of `api`, by default the first one, and a session. */
 export async function signedIn(
   world: World,
-  { role = 'owner', api = world.api }: { role?: 'owner' | 'member' | 'viewer'; api?: Api } = {},
+  { role = 'owner', api = world.api }: { role?: Role; api?: Api } = {},
 ): Promise<Person> {
   const cookie = newSecret('phi_');
   const csrf = randomBytes(32).toString('base64url');

@@ -214,7 +214,7 @@ describe('by e-mail', () => {
     expect((await api.put(of, { kinds: ['payout_waiting'] })).body).toMatchObject({ user_id: id });
     expect((await owner.browser.call('GET', of, undefined, null)).body).toMatchObject({ is_default: false });
     const others = `/v2/alerts?user_id=${owner.id}`;
-    expect((await browser.call('PUT', others, { kinds: [] })).reason).toBe('full_access_required');
+    expect((await browser.call('PUT', others, { kinds: [] })).reason).toBe('role_too_low');
     expect((await browser.call('POST', `/v2/alerts/test?user_id=${owner.id}`, {})).status).toBe(403);
     const other = await world.otherAccount();
     const answers = [

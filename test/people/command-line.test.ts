@@ -27,7 +27,7 @@ test('from the first start to a team: a link, then the commands, next to the run
   const late = await machine.run(['users', 'setup-link']);
   expect([late.code, late.stderr]).toEqual([
     1,
-    'payhook: the account already has users: invite others with payhook users create\n',
+    'payhook: the account already has users: invite others with payhook users invite\n',
   ]);
 
   const made = await machine.run(['users', 'create', '--email', 'bob@example.com', '--name', 'Bob'], {

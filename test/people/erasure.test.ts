@@ -101,5 +101,5 @@ test('refused: the last owner, a user of another account, and a caller who may n
     expectRefusal(await erase(other, id), 404, 'resource_missing');
     expectRefusal(await erase(api, 'usr_nobody'), 404, 'resource_missing');
   });
-  expectRefusal(await viewer.browser.call('POST', `${at(id)}/erase`), 403, 'full_access_required');
+  expectRefusal(await viewer.browser.call('POST', `${at(id)}/erase`), 403, 'role_too_low');
 });

@@ -65,7 +65,7 @@ test.each(whileOn)('%s needs a signed-in owner or the command line while %s', as
       [nobodys['with an ownerless key'], 'owner_required'],
       [nobodys['with a key created by an ownerless key'], 'owner_required'],
       [own['by an application they gave access to'], isOfAccount ? 'owner_required' : 'full_access_required'],
-      [member.send, isOfAccount ? 'owner_required' : 'full_access_required'],
+      [member.send, isOfAccount ? 'owner_required' : 'role_too_low'],
     ];
     await nothingChanges(world, async () => {
       for (const [send, reason] of refused) {

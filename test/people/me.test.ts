@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type RunningServer, serve } from '../../src/app/serve.ts';
-import { OPENING_SCOPES } from '../../src/contract/route.ts';
+import { OPENING_SCOPES } from '../../src/contract/scopes.ts';
 import { nil } from '../../src/kernel/ids.ts';
 import { type Api, apiOf } from '../support/api.ts';
 import { makeGrant } from '../support/seed.ts';

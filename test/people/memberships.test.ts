@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type RunningServer, serve } from '../../src/app/serve.ts';
+import type { Role } from '../../src/contract/roles.ts';
 import { nil } from '../../src/kernel/ids.ts';
 import { register, tokensFor } from '../oauth/support.ts';
 import { type Api, apiOf } from '../support/api.ts';
@@ -11,7 +12,6 @@ import {
   makeUser,
   moveTimeBack,
   PASSWORD,
-  type Role,
   signInAs,
   tokenIn,
   unknownLink,

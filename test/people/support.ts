@@ -1,3 +1,4 @@
+import type { Role } from '../../src/contract/roles.ts';
 import { idOf, uuidOf } from '../../src/kernel/ids.ts';
 import { newSecret } from '../../src/kernel/secrets.ts';
 import { beginSession } from '../../src/people/users/credentials.ts';
@@ -86,7 +87,6 @@ export const signInAs = async (url: string, email: string, password = PASSWORD) 
   return { browser, answer };
 };
 
-export type Role = 'owner' | 'member' | 'viewer';
 let made = 0;
 
 /** A user with this password, and a signed-in browser. */

@@ -97,7 +97,7 @@ test('only owners of the first account see it, and the command line', async () =
     expect([refused.status, refused.reason]).toEqual([403, 'installation_only']);
   const member = await makeUser(world.api, 'member');
   const refused = await member.browser.call('GET', SYSTEM, undefined, null);
-  expect([refused.status, refused.reason]).toEqual([403, 'full_access_required']);
+  expect([refused.status, refused.reason]).toEqual([403, 'role_too_low']);
   const owner = await makeUser(world.api, 'owner');
   expect((await owner.browser.call('GET', SYSTEM, undefined, null)).status).toBe(200);
   const accounts = await world.platform.accounts.list();

@@ -41,9 +41,10 @@ export interface Access {
   readonly scope: string | null;
   /** Any token is enough. */
   readonly anyToken: boolean;
-  /** The lowest role a user needs; null when no user may call it. */
-  readonly role: 'owner' | 'member' | 'viewer' | null;
-  /** A session's response has its token in a header too. */
+  /** The roles of users who may use it. */
+  readonly roles: readonly string[];
+  readonly capability: string;
+  /** A session shows its token in a header too. */
   readonly csrf: boolean;
 }
 
@@ -61,18 +62,24 @@ type Described = Record<
       }[];
       requestBody?: { content: Record<string, { schema: Schema }> };
       security: Record<string, string[]>[];
-      'x-lowest-role'?: Access['role'];
+      'x-roles': readonly string[];
+      'x-capability': string;
     }
   >
 >;
 
-function accessOf({ security, 'x-lowest-role': role = null }: Described[string][string]): Access {
+function accessOf({
+  security,
+  'x-roles': roles,
+  'x-capability': capability,
+}: Described[string][string]): Access {
   const ways = Object.assign({}, ...security);
   return {
     key: security.some((way) => Object.keys(way).join() === 'apiKey'),
     scope: ways.oauth2?.[0] ?? null,
     anyToken: ways.oauth2?.length === 0,
-    role,
+    roles,
+    capability,
     csrf: ways.csrfToken !== undefined,
   };
 }

@@ -19,7 +19,7 @@ export function Beginning() {
     useRead('listWebhookEndpoints', ONE),
     useRead('listWebhookEvents', { query: { status: 'delivered', per_page: 1 } }),
   ].map(({ data }) => data?.pagination.total);
-  const keys = useRead('listApiKeys', ONE, { isEnabled: may.own }).data?.pagination.total;
+  const keys = useRead('listApiKeys', ONE, { isEnabled: may.people }).data?.pagination.total;
   if (counts.includes(undefined)) return null;
   const [affiliates = 0, commissions = 0, payouts = 0, endpoints = 0, delivered = 0] = counts;
   if (payouts > 0 && endpoints > 0) return null;
@@ -42,7 +42,7 @@ export function Beginning() {
         {texts.payout}
       </Link>,
     ],
-    ...(may.own
+    ...(may.people
       ? [
           [
             (keys ?? 0) > 0,

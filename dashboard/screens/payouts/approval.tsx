@@ -40,7 +40,7 @@ export function Approval({ payout }: { payout: Payout }) {
       <Notice
         tone={status === 'approved' ? 'good' : 'warn'}
         actions={
-          may.write && (
+          may.approve && (
             <div className="next">
               {status !== 'rejected' && (
                 <Button onPress={() => setDecision('reject')}>{texts.reject.action}</Button>

@@ -77,7 +77,7 @@ export function Files({ payout }: { payout: Payout }) {
     <>
       <Card>
         <p className="soft">{texts.lead}</p>
-        {!may.write && <p className="soft">{texts.viewer}</p>}
+        {!may.files && <p className="soft">{texts.viewer}</p>}
       </Card>
       {data && <InSeveralFiles files={data} />}
       {error && <Problem error={error} onRetry={() => void refetch()} />}
@@ -90,7 +90,7 @@ export function Files({ payout }: { payout: Payout }) {
         />
       )}
       <div className="next">
-        {may.write && (
+        {may.files && (
           <a
             className="button quiet"
             href={`/v2/affiliates/payouts/${payout.id}/payment-files/summary`}
@@ -152,7 +152,7 @@ function File({
     <>
       {parts === 0 && <span className="soft">{texts.nobody}</span>}
       <div className="buttons">
-        {Array.from({ length: may.write ? parts : 0 }, (_, index) => (
+        {Array.from({ length: may.files ? parts : 0 }, (_, index) => (
           <Button
             key={index}
             icon="download"

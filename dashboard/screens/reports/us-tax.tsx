@@ -61,7 +61,7 @@ export function UsTaxReportScreen() {
             options={yearsUntil(Math.max(thisYear, year))}
             onChange={(chosen) => void navigate({ search: { view: search.view, year: Number(chosen) } })}
           />
-          {may.own && report && (
+          {may.tax_ids && report && (
             <Button
               icon="download"
               isDisabled={report.reportable.affiliate_count === 0}
@@ -75,7 +75,7 @@ export function UsTaxReportScreen() {
     >
       <Notice>
         <p>{texts.remark}</p>
-        {!may.own && <p>{texts.ownersOnly}</p>}
+        {!may.tax_ids && <p>{texts.notAllowed}</p>}
       </Notice>
       {error && <Problem error={error} onRetry={() => void refetch()} />}
       {report === undefined ? !error && <Skeleton lines={4} /> : <Sums report={report} />}

@@ -54,7 +54,7 @@ export function ApplicationSettings() {
   const list = useList('listOAuthApplications', {
     place: { page: search.page },
     onPlace: change,
-    isEnabled: may.own,
+    isEnabled: may.people,
   });
   const register = (
     <Button kind="primary" icon="plus" onPress={() => setRegistering(true)}>
@@ -62,7 +62,7 @@ export function ApplicationSettings() {
     </Button>
   );
   return (
-    <Settings part="applications" lead={texts.lead} actions={register} isOwned>
+    <Settings part="applications" lead={texts.lead} actions={register} needs="people">
       <Listing
         {...list}
         label={settings.parts.applications}

@@ -58,7 +58,7 @@ export function AuditLog() {
     isEnabled: may.own,
   });
   return (
-    <Settings part="audit" lead={texts.lead} isOwned actions={<ListMenu {...list} />}>
+    <Settings part="audit" lead={texts.lead} needs="own" actions={<ListMenu {...list} />}>
       <FoldedFilters
         first={
           <SearchField

@@ -1,5 +1,6 @@
 import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
+import type { Capability } from '../../../src/contract/roles.ts';
 import { useMay } from '../../data/me.ts';
 import { Empty } from '../../parts/feedback.tsx';
 import { Page, Tabs } from '../../parts/page.tsx';
@@ -7,22 +8,22 @@ import { settings as texts } from '../../texts/settings.ts';
 
 type Part = keyof typeof texts.parts;
 
-/** The layout of the settings, with links between them. `isOwned` parts are for owners only. */
+/** The layout of the settings, with links between them. `needs`: what a user must be allowed to do to open the part. */
 export function Settings({
   part,
   lead,
   actions,
-  isOwned = false,
+  needs = 'read',
   children,
 }: {
   part: Part;
   lead?: string;
   actions?: ReactNode;
-  isOwned?: boolean;
+  needs?: Capability;
   children: ReactNode;
 }) {
   const may = useMay();
-  const isClosed = isOwned && !may.own;
+  const isClosed = !may[needs];
   return (
     <Page
       title={texts.title}
@@ -38,8 +39,8 @@ export function Settings({
         ))}
       </Tabs>
       {isClosed ? (
-        <Empty icon="settings" title={texts.ownersOnly}>
-          {texts.ownersOnlyLead}
+        <Empty icon="settings" title={texts.closed(needs)}>
+          {texts.closedLead}
         </Empty>
       ) : (
         children

@@ -24,7 +24,7 @@ export function Grants({
   const list = useList('listOAuthGrants', {
     place: { page },
     onPlace: (next) => onPage(next.page),
-    isEnabled: may.own,
+    isEnabled: may.people,
   });
   const [revoking, setRevoking] = useState<OAuthGrant | null>(null);
   return (

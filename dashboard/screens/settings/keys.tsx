@@ -36,7 +36,7 @@ export function KeySettings() {
     filters: { status: search.status },
     place: search,
     onPlace: change,
-    isEnabled: may.own,
+    isEnabled: may.people,
   });
   const make = (
     <Button kind="primary" icon="plus" onPress={() => setMaking(true)}>
@@ -44,7 +44,7 @@ export function KeySettings() {
     </Button>
   );
   return (
-    <Settings part="keys" lead={texts.lead} actions={make} isOwned>
+    <Settings part="keys" lead={texts.lead} actions={make} needs="people">
       <div className="filters">
         <FilterSelect
           label={settings.status}

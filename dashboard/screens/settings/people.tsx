@@ -1,6 +1,7 @@
 import { getRouteApi, Link } from '@tanstack/react-router';
 import { useState } from 'react';
 import type { NewUser, Role, User } from '../../../src/client/api.ts';
+import { roleLabel } from '../../../src/contract/roles.ts';
 import { useMay, useMe } from '../../data/me.ts';
 import { useWrite } from '../../data/queries.ts';
 import { Button } from '../../parts/button.tsx';
@@ -12,7 +13,6 @@ import { Confirm } from '../../parts/overlay.tsx';
 import { SecretOnce } from '../../parts/secret.tsx';
 import { type Column, rowLink } from '../../parts/table.tsx';
 import { Name, Status, Time } from '../../parts/values.tsx';
-import { common } from '../../texts/common.ts';
 import { settings } from '../../texts/settings.ts';
 import { Settings } from './frame.tsx';
 import { Person } from './person.tsx';
@@ -38,13 +38,13 @@ export function PeopleSettings() {
     filters: { status },
     place: search,
     onPlace: (next) => change({ page: undefined, ...next }),
-    isEnabled: may.own,
+    isEnabled: may.people,
   });
   return (
     <Settings
       part="people"
       lead={texts.lead}
-      isOwned
+      needs="people"
       actions={
         <Button kind="primary" icon="plus" onPress={() => setInviting(true)}>
           {texts.invite}
@@ -110,7 +110,7 @@ const columnsFor = (own: string | null | undefined): readonly Column<User>[] => 
       </>
     ),
   },
-  { title: texts.role, cell: ({ role }) => common.roles[role] },
+  { title: texts.role, cell: ({ role }) => roleLabel(role) },
   {
     title: settings.status,
     cell: ({ status }) => <Status tone={TONES[status]} label={texts.statuses[status]} />,

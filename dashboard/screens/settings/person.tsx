@@ -1,5 +1,6 @@
 import { useState } from 'react';
 import type { PasswordReset, User } from '../../../src/client/api.ts';
+import { roleLabel } from '../../../src/contract/roles.ts';
 import { useRead, useWrite } from '../../data/queries.ts';
 import { Button } from '../../parts/button.tsx';
 import { Id } from '../../parts/copy.tsx';
@@ -10,7 +11,6 @@ import { Facts } from '../../parts/page.tsx';
 import { SecretOnce } from '../../parts/secret.tsx';
 import { toast } from '../../parts/toast.tsx';
 import { Time } from '../../parts/values.tsx';
-import { common } from '../../texts/common.ts';
 import { settings } from '../../texts/settings.ts';
 import { ROLES } from './roles.ts';
 
@@ -40,7 +40,7 @@ function Inside({ user }: { user: User }) {
       <Facts
         rows={[
           [texts.email, email],
-          [texts.role, common.roles[role]],
+          [texts.role, roleLabel(role)],
           [settings.status, texts.statuses[status]],
           [settings.created, <Time key="created" at={user.created_at} isFocusable />],
           ['id', <Id key="id">{id}</Id>],
@@ -55,7 +55,7 @@ function Inside({ user }: { user: User }) {
             onChange={(next) =>
               changing.mutate(
                 { path: [id], body: { role: next } },
-                { onSuccess: () => toast(texts.becomes(name, common.roles[next].toLowerCase())) },
+                { onSuccess: () => toast(texts.becomes(name, next)) },
               )
             }
           />

@@ -1,6 +1,7 @@
 import { getRouteApi } from '@tanstack/react-router';
 import { type FormEvent, useState } from 'react';
 import type { Me, OwnSession } from '../../../src/client/api.ts';
+import { describeRole, roleLabel } from '../../../src/contract/roles.ts';
 import { leave } from '../../data/leave.ts';
 import { useMe } from '../../data/me.ts';
 import { browserName } from '../../parts/browser-name.ts';
@@ -13,7 +14,6 @@ import { ConfirmEnd } from '../../parts/overlay.tsx';
 import { Card, Facts } from '../../parts/page.tsx';
 import { type Column, Table } from '../../parts/table.tsx';
 import { Name, Time } from '../../parts/values.tsx';
-import { common } from '../../texts/common.ts';
 import { settings } from '../../texts/settings.ts';
 import { Settings } from './frame.tsx';
 import './settings.css';
@@ -36,7 +36,7 @@ export function Profile() {
                 rows={[
                   [texts.facts.name, <Name key="name">{me.name ?? ''}</Name>],
                   [texts.facts.email, <Name key="email">{me.email ?? ''}</Name>],
-                  [texts.facts.role, settings.people.roles[me.role]],
+                  [texts.facts.role, describeRole(me.role)],
                   [texts.facts.account, <Name key="account">{me.account.name}</Name>],
                 ]}
               />
@@ -103,7 +103,7 @@ function Password({ email }: { email: string }) {
 function Accounts({ accounts }: { accounts: Me['accounts'] }) {
   const columns: readonly Column<Me['accounts'][number]>[] = [
     { title: texts.account, cell: ({ name }) => <Name>{name}</Name> },
-    { title: settings.people.role, cell: ({ role }) => common.roles[role] },
+    { title: settings.people.role, cell: ({ role }) => roleLabel(role) },
     {
       title: texts.switch,
       cell: ({ id, name, is_current }) =>

@@ -1,5 +1,4 @@
-import { optionsOf } from '../../parts/field.tsx';
-import { settings } from '../../texts/settings.ts';
+import { describeRole, ROLE_NAMES } from '../../../src/contract/roles.ts';
 
 /** The roles as options, each with its permissions. */
-export const ROLES = optionsOf(['owner', 'member', 'viewer'], settings.people.roles);
+export const ROLES = ROLE_NAMES.map((role) => ({ value: role, label: describeRole(role) }));

@@ -27,9 +27,9 @@ export function Sessions({
   const list = useList('listSessions', {
     place: { page },
     onPlace: (next) => onPage(next.page),
-    isEnabled: may.own,
+    isEnabled: may.people,
   });
-  const users = useRead('listUsers', { query: { per_page: 100 } }, { isEnabled: may.own }).data?.data;
+  const users = useRead('listUsers', { query: { per_page: 100 } }, { isEnabled: may.people }).data?.data;
   const nameOf = (id: string) => users?.find((user) => user.id === id)?.name ?? id;
   const [ending, setEnding] = useState<Session | null>(null);
   const columns: readonly Column<Session>[] = [

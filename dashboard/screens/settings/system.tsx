@@ -26,7 +26,7 @@ export function SystemState() {
   const may = useMay();
   const { data, error, refetch } = useRead('getSystem', {}, { isLive: true, isEnabled: may.own });
   return (
-    <Settings part="system" lead={texts.lead} isOwned>
+    <Settings part="system" lead={texts.lead} needs="own">
       {error?.reason === 'installation_only' ? (
         <Empty icon="settings" title={texts.otherAccount}>
           <Prose>{texts.otherAccountLead}</Prose>

@@ -37,7 +37,7 @@ export function ContentFilter({ endpoint: { id, filter, event_types } }: { endpo
   };
   const save = (event: FormEvent) => {
     event.preventDefault();
-    if (!may.write || !isGood || saving.isPending) return;
+    if (!may.webhooks || !isGood || saving.isPending) return;
     const body = { filter: objectOf(text) };
     saving.mutate({ path: [id], body }, { onSuccess: () => toast(texts.saved) });
   };
@@ -72,7 +72,7 @@ export function ContentFilter({ endpoint: { id, filter, event_types } }: { endpo
           />
         )}
         {saving.error && !isOfFilter(saving.error) && <Problem error={saving.error} />}
-        {may.write ? (
+        {may.webhooks ? (
           <div className="buttons form-end">
             {filter !== null && <Button onPress={() => setRemoving(true)}>{texts.remove}</Button>}
             <Button type="submit" isBusy={saving.isPending} isDisabled={!isGood}>

@@ -76,7 +76,7 @@ function Inside({ event, body }: { event: WebhookEventWithAttempts; body: string
       />
       {retrying.error && <Problem error={retrying.error} />}
       <div className="buttons start">
-        {may.write && status !== 'held' && (
+        {may.webhooks && status !== 'held' && (
           <Button
             kind="primary"
             icon="refresh"

@@ -33,7 +33,7 @@ export function EndpointEgress({ endpoint }: { endpoint: WebhookEndpoint }) {
           ...tokenFacts(endpoint),
         ]}
       />
-      {may.write && (
+      {may.webhooks && (
         <div className="buttons form-end">
           {credentials && (
             <Button isBusy={saving.isPending} onPress={() => save({ client_credentials: null })}>

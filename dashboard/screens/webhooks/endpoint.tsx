@@ -67,7 +67,7 @@ function Endpoint({ endpoint }: { endpoint: WebhookEndpoint }) {
       lead={description ?? undefined}
       status={<EndpointState endpoint={endpoint} />}
       actions={
-        may.write && (
+        may.webhooks && (
           <Button
             isDisabled={status === 'disabled'}
             title={status === 'disabled' ? texts.disabledNotice : undefined}
@@ -169,7 +169,7 @@ function EndpointLog({
       onChange={onChange}
       linkTo={linkTo}
       actions={(total) =>
-        may.write && (
+        may.webhooks && (
           <Recover
             endpoint={endpoint}
             search={search}

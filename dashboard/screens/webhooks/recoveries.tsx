@@ -46,7 +46,7 @@ export function Recoveries({
       <Listing
         {...list}
         label={webhooks.one.recoveries}
-        columns={columnsWith(may.write ? setCancelling : null)}
+        columns={columnsWith(may.webhooks ? setCancelling : null)}
         keyOf={({ id }) => id}
         empty={
           <Empty icon="refresh" title={texts.empty}>

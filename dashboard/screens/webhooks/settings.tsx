@@ -24,10 +24,10 @@ export function EndpointSettings({ endpoint }: { endpoint: WebhookEndpoint }) {
   const portal = usePortal();
   return (
     <div className="endpoint-form">
-      {may.write ? <Change endpoint={endpoint} /> : <Seen endpoint={endpoint} />}
+      {may.webhooks ? <Change endpoint={endpoint} /> : <Seen endpoint={endpoint} />}
       {portal === null ? <ContentFilter endpoint={endpoint} /> : <GivenFilter endpoint={endpoint} />}
       {portal === null && <EndpointEgress endpoint={endpoint} />}
-      {may.write && (
+      {may.webhooks && (
         <>
           <EndpointSecret endpoint={endpoint} />
           <End endpoint={endpoint} />

@@ -8,7 +8,7 @@ import { channelList, listChannels } from './store.ts';
 export const list = readRoute({
   operation: 'listAlertChannels',
   path: '/v2/alert-channels',
-  access: 'full',
+  needs: 'own',
   summary: 'List alert channels',
   list: channelList,
   returns: { 200: listOf(alertChannel) },
@@ -19,7 +19,7 @@ export const create = writeRoute({
   operation: 'createAlertChannel',
   method: 'POST',
   path: '/v2/alert-channels',
-  access: 'full',
+  needs: 'own',
   summary: 'Create an alert channel',
   description:
     'A webhook or Slack channel that receives the alerts that users get by e-mail. The URL may lead to the same hosts as ' +
@@ -35,7 +35,7 @@ export const create = writeRoute({
 export const get = readRoute({
   operation: 'getAlertChannel',
   path: '/v2/alert-channels/{channel_id}',
-  access: 'full',
+  needs: 'own',
   summary: 'Get an alert channel',
   returns: { 200: alertChannel },
   errors: ['resource_missing'],
@@ -46,7 +46,7 @@ export const change = writeRoute({
   operation: 'changeAlertChannel',
   method: 'PATCH',
   path: '/v2/alert-channels/{channel_id}',
-  access: 'full',
+  needs: 'own',
   summary: 'Change an alert channel',
   description: 'The secret of a webhook stays the same.',
   body: alertChannelChange,
@@ -60,7 +60,7 @@ export const remove = writeRoute({
   operation: 'deleteAlertChannel',
   method: 'DELETE',
   path: '/v2/alert-channels/{channel_id}',
-  access: 'full',
+  needs: 'own',
   summary: 'Delete an alert channel',
   description: 'Alerts that still wait to be sent there are dropped.',
   returns: { 204: null },
@@ -75,7 +75,7 @@ export const test = writeRoute({
   operation: 'testAlertChannel',
   method: 'POST',
   path: '/v2/alert-channels/{channel_id}/test',
-  access: 'full',
+  needs: 'own',
   summary: 'Send a test to an alert channel',
   description: 'It is sent within seconds; `last_sent_at` and `last_error` of the channel show the result.',
   returns: { 200: alertTest },

@@ -5,12 +5,13 @@ import { getAlertSettings, setAlertSettings, testAlertSettings } from './service
 export const get = readRoute({
   operation: 'getAlertSettings',
   path: '/v2/alerts',
-  access: 'account',
+  scope: 'account',
+  needs: 'read',
   summary: 'Get the e-mail alerts of a user',
   description: 'Every kind of alert, and whether the user gets it by e-mail.',
   query: ofUser,
   returns: { 200: alertSettings },
-  errors: ['resource_missing', 'full_access_required'],
+  errors: ['resource_missing'],
   handle: async ({ db, principal, query }) =>
     ok(await getAlertSettings(db, { principal, userId: query.user_id })),
 });
@@ -19,9 +20,8 @@ export const set = writeRoute({
   operation: 'setAlertSettings',
   method: 'PUT',
   path: '/v2/alerts',
-  access: 'account',
-  // it concerns their own e-mail
-  readOnly: true,
+  scope: 'account',
+  needs: 'read',
   summary: 'Choose the e-mail alerts of a user',
   description:
     'Alerts within a minute are sent in one e-mail, and at most 6 e-mails in an hour; the next one has everything that ' +
@@ -29,7 +29,7 @@ export const set = writeRoute({
   query: ofUser,
   body: alertChoice,
   returns: { 200: alertSettings },
-  errors: ['resource_missing', 'full_access_required'],
+  errors: ['resource_missing'],
   handle: async ({ tx, principal, query, body }) =>
     ok(await setAlertSettings(tx, { principal, userId: query.user_id }, body)),
 });
@@ -38,14 +38,14 @@ export const test = writeRoute({
   operation: 'testAlertSettings',
   method: 'POST',
   path: '/v2/alerts/test',
-  access: 'account',
-  readOnly: true,
+  scope: 'account',
+  needs: 'read',
   summary: 'Send a test alert to a user',
   description:
     'It is sent to the e-mail address of the user within seconds; `getAlertSettings` shows the result.',
   query: ofUser,
   returns: { 200: alertTest },
-  errors: ['resource_missing', 'full_access_required', 'email_not_sent'],
+  errors: ['resource_missing', 'email_not_sent'],
   handle: async ({ tx, principal, query }) =>
     ok(await testAlertSettings(tx, { principal, userId: query.user_id })),
 });

@@ -1,9 +1,10 @@
+import { requireCapability } from '../../contract/access.ts';
 import type { Principal } from '../../contract/route.ts';
 import type { Reader, Tx } from '../../db/database.ts';
 import { fail } from '../../kernel/errors.ts';
 import { type AccountId, type AlertChannelId, type UserId, uuidOf } from '../../kernel/ids.ts';
 import { type Json, toJson } from '../../kernel/json.ts';
-import { ALERT_KINDS, textsOf } from '../../notices/kinds.ts';
+import { ALERT_KINDS, notifiedRoles, textsOf } from '../../notices/kinds.ts';
 import { MOST_LETTERS, notifyOne, sendsMail } from '../../notices/notices.ts';
 import type { AlertChoice, AlertSettings, AlertTest } from './record.ts';
 import { isTestWaiting, readChoice, timeOf, writeChoice } from './store.ts';
@@ -15,27 +16,24 @@ interface SettingsRequest {
 }
 
 /**
- * The user that a request concerns. Throws `resource_missing` if a key names none, `full_access_required` if a user who
- * is not an owner names another one.
+ * The user that a request concerns. Throws `resource_missing` if a key names none, and `role_too_low` or
+ * `full_access_required` if a caller who may not manage users names another one.
  */
 function userOf({ principal, userId }: SettingsRequest): UserId {
-  const { kind, role, user } = principal;
+  const { user } = principal;
   if (userId === undefined) {
     if (user !== undefined) return user;
     throw fail('resource_missing', 'user_id must name the user: a key is not a person');
   }
   const named = uuidOf('usr', userId);
-  if (kind === 'application' || role !== 'owner') {
-    if (named === user) return named as UserId;
-    throw fail('full_access_required', 'user_id: the alerts of others are for owners and API keys');
-  }
+  if (named !== user) requireCapability(principal, 'people');
   if (named === null) throw missing();
   return named;
 }
 
 const missing = () => fail('resource_missing', 'no such user');
 
-/** The e-mail alerts of a user. Throws `resource_missing`, `full_access_required`. */
+/** The e-mail alerts of a user. Throws `resource_missing`, `role_too_low`, `full_access_required`. */
 export async function getAlertSettings(db: Reader, request: SettingsRequest): Promise<Json<AlertSettings>> {
   const found = await readChoice(db, request.principal.account, userOf(request));
   if (found === null) throw missing();
@@ -47,8 +45,9 @@ export async function getAlertSettings(db: Reader, request: SettingsRequest): Pr
     is_email_sent: await sendsMail(db),
     is_default: kinds === null,
     alerts: ALERT_KINDS.map((kind) => {
-      const { label, meaning, roles } = textsOf(kind);
-      return { kind, label, meaning, by_email: kinds === null ? roles.includes(role) : kinds.includes(kind) };
+      const { label, meaning } = textsOf(kind);
+      const by_email = kinds === null ? notifiedRoles(kind).includes(role) : kinds.includes(kind);
+      return { kind, label, meaning, by_email };
     }),
     last_sent_at: rest.last_sent_at,
     last_error: rest.last_error,

@@ -157,7 +157,9 @@ function describe(account: Account, { paint }: Terminal): string {
     ],
     [
       'SEPA debtor',
-      account.debtor === null ? 'none' : `${printable(account.debtor.name)}, ${account.debtor.iban}`,
+      account.debtor === null
+        ? 'none'
+        : `${printable(account.debtor.name)}, ${account.debtor.iban ?? `…${account.debtor.last_four}`}`,
     ],
     [
       'NACHA originator',

@@ -1,5 +1,6 @@
 import { type Command, Option } from 'commander';
 import type { ListUsersQuery, User } from '../../client/client.ts';
+import { ROLE_NAMES, ROLES } from '../../contract/roles.ts';
 import { type Cli, confirm, requireYes } from '../command/cli.ts';
 import { accountFor } from '../command/current-account.ts';
 import { CommandError, UsageError } from '../command/errors.ts';
@@ -11,46 +12,57 @@ import { printable, table } from '../terminal/table.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 import { shortTime } from '../terminal/time.ts';
 
-const ROLES = ['owner', 'member', 'viewer'];
+interface InviteOptions {
+  readonly email: string | undefined;
+  readonly name: string | undefined;
+  readonly role: User['role'];
+}
 
-/** `payhook users list|create|change|remove|erase|reset-password|setup-link`. */
+/** `payhook users list|invite|change|remove|erase|reset-password|setup-link`. */
 export function addUsers(users: Command, cli: Cli): void {
   withPages(
     users
       .command('list')
       .description('list users, newest first')
       .addOption(new Option('--status <status>', 'only these').choices(['active', 'invited', 'removed']))
-      .addOption(new Option('--role <role>', 'only these').choices(ROLES)),
+      .addOption(new Option('--role <role>', 'only these').choices(ROLE_NAMES)),
     { nouns: 'users', sort: 'id, created_at, name, email' },
   )
     .option('--json', 'print the page (a list of User)')
     .addHelpText('after', '\nRemoved users are listed only with --status removed.\n')
     .action((options: ListOptions) => cli.run(() => list(cli, queryOf<ListUsersQuery>(options))));
   users
-    .command('create')
+    .command('invite')
+    .alias('create')
     .description('invite a user and print a link to join')
-    .requiredOption('--email <email>', 'the e-mail address to sign in with')
-    .requiredOption('--name <name>', 'the name')
-    .addOption(new Option('--role <role>', 'what the user may do').choices(ROLES).default('member'))
+    .argument('[email]', 'the e-mail address to sign in with')
+    .addOption(new Option('--email <email>', 'the same, as earlier versions had it').hideHelp())
+    .option('--name <name>', 'the name; without it, the part of the address before the @')
+    .addOption(new Option('--role <role>', 'what the user may do').choices(ROLE_NAMES).default('member'))
     .option('--json', 'print the record with its link (NewUser)')
     .addHelpText(
       'after',
       `
-Owners may do everything; members everything but API keys, users and applications; viewers may read. Hand
-over the link, which works once, for 7 days; it is also sent by e-mail where SMTP_URL is set. An address that signs in to another
-account joins with the password it has. BASE_URL (or AUTHORIZE_URL) is the address it begins with.
+Roles:
+${ROLE_NAMES.map((role) => `  ${role.padEnd(10)}${ROLES[role].summary}`).join('\n')}
 
-Example:
-  $ payhook users create --email ada@example.com --name "Ada Lovelace" --role owner
+Hand over the link, which works once, for 7 days; the server also sends it by e-mail where SMTP_URL is set. An address that
+signs in to another account joins with its password. The link begins with BASE_URL (or AUTHORIZE_URL).
+
+Examples:
+  $ payhook users invite finance@example.com --role finance
+  $ payhook users invite ada@example.com --name "Ada Lovelace" --role owner
 `,
     )
-    .action((user: { email: string; name: string; role: User['role'] }) => cli.run(() => create(cli, user)));
+    .action((email: string | undefined, { email: option, name, role }: InviteOptions) =>
+      cli.run(() => invite(cli, { email: email ?? option, name, role })),
+    );
   users
     .command('change')
     .description('change the name or the role of a user')
     .argument('<user>', USER_HELP)
     .option('--name <name>', 'the new name')
-    .addOption(new Option('--role <role>', 'what the user may do from now on').choices(ROLES))
+    .addOption(new Option('--role <role>', 'what the user may do from now on').choices(ROLE_NAMES))
     .option('--json', 'print the record (User)')
     .addHelpText(
       'after',
@@ -113,13 +125,11 @@ function userTable(users: readonly User[], { paint }: Terminal): string {
   );
 }
 
-async function create(
-  { terminal, account }: Cli,
-  user: { email: string; name: string; role: User['role'] },
-): Promise<undefined> {
-  const { email, name, role } = user;
+async function invite({ terminal, account }: Cli, { email, name, role }: InviteOptions): Promise<undefined> {
+  if (email === undefined)
+    throw new UsageError('name the e-mail address of the user: payhook users invite <email>');
   const made = await withClient({ terminal, account: account() }, (client) =>
-    client.users.create({ email, name, role }),
+    client.users.create({ email, name: name ?? email.replace(/@.*/, ''), role }),
   );
   const link = made.invitation_url;
   if (link === null) throw lostLink(made.id);
@@ -191,7 +201,7 @@ async function setUpLink({ terminal, account }: Cli): Promise<undefined> {
     return accounts.setUpLink(uuid);
   });
   if (link === null) {
-    throw new CommandError('the account already has users: invite others with payhook users create');
+    throw new CommandError('the account already has users: invite others with payhook users invite');
   }
   terminal.result(
     { object: 'set_up_link', url: link },

@@ -1,5 +1,6 @@
 import type { TSchema } from 'typebox';
 import { ALWAYS, type HeaderName, headersOf } from '../../contract/headers.ts';
+import { OF_PROGRAMS } from '../../contract/roles.ts';
 import type { FileType, Route } from '../../contract/route.ts';
 import { REASONS, type ReasonName } from '../../kernel/errors.ts';
 import { isKeyed } from '../../kernel/keyed-methods.ts';
@@ -12,6 +13,7 @@ const COMMON: readonly ReasonName[] = [
   'invalid_credentials',
   'insufficient_scope',
   'full_access_required',
+  'role_too_low',
   'not_in_portal',
   'unknown_query_parameter',
   'invalid_query',
@@ -22,7 +24,6 @@ const COMMON: readonly ReasonName[] = [
   'took_too_long',
 ];
 const COMMON_WRITE: readonly ReasonName[] = [
-  'role_too_low',
   'cross_site_request',
   'invalid_json',
   'duplicate_key',
@@ -60,7 +61,7 @@ function successesOf(route: Route): [string, Json][] {
     ...(route.list ? (['Link'] as const) : []),
     ...(isKeyed(route.method) ? (['Idempotent-Replayed'] as const) : []),
   ];
-  const isKept = route.kind === 'read' && !route.confidential && !route.noStore;
+  const isKept = route.kind === 'read' && !route.noStore;
   const successes = Object.entries(route.returns).map(([status, schema]): [string, Json] => {
     const more: readonly HeaderName[] =
       typeof schema === 'string' ? ['Content-Disposition'] : isKept ? ['ETag'] : [];
@@ -93,8 +94,7 @@ function reasonsOf(route: Route): ReasonName[] {
     ...(route.kind === 'write' ? COMMON_WRITE : []),
     ...(route.errors ?? []),
   ]);
-  if (route.access === 'person') reasons.add('person_required');
-  if (route.confidential) reasons.add('role_too_low');
+  if (!OF_PROGRAMS.includes(route.needs)) reasons.add('person_required');
   if (route.kind === 'read' && route.records) reasons.add('cross_site_request');
   if (route.kind === 'write' && route.upload) reasons.add('too_many_uploads');
   if (isKeyed(route.method)) reasons.add('invalid_idempotency_key').add('idempotency_key_reused');

@@ -24,7 +24,8 @@ import { readAffiliate } from './store.ts';
 export const list = readRoute({
   operation: 'listAffiliates',
   path: '/v2/affiliates',
-  access: 'affiliates',
+  scope: 'affiliates',
+  needs: 'read',
   summary: 'List affiliates',
   description:
     'With their balances. `sort=-unpaid` begins with whom most is owed that a payout may take, in `balance_currency`, ' +
@@ -37,7 +38,8 @@ export const list = readRoute({
 export const balances = readRoute({
   operation: 'getBalances',
   path: '/v2/affiliates/balances',
-  access: 'affiliates',
+  scope: 'affiliates',
+  needs: 'read',
   summary: 'Get what is owed in all',
   description:
     'What all affiliates are owed, by currency and state. `payable` is what a payout without filters would take now; what ' +
@@ -52,7 +54,8 @@ export const create = writeRoute({
   operation: 'createAffiliate',
   method: 'POST',
   path: '/v2/affiliates',
-  access: 'affiliates',
+  scope: 'affiliates',
+  needs: 'write',
   summary: 'Create an affiliate',
   description:
     'If the affiliate exists, the answer is a 409 whose `Location` is the affiliate with that e-mail address or external_id.',
@@ -66,7 +69,8 @@ export const create = writeRoute({
 export const get = readRoute({
   operation: 'getAffiliate',
   path: '/v2/affiliates/{affiliate_id}',
-  access: 'affiliates',
+  scope: 'affiliates',
+  needs: 'read',
   summary: 'Get an affiliate with its balance',
   returns: { 200: affiliateWithBalance },
   errors: ['resource_missing'],
@@ -82,7 +86,8 @@ export const change = writeRoute({
   operation: 'changeAffiliate',
   method: 'PATCH',
   path: '/v2/affiliates/{affiliate_id}',
-  access: 'affiliates',
+  scope: 'affiliates',
+  needs: 'write',
   summary: 'Change an affiliate',
   description:
     'Changes the fields you send; null clears. A new name or destination shows in the unpaid payout at once and raises its ' +
@@ -100,7 +105,7 @@ export const erase = writeRoute({
   method: 'POST',
   takesLong: true,
   path: '/v2/affiliates/{affiliate_id}/erase',
-  access: 'full',
+  needs: 'own',
   summary: 'Erase the person behind an affiliate',
   description:
     'Takes names, e-mail addresses and your own id out of the affiliate, its payouts and imports at once, then out of ' +
@@ -124,7 +129,8 @@ export const getOwn = readRoute({
   operation: 'getAffiliateByExternalId',
   path: byExternalId,
   inPath,
-  access: 'affiliates',
+  scope: 'affiliates',
+  needs: 'read',
   summary: 'Get an affiliate by your own id',
   description: 'With its balance.',
   returns: { 200: affiliateWithBalance },
@@ -137,7 +143,8 @@ export const put = writeRoute({
   method: 'PUT',
   path: byExternalId,
   inPath,
-  access: 'affiliates',
+  scope: 'affiliates',
+  needs: 'write',
   summary: 'Create or change an affiliate by your own id',
   description:
     'Creates the affiliate with this external_id (201; `email` is required), or changes the fields you send if it exists ' +

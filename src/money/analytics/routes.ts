@@ -5,7 +5,8 @@ import { getCommissionAnalytics } from './service.ts';
 export const commissions = readRoute({
   operation: 'getCommissionAnalytics',
   path: '/v2/analytics/commissions',
-  access: 'analytics',
+  scope: 'analytics',
+  needs: 'read',
   summary: 'Get what was earned, refunded and paid over time',
   description:
     "Amounts and counts by currency and by day, week or month in the account's time zone, at most 400 intervals. " +

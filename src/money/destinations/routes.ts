@@ -7,7 +7,8 @@ const path = '/v2/affiliates/{affiliate_id}/destination';
 export const get = readRoute({
   operation: 'getAffiliateDestinations',
   path,
-  access: 'affiliates',
+  scope: 'affiliates',
+  needs: 'read',
   summary: 'Get where an affiliate is paid',
   description:
     'The one destination for all currencies, and those for single currencies. Account numbers are shown by their last four ' +
@@ -21,7 +22,8 @@ export const put = writeRoute({
   operation: 'putAffiliateDestination',
   method: 'PUT',
   path,
-  access: 'affiliates',
+  scope: 'affiliates',
+  needs: 'write',
   summary: 'Set where an affiliate is paid',
   description:
     'Replaces the destination for `currency`, or the one for all currencies. `sepa` needs `account_holder` and `iban`, and ' +
@@ -39,7 +41,8 @@ export const remove = writeRoute({
   operation: 'removeAffiliateDestination',
   method: 'DELETE',
   path,
-  access: 'affiliates',
+  scope: 'affiliates',
+  needs: 'write',
   summary: 'Remove where an affiliate is paid',
   description:
     'Removes the destination for `currency`, or the one for all currencies. Without any the affiliate is paid as its ' +

@@ -95,7 +95,8 @@ export const preview = writeRoute({
   operation: 'previewImport',
   method: 'POST',
   path: '/v2/imports/preview',
-  access: 'affiliates',
+  scope: 'affiliates',
+  needs: 'read',
   summary: 'Look at a file before importing it',
   description:
     `${READS}The answer says how the file would be read, what of that was guessed, what must be asked, and what importing it ` +
@@ -103,7 +104,6 @@ export const preview = writeRoute({
   query: strict(settings),
   upload: 'text/csv',
   unaudited: true,
-  readOnly: true,
   returns: { 200: importPreview },
   errors: ['invalid_file', 'invalid_mapping', 'amount_too_large', 'too_much_work'],
   handle: async ({ query, ...request }) => {
@@ -135,7 +135,8 @@ export const create = writeRoute({
   operation: 'createImport',
   method: 'POST',
   path: '/v2/imports',
-  access: 'affiliates',
+  scope: 'affiliates',
+  needs: 'write',
   summary: 'Import a file of any shape',
   description:
     `${READS}Guesses are taken with \`accept_guesses\` only, and what could be read in two ways and is about money is never ` +
@@ -190,7 +191,8 @@ export const badLines = writeRoute({
   operation: 'downloadBadLines',
   method: 'POST',
   path: '/v2/imports/bad-lines',
-  access: 'affiliates',
+  scope: 'affiliates',
+  needs: 'read',
   summary: 'Get the bad lines of a file',
   description:
     'As CSV: `line`, `error`, and the columns of the file; 100,000 lines at most. Correct them and import that file with the ' +
@@ -198,7 +200,6 @@ export const badLines = writeRoute({
   query: strict(settings),
   upload: 'text/csv',
   unaudited: true,
-  readOnly: true,
   returns: { 200: 'text/csv' },
   errors: ['invalid_file', 'invalid_mapping', 'import_unclear', 'amount_too_large', 'too_much_work'],
   handle: async ({ query, ...request }) => {
@@ -213,7 +214,8 @@ export const badLines = writeRoute({
 export const progress = readRoute({
   operation: 'getImportProgress',
   path: '/v2/imports/progress',
-  access: 'affiliates',
+  scope: 'affiliates',
+  needs: 'read',
   summary: 'Get how far a running import is',
   description:
     'Of an import, its preview or its bad lines, while the request is being worked on, at whichever server it is. ' +
@@ -227,7 +229,8 @@ export const progress = readRoute({
 export const list = readRoute({
   operation: 'listImports',
   path: '/v2/imports',
-  access: 'affiliates',
+  scope: 'affiliates',
+  needs: 'read',
   summary: 'List imports',
   list: importList,
   returns: { 200: listOf(importRecord) },
@@ -237,7 +240,8 @@ export const list = readRoute({
 export const get = readRoute({
   operation: 'getImport',
   path: '/v2/imports/{import_id}',
-  access: 'affiliates',
+  scope: 'affiliates',
+  needs: 'read',
   summary: 'Get an import',
   returns: { 200: importRecord },
   errors: ['resource_missing'],
@@ -249,7 +253,8 @@ export const undo = writeRoute({
   method: 'POST',
   takesLong: true,
   path: '/v2/imports/{import_id}/undo',
-  access: 'affiliates',
+  scope: 'affiliates',
+  needs: 'write',
   summary: 'Undo an import',
   description:
     'Whole, or not at all: while nothing of it was paid here, refunded, returned, put into a payout or changed since. What is ' +
@@ -272,7 +277,8 @@ export const undo = writeRoute({
 export const mappings = readRoute({
   operation: 'listImportMappings',
   path: '/v2/imports/mappings',
-  access: 'affiliates',
+  scope: 'affiliates',
+  needs: 'read',
   summary: 'List saved mappings',
   description: 'A file with the header of one is read by it, unless the request says otherwise.',
   list: mappingList,
@@ -315,7 +321,8 @@ export const importAffiliates = writeRoute({
   operation: 'importAffiliates',
   method: 'POST',
   path: '/v2/affiliates/import',
-  access: 'affiliates',
+  scope: 'affiliates',
+  needs: 'write',
   summary: 'Import affiliates from CSV',
   description:
     'Creates or updates, by external_id, else by e-mail. Columns: external_id, email (required), name_first, ' +
@@ -339,7 +346,8 @@ export const importCommissions = writeRoute({
   operation: 'importCommissions',
   method: 'POST',
   path: '/v2/affiliates/commissions/import',
-  access: 'affiliates',
+  scope: 'affiliates',
+  needs: 'write',
   summary: 'Import commissions from CSV',
   description:
     'Columns: external_id; one of affiliate_id, affiliate_email, affiliate_external_id; program_id, type, currency, ' +

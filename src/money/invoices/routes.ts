@@ -18,7 +18,8 @@ export const issue = writeRoute({
   method: 'POST',
   takesLong: true,
   path: '/v2/affiliates/payouts/{payout_id}/invoices',
-  access: 'affiliates',
+  scope: 'affiliates',
+  needs: 'write',
   summary: 'Issue the invoices of a payout',
   description:
     'For each paid line of an affiliate who agreed to self-billing, issues an invoice for the payment, including tax by the rules ' +
@@ -33,7 +34,8 @@ export const issue = writeRoute({
 export const list = readRoute({
   operation: 'listInvoices',
   path: '/v2/affiliates/invoices',
-  access: 'affiliates',
+  scope: 'affiliates',
+  needs: 'read',
   summary: 'List invoices',
   description: 'Self-billing invoices and credit notes.',
   list: invoiceList,
@@ -45,7 +47,8 @@ export const list = readRoute({
 export const get = readRoute({
   operation: 'getInvoice',
   path: '/v2/affiliates/invoices/{invoice_id}',
-  access: 'affiliates',
+  scope: 'affiliates',
+  needs: 'read',
   summary: 'Get an invoice',
   returns: { 200: invoice },
   errors: ['resource_missing'],
@@ -55,9 +58,10 @@ export const get = readRoute({
 export const download = readRoute({
   operation: 'downloadInvoice',
   path: '/v2/affiliates/invoices/{invoice_id}/download',
-  access: 'affiliates',
+  scope: 'affiliates',
+  needs: 'files',
   // it contains the whole tax id
-  confidential: true,
+  noStore: true,
   summary: 'Download an invoice',
   description:
     'Not for viewers, because it contains the whole tax id of the affiliate. `pdf` is a PDF/A-3 with the XML in it (Factur-X, ZUGFeRD 2, profile EN 16931), `xml` that XML alone, `html` a page to print.',

@@ -1,4 +1,5 @@
 import { Type } from 'typebox';
+import { rolesWith } from '../../contract/roles.ts';
 import { nullable, strict, timestamp } from '../../contract/schemas.ts';
 import { NEEDING_TWO } from './approval-rules.ts';
 
@@ -23,7 +24,9 @@ export const approvalStatuses = approval.properties.status;
 /** The approvals `v` that count for the current revision of a payout `p`: those whose author may still approve. */
 const counting = `payout_approvals v join users u on u.account_id = v.account_id and u.id = v.user_id
   where v.account_id = p.account_id and v.payout_id = p.id and v.revision = p.revision
-    and u.removed_at is null and u.role <> 'viewer'`;
+    and u.removed_at is null and u.role in (${rolesWith('approve')
+      .map((role) => `'${role}'`)
+      .join(', ')})`;
 
 /**
  * How many people must approve a payout `p` of an account that requires approval. Two if nobody is known to be behind its

@@ -13,7 +13,8 @@ const formats = FORMATS.map(({ name, choices: taken }) => {
 export const overview = readRoute({
   operation: 'getPaymentFiles',
   path: '/v2/affiliates/payouts/{payout_id}/payment-files',
-  access: 'affiliates',
+  scope: 'affiliates',
+  needs: 'read',
   summary: 'Get the payment files that a payout needs',
   description:
     'One file for each payment method and currency: whom it pays, whom it cannot pay and why, the sums, and who ' +
@@ -27,8 +28,9 @@ export const overview = readRoute({
 export const download = readRoute({
   operation: 'downloadPaymentFile',
   path: '/v2/affiliates/payouts/{payout_id}/payment-files/{format}',
-  access: 'affiliates',
-  confidential: true,
+  scope: 'affiliates',
+  needs: 'files',
+  noStore: true,
   records: true,
   sends: [
     'ETag',

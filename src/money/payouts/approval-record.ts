@@ -63,7 +63,7 @@ export const payoutApproval = strict(
       }),
       {
         description:
-          'the owners and members of the account, while the payout is unpaid and requires approval',
+          'the users whose role may approve payouts, while the payout is unpaid and needs an approval',
       },
     ),
   },

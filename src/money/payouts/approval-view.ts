@@ -1,4 +1,5 @@
 import sql, { raw } from 'sql-template-tag';
+import { rolesWith } from '../../contract/roles.ts';
 import type { Principal } from '../../contract/route.ts';
 import { oneRow, type Reader, rows } from '../../db/database.ts';
 import { type AccountId, idOf, type PayoutId, type UserId } from '../../kernel/ids.ts';
@@ -61,7 +62,7 @@ async function readApprovers(
   const users = await rows<{ id: UserId }>(
     db,
     sql`select id from users where account_id = ${account} and removed_at is null and joined_at is not null
-          and role <> 'viewer' order by id`,
+          and role = any(${rolesWith('approve')}) order by id`,
   );
   const bars = await barsOf(db, account, payout, null);
   return users.map((user) => {

@@ -57,7 +57,8 @@ const missing = ['resource_missing', 'no_current_payout'] as const;
 export const list = readRoute({
   operation: 'listPayouts',
   path,
-  access: 'affiliates',
+  scope: 'affiliates',
+  needs: 'read',
   summary: 'List affiliate payouts',
   list: payoutList,
   returns: { 200: listOf(payoutSummary) },
@@ -69,7 +70,8 @@ export const create = writeRoute({
   method: 'POST',
   takesLong: true,
   path,
-  access: 'affiliates',
+  scope: 'affiliates',
+  needs: 'write',
   sends: ['ETag'],
   summary: 'Create a payout',
   description:
@@ -89,7 +91,8 @@ export const previewOne = writeRoute({
   operation: 'previewPayout',
   method: 'POST',
   path: '/v2/affiliates/payouts/preview',
-  access: 'affiliates',
+  scope: 'affiliates',
+  needs: 'read',
   summary: 'Preview a payout',
   description:
     'Shows exactly what create would do now, without doing it. Use it as a report of what you owe.',
@@ -97,7 +100,6 @@ export const previewOne = writeRoute({
   bodyOptional: true,
   returns: { 200: preview },
   errors: [...filterErrors, 'amount_too_large'],
-  readOnly: true,
   unaudited: true,
   handle: async ({ tx, account, body }) => ok(await previewPayout(tx, account, body)),
 });
@@ -117,7 +119,8 @@ function previewList<Item extends TSchema>(
     operation: spec.operation,
     method: 'POST',
     path: `/v2/affiliates/payouts/preview/${part}`,
-    access: 'affiliates',
+    scope: 'affiliates',
+    needs: 'read',
     summary: spec.summary,
     description: 'Works for any number of rows. Each page is computed when requested.',
     body: selection,
@@ -125,7 +128,6 @@ function previewList<Item extends TSchema>(
     list: spec.list,
     returns: { 200: listOf(spec.item) },
     errors: filterErrors,
-    readOnly: true,
     unaudited: true,
     handle: async ({ tx, account, body, list }) =>
       page(await previewPage(tx, account, body, (db, chosen) => spec.read(db, chosen, list))),
@@ -151,7 +153,8 @@ export const previewExcluded = previewList('excluded', {
 export const getCurrent = readRoute({
   operation: 'getCurrentPayout',
   path: '/v2/affiliates/payouts/current',
-  access: 'affiliates',
+  scope: 'affiliates',
+  needs: 'read',
   sends: ['ETag'],
   summary: 'Get the current unpaid payout',
   returns: { 200: payout },
@@ -162,7 +165,8 @@ export const getCurrent = readRoute({
 export const get = readRoute({
   operation: 'getPayout',
   path: one,
-  access: 'affiliates',
+  scope: 'affiliates',
+  needs: 'read',
   sends: ['ETag'],
   summary: 'Get a payout by id',
   description: '`current` in place of the id reads the unpaid payout, here and in the paths below.',
@@ -176,7 +180,8 @@ export const complete = writeRoute({
   method: 'PUT',
   takesLong: true,
   path: one,
-  access: 'affiliates',
+  scope: 'affiliates',
+  needs: 'write',
   sends: ['ETag'],
   summary: 'Complete a payout',
   description:
@@ -221,7 +226,7 @@ const decide = (name: 'approve' | 'reject', summary: string, description: string
     operation: `${name}Payout`,
     method: 'POST',
     path: `${one}/${name}`,
-    access: 'person',
+    needs: 'approve',
     sends: ['ETag'],
     summary,
     description,
@@ -257,7 +262,8 @@ export const approve = decide(
 export const approval = readRoute({
   operation: 'getPayoutApproval',
   path: `${one}/approval`,
-  access: 'affiliates',
+  scope: 'affiliates',
+  needs: 'read',
   summary: 'Get the approval of a payout',
   description:
     'Who created and changed the payout, how many people must approve it, who did, and for each owner ' +
@@ -279,7 +285,8 @@ export const remove = writeRoute({
   method: 'DELETE',
   takesLong: true,
   path: one,
-  access: 'affiliates',
+  scope: 'affiliates',
+  needs: 'write',
   summary: 'Delete a payout',
   description: 'Only an unpaid payout can be deleted; its commissions are released.',
   ifMatch: true,
@@ -300,7 +307,8 @@ export const remove = writeRoute({
 export const download = readRoute({
   operation: 'downloadPayout',
   path: `${one}/download`,
-  access: 'affiliates',
+  scope: 'affiliates',
+  needs: 'read',
   sends: ['ETag'],
   summary: 'Download payout CSV',
   description:
@@ -326,7 +334,8 @@ function listWithin<Item extends TSchema>(
   return readRoute({
     operation: spec.operation,
     path: `${one}/${part}`,
-    access: 'affiliates',
+    scope: 'affiliates',
+    needs: 'read',
     summary: spec.summary,
     list: spec.list,
     returns: { 200: listOf(spec.item) },

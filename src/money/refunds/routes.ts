@@ -21,7 +21,8 @@ export const refundOne = writeRoute({
   operation: 'refundCommission',
   method: 'POST',
   path: '/v2/affiliates/commissions/{commission_id}/refund',
-  access: 'affiliates',
+  scope: 'affiliates',
+  needs: 'write',
   summary: 'Refund a commission',
   description:
     'Refunds part of a commission, or the rest. An unpaid one is reduced, or voided when nothing is left, also in the unpaid payout, whose revision ' +
@@ -39,7 +40,8 @@ export const refundByOrder = writeRoute({
   operation: 'refundOrder',
   method: 'POST',
   path: '/v2/affiliates/refunds',
-  access: 'affiliates',
+  scope: 'affiliates',
+  needs: 'write',
   summary: 'Refund an order',
   description:
     "For a shop's hook, which knows orders but not commissions. Without an amount it takes all that is left of `order_id`, or of " +
@@ -62,7 +64,8 @@ export const refundByOrder = writeRoute({
 export const list = readRoute({
   operation: 'listRefunds',
   path: '/v2/affiliates/refunds',
-  access: 'affiliates',
+  scope: 'affiliates',
+  needs: 'read',
   summary: 'List refunds',
   list: refundList,
   returns: { 200: listOf(refund) },
@@ -72,7 +75,8 @@ export const list = readRoute({
 export const get = readRoute({
   operation: 'getRefund',
   path: '/v2/affiliates/refunds/{refund_id}',
-  access: 'affiliates',
+  scope: 'affiliates',
+  needs: 'read',
   summary: 'Get a refund',
   description: 'By its id or its `external_id`.',
   returns: { 200: refund },
@@ -84,7 +88,8 @@ export const reverse = writeRoute({
   operation: 'reverseRefund',
   method: 'POST',
   path: '/v2/affiliates/refunds/{refund_id}/reverse',
-  access: 'affiliates',
+  scope: 'affiliates',
+  needs: 'write',
   summary: 'Reverse a refund',
   description:
     'For a refund made by mistake, named by its id or its `external_id`. What it took is owed again, its clawbacks are ' +

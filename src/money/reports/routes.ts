@@ -22,7 +22,8 @@ const WHAT =
 export const paid = readRoute({
   operation: 'downloadPaidReport',
   path,
-  access: 'affiliates',
+  scope: 'affiliates',
+  needs: 'read',
   summary: 'Download the payments of a period',
   description: WHAT,
   query: period,
@@ -35,7 +36,8 @@ export const paid = readRoute({
 export const paidRows = readRoute({
   operation: 'listPaidReport',
   path: `${path}/rows`,
-  access: 'affiliates',
+  scope: 'affiliates',
+  needs: 'read',
   summary: 'List the payments of a period',
   description: WHAT,
   list: paidList,
@@ -53,7 +55,8 @@ const STATEMENT =
 export const statement = readRoute({
   operation: 'getAffiliateStatement',
   path: '/v2/affiliates/{affiliate_id}/statement',
-  access: 'affiliates',
+  scope: 'affiliates',
+  needs: 'read',
   summary: 'Get the statement of an affiliate',
   description: STATEMENT,
   query: period,
@@ -66,7 +69,8 @@ export const statement = readRoute({
 export const statementFile = readRoute({
   operation: 'downloadAffiliateStatement',
   path: '/v2/affiliates/{affiliate_id}/statement/download',
-  access: 'affiliates',
+  scope: 'affiliates',
+  needs: 'read',
   summary: 'Download the statement of an affiliate',
   description:
     `${STATEMENT} The file has every entry between the balances of a currency. \`pdf\` is an A4 document and \`html\` a page ` +

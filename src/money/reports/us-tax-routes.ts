@@ -19,7 +19,8 @@ const WHAT =
 export const report = readRoute({
   operation: 'getUsTaxReport',
   path,
-  access: 'affiliates',
+  scope: 'affiliates',
+  needs: 'read',
   summary: 'Get the sums of a year for US tax forms',
   description: WHAT,
   query: ofYear,
@@ -32,7 +33,8 @@ export const report = readRoute({
 export const reportRows = readRoute({
   operation: 'listUsTaxReport',
   path: `${path}/rows`,
-  access: 'affiliates',
+  scope: 'affiliates',
+  needs: 'read',
   summary: 'List affiliates for US tax forms',
   description: `${WHAT} One row per affiliate.`,
   list: usTaxList,
@@ -46,7 +48,7 @@ export const reportExport = writeRoute({
   operation: 'exportUsTaxReport',
   method: 'POST',
   path: `${path}/export`,
-  access: 'full',
+  needs: 'tax_ids',
   summary: 'Export the data of Form 1099-NEC for a filing service',
   description:
     'A CSV file with whole tax ids: one row for each affiliate in the United States who was paid the threshold or more by methods that ' +

@@ -11,7 +11,8 @@ export const take = writeRoute({
   operation: 'takePayoutResult',
   method: 'POST',
   path,
-  access: 'affiliates',
+  scope: 'affiliates',
+  needs: 'write',
   summary: 'Read the answer of a bank or provider',
   description:
     'Takes a camt.053, camt.054 or pain.002 of a bank, a report of PayPal or Wise, or a CSV file with `reference` or ' +
@@ -47,7 +48,8 @@ export const take = writeRoute({
 export const list = readRoute({
   operation: 'listPayoutResults',
   path,
-  access: 'affiliates',
+  scope: 'affiliates',
+  needs: 'read',
   summary: 'List the result files of a payout',
   list: resultList,
   returns: { 200: listOf(resultRecord) },

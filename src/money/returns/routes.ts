@@ -11,7 +11,8 @@ export const returned = writeRoute({
   operation: 'returnPayoutLine',
   method: 'POST',
   path,
-  access: 'affiliates',
+  scope: 'affiliates',
+  needs: 'write',
   summary: 'Book a return',
   description:
     'Books the return of a payment, in full or in part, as often as needed, up to the amount paid. The money is owed to the affiliate ' +
@@ -33,7 +34,8 @@ export const returned = writeRoute({
 export const list = readRoute({
   operation: 'listPayoutReturns',
   path,
-  access: 'affiliates',
+  scope: 'affiliates',
+  needs: 'read',
   summary: 'List the returns of a line',
   description: 'Includes returns that were undone.',
   list: returnList,
@@ -47,7 +49,8 @@ export const undo = writeRoute({
   operation: 'undoPayoutReturn',
   method: 'DELETE',
   path: `${path}/{return_id}`,
-  access: 'affiliates',
+  scope: 'affiliates',
+  needs: 'write',
   summary: 'Undo a return',
   description:
     'Undoes a return booked by mistake, as long as its money was not paid again. Its adjustment is voided and leaves the ' +

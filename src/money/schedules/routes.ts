@@ -18,7 +18,8 @@ const filterErrors = [
 export const list = readRoute({
   operation: 'listPayoutSchedules',
   path,
-  access: 'affiliates',
+  scope: 'affiliates',
+  needs: 'read',
   summary: 'List schedules of payouts',
   list: scheduleList,
   returns: { 200: listOf(schedule) },
@@ -29,7 +30,8 @@ export const create = writeRoute({
   operation: 'createPayoutSchedule',
   method: 'POST',
   path,
-  access: 'affiliates',
+  scope: 'affiliates',
+  needs: 'write',
   summary: 'Create a schedule of payouts',
   description:
     'On its day, a schedule creates a payout as `POST /v2/affiliates/payouts` would, and a person completes it. It is first due ' +
@@ -44,7 +46,8 @@ export const create = writeRoute({
 export const get = readRoute({
   operation: 'getPayoutSchedule',
   path: one,
-  access: 'affiliates',
+  scope: 'affiliates',
+  needs: 'read',
   summary: 'Get a schedule of payouts',
   returns: { 200: schedule },
   errors: ['resource_missing'],
@@ -55,7 +58,8 @@ export const change = writeRoute({
   operation: 'changePayoutSchedule',
   method: 'PATCH',
   path: one,
-  access: 'affiliates',
+  scope: 'affiliates',
+  needs: 'write',
   summary: 'Change a schedule of payouts',
   description:
     'The author of a change counts as the creator of the next payouts, and so cannot approve them. The next due day is counted from today.',
@@ -70,7 +74,8 @@ export const remove = writeRoute({
   operation: 'removePayoutSchedule',
   method: 'DELETE',
   path: one,
-  access: 'affiliates',
+  scope: 'affiliates',
+  needs: 'write',
   summary: 'Delete a schedule of payouts',
   description: 'Its payouts stay.',
   returns: { 204: null },

@@ -1,6 +1,6 @@
 import type { Logger } from 'pino';
 import sql from 'sql-template-tag';
-import { ALL_SCOPES } from '../../contract/route.ts';
+import { ALL_SCOPES } from '../../contract/scopes.ts';
 import type { Database, Tx } from '../../db/database.ts';
 import { rows } from '../../db/database.ts';
 import { Failure } from '../../kernel/errors.ts';

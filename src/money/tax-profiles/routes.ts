@@ -7,7 +7,8 @@ const path = '/v2/affiliates/{affiliate_id}/tax-profile';
 export const get = readRoute({
   operation: 'getAffiliateTaxProfile',
   path,
-  access: 'affiliates',
+  scope: 'affiliates',
+  needs: 'read',
   summary: 'Get who an affiliate is to a tax office',
   description: 'What the affiliate signed. The tax id is shown by its end.',
   returns: { 200: taxProfile },
@@ -19,7 +20,8 @@ export const put = writeRoute({
   operation: 'putAffiliateTaxProfile',
   method: 'PUT',
   path,
-  access: 'affiliates',
+  scope: 'affiliates',
+  needs: 'write',
   summary: 'Set who an affiliate is to a tax office',
   description:
     'Replaces the tax profile. Only `tax_id` may be left out to keep the one there is. Numbers of the United States are ' +
@@ -37,7 +39,8 @@ export const remove = writeRoute({
   operation: 'removeAffiliateTaxProfile',
   method: 'DELETE',
   path,
-  access: 'affiliates',
+  scope: 'affiliates',
+  needs: 'write',
   summary: 'Remove who an affiliate is to a tax office',
   returns: { 204: null },
   errors: ['resource_missing'],

@@ -60,18 +60,22 @@ const debtorName = Type.String({
   description: 'at most 70 characters as banks write it',
 });
 
-/** Whom SEPA files are from. */
+/** The bank account that SEPA files pay from. */
 const debtor = strict(
   {
     name: debtorName,
-    iban: Type.String(),
+    iban: nullable(
+      Type.String({ description: 'null for callers who may not download payment files: see `last_four`' }),
+    ),
+    last_four: Type.String({ description: 'the end of the IBAN' }),
     bic: nullable(Type.String()),
     message: sepaMessage,
     rows_per_file: rowsPerFile,
   },
   { title: 'Debtor', description: 'the account that SEPA transfers are paid from' },
 );
-export type Debtor = Static<typeof debtor>;
+/** A debtor as it is stored, with its whole IBAN. */
+export type Debtor = Omit<Static<typeof debtor>, 'iban' | 'last_four'> & { readonly iban: string };
 
 const debtorInput = strict({
   name: debtorName,
@@ -149,7 +153,8 @@ export const record = columnsOf(account, {
   portal_origins: 'a.portal_origins',
   approval: 'a.approval',
   destination_wait_hours: 'a.destination_wait_hours',
-  debtor: 'a.debtor',
+  debtor: `case when a.debtor is not null
+    then a.debtor || jsonb_build_object('last_four', right(a.debtor ->> 'iban', 4)) end`,
   originator: 'a.originator',
   tax_profile: 'a.tax_profile',
   invoicing: 'a.invoicing',

@@ -1,9 +1,10 @@
+import { isAllowed } from '../../contract/access.ts';
 import { assignmentsOf } from '../../contract/changes.ts';
 import type { Principal } from '../../contract/route.ts';
 import type { Reader, Tx } from '../../db/database.ts';
 import { fail } from '../../kernel/errors.ts';
 import { type AccountId, idOf } from '../../kernel/ids.ts';
-import { fromJson, type Json } from '../../kernel/json.ts';
+import { fromJson, type Json, toJson } from '../../kernel/json.ts';
 import { normalizeCurrency } from '../../kernel/money.ts';
 import { nameWithoutAddress } from '../../kernel/names.ts';
 import { clip } from '../../kernel/strict-json.ts';
@@ -73,6 +74,13 @@ export async function getAccount(db: Reader, account: AccountId): Promise<Json<A
   const json = await readAccount(db, account);
   if (json === null) throw fail('resource_missing', 'no such account');
   return json;
+}
+
+/** The account as a caller may see it: without the capability `files`, only the end of the IBAN that payments come from. */
+export function accountFor(principal: Principal, json: Json<Account>): Json<Account> {
+  if (isAllowed(principal, 'files')) return json;
+  const account = fromJson(json);
+  return toJson({ ...account, debtor: account.debtor && { ...account.debtor, iban: null } });
 }
 
 /** The IANA name of the account's time zone: whose midnights its days lie between. */
@@ -171,7 +179,8 @@ export async function authorizeLettingIn(
   throw refusal(action);
 }
 
-const isTrusted = ({ kind, role }: Principal) => kind === 'operator' || (kind === 'user' && role === 'owner');
+const isTrusted = (principal: Principal) =>
+  (principal.kind === 'operator' || principal.kind === 'user') && isAllowed(principal, 'people');
 
 const refusal = (action: ProtectedAction) =>
   fail('owner_required', PROTECTED[action].refusal(`only ${TRUSTED}, may`));

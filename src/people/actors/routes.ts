@@ -7,7 +7,8 @@ import { findActors } from './store.ts';
 export const get = readRoute({
   operation: 'getActors',
   path: '/v2/actors',
-  access: 'account',
+  scope: 'account',
+  needs: 'read',
   summary: 'Get the names of who did something',
   description:
     'Records say with an id who made, approved or paid them. This tells whose ids these are: people, also those who were ' +

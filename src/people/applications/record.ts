@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox';
 import { columnsOf } from '../../contract/records.ts';
-import { ALL_SCOPES } from '../../contract/route.ts';
 import { nullable, strict, timestamp } from '../../contract/schemas.ts';
+import { ALL_SCOPES } from '../../contract/scopes.ts';
 import { extended, type Json, toJson } from '../../kernel/json.ts';
 
 const kind = Type.Enum(['confidential', 'public'], {

@@ -8,7 +8,7 @@ import {
   type Page,
 } from '../../contract/lists.ts';
 import { maybeRecord, oneRecord } from '../../contract/records.ts';
-import type { Scope } from '../../contract/route.ts';
+import type { Scope } from '../../contract/scopes.ts';
 import { askedTogether } from '../../db/by-hash.ts';
 import { maybeRow, type Reader, rows, type Tx } from '../../db/database.ts';
 import type { AccountId, ApplicationId } from '../../kernel/ids.ts';

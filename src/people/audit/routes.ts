@@ -6,7 +6,7 @@ import { auditList, listEntries } from './store.ts';
 export const list = readRoute({
   operation: 'listAuditLog',
   path: '/v2/audit-log',
-  access: 'full',
+  needs: 'own',
   summary: 'List what was done, and by whom',
   description:
     'Every change by a person, a key or an application, written with the change; entries are never changed. ' +

@@ -1,8 +1,8 @@
 import sql from 'sql-template-tag';
 import { type Static, Type } from 'typebox';
 import { columnsOf } from '../../contract/records.ts';
-import { ALL_SCOPES } from '../../contract/route.ts';
 import { nullable, strict, timestamp } from '../../contract/schemas.ts';
+import { ALL_SCOPES } from '../../contract/scopes.ts';
 
 const GRANT_ENDS = ['merchant', 'application', 'reuse', 'deleted', 'user_removed', 'user_not_owner'] as const;
 export type GrantEnd = (typeof GRANT_ENDS)[number];

@@ -7,7 +7,7 @@ import { grantList, listGrants } from './store.ts';
 export const list = readRoute({
   operation: 'listOAuthGrants',
   path: '/v2/oauth-grants',
-  access: 'full',
+  needs: 'people',
   summary: 'List what was granted to applications',
   list: grantList,
   returns: { 200: listOf(grant) },
@@ -17,7 +17,7 @@ export const list = readRoute({
 export const get = readRoute({
   operation: 'getOAuthGrant',
   path: '/v2/oauth-grants/{grant_id}',
-  access: 'full',
+  needs: 'people',
   summary: 'Get a grant',
   returns: { 200: grant },
   errors: ['resource_missing'],
@@ -28,7 +28,7 @@ export const revoke = writeRoute({
   operation: 'revokeOAuthGrant',
   method: 'DELETE',
   path: '/v2/oauth-grants/{grant_id}',
-  access: 'full',
+  needs: 'people',
   summary: 'Revoke a grant',
   description: 'Its tokens stop working at once, on every server process.',
   returns: { 204: null },

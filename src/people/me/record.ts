@@ -1,6 +1,7 @@
 import { type Static, Type } from 'typebox';
-import { SCOPES } from '../../contract/route.ts';
+import { ALL_CAPABILITIES, CAPABILITIES } from '../../contract/roles.ts';
 import { currencyCode, nullable, role, strict, timestamp } from '../../contract/schemas.ts';
+import { SCOPES } from '../../contract/scopes.ts';
 import { ACTORS } from '../audit/record.ts';
 
 const accountId = Type.String({ examples: ['acc_0192f8e5c7a7b3e9d0192f8e5c7a7b3e'] });
@@ -22,6 +23,13 @@ export const me = strict(
     email: nullable(Type.String({ description: 'of a user' })),
     role,
     scopes: Type.Array(Type.Enum(Object.keys(SCOPES))),
+    capabilities: Type.Array(
+      Type.Enum(ALL_CAPABILITIES, {
+        title: 'Capability',
+        description: ALL_CAPABILITIES.map((name) => `${name}: may ${CAPABILITIES[name]}`).join('; '),
+      }),
+      { description: 'what it may do; each operation names the one that it needs as `x-capability`' },
+    ),
     has_full_access: Type.Boolean({
       description: 'whether it may use operations that need an API key or an owner',
     }),

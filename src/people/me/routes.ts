@@ -5,7 +5,8 @@ import { describeCaller } from './service.ts';
 export const get = readRoute({
   operation: 'getMe',
   path: '/v2/me',
-  access: 'any',
+  scope: 'any',
+  needs: 'read',
   portal: 'own',
   summary: 'Get who asks',
   description:

@@ -1,3 +1,4 @@
+import { capabilitiesOfCaller, isAllowed } from '../../contract/access.ts';
 import type { Portal, Principal } from '../../contract/route.ts';
 import type { Reader } from '../../db/database.ts';
 import { idOf } from '../../kernel/ids.ts';
@@ -34,7 +35,8 @@ export async function describeCaller(db: Reader, principal: Principal): Promise<
     email,
     role,
     scopes: [...scopes],
-    has_full_access: kind !== 'application' && role === 'owner',
+    capabilities: [...capabilitiesOfCaller(principal)],
+    has_full_access: isAllowed(principal, 'own'),
     session_id: session === undefined ? null : idOf('ses', session),
     csrf_token: user?.csrf_token ?? null,
     portal: portal ? portalOf(portal) : null,

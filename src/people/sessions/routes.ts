@@ -7,7 +7,7 @@ import { listSessions, ownSessionList, sessionList } from './store.ts';
 export const list = readRoute({
   operation: 'listSessions',
   path: '/v2/sessions',
-  access: 'full',
+  needs: 'people',
   summary: 'List the sessions of users who are signed in',
   description: 'Sessions end 7 days after they were last used, and 30 days after they began.',
   list: sessionList,
@@ -19,7 +19,7 @@ export const end = writeRoute({
   operation: 'endSession',
   method: 'DELETE',
   path: '/v2/sessions/{session_id}',
-  access: 'full',
+  needs: 'people',
   summary: 'End a session',
   description: 'It ends at once, on every server process.',
   returns: { 204: null },
@@ -33,7 +33,7 @@ export const end = writeRoute({
 export const listOwn = readRoute({
   operation: 'listOwnSessions',
   path: '/v2/me/sessions',
-  access: 'person',
+  needs: 'self',
   summary: 'List your sessions',
   description:
     'The browsers in which the signed-in person is signed in, in all their accounts. Other people’s sessions are in `listSessions`.',
@@ -46,14 +46,13 @@ export const endOwn = writeRoute({
   operation: 'endOwnSession',
   method: 'DELETE',
   path: '/v2/me/sessions/{session_id}',
-  access: 'person',
+  needs: 'self',
   summary: 'End one of your sessions',
   description:
     'That browser is signed out at its next request. It may be a session in another of your accounts.',
   returns: { 204: null },
   errors: ['resource_missing'],
   unaudited: true,
-  readOnly: true,
   handle: async ({ tx, principal, params, requestId }) => {
     await endOwnSession(tx, principal, params.session_id, requestId);
     return noContent();
@@ -64,12 +63,11 @@ export const endOthers = writeRoute({
   operation: 'endOtherSessions',
   method: 'DELETE',
   path: '/v2/me/sessions',
-  access: 'person',
+  needs: 'self',
   summary: 'End your other sessions',
   description: 'Every session of the signed-in person but the one of this request, in all their accounts.',
   returns: { 204: null },
   unaudited: true,
-  readOnly: true,
   handle: async ({ tx, principal, requestId }) => {
     await endOtherSessions(tx, principal, requestId);
     return noContent();

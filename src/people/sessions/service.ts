@@ -1,6 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import type { ListQuery, Page } from '../../contract/lists.ts';
-import { ALL_SCOPES, type Principal, type Role } from '../../contract/route.ts';
+import type { Role } from '../../contract/roles.ts';
+import type { Principal } from '../../contract/route.ts';
+import { ALL_SCOPES } from '../../contract/scopes.ts';
 import type { SignedIn } from '../../contract/web-pages.ts';
 import type { Database, Reader, Tx } from '../../db/database.ts';
 import { fail } from '../../kernel/errors.ts';

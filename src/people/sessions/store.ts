@@ -7,7 +7,7 @@ import {
   opaqueId,
   type Page,
 } from '../../contract/lists.ts';
-import type { Role } from '../../contract/route.ts';
+import type { Role } from '../../contract/roles.ts';
 import { finderByHash } from '../../db/by-hash.ts';
 import { SLICE_ROWS } from '../../db/chores.ts';
 import { TOLERANCE } from '../../db/clock.ts';

@@ -5,7 +5,7 @@ import { describeSystem } from './service.ts';
 export const get = readRoute({
   operation: 'getSystem',
   path: '/v2/system',
-  access: 'full',
+  needs: 'own',
   summary: 'Get the state of the installation',
   description:
     'For whoever runs the server: keys and owners of the account that was made first. Version, schema, database, disk, ' +

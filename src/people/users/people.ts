@@ -1,5 +1,5 @@
 import sql, { empty } from 'sql-template-tag';
-import type { Role } from '../../contract/route.ts';
+import type { Role } from '../../contract/roles.ts';
 import { maybeRow, oneRow, type Reader, rows, type Tx } from '../../db/database.ts';
 import type { AccountId, UserId } from '../../kernel/ids.ts';
 

@@ -8,7 +8,7 @@ import { listUsers, userList } from './store.ts';
 export const list = readRoute({
   operation: 'listUsers',
   path: '/v2/users',
-  access: 'full',
+  needs: 'people',
   summary: 'List users',
   description: 'Removed users are listed only with `status=removed`.',
   list: userList,
@@ -20,7 +20,7 @@ export const create = writeRoute({
   operation: 'createUser',
   method: 'POST',
   path: '/v2/users',
-  access: 'full',
+  needs: 'people',
   summary: 'Invite a user',
   description:
     'Pass on `invitation_url`, which works once, for 7 days; where the server sends e-mail (`is_emailed`), the user gets it ' +
@@ -37,7 +37,7 @@ export const create = writeRoute({
 export const get = readRoute({
   operation: 'getUser',
   path: '/v2/users/{user_id}',
-  access: 'full',
+  needs: 'people',
   summary: 'Get a user',
   description: 'Removed users can be read too.',
   returns: { 200: user },
@@ -49,7 +49,7 @@ export const change = writeRoute({
   operation: 'changeUser',
   method: 'PATCH',
   path: '/v2/users/{user_id}',
-  access: 'full',
+  needs: 'people',
   summary: 'Change the name or the role of a user',
   description:
     'A new role applies from the next request. What an owner granted to applications ends when they become a member ' +
@@ -65,7 +65,7 @@ export const remove = writeRoute({
   operation: 'removeUser',
   method: 'DELETE',
   path: '/v2/users/{user_id}',
-  access: 'full',
+  needs: 'people',
   summary: 'Remove a user',
   description:
     'Sessions in this account, links and grants end at once; other accounts of the same person are not affected. What ' +
@@ -82,7 +82,7 @@ export const erase = writeRoute({
   operation: 'eraseUser',
   method: 'POST',
   path: '/v2/users/{user_id}/erase',
-  access: 'full',
+  needs: 'people',
   summary: 'Erase the person behind a user',
   description:
     'Name, e-mail address, and the browsers and addresses they signed in from are gone for good; it cannot be undone. A ' +
@@ -97,7 +97,7 @@ export const reset = writeRoute({
   operation: 'resetUserPassword',
   method: 'POST',
   path: '/v2/users/{user_id}/reset-password',
-  access: 'full',
+  needs: 'people',
   summary: 'Make a link to choose a new password',
   description:
     'The link works once, for a day. For a user who has not accepted the invitation it is a new one, for 7 days. The ' +

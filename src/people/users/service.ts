@@ -1,5 +1,6 @@
 import { assignmentsOf } from '../../contract/changes.ts';
-import type { Principal, Role } from '../../contract/route.ts';
+import { grantsMore, type Role } from '../../contract/roles.ts';
+import type { Principal } from '../../contract/route.ts';
 import type { Reader, Tx } from '../../db/database.ts';
 import { uniqueViolation } from '../../db/faults.ts';
 import { sealingKey } from '../../db/secret-key.ts';
@@ -139,11 +140,9 @@ async function emailLink(
   return (await notifyOne(tx, { account, kind, to: { user: id }, link })) === 'noted';
 }
 
-const RANKS: readonly Role[] = ['viewer', 'member', 'owner'];
-
 /**
- * Changes name and role. Grants of an owner end when they are no longer one. A higher role is in the audit log as
- * `raiseUserRole` besides. Throws `resource_missing`, `owner_required`, `last_owner`, `invalid_body`.
+ * Changes name and role. Grants of an owner end when they are no longer one. The audit log also records a role that
+ * grants more as `raiseUserRole`. Throws `resource_missing`, `owner_required`, `last_owner`, `invalid_body`.
  */
 export async function changeUser(
   tx: Tx,
@@ -161,7 +160,7 @@ export async function changeUser(
   if (isNoOwner) await keepAnOwner(tx, account, uuid);
   const before = await lockUser(tx, account, uuid);
   if (before === null) throw missing();
-  if (input.role !== undefined && RANKS.indexOf(input.role) > RANKS.indexOf(before.role)) {
+  if (input.role !== undefined && grantsMore(input.role, before.role)) {
     await authorizeLettingIn(tx, principal, 'raise_role');
     await note(tx, principal, { action: 'raiseUserRole', target: idOf('usr', uuid), requestId });
   }

@@ -9,7 +9,7 @@ import {
   type Page,
 } from '../../contract/lists.ts';
 import { maybeRecord } from '../../contract/records.ts';
-import type { Role } from '../../contract/route.ts';
+import { ROLE_NAMES, type Role } from '../../contract/roles.ts';
 import { SLICE_ROWS } from '../../db/chores.ts';
 import { TOLERANCE } from '../../db/clock.ts';
 import { maybeRow, oneRow, type Reader, rows, type Tx } from '../../db/database.ts';
@@ -43,7 +43,7 @@ export const userList: ListDefinition = {
   },
   filters: {
     status: oneOf(Object.keys(STATUSES), (status) => STATUSES[status] as Sql),
-    role: oneOf(['owner', 'member', 'viewer'], (role) => sql`u.role = ${role}`),
+    role: oneOf(ROLE_NAMES, (role) => sql`u.role = ${role}`),
     email: byEmail,
     ...idInstants('created_at', 'u.id'),
   },

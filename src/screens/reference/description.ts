@@ -61,8 +61,8 @@ export interface Callers {
   readonly apiKey: boolean;
   /** The scope a token must hold. */
   readonly scope: string | null;
-  /** The lowest role of a user that will do. */
-  readonly role: string | null;
+  /** The roles of users who may. */
+  readonly roles: readonly string[];
   /** Whether a portal may, about its endpoints. */
   readonly portal: boolean;
 }
@@ -101,7 +101,7 @@ interface RawOperation {
   readonly summary: string;
   readonly description?: string;
   readonly security: readonly Readonly<Record<string, readonly string[]>>[];
-  readonly 'x-lowest-role'?: string;
+  readonly 'x-roles': readonly string[];
   readonly parameters: readonly Parameter[];
   readonly requestBody?: RawAnswer & { readonly required: boolean };
   readonly responses: Readonly<Record<string, RawAnswer>>;
@@ -192,12 +192,12 @@ function headersOf({ headers = {} }: RawAnswer): Record<string, string> {
   return Object.fromEntries(examples);
 }
 
-function callersOf({ security, 'x-lowest-role': lowestRole }: RawOperation): Callers {
+function callersOf({ security, 'x-roles': roles }: RawOperation): Callers {
   const find = (scheme: string) => security.find((each) => scheme in each)?.[scheme];
   return {
     apiKey: find('apiKey') !== undefined,
     scope: find('oauth2')?.[0] ?? null,
-    role: lowestRole ?? null,
+    roles,
     portal: find('portal') !== undefined,
   };
 }

@@ -38,14 +38,11 @@ export function operationHtml(book: Book, section: Section, operation: Operation
   );
 }
 
-const ROLES = ['viewer', 'member', 'owner'] as const;
-
-function callersHtml({ apiKey, scope, role, portal }: Callers): string {
-  const roles = role === null ? [] : ROLES.slice(ROLES.indexOf(role as (typeof ROLES)[number]));
+function callersHtml({ apiKey, scope, roles, portal }: Callers): string {
   const who = [
     ...(apiKey ? ['API key'] : []),
     ...(scope === null ? [] : [`token with <code>${escapeHtml(scope)}</code>`]),
-    ...(roles.length === 0 ? [] : [`signed-in ${either(roles)}`]),
+    `signed-in ${either(roles)}`,
     ...(portal ? ['portal'] : []),
   ];
   const chips = who.map((each) => `<li>${each}</li>`).join('');

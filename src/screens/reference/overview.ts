@@ -1,4 +1,4 @@
-import { SCOPES } from '../../contract/route.ts';
+import { SCOPES } from '../../contract/scopes.ts';
 import { REASONS } from '../../kernel/errors.ts';
 import { escapeHtml } from '../../kernel/html.ts';
 import type { Book } from './book.ts';
@@ -50,8 +50,8 @@ export const PARTS: readonly Part[] = [
         'Send `Authorization: Bearer …` with one of these:\n- An API key (`ph_…`), for programs of your own. It opens everything ' +
           'of its account. Make one for each program: `createApiKey`.\n- An access token (`pha_…`) of OAuth 2.0, for ' +
           'other people and their programs. It opens the scopes the merchant ticked. No token opens keys, users, applications, ' +
-          'grants or the audit log.\n\nPeople who are signed in use the same operations from a browser, with the rights of ' +
-          'their role. Each operation says who may call it. 401 means that the credential is unknown, 403 that it is not enough.',
+          'grants or the audit log.\n\nSigned-in users call the same operations from a browser, within their ' +
+          'role. Each operation lists who may call it. 401 means that the credential is unknown, 403 that it is not enough.',
       )(book) + scopesHtml(),
     shown: of('getAccount', (operation) => refused(operation, 401)),
   },

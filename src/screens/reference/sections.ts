@@ -1,3 +1,5 @@
+import { describeRole, ROLE_NAMES } from '../../contract/roles.ts';
+
 /** A page of the reference: the operations of these tags. */
 export interface Section {
   readonly slug: string;
@@ -140,9 +142,7 @@ export const GROUPS: readonly SectionGroup[] = [
         slug: 'users',
         title: 'Users and sessions',
         tags: ['users', 'sessions'],
-        lead:
-          'People sign in with a role: an owner may do everything, a member everything but keys, users and applications, a ' +
-          'viewer may only read. Each browser where they are signed in is a session, which can be ended here.',
+        lead: `People sign in with a role. ${ROLE_NAMES.map((role) => `${describeRole(role)}.`).join(' ')} Each browser where they are signed in is a session, which can be ended here.`,
       },
       {
         slug: 'oauth',

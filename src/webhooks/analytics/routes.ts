@@ -5,7 +5,8 @@ import { getDeliveryAnalytics } from './service.ts';
 export const deliveries = readRoute({
   operation: 'getDeliveryAnalytics',
   path: '/v2/analytics/deliveries',
-  access: 'analytics',
+  scope: 'analytics',
+  needs: 'read',
   portal: 'query',
   summary: 'Get webhook deliveries over time',
   description:

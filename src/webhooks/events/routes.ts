@@ -15,7 +15,8 @@ const PARTS_OF_EVENT = 500;
 export const list = readRoute({
   operation: 'listEvents',
   path: '/v2/events',
-  access: 'webhooks',
+  scope: 'webhooks',
+  needs: 'read',
   summary: 'List published events',
   description:
     'Each event once, whatever number of endpoints got it, as long as the log is kept. The log itself is at ' +
@@ -28,7 +29,8 @@ export const list = readRoute({
 export const get = readRoute({
   operation: 'getEvent',
   path: '/v2/events/{event_id}',
-  access: 'webhooks',
+  scope: 'webhooks',
+  needs: 'read',
   summary: 'Get an event and its deliveries',
   description:
     'With the payload, its record at each endpoint that got it, and the reason why the other current endpoints did ' +
@@ -42,7 +44,7 @@ export const publish = batchRoute({
   operation: 'publishEvent',
   method: 'POST',
   path: '/v2/events',
-  access: 'full',
+  needs: 'own',
   summary: 'Publish an event of your own',
   description:
     'Delivers the event to the endpoints that subscribe to its type. Sending it again under the same `external_id` returns ' +
@@ -79,7 +81,7 @@ export const publishMany = writeRoute({
   operation: 'publishEventBatch',
   method: 'POST',
   path: '/v2/events/batch',
-  access: 'full',
+  needs: 'own',
   summary: 'Publish up to 1,000 events of your own',
   description:
     'All or nothing, at most 16 MiB. Ordered endpoints get the events of a key in the order of the list. An event that was ' +

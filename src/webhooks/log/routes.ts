@@ -7,7 +7,8 @@ import { getDeliveryWhole, loggedEndpoint, retryDelivery } from './service.ts';
 export const listOfEndpoint = readRoute({
   operation: 'listEventsOfWebhookEndpoint',
   path: '/v2/webhook-endpoints/{id}/events',
-  access: 'webhooks',
+  scope: 'webhooks',
+  needs: 'read',
   portal: 'path',
   summary: 'List the events of a webhook endpoint',
   description: 'The delivery log of one endpoint, which may be deleted.',
@@ -21,7 +22,8 @@ export const listOfEndpoint = readRoute({
 export const get = readRoute({
   operation: 'getEventOfWebhookEndpoint',
   path: '/v2/webhook-endpoints/{id}/events/{event_id}',
-  access: 'webhooks',
+  scope: 'webhooks',
+  needs: 'read',
   portal: 'path',
   summary: 'Get an event of a webhook endpoint',
   description:
@@ -36,7 +38,8 @@ export const retry = writeRoute({
   operation: 'retryEventOfWebhookEndpoint',
   method: 'POST',
   path: '/v2/webhook-endpoints/{id}/events/{event_id}/retry',
-  access: 'webhooks',
+  scope: 'webhooks',
+  needs: 'webhooks',
   portal: 'path',
   summary: 'Retry an event',
   description:
@@ -53,7 +56,8 @@ export const retry = writeRoute({
 export const listAll = readRoute({
   operation: 'listWebhookEvents',
   path: '/v2/webhook-events/',
-  access: 'webhooks',
+  scope: 'webhooks',
+  needs: 'read',
   summary: 'List all webhook events',
   description: 'The delivery log of the account: an event has a row for each endpoint it is sent to.',
   list: webhookEventList,

@@ -1,4 +1,4 @@
-import type { Scope } from '../../contract/route.ts';
+import type { Scope } from '../../contract/scopes.ts';
 import type { Reader, Tx } from '../../db/database.ts';
 import { fail } from '../../kernel/errors.ts';
 import { type AccountId, type EndpointId, type EventId, uuidOf } from '../../kernel/ids.ts';

@@ -8,7 +8,7 @@ export const create = writeRoute({
   operation: 'createPortalLink',
   method: 'POST',
   path: '/v2/webhook-endpoints/{id}/portal-link',
-  access: 'full',
+  needs: 'own',
   summary: 'Create a link that opens a portal',
   description:
     'The portal is the webhooks part of the dashboard for the receiver of this endpoint, or of all endpoints of its ' +
@@ -26,7 +26,7 @@ export const create = writeRoute({
 export const list = readRoute({
   operation: 'listPortalLinks',
   path: '/v2/portal-links',
-  access: 'full',
+  needs: 'own',
   summary: 'List portal links',
   description: 'Links that were used, revoked or not opened in time stay in the list for a month.',
   list: linkList,
@@ -38,7 +38,7 @@ export const revoke = writeRoute({
   operation: 'revokePortalLink',
   method: 'DELETE',
   path: '/v2/portal-links/{link_id}',
-  access: 'full',
+  needs: 'own',
   summary: 'Revoke a portal link',
   description:
     'The link can no longer be opened, and a portal that it opened ends at once, on every server process.',

@@ -1,4 +1,5 @@
-import type { Principal, Scope } from '../../contract/route.ts';
+import type { Principal } from '../../contract/route.ts';
+import type { Scope } from '../../contract/scopes.ts';
 import type { Database, Reader, Tx } from '../../db/database.ts';
 import { fail } from '../../kernel/errors.ts';
 import { type AccountId, idOf, uuidOf } from '../../kernel/ids.ts';
