@@ -1905,7 +1905,7 @@ export interface ImportMapping {
         }
     >
   >;
-  /** what is said of such files beside */
+  /** the other settings for such files */
   readonly settings: Readonly<Record<string, string>>;
   readonly updated_at: Timestamp;
 }
@@ -4654,7 +4654,7 @@ export interface GetDeliveryAnalyticsQuery {
 export interface ImportAffiliatesQuery {
   readonly dry_run?: boolean | undefined;
   readonly partial?: boolean | undefined;
-  /** a new name for this request: getImportProgress tells with it how far the request is */
+  /** a new name for this request: getImportProgress uses it to report the progress of the request */
   readonly progress_key?: string | undefined;
 }
 
@@ -4724,7 +4724,7 @@ export interface ListCommissionsQuery extends PageQuery {
 export interface ImportCommissionsQuery {
   readonly dry_run?: boolean | undefined;
   readonly partial?: boolean | undefined;
-  /** a new name for this request: getImportProgress tells with it how far the request is */
+  /** a new name for this request: getImportProgress uses it to report the progress of the request */
   readonly progress_key?: string | undefined;
 }
 
@@ -4762,8 +4762,8 @@ export interface PreviewImportQuery {
   readonly kind: 'affiliates' | 'commissions';
   /**
    * JSON: `{"Column of the file": "field"}`, `"ignore"` for a column to leave out, and `{"field": {"constant":
-   * "usd"}}` for what stands in every line; or the name of a mapping that was saved. Columns it does not name
-   * are guessed
+   * "usd"}}` for the value of every line; or the name of a mapping that was saved. Columns it does not name are
+   * guessed
    */
   readonly mapping?: string | undefined;
   readonly encoding?: 'utf-8' | 'utf-16le' | 'utf-16be' | 'windows-1252' | undefined;
@@ -4778,7 +4778,7 @@ export interface PreviewImportQuery {
   readonly values?: string | undefined;
   readonly status_columns?: 'ignore' | undefined;
   readonly totals?: 'import' | 'skip' | undefined;
-  /** a new name for this request: getImportProgress tells with it how far the request is */
+  /** a new name for this request: getImportProgress uses it to report the progress of the request */
   readonly progress_key?: string | undefined;
   /** shown in the record */
   readonly file_name?: string | undefined;
@@ -4788,8 +4788,8 @@ export interface CreateImportQuery {
   readonly kind: 'affiliates' | 'commissions';
   /**
    * JSON: `{"Column of the file": "field"}`, `"ignore"` for a column to leave out, and `{"field": {"constant":
-   * "usd"}}` for what stands in every line; or the name of a mapping that was saved. Columns it does not name
-   * are guessed
+   * "usd"}}` for the value of every line; or the name of a mapping that was saved. Columns it does not name are
+   * guessed
    */
   readonly mapping?: string | undefined;
   readonly encoding?: 'utf-8' | 'utf-16le' | 'utf-16be' | 'windows-1252' | undefined;
@@ -4804,7 +4804,7 @@ export interface CreateImportQuery {
   readonly values?: string | undefined;
   readonly status_columns?: 'ignore' | undefined;
   readonly totals?: 'import' | 'skip' | undefined;
-  /** a new name for this request: getImportProgress tells with it how far the request is */
+  /** a new name for this request: getImportProgress uses it to report the progress of the request */
   readonly progress_key?: string | undefined;
   /** shown in the record */
   readonly file_name?: string | undefined;
@@ -4834,8 +4834,8 @@ export interface DownloadBadLinesQuery {
   readonly kind: 'affiliates' | 'commissions';
   /**
    * JSON: `{"Column of the file": "field"}`, `"ignore"` for a column to leave out, and `{"field": {"constant":
-   * "usd"}}` for what stands in every line; or the name of a mapping that was saved. Columns it does not name
-   * are guessed
+   * "usd"}}` for the value of every line; or the name of a mapping that was saved. Columns it does not name are
+   * guessed
    */
   readonly mapping?: string | undefined;
   readonly encoding?: 'utf-8' | 'utf-16le' | 'utf-16be' | 'windows-1252' | undefined;
@@ -4850,14 +4850,14 @@ export interface DownloadBadLinesQuery {
   readonly values?: string | undefined;
   readonly status_columns?: 'ignore' | undefined;
   readonly totals?: 'import' | 'skip' | undefined;
-  /** a new name for this request: getImportProgress tells with it how far the request is */
+  /** a new name for this request: getImportProgress uses it to report the progress of the request */
   readonly progress_key?: string | undefined;
   /** shown in the record */
   readonly file_name?: string | undefined;
 }
 
 export interface GetImportProgressQuery {
-  /** a new name for this request: getImportProgress tells with it how far the request is */
+  /** a new name for this request: getImportProgress uses it to report the progress of the request */
   readonly key: string;
 }
 
@@ -5603,7 +5603,7 @@ export interface Operations {
   /**
    * Set where an affiliate is paid. Replaces the destination for `currency`, or the one for all currencies.
    * `sepa` needs `account_holder` and `iban`, and takes `bic`; `ach` needs `account_holder`, `routing_number`,
-   * `account_number` and `account_type`; the other types need nothing more. A destination goes before
+   * `account_number` and `account_type`; the other types need nothing more. A destination is used instead of
    * `payout_method`. It shows in the unpaid payout at once and raises its revision. IBAN and account number are
    * sealed and never shown again.
    */
@@ -5806,7 +5806,7 @@ export interface Operations {
    * of the columns and the values. Guesses are taken with `accept_guesses` only, and what could be read in two
    * ways and is about money is never guessed. One transaction: a bad line stops the import with nothing written,
    * unless `partial`; `dry_run` reports and writes nothing. Commissions that were paid elsewhere (`paid_at`)
-   * come in as paid, in past payouts of which no event tells.
+   * come in as paid, in past payouts without events.
    */
   readonly createImport: {
     readonly query: CreateImportQuery;

@@ -11,7 +11,7 @@ export interface Sought {
   readonly patterns: Patterns;
 }
 
-/** The columns of a table that may tell of a person. */
+/** The columns of a table that may name a person. */
 interface Texts {
   /** Ids of the merchant's: only an e-mail address in them is replaced, so that what refers to each other still does. */
   readonly ids?: readonly string[];
@@ -25,7 +25,7 @@ const COMMISSION: Texts = {
   jsons: ['metadata'],
 };
 
-/** Tables that are small beside the commissions, and whether a row is of the affiliate. */
+/** Tables that are small compared with the commissions, and whether each row belongs to an affiliate. */
 const OTHERS: Readonly<Record<string, Texts & { readonly isOf?: true }>> = {
   affiliates: { jsons: ['metadata'] },
   affiliate_programs: { jsons: ['metadata'] },
@@ -87,13 +87,13 @@ interface Rewriting {
   readonly isOf: Sql;
 }
 
-/** Rewrites the rows that tell of the person, and no others. */
+/** Rewrites only the rows that name the person. */
 async function rewrite(tx: Tx, { account, patterns }: Sought, wanted: Rewriting): Promise<void> {
   const { ids = [], texts = [], jsons = [] } = wanted.columns;
   // imports keep the text as it was given
   const jsonType = raw(wanted.table === 'imports' ? 'json' : 'jsonb');
   const column = (name: string) => raw(`t.${name}`);
-  const told = sql`concat_ws(chr(10), ${join([...ids, ...texts, ...jsons].map((name) => sql`${column(name)}::text`))})`;
+  const text = sql`concat_ws(chr(10), ${join([...ids, ...texts, ...jsons].map((name) => sql`${column(name)}::text`))})`;
   const changes = [
     ...ids.map((name) => [name, withoutAddress(column(name), patterns)] as const),
     ...texts.map((name) => [name, withoutPerson(column(name), patterns)] as const),
@@ -107,7 +107,7 @@ async function rewrite(tx: Tx, { account, patterns }: Sought, wanted: Rewriting)
   await rows(
     tx,
     sql`update ${raw(wanted.table)} t set ${join(assignments)}
-        where t.account_id = ${account} and ${wanted.where} and (${wanted.isOf} or ${tellsOf(told, patterns)})
+        where t.account_id = ${account} and ${wanted.where} and (${wanted.isOf} or ${tellsOf(text, patterns)})
           and (${join(differ, ' or ')})`,
   );
 }

@@ -3,7 +3,7 @@ import type { AccountId, ImportId } from '../../kernel/ids.ts';
 import type { BadLines, Cells } from '../files/csv-import.ts';
 
 /**
- * A record beside the affiliate, such as where they are paid, that the lines of a file can set. Its room knows the record,
+ * A record of an affiliate, such as the payout destination, that the lines of a file can set. Its room knows the record,
  * so the import of affiliates is given it.
  */
 export interface ImportPart {

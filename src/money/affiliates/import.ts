@@ -20,7 +20,7 @@ import { record } from './record.ts';
 import { PAYOUT_FIELDS, refuseDuplicates } from './service.ts';
 
 /**
- * Creates and updates affiliates from a CSV file, and records beside them, set-based, in the request's transaction. Throws
+ * Creates and updates affiliates from a CSV file, and their destinations and tax profiles, set-based, in the request's transaction. Throws
  * `invalid_file`, and `invalid_lines` unless `partial` or `dryRun`, which report the bad lines instead.
  */
 export async function importAffiliates(

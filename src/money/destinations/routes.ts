@@ -28,7 +28,7 @@ export const put = writeRoute({
   description:
     'Replaces the destination for `currency`, or the one for all currencies. `sepa` needs `account_holder` and `iban`, and ' +
     'takes `bic`; `ach` needs `account_holder`, `routing_number`, `account_number` and `account_type`; the other types need ' +
-    'nothing more. A destination goes before `payout_method`. It shows in the unpaid payout at once and raises its revision. ' +
+    'nothing more. A destination is used instead of `payout_method`. It shows in the unpaid payout at once and raises its revision. ' +
     'IBAN and account number are sealed and never shown again.',
   body: newDestination,
   returns: { 200: destination },

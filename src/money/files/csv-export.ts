@@ -26,7 +26,7 @@ export function selectList(columns: readonly Column[]): string {
 
 /** A value as an SQL literal, since COPY takes no parameters: an id, a code, an instant. Throws for any other text. */
 export function literal(value: string): string {
-  if (!/^[\w:.-]+$/.test(value)) throw new Error('not a value that may stand in a statement');
+  if (!/^[\w:.-]+$/.test(value)) throw new Error('not a value for a statement');
   return `'${value}'`;
 }
 

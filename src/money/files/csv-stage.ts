@@ -109,7 +109,7 @@ interface FoundLines<Row extends { readonly line: number }> {
   readonly messagesOf: (row: Row) => readonly string[];
 }
 
-/** After so many lines other requests are served. */
+/** After this many lines other requests are served. */
 const LINES_AT_ONCE = 1000;
 
 /**

@@ -235,7 +235,7 @@ async function decideCommissions(seen: Seen, draft: Draft): Promise<Question[]> 
   return questions;
 }
 
-/** A column `amount` beside one for the commission might be the sale. */
+/** Next to a column for the commission, `amount` might be the sale. */
 function decideAmount(seen: Seen, draft: Draft): Question[] {
   const amount = draft.whoGives('amount');
   if (amount?.source !== 'exact') return [];

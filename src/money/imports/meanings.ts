@@ -194,7 +194,7 @@ export function columnValues(kind: ImportKind, counted: readonly WordCount[], gi
 export function guessedValues(columns: readonly ColumnValues[]): string[] {
   return columns.flatMap(({ column, values }) => {
     const guessed = values.filter(({ source }) => source === 'synonym');
-    const told = guessed.map(({ value, means }) => `${quote(value)} is ${means}`);
-    return told.length === 0 ? [] : [`in ${JSON.stringify(column)} ${nameSome(told)}`];
+    const texts = guessed.map(({ value, means }) => `${quote(value)} is ${means}`);
+    return texts.length === 0 ? [] : [`in ${JSON.stringify(column)} ${nameSome(texts)}`];
   });
 }

@@ -196,22 +196,22 @@ function guessedOf(
   rules: Rules,
   asked: Partial<ImportSettings>,
 ): string[] {
-  const told: string[] = [];
+  const guesses: string[] = [];
   for (const { column, field, source } of columns) {
     if (field !== null && (source === 'synonym' || source === 'values'))
-      told.push(`${JSON.stringify(column)} is ${field}`);
+      guesses.push(`${JSON.stringify(column)} is ${field}`);
   }
   const ignored = columns
     .filter(({ source }) => source === 'none')
     .map(({ column }) => JSON.stringify(column));
-  if (ignored.length > 0) told.push(`ignored: ${ignored.join(', ')}`);
+  if (ignored.length > 0) guesses.push(`ignored: ${ignored.join(', ')}`);
   if (rules.kind === 'commissions' && !has.has('external_id'))
-    told.push('the order_id names the commission too (external_id)');
+    guesses.push('the order_id is also the external_id of the commission');
   if (rules.kind === 'affiliates' && has.has('paypal_email') && !has.has('payout_method'))
-    told.push('who has a PayPal address and no payout_method gets the payout_method paypal');
-  if (asked.decimal === undefined && rules.decimal === 'comma') told.push('amounts have a decimal comma');
+    guesses.push('affiliates with a PayPal address and no payout_method get the payout_method paypal');
+  if (asked.decimal === undefined && rules.decimal === 'comma') guesses.push('amounts have a decimal comma');
   if (asked.dates === undefined && rules.dates !== 'iso') {
-    told.push(`dates are ${rules.dates === 'dmy' ? 'day' : 'month'} first`);
+    guesses.push(`dates are ${rules.dates === 'dmy' ? 'day' : 'month'} first`);
   }
-  return told;
+  return guesses;
 }

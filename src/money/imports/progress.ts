@@ -10,7 +10,7 @@ const STAGES = ['looking', 'reading', 'writing'] as const satisfies readonly Sta
 
 export const progressKey = Type.String({
   pattern: '^[A-Za-z0-9_-]{8,64}$',
-  description: 'a new name for this request: getImportProgress tells with it how far the request is',
+  description: 'a new name for this request: getImportProgress uses it to report the progress of the request',
   examples: ['september-commissions'],
 });
 
@@ -31,7 +31,7 @@ export const importProgress = strict(
 type ImportProgress = Static<typeof importProgress>;
 
 /**
- * Tells others how far a transaction is. It shares a lock for each stage it enters, which every process on the database
+ * Shows other transactions the progress of this one. It shares a lock for each stage it enters, which every process on the database
  * sees at once, and which is gone with the transaction, whatever ends it. Without a key nobody can ask.
  */
 export const stagesOf =

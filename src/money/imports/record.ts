@@ -22,7 +22,7 @@ export const settings = {
       maxLength: 12_000,
       description:
         'JSON: `{"Column of the file": "field"}`, `"ignore"` for a column to leave out, and `{"field": {"constant": "usd"}}` for ' +
-        'what stands in every line; or the name of a mapping that was saved. Columns it does not name are guessed',
+        'the value of every line; or the name of a mapping that was saved. Columns it does not name are guessed',
     }),
   ),
   encoding: Type.Optional(Type.Enum([...CSV_ENCODINGS])),
@@ -267,7 +267,7 @@ export const savedMapping = strict(
     kind: settings.kind,
     columns: Type.Array(Type.String(), { description: 'of the files it is for, in lower case' }),
     mapping,
-    settings: Type.Record(Type.String(), Type.String(), { description: 'what is said of such files beside' }),
+    settings: Type.Record(Type.String(), Type.String(), { description: 'the other settings for such files' }),
     updated_at: timestamp,
   },
   { title: 'ImportMapping' },

@@ -7,7 +7,7 @@ import type { AccountId, ImportId } from '../../kernel/ids.ts';
 const NEEDED = ['import_affiliates', 'import_destinations', 'import_tax_profiles'];
 
 /**
- * Deletes what the undo of one import of affiliates needs that was so many days old at `at`, and notes that on the import, so that
+ * Deletes what the undo of one import of affiliates needs that was this many days old at `at`, and notes that on the import, so that
  * its undo is refused from then on. Returns SLICE_ROWS if there may be another one.
  */
 export async function endUndo(tx: Tx, at: string, days: number): Promise<number> {

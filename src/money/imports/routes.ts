@@ -141,7 +141,7 @@ export const create = writeRoute({
   description:
     `${READS}Guesses are taken with \`accept_guesses\` only, and what could be read in two ways and is about money is never ` +
     'guessed. One transaction: a bad line stops the import with nothing written, unless `partial`; `dry_run` reports and ' +
-    'writes nothing. Commissions that were paid elsewhere (`paid_at`) come in as paid, in past payouts of which no event tells.',
+    'writes nothing. Commissions that were paid elsewhere (`paid_at`) come in as paid, in past payouts without events.',
   query: strict({
     ...settings,
     dry_run: Type.Optional(Type.Boolean()),

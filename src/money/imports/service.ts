@@ -49,7 +49,7 @@ export interface ImportInput {
   readonly vault: Vault;
   readonly settings: ImportSettings;
   readonly fileName: string | null;
-  /** Is told of each stage as it begins. */
+  /** Called as each stage begins. */
   readonly enter: (stage: Stage) => Promise<void>;
 }
 
@@ -69,7 +69,7 @@ async function importLines(
     read: lineReader(caller, { kind, rules, parts }),
   });
   if (kind === 'commissions') return importCommissions(tx, account, read(null), settings);
-  // of our own layout a file may set any record beside an affiliate, of another those it has columns for
+  // a file in our own layout may set any record of an affiliate; another file only those it has columns for
   const has = ({ columns }: { readonly columns: readonly string[] }) =>
     provided === null || columns.some((column) => provided.includes(column));
   const [destination, tax] = [has(destinationPart), has(taxProfilePart)];
@@ -295,7 +295,7 @@ function refuseOpen({ questions }: ImportPlan): void {
 }
 
 const MOST_BAD = 100_000;
-/** Of so many the event loop can tell a thread in passing. */
+/** The event loop can send this many to a thread at once. */
 const BAD_AT_ONCE = 1000;
 
 /**

@@ -42,7 +42,7 @@ export interface ReadInput {
   /** null = the file is of our own format. */
   readonly rules: Rules | null;
   readonly settings: ReaderSettings;
-  /** Of affiliates: the records beside them that lines may set, and what seals their numbers. */
+  /** For affiliates: the other records that lines may set, and what seals their numbers. */
   readonly parts: { readonly destination: boolean; readonly tax: boolean; readonly key: SealingKey } | null;
   /** How many bad lines are kept; undefined = 1,000. */
   readonly mostBad: number | undefined;

@@ -30,7 +30,7 @@ const AMOUNT =
 interface Written {
   readonly sign: string;
   readonly digits: string;
-  /** The currency beside the digits: a code, a symbol or nothing. */
+  /** The currency next to the digits: a code, a symbol or nothing. */
   readonly unit: string;
 }
 
