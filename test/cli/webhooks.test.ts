@@ -169,7 +169,7 @@ test('events are listed with their state, and one shows where it went and why no
   expect(stdout).toContain('x-1');
   expect(stdout).toContain('order-1042');
   expect(stdout).toMatch(new RegExp(`Sent to\n.*delivered.*${endpoint.id}`));
-  expect(stdout).toContain(`${other.id}  the endpoint was made later  https://other.example.com/hooks`);
+  expect(stdout).toContain(`${other.id}  the endpoint was created later  https://other.example.com/hooks`);
   await run('webhooks', 'delete', other.id, '--yes');
 });
 
