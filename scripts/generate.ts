@@ -1,6 +1,6 @@
 // Writes the generated files: docs/openapi.json, docs/errors.md, docs/events.md, docs/configuration.md, docs/cli.md,
-// docs/sizes.md, src/client/{api,fields}.ts, and the marked tables of docs/{payouts,security,alerts}.md. With --check it writes nothing and fails
-// when one of them is out of date.
+// docs/sizes.md, src/client/{api,fields}.ts, and the marked tables of docs/{payouts,security,alerts,webhooks}.md. With --check it writes
+// nothing and fails when one of them is out of date.
 import { readFileSync, writeFileSync } from 'node:fs';
 import type { TSchema } from 'typebox';
 import { CATALOGUE, exampleEvent } from '../src/catalogue/catalogue.ts';
@@ -23,6 +23,7 @@ import { approvalTable } from '../src/money/ledger/approval-rules.ts';
 import { ALERTS } from '../src/notices/kinds.ts';
 import { EVENT_TYPES, type EventType } from '../src/outbox/event-types.ts';
 import { protectedTable } from '../src/people/accounts/protection.ts';
+import { KNOWN_SCHEMES, type Scheme } from '../src/webhooks/signing/known-schemes.ts';
 import { OWN_PREFIXES } from '../src/webhooks/types/types.ts';
 import { clientTypes, formatted } from './client-types.ts';
 import { sizesPage } from './sizes-page.ts';
@@ -189,6 +190,43 @@ function withTables(file: string, tables: Readonly<Record<string, string>>): str
   }, page);
 }
 
+/** The signature schemes, for the guide to webhooks. */
+function schemesTable(): string {
+  const shown = (template: string) => `\`${template.replaceAll(/\{(\w+)\}/g, '<$1>')}\``;
+  const rows = Object.entries<Scheme>(KNOWN_SCHEMES).map(([name, scheme]) => {
+    const headers = Object.entries({ [scheme.header]: scheme.value, ...scheme.proofs, ...scheme.companions });
+    return [
+      name === 'standard' ? '`standard` (default)' : `\`${name}\``,
+      headers.map(([header, value]) => shown(`${header}: ${value}`)).join(', '),
+      shown(scheme.content),
+      scheme.secret.key,
+      scheme.furtherValue === undefined ? 'the old one signs until it expires' : 'both sign',
+    ];
+  });
+  const cells = [
+    ['`signing`', 'Headers', 'Signed text', 'Key', 'Two secrets'],
+    Array(5).fill('---'),
+    ...rows,
+    [
+      '`custom`',
+      'of `custom_signing`',
+      'of `custom_signing`',
+      'the whole secret',
+      'the old one signs until it expires',
+    ],
+  ];
+  return cells.map((row) => `| ${row.join(' | ')} |`).join('\n');
+}
+
+/** The signature schemes as forms and commands know them. */
+const clientSchemes = () =>
+  Object.fromEntries(
+    Object.entries(KNOWN_SCHEMES).map(([name, { label, header, content }]) => [
+      name,
+      { label, header, content },
+    ]),
+  );
+
 /** The fields of each resource as forms and commands know them. */
 function clientFields(): string {
   const lists = { AFFILIATE_FIELDS, DESTINATION_FIELDS };
@@ -220,7 +258,10 @@ function clientFields(): string {
     }
     export type FormFields = Readonly<Record<string, FormField>>;
 
-    ${texts.join('\n\n')}`);
+    ${texts.join('\n\n')}
+
+    /** The signature schemes of other products (\`webhooks/signing/known-schemes.ts\`); names in braces stand for values. */
+    export const SIGNING_SCHEMES = ${JSON.stringify(clientSchemes())} as const;`);
 }
 
 /** What each role may do. */
@@ -262,6 +303,7 @@ const FILES: Readonly<Record<string, () => string | Promise<string>>> = {
     }),
   'docs/security.md': () => withTables('docs/security.md', { roles: rolesTable() }),
   'docs/alerts.md': () => withTables('docs/alerts.md', { alerts: alertsTable() }),
+  'docs/webhooks.md': () => withTables('docs/webhooks.md', { 'signature schemes': schemesTable() }),
   'docs/sizes.md': sizesPage,
   'src/client/api.ts': () => clientTypes(describe(ROUTES)),
 };

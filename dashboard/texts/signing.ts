@@ -1,3 +1,8 @@
+import { SIGNING_SCHEMES } from '../../src/client/fields.ts';
+
+type KnownScheme = keyof typeof SIGNING_SCHEMES;
+const known = Object.entries(SIGNING_SCHEMES);
+
 /** The texts about how requests to an endpoint are signed. */
 export const signing = {
   change: 'Change how it signs',
@@ -5,19 +10,13 @@ export const signing = {
   changed: 'Signature changed',
   scheme: 'Signed as',
   schemes: {
-    standard: 'Standard Webhooks',
-    stripe: 'Stripe',
-    github: 'GitHub',
-    shopify: 'Shopify',
-    slack: 'Slack',
+    ...(Object.fromEntries(known.map(([name, { label }]) => [name, label])) as Record<KnownScheme, string>),
     custom: 'Custom',
   },
   hints: {
-    standard: 'webhook-signature, over id, time and body.',
-    stripe: 'stripe-signature, over time and body, as Stripe signs.',
-    github: 'x-hub-signature-256, over the body, as GitHub signs.',
-    shopify: 'x-shopify-hmac-sha256, over the body, as Shopify signs.',
-    slack: 'x-slack-signature, over time and body, as Slack signs.',
+    ...(Object.fromEntries(
+      known.map(([name, { header, content }]) => [name, `${header}, over ${content}.`]),
+    ) as Record<KnownScheme, string>),
     custom: 'An HMAC in a header of your choice.',
   },
   secret: 'Secret the receiver already has',

@@ -120,13 +120,13 @@ export interface Affiliate {
 export interface AffiliateBalance {
   /** ISO 4217, lower case */
   readonly currency: string;
-  /** minor units of the currency given with it */
+  /** minor units of the currency beside it */
   readonly pending: number;
-  /** minor units of the currency given with it */
+  /** minor units of the currency beside it */
   readonly unpaid: number;
-  /** minor units of the currency given with it */
+  /** minor units of the currency beside it */
   readonly in_payout: number;
-  /** minor units of the currency given with it */
+  /** minor units of the currency beside it */
   readonly paid: number;
 }
 
@@ -145,7 +145,7 @@ export interface AffiliateCreatedEvent {
   readonly timestamp: Timestamp;
   readonly account_id: string;
   readonly api_version: '2.0.0';
-  /** sent to test the endpoint: nothing happened */
+  /** somebody sent it to test the endpoint: nothing happened */
   readonly is_test?: true | undefined;
   readonly data: Affiliate;
 }
@@ -157,7 +157,7 @@ export interface AffiliateDeletedEvent {
   readonly timestamp: Timestamp;
   readonly account_id: string;
   readonly api_version: '2.0.0';
-  /** sent to test the endpoint: nothing happened */
+  /** somebody sent it to test the endpoint: nothing happened */
   readonly is_test?: true | undefined;
   readonly data: Affiliate;
 }
@@ -269,7 +269,7 @@ export interface AffiliateUpdatedEvent {
   readonly timestamp: Timestamp;
   readonly account_id: string;
   readonly api_version: '2.0.0';
-  /** sent to test the endpoint: nothing happened */
+  /** somebody sent it to test the endpoint: nothing happened */
   readonly is_test?: true | undefined;
   readonly data: Affiliate;
 }
@@ -387,7 +387,7 @@ export interface AlertTest {
   readonly requested_at: Timestamp;
 }
 
-/** the attempts by the class of the answer; none: no answer arrived */
+/** the attempts by the class of the answer; none: no answer came */
 export interface AnswerCounts {
   readonly '2xx': number;
   readonly '3xx': number;
@@ -438,11 +438,11 @@ export interface ApprovePayoutBody {
   readonly note?: string | null | undefined;
 }
 
-/** the request was an array of events; null = it carried only this event, or is lost */
+/** the request was an array of events; null = it carried this event alone, or is lost */
 export interface AttemptBatch {
   /** `webhook-id` of the request */
   readonly id: string;
-  /** the number of events it carried */
+  /** how many events it carried */
   readonly event_count: number;
 }
 
@@ -479,26 +479,26 @@ export interface BadLine {
 
 export type BankAccountType = 'checking' | 'savings';
 
-/** several events are sent in one request, as an array; null = one event per request */
+/** several events go in one request, as an array; null = one event in each request */
 export interface Batch {
-  /** the maximum number of events in a request */
+  /** the most events in a request */
   readonly max_events: number;
-  /** the maximum bytes of its body; a larger event is sent alone */
+  /** the most bytes of its body; an event that is larger goes alone */
   readonly max_bytes: number;
-  /** the maximum milliseconds that an event waits for others; 0 = it is sent with what is already due */
+  /** the most milliseconds that an event waits for others; 0 = it goes with what is due already */
   readonly max_wait_ms: number;
 }
 
 /**
- * several events are sent in one request, as an array; omitted fields have their default. null = one event in
- * each request
+ * several events go in one request from now on, as an array: what it leaves out has its default. null = one
+ * event in each request
  */
 export interface BatchInput {
-  /** the maximum number of events in a request */
+  /** the most events in a request */
   readonly max_events?: number | undefined;
-  /** the maximum bytes of its body; a larger event is sent alone */
+  /** the most bytes of its body; an event that is larger goes alone */
   readonly max_bytes?: number | undefined;
-  /** the maximum milliseconds that an event waits for others; 0 = it is sent with what is already due */
+  /** the most milliseconds that an event waits for others; 0 = it goes with what is due already */
   readonly max_wait_ms?: number | undefined;
 }
 
@@ -730,7 +730,7 @@ export interface ChangeWebhookEndpointBody {
   /** which events it gets: names such as payout.paid or payout.*; null = all */
   readonly event_types?: readonly string[] | null | undefined;
   /**
-   * conditions on the payload that must all hold: a path, and a value or operators ($eq, $ne, $gt, $gte, $lt,
+   * conditions on the payload that all must hold: a path, and a value or operators ($eq, $ne, $gt, $gte, $lt,
    * $lte, $in, $nin, $exists, $startsWith, $contains); $and and $or take lists of filters. At most 4,096 bytes
    */
   readonly filter?: Readonly<Record<string, unknown>> | null | undefined;
@@ -745,13 +745,13 @@ export interface ChangeWebhookEndpointBody {
   /** requests per second; null = no limit */
   readonly rate_limit?: number | null | undefined;
   /**
-   * full: the whole event. thin: the event without its `data`, but with the id of its subject and the path to
-   * read it. cloudevents: a CloudEvent 1.0 in structured mode. Applies to future attempts
+   * full: the whole event. thin: the event without its `data`, but with the id of what it is about and the path
+   * to read it at. cloudevents: a CloudEvent 1.0 in structured mode. Attempts from now on are sent so
    */
   readonly payload?: PayloadForm | undefined;
   /**
-   * standard: Standard Webhooks. stripe, github, shopify, slack: as these providers sign, so that receivers
-   * written for them can verify unchanged. custom: as defined by `custom_signing`
+   * standard: Standard Webhooks. stripe, github, shopify, slack: as these services sign, so that receivers
+   * written for them need no change. custom: as `custom_signing` says
    */
   readonly signing?: SigningScheme | undefined;
   /** with `signing: custom`, and only then */
@@ -759,17 +759,17 @@ export interface ChangeWebhookEndpointBody {
     | {
         /** the header of the signature */
         readonly header: string;
-        /** the signed text: {body}, and optionally {id}, {timestamp} and {url} */
+        /** the text that is signed: {body}, and {id}, {timestamp} and {url} where needed */
         readonly content: string;
-        /** the value of the header: {signature}, and optionally {timestamp} and {id}; default {signature} */
+        /** the value of the header: {signature}, and {timestamp} and {id} where needed; default {signature} */
         readonly value?: string | undefined;
         readonly encoding: SignatureEncoding;
-        /** of the HMAC */
+        /** the hash function of the HMAC */
         readonly algorithm?: SignatureAlgorithm | undefined;
-        /** the prefix of new secrets; it is part of the key */
+        /** the beginning of new secrets; it is part of the key */
         readonly secret_prefix?: string | undefined;
         /**
-         * further headers that a receiver needs to verify, by name: {timestamp} or {id}, with optional text around it;
+         * further headers that a receiver reads to verify, by name: {timestamp} or {id}, with any text around it;
          * default none
          */
         readonly headers?: Readonly<Record<string, string>> | undefined;
@@ -777,8 +777,8 @@ export interface ChangeWebhookEndpointBody {
     | null
     | undefined;
   /**
-   * a secret that the receiver already has; if omitted, the current one is kept if the scheme can use it,
-   * otherwise a new one is made
+   * a secret that the receiver already has; by default the current one stays if the scheme can use it, else a
+   * new one is created
    */
   readonly secret?: string | undefined;
   /**
@@ -788,8 +788,8 @@ export interface ChangeWebhookEndpointBody {
   readonly second_signature?:
     | {
         /**
-         * standard: Standard Webhooks. stripe, github, shopify, slack: as these providers sign, so that receivers
-         * written for them can verify unchanged. custom: as defined by `custom_signing`
+         * standard: Standard Webhooks. stripe, github, shopify, slack: as these services sign, so that receivers
+         * written for them need no change. custom: as `custom_signing` says
          */
         readonly signing?: SigningScheme | undefined;
         /** with `signing: custom`, and only then */
@@ -797,17 +797,17 @@ export interface ChangeWebhookEndpointBody {
           | {
               /** the header of the signature */
               readonly header: string;
-              /** the signed text: {body}, and optionally {id}, {timestamp} and {url} */
+              /** the text that is signed: {body}, and {id}, {timestamp} and {url} where needed */
               readonly content: string;
-              /** the value of the header: {signature}, and optionally {timestamp} and {id}; default {signature} */
+              /** the value of the header: {signature}, and {timestamp} and {id} where needed; default {signature} */
               readonly value?: string | undefined;
               readonly encoding: SignatureEncoding;
-              /** of the HMAC */
+              /** the hash function of the HMAC */
               readonly algorithm?: SignatureAlgorithm | undefined;
-              /** the prefix of new secrets; it is part of the key */
+              /** the beginning of new secrets; it is part of the key */
               readonly secret_prefix?: string | undefined;
               /**
-               * further headers that a receiver needs to verify, by name: {timestamp} or {id}, with optional text around it;
+               * further headers that a receiver reads to verify, by name: {timestamp} or {id}, with any text around it;
                * default none
                */
               readonly headers?: Readonly<Record<string, string>> | undefined;
@@ -815,8 +815,8 @@ export interface ChangeWebhookEndpointBody {
           | null
           | undefined;
         /**
-         * a secret that the receiver already has; if omitted, the current one is kept if the scheme can use it,
-         * otherwise a new one is made
+         * a secret that the receiver already has; by default the current one stays if the scheme can use it, else a
+         * new one is created
          */
         readonly secret?: string | undefined;
         /** an RFC 3339 instant, at most 90 days ahead */
@@ -825,37 +825,37 @@ export interface ChangeWebhookEndpointBody {
     | null
     | undefined;
   /**
-   * an HTTP proxy for requests, with user and password if it requires them: http://user:password@proxy:3128;
-   * null = that of the server, if any
+   * an HTTP proxy that requests go through, with user and password if it asks for them:
+   * http://user:password@proxy:3128; null = that of the server, if any
    */
   readonly proxy?: string | null | undefined;
-  /** sent to a receiver that requests one (mTLS); null = none */
+  /** shown to the receiver when it asks for one (mTLS); null = none */
   readonly client_certificate?:
     | {
-        /** PEM: the certificate, then the ones that issued it, without the root */
+        /** PEM: the certificate, then those that issued it, without the root */
         readonly certificate: string;
         /** PEM: its private key, without a passphrase; never shown */
         readonly key: string;
       }
     | null
     | undefined;
-  /** the source of access tokens for the header Authorization (OAuth 2); null = none */
+  /** where access tokens are got that are sent along in the header Authorization (OAuth 2); null = none */
   readonly client_credentials?:
     | {
-        /** the token endpoint: http or https, without credentials or fragment, at a public address */
+        /** the token endpoint: http or https, without credentials and fragment, at a public address */
         readonly token_url: string;
         readonly client_id: string;
         /**
-         * never shown; if omitted, the current one is kept, provided that `token_url` and `client_id` are unchanged
-         * and nobody else could read it
+         * never shown; left out, the one before stays, if `token_url` and `client_id` stay and nobody else could read
+         * it
          */
         readonly client_secret?: string | undefined;
         /** names, separated by spaces; null = none */
         readonly scope?: string | null | undefined;
-        /** for servers that require one; null = none */
+        /** for servers that ask for one; null = none */
         readonly audience?: string | null | undefined;
         /**
-         * how the client id and secret are sent to the token endpoint: basic, the usual way, in the header
+         * how the client id and secret are sent to the token endpoint: basic, which is the usual way, in the header
          * Authorization; body, in the body
          */
         readonly authentication?: ClientAuthentication | undefined;
@@ -899,18 +899,18 @@ export interface ChangedWebhookEndpoint {
   /** names of your own headers; their values are never shown */
   readonly headers: readonly string[];
   /**
-   * full: the whole event. thin: the event without its `data`, but with the id of its subject and the path to
-   * read it. cloudevents: a CloudEvent 1.0 in structured mode. Applies to future attempts
+   * full: the whole event. thin: the event without its `data`, but with the id of what it is about and the path
+   * to read it at. cloudevents: a CloudEvent 1.0 in structured mode. Attempts from now on are sent so
    */
   readonly payload: PayloadForm;
   /**
-   * standard: Standard Webhooks. stripe, github, shopify, slack: as these providers sign, so that receivers
-   * written for them can verify unchanged. custom: as defined by `custom_signing`
+   * standard: Standard Webhooks. stripe, github, shopify, slack: as these services sign, so that receivers
+   * written for them need no change. custom: as `custom_signing` says
    */
   readonly signing: SigningScheme;
   readonly custom_signing: CustomSigning | null;
   readonly second_signature: SecondSignature | null;
-  /** the HTTP proxy of requests, without its password; null = that of the server, if any */
+  /** the HTTP proxy that requests go through, without its password; null = that of the server, if any */
   readonly proxy: string | null;
   readonly client_certificate: ClientCertificate | null;
   readonly client_credentials: ClientCredentials | null;
@@ -932,7 +932,7 @@ export interface ChangedWebhookEndpoint {
 
 export type ClientAuthentication = 'basic' | 'body';
 
-/** sent to a receiver that requests one (mTLS); null = none */
+/** shown to the receiver when it asks for one (mTLS); null = none */
 export interface ClientCertificate {
   readonly subject: string;
   readonly issuer: string;
@@ -941,14 +941,14 @@ export interface ClientCertificate {
   readonly expires_at: Timestamp;
 }
 
-/** the source of access tokens for the header Authorization (OAuth 2); null = none */
+/** where access tokens are got that are sent along in the header Authorization (OAuth 2); null = none */
 export interface ClientCredentials {
   readonly token_url: string;
   readonly client_id: string;
   readonly scope: string | null;
   readonly audience: string | null;
   /**
-   * how the client id and secret are sent to the token endpoint: basic, the usual way, in the header
+   * how the client id and secret are sent to the token endpoint: basic, which is the usual way, in the header
    * Authorization; body, in the body
    */
   readonly authentication: ClientAuthentication;
@@ -1067,7 +1067,7 @@ export interface CommissionClawedBackEvent {
   readonly timestamp: Timestamp;
   readonly account_id: string;
   readonly api_version: '2.0.0';
-  /** sent to test the endpoint: nothing happened */
+  /** somebody sent it to test the endpoint: nothing happened */
   readonly is_test?: true | undefined;
   readonly data: Commission;
 }
@@ -1079,7 +1079,7 @@ export interface CommissionCreatedEvent {
   readonly timestamp: Timestamp;
   readonly account_id: string;
   readonly api_version: '2.0.0';
-  /** sent to test the endpoint: nothing happened */
+  /** somebody sent it to test the endpoint: nothing happened */
   readonly is_test?: true | undefined;
   readonly data: Commission;
 }
@@ -1096,7 +1096,7 @@ export interface CommissionImport {
   readonly totals: readonly {
     /** ISO 4217, lower case */
     readonly currency: string;
-    /** minor units of the currency given with it */
+    /** minor units of the currency beside it */
     readonly amount: number;
     readonly count: number;
   }[];
@@ -1186,7 +1186,7 @@ export interface CommissionUpdatedEvent {
   readonly timestamp: Timestamp;
   readonly account_id: string;
   readonly api_version: '2.0.0';
-  /** sent to test the endpoint: nothing happened */
+  /** somebody sent it to test the endpoint: nothing happened */
   readonly is_test?: true | undefined;
   readonly data: Commission;
 }
@@ -1198,7 +1198,7 @@ export interface CommissionVoidedEvent {
   readonly timestamp: Timestamp;
   readonly account_id: string;
   readonly api_version: '2.0.0';
-  /** sent to test the endpoint: nothing happened */
+  /** somebody sent it to test the endpoint: nothing happened */
   readonly is_test?: true | undefined;
   readonly data: Commission;
 }
@@ -1210,7 +1210,7 @@ export interface CommissionsImportedEvent {
   readonly timestamp: Timestamp;
   readonly account_id: string;
   readonly api_version: '2.0.0';
-  /** sent to test the endpoint: nothing happened */
+  /** somebody sent it to test the endpoint: nothing happened */
   readonly is_test?: true | undefined;
   readonly data: {
     readonly object: 'commission_import';
@@ -1222,7 +1222,7 @@ export interface CommissionsImportedEvent {
     readonly totals: readonly {
       /** ISO 4217, lower case */
       readonly currency: string;
-      /** minor units of the currency given with it */
+      /** minor units of the currency beside it */
       readonly amount: number;
       readonly count: number;
     }[];
@@ -1271,7 +1271,7 @@ export interface CompletedPayout {
   readonly as_of: Timestamp;
   /** null when there are several; amount is null too */
   readonly currency: string | null;
-  /** minor units of the currency given with it */
+  /** minor units of the currency beside it */
   readonly amount: number | null;
   /** one per currency; amount = paid + carried + released once completed */
   readonly totals: readonly PayoutTotal[];
@@ -1305,7 +1305,7 @@ export interface CompletedPayout {
     readonly totals: readonly {
       /** ISO 4217, lower case */
       readonly currency: string;
-      /** minor units of the currency given with it */
+      /** minor units of the currency beside it */
       readonly amount: number;
       readonly commission_count: number;
       readonly affiliate_count: number;
@@ -1430,11 +1430,11 @@ export interface CreatePayoutScheduleBody {
 }
 
 export interface CreatePortalLinkBody {
-  /** a portal for all endpoints with the `owner` of this one, in which endpoints can be created and deleted */
+  /** a portal of all endpoints that have the `owner` of this one; there, endpoints can be made and deleted */
   readonly all_of_owner?: boolean | undefined;
-  /** a portal that can change and send nothing, and shows no secrets */
+  /** a portal in which nothing is changed, sent or shown that is secret */
   readonly read_only?: boolean | undefined;
-  /** the event types that portal users may subscribe to; null = all; default: those of this endpoint */
+  /** what endpoints may be subscribed to; null = all; default: what this one is */
   readonly event_types?: readonly string[] | null | undefined;
   /** how long the link can be opened */
   readonly ttl_seconds?: number | undefined;
@@ -1473,7 +1473,7 @@ export interface CreateWebhookEndpointBody {
   /** which events it gets: names such as payout.paid or payout.*; null = all */
   readonly event_types?: readonly string[] | null | undefined;
   /**
-   * conditions on the payload that must all hold: a path, and a value or operators ($eq, $ne, $gt, $gte, $lt,
+   * conditions on the payload that all must hold: a path, and a value or operators ($eq, $ne, $gt, $gte, $lt,
    * $lte, $in, $nin, $exists, $startsWith, $contains); $and and $or take lists of filters. At most 4,096 bytes
    */
   readonly filter?: Readonly<Record<string, unknown>> | null | undefined;
@@ -1488,13 +1488,13 @@ export interface CreateWebhookEndpointBody {
   /** requests per second; null = no limit */
   readonly rate_limit?: number | null | undefined;
   /**
-   * full: the whole event. thin: the event without its `data`, but with the id of its subject and the path to
-   * read it. cloudevents: a CloudEvent 1.0 in structured mode. Applies to future attempts
+   * full: the whole event. thin: the event without its `data`, but with the id of what it is about and the path
+   * to read it at. cloudevents: a CloudEvent 1.0 in structured mode. Attempts from now on are sent so
    */
   readonly payload?: PayloadForm | undefined;
   /**
-   * standard: Standard Webhooks. stripe, github, shopify, slack: as these providers sign, so that receivers
-   * written for them can verify unchanged. custom: as defined by `custom_signing`
+   * standard: Standard Webhooks. stripe, github, shopify, slack: as these services sign, so that receivers
+   * written for them need no change. custom: as `custom_signing` says
    */
   readonly signing?: SigningScheme | undefined;
   /** with `signing: custom`, and only then */
@@ -1502,17 +1502,17 @@ export interface CreateWebhookEndpointBody {
     | {
         /** the header of the signature */
         readonly header: string;
-        /** the signed text: {body}, and optionally {id}, {timestamp} and {url} */
+        /** the text that is signed: {body}, and {id}, {timestamp} and {url} where needed */
         readonly content: string;
-        /** the value of the header: {signature}, and optionally {timestamp} and {id}; default {signature} */
+        /** the value of the header: {signature}, and {timestamp} and {id} where needed; default {signature} */
         readonly value?: string | undefined;
         readonly encoding: SignatureEncoding;
-        /** of the HMAC */
+        /** the hash function of the HMAC */
         readonly algorithm?: SignatureAlgorithm | undefined;
-        /** the prefix of new secrets; it is part of the key */
+        /** the beginning of new secrets; it is part of the key */
         readonly secret_prefix?: string | undefined;
         /**
-         * further headers that a receiver needs to verify, by name: {timestamp} or {id}, with optional text around it;
+         * further headers that a receiver reads to verify, by name: {timestamp} or {id}, with any text around it;
          * default none
          */
         readonly headers?: Readonly<Record<string, string>> | undefined;
@@ -1520,8 +1520,8 @@ export interface CreateWebhookEndpointBody {
     | null
     | undefined;
   /**
-   * a secret that the receiver already has; if omitted, the current one is kept if the scheme can use it,
-   * otherwise a new one is made
+   * a secret that the receiver already has; by default the current one stays if the scheme can use it, else a
+   * new one is created
    */
   readonly secret?: string | undefined;
   /**
@@ -1531,8 +1531,8 @@ export interface CreateWebhookEndpointBody {
   readonly second_signature?:
     | {
         /**
-         * standard: Standard Webhooks. stripe, github, shopify, slack: as these providers sign, so that receivers
-         * written for them can verify unchanged. custom: as defined by `custom_signing`
+         * standard: Standard Webhooks. stripe, github, shopify, slack: as these services sign, so that receivers
+         * written for them need no change. custom: as `custom_signing` says
          */
         readonly signing?: SigningScheme | undefined;
         /** with `signing: custom`, and only then */
@@ -1540,17 +1540,17 @@ export interface CreateWebhookEndpointBody {
           | {
               /** the header of the signature */
               readonly header: string;
-              /** the signed text: {body}, and optionally {id}, {timestamp} and {url} */
+              /** the text that is signed: {body}, and {id}, {timestamp} and {url} where needed */
               readonly content: string;
-              /** the value of the header: {signature}, and optionally {timestamp} and {id}; default {signature} */
+              /** the value of the header: {signature}, and {timestamp} and {id} where needed; default {signature} */
               readonly value?: string | undefined;
               readonly encoding: SignatureEncoding;
-              /** of the HMAC */
+              /** the hash function of the HMAC */
               readonly algorithm?: SignatureAlgorithm | undefined;
-              /** the prefix of new secrets; it is part of the key */
+              /** the beginning of new secrets; it is part of the key */
               readonly secret_prefix?: string | undefined;
               /**
-               * further headers that a receiver needs to verify, by name: {timestamp} or {id}, with optional text around it;
+               * further headers that a receiver reads to verify, by name: {timestamp} or {id}, with any text around it;
                * default none
                */
               readonly headers?: Readonly<Record<string, string>> | undefined;
@@ -1558,8 +1558,8 @@ export interface CreateWebhookEndpointBody {
           | null
           | undefined;
         /**
-         * a secret that the receiver already has; if omitted, the current one is kept if the scheme can use it,
-         * otherwise a new one is made
+         * a secret that the receiver already has; by default the current one stays if the scheme can use it, else a
+         * new one is created
          */
         readonly secret?: string | undefined;
         /** an RFC 3339 instant, at most 90 days ahead */
@@ -1568,37 +1568,37 @@ export interface CreateWebhookEndpointBody {
     | null
     | undefined;
   /**
-   * an HTTP proxy for requests, with user and password if it requires them: http://user:password@proxy:3128;
-   * null = that of the server, if any
+   * an HTTP proxy that requests go through, with user and password if it asks for them:
+   * http://user:password@proxy:3128; null = that of the server, if any
    */
   readonly proxy?: string | null | undefined;
-  /** sent to a receiver that requests one (mTLS); null = none */
+  /** shown to the receiver when it asks for one (mTLS); null = none */
   readonly client_certificate?:
     | {
-        /** PEM: the certificate, then the ones that issued it, without the root */
+        /** PEM: the certificate, then those that issued it, without the root */
         readonly certificate: string;
         /** PEM: its private key, without a passphrase; never shown */
         readonly key: string;
       }
     | null
     | undefined;
-  /** the source of access tokens for the header Authorization (OAuth 2); null = none */
+  /** where access tokens are got that are sent along in the header Authorization (OAuth 2); null = none */
   readonly client_credentials?:
     | {
-        /** the token endpoint: http or https, without credentials or fragment, at a public address */
+        /** the token endpoint: http or https, without credentials and fragment, at a public address */
         readonly token_url: string;
         readonly client_id: string;
         /**
-         * never shown; if omitted, the current one is kept, provided that `token_url` and `client_id` are unchanged
-         * and nobody else could read it
+         * never shown; left out, the one before stays, if `token_url` and `client_id` stay and nobody else could read
+         * it
          */
         readonly client_secret?: string | undefined;
         /** names, separated by spaces; null = none */
         readonly scope?: string | null | undefined;
-        /** for servers that require one; null = none */
+        /** for servers that ask for one; null = none */
         readonly audience?: string | null | undefined;
         /**
-         * how the client id and secret are sent to the token endpoint: basic, the usual way, in the header
+         * how the client id and secret are sent to the token endpoint: basic, which is the usual way, in the header
          * Authorization; body, in the body
          */
         readonly authentication?: ClientAuthentication | undefined;
@@ -1616,17 +1616,17 @@ export interface CreateWebhookEndpointBody {
 export interface CustomSigning {
   /** the header of the signature, in lower case */
   readonly header: string;
-  /** the signed text: {body}, and optionally {id}, {timestamp} and {url} */
+  /** the text that is signed: {body}, and {id}, {timestamp} and {url} where needed */
   readonly content: string;
-  /** the value of the header: {signature}, and optionally {timestamp} and {id} */
+  /** the value of the header: {signature}, and {timestamp} and {id} where needed */
   readonly value: string;
   readonly encoding: SignatureEncoding;
-  /** of the HMAC */
+  /** the hash function of the HMAC */
   readonly algorithm: SignatureAlgorithm;
-  /** the prefix of new secrets; it is part of the key */
+  /** the beginning of new secrets; it is part of the key */
   readonly secret_prefix: string;
   /**
-   * further headers that a receiver needs to verify, by name: {timestamp} or {id}, with optional text around it;
+   * further headers that a receiver reads to verify, by name: {timestamp} or {id}, with any text around it;
    * names in lower case
    */
   readonly headers: Readonly<Record<string, string>>;
@@ -1650,45 +1650,45 @@ export interface Debtor {
 export interface DeliveryAnalytics {
   readonly object: 'delivery_analytics';
   readonly interval: 'minute' | 'hour' | 'day';
-  /** of the account, for days */
+  /** of the account: days are its own */
   readonly time_zone: string;
-  /** the beginning of the first bucket */
+  /** when the first bucket begins */
   readonly from: Timestamp;
-  /** the end of the last bucket, exclusive */
+  /** when the last bucket ends: it is not included */
   readonly to: Timestamp;
-  /** as requested; null = all endpoints */
+  /** as asked for; null = all endpoints */
   readonly webhook_endpoint_id: string | null;
-  /** every interval, including empty ones */
+  /** every interval, those in which nothing happened too */
   readonly buckets: readonly DeliveryBucket[];
   readonly totals: DeliverySums;
 }
 
 export interface DeliveryBucket {
   readonly starts_at: Timestamp;
-  /** deliveries of events published in the bucket: one for each endpoint of an event */
+  /** deliveries of events that were published then: one for each endpoint that an event goes to */
   readonly published: number;
   /** those of them that are delivered by now */
   readonly delivered: number;
-  /** those of them that have failed by now; the rest is pending or held */
+  /** those of them that have failed; the rest is pending or held */
   readonly failed: number;
-  /** attempts that began in the bucket, of any event */
+  /** attempts that began then, of whatever event */
   readonly attempts: number;
-  /** milliseconds, off by at most 9 %: half of the attempts took at most this long; null without attempts */
+  /** milliseconds, off by at most 9 %: half of the attempts took no longer; null when there was none */
   readonly p50_ms: number | null;
-  /** milliseconds, off by at most 9 %: 95 % of the attempts took at most this long */
+  /** milliseconds, off by at most 9 %: 95 % of the attempts took no longer */
   readonly p95_ms: number | null;
-  /** milliseconds, off by at most 9 %: 99 % of the attempts took at most this long */
+  /** milliseconds, off by at most 9 %: 99 % of the attempts took no longer */
   readonly p99_ms: number | null;
   readonly answers: AnswerCounts;
 }
 
-/** the number of endpoints by delivery status; all 0: no endpoint gets it */
+/** at how many endpoints it has which status; all 0: it went nowhere */
 export interface DeliveryCounts {
   readonly pending: number;
   readonly held: number;
   readonly delivered: number;
   readonly failed: number;
-  /** endpoints whose filter excluded it */
+  /** endpoints whose filter left it out */
   readonly filtered: number;
 }
 
@@ -1696,19 +1696,19 @@ export type DeliveryStatus = 'pending' | 'delivered' | 'failed' | 'held';
 
 /** the same over all buckets */
 export interface DeliverySums {
-  /** deliveries of events published in the bucket: one for each endpoint of an event */
+  /** deliveries of events that were published then: one for each endpoint that an event goes to */
   readonly published: number;
   /** those of them that are delivered by now */
   readonly delivered: number;
-  /** those of them that have failed by now; the rest is pending or held */
+  /** those of them that have failed; the rest is pending or held */
   readonly failed: number;
-  /** attempts that began in the bucket, of any event */
+  /** attempts that began then, of whatever event */
   readonly attempts: number;
-  /** milliseconds, off by at most 9 %: half of the attempts took at most this long; null without attempts */
+  /** milliseconds, off by at most 9 %: half of the attempts took no longer; null when there was none */
   readonly p50_ms: number | null;
-  /** milliseconds, off by at most 9 %: 95 % of the attempts took at most this long */
+  /** milliseconds, off by at most 9 %: 95 % of the attempts took no longer */
   readonly p95_ms: number | null;
-  /** milliseconds, off by at most 9 %: 99 % of the attempts took at most this long */
+  /** milliseconds, off by at most 9 %: 99 % of the attempts took no longer */
   readonly p99_ms: number | null;
   readonly answers: AnswerCounts;
 }
@@ -1730,7 +1730,7 @@ export interface Erasure {
 
 export type ErasureStatus = 'in_progress' | 'completed';
 
-/** a whole event, as sent */
+/** a whole event, as it is sent */
 export interface Event {
   readonly id: string;
   readonly object: 'event';
@@ -1738,7 +1738,7 @@ export interface Event {
   readonly timestamp: Timestamp;
   readonly account_id: string;
   readonly api_version: '2.0.0';
-  /** sent to test the endpoint: nothing happened */
+  /** somebody sent it to test the endpoint: nothing happened */
   readonly is_test?: true | undefined;
   readonly data: Readonly<Record<string, unknown>>;
 }
@@ -1746,7 +1746,7 @@ export interface Event {
 export interface EventBatch {
   readonly object: 'event_batch';
   readonly items: readonly {
-    /** its index in the request */
+    /** its place in the request */
     readonly index: number;
     /** 201 new, 200 published before */
     readonly status: number;
@@ -1776,11 +1776,11 @@ export interface FilterTest {
   /** whether the endpoint would get the event */
   readonly matches: boolean;
   /**
-   * conditions on the payload that must all hold: a path, and a value or operators ($eq, $ne, $gt, $gte, $lt,
+   * conditions on the payload that all must hold: a path, and a value or operators ($eq, $ne, $gt, $gte, $lt,
    * $lte, $in, $nin, $exists, $startsWith, $contains); $and and $or take lists of filters. At most 4,096 bytes
    */
   readonly filter: Readonly<Record<string, unknown>> | null;
-  /** each condition separately, in the order of the filter */
+  /** each condition by itself, in the order of the filter */
   readonly conditions: readonly JudgedCondition[];
 }
 
@@ -1824,7 +1824,7 @@ export interface Import {
   readonly totals: readonly {
     /** ISO 4217, lower case */
     readonly currency: string;
-    /** minor units of the currency given with it */
+    /** minor units of the currency beside it */
     readonly amount: number;
     readonly count: number;
   }[];
@@ -1861,7 +1861,7 @@ export interface ImportCounts {
   readonly totals: readonly {
     /** ISO 4217, lower case */
     readonly currency: string;
-    /** minor units of the currency given with it */
+    /** minor units of the currency beside it */
     readonly amount: number;
     readonly count: number;
   }[];
@@ -1996,7 +1996,7 @@ export interface ImportReport {
   readonly totals: readonly {
     /** ISO 4217, lower case */
     readonly currency: string;
-    /** minor units of the currency given with it */
+    /** minor units of the currency beside it */
     readonly amount: number;
     readonly count: number;
   }[];
@@ -2016,7 +2016,7 @@ export interface ImportUndoneEvent {
   readonly timestamp: Timestamp;
   readonly account_id: string;
   readonly api_version: '2.0.0';
-  /** sent to test the endpoint: nothing happened */
+  /** somebody sent it to test the endpoint: nothing happened */
   readonly is_test?: true | undefined;
   readonly data: Import;
 }
@@ -2065,9 +2065,9 @@ export interface Invoice {
   readonly currency: string;
   /** the amount paid or returned: net, tax and rounding */
   readonly amount: number;
-  /** minor units of the currency given with it */
+  /** minor units of the currency beside it */
   readonly net_amount: number;
-  /** minor units of the currency given with it */
+  /** minor units of the currency beside it */
   readonly tax_amount: number;
   /** 0 or 1: the unit that no net amount plus its tax reaches */
   readonly rounding_amount: number;
@@ -2169,12 +2169,12 @@ export interface IssuedInvoices {
 export interface JudgedCondition {
   readonly path: string;
   readonly operator: string;
-  /** the value in the filter */
+  /** what the filter says */
   readonly value: unknown;
   readonly matches: boolean;
-  /** the type of the value in the payload */
+  /** what the payload has there */
   readonly found_type: FoundType;
-  /** the value in the payload; null for lists and objects */
+  /** the value there; null for lists and objects */
   readonly found: unknown;
 }
 
@@ -2351,21 +2351,21 @@ export interface NewOAuthApplication {
 export interface NewPortalLink {
   readonly id: string;
   readonly object: 'portal_link';
-  /** the endpoint for which it was created */
+  /** the endpoint it was made at */
   readonly webhook_endpoint_id: string;
-  /** the portal shows all endpoints of this owner; null = only this endpoint */
+  /** the portal is of all endpoints of this owner; null = of the one alone */
   readonly owner: string | null;
-  /** the portal can change and send nothing, and shows no secrets */
+  /** nothing can be changed or sent in the portal, and it shows no secret */
   readonly read_only: boolean;
-  /** the event types that portal users may subscribe to; null = all */
+  /** what endpoints may be subscribed to in the portal; null = all */
   readonly event_types: readonly string[] | null;
-  /** the filter of endpoints created in the portal; null = none */
+  /** the filter of endpoints made in the portal; null = none */
   readonly filter: Readonly<Record<string, unknown>> | null;
-  /** open: its portal is open; ended: its portal has ended; expired: it was not opened in time */
+  /** open: its portal is; ended: it was; expired: nobody opened it in time */
   readonly status: PortalLinkStatus;
-  /** the id of the key or user that created it */
+  /** the id of the key or user that made it */
   readonly created_by: string;
-  /** until when it can be opened */
+  /** it can be opened before */
   readonly expires_at: Timestamp;
   /** when it was opened; a link opens once */
   readonly used_at: Timestamp | null;
@@ -2373,7 +2373,7 @@ export interface NewPortalLink {
   readonly ends_at: Timestamp | null;
   readonly revoked_at: Timestamp | null;
   readonly created_at: Timestamp;
-  /** opens the portal once; shown once; null when a stored response is replayed */
+  /** opens the portal once; shown once; null when a stored answer is replayed */
   readonly url: string | null;
 }
 
@@ -2432,18 +2432,18 @@ export interface NewWebhookEndpoint {
   /** names of your own headers; their values are never shown */
   readonly headers: readonly string[];
   /**
-   * full: the whole event. thin: the event without its `data`, but with the id of its subject and the path to
-   * read it. cloudevents: a CloudEvent 1.0 in structured mode. Applies to future attempts
+   * full: the whole event. thin: the event without its `data`, but with the id of what it is about and the path
+   * to read it at. cloudevents: a CloudEvent 1.0 in structured mode. Attempts from now on are sent so
    */
   readonly payload: PayloadForm;
   /**
-   * standard: Standard Webhooks. stripe, github, shopify, slack: as these providers sign, so that receivers
-   * written for them can verify unchanged. custom: as defined by `custom_signing`
+   * standard: Standard Webhooks. stripe, github, shopify, slack: as these services sign, so that receivers
+   * written for them need no change. custom: as `custom_signing` says
    */
   readonly signing: SigningScheme;
   readonly custom_signing: CustomSigning | null;
   readonly second_signature: SecondSignature | null;
-  /** the HTTP proxy of requests, without its password; null = that of the server, if any */
+  /** the HTTP proxy that requests go through, without its password; null = that of the server, if any */
   readonly proxy: string | null;
   readonly client_certificate: ClientCertificate | null;
   readonly client_credentials: ClientCredentials | null;
@@ -2462,13 +2462,13 @@ export interface NewWebhookEndpoint {
 
 export interface NotSent {
   readonly webhook_endpoint_id: string;
-  /** the current URL of the endpoint */
+  /** of the endpoint now */
   readonly url: string;
   /**
-   * filtered: its filter did not match when the event was published. made_later: the endpoint was created after
-   * the event. not_addressed: the event was for one endpoint only, or reports that this one was disabled.
-   * not_subscribed: it does not subscribe to the type. subscribed_later: it subscribes to the type now, but did
-   * not then, or its record was dropped with its week of the log
+   * filtered: its filter did not match when the event was published. made_later: the endpoint is younger than
+   * the event. not_addressed: the event was for one endpoint alone, or tells that this one was disabled.
+   * not_subscribed: it does not take the type. subscribed_later: it takes the type now, and did not then, or its
+   * record was dropped with its week of the log
    */
   readonly reason: NotSentReason;
 }
@@ -2547,49 +2547,49 @@ export interface OwedBalance {
   readonly owed: number;
   /** a payout without filters would take it now */
   readonly payable: {
-    /** minor units of the currency given with it */
+    /** minor units of the currency beside it */
     readonly amount: number;
     readonly affiliate_count: number;
   };
   /** not available yet, or held for review */
   readonly on_hold: {
-    /** minor units of the currency given with it */
+    /** minor units of the currency beside it */
     readonly amount: number;
     readonly affiliate_count: number;
   };
   /** less than the minimum payout of the affiliate */
   readonly below_minimum: {
-    /** minor units of the currency given with it */
+    /** minor units of the currency beside it */
     readonly amount: number;
     readonly affiliate_count: number;
   };
   /** debts: an amount below zero */
   readonly negative_balance: {
-    /** minor units of the currency given with it */
+    /** minor units of the currency beside it */
     readonly amount: number;
     readonly affiliate_count: number;
   };
   /** of affiliates who are switched off for payouts */
   readonly not_ready: {
-    /** minor units of the currency given with it */
+    /** minor units of the currency beside it */
     readonly amount: number;
     readonly affiliate_count: number;
   };
   /** of affiliates who are inactive */
   readonly affiliate_inactive: {
-    /** minor units of the currency given with it */
+    /** minor units of the currency beside it */
     readonly amount: number;
     readonly affiliate_count: number;
   };
   /** in the unpaid payout */
   readonly in_payout: {
-    /** minor units of the currency given with it */
+    /** minor units of the currency beside it */
     readonly amount: number;
     readonly affiliate_count: number;
   };
   /** the part of payable whose affiliate has no destination */
   readonly without_destination: {
-    /** minor units of the currency given with it */
+    /** minor units of the currency beside it */
     readonly amount: number;
     readonly affiliate_count: number;
   };
@@ -2615,15 +2615,15 @@ export interface OwnSession {
 }
 
 export interface Pagination {
-  /** the number of this page; with `after`, counted from where the walk began */
+  /** the page this is; with `after`, counted from where the walk began */
   readonly page: number;
   /** items per page */
   readonly limit: number;
-  /** items across all pages; exact unless the request limited counting with `max_total` */
+  /** items across all pages; exact unless the request allowed counting to stop at `max_total` */
   readonly total: number;
-  /** pages; 0 if there are no items */
+  /** pages; 0 when there are no items */
   readonly pages: number;
-  /** the `after` of the next page, even if rows move meanwhile; null on the last */
+  /** the `after` of the next page, wherever its rows are by then; null on the last */
   readonly next: string | null;
 }
 
@@ -2753,7 +2753,7 @@ export interface Payout {
   readonly as_of: Timestamp;
   /** null when there are several; amount is null too */
   readonly currency: string | null;
-  /** minor units of the currency given with it */
+  /** minor units of the currency beside it */
   readonly amount: number | null;
   /** one per currency; amount = paid + carried + released once completed */
   readonly totals: readonly PayoutTotal[];
@@ -2787,7 +2787,7 @@ export interface Payout {
     readonly totals: readonly {
       /** ISO 4217, lower case */
       readonly currency: string;
-      /** minor units of the currency given with it */
+      /** minor units of the currency beside it */
       readonly amount: number;
       readonly commission_count: number;
       readonly affiliate_count: number;
@@ -2855,7 +2855,7 @@ export interface PayoutApprovedEvent {
   readonly timestamp: Timestamp;
   readonly account_id: string;
   readonly api_version: '2.0.0';
-  /** sent to test the endpoint: nothing happened */
+  /** somebody sent it to test the endpoint: nothing happened */
   readonly is_test?: true | undefined;
   readonly data: PayoutSummary;
 }
@@ -2869,7 +2869,7 @@ export interface PayoutCreatedEvent {
   readonly timestamp: Timestamp;
   readonly account_id: string;
   readonly api_version: '2.0.0';
-  /** sent to test the endpoint: nothing happened */
+  /** somebody sent it to test the endpoint: nothing happened */
   readonly is_test?: true | undefined;
   readonly data: PayoutSummary;
 }
@@ -2881,7 +2881,7 @@ export interface PayoutDeletedEvent {
   readonly timestamp: Timestamp;
   readonly account_id: string;
   readonly api_version: '2.0.0';
-  /** sent to test the endpoint: nothing happened */
+  /** somebody sent it to test the endpoint: nothing happened */
   readonly is_test?: true | undefined;
   readonly data: PayoutSummary;
 }
@@ -2892,7 +2892,7 @@ export interface PayoutExclusion {
   readonly currency: string;
   /** the first two are carried forward to the next payout */
   readonly reason: ExclusionReason;
-  /** minor units of the currency given with it */
+  /** minor units of the currency beside it */
   readonly amount: number;
   readonly commission_count: number;
 }
@@ -3077,7 +3077,7 @@ export interface PayoutPaidEvent {
   readonly timestamp: Timestamp;
   readonly account_id: string;
   readonly api_version: '2.0.0';
-  /** sent to test the endpoint: nothing happened */
+  /** somebody sent it to test the endpoint: nothing happened */
   readonly is_test?: true | undefined;
   readonly data: PayoutSummary;
 }
@@ -3096,7 +3096,7 @@ export interface PayoutPreview {
   readonly as_of: Timestamp;
   /** null when there are several; amount is null too */
   readonly currency: string | null;
-  /** minor units of the currency given with it */
+  /** minor units of the currency beside it */
   readonly amount: number | null;
   /** one per currency; amount = paid + carried + released once completed */
   readonly totals: readonly PayoutTotal[];
@@ -3127,7 +3127,7 @@ export interface PayoutPreview {
     readonly totals: readonly {
       /** ISO 4217, lower case */
       readonly currency: string;
-      /** minor units of the currency given with it */
+      /** minor units of the currency beside it */
       readonly amount: number;
       readonly commission_count: number;
       readonly affiliate_count: number;
@@ -3145,7 +3145,7 @@ export interface PayoutPreviewExclusion {
   readonly currency: string;
   /** the first two are carried forward to the next payout */
   readonly reason: ExclusionReason;
-  /** minor units of the currency given with it */
+  /** minor units of the currency beside it */
   readonly amount: number;
   readonly commission_count: number;
   /** minor units: the minimum that a sum `below_minimum` does not reach */
@@ -3161,7 +3161,7 @@ export interface PayoutRejectedEvent {
   readonly timestamp: Timestamp;
   readonly account_id: string;
   readonly api_version: '2.0.0';
-  /** sent to test the endpoint: nothing happened */
+  /** somebody sent it to test the endpoint: nothing happened */
   readonly is_test?: true | undefined;
   readonly data: PayoutSummary;
 }
@@ -3291,7 +3291,7 @@ export interface PayoutReturn {
   readonly affiliate_id: number;
   /** ISO 4217, lower case */
   readonly currency: string;
-  /** minor units of the currency given with it */
+  /** minor units of the currency beside it */
   readonly amount: number;
   /** your id of the request that booked it */
   readonly external_id: string | null;
@@ -3371,7 +3371,7 @@ export interface PayoutSummary {
   readonly as_of: Timestamp;
   /** null when there are several; amount is null too */
   readonly currency: string | null;
-  /** minor units of the currency given with it */
+  /** minor units of the currency beside it */
   readonly amount: number | null;
   /** one per currency; amount = paid + carried + released once completed */
   readonly totals: readonly PayoutTotal[];
@@ -3400,7 +3400,7 @@ export interface PayoutSummary {
 export interface PayoutTotal {
   /** ISO 4217, lower case */
   readonly currency: string;
-  /** minor units of the currency given with it */
+  /** minor units of the currency beside it */
   readonly amount: number;
   readonly commission_count: number;
   readonly affiliate_count: number;
@@ -3410,7 +3410,7 @@ export interface PayoutTotal {
   readonly paid_count: number;
   /** the unpaid part of paid lines: owed again through an adjustment */
   readonly carried_amount: number;
-  /** minor units of the currency given with it */
+  /** minor units of the currency beside it */
   readonly released_amount: number;
   /** commissions that were released and are owed again */
   readonly released_count: number;
@@ -3423,7 +3423,7 @@ export interface PayoutUpdatedEvent {
   readonly timestamp: Timestamp;
   readonly account_id: string;
   readonly api_version: '2.0.0';
-  /** sent to test the endpoint: nothing happened */
+  /** somebody sent it to test the endpoint: nothing happened */
   readonly is_test?: true | undefined;
   readonly data: PayoutSummary;
 }
@@ -3442,21 +3442,21 @@ export interface Portal {
 export interface PortalLink {
   readonly id: string;
   readonly object: 'portal_link';
-  /** the endpoint for which it was created */
+  /** the endpoint it was made at */
   readonly webhook_endpoint_id: string;
-  /** the portal shows all endpoints of this owner; null = only this endpoint */
+  /** the portal is of all endpoints of this owner; null = of the one alone */
   readonly owner: string | null;
-  /** the portal can change and send nothing, and shows no secrets */
+  /** nothing can be changed or sent in the portal, and it shows no secret */
   readonly read_only: boolean;
-  /** the event types that portal users may subscribe to; null = all */
+  /** what endpoints may be subscribed to in the portal; null = all */
   readonly event_types: readonly string[] | null;
-  /** the filter of endpoints created in the portal; null = none */
+  /** the filter of endpoints made in the portal; null = none */
   readonly filter: Readonly<Record<string, unknown>> | null;
-  /** open: its portal is open; ended: its portal has ended; expired: it was not opened in time */
+  /** open: its portal is; ended: it was; expired: nobody opened it in time */
   readonly status: PortalLinkStatus;
-  /** the id of the key or user that created it */
+  /** the id of the key or user that made it */
   readonly created_by: string;
-  /** until when it can be opened */
+  /** it can be opened before */
   readonly expires_at: Timestamp;
   /** when it was opened; a link opens once */
   readonly used_at: Timestamp | null;
@@ -3504,7 +3504,7 @@ export interface PublishEventBody {
    */
   readonly data: Readonly<Record<string, unknown>>;
   readonly external_id?: string | undefined;
-  /** ordered endpoints get the events of a key one at a time, in the order of publishing */
+  /** ordered endpoints get the events of a key one after the other, as they were published */
   readonly ordering_key?: string | undefined;
 }
 
@@ -3513,9 +3513,9 @@ export interface PublishedEvent {
   readonly id: string;
   readonly object: 'published_event';
   readonly type: string;
-  /** the id under which the platform published it */
+  /** under which a platform published it */
   readonly external_id: string | null;
-  /** ordered endpoints get the events of a key one at a time */
+  /** ordered endpoints get the events of a key one after the other */
   readonly ordering_key: string | null;
   readonly created_at: Timestamp;
   readonly deliveries: DeliveryCounts;
@@ -3526,16 +3526,16 @@ export interface PublishedEventWhole {
   readonly id: string;
   readonly object: 'published_event';
   readonly type: string;
-  /** the id under which the platform published it */
+  /** under which a platform published it */
   readonly external_id: string | null;
-  /** ordered endpoints get the events of a key one at a time */
+  /** ordered endpoints get the events of a key one after the other */
   readonly ordering_key: string | null;
   readonly created_at: Timestamp;
   readonly deliveries: DeliveryCounts;
   readonly payload: Event;
-  /** its records in the log, at most 100; `event_id` finds all of them there */
+  /** its records in the log, 100 at most; `event_id` finds all of them there */
   readonly sent_to: readonly WebhookEventAt[];
-  /** the other current endpoints, at most 100, oldest first */
+  /** the other endpoints that there are now, 100 at most, the oldest first */
   readonly not_sent_to: readonly NotSent[];
 }
 
@@ -3636,11 +3636,11 @@ export interface PutAffiliateTaxProfileBody {
 }
 
 export interface RecoverWebhookEndpointBody {
-  /** events created at or after it: an RFC 3339 instant, or a day YYYY-MM-DD in the time zone of the account */
+  /** events created at or after it: an RFC 3339 instant, or a day YYYY-MM-DD of the account */
   readonly since: string;
-  /** events created before it, including a whole day; at most now, which is the default */
+  /** events created before it, a day whole; now at the latest, and if left out */
   readonly until?: string | undefined;
-  /** the status of the events in the log, one or several; default failed */
+  /** the status of the events in the log, or several; failed if left out */
   readonly status?: RecoveredStatus | readonly RecoveredStatus[] | undefined;
   /** names such as payout.paid or payout.*; null = all */
   readonly types?: readonly string[] | null | undefined;
@@ -3757,8 +3757,8 @@ export type Role = 'owner' | 'member' | 'finance' | 'approver' | 'viewer';
 export interface RotateWebhookEndpointSecretBody {
   readonly overlap_seconds?: number | undefined;
   /**
-   * a secret that the receiver already has; if omitted, the current one is kept if the scheme can use it,
-   * otherwise a new one is made
+   * a secret that the receiver already has; by default the current one stays if the scheme can use it, else a
+   * new one is created
    */
   readonly secret?: string | undefined;
 }
@@ -3797,11 +3797,11 @@ export type Scope =
   | 'analytics'
   | 'reports';
 
-/** sent in addition to the first until then */
+/** also sent until `expires_at` */
 export interface SecondSignature {
   /**
-   * standard: Standard Webhooks. stripe, github, shopify, slack: as these providers sign, so that receivers
-   * written for them can verify unchanged. custom: as defined by `custom_signing`
+   * standard: Standard Webhooks. stripe, github, shopify, slack: as these services sign, so that receivers
+   * written for them need no change. custom: as `custom_signing` says
    */
   readonly signing: SigningScheme;
   readonly custom_signing: CustomSigning | null;
@@ -3998,7 +3998,7 @@ export interface TestWebhookEndpointBody {
 export interface TestWebhookEndpointFilterBody {
   /** default: the filter of the endpoint */
   readonly filter?: Readonly<Record<string, unknown>> | undefined;
-  /** a whole event, as sent */
+  /** a whole event, as it is sent */
   readonly payload: Readonly<Record<string, unknown>>;
 }
 
@@ -4011,11 +4011,11 @@ export interface UsTaxPayment {
   readonly method: PaidMethod;
   /** ISO 4217, lower case */
   readonly currency: string;
-  /** minor units of the currency given with it */
+  /** minor units of the currency beside it */
   readonly paid_amount: number;
-  /** minor units of the currency given with it */
+  /** minor units of the currency beside it */
   readonly returned_amount: number;
-  /** minor units of the currency given with it */
+  /** minor units of the currency beside it */
   readonly net_amount: number;
 }
 
@@ -4109,22 +4109,22 @@ export interface WebhookAttempt {
   readonly url: string;
   readonly started_at: Timestamp;
   readonly duration_ms: number;
-  /** as sent; the values of your own headers are hidden */
+  /** as they were sent; the values of your own headers are hidden */
   readonly request_headers: Readonly<Record<string, string>> | null;
-  /** as sent, if it differs from `payload`: thin or a CloudEvent; in a batch its part of the array */
+  /** as it was sent, where that was not `payload`: thin or a CloudEvent; in a batch its part of the array */
   readonly request_body: string | null;
   readonly batch: AttemptBatch | null;
-  /** null without a response */
+  /** null when there was no answer */
   readonly response_status: number | null;
-  /** as received */
+  /** as they were received */
   readonly response_headers: Readonly<Record<string, string>> | null;
   /** its first 16 KiB; in a batch of several events its first KiB */
   readonly response_body: string | null;
-  /** the body is longer than the stored part */
+  /** the body is longer than what is kept */
   readonly response_truncated: boolean;
-  /** why it failed, as a stable code; null if it succeeded */
+  /** why it failed, as a stable word; null when it succeeded */
   readonly error_code: string | null;
-  /** the same as readable text */
+  /** the same for people */
   readonly error_message: string | null;
 }
 
@@ -4157,18 +4157,18 @@ export interface WebhookEndpoint {
   /** names of your own headers; their values are never shown */
   readonly headers: readonly string[];
   /**
-   * full: the whole event. thin: the event without its `data`, but with the id of its subject and the path to
-   * read it. cloudevents: a CloudEvent 1.0 in structured mode. Applies to future attempts
+   * full: the whole event. thin: the event without its `data`, but with the id of what it is about and the path
+   * to read it at. cloudevents: a CloudEvent 1.0 in structured mode. Attempts from now on are sent so
    */
   readonly payload: PayloadForm;
   /**
-   * standard: Standard Webhooks. stripe, github, shopify, slack: as these providers sign, so that receivers
-   * written for them can verify unchanged. custom: as defined by `custom_signing`
+   * standard: Standard Webhooks. stripe, github, shopify, slack: as these services sign, so that receivers
+   * written for them need no change. custom: as `custom_signing` says
    */
   readonly signing: SigningScheme;
   readonly custom_signing: CustomSigning | null;
   readonly second_signature: SecondSignature | null;
-  /** the HTTP proxy of requests, without its password; null = that of the server, if any */
+  /** the HTTP proxy that requests go through, without its password; null = that of the server, if any */
   readonly proxy: string | null;
   readonly client_certificate: ClientCertificate | null;
   readonly client_credentials: ClientCredentials | null;
@@ -4190,7 +4190,7 @@ export interface WebhookEndpointDisabledEvent {
   readonly timestamp: Timestamp;
   readonly account_id: string;
   readonly api_version: '2.0.0';
-  /** sent to test the endpoint: nothing happened */
+  /** somebody sent it to test the endpoint: nothing happened */
   readonly is_test?: true | undefined;
   readonly data: WebhookEndpoint;
 }
@@ -4210,11 +4210,11 @@ export interface WebhookEndpointTestEvent {
   readonly timestamp: Timestamp;
   readonly account_id: string;
   readonly api_version: '2.0.0';
-  /** sent to test the endpoint: nothing happened */
+  /** somebody sent it to test the endpoint: nothing happened */
   readonly is_test?: true | undefined;
   readonly data: {
     readonly object: 'webhook_test';
-    /** the endpoint to which it was sent */
+    /** the endpoint it was sent to */
     readonly webhook_endpoint_id: string;
     readonly message: string;
   };
@@ -4224,19 +4224,19 @@ export interface WebhookEvent {
   /** the event's id: `webhook-id` for the receiver */
   readonly id: string;
   readonly object: 'webhook_event';
-  /** the endpoint it is sent to */
+  /** where it is sent to */
   readonly webhook_endpoint_id: string;
   readonly type: string;
   /** held: the endpoint is disabled; delivery continues when it is enabled */
   readonly status: DeliveryStatus;
   /** attempts made so far */
   readonly attempt_count: number;
-  /** null if none is planned, or it waits for another event */
+  /** null when none is planned, or it waits for another event */
   readonly next_attempt_at: Timestamp | null;
-  /** the event of the same ordering key that must end first, at an ordered endpoint; null = none */
+  /** the event of the same ordering key that must end before, at an ordered endpoint; null = none */
   readonly waits_for: string | null;
   readonly last_attempt_at: Timestamp | null;
-  /** of the last attempt; null without a response */
+  /** of the last attempt; null when there was no answer */
   readonly last_response_status: number | null;
   /** why the last attempt failed */
   readonly last_error_code: string | null;
@@ -4245,24 +4245,24 @@ export interface WebhookEvent {
 }
 
 export interface WebhookEventAt {
-  /** the current URL of the endpoint */
+  /** of the endpoint now */
   readonly url: string;
   /** the event's id: `webhook-id` for the receiver */
   readonly id: string;
   readonly object: 'webhook_event';
-  /** the endpoint it is sent to */
+  /** where it is sent to */
   readonly webhook_endpoint_id: string;
   readonly type: string;
   /** held: the endpoint is disabled; delivery continues when it is enabled */
   readonly status: DeliveryStatus;
   /** attempts made so far */
   readonly attempt_count: number;
-  /** null if none is planned, or it waits for another event */
+  /** null when none is planned, or it waits for another event */
   readonly next_attempt_at: Timestamp | null;
-  /** the event of the same ordering key that must end first, at an ordered endpoint; null = none */
+  /** the event of the same ordering key that must end before, at an ordered endpoint; null = none */
   readonly waits_for: string | null;
   readonly last_attempt_at: Timestamp | null;
-  /** of the last attempt; null without a response */
+  /** of the last attempt; null when there was no answer */
   readonly last_response_status: number | null;
   /** why the last attempt failed */
   readonly last_error_code: string | null;
@@ -4274,25 +4274,25 @@ export interface WebhookEventWithAttempts {
   /** the event's id: `webhook-id` for the receiver */
   readonly id: string;
   readonly object: 'webhook_event';
-  /** the endpoint it is sent to */
+  /** where it is sent to */
   readonly webhook_endpoint_id: string;
   readonly type: string;
   /** held: the endpoint is disabled; delivery continues when it is enabled */
   readonly status: DeliveryStatus;
   /** attempts made so far */
   readonly attempt_count: number;
-  /** null if none is planned, or it waits for another event */
+  /** null when none is planned, or it waits for another event */
   readonly next_attempt_at: Timestamp | null;
-  /** the event of the same ordering key that must end first, at an ordered endpoint; null = none */
+  /** the event of the same ordering key that must end before, at an ordered endpoint; null = none */
   readonly waits_for: string | null;
   readonly last_attempt_at: Timestamp | null;
-  /** of the last attempt; null without a response */
+  /** of the last attempt; null when there was no answer */
   readonly last_response_status: number | null;
   /** why the last attempt failed */
   readonly last_error_code: string | null;
   readonly delivered_at: Timestamp | null;
   readonly created_at: Timestamp;
-  /** the event as sent */
+  /** the event as it is sent */
   readonly payload: Readonly<Record<string, unknown>>;
   readonly attempts: readonly WebhookAttempt[];
 }
@@ -4301,7 +4301,7 @@ export interface WebhookRecovery {
   readonly id: string;
   readonly object: 'webhook_recovery';
   readonly webhook_endpoint_id: string;
-  /** paused: the endpoint is disabled; the recovery continues when it is enabled */
+  /** paused: the endpoint is disabled; it goes on when the endpoint is enabled */
   readonly status: RecoveryStatus;
   readonly filters: {
     readonly since: Timestamp;
@@ -4310,7 +4310,7 @@ export interface WebhookRecovery {
     /** null = all */
     readonly types: readonly string[] | null;
   };
-  /** its progress from `since` to `until`: events created before this were processed */
+  /** events created before this were looked at: how far it is between `since` and `until` */
   readonly processed_until: Timestamp | null;
   /** events it queued */
   readonly queued_count: number;
@@ -4641,13 +4641,13 @@ export interface GetCommissionAnalyticsQuery {
 export interface GetDeliveryAnalyticsQuery {
   readonly interval?: 'minute' | 'hour' | 'day' | undefined;
   /**
-   * an RFC 3339 instant or a day YYYY-MM-DD: the series begins with the interval that contains this. Default: 60
+   * an RFC 3339 instant or a day YYYY-MM-DD: the series begins with the interval that holds it. Default: 60
    * minutes, 24 hours or 30 days
    */
   readonly from?: string | undefined;
-  /** an RFC 3339 instant or a day YYYY-MM-DD: the series ends with the interval that contains this. Default now */
+  /** an RFC 3339 instant or a day YYYY-MM-DD: the series ends with the interval that holds it. Default now */
   readonly to?: string | undefined;
-  /** only deliveries to this endpoint, which may be deleted */
+  /** of deliveries to this endpoint, which may be deleted */
   readonly webhook_endpoint_id?: string | undefined;
 }
 
@@ -4918,8 +4918,8 @@ export interface ListEventsOfWebhookEndpointQuery extends PageQuery {
   /** a field; a leading - means descending; default `-created_at` */
   readonly sort?: 'id' | '-id' | 'created_at' | '-created_at' | undefined;
   /**
-   * counting rows one by one may stop here: a `total` equal to it means at least that many, and pages beyond are
-   * empty
+   * counting rows one by one may stop here: a `total` that equals it means at least so many, and pages beyond
+   * are empty
    */
   readonly max_total?: number | undefined;
   readonly status?: 'pending' | 'delivered' | 'failed' | 'held' | undefined;
@@ -4929,7 +4929,7 @@ export interface ListEventsOfWebhookEndpointQuery extends PageQuery {
   readonly event_id?: string | undefined;
   /** an external_id that an event was published under */
   readonly external_id?: string | undefined;
-  /** an HTTP status from 100 to 599: that of the last response */
+  /** an HTTP status from 100 to 599: that of the last answer */
   readonly response_status?: number | undefined;
   readonly response_class?: '2xx' | '3xx' | '4xx' | '5xx' | 'none' | undefined;
   /** why the last attempt failed, as in last_error_code */
@@ -4948,8 +4948,8 @@ export interface ListWebhookEventsQuery extends PageQuery {
   /** a field; a leading - means descending; default `-created_at` */
   readonly sort?: 'id' | '-id' | 'created_at' | '-created_at' | undefined;
   /**
-   * counting rows one by one may stop here: a `total` equal to it means at least that many, and pages beyond are
-   * empty
+   * counting rows one by one may stop here: a `total` that equals it means at least so many, and pages beyond
+   * are empty
    */
   readonly max_total?: number | undefined;
   readonly status?: 'pending' | 'delivered' | 'failed' | 'held' | undefined;
@@ -4959,7 +4959,7 @@ export interface ListWebhookEventsQuery extends PageQuery {
   readonly event_id?: string | undefined;
   /** an external_id that an event was published under */
   readonly external_id?: string | undefined;
-  /** an HTTP status from 100 to 599: that of the last response */
+  /** an HTTP status from 100 to 599: that of the last answer */
   readonly response_status?: number | undefined;
   readonly response_class?: '2xx' | '3xx' | '4xx' | '5xx' | 'none' | undefined;
   /** why the last attempt failed, as in last_error_code */
@@ -4980,8 +4980,8 @@ export interface ListEventsQuery extends PageQuery {
   /** a field; a leading - means descending; default `-created_at` */
   readonly sort?: 'id' | '-id' | 'created_at' | '-created_at' | undefined;
   /**
-   * counting rows one by one may stop here: a `total` equal to it means at least that many, and pages beyond are
-   * empty
+   * counting rows one by one may stop here: a `total` that equals it means at least so many, and pages beyond
+   * are empty
    */
   readonly max_total?: number | undefined;
   /** an event type such as payout.paid, or a prefix such as payout.*; under our own prefixes it must exist */
@@ -5233,9 +5233,9 @@ export interface Operations {
   };
   /**
    * Approve a payout. For accounts whose `approval` is `second_person`. Needs the session of a user who did not
-   * create or change the payout, and was not let in since by a user who did. An approval applies to one
-   * revision: any change of the payout voids it. A payout whose author is unknown needs two. Until approved, it
-   * has no payment files and cannot be completed. `getPayoutApproval` says who may approve.
+   * create or change the payout, and whom none of its authors let in since. An approval applies to one revision:
+   * any change of the payout voids it. A payout whose author is unknown needs two. Until approved, it has no
+   * payment files and cannot be completed. `getPayoutApproval` says who may approve.
    */
   readonly approvePayout: {
     readonly path: [payout_id: string];
@@ -5521,10 +5521,10 @@ export interface Operations {
     readonly result: CommissionAnalytics;
   };
   /**
-   * Get webhook deliveries over time. By minute, hour or day: published events and the status of their
-   * deliveries, attempts by answer, and percentiles of their durations. At most 1500 minutes, 750 hours or 400
-   * days. A delivery counts when its event was published, an attempt when it began. Counts are deleted with the
-   * log, after `WEBHOOK_RETENTION_DAYS`.
+   * Get how webhook deliveries went over time. By minute, hour or day: what was published and what became of it,
+   * attempts with their answers, and percentiles of how long they took. 1500 minutes, 750 hours or 400 days at
+   * most. A delivery counts when its event was published, an attempt when it began. It all goes with the log,
+   * after `WEBHOOK_RETENTION_DAYS`.
    */
   readonly getDeliveryAnalytics: {
     readonly query?: GetDeliveryAnalyticsQuery;
@@ -5904,9 +5904,8 @@ export interface Operations {
     readonly result: WebhookEndpointSecret;
   };
   /**
-   * Make a new secret. Deliveries carry the signatures of both for a day, or as long as `overlap_seconds` says.
-   * With github, shopify, slack and custom, whose header takes one signature alone, it is that of the secret
-   * before until then.
+   * Make a new secret. Deliveries carry signatures with both secrets for a day, or for `overlap_seconds`. If the
+   * header of the scheme takes only one signature, the previous secret makes it until then.
    */
   readonly rotateWebhookEndpointSecret: {
     readonly path: [id: string];
@@ -5935,9 +5934,9 @@ export interface Operations {
     readonly result: FilterTest;
   };
   /**
-   * Create a link that opens a portal. The portal is the webhooks part of the dashboard for the receiver of this
-   * endpoint, or of all endpoints of its `owner`: settings, secret, log, test events and retries, and nothing
-   * else of the account. The link opens it once, for an hour, in a tab of its own or in a frame of a page whose
+   * Make a link that opens a portal. The portal is the webhooks part of the dashboard for whoever receives at
+   * this endpoint, or at all endpoints of its `owner`: settings, secret, log, test events and retries, and
+   * nothing else of the account. The link opens it once, for an hour, by itself or in a frame of a page whose
    * origin is among the `portal_origins` of the account.
    */
   readonly createPortalLink: {
@@ -5952,7 +5951,7 @@ export interface Operations {
     readonly result: Page<PortalLink>;
   };
   /**
-   * Revoke a portal link. The link can no longer be opened, and a portal that it opened ends at once, on every
+   * Revoke a portal link. The link opens nothing any more, and a portal that it opened ends at once, on every
    * server process.
    */
   readonly revokePortalLink: {
@@ -5960,10 +5959,10 @@ export interface Operations {
     readonly result: undefined;
   };
   /**
-   * Send the events of a period again. Stores a job for the workers: every event of the log that matches when
-   * the job reaches it is sent again, as by a retry, oldest first and a few at a time, so that new events do not
-   * wait. An endpoint has one at a time. A token without the scope affiliates must list `types` without those of
-   * payouts, commissions, affiliates and imports.
+   * Send events of a period again. Stores a job that workers carry out: every event of the log that matches when
+   * the job comes to it is sent once more, as by a retry, the oldest first and a few at a time, so that new
+   * events do not wait. An endpoint has one at a time. A token without the scope affiliates names the `types`,
+   * none of payouts, commissions, affiliates and imports.
    */
   readonly recoverWebhookEndpoint: {
     readonly path: [id: string];
@@ -5977,13 +5976,13 @@ export interface Operations {
     readonly query?: ListRecoveriesOfWebhookEndpointQuery;
     readonly result: Page<WebhookRecovery>;
   };
-  /** Get a recovery. Shows its progress and the number of queued events. */
+  /** Get a recovery. Shows how far it is and what it has queued. */
   readonly getRecoveryOfWebhookEndpoint: {
     readonly path: [id: string, recovery_id: string];
     readonly result: WebhookRecovery;
   };
   /**
-   * Cancel a recovery. It queues nothing more, but events that are already queued are still sent. The record
+   * Cancel a recovery. Cancelling stops it from queueing more; what is already queued is still sent. The record
    * stays.
    */
   readonly cancelRecoveryOfWebhookEndpoint: {
@@ -5997,8 +5996,8 @@ export interface Operations {
     readonly result: Page<WebhookEvent>;
   };
   /**
-   * Get an event of a webhook endpoint. With the payload and every attempt: its request and response. A token
-   * also needs the scope affiliates for events of payouts, commissions, affiliates and imports.
+   * Get one event of a webhook endpoint. With the payload, and with every attempt: what was sent and what came
+   * back. A token needs the scope affiliates too for events of payouts, commissions, affiliates and imports.
    */
   readonly getEventOfWebhookEndpoint: {
     readonly path: [id: string, event_id: string];
@@ -6006,33 +6005,30 @@ export interface Operations {
   };
   /**
    * Retry an event. Sends the event again now, whatever its status, with the same `webhook-id`. If an attempt is
-   * already in progress or due, that attempt counts. A failure leaves the earlier status and the rest of the
-   * schedule unchanged.
+   * already in progress or due, that attempt. A failure leaves the earlier status and the rest of the schedule
+   * unchanged.
    */
   readonly retryEventOfWebhookEndpoint: {
     readonly path: [id: string, event_id: string];
     readonly header: 'Idempotency-Key';
     readonly result: undefined;
   };
-  /**
-   * List all webhook events. The delivery log of the account: an event has a row for each endpoint it is sent
-   * to.
-   */
+  /** List all webhook events. The delivery log of the account: an event has a row for each endpoint it goes to. */
   readonly listWebhookEvents: {
     readonly query?: ListWebhookEventsQuery;
     readonly result: Page<WebhookEvent>;
   };
   /**
-   * List published events. Each event once, whatever number of endpoints got it, as long as the log is kept. The
-   * log itself is at `/v2/webhook-events/`.
+   * List what was published. Each event once, whether it went to any endpoint or to none, as long as the log is
+   * kept. The log itself is at `/v2/webhook-events/`.
    */
   readonly listEvents: {
     readonly query?: ListEventsQuery;
     readonly result: Page<PublishedEvent>;
   };
   /**
-   * Publish an event of your own. Delivers the event to the endpoints that subscribe to its type. Sending it
-   * again under the same `external_id` returns 200 with the stored event. Types that begin with one of our own
+   * Publish an event of your own. Delivers the event to the endpoints that subscribed to its type. Sending it
+   * again under the same `external_id` answers 200 with the stored event. Types that begin with one of our own
    * prefixes are refused.
    */
   readonly publishEvent: {
@@ -6041,8 +6037,8 @@ export interface Operations {
     readonly result: Event;
   };
   /**
-   * Publish up to 1,000 events of your own. All or nothing, at most 16 MiB. Ordered endpoints get the events of
-   * a key in the order of the list. An event that was published before under its `external_id`, or occurs
+   * Publish up to 1,000 events of your own. All or nothing, in 16 MiB at most. Ordered endpoints get the events
+   * of a key in the order of the list. An event that was published before under its `external_id`, or stands
    * earlier in the list, is returned with status 200.
    */
   readonly publishEventBatch: {
@@ -6051,15 +6047,15 @@ export interface Operations {
     readonly result: EventBatch;
   };
   /**
-   * Get an event and its deliveries. With the payload, its record at each endpoint that got it, and the reason
-   * why the other current endpoints did not. A token also needs the scope affiliates for events of payouts,
-   * commissions, affiliates and imports.
+   * Get an event and what became of it. With the payload, with its record at each endpoint it went to, and with
+   * the reason why it did not go to the others, as they are now. A token needs the scope affiliates too for
+   * events of payouts, commissions, affiliates and imports.
    */
   readonly getEvent: {
     readonly path: [event_id: string];
     readonly result: PublishedEventWhole;
   };
-  /** List the types of events. The types that Payhook publishes. A platform's own types are not listed. */
+  /** List the types of event. The types Payhook publishes of its own. A platform's own types are not listed. */
   readonly listEventTypes: {
     readonly query?: ListEventTypesQuery;
     readonly result: Page<EventType>;

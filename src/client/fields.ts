@@ -12,13 +12,10 @@ export interface FormField {
   readonly choices?: readonly string[];
   /** A new record needs it. */
   readonly isRequired?: true;
-  /** The types of the record that need the field, and those that accept it; without both every type accepts it. */
-  readonly neededBy?: readonly string[];
-  readonly acceptedBy?: readonly string[];
   /** null clears it. */
   readonly isNullable?: true;
-  /** The column of a file that gives it. */
-  readonly column?: string;
+  /** Columns of files can give it. */
+  readonly isImported?: true;
 }
 export type FormFields = Readonly<Record<string, FormField>>;
 
@@ -28,14 +25,14 @@ export const AFFILIATE_FIELDS = {
     type: 'text',
     option: '--name-first <name>',
     isNullable: true,
-    column: 'name_first',
+    isImported: true,
   },
   name_last: {
     label: 'Last name',
     type: 'text',
     option: '--name-last <name>',
     isNullable: true,
-    column: 'name_last',
+    isImported: true,
   },
   email: {
     label: 'E-mail',
@@ -43,7 +40,7 @@ export const AFFILIATE_FIELDS = {
     help: 'unique in the account',
     option: '--email <email>',
     isRequired: true,
-    column: 'email',
+    isImported: true,
   },
   external_id: {
     label: 'Your id',
@@ -51,7 +48,7 @@ export const AFFILIATE_FIELDS = {
     help: 'your own id of the affiliate, unique in the account',
     option: '--external-id <id>',
     isNullable: true,
-    column: 'external_id',
+    isImported: true,
   },
   slug: {
     label: 'Short name',
@@ -59,7 +56,7 @@ export const AFFILIATE_FIELDS = {
     help: 'the affiliate in your links; searches include it',
     option: '--slug <slug>',
     isNullable: true,
-    column: 'slug',
+    isImported: true,
   },
   status: {
     label: 'Status',
@@ -67,7 +64,7 @@ export const AFFILIATE_FIELDS = {
     help: 'payouts leave out an inactive affiliate',
     option: '--status <status>',
     choices: ['active', 'inactive'],
-    column: 'status',
+    isImported: true,
   },
   payout_method: {
     label: 'Payment method',
@@ -76,7 +73,7 @@ export const AFFILIATE_FIELDS = {
     option: '--payout-method <method>',
     choices: ['paypal', 'wise', 'other'],
     isNullable: true,
-    column: 'payout_method',
+    isImported: true,
   },
   paypal_email: {
     label: 'PayPal address',
@@ -84,14 +81,14 @@ export const AFFILIATE_FIELDS = {
     help: 'the address that PayPal pays',
     option: '--paypal-email <email>',
     isNullable: true,
-    column: 'paypal_email',
+    isImported: true,
   },
   is_ready_for_payout: {
     label: 'Ready for payout',
     type: 'flag',
     help: 'your switch: payouts leave out an affiliate that is not ready',
     option: '--ready',
-    column: 'is_ready_for_payout',
+    isImported: true,
   },
   minimum_payout: {
     label: 'Minimum payout',
@@ -107,7 +104,7 @@ export const AFFILIATE_FIELDS = {
     option: '--legal-type <type>',
     choices: ['person', 'business'],
     isNullable: true,
-    column: 'legal_type',
+    isImported: true,
   },
   country: {
     label: 'Country',
@@ -115,74 +112,16 @@ export const AFFILIATE_FIELDS = {
     help: 'where the affiliate pays taxes: two letters such as DE (ISO 3166-1 alpha-2)',
     option: '--country <code>',
     isNullable: true,
-    column: 'country',
+    isImported: true,
   },
   metadata: { label: 'Metadata', type: 'metadata', option: '--metadata <key=value>' },
 } as const satisfies FormFields;
 
-export const DESTINATION_FIELDS = {
-  type: {
-    label: 'Destination type',
-    type: 'word',
-    option: '--type <type>',
-    choices: ['paypal', 'wise', 'other', 'sepa', 'ach'],
-    isRequired: true,
-    column: 'destination_type',
-  },
-  currency: {
-    label: 'Currency',
-    type: 'currency',
-    help: 'only for this currency; without it, for every currency without its own destination',
-    option: '--currency <currency>',
-    isNullable: true,
-  },
-  account_holder: {
-    label: 'Account holder',
-    type: 'text',
-    help: 'sepa, ach: the name of the account holder',
-    option: '--account-holder <name>',
-    neededBy: ['sepa', 'ach'],
-    column: 'account_holder',
-  },
-  iban: {
-    label: 'IBAN',
-    type: 'text',
-    help: 'sepa: the IBAN, with or without blanks',
-    option: '--iban <iban>',
-    neededBy: ['sepa'],
-    column: 'iban',
-  },
-  bic: {
-    label: 'BIC',
-    type: 'text',
-    help: 'sepa: the BIC, which few banks still ask for',
-    option: '--bic <bic>',
-    acceptedBy: ['sepa'],
-    column: 'bic',
-  },
-  routing_number: {
-    label: 'Routing number',
-    type: 'text',
-    help: 'ach: nine digits',
-    option: '--routing-number <number>',
-    neededBy: ['ach'],
-    column: 'routing_number',
-  },
-  account_number: {
-    label: 'Account number',
-    type: 'text',
-    help: 'ach: the number of the account',
-    option: '--account-number <number>',
-    neededBy: ['ach'],
-    column: 'account_number',
-  },
-  account_type: {
-    label: 'Account type',
-    type: 'word',
-    help: 'ach: the type of the account',
-    option: '--account-type <type>',
-    choices: ['checking', 'savings'],
-    neededBy: ['ach'],
-    column: 'account_type',
-  },
-} as const satisfies FormFields;
+/** The signature schemes of other products (`webhooks/signing/known-schemes.ts`); names in braces stand for values. */
+export const SIGNING_SCHEMES = {
+  standard: { label: 'Standard Webhooks', header: 'webhook-signature', content: '{id}.{timestamp}.{body}' },
+  stripe: { label: 'Stripe', header: 'stripe-signature', content: '{timestamp}.{body}' },
+  github: { label: 'GitHub', header: 'x-hub-signature-256', content: '{body}' },
+  shopify: { label: 'Shopify', header: 'x-shopify-hmac-sha256', content: '{body}' },
+  slack: { label: 'Slack', header: 'x-slack-signature', content: 'v0:{timestamp}:{body}' },
+} as const;

@@ -13,7 +13,7 @@ import { optionsOf, SelectField, TextField } from '../../parts/field.tsx';
 import { Confirm } from '../../parts/overlay.tsx';
 import { signing as texts } from '../../texts/signing.ts';
 
-const SCHEMES = ['standard', 'stripe', 'github', 'shopify', 'slack', 'custom'] as const;
+const SCHEMES = Object.keys(texts.schemes) as SigningScheme[];
 const ENCODINGS = ['hex', 'base64'] as const;
 const ALGORITHMS = ['sha256', 'sha512', 'sha1'] as const;
 /** How long the previous signature is also sent after a change, in seconds. */

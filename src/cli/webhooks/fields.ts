@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 import type { ChangeWebhookEndpointBody, WebhookEndpoint } from '../../client/client.ts';
+import { SIGNING_SCHEMES } from '../../client/fields.ts';
 import type { Cli } from '../command/cli.ts';
 import { UsageError } from '../command/errors.ts';
 import { readJsonOption } from '../command/json-option.ts';
@@ -81,7 +82,10 @@ export function withEndpointFields(command: Command): Command {
     .option('--batch-wait <ms>', 'with --batch: the longest wait for more events; default 1000')
     .option('--batch-bytes <bytes>', 'with --batch: the largest body; default 1048576')
     .option('--payload <form>', 'the form of the body: full, thin (without data), cloudevents')
-    .option('--signing <scheme>', 'how requests are signed: standard, stripe, github, shopify, slack, custom')
+    .option(
+      '--signing <scheme>',
+      `how requests are signed: ${[...Object.keys(SIGNING_SCHEMES), 'custom'].join(', ')}`,
+    )
     .option(
       '--custom-signing <json>',
       'with --signing custom: {"header":"x-sign","content":"{timestamp}.{body}","encoding":"hex"}',

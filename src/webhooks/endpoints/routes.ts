@@ -153,8 +153,8 @@ export const rotate = writeRoute({
   portal: 'path',
   summary: 'Make a new secret',
   description:
-    'Deliveries carry the signatures of both for a day, or as long as `overlap_seconds` says. With github, shopify, slack and custom, ' +
-    'whose header takes one signature alone, it is that of the secret before until then.',
+    'Deliveries carry signatures with both secrets for a day, or for `overlap_seconds`. If the header of the scheme takes ' +
+    'only one signature, the previous secret makes it until then.',
   body: strict({
     overlap_seconds: Type.Optional(Type.Integer({ minimum: 0, maximum: 7 * DAY_SECONDS })),
     secret: signingFields.secret,

@@ -1,9 +1,10 @@
 import { fail } from '../../kernel/errors.ts';
 import { formatInstant, parseInstant } from '../../kernel/time.ts';
 import type { Egress } from '../egress/record.ts';
+import { KNOWN_SCHEME_NAMES } from '../signing/known-schemes.ts';
 import type { Signing } from '../signing/record.ts';
 import { type EndingSignature, type OpenSignature, secondOf, signatureOf } from '../signing/rules.ts';
-import { headersOf, readSigning, storedSigning } from '../signing/schemes.ts';
+import { headersOf, readSigning, schemeOf, storedSigning } from '../signing/schemes.ts';
 import { headerProblem } from './headers.ts';
 import type { EndpointChange, NewEndpoint } from './record.ts';
 import type { Columns, EndpointRow } from './store.ts';
@@ -125,9 +126,10 @@ export function checkBatchScheme(columns: Columns, before: EndpointRow | null): 
     'signing' | 'batch_events'
   >;
   const scheme = readSigning(signing ?? null);
-  if ((events ?? null) === null || scheme === 'standard' || typeof scheme !== 'string') return;
+  if ((events ?? null) === null || schemeOf(scheme).takesBatches) return;
+  const names = KNOWN_SCHEME_NAMES.filter((name) => schemeOf(name).takesBatches).join(', ');
   throw fail(
     'invalid_signing',
-    `signing must be standard or custom with batch: a receiver for ${scheme} reads one event from a request; batch: null sends one`,
+    `signing must be ${names} or custom with batch: a receiver for ${scheme} reads one event from a request; batch: null sends one`,
   );
 }

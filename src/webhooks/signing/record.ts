@@ -1,14 +1,15 @@
 import { type Static, Type } from 'typebox';
 import { nullable, strict, text, timestamp } from '../../contract/schemas.ts';
+import { KNOWN_SCHEME_NAMES, type KnownScheme } from './known-schemes.ts';
 
-/** The signature scheme. */
-export const signing = Type.Enum(['standard', 'stripe', 'github', 'shopify', 'slack', 'custom'], {
+const services = KNOWN_SCHEME_NAMES.filter((name) => name !== 'standard').join(', ');
+/** How requests are signed. */
+export const signing = Type.Enum([...KNOWN_SCHEME_NAMES, 'custom'], {
   title: 'SigningScheme',
   description:
-    'standard: Standard Webhooks. stripe, github, shopify, slack: as these providers sign, so that receivers written for them ' +
-    'can verify unchanged. custom: as defined by `custom_signing`',
+    `standard: Standard Webhooks. ${services}: as these services sign, so that receivers written for them need no ` +
+    'change. custom: as `custom_signing` says',
 });
-export type SchemeName = Static<typeof signing>;
 
 const header = text(100);
 const content = text(200);
@@ -16,7 +17,7 @@ const value = text(200);
 const encoding = Type.Enum(['hex', 'base64'], { title: 'SignatureEncoding' });
 const algorithm = Type.Enum(['sha256', 'sha512', 'sha1'], {
   title: 'SignatureAlgorithm',
-  description: 'of the HMAC',
+  description: 'the hash function of the HMAC',
 });
 const prefix = Type.String({ maxLength: 50 });
 
@@ -34,7 +35,7 @@ export const MOST_SIGNED_HEADERS = 5;
 const headers = Type.Record(Type.String(), value, { maxProperties: MOST_SIGNED_HEADERS });
 const headersExample = { 'x-signature-timestamp': '{timestamp}' };
 
-/** A custom scheme, as shown by the API. */
+/** A custom scheme in responses. */
 export const customSigning = strict(
   {
     header: { ...header, description: about.header, examples: ['x-signature'] },
@@ -67,10 +68,10 @@ const secret = Type.String({
   minLength: 16,
   maxLength: 255,
   description:
-    'a secret that the receiver already has; if omitted, the current one is kept if the scheme can use it, otherwise a new one is made',
+    'a secret that the receiver already has; by default the current one stays if the scheme can use it, else a new one is created',
 });
 
-/** The signature fields of a request. */
+/** The scheme of a signature in requests. */
 export const signingFields = {
   signing: Type.Optional(signing),
   custom_signing: Type.Optional(
@@ -81,18 +82,18 @@ export const signingFields = {
 const signingInput = strict(signingFields);
 export type SigningInput = Static<typeof signingInput>;
 
-/** A second signature in a request. */
+/** A second signature in requests. */
 export const secondSignatureInput = strict({
   ...signingFields,
   expires_at: Type.String({ description: 'an RFC 3339 instant, at most 90 days ahead' }),
 });
 export type SecondSignatureInput = Static<typeof secondSignatureInput>;
 
-/** A second signature, as shown by the API. */
+/** A second signature in responses. */
 export const secondSignature = strict(
   { signing, custom_signing: nullable(customSigning), expires_at: timestamp },
-  { title: 'SecondSignature', description: 'sent in addition to the first until then' },
+  { title: 'SecondSignature', description: 'also sent until `expires_at`' },
 );
 
-/** A stored scheme: JSON, null = standard. */
-export type Signing = Exclude<SchemeName, 'custom'> | CustomSigning;
+/** A scheme as it is stored: JSON, null = standard. */
+export type Signing = KnownScheme | CustomSigning;

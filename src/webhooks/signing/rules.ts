@@ -1,7 +1,7 @@
 import { fail } from '../../kernel/errors.ts';
 import { INSTANT_RULE, parseInstant } from '../../kernel/time.ts';
 import type { CustomSigning, SecondSignatureInput, Signing, SigningInput } from './record.ts';
-import { newSecretFor, VARIABLES } from './schemes.ts';
+import { newSecretFor, schemeOf, VARIABLES } from './schemes.ts';
 
 /** A signature with its secret in clear. */
 export interface OpenSignature {
@@ -18,21 +18,17 @@ export interface EndingSignature extends OpenSignature {
 /** The maximum lifetime of a second signature, in seconds. */
 export const LONGEST_SECOND_S = 90 * 86_400;
 
-// Standard Webhooks, "Signature scheme": 24 to 64 bytes
-const STANDARD_SECRET = /^whsec_((?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?)$/;
-const UNFIT = 'cannot be used with signing: standard, which requires whsec_ and 24 to 64 bytes in base64';
-const PRINTABLE = /^[\x21-\x7e]+$/;
-
-/** A signature in a request. */
+/** A signature that a request names. */
 interface NamedSignature extends OpenSignature {
-  /** Whether its secret is new, so that its receiver does not know it yet. */
+  /** Its secret was created now, so its receiver does not know it yet. */
   readonly isSecretNew: boolean;
 }
 
 /**
- * The signature in a request, with omitted fields taken from the current one. If there is no secret, or one that the
- * scheme cannot use, a new one is made; a secret in the request that the scheme cannot use is refused. `nameRule` checks
- * a header's name; `where` prefixes the names of fields in messages. Throws `invalid_signing`, `invalid_secret`.
+ * The signature that a request names. Fields that are left out keep their values from `before`. If there is no secret that
+ * the scheme can use, a new one is created; an unusable secret in the request is refused. `nameRule` returns what is
+ * wrong with the name of a header; `where` precedes the names of fields in messages. Throws `invalid_signing`,
+ * `invalid_secret`.
  */
 export function signatureOf(
   input: SigningInput,
@@ -103,10 +99,7 @@ function furtherHeaders(
     if (headers.has(name)) throw refuse(at, 'is given twice; names ignore case');
     const names = namesIn(at, template, ['timestamp', 'id']);
     if (names.length === 0) {
-      throw refuse(
-        at,
-        'must have {timestamp} or {id}: a constant value belongs into headers of the endpoint',
-      );
+      throw refuse(at, 'must have {timestamp} or {id}: a constant value belongs in headers of the endpoint');
     }
     headers.set(name, template);
   }
@@ -123,10 +116,7 @@ function checkTemplate(
   if (names.filter((name) => name === needed).length !== 1) throw refuse(field, `must have {${needed}} once`);
 }
 
-/**
- * The names in braces of a template. Throws `invalid_signing` for one that is not `allowed`, and for characters that no
- * header may have.
- */
+/** The names in braces of a template. Throws `invalid_signing` for a name that is not `allowed` and for text that no header may have. */
 function namesIn(field: string, template: string, allowed: readonly string[]): string[] {
   if (!/^[\x20-\x7e]*$/.test(template) || template.trim() !== template) {
     throw refuse(field, 'must be printable ASCII, no space at either end');
@@ -140,21 +130,12 @@ function namesIn(field: string, template: string, allowed: readonly string[]): s
   return names;
 }
 
-/** The rule that a secret breaks in a scheme, or null. */
-function secretProblem(secret: string, signing: Signing): string | null {
-  if (signing !== 'standard') {
-    return PRINTABLE.test(secret) ? null : 'must be printable ASCII without spaces';
-  }
-  const [, base64 = ''] = STANDARD_SECRET.exec(secret) ?? [];
-  const bytes = Buffer.from(base64, 'base64').length;
-  return bytes >= 24 && bytes <= 64
-    ? null
-    : 'must be whsec_ and 24 to 64 bytes in base64 for signing: standard';
-}
+/** The rule that a secret breaks in a scheme; null = the scheme can use it. */
+const secretProblem = (secret: string, signing: Signing) => schemeOf(signing).secret.problemOf(secret);
 
 /**
- * The second signature in a request, with omitted fields taken from `before`. Throws `invalid_signing`, `invalid_secret`,
- * `invalid_body`.
+ * The second signature that a request names. Fields that are left out have the values of `before`. Throws `invalid_signing`,
+ * `invalid_secret`, `invalid_body`.
  */
 export function secondOf(
   input: SecondSignatureInput,
@@ -165,7 +146,10 @@ export function secondOf(
   const where = 'second_signature.';
   if (before === null && (input.signing === undefined || input.secret === undefined)) {
     const missing = input.signing === undefined ? 'signing' : 'secret';
-    throw refuse(`${where}${missing}`, 'is required if no signature is replaced and there is no second one');
+    throw refuse(
+      `${where}${missing}`,
+      'is required, because no signature is replaced and there is no second one',
+    );
   }
   const until = parseInstant(input.expires_at);
   if (until === null) throw fail('invalid_body', `${where}expires_at must be ${INSTANT_RULE}`);
@@ -173,8 +157,11 @@ export function secondOf(
     throw fail('invalid_body', `${where}expires_at must be in the next 90 days`);
   }
   const { isSecretNew, ...signature } = signatureOf(input, before, nameRule, where);
-  // a new secret would be unknown: the second signature is for a receiver that already has its secret
-  if (isSecretNew) throw fail('invalid_secret', `${where}secret is required: the current one ${UNFIT}`);
+  // nobody would know a new secret: a second signature is for a receiver that already has one
+  if (isSecretNew) {
+    const problem = before && secretProblem(before.secret, signature.signing);
+    throw fail('invalid_secret', `${where}secret is required: the previous one ${problem}`);
+  }
   return { ...signature, until };
 }
 
