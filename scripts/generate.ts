@@ -23,6 +23,7 @@ import { approvalTable } from '../src/money/ledger/approval-rules.ts';
 import { ALERTS } from '../src/notices/kinds.ts';
 import { EVENT_TYPES, type EventType } from '../src/outbox/event-types.ts';
 import { protectedTable } from '../src/people/accounts/protection.ts';
+import { ENDPOINT_FIELDS } from '../src/webhooks/endpoints/fields.ts';
 import { KNOWN_SCHEMES, type Scheme } from '../src/webhooks/signing/known-schemes.ts';
 import { OWN_PREFIXES } from '../src/webhooks/types/types.ts';
 import { clientTypes, formatted } from './client-types.ts';
@@ -229,7 +230,7 @@ const clientSchemes = () =>
 
 /** The fields of each resource as forms and commands know them. */
 function clientFields(): string {
-  const lists = { AFFILIATE_FIELDS, DESTINATION_FIELDS };
+  const lists = { AFFILIATE_FIELDS, DESTINATION_FIELDS, ENDPOINT_FIELDS };
   const texts = Object.entries(lists).map(
     ([name, fields]) =>
       `export const ${name} = ${JSON.stringify(formOf(fields))} as const satisfies FormFields;`,
@@ -246,6 +247,13 @@ function clientFields(): string {
       /** The option of commands, such as \`--name-first <name>\`. */
       readonly option: string;
       readonly choices?: readonly string[];
+      /** The word that clears it on the command line; by default \`none\`. */
+      readonly clearWord?: string;
+      /** Whether a portal can set it. */
+      readonly isOfPortal?: boolean;
+      /** The range of a whole number. */
+      readonly from?: number;
+      readonly to?: number;
       /** A new record needs it. */
       readonly isRequired?: true;
       /** The types of the record that need the field, and those that accept it; without both every type accepts it. */

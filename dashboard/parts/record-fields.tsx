@@ -36,16 +36,26 @@ function typed(type: string, value: unknown, currency: string): string {
   }
 }
 
+/** The fields that a form shows: others have a control of their own. */
+const inForm = (fields: FormFields) => Object.entries(fields).filter(([, { type }]) => type !== 'other');
+
+const valueIn = (record: object, name: string): unknown =>
+  (record as Readonly<Record<string, unknown>>)[name];
+
 /** A record as it is typed. */
-export const typedOf = ({ fields, currency }: Form, record: Readonly<Record<string, unknown>>): Typed =>
+export const typedOf = ({ fields, currency }: Form, record: object): Typed =>
   Object.fromEntries(
-    Object.entries(fields).map(([name, { type }]) => [name, typed(type, record[name], currency)]),
+    inForm(fields).map(([name, { type }]) => [name, typed(type, valueIn(record, name), currency)]),
   );
 
 /** What is wrong with a typed value; null if nothing is. */
-function problemOf(type: string, text: string, currency: string): string | null {
+function problemOf({ type, from = 0, to = 0 }: FormField, text: string, currency: string): string | null {
   const given = text.trim();
   if (given === '') return null;
+  if (type === 'integer') {
+    const isGood = /^\d{1,9}$/.test(given) && Number(given) >= from && Number(given) <= to;
+    return isGood ? null : texts.integer(from, to);
+  }
   if (type === 'amounts') return (parseDecimal(given, currency) ?? -1n) < 0n ? texts.amount(currency) : null;
   if (type === 'metadata') {
     const lines = given.split('\n').filter((line) => line.trim() !== '');
@@ -57,7 +67,7 @@ function problemOf(type: string, text: string, currency: string): string | null 
 
 /** Whether a typed value is wrong. */
 export const hasProblem = ({ fields, currency }: Form, values: Typed): boolean =>
-  Object.entries(fields).some(([name, { type }]) => problemOf(type, values[name] ?? '', currency) !== null);
+  inForm(fields).some(([name, field]) => problemOf(field, values[name] ?? '', currency) !== null);
 
 /** A typed value as a request has it; `before` is the value of the record. */
 function requested(type: string, text: string, before: unknown, currency: string): unknown {
@@ -77,20 +87,24 @@ function requested(type: string, text: string, before: unknown, currency: string
     );
   }
   if (type === 'flag') return given === 'true';
+  if (type === 'integer') return given === '' ? null : Number(given);
   return given === '' ? null : given;
 }
 
 /** The changed fields as a request has them, so that two people can change different fields. */
 export function changedIn(
   { fields, currency }: Form,
-  record: Readonly<Record<string, unknown>>,
+  record: object,
   values: Typed,
 ): Record<string, unknown> {
   const before = typedOf({ fields, currency }, record);
   return Object.fromEntries(
-    Object.entries(fields)
+    inForm(fields)
       .filter(([name]) => (values[name] ?? '').trim() !== before[name])
-      .map(([name, { type }]) => [name, requested(type, values[name] ?? '', record[name], currency)]),
+      .map(([name, { type }]) => [
+        name,
+        requested(type, values[name] ?? '', valueIn(record, name), currency),
+      ]),
   );
 }
 
@@ -98,18 +112,27 @@ export function changedIn(
 const hintOf = (help: string | undefined) =>
   help === undefined ? undefined : `${help.charAt(0).toUpperCase()}${help.slice(1)}.`;
 
-/** The inputs of a form, in the order of the fields; the first one takes the focus. */
+/** The inputs of a form, in the order of the fields; the first one takes the focus, if the form does. */
 export function FieldInputs({
   fields,
   currency,
   values,
   onChange,
-}: Form & { values: Typed; onChange: (values: Typed) => void }) {
-  return Object.entries(fields).map(([name, { type, label, help, choices, isNullable }], index) => {
+  hasFocus = true,
+}: Form & { values: Typed; onChange: (values: Typed) => void; hasFocus?: boolean }) {
+  return inForm(fields).map(([name, field], index) => {
+    const { type, label, help, choices, isNullable } = field;
     const value = values[name] ?? '';
     const change = (text: string) => onChange({ ...values, [name]: text });
-    const problem = problemOf(type, value, currency);
-    const shared = { label, hint: hintOf(help), problem, value, onChange: change, hasFocus: index === 0 };
+    const problem = problemOf(field, value, currency);
+    const shared = {
+      label,
+      hint: hintOf(help),
+      problem,
+      value,
+      onChange: change,
+      hasFocus: hasFocus && index === 0,
+    };
     const words = type === 'flag' ? ['true', 'false'] : choices;
     if (words) {
       const options = words.map((word) => ({ value: word, label: wordLabel(name, word) }));
@@ -147,8 +170,5 @@ function shown(name: string, { type, choices }: FormField, value: unknown): Reac
 }
 
 /** A row for each field of a record, for `Facts`. */
-export const factsOf = (
-  fields: FormFields,
-  record: Readonly<Record<string, unknown>>,
-): (readonly [label: string, value: ReactNode])[] =>
-  Object.entries(fields).map(([name, field]) => [field.label, shown(name, field, record[name])]);
+export const factsOf = (fields: FormFields, record: object): (readonly [label: string, value: ReactNode])[] =>
+  inForm(fields).map(([name, field]) => [field.label, shown(name, field, valueIn(record, name))]);

@@ -722,31 +722,39 @@ export interface ChangeUserBody {
 }
 
 export interface ChangeWebhookEndpointBody {
-  /** http or https, without credentials and fragment, at a public address */
+  /**
+   * where events are sent, including pending ones; http or https, without credentials and fragment, at a public
+   * address
+   */
   readonly url?: string | undefined;
+  /** a note of yours */
   readonly description?: string | null | undefined;
-  /** who receives there, as you call them, for lists and portals; null = nobody in particular */
+  /** your name for the recipient, for lists and portals: a portal can show all endpoints of an owner */
   readonly owner?: string | null | undefined;
-  /** which events it gets: names such as payout.paid or payout.*; null = all */
+  /** the types of events that it receives; names such as payout.paid or payout.*; null = all */
   readonly event_types?: readonly string[] | null | undefined;
   /**
-   * conditions on the payload that all must hold: a path, and a value or operators ($eq, $ne, $gt, $gte, $lt,
-   * $lte, $in, $nin, $exists, $startsWith, $contains); $and and $or take lists of filters. At most 4,096 bytes
+   * conditions on the payload; conditions on the payload that all must hold: a path, and a value or operators
+   * ($eq, $ne, $gt, $gte, $lt, $lte, $in, $nin, $exists, $startsWith, $contains); $and and $or take lists of
+   * filters. At most 4,096 bytes
    */
   readonly filter?: Readonly<Record<string, unknown>> | null | undefined;
-  /** your own headers, sent with every delivery; null removes one, others stay */
-  readonly headers?: Readonly<Record<string, string | null>> | undefined;
+  /** events for a disabled endpoint are held until it is enabled */
+  readonly status?: EndpointStatus | undefined;
   /**
-   * true: events published from now on with one ordering key are sent one after the other; false: what waits is
-   * released
+   * events with the same ordering key are sent one after the other, in the order in which they were published;
+   * applies to events published from now on; false releases the events that wait
    */
   readonly ordered?: boolean | undefined;
   readonly batch?: BatchInput | null | undefined;
-  /** requests per second; null = no limit */
+  /** the most requests that it is sent in a second; null = no limit */
   readonly rate_limit?: number | null | undefined;
+  /** your own headers, sent with every delivery; values by name; null removes a header, others stay */
+  readonly headers?: Readonly<Record<string, string | null>> | undefined;
   /**
-   * full: the whole event. thin: the event without its `data`, but with the id of what it is about and the path
-   * to read it at. cloudevents: a CloudEvent 1.0 in structured mode. Attempts from now on are sent so
+   * what an event contains when it is sent; full: the whole event. thin: the event without its `data`, but with
+   * the id of what it is about and the path to read it at. cloudevents: a CloudEvent 1.0 in structured mode.
+   * Attempts from now on are sent so
    */
   readonly payload?: PayloadForm | undefined;
   /**
@@ -782,8 +790,8 @@ export interface ChangeWebhookEndpointBody {
    */
   readonly secret?: string | undefined;
   /**
-   * sent beside the first until `expires_at`; what it leaves out is that of the signature before the change.
-   * Left out in a change of scheme or secret: the one before, for a day. null = none
+   * also sent until `expires_at`. Fields that are left out have the values of the previous signature. Without
+   * it, a change of scheme or secret sends the previous signature for a day; null = none
    */
   readonly second_signature?:
     | {
@@ -825,29 +833,29 @@ export interface ChangeWebhookEndpointBody {
     | null
     | undefined;
   /**
-   * an HTTP proxy that requests go through, with user and password if it asks for them:
+   * an HTTP proxy that requests go through, with user and password if it needs them:
    * http://user:password@proxy:3128; null = that of the server, if any
    */
   readonly proxy?: string | null | undefined;
   /** shown to the receiver when it asks for one (mTLS); null = none */
   readonly client_certificate?:
     | {
-        /** PEM: the certificate, then those that issued it, without the root */
+        /** PEM: the certificate, then its issuers, without the root */
         readonly certificate: string;
         /** PEM: its private key, without a passphrase; never shown */
         readonly key: string;
       }
     | null
     | undefined;
-  /** where access tokens are got that are sent along in the header Authorization (OAuth 2); null = none */
+  /** for access tokens that are sent in the header Authorization (OAuth 2); null = none */
   readonly client_credentials?:
     | {
         /** the token endpoint: http or https, without credentials and fragment, at a public address */
         readonly token_url: string;
         readonly client_id: string;
         /**
-         * never shown; left out, the one before stays, if `token_url` and `client_id` stay and nobody else could read
-         * it
+         * never shown; without it, the current secret stays if `token_url` and `client_id` stay and nobody else could
+         * read it
          */
         readonly client_secret?: string | undefined;
         /** names, separated by spaces; null = none */
@@ -867,40 +875,41 @@ export interface ChangeWebhookEndpointBody {
    * all of them
    */
   readonly metadata?: Readonly<Record<string, string>> | undefined;
-  readonly status?: EndpointStatus | undefined;
 }
 
 export interface ChangedWebhookEndpoint {
   readonly id: string;
   readonly object: 'webhook_endpoint';
-  /** where events are sent to */
+  /** where events are sent, including pending ones */
   readonly url: string;
   /** a note of yours */
   readonly description: string | null;
-  /** who receives there, as you call them; null = nobody in particular */
+  /** your name for the recipient, for lists and portals: a portal can show all endpoints of an owner */
   readonly owner: string | null;
-  /** null = all */
+  /** the types of events that it receives; null = all */
   readonly event_types: readonly string[] | null;
   /** conditions on the payload; null = none */
   readonly filter: Readonly<Record<string, unknown>> | null;
+  /** events for a disabled endpoint are held until it is enabled */
   readonly status: EndpointStatus;
   /** manual: by hand; failing: every attempt failed for five days; gone: it answered 410 */
   readonly disabled_reason: DisabledReason | null;
   readonly disabled_at: Timestamp | null;
-  /** nothing is sent before: it asked to be left alone (Retry-After), or was busy (429, 502, 503, 504) */
+  /** nothing is sent before this time: the endpoint answered with Retry-After or was busy (429, 502, 503, 504) */
   readonly paused_until: Timestamp | null;
-  /** when the first of what waits is due; null when nothing waits, or it is disabled */
+  /** when the first waiting event is due; null if no event is waiting or the endpoint is disabled */
   readonly next_attempt_at: Timestamp | null;
-  /** events of one ordering key are sent one after the other, as they were published */
+  /** events with the same ordering key are sent one after the other, in the order in which they were published */
   readonly ordered: boolean;
   readonly batch: Batch | null;
-  /** requests per second; null = no limit */
+  /** the most requests that it is sent in a second; null = no limit */
   readonly rate_limit: number | null;
-  /** names of your own headers; their values are never shown */
+  /** your own headers, sent with every delivery; the names; the values are never shown */
   readonly headers: readonly string[];
   /**
-   * full: the whole event. thin: the event without its `data`, but with the id of what it is about and the path
-   * to read it at. cloudevents: a CloudEvent 1.0 in structured mode. Attempts from now on are sent so
+   * what an event contains when it is sent; full: the whole event. thin: the event without its `data`, but with
+   * the id of what it is about and the path to read it at. cloudevents: a CloudEvent 1.0 in structured mode.
+   * Attempts from now on are sent so
    */
   readonly payload: PayloadForm;
   /**
@@ -924,8 +933,8 @@ export interface ChangedWebhookEndpoint {
   readonly created_at: Timestamp;
   readonly updated_at: Timestamp;
   /**
-   * only if this change made a new one, because the scheme cannot use the one before; null when a stored answer
-   * is replayed
+   * only if this change created a new secret, because the scheme cannot use the previous one; null when a stored
+   * answer is replayed
    */
   readonly secret?: string | null | undefined;
 }
@@ -941,7 +950,7 @@ export interface ClientCertificate {
   readonly expires_at: Timestamp;
 }
 
-/** where access tokens are got that are sent along in the header Authorization (OAuth 2); null = none */
+/** for access tokens that are sent in the header Authorization (OAuth 2); null = none */
 export interface ClientCredentials {
   readonly token_url: string;
   readonly client_id: string;
@@ -1465,31 +1474,39 @@ export interface CreateUserBody {
 }
 
 export interface CreateWebhookEndpointBody {
-  /** http or https, without credentials and fragment, at a public address */
+  /**
+   * where events are sent, including pending ones; http or https, without credentials and fragment, at a public
+   * address
+   */
   readonly url: string;
+  /** a note of yours */
   readonly description?: string | null | undefined;
-  /** who receives there, as you call them, for lists and portals; null = nobody in particular */
+  /** your name for the recipient, for lists and portals: a portal can show all endpoints of an owner */
   readonly owner?: string | null | undefined;
-  /** which events it gets: names such as payout.paid or payout.*; null = all */
+  /** the types of events that it receives; names such as payout.paid or payout.*; null = all */
   readonly event_types?: readonly string[] | null | undefined;
   /**
-   * conditions on the payload that all must hold: a path, and a value or operators ($eq, $ne, $gt, $gte, $lt,
-   * $lte, $in, $nin, $exists, $startsWith, $contains); $and and $or take lists of filters. At most 4,096 bytes
+   * conditions on the payload; conditions on the payload that all must hold: a path, and a value or operators
+   * ($eq, $ne, $gt, $gte, $lt, $lte, $in, $nin, $exists, $startsWith, $contains); $and and $or take lists of
+   * filters. At most 4,096 bytes
    */
   readonly filter?: Readonly<Record<string, unknown>> | null | undefined;
-  /** your own headers, sent with every delivery; null removes one, others stay */
-  readonly headers?: Readonly<Record<string, string | null>> | undefined;
+  /** events for a disabled endpoint are held until it is enabled */
+  readonly status?: EndpointStatus | undefined;
   /**
-   * true: events published from now on with one ordering key are sent one after the other; false: what waits is
-   * released
+   * events with the same ordering key are sent one after the other, in the order in which they were published;
+   * applies to events published from now on; false releases the events that wait
    */
   readonly ordered?: boolean | undefined;
   readonly batch?: BatchInput | null | undefined;
-  /** requests per second; null = no limit */
+  /** the most requests that it is sent in a second; null = no limit */
   readonly rate_limit?: number | null | undefined;
+  /** your own headers, sent with every delivery; values by name; null removes a header, others stay */
+  readonly headers?: Readonly<Record<string, string | null>> | undefined;
   /**
-   * full: the whole event. thin: the event without its `data`, but with the id of what it is about and the path
-   * to read it at. cloudevents: a CloudEvent 1.0 in structured mode. Attempts from now on are sent so
+   * what an event contains when it is sent; full: the whole event. thin: the event without its `data`, but with
+   * the id of what it is about and the path to read it at. cloudevents: a CloudEvent 1.0 in structured mode.
+   * Attempts from now on are sent so
    */
   readonly payload?: PayloadForm | undefined;
   /**
@@ -1525,8 +1542,8 @@ export interface CreateWebhookEndpointBody {
    */
   readonly secret?: string | undefined;
   /**
-   * sent beside the first until `expires_at`; what it leaves out is that of the signature before the change.
-   * Left out in a change of scheme or secret: the one before, for a day. null = none
+   * also sent until `expires_at`. Fields that are left out have the values of the previous signature. Without
+   * it, a change of scheme or secret sends the previous signature for a day; null = none
    */
   readonly second_signature?:
     | {
@@ -1568,29 +1585,29 @@ export interface CreateWebhookEndpointBody {
     | null
     | undefined;
   /**
-   * an HTTP proxy that requests go through, with user and password if it asks for them:
+   * an HTTP proxy that requests go through, with user and password if it needs them:
    * http://user:password@proxy:3128; null = that of the server, if any
    */
   readonly proxy?: string | null | undefined;
   /** shown to the receiver when it asks for one (mTLS); null = none */
   readonly client_certificate?:
     | {
-        /** PEM: the certificate, then those that issued it, without the root */
+        /** PEM: the certificate, then its issuers, without the root */
         readonly certificate: string;
         /** PEM: its private key, without a passphrase; never shown */
         readonly key: string;
       }
     | null
     | undefined;
-  /** where access tokens are got that are sent along in the header Authorization (OAuth 2); null = none */
+  /** for access tokens that are sent in the header Authorization (OAuth 2); null = none */
   readonly client_credentials?:
     | {
         /** the token endpoint: http or https, without credentials and fragment, at a public address */
         readonly token_url: string;
         readonly client_id: string;
         /**
-         * never shown; left out, the one before stays, if `token_url` and `client_id` stay and nobody else could read
-         * it
+         * never shown; without it, the current secret stays if `token_url` and `client_id` stay and nobody else could
+         * read it
          */
         readonly client_secret?: string | undefined;
         /** names, separated by spaces; null = none */
@@ -1610,7 +1627,6 @@ export interface CreateWebhookEndpointBody {
    * all of them
    */
   readonly metadata?: Readonly<Record<string, string>> | undefined;
-  readonly status?: EndpointStatus | undefined;
 }
 
 export interface CustomSigning {
@@ -2406,34 +2422,36 @@ export interface NewUser {
 export interface NewWebhookEndpoint {
   readonly id: string;
   readonly object: 'webhook_endpoint';
-  /** where events are sent to */
+  /** where events are sent, including pending ones */
   readonly url: string;
   /** a note of yours */
   readonly description: string | null;
-  /** who receives there, as you call them; null = nobody in particular */
+  /** your name for the recipient, for lists and portals: a portal can show all endpoints of an owner */
   readonly owner: string | null;
-  /** null = all */
+  /** the types of events that it receives; null = all */
   readonly event_types: readonly string[] | null;
   /** conditions on the payload; null = none */
   readonly filter: Readonly<Record<string, unknown>> | null;
+  /** events for a disabled endpoint are held until it is enabled */
   readonly status: EndpointStatus;
   /** manual: by hand; failing: every attempt failed for five days; gone: it answered 410 */
   readonly disabled_reason: DisabledReason | null;
   readonly disabled_at: Timestamp | null;
-  /** nothing is sent before: it asked to be left alone (Retry-After), or was busy (429, 502, 503, 504) */
+  /** nothing is sent before this time: the endpoint answered with Retry-After or was busy (429, 502, 503, 504) */
   readonly paused_until: Timestamp | null;
-  /** when the first of what waits is due; null when nothing waits, or it is disabled */
+  /** when the first waiting event is due; null if no event is waiting or the endpoint is disabled */
   readonly next_attempt_at: Timestamp | null;
-  /** events of one ordering key are sent one after the other, as they were published */
+  /** events with the same ordering key are sent one after the other, in the order in which they were published */
   readonly ordered: boolean;
   readonly batch: Batch | null;
-  /** requests per second; null = no limit */
+  /** the most requests that it is sent in a second; null = no limit */
   readonly rate_limit: number | null;
-  /** names of your own headers; their values are never shown */
+  /** your own headers, sent with every delivery; the names; the values are never shown */
   readonly headers: readonly string[];
   /**
-   * full: the whole event. thin: the event without its `data`, but with the id of what it is about and the path
-   * to read it at. cloudevents: a CloudEvent 1.0 in structured mode. Attempts from now on are sent so
+   * what an event contains when it is sent; full: the whole event. thin: the event without its `data`, but with
+   * the id of what it is about and the path to read it at. cloudevents: a CloudEvent 1.0 in structured mode.
+   * Attempts from now on are sent so
    */
   readonly payload: PayloadForm;
   /**
@@ -2456,7 +2474,7 @@ export interface NewWebhookEndpoint {
   readonly last_success_at: Timestamp | null;
   readonly created_at: Timestamp;
   readonly updated_at: Timestamp;
-  /** signs what is sent; null when a stored answer is replayed */
+  /** signs deliveries; null when a stored answer is replayed */
   readonly secret: string | null;
 }
 
@@ -3989,9 +4007,9 @@ export type TaxIdType = 'us_ssn' | 'us_itin' | 'us_ein' | 'vat' | 'other';
 export type TaxLegalType = 'person' | 'business';
 
 export interface TestWebhookEndpointBody {
-  /** its type, one of the catalogue or your own; webhook_endpoint.test if left out */
+  /** a type of the catalogue or your own; default webhook_endpoint.test */
   readonly type?: string | undefined;
-  /** passed on unchanged; that of webhook_endpoint.test if left out */
+  /** passed on unchanged; default: that of webhook_endpoint.test */
   readonly data?: Readonly<Record<string, unknown>> | undefined;
 }
 
@@ -4131,34 +4149,36 @@ export interface WebhookAttempt {
 export interface WebhookEndpoint {
   readonly id: string;
   readonly object: 'webhook_endpoint';
-  /** where events are sent to */
+  /** where events are sent, including pending ones */
   readonly url: string;
   /** a note of yours */
   readonly description: string | null;
-  /** who receives there, as you call them; null = nobody in particular */
+  /** your name for the recipient, for lists and portals: a portal can show all endpoints of an owner */
   readonly owner: string | null;
-  /** null = all */
+  /** the types of events that it receives; null = all */
   readonly event_types: readonly string[] | null;
   /** conditions on the payload; null = none */
   readonly filter: Readonly<Record<string, unknown>> | null;
+  /** events for a disabled endpoint are held until it is enabled */
   readonly status: EndpointStatus;
   /** manual: by hand; failing: every attempt failed for five days; gone: it answered 410 */
   readonly disabled_reason: DisabledReason | null;
   readonly disabled_at: Timestamp | null;
-  /** nothing is sent before: it asked to be left alone (Retry-After), or was busy (429, 502, 503, 504) */
+  /** nothing is sent before this time: the endpoint answered with Retry-After or was busy (429, 502, 503, 504) */
   readonly paused_until: Timestamp | null;
-  /** when the first of what waits is due; null when nothing waits, or it is disabled */
+  /** when the first waiting event is due; null if no event is waiting or the endpoint is disabled */
   readonly next_attempt_at: Timestamp | null;
-  /** events of one ordering key are sent one after the other, as they were published */
+  /** events with the same ordering key are sent one after the other, in the order in which they were published */
   readonly ordered: boolean;
   readonly batch: Batch | null;
-  /** requests per second; null = no limit */
+  /** the most requests that it is sent in a second; null = no limit */
   readonly rate_limit: number | null;
-  /** names of your own headers; their values are never shown */
+  /** your own headers, sent with every delivery; the names; the values are never shown */
   readonly headers: readonly string[];
   /**
-   * full: the whole event. thin: the event without its `data`, but with the id of what it is about and the path
-   * to read it at. cloudevents: a CloudEvent 1.0 in structured mode. Attempts from now on are sent so
+   * what an event contains when it is sent; full: the whole event. thin: the event without its `data`, but with
+   * the id of what it is about and the path to read it at. cloudevents: a CloudEvent 1.0 in structured mode.
+   * Attempts from now on are sent so
    */
   readonly payload: PayloadForm;
   /**
@@ -4197,9 +4217,9 @@ export interface WebhookEndpointDisabledEvent {
 
 export interface WebhookEndpointSecret {
   readonly object: 'webhook_endpoint_secret';
-  /** signs what is sent; null when a stored answer is replayed */
+  /** signs deliveries; null when a stored answer is replayed */
   readonly secret: string | null;
-  /** until then the second signature is sent: that of the secret before this one, or one that was given */
+  /** when the second signature ends: that of the previous secret, or one that was given */
   readonly previous_secret_expires_at: Timestamp | null;
 }
 

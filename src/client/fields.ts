@@ -10,6 +10,13 @@ export interface FormField {
   /** The option of commands, such as `--name-first <name>`. */
   readonly option: string;
   readonly choices?: readonly string[];
+  /** The word that clears it on the command line; by default `none`. */
+  readonly clearWord?: string;
+  /** Whether a portal can set it. */
+  readonly isOfPortal?: boolean;
+  /** The range of a whole number. */
+  readonly from?: number;
+  readonly to?: number;
   /** A new record needs it. */
   readonly isRequired?: true;
   /** null clears it. */
@@ -115,6 +122,128 @@ export const AFFILIATE_FIELDS = {
     isImported: true,
   },
   metadata: { label: 'Metadata', type: 'metadata', option: '--metadata <key=value>' },
+} as const satisfies FormFields;
+
+export const ENDPOINT_FIELDS = {
+  url: {
+    label: 'URL',
+    type: 'other',
+    help: 'where events are sent, including pending ones',
+    option: '--url <url>',
+    isOfPortal: true,
+    isRequired: true,
+  },
+  description: {
+    label: 'Description',
+    type: 'text',
+    help: 'a note of yours',
+    option: '--description <text>',
+    isOfPortal: true,
+    isNullable: true,
+  },
+  owner: {
+    label: 'Owner',
+    type: 'text',
+    help: 'your name for the recipient, for lists and portals: a portal can show all endpoints of an owner',
+    option: '--owner <name>',
+    isOfPortal: false,
+    isNullable: true,
+  },
+  event_types: {
+    label: 'Events',
+    type: 'other',
+    help: 'the types of events that it receives',
+    option: '--types <types>',
+    isOfPortal: true,
+    isNullable: true,
+  },
+  filter: {
+    label: 'Filter',
+    type: 'other',
+    help: 'conditions on the payload',
+    option: '--filter <json>',
+    isOfPortal: false,
+    isNullable: true,
+  },
+  status: {
+    label: 'Status',
+    type: 'other',
+    help: 'events for a disabled endpoint are held until it is enabled',
+    option: '--status <status>',
+    choices: ['enabled', 'disabled'],
+    isOfPortal: true,
+  },
+  ordered: {
+    label: 'Ordered',
+    type: 'flag',
+    help: 'events with the same ordering key are sent one after the other, in the order in which they were published',
+    option: '--ordered',
+    isOfPortal: true,
+  },
+  batch: { label: 'Batches', type: 'other', option: '--batch <number>', isOfPortal: true, isNullable: true },
+  rate_limit: {
+    label: 'Requests per second',
+    type: 'integer',
+    help: 'the most requests that it is sent in a second',
+    option: '--rate-limit <number>',
+    from: 1,
+    to: 10000,
+    isOfPortal: true,
+    isNullable: true,
+  },
+  headers: {
+    label: 'Custom headers',
+    type: 'other',
+    help: 'your own headers, sent with every delivery',
+    option: '--header <name:value>',
+    isOfPortal: true,
+  },
+  payload: {
+    label: 'Payload',
+    type: 'word',
+    help: 'what an event contains when it is sent',
+    option: '--payload <form>',
+    choices: ['full', 'thin', 'cloudevents'],
+    isOfPortal: true,
+  },
+  signing: {
+    label: 'Signed as',
+    type: 'other',
+    option: '--signing <scheme>',
+    choices: ['standard', 'stripe', 'github', 'shopify', 'slack', 'custom'],
+    isOfPortal: true,
+  },
+  custom_signing: {
+    label: 'Custom scheme',
+    type: 'other',
+    option: '--custom-signing <json>',
+    isOfPortal: true,
+    isNullable: true,
+  },
+  secret: { label: 'Secret', type: 'other', option: '--secret <secret>', isOfPortal: true },
+  second_signature: {
+    label: 'Second signature',
+    type: 'other',
+    option: '--second-until <when>',
+    isOfPortal: true,
+    isNullable: true,
+  },
+  proxy: { label: 'Proxy', type: 'other', option: '--proxy <url>', isOfPortal: false, isNullable: true },
+  client_certificate: {
+    label: 'Client certificate',
+    type: 'other',
+    option: '--client-certificate <file>',
+    isOfPortal: false,
+    isNullable: true,
+  },
+  client_credentials: {
+    label: 'Access token',
+    type: 'other',
+    option: '--token-url <url>',
+    isOfPortal: false,
+    isNullable: true,
+  },
+  metadata: { label: 'Metadata', type: 'metadata', option: '--metadata <key=value>', isOfPortal: false },
 } as const satisfies FormFields;
 
 /** The signature schemes of other products (`webhooks/signing/known-schemes.ts`); names in braces stand for values. */

@@ -22,7 +22,9 @@ export type FieldType =
   | 'integer'
   | 'day'
   | 'time'
-  | 'metadata';
+  | 'metadata'
+  /** It has a control and an option of its own. */
+  | 'other';
 
 /** How a column of a file is recognised as a field. */
 export interface ImportRule {
@@ -87,6 +89,10 @@ export interface WritableField {
   readonly example: unknown;
   /** The option of commands, such as `--name-first <name>`. */
   readonly option: string;
+  /** The word that clears it on the command line; by default `none`. */
+  readonly clearWord?: string;
+  /** Whether a portal can set it. */
+  readonly isOfPortal?: boolean;
   /** Lists have a filter with its name. */
   readonly isFilter?: true;
   /** How files give it; null if they cannot. */
@@ -241,6 +247,12 @@ export function filtersOf(fields: Fields, alias: string): Record<string, Filter>
   );
 }
 
+/** The range of a whole number; of other values, nothing. */
+function rangeOf(schema: TSchema) {
+  const { type, minimum: from, maximum: to } = withoutNull(schema) as Record<string, unknown>;
+  return type === 'integer' ? { from, to } : {};
+}
+
 /** What forms and commands need to know of the fields that requests can set (`FormField` of the client). */
 export const formOf = (fields: Fields) =>
   Object.fromEntries(
@@ -252,6 +264,9 @@ export const formOf = (fields: Fields) =>
         help,
         option,
         choices: choicesOf(input),
+        ...rangeOf(input),
+        clearWord: field.clearWord,
+        isOfPortal: field.isOfPortal,
         isRequired: field.isRequired,
         neededBy: field.neededBy,
         acceptedBy: field.acceptedBy,

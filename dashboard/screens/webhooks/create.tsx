@@ -1,5 +1,6 @@
 import { useState } from 'react';
 import type { NewWebhookEndpoint } from '../../../src/client/api.ts';
+import { ENDPOINT_FIELDS } from '../../../src/client/fields.ts';
 import { usePortal } from '../../data/me.ts';
 import { useWrite } from '../../data/queries.ts';
 import { TextField } from '../../parts/field.tsx';
@@ -34,7 +35,12 @@ export function CreateEndpoint({
       onConfirm={() => making.mutate({ body }, { onSuccess: onMade })}
     >
       <TextField label={texts.url} hint={texts.urlHint} value={url} onChange={setUrl} hasFocus />
-      <TextField label={texts.description} value={description} onChange={setDescription} isOptional />
+      <TextField
+        label={ENDPOINT_FIELDS.description.label}
+        value={description}
+        onChange={setDescription}
+        isOptional
+      />
       <TypesField types={types} onChange={setTypes} />
     </Confirm>
   );

@@ -1,13 +1,15 @@
 import { useNavigate } from '@tanstack/react-router';
 import { type FormEvent, useState } from 'react';
 import type { WebhookEndpoint } from '../../../src/client/api.ts';
+import { ENDPOINT_FIELDS, type FormField, type FormFields } from '../../../src/client/fields.ts';
 import { useMay, usePortal } from '../../data/me.ts';
 import { useRead, useWrite } from '../../data/queries.ts';
 import { Button } from '../../parts/button.tsx';
 import { Notice, Problem } from '../../parts/feedback.tsx';
-import { Checkbox, optionsOf, SelectField, TextField } from '../../parts/field.tsx';
+import { TextField } from '../../parts/field.tsx';
 import { Confirm, ConfirmEnd } from '../../parts/overlay.tsx';
 import { Card, Facts } from '../../parts/page.tsx';
+import { changedIn, FieldInputs, factsOf, hasProblem, typedOf } from '../../parts/record-fields.tsx';
 import { toast } from '../../parts/toast.tsx';
 import { listed } from '../../texts/common.ts';
 import { webhooks as texts } from '../../texts/webhooks.ts';
@@ -37,20 +39,23 @@ export function EndpointSettings({ endpoint }: { endpoint: WebhookEndpoint }) {
   );
 }
 
-function Seen({
-  endpoint: { event_types, rate_limit, ordered, batch, payload, headers },
-}: {
-  endpoint: WebhookEndpoint;
-}) {
+/** The fields that the caller can set. */
+function useFields(): FormFields {
+  const portal = usePortal();
+  const all: [string, FormField][] = Object.entries(ENDPOINT_FIELDS);
+  return Object.fromEntries(all.filter(([, { isOfPortal }]) => portal === null || isOfPortal));
+}
+
+function Seen({ endpoint }: { endpoint: WebhookEndpoint }) {
+  const { event_types, batch, headers } = endpoint;
+  const fields = useFields();
   return (
     <Card>
       <Facts
         rows={[
           [texts.fields.types, event_types === null ? texts.allTypes : listed(event_types)],
-          [texts.fields.rate, rate_limit ?? '—'],
-          [texts.fields.order, ordered ? texts.fields.oneByOne : '—'],
+          ...factsOf(fields, endpoint),
           [texts.batch.title, batch === null ? '—' : texts.batch.upTo(batch.max_events)],
-          [texts.fields.form, texts.fields.forms[payload]],
           [texts.headers.title, headers.length === 0 ? '—' : listed(headers)],
         ]}
       />
@@ -58,24 +63,17 @@ function Seen({
   );
 }
 
-const MOST_A_SECOND = 10_000;
-const FORMS = ['full', 'thin', 'cloudevents'] as const;
 const originOf = (url: string) => (URL.canParse(url.trim()) ? new URL(url.trim()).origin : null);
 
 function Change({ endpoint }: { endpoint: WebhookEndpoint }) {
   const saving = useWrite('changeWebhookEndpoint');
+  const form = { fields: useFields(), currency: '' };
   const [url, setUrl] = useState(endpoint.url);
-  const portal = usePortal();
-  const [description, setDescription] = useState(endpoint.description ?? '');
-  const [owner, setOwner] = useState(endpoint.owner ?? '');
-  const [rate, setRate] = useState(endpoint.rate_limit === null ? '' : String(endpoint.rate_limit));
-  const [isOrdered, setOrdered] = useState(endpoint.ordered);
+  const [values, setValues] = useState(() => typedOf(form, endpoint));
   const [batch, setBatch] = useState(() => batchText(endpoint.batch));
-  const [payload, setPayload] = useState(endpoint.payload);
   const [types, setTypes] = useState(endpoint.event_types);
   const [headers, setHeaders] = useState(NO_CHANGES);
-  const isRateGood = rate === '' || (/^[1-9]\d{0,4}$/.test(rate) && Number(rate) <= MOST_A_SECOND);
-  const isGood = isRateGood && isBatchGood(batch) && url.trim() !== '' && types?.length !== 0;
+  const isGood = !hasProblem(form, values) && isBatchGood(batch) && url.trim() !== '' && types?.length !== 0;
   const changed = changedHeaders(headers);
   const given = new Set(Object.keys(changed ?? {}).map((name) => name.toLowerCase()));
   const dropped =
@@ -83,12 +81,8 @@ function Change({ endpoint }: { endpoint: WebhookEndpoint }) {
   if (endpoint.client_credentials && originOf(url) !== originOf(endpoint.url)) dropped.push('authorization');
   const body = {
     url: url.trim(),
-    description: description.trim() || null,
-    ...(portal === null ? { owner: owner.trim() || null } : {}),
-    rate_limit: rate === '' ? null : Number(rate),
-    ordered: isOrdered,
+    ...changedIn(form, endpoint, values),
     batch: batchOf(batch),
-    payload,
     event_types: types,
     headers: changed,
   };
@@ -105,39 +99,8 @@ function Change({ endpoint }: { endpoint: WebhookEndpoint }) {
     <form onSubmit={save}>
       <Card>
         <TextField label={texts.fields.url} hint={texts.fields.urlHint} value={url} onChange={setUrl} />
-        <TextField
-          label={texts.fields.description}
-          value={description}
-          onChange={setDescription}
-          isOptional
-        />
-        {portal === null && (
-          <TextField
-            label={texts.fields.owner}
-            hint={texts.fields.ownerHint}
-            value={owner}
-            onChange={setOwner}
-            maxLength={255}
-            isOptional
-          />
-        )}
-        <TextField
-          label={texts.fields.rate}
-          hint={texts.fields.rateHint}
-          value={rate}
-          onChange={setRate}
-          problem={isRateGood ? null : texts.fields.badRate}
-          isOptional
-        />
-        <Checkbox label={texts.fields.ordered} isChecked={isOrdered} onChange={setOrdered} />
+        <FieldInputs {...form} values={values} onChange={setValues} hasFocus={false} />
         <BatchFields text={batch} onChange={setBatch} />
-        <SelectField
-          label={texts.fields.form}
-          hint={texts.fields.formHints[payload]}
-          value={payload}
-          options={optionsOf(FORMS, texts.fields.forms)}
-          onChange={setPayload}
-        />
         <TypesField types={types} onChange={setTypes} />
         <HeadersField names={endpoint.headers} changes={headers} onChange={setHeaders} />
         {dropped.length > 0 && <Notice tone="warn">{texts.headers.dropped(listed(dropped))}</Notice>}

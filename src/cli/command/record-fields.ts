@@ -2,40 +2,43 @@ import { type Command, Option } from 'commander';
 import type { FormField, FormFields } from '../../client/fields.ts';
 import { describeMinimums, readCurrency, readMinimums } from './amounts.ts';
 import { describeMetadata, readMetadata, withMetadata } from './metadata.ts';
+import { readInteger } from './numbers.ts';
 
-/** The value of `--option` that clears a word or amounts. */
+/** The value of `--option` that clears a word, a number or amounts. */
 const NONE = 'none';
 
 const lowered = (label: string) => label.charAt(0).toLowerCase() + label.slice(1);
 
-/** Gives a command an option for each field; a new record needs some of them. */
+/** Gives a command an option for each field; a new record needs some of them. Fields of type `other` have their own. */
 export function withFields(
   command: Command,
   fields: FormFields,
   { isNew = false, metadata = '' }: { isNew?: boolean; metadata?: string } = {},
 ): Command {
-  for (const {
-    type,
-    label,
-    help = lowered(label),
-    option: flags,
-    choices,
-    isRequired,
-    isNullable,
-  } of Object.values(fields)) {
+  for (const field of Object.values(fields)) {
+    const { type, label, help = lowered(label), option: flags, choices, isRequired } = field;
+    if (type === 'other') continue;
     if (type === 'metadata') {
       withMetadata(command, metadata);
       continue;
     }
     if (type === 'flag') {
-      command.option(flags, lowered(label)).option(flags.replace('--', '--no-'), `not ${lowered(label)}`);
+      command.option(flags, help).option(flags.replace('--', '--no-'), `not ${lowered(label)}`);
       continue;
     }
-    const about = type === 'amounts' ? `${help}, such as usd=50.00,eur=45.00; ${NONE} removes it` : help;
-    const option = new Option(flags, about).makeOptionMandatory(isNew && isRequired === true);
-    command.addOption(choices ? option.choices([...choices, ...(isNullable ? [NONE] : [])]) : option);
+    const word = clearingWord(field);
+    const example = type === 'amounts' ? ', such as usd=50.00,eur=45.00' : '';
+    const option = new Option(flags, `${help}${example}${word && !choices ? `; ${word} removes it` : ''}`);
+    option.makeOptionMandatory(isNew && isRequired === true);
+    command.addOption(choices ? option.choices([...choices, ...(word ? [word] : [])]) : option);
   }
   return command;
+}
+
+/** The value that clears a field; an empty one clears a text, undefined cannot be cleared. */
+function clearingWord({ type, choices, isNullable, clearWord = NONE }: FormField): string | undefined {
+  if (!isNullable) return undefined;
+  return choices || type === 'amounts' || type === 'integer' ? clearWord : '';
 }
 
 /** The fields of a request; of a text that can be cleared, an empty one is null. Throws a UsageError. */
@@ -43,6 +46,7 @@ export function readFields(fields: FormFields, options: object): Record<string, 
   const given = options as Readonly<Record<string, unknown>>;
   return Object.fromEntries(
     Object.entries(fields).flatMap(([name, field]) => {
+      if (field.type === 'other') return [];
       const { long, attributeName } = optionOf(field);
       const value = given[attributeName];
       return value === undefined ? [] : [[name, readField(field, long, value)]];
@@ -55,22 +59,27 @@ function optionOf({ option }: FormField): { long: string; attributeName: string 
   return { long: made.long ?? option, attributeName: made.attributeName() };
 }
 
-function readField({ type, choices, isNullable }: FormField, option: string, value: unknown): unknown {
+function readField(field: FormField, option: string, value: unknown): unknown {
+  const { type, from = 0, to = Number.MAX_SAFE_INTEGER } = field;
   if (type === 'metadata') return readMetadata(value as readonly string[]);
+  if (value === clearingWord(field)) return null;
+  if (type === 'integer') return readInteger(option, value as string, { from, to });
   if (type === 'currency') return readCurrency(option, value as string);
   if (type === 'amounts') {
     const amounts = readMinimums(option, value as string);
     return Object.keys(amounts).length === 0 ? null : amounts;
   }
-  return isNullable && value === (choices ? NONE : '') ? null : value;
+  return value;
 }
+
+const shownFields = (fields: FormFields) => Object.entries(fields).filter(([, { type }]) => type !== 'other');
 
 /** Each field of a record for people; null when it has no value. */
 export const describeFields = (
   fields: FormFields,
   record: object,
 ): (readonly [label: string, value: string | null])[] =>
-  Object.entries(fields).map(([name, { label, type }]) => [
+  shownFields(fields).map(([name, { label, type }]) => [
     label,
     describe(type, (record as Readonly<Record<string, unknown>>)[name]),
   ]);

@@ -50,13 +50,14 @@ export function withEgressFields(command: Command): Command {
 
 /** The fields for the API. Throws a UsageError that names the option. */
 export async function readEgressFields(
-  { proxy, clientCertificate, clientKey, ...credentials }: EgressOptions,
+  options: EgressOptions,
   secrets: SecretReader,
 ): Promise<Pick<ChangeWebhookEndpointBody, 'proxy' | 'client_certificate' | 'client_credentials'>> {
+  const { proxy, clientCertificate, clientKey } = options;
   return {
     proxy: proxy === undefined ? undefined : proxy === 'none' ? null : await secrets.one('--proxy', proxy),
     client_certificate: readCertificate(clientCertificate, clientKey),
-    client_credentials: await readCredentials(credentials, secrets),
+    client_credentials: await readCredentials(options, secrets),
   };
 }
 

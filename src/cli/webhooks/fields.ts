@@ -1,31 +1,26 @@
 import type { Command } from 'commander';
 import type { ChangeWebhookEndpointBody, WebhookEndpoint } from '../../client/client.ts';
-import { SIGNING_SCHEMES } from '../../client/fields.ts';
+import { ENDPOINT_FIELDS, SIGNING_SCHEMES } from '../../client/fields.ts';
 import type { Cli } from '../command/cli.ts';
 import { UsageError } from '../command/errors.ts';
 import { readJsonOption } from '../command/json-option.ts';
-import { type MetadataOption, readMetadata, withMetadata } from '../command/metadata.ts';
 import { readInteger } from '../command/numbers.ts';
 import { collect, readPairs } from '../command/pairs.ts';
+import { readFields, withFields } from '../command/record-fields.ts';
 import { SECRET_HELP, secretReader } from '../command/secret-option.ts';
 import { ENDPOINT_HELP } from '../finders/endpoint.ts';
 import { type EgressOptions, readEgressFields, withEgressFields } from './egress.ts';
 import { withEndpoint } from './recover.ts';
 import { describeEndpoint } from './view.ts';
 
-/** The fields of an endpoint, as typed. */
-export interface EndpointFields extends MetadataOption, EgressOptions {
+/** The options of an endpoint as they are typed. Options of fields with a simple value are read by `readFields`. */
+export interface EndpointFields extends EgressOptions {
   readonly types?: string;
   readonly filter?: string;
-  readonly description?: string;
-  readonly owner?: string;
   readonly header?: readonly string[];
-  readonly ordered?: boolean;
-  readonly rateLimit?: string;
   readonly batch?: string;
   readonly batchWait?: string;
   readonly batchBytes?: string;
-  readonly payload?: string;
   readonly signing?: string;
   readonly customSigning?: string;
   readonly secret?: string;
@@ -35,8 +30,6 @@ interface ChangeOptions extends EndpointFields {
   readonly url?: string;
   readonly secondUntil?: string;
 }
-
-const HIGHEST_RATE = 10_000;
 
 const HELP = `
 --types, --filter, --metadata, --owner and --description replace the current values. Only the named headers change; a header without a
@@ -68,20 +61,14 @@ export function withEndpointFields(command: Command): Command {
       '--filter <json>',
       'only events whose payload matches: {"data.amount":{"$gte":100}}; none = no filter',
     )
-    .option('--description <text>', 'what it is for')
-    .option('--owner <name>', 'your name for the customer who receives there, for lists and portals')
     .option(
       '--header <name:value>',
       'a custom header, sent with every delivery; @file or - (standard input) has one per line; may be repeated',
       collect,
     )
-    .option('--ordered', 'send events with the same ordering key one after another')
-    .option('--no-ordered', 'send events as soon as they are published')
-    .option('--rate-limit <number>', 'maximum requests per second; none = no limit')
     .option('--batch <number>', 'the most events in one request, as an array; none = one event per request')
     .option('--batch-wait <ms>', 'with --batch: the longest wait for more events; default 1000')
     .option('--batch-bytes <bytes>', 'with --batch: the largest body; default 1048576')
-    .option('--payload <form>', 'the form of the body: full, thin (without data), cloudevents')
     .option(
       '--signing <scheme>',
       `how requests are signed: ${[...Object.keys(SIGNING_SCHEMES), 'custom'].join(', ')}`,
@@ -94,7 +81,7 @@ export function withEndpointFields(command: Command): Command {
       '--secret <secret>',
       'sign with a secret that the receiver already has, as @file or - (standard input)',
     );
-  return withMetadata(withEgressFields(fields));
+  return withFields(withEgressFields(fields), ENDPOINT_FIELDS);
 }
 
 /** `payhook webhooks change`. */
@@ -116,42 +103,24 @@ export function addChange(webhooks: Command, cli: Cli): void {
 }
 
 /** The fields for the API. Throws a UsageError that names the option, CommandError for an unreadable file. */
-export async function readEndpointFields({
-  types,
-  filter,
-  description,
-  owner,
-  header,
-  ordered,
-  rateLimit,
-  batch,
-  batchWait,
-  batchBytes,
-  payload,
-  signing,
-  customSigning,
-  secret,
-  metadata,
-  ...egress
-}: EndpointFields): Promise<Omit<ChangeWebhookEndpointBody, 'url' | 'status'>> {
+export async function readEndpointFields(
+  options: EndpointFields,
+): Promise<Omit<ChangeWebhookEndpointBody, 'url' | 'status'>> {
+  const { types, filter, header, batch, batchWait, batchBytes, signing, customSigning, secret } = options;
   const secrets = secretReader();
   const lines: string[] = [];
   for (const typed of header ?? []) lines.push(...(await secrets.lines('--header', typed)));
   const headers = Object.entries(readPairs('--header', lines, ':') ?? {});
   return {
+    ...readFields(ENDPOINT_FIELDS, options),
     event_types: types === 'all' ? null : types?.split(',').map((type) => type.trim()),
     filter: filter === undefined ? undefined : readFilter(filter),
-    description: description === '' ? null : description,
-    owner: owner === '' ? null : owner,
     headers:
       headers.length === 0
         ? undefined
         : Object.fromEntries(headers.map(([name, value]) => [name, value || null])),
-    ordered,
-    rate_limit: rateLimit === undefined ? undefined : readRate(rateLimit),
     batch: readBatch(batch, batchWait, batchBytes),
-    // the server validates the words
-    payload: payload as ChangeWebhookEndpointBody['payload'],
+    // the server validates the word
     signing: signing as ChangeWebhookEndpointBody['signing'],
     custom_signing:
       customSigning === undefined
@@ -159,8 +128,7 @@ export async function readEndpointFields({
         : (readJsonOption('--custom-signing', customSigning)
             .value as ChangeWebhookEndpointBody['custom_signing']),
     secret: secret === undefined ? undefined : await secrets.one('--secret', secret),
-    ...(await readEgressFields(egress, secrets)),
-    metadata: readMetadata(metadata),
+    ...(await readEgressFields(options, secrets)),
   };
 }
 
@@ -169,10 +137,6 @@ export const readFilter = (text: string) =>
   text === 'none'
     ? null
     : (readJsonOption('--filter', text).value as NonNullable<ChangeWebhookEndpointBody['filter']>);
-
-function readRate(text: string): number | null {
-  return text === 'none' ? null : readInteger('--rate-limit', text, { from: 1, to: HIGHEST_RATE });
-}
 
 function readBatch(
   events: string | undefined,
@@ -206,10 +170,8 @@ async function change(
   const { terminal } = cli;
   const body = { url, ...(await readEndpointFields(fields)), second_signature: secondUntil(when) };
   if (Object.values(body).every((value) => value === undefined)) {
-    throw new UsageError(
-      'nothing to change: give --url, --types, --filter, --description, --owner, --header, --ordered, --rate-limit, --batch, ' +
-        '--payload, --signing, --secret, --second-until, --proxy, --client-certificate, --token-url or --metadata',
-    );
+    const options = Object.values(ENDPOINT_FIELDS).map(({ option }) => option.split(' ')[0]);
+    throw new UsageError(`nothing to change: give ${options.join(', ')}`);
   }
   const { before, endpoint } = await withEndpoint(cli, reference, async (client, id) => ({
     before: await client.webhookEndpoints.get(id),

@@ -5,7 +5,8 @@ import type {
   WebhookEvent,
   WebhookEventWithAttempts,
 } from '../../client/client.ts';
-import { describeMetadata } from '../command/metadata.ts';
+import { ENDPOINT_FIELDS } from '../../client/fields.ts';
+import { describeFields } from '../command/record-fields.ts';
 import { count } from '../terminal/money.ts';
 import { printable, table } from '../terminal/table.ts';
 import type { Paint, Terminal } from '../terminal/terminal.ts';
@@ -52,8 +53,6 @@ export function describeEndpoint(endpoint: ChangedWebhookEndpoint, terminal: Ter
   const painted = endpoint.status === 'enabled' ? paint.good(status) : paint.bad(status);
   const facts: (readonly [string, string | null])[] = [
     ['URL', endpoint.url],
-    ['Description', endpoint.description],
-    ['Owner', endpoint.owner],
     ['Events', typesOf(endpoint, Number.POSITIVE_INFINITY)],
     ['Filter', endpoint.filter && JSON.stringify(endpoint.filter)],
     ['Disabled', endpoint.disabled_at && exactTime(endpoint.disabled_at)],
@@ -61,15 +60,12 @@ export function describeEndpoint(endpoint: ChangedWebhookEndpoint, terminal: Ter
     ['Next attempt', endpoint.next_attempt_at && exactTime(endpoint.next_attempt_at)],
     ['Failing since', endpoint.first_failure_at && exactTime(endpoint.first_failure_at)],
     ['Last success', endpoint.last_success_at ? exactTime(endpoint.last_success_at) : 'never'],
-    ['Rate limit', endpoint.rate_limit === null ? null : `${count(endpoint.rate_limit, 'request')} a second`],
-    ['Ordered', endpoint.ordered ? 'one event at a time for each ordering key' : null],
     ['Batches', endpoint.batch && batchOf(endpoint.batch)],
     ['Custom headers', endpoint.headers.join(', ') || null],
-    ['Payload', endpoint.payload === 'full' ? null : endpoint.payload],
     ['Signed as', signingOf(endpoint)],
     ['New secret', endpoint.secret ?? null],
     ...egressFacts(endpoint),
-    ['Metadata', describeMetadata(endpoint.metadata)],
+    ...describeFields(ENDPOINT_FIELDS, endpoint),
     ['Created', `${exactTime(endpoint.created_at)} (UTC)`],
   ];
   const rows = facts.flatMap(([name, value]) => (value === null ? [] : [[name, value]]));

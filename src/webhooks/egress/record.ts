@@ -1,4 +1,4 @@
-import { type Static, Type } from 'typebox';
+import { type Static, type TObject, Type } from 'typebox';
 import { nullable, strict, text, timestamp } from '../../contract/schemas.ts';
 
 /** A client certificate as shown by the API. */
@@ -82,38 +82,31 @@ export const egressShown = {
   }),
   client_credentials: nullable({
     ...clientCredentials,
-    description: 'the source of access tokens for the header Authorization (OAuth 2); null = none',
+    description: 'for access tokens that are sent in the header Authorization (OAuth 2); null = none',
   }),
 };
 
-/** The egress settings in a request. */
-export const egressFields = {
-  proxy: Type.Optional(
-    nullable(
-      Type.String({
-        minLength: 1,
-        maxLength: 2048,
-        description:
-          'an HTTP proxy for requests, with user and password if it requires them: http://user:password@proxy:3128; ' +
-          'null = that of the server, if any',
-      }),
-    ),
-  ),
-  client_certificate: Type.Optional(
-    nullable({
-      ...clientCertificateInput,
-      description: 'sent to a receiver that requests one (mTLS); null = none',
+/** The same in requests. */
+export const egressInputs = {
+  proxy: nullable(
+    Type.String({
+      minLength: 1,
+      maxLength: 2048,
+      description:
+        'an HTTP proxy that requests go through, with user and password if it needs them: http://user:password@proxy:3128; ' +
+        'null = that of the server, if any',
     }),
   ),
-  client_credentials: Type.Optional(
-    nullable({
-      ...clientCredentialsInput,
-      description: 'the source of access tokens for the header Authorization (OAuth 2); null = none',
-    }),
-  ),
+  client_certificate: nullable({
+    ...clientCertificateInput,
+    description: 'shown to the receiver when it asks for one (mTLS); null = none',
+  }),
+  client_credentials: nullable({
+    ...clientCredentialsInput,
+    description: 'for access tokens that are sent in the header Authorization (OAuth 2); null = none',
+  }),
 };
-const egressInput = strict(egressFields);
-export type EgressInput = Static<typeof egressInput>;
+export type EgressInput = Partial<Static<TObject<typeof egressInputs>>>;
 
 /** The stored settings with their secrets, as one sealed JSON. */
 export interface Egress {

@@ -1,9 +1,11 @@
 import sql, { type Sql } from 'sql-template-tag';
+import { namesOf } from '../../contract/fields.ts';
 import type { Portal, Principal, Route } from '../../contract/route.ts';
 import { maybeRow, type Reader } from '../../db/database.ts';
 import { type Failure, fail } from '../../kernel/errors.ts';
 import { uuidOf } from '../../kernel/ids.ts';
 import { covers } from '../../outbox/subscriptions.ts';
+import { ENDPOINT_FIELDS } from './fields.ts';
 import type { EndpointChange, NewEndpoint } from './record.ts';
 
 /** The condition of the live endpoints `e` that a portal reaches. The account is the caller's to check. */
@@ -40,16 +42,9 @@ export async function checkReach(
     : fail('invalid_query', 'webhook_endpoint_id must name a webhook endpoint of the portal');
 }
 
-// What the account says of an endpoint, and its owner may not.
-const OF_THE_ACCOUNT = [
-  'owner',
-  'filter',
-  'metadata',
-  'proxy',
-  'client_certificate',
-  'client_credentials',
-] as const;
-/** The most endpoints that an owner makes: all owners share the number that an account may have. */
+/** The fields that only the account sets. */
+const OF_THE_ACCOUNT = namesOf(ENDPOINT_FIELDS, ({ isOfPortal }) => !isOfPortal);
+/** The most endpoints that an owner creates: all owners share the maximum of the account. */
 const MOST_OF_OWNER = 10;
 
 const notInPortal = (message: string): Failure => fail('not_in_portal', message);

@@ -5,7 +5,7 @@ import { MAX_PAYLOAD_BYTES } from '../../outbox/queue.ts';
 import { filterTest, filterTestInput } from '../filters/record.ts';
 import { webhookEvent } from '../log/record.ts';
 import { getDelivery } from '../log/service.ts';
-import { signingFields } from '../signing/record.ts';
+import { signingSecret } from '../signing/record.ts';
 import {
   changedWebhookEndpoint,
   endpointChange,
@@ -157,7 +157,7 @@ export const rotate = writeRoute({
     'only one signature, the previous secret makes it until then.',
   body: strict({
     overlap_seconds: Type.Optional(Type.Integer({ minimum: 0, maximum: 7 * DAY_SECONDS })),
-    secret: signingFields.secret,
+    secret: Type.Optional(signingSecret),
   }),
   bodyOptional: true,
   returns: { 200: endpointSecret },

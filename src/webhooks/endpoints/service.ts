@@ -17,13 +17,11 @@ import { publish, publishTest } from '../../outbox/queue.ts';
 import { refuseTooManySearches } from '../../outbox/searches.ts';
 import { placeOf } from '../../outbox/secrets.ts';
 import { note } from '../../people/audit/service.ts';
-import { filterColumns } from '../filters/columns.ts';
 import { testFilter } from '../filters/judge.ts';
 import type { FilterTest, FilterTestInput } from '../filters/record.ts';
-import { batchColumns } from '../forms/batch.ts';
-import { storedForm } from '../forms/record.ts';
 import { isEventType, lacksAffiliates, needsAffiliates, subscriptionProblem } from '../types/types.ts';
 import { changedEgress, egressColumns, openEgress, readsAlong } from './egress.ts';
+import { type Columns, columnsOfFields } from './fields.ts';
 import { changedHeaders, type OwnHeaders } from './headers.ts';
 import { checkChangeBy, checkDeletionBy, checkRoom, creationBy } from './portal.ts';
 import {
@@ -38,7 +36,6 @@ import {
 } from './record.ts';
 import { checkBatchScheme, checkHeaderNames, newSignatures, signatureChange } from './signatures.ts';
 import {
-  type Columns,
   type EndpointRow,
   endpointRow,
   insertEndpoint,
@@ -320,27 +317,16 @@ async function columnsOf(
   { caller, headersBefore }: { caller: Caller; headersBefore: OwnHeaders },
 ): Promise<Columns> {
   const { account, vault } = caller;
-  const columns: Record<string, unknown> = {};
-  if (input.url !== undefined) Object.assign(columns, urlColumns(input.url, caller));
-  if (input.event_types !== undefined) {
-    columns.event_types = input.event_types && knownTypes(input.event_types, 'event_types');
-  }
-  if (input.filter !== undefined) {
-    Object.assign(columns, filterColumns(input.filter));
-  }
+  const columns: Record<string, unknown> = {
+    ...(input.url === undefined ? {} : urlColumns(input.url, caller)),
+    ...columnsOfFields(input),
+  };
   if (input.headers !== undefined) {
     const headers = changedHeaders(headersBefore, input.headers);
     columns.header_names = Object.keys(headers);
     const values = toJson(Object.values(headers));
     columns.header_values = vault.seal(values, placeOf(account, endpoint, 'headers'), await sealingKey(tx));
   }
-  if (input.description !== undefined) columns.description = input.description;
-  if (input.owner !== undefined) columns.owner = input.owner;
-  if (input.rate_limit !== undefined) columns.rate_limit = input.rate_limit;
-  if (input.ordered !== undefined) columns.ordered = input.ordered;
-  if (input.batch !== undefined) Object.assign(columns, batchColumns(input.batch));
-  if (input.payload !== undefined) columns.payload_form = storedForm(input.payload);
-  if (input.metadata !== undefined) columns.metadata = toJson(input.metadata);
   return columns;
 }
 
@@ -362,16 +348,4 @@ function urlColumns(url: string, { principal, addresses }: Caller): Columns {
     local_machine: isLocal ? hostname() : null,
     public_only: isOfPortal,
   };
-}
-
-/**
- * The entries of a `field` of event types, without duplicates. Throws `invalid_event_type` naming the entry
- * and the rule.
- */
-export function knownTypes(entries: readonly string[], field: string): string[] {
-  for (const [index, entry] of entries.entries()) {
-    const problem = subscriptionProblem(entry);
-    if (problem !== null) throw fail('invalid_event_type', `${field}[${index}]: ${problem}`);
-  }
-  return [...new Set(entries)];
 }

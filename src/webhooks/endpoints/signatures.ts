@@ -5,9 +5,10 @@ import { KNOWN_SCHEME_NAMES } from '../signing/known-schemes.ts';
 import type { Signing } from '../signing/record.ts';
 import { type EndingSignature, type OpenSignature, secondOf, signatureOf } from '../signing/rules.ts';
 import { headersOf, readSigning, schemeOf, storedSigning } from '../signing/schemes.ts';
+import type { Columns } from './fields.ts';
 import { headerProblem } from './headers.ts';
 import type { EndpointChange, NewEndpoint } from './record.ts';
-import type { Columns, EndpointRow } from './store.ts';
+import type { EndpointRow } from './store.ts';
 
 const DAY_MS = 86_400_000;
 const OF_TOKEN = 'authorization';

@@ -13,6 +13,7 @@ import type { Portal, Principal } from '../../contract/route.ts';
 import { maybeRow, oneRow, type Reader, rows, type Tx } from '../../db/database.ts';
 import type { AccountId, EndpointId } from '../../kernel/ids.ts';
 import type { Json } from '../../kernel/json.ts';
+import type { Columns } from './fields.ts';
 import { reachOf } from './portal.ts';
 import { portalRecord, record, stateJoin, type WebhookEndpoint } from './record.ts';
 
@@ -120,9 +121,6 @@ export async function lockAndCount(
 export function newEndpointId(tx: Tx): Promise<{ id: EndpointId; now: string }> {
   return oneRow(tx, sql`select new_id() as id, now_ms() as now`);
 }
-
-/** Columns to write, with values as PostgreSQL takes them. */
-export type Columns = Readonly<Record<string, unknown>>;
 
 export async function insertEndpoint(
   tx: Tx,

@@ -7,7 +7,8 @@ import type { Json } from '../../kernel/json.ts';
 import { hashSecret, isSecret, newSecret } from '../../kernel/secrets.ts';
 import type { Timestamp } from '../../kernel/time.ts';
 import { note } from '../../people/audit/service.ts';
-import { endpointUuid, knownTypes, missingEndpoint } from '../endpoints/service.ts';
+import { endpointUuid, missingEndpoint } from '../endpoints/service.ts';
+import { knownTypes } from '../types/types.ts';
 import { type NewPortalLink, type PortalLinkRequest, USUAL_TTL_SECONDS, withUrl } from './record.ts';
 import {
   framesOfLink,

@@ -12,7 +12,8 @@ import {
   type Timestamp,
 } from '../../kernel/time.ts';
 import { zoneOf } from '../../people/accounts/service.ts';
-import { checkSubscription, endpointUuid, knownTypes, missingEndpoint } from '../endpoints/service.ts';
+import { checkSubscription, endpointUuid, missingEndpoint } from '../endpoints/service.ts';
+import { knownTypes } from '../types/types.ts';
 import type { RecoveryRequest, WebhookRecovery } from './record.ts';
 import {
   type Filters,

@@ -1,4 +1,4 @@
-import { type Static, Type } from 'typebox';
+import { type Static, type TObject, Type } from 'typebox';
 import { nullable, strict, text, timestamp } from '../../contract/schemas.ts';
 import { KNOWN_SCHEME_NAMES, type KnownScheme } from './known-schemes.ts';
 
@@ -64,27 +64,31 @@ const customSigningInput = strict({
   }),
 });
 
-const secret = Type.String({
+/** The secret of a signature in requests. */
+export const signingSecret = Type.String({
   minLength: 16,
   maxLength: 255,
   description:
     'a secret that the receiver already has; by default the current one stays if the scheme can use it, else a new one is created',
 });
 
-/** The scheme of a signature in requests. */
-export const signingFields = {
+/** A custom scheme in requests; null without `signing: custom`. */
+export const customSigningOrNull = nullable({
+  ...customSigningInput,
+  description: 'with `signing: custom`, and only then',
+});
+
+const signingInput = {
   signing: Type.Optional(signing),
-  custom_signing: Type.Optional(
-    nullable({ ...customSigningInput, description: 'with `signing: custom`, and only then' }),
-  ),
-  secret: Type.Optional(secret),
+  custom_signing: Type.Optional(customSigningOrNull),
+  secret: Type.Optional(signingSecret),
 };
-const signingInput = strict(signingFields);
-export type SigningInput = Static<typeof signingInput>;
+/** The scheme of a signature in requests. */
+export type SigningInput = Static<TObject<typeof signingInput>>;
 
 /** A second signature in requests. */
 export const secondSignatureInput = strict({
-  ...signingFields,
+  ...signingInput,
   expires_at: Type.String({ description: 'an RFC 3339 instant, at most 90 days ahead' }),
 });
 export type SecondSignatureInput = Static<typeof secondSignatureInput>;

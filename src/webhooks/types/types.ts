@@ -42,6 +42,18 @@ export function subscriptionProblem(text: string): string | null {
   return `there is no event type ${text}; the types under ${prefix} are ${known.join(', ')}, and ${prefix}* for all of them`;
 }
 
+/**
+ * The entries of a `field` of event types, without duplicates. Throws `invalid_event_type` naming the entry
+ * and the rule.
+ */
+export function knownTypes(entries: readonly string[], field: string): string[] {
+  for (const [index, entry] of entries.entries()) {
+    const problem = subscriptionProblem(entry);
+    if (problem !== null) throw fail('invalid_event_type', `${field}[${index}]: ${problem}`);
+  }
+  return [...new Set(entries)];
+}
+
 /** Whether an endpoint with these `event_types` can get records that require the scope `affiliates`. */
 export function needsAffiliates(eventTypes: readonly string[] | null): boolean {
   if (eventTypes === null) return true;
