@@ -21,6 +21,7 @@ import { AFFILIATE_FIELDS } from '../src/money/affiliates/fields.ts';
 import { DESTINATION_FIELDS } from '../src/money/destinations/fields.ts';
 import { approvalTable } from '../src/money/ledger/approval-rules.ts';
 import { ALERTS } from '../src/notices/kinds.ts';
+import { PROGRAM_FIELDS } from '../src/money/programs/fields.ts';
 import { EVENT_TYPES, type EventType } from '../src/outbox/event-types.ts';
 import { protectedTable } from '../src/people/accounts/protection.ts';
 import { ENDPOINT_FIELDS } from '../src/webhooks/endpoints/fields.ts';
@@ -230,7 +231,7 @@ const clientSchemes = () =>
 
 /** The fields of each resource as forms and commands know them. */
 function clientFields(): string {
-  const lists = { AFFILIATE_FIELDS, DESTINATION_FIELDS, ENDPOINT_FIELDS };
+  const lists = { AFFILIATE_FIELDS, DESTINATION_FIELDS, ENDPOINT_FIELDS, PROGRAM_FIELDS };
   const texts = Object.entries(lists).map(
     ([name, fields]) =>
       `export const ${name} = ${JSON.stringify(formOf(fields))} as const satisfies FormFields;`,

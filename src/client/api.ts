@@ -700,8 +700,9 @@ export interface ChangePayoutScheduleBody {
 }
 
 export interface ChangeProgramBody {
+  /** unique in the account */
   readonly name?: string | undefined;
-  /** days on hold; null = the account's */
+  /** the days for which new commissions are on hold; null = the account's hold */
   readonly hold_days?: number | null | undefined;
   /**
    * your own keys and texts: at most 50, keys of up to 40 and texts of up to 500 characters; a change replaces
@@ -1450,8 +1451,9 @@ export interface CreatePortalLinkBody {
 }
 
 export interface CreateProgramBody {
+  /** unique in the account */
   readonly name: string;
-  /** days on hold; null = the account's */
+  /** the days for which new commissions are on hold; null = the account's hold */
   readonly hold_days?: number | null | undefined;
   /**
    * your own keys and texts: at most 50, keys of up to 40 and texts of up to 500 characters; a change replaces
@@ -3498,8 +3500,9 @@ export interface PostalAddress {
 export interface Program {
   readonly id: number;
   readonly object: 'affiliate_program';
+  /** unique in the account */
   readonly name: string;
-  /** days on hold; null = the account's */
+  /** the days for which new commissions are on hold; null = the account's hold */
   readonly hold_days: number | null;
   /**
    * your own keys and texts: at most 50, keys of up to 40 and texts of up to 500 characters; a change replaces

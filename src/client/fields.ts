@@ -246,6 +246,27 @@ export const ENDPOINT_FIELDS = {
   metadata: { label: 'Metadata', type: 'metadata', option: '--metadata <key=value>', isOfPortal: false },
 } as const satisfies FormFields;
 
+export const PROGRAM_FIELDS = {
+  name: {
+    label: 'Name',
+    type: 'text',
+    help: 'unique in the account',
+    option: '--name <name>',
+    isRequired: true,
+  },
+  hold_days: {
+    label: 'Hold',
+    type: 'integer',
+    help: 'the days for which new commissions are on hold',
+    option: '--hold-days <days>',
+    from: 0,
+    to: 3650,
+    clearWord: 'account',
+    isNullable: true,
+  },
+  metadata: { label: 'Metadata', type: 'metadata', option: '--metadata <key=value>' },
+} as const satisfies FormFields;
+
 /** The signature schemes of other products (`webhooks/signing/known-schemes.ts`); names in braces stand for values. */
 export const SIGNING_SCHEMES = {
   standard: { label: 'Standard Webhooks', header: 'webhook-signature', content: '{id}.{timestamp}.{body}' },

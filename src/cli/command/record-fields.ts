@@ -74,6 +74,12 @@ function readField(field: FormField, option: string, value: unknown): unknown {
 
 const shownFields = (fields: FormFields) => Object.entries(fields).filter(([, { type }]) => type !== 'other');
 
+/** The options of the fields, for messages. */
+export const optionNames = (fields: FormFields): string =>
+  Object.values(fields)
+    .map((field) => optionOf(field).long)
+    .join(', ');
+
 /** Each field of a record for people; null when it has no value. */
 export const describeFields = (
   fields: FormFields,

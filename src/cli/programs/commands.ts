@@ -1,17 +1,17 @@
 import type { Command } from 'commander';
-import type { ListProgramsQuery, Program } from '../../client/client.ts';
+import type {
+  ChangeProgramBody,
+  CreateProgramBody,
+  ListProgramsQuery,
+  Program,
+} from '../../client/client.ts';
+import { PROGRAM_FIELDS } from '../../client/fields.ts';
 import type { Cli } from '../command/cli.ts';
 import { UsageError } from '../command/errors.ts';
 import { describePage, withPages } from '../command/list-view.ts';
-import {
-  describeMetadata,
-  type MetadataOption,
-  REPLACES,
-  readMetadata,
-  withMetadata,
-} from '../command/metadata.ts';
-import { readHoldDays } from '../command/numbers.ts';
+import { REPLACES } from '../command/metadata.ts';
 import { type ListOptions, queryOf } from '../command/query.ts';
+import { describeFields, optionNames, readFields, withFields } from '../command/record-fields.ts';
 import { withClient } from '../command/session.ts';
 import { findProgram, PROGRAM_HELP } from '../finders/program.ts';
 import { factLines } from '../terminal/facts.ts';
@@ -19,11 +19,6 @@ import { count } from '../terminal/money.ts';
 import { printable, table } from '../terminal/table.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 import { exactTime, shortTime } from '../terminal/time.ts';
-
-interface ProgramFields extends MetadataOption {
-  readonly name?: string;
-  readonly holdDays?: string;
-}
 
 /** `payhook programs list|show|create|change`. */
 export function addPrograms(programs: Command, cli: Cli): void {
@@ -40,30 +35,18 @@ export function addPrograms(programs: Command, cli: Cli): void {
     .option('--json', 'print the record (Program)')
     .addHelpText('after', '\nExample:\n  $ payhook programs show Creators\n')
     .action((reference: string) => cli.run(() => show(cli, reference)));
-  const made = programs
-    .command('create')
-    .description('create a program')
-    .requiredOption('--name <name>', 'the name')
-    .option('--hold-days <days>', "how long its commissions are on hold; default the account's");
-  withMetadata(made)
+  withFields(programs.command('create').description('create a program'), PROGRAM_FIELDS, { isNew: true })
     .option('--json', 'print the record (Program)')
     .addHelpText('after', '\nExample:\n  $ payhook programs create --name "Creators" --hold-days 30\n')
-    .action((options: ProgramFields & { name: string }) => cli.run(() => create(cli, options)));
+    .action((options: object) => cli.run(() => create(cli, options)));
   const changed = programs
     .command('change')
     .description('change the given fields of a program')
-    .argument('<program>', PROGRAM_HELP)
-    .option('--name <name>', 'the new name')
-    .option('--hold-days <days>', "how long new commissions are on hold; account = the account's");
-  withMetadata(changed, REPLACES)
+    .argument('<program>', PROGRAM_HELP);
+  withFields(changed, PROGRAM_FIELDS, { metadata: REPLACES })
     .option('--json', 'print the record (Program)')
     .addHelpText('after', '\nExample:\n  $ payhook programs change Creators --hold-days 14\n')
-    .action((reference: string, options: ProgramFields) => cli.run(() => change(cli, reference, options)));
-}
-
-function readHold(text: string | undefined): number | null | undefined {
-  if (text === undefined) return undefined;
-  return text === 'account' ? null : readHoldDays(text);
+    .action((reference: string, options: object) => cli.run(() => change(cli, reference, options)));
 }
 
 async function list({ terminal, account }: Cli, query: ListProgramsQuery): Promise<undefined> {
@@ -80,30 +63,21 @@ async function show({ terminal, account }: Cli, reference: string): Promise<unde
   terminal.result(found, () => describeProgram(found, terminal));
 }
 
-async function create(
-  { terminal, account }: Cli,
-  { name, holdDays, metadata: pairs }: ProgramFields & { name: string },
-): Promise<undefined> {
-  const metadata = readMetadata(pairs);
-  const hold_days = readHold(holdDays);
+async function create({ terminal, account }: Cli, options: object): Promise<undefined> {
+  const fields = readFields(PROGRAM_FIELDS, options);
   const made = await withClient({ terminal, account: account() }, (client) =>
-    client.programs.create({ name, hold_days, metadata }),
+    client.programs.create(fields as unknown as CreateProgramBody),
   );
   terminal.result(made, () => programTable([made], terminal));
 }
 
-async function change(
-  { terminal, account }: Cli,
-  reference: string,
-  { name, holdDays, metadata: pairs }: ProgramFields,
-): Promise<undefined> {
-  const metadata = readMetadata(pairs);
-  if (name === undefined && holdDays === undefined && metadata === undefined) {
-    throw new UsageError('nothing to change: give --name, --hold-days or --metadata');
+async function change({ terminal, account }: Cli, reference: string, options: object): Promise<undefined> {
+  const fields: ChangeProgramBody = readFields(PROGRAM_FIELDS, options);
+  if (Object.keys(fields).length === 0) {
+    throw new UsageError(`nothing to change: give ${optionNames(PROGRAM_FIELDS)}`);
   }
-  const hold_days = readHold(holdDays);
   const changed = await withClient({ terminal, account: account() }, async (client) =>
-    client.programs.change(await findProgram(client, reference), { name, hold_days, metadata }),
+    client.programs.change(await findProgram(client, reference), fields),
   );
   terminal.result(changed, () => programTable([changed], terminal));
 }
@@ -111,9 +85,10 @@ async function change(
 const holdOf = ({ hold_days }: Program) => (hold_days === null ? "the account's" : count(hold_days, 'day'));
 
 function describeProgram(program: Program, { paint }: Terminal): string {
+  const { name: _, hold_days: __, ...fields } = PROGRAM_FIELDS;
   const facts = factLines([
     ['Hold', holdOf(program)],
-    ['Metadata', describeMetadata(program.metadata)],
+    ...describeFields(fields, program),
     ['Created', `${exactTime(program.created_at)} (UTC)`],
   ]);
   return `${paint.strong(printable(program.name))}  ${program.id}\n${facts}`;

@@ -6,7 +6,7 @@ import { UsageError } from '../command/errors.ts';
 import { readJsonOption } from '../command/json-option.ts';
 import { readInteger } from '../command/numbers.ts';
 import { collect, readPairs } from '../command/pairs.ts';
-import { readFields, withFields } from '../command/record-fields.ts';
+import { optionNames, readFields, withFields } from '../command/record-fields.ts';
 import { SECRET_HELP, secretReader } from '../command/secret-option.ts';
 import { ENDPOINT_HELP } from '../finders/endpoint.ts';
 import { type EgressOptions, readEgressFields, withEgressFields } from './egress.ts';
@@ -170,8 +170,9 @@ async function change(
   const { terminal } = cli;
   const body = { url, ...(await readEndpointFields(fields)), second_signature: secondUntil(when) };
   if (Object.values(body).every((value) => value === undefined)) {
-    const options = Object.values(ENDPOINT_FIELDS).map(({ option }) => option.split(' ')[0]);
-    throw new UsageError(`nothing to change: give ${options.join(', ')}`);
+    // enable and disable are commands
+    const { status: _, ...fields } = ENDPOINT_FIELDS;
+    throw new UsageError(`nothing to change: give ${optionNames(fields)}`);
   }
   const { before, endpoint } = await withEndpoint(cli, reference, async (client, id) => ({
     before: await client.webhookEndpoints.get(id),

@@ -1,15 +1,17 @@
 import { assignmentsOf } from '../../contract/changes.ts';
+import { namesOf } from '../../contract/fields.ts';
 import { created, ok, page, readRoute, writeRoute } from '../../contract/route.ts';
 import { listOf } from '../../contract/schemas.ts';
 import { uniqueViolation } from '../../db/faults.ts';
 import { fail } from '../../kernel/errors.ts';
 import { numberIdOf } from '../../kernel/ids.ts';
+import { PROGRAM_FIELDS } from './fields.ts';
 import { newProgram, program, programChange } from './record.ts';
 import { insertProgram, listPrograms, programList, readProgram, updateProgram } from './store.ts';
 
 const missing = () => fail('resource_missing', 'no such program');
 
-/** Two programs of one name could not be told apart in a report. */
+/** Runs a write and names the field of its unique violation: reports identify programs by name. */
 async function uniqueName<Result>(work: Promise<Result>): Promise<Result> {
   try {
     return await work;
@@ -72,7 +74,7 @@ export const change = writeRoute({
   errors: ['resource_missing', 'duplicate_name'],
   handle: async ({ tx, account, params, body }) => {
     const id = numberIdOf(params.program_id);
-    const changes = assignmentsOf(body, ['name', 'hold_days', 'metadata']);
+    const changes = assignmentsOf(body, namesOf(PROGRAM_FIELDS));
     const json =
       id === null
         ? null

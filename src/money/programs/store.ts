@@ -1,9 +1,11 @@
-import sql, { type Sql } from 'sql-template-tag';
+import sql, { raw, type Sql } from 'sql-template-tag';
+import { defaults, namesOf } from '../../contract/fields.ts';
 import { instants, type ListDefinition, type ListQuery, listPage, type Page } from '../../contract/lists.ts';
 import { maybeRecord, oneRecord } from '../../contract/records.ts';
 import type { Reader, Tx } from '../../db/database.ts';
 import type { AccountId } from '../../kernel/ids.ts';
 import type { Json } from '../../kernel/json.ts';
+import { PROGRAM_FIELDS } from './fields.ts';
 import { type NewProgram, type Program, record } from './record.ts';
 
 export const programList: ListDefinition = {
@@ -27,13 +29,15 @@ export function readProgram(db: Reader, account: AccountId, id: number): Promise
   return maybeRecord(db, record, sql`affiliate_programs g where g.account_id = ${account} and g.id = ${id}`);
 }
 
-export function insertProgram(
-  tx: Tx,
-  account: AccountId,
-  { name, hold_days = null, metadata = {} }: NewProgram,
-): Promise<Json<Program>> {
-  const made = sql`insert into affiliate_programs (account_id, name, hold_days, metadata)
-                   values (${account}, ${name}, ${hold_days}, ${JSON.stringify(metadata)}) returning *`;
+const DEFAULTS = defaults(PROGRAM_FIELDS);
+const WRITABLE = raw(namesOf(PROGRAM_FIELDS).join(', '));
+
+export function insertProgram(tx: Tx, account: AccountId, input: NewProgram): Promise<Json<Program>> {
+  const given = JSON.stringify({ ...DEFAULTS, ...input });
+  const made = sql`
+    insert into affiliate_programs (account_id, ${WRITABLE})
+    select ${account}, ${WRITABLE} from json_populate_record(null::affiliate_programs, ${given}) given
+    returning *`;
   return oneRecord(tx, record, sql`made g`, { ctes: sql`made as (${made})` });
 }
 
