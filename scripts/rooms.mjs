@@ -181,8 +181,16 @@ export const ROOMS = [
     ],
     ['portal'],
   ],
-  ['webhooks/portal', 'links that open a portal of endpoints', ['webhooks/endpoints', 'webhooks/filters']],
-  ['webhooks/recoveries', 'sending many events again', ['webhooks/endpoints', 'webhooks/log']],
+  [
+    'webhooks/portal',
+    'links that open a portal of endpoints',
+    ['webhooks/endpoints', 'webhooks/filters', 'webhooks/types'],
+  ],
+  [
+    'webhooks/recoveries',
+    'sending many events again',
+    ['webhooks/endpoints', 'webhooks/log', 'webhooks/types'],
+  ],
   [
     'webhooks/engine',
     'claim, send, settle: its README has the states',
