@@ -120,13 +120,13 @@ export interface Affiliate {
 export interface AffiliateBalance {
   /** ISO 4217, lower case */
   readonly currency: string;
-  /** minor units of the currency beside it */
+  /** minor units of the currency given with it */
   readonly pending: number;
-  /** minor units of the currency beside it */
+  /** minor units of the currency given with it */
   readonly unpaid: number;
-  /** minor units of the currency beside it */
+  /** minor units of the currency given with it */
   readonly in_payout: number;
-  /** minor units of the currency beside it */
+  /** minor units of the currency given with it */
   readonly paid: number;
 }
 
@@ -145,7 +145,7 @@ export interface AffiliateCreatedEvent {
   readonly timestamp: Timestamp;
   readonly account_id: string;
   readonly api_version: '2.0.0';
-  /** somebody sent it to test the endpoint: nothing happened */
+  /** sent to test the endpoint: nothing happened */
   readonly is_test?: true | undefined;
   readonly data: Affiliate;
 }
@@ -157,7 +157,7 @@ export interface AffiliateDeletedEvent {
   readonly timestamp: Timestamp;
   readonly account_id: string;
   readonly api_version: '2.0.0';
-  /** somebody sent it to test the endpoint: nothing happened */
+  /** sent to test the endpoint: nothing happened */
   readonly is_test?: true | undefined;
   readonly data: Affiliate;
 }
@@ -269,7 +269,7 @@ export interface AffiliateUpdatedEvent {
   readonly timestamp: Timestamp;
   readonly account_id: string;
   readonly api_version: '2.0.0';
-  /** somebody sent it to test the endpoint: nothing happened */
+  /** sent to test the endpoint: nothing happened */
   readonly is_test?: true | undefined;
   readonly data: Affiliate;
 }
@@ -387,7 +387,7 @@ export interface AlertTest {
   readonly requested_at: Timestamp;
 }
 
-/** the attempts by the class of the answer; none: no answer came */
+/** the attempts by the class of the answer; none: no answer arrived */
 export interface AnswerCounts {
   readonly '2xx': number;
   readonly '3xx': number;
@@ -438,11 +438,11 @@ export interface ApprovePayoutBody {
   readonly note?: string | null | undefined;
 }
 
-/** the request was an array of events; null = it carried this event alone, or is lost */
+/** the request was an array of events; null = it carried only this event, or is lost */
 export interface AttemptBatch {
   /** `webhook-id` of the request */
   readonly id: string;
-  /** how many events it carried */
+  /** the number of events it carried */
   readonly event_count: number;
 }
 
@@ -479,26 +479,26 @@ export interface BadLine {
 
 export type BankAccountType = 'checking' | 'savings';
 
-/** several events go in one request, as an array; null = one event in each request */
+/** several events are sent in one request, as an array; null = one event per request */
 export interface Batch {
-  /** the most events in a request */
+  /** the maximum number of events in a request */
   readonly max_events: number;
-  /** the most bytes of its body; an event that is larger goes alone */
+  /** the maximum bytes of its body; a larger event is sent alone */
   readonly max_bytes: number;
-  /** the most milliseconds that an event waits for others; 0 = it goes with what is due already */
+  /** the maximum milliseconds that an event waits for others; 0 = it is sent with what is already due */
   readonly max_wait_ms: number;
 }
 
 /**
- * several events go in one request from now on, as an array: what it leaves out has its default. null = one
- * event in each request
+ * several events are sent in one request, as an array; omitted fields have their default. null = one event in
+ * each request
  */
 export interface BatchInput {
-  /** the most events in a request */
+  /** the maximum number of events in a request */
   readonly max_events?: number | undefined;
-  /** the most bytes of its body; an event that is larger goes alone */
+  /** the maximum bytes of its body; a larger event is sent alone */
   readonly max_bytes?: number | undefined;
-  /** the most milliseconds that an event waits for others; 0 = it goes with what is due already */
+  /** the maximum milliseconds that an event waits for others; 0 = it is sent with what is already due */
   readonly max_wait_ms?: number | undefined;
 }
 
@@ -735,7 +735,7 @@ export interface ChangeWebhookEndpointBody {
   /** the types of events that it receives; names such as payout.paid or payout.*; null = all */
   readonly event_types?: readonly string[] | null | undefined;
   /**
-   * conditions on the payload; conditions on the payload that all must hold: a path, and a value or operators
+   * conditions on the payload; conditions on the payload that must all hold: a path, and a value or operators
    * ($eq, $ne, $gt, $gte, $lt, $lte, $in, $nin, $exists, $startsWith, $contains); $and and $or take lists of
    * filters. At most 4,096 bytes
    */
@@ -754,8 +754,8 @@ export interface ChangeWebhookEndpointBody {
   readonly headers?: Readonly<Record<string, string | null>> | undefined;
   /**
    * what an event contains when it is sent; full: the whole event. thin: the event without its `data`, but with
-   * the id of what it is about and the path to read it at. cloudevents: a CloudEvent 1.0 in structured mode.
-   * Attempts from now on are sent so
+   * the id of its subject and the path to read it. cloudevents: a CloudEvent 1.0 in structured mode. Applies to
+   * future attempts
    */
   readonly payload?: PayloadForm | undefined;
   /**
@@ -768,17 +768,17 @@ export interface ChangeWebhookEndpointBody {
     | {
         /** the header of the signature */
         readonly header: string;
-        /** the text that is signed: {body}, and {id}, {timestamp} and {url} where needed */
+        /** the signed text: {body}, and optionally {id}, {timestamp} and {url} */
         readonly content: string;
-        /** the value of the header: {signature}, and {timestamp} and {id} where needed; default {signature} */
+        /** the value of the header: {signature}, and optionally {timestamp} and {id}; default {signature} */
         readonly value?: string | undefined;
         readonly encoding: SignatureEncoding;
         /** the hash function of the HMAC */
         readonly algorithm?: SignatureAlgorithm | undefined;
-        /** the beginning of new secrets; it is part of the key */
+        /** the prefix of new secrets; it is part of the key */
         readonly secret_prefix?: string | undefined;
         /**
-         * further headers that a receiver reads to verify, by name: {timestamp} or {id}, with any text around it;
+         * further headers that a receiver needs to verify, by name: {timestamp} or {id}, with optional text around it;
          * default none
          */
         readonly headers?: Readonly<Record<string, string>> | undefined;
@@ -806,17 +806,17 @@ export interface ChangeWebhookEndpointBody {
           | {
               /** the header of the signature */
               readonly header: string;
-              /** the text that is signed: {body}, and {id}, {timestamp} and {url} where needed */
+              /** the signed text: {body}, and optionally {id}, {timestamp} and {url} */
               readonly content: string;
-              /** the value of the header: {signature}, and {timestamp} and {id} where needed; default {signature} */
+              /** the value of the header: {signature}, and optionally {timestamp} and {id}; default {signature} */
               readonly value?: string | undefined;
               readonly encoding: SignatureEncoding;
               /** the hash function of the HMAC */
               readonly algorithm?: SignatureAlgorithm | undefined;
-              /** the beginning of new secrets; it is part of the key */
+              /** the prefix of new secrets; it is part of the key */
               readonly secret_prefix?: string | undefined;
               /**
-               * further headers that a receiver reads to verify, by name: {timestamp} or {id}, with any text around it;
+               * further headers that a receiver needs to verify, by name: {timestamp} or {id}, with optional text around it;
                * default none
                */
               readonly headers?: Readonly<Record<string, string>> | undefined;
@@ -841,7 +841,7 @@ export interface ChangeWebhookEndpointBody {
   /** shown to the receiver when it asks for one (mTLS); null = none */
   readonly client_certificate?:
     | {
-        /** PEM: the certificate, then its issuers, without the root */
+        /** PEM: the certificate, then the ones that issued it, without the root */
         readonly certificate: string;
         /** PEM: its private key, without a passphrase; never shown */
         readonly key: string;
@@ -851,20 +851,20 @@ export interface ChangeWebhookEndpointBody {
   /** for access tokens that are sent in the header Authorization (OAuth 2); null = none */
   readonly client_credentials?:
     | {
-        /** the token endpoint: http or https, without credentials and fragment, at a public address */
+        /** the token endpoint: http or https, without credentials or fragment, at a public address */
         readonly token_url: string;
         readonly client_id: string;
         /**
-         * never shown; without it, the current secret stays if `token_url` and `client_id` stay and nobody else could
-         * read it
+         * never shown; if omitted, the current one is kept, provided that `token_url` and `client_id` are unchanged
+         * and nobody else could read it
          */
         readonly client_secret?: string | undefined;
         /** names, separated by spaces; null = none */
         readonly scope?: string | null | undefined;
-        /** for servers that ask for one; null = none */
+        /** for servers that require one; null = none */
         readonly audience?: string | null | undefined;
         /**
-         * how the client id and secret are sent to the token endpoint: basic, which is the usual way, in the header
+         * how the client id and secret are sent to the token endpoint: basic, the usual way, in the header
          * Authorization; body, in the body
          */
         readonly authentication?: ClientAuthentication | undefined;
@@ -909,8 +909,8 @@ export interface ChangedWebhookEndpoint {
   readonly headers: readonly string[];
   /**
    * what an event contains when it is sent; full: the whole event. thin: the event without its `data`, but with
-   * the id of what it is about and the path to read it at. cloudevents: a CloudEvent 1.0 in structured mode.
-   * Attempts from now on are sent so
+   * the id of its subject and the path to read it. cloudevents: a CloudEvent 1.0 in structured mode. Applies to
+   * future attempts
    */
   readonly payload: PayloadForm;
   /**
@@ -920,7 +920,7 @@ export interface ChangedWebhookEndpoint {
   readonly signing: SigningScheme;
   readonly custom_signing: CustomSigning | null;
   readonly second_signature: SecondSignature | null;
-  /** the HTTP proxy that requests go through, without its password; null = that of the server, if any */
+  /** the HTTP proxy of requests, without its password; null = that of the server, if any */
   readonly proxy: string | null;
   readonly client_certificate: ClientCertificate | null;
   readonly client_credentials: ClientCredentials | null;
@@ -942,7 +942,7 @@ export interface ChangedWebhookEndpoint {
 
 export type ClientAuthentication = 'basic' | 'body';
 
-/** shown to the receiver when it asks for one (mTLS); null = none */
+/** sent to a receiver that requests one (mTLS); null = none */
 export interface ClientCertificate {
   readonly subject: string;
   readonly issuer: string;
@@ -958,7 +958,7 @@ export interface ClientCredentials {
   readonly scope: string | null;
   readonly audience: string | null;
   /**
-   * how the client id and secret are sent to the token endpoint: basic, which is the usual way, in the header
+   * how the client id and secret are sent to the token endpoint: basic, the usual way, in the header
    * Authorization; body, in the body
    */
   readonly authentication: ClientAuthentication;
@@ -1077,7 +1077,7 @@ export interface CommissionClawedBackEvent {
   readonly timestamp: Timestamp;
   readonly account_id: string;
   readonly api_version: '2.0.0';
-  /** somebody sent it to test the endpoint: nothing happened */
+  /** sent to test the endpoint: nothing happened */
   readonly is_test?: true | undefined;
   readonly data: Commission;
 }
@@ -1089,7 +1089,7 @@ export interface CommissionCreatedEvent {
   readonly timestamp: Timestamp;
   readonly account_id: string;
   readonly api_version: '2.0.0';
-  /** somebody sent it to test the endpoint: nothing happened */
+  /** sent to test the endpoint: nothing happened */
   readonly is_test?: true | undefined;
   readonly data: Commission;
 }
@@ -1106,7 +1106,7 @@ export interface CommissionImport {
   readonly totals: readonly {
     /** ISO 4217, lower case */
     readonly currency: string;
-    /** minor units of the currency beside it */
+    /** minor units of the currency given with it */
     readonly amount: number;
     readonly count: number;
   }[];
@@ -1196,7 +1196,7 @@ export interface CommissionUpdatedEvent {
   readonly timestamp: Timestamp;
   readonly account_id: string;
   readonly api_version: '2.0.0';
-  /** somebody sent it to test the endpoint: nothing happened */
+  /** sent to test the endpoint: nothing happened */
   readonly is_test?: true | undefined;
   readonly data: Commission;
 }
@@ -1208,7 +1208,7 @@ export interface CommissionVoidedEvent {
   readonly timestamp: Timestamp;
   readonly account_id: string;
   readonly api_version: '2.0.0';
-  /** somebody sent it to test the endpoint: nothing happened */
+  /** sent to test the endpoint: nothing happened */
   readonly is_test?: true | undefined;
   readonly data: Commission;
 }
@@ -1220,7 +1220,7 @@ export interface CommissionsImportedEvent {
   readonly timestamp: Timestamp;
   readonly account_id: string;
   readonly api_version: '2.0.0';
-  /** somebody sent it to test the endpoint: nothing happened */
+  /** sent to test the endpoint: nothing happened */
   readonly is_test?: true | undefined;
   readonly data: {
     readonly object: 'commission_import';
@@ -1232,7 +1232,7 @@ export interface CommissionsImportedEvent {
     readonly totals: readonly {
       /** ISO 4217, lower case */
       readonly currency: string;
-      /** minor units of the currency beside it */
+      /** minor units of the currency given with it */
       readonly amount: number;
       readonly count: number;
     }[];
@@ -1281,7 +1281,7 @@ export interface CompletedPayout {
   readonly as_of: Timestamp;
   /** null when there are several; amount is null too */
   readonly currency: string | null;
-  /** minor units of the currency beside it */
+  /** minor units of the currency given with it */
   readonly amount: number | null;
   /** one per currency; amount = paid + carried + released once completed */
   readonly totals: readonly PayoutTotal[];
@@ -1315,7 +1315,7 @@ export interface CompletedPayout {
     readonly totals: readonly {
       /** ISO 4217, lower case */
       readonly currency: string;
-      /** minor units of the currency beside it */
+      /** minor units of the currency given with it */
       readonly amount: number;
       readonly commission_count: number;
       readonly affiliate_count: number;
@@ -1440,11 +1440,11 @@ export interface CreatePayoutScheduleBody {
 }
 
 export interface CreatePortalLinkBody {
-  /** a portal of all endpoints that have the `owner` of this one; there, endpoints can be made and deleted */
+  /** a portal for all endpoints with the `owner` of this one, in which endpoints can be created and deleted */
   readonly all_of_owner?: boolean | undefined;
-  /** a portal in which nothing is changed, sent or shown that is secret */
+  /** a portal that can change and send nothing, and shows no secrets */
   readonly read_only?: boolean | undefined;
-  /** what endpoints may be subscribed to; null = all; default: what this one is */
+  /** the event types that portal users may subscribe to; null = all; default: those of this endpoint */
   readonly event_types?: readonly string[] | null | undefined;
   /** how long the link can be opened */
   readonly ttl_seconds?: number | undefined;
@@ -1488,7 +1488,7 @@ export interface CreateWebhookEndpointBody {
   /** the types of events that it receives; names such as payout.paid or payout.*; null = all */
   readonly event_types?: readonly string[] | null | undefined;
   /**
-   * conditions on the payload; conditions on the payload that all must hold: a path, and a value or operators
+   * conditions on the payload; conditions on the payload that must all hold: a path, and a value or operators
    * ($eq, $ne, $gt, $gte, $lt, $lte, $in, $nin, $exists, $startsWith, $contains); $and and $or take lists of
    * filters. At most 4,096 bytes
    */
@@ -1507,8 +1507,8 @@ export interface CreateWebhookEndpointBody {
   readonly headers?: Readonly<Record<string, string | null>> | undefined;
   /**
    * what an event contains when it is sent; full: the whole event. thin: the event without its `data`, but with
-   * the id of what it is about and the path to read it at. cloudevents: a CloudEvent 1.0 in structured mode.
-   * Attempts from now on are sent so
+   * the id of its subject and the path to read it. cloudevents: a CloudEvent 1.0 in structured mode. Applies to
+   * future attempts
    */
   readonly payload?: PayloadForm | undefined;
   /**
@@ -1521,17 +1521,17 @@ export interface CreateWebhookEndpointBody {
     | {
         /** the header of the signature */
         readonly header: string;
-        /** the text that is signed: {body}, and {id}, {timestamp} and {url} where needed */
+        /** the signed text: {body}, and optionally {id}, {timestamp} and {url} */
         readonly content: string;
-        /** the value of the header: {signature}, and {timestamp} and {id} where needed; default {signature} */
+        /** the value of the header: {signature}, and optionally {timestamp} and {id}; default {signature} */
         readonly value?: string | undefined;
         readonly encoding: SignatureEncoding;
         /** the hash function of the HMAC */
         readonly algorithm?: SignatureAlgorithm | undefined;
-        /** the beginning of new secrets; it is part of the key */
+        /** the prefix of new secrets; it is part of the key */
         readonly secret_prefix?: string | undefined;
         /**
-         * further headers that a receiver reads to verify, by name: {timestamp} or {id}, with any text around it;
+         * further headers that a receiver needs to verify, by name: {timestamp} or {id}, with optional text around it;
          * default none
          */
         readonly headers?: Readonly<Record<string, string>> | undefined;
@@ -1559,17 +1559,17 @@ export interface CreateWebhookEndpointBody {
           | {
               /** the header of the signature */
               readonly header: string;
-              /** the text that is signed: {body}, and {id}, {timestamp} and {url} where needed */
+              /** the signed text: {body}, and optionally {id}, {timestamp} and {url} */
               readonly content: string;
-              /** the value of the header: {signature}, and {timestamp} and {id} where needed; default {signature} */
+              /** the value of the header: {signature}, and optionally {timestamp} and {id}; default {signature} */
               readonly value?: string | undefined;
               readonly encoding: SignatureEncoding;
               /** the hash function of the HMAC */
               readonly algorithm?: SignatureAlgorithm | undefined;
-              /** the beginning of new secrets; it is part of the key */
+              /** the prefix of new secrets; it is part of the key */
               readonly secret_prefix?: string | undefined;
               /**
-               * further headers that a receiver reads to verify, by name: {timestamp} or {id}, with any text around it;
+               * further headers that a receiver needs to verify, by name: {timestamp} or {id}, with optional text around it;
                * default none
                */
               readonly headers?: Readonly<Record<string, string>> | undefined;
@@ -1594,7 +1594,7 @@ export interface CreateWebhookEndpointBody {
   /** shown to the receiver when it asks for one (mTLS); null = none */
   readonly client_certificate?:
     | {
-        /** PEM: the certificate, then its issuers, without the root */
+        /** PEM: the certificate, then the ones that issued it, without the root */
         readonly certificate: string;
         /** PEM: its private key, without a passphrase; never shown */
         readonly key: string;
@@ -1604,20 +1604,20 @@ export interface CreateWebhookEndpointBody {
   /** for access tokens that are sent in the header Authorization (OAuth 2); null = none */
   readonly client_credentials?:
     | {
-        /** the token endpoint: http or https, without credentials and fragment, at a public address */
+        /** the token endpoint: http or https, without credentials or fragment, at a public address */
         readonly token_url: string;
         readonly client_id: string;
         /**
-         * never shown; without it, the current secret stays if `token_url` and `client_id` stay and nobody else could
-         * read it
+         * never shown; if omitted, the current one is kept, provided that `token_url` and `client_id` are unchanged
+         * and nobody else could read it
          */
         readonly client_secret?: string | undefined;
         /** names, separated by spaces; null = none */
         readonly scope?: string | null | undefined;
-        /** for servers that ask for one; null = none */
+        /** for servers that require one; null = none */
         readonly audience?: string | null | undefined;
         /**
-         * how the client id and secret are sent to the token endpoint: basic, which is the usual way, in the header
+         * how the client id and secret are sent to the token endpoint: basic, the usual way, in the header
          * Authorization; body, in the body
          */
         readonly authentication?: ClientAuthentication | undefined;
@@ -1634,17 +1634,17 @@ export interface CreateWebhookEndpointBody {
 export interface CustomSigning {
   /** the header of the signature, in lower case */
   readonly header: string;
-  /** the text that is signed: {body}, and {id}, {timestamp} and {url} where needed */
+  /** the signed text: {body}, and optionally {id}, {timestamp} and {url} */
   readonly content: string;
-  /** the value of the header: {signature}, and {timestamp} and {id} where needed */
+  /** the value of the header: {signature}, and optionally {timestamp} and {id} */
   readonly value: string;
   readonly encoding: SignatureEncoding;
   /** the hash function of the HMAC */
   readonly algorithm: SignatureAlgorithm;
-  /** the beginning of new secrets; it is part of the key */
+  /** the prefix of new secrets; it is part of the key */
   readonly secret_prefix: string;
   /**
-   * further headers that a receiver reads to verify, by name: {timestamp} or {id}, with any text around it;
+   * further headers that a receiver needs to verify, by name: {timestamp} or {id}, with optional text around it;
    * names in lower case
    */
   readonly headers: Readonly<Record<string, string>>;
@@ -1668,45 +1668,45 @@ export interface Debtor {
 export interface DeliveryAnalytics {
   readonly object: 'delivery_analytics';
   readonly interval: 'minute' | 'hour' | 'day';
-  /** of the account: days are its own */
+  /** of the account, for days */
   readonly time_zone: string;
-  /** when the first bucket begins */
+  /** the beginning of the first bucket */
   readonly from: Timestamp;
-  /** when the last bucket ends: it is not included */
+  /** the end of the last bucket, exclusive */
   readonly to: Timestamp;
-  /** as asked for; null = all endpoints */
+  /** as requested; null = all endpoints */
   readonly webhook_endpoint_id: string | null;
-  /** every interval, those in which nothing happened too */
+  /** every interval, including empty ones */
   readonly buckets: readonly DeliveryBucket[];
   readonly totals: DeliverySums;
 }
 
 export interface DeliveryBucket {
   readonly starts_at: Timestamp;
-  /** deliveries of events that were published then: one for each endpoint that an event goes to */
+  /** deliveries of events published in the bucket: one for each endpoint of an event */
   readonly published: number;
   /** those of them that are delivered by now */
   readonly delivered: number;
-  /** those of them that have failed; the rest is pending or held */
+  /** those of them that have failed by now; the rest is pending or held */
   readonly failed: number;
-  /** attempts that began then, of whatever event */
+  /** attempts that began in the bucket, of any event */
   readonly attempts: number;
-  /** milliseconds, off by at most 9 %: half of the attempts took no longer; null when there was none */
+  /** milliseconds, off by at most 9 %: half of the attempts took at most this long; null without attempts */
   readonly p50_ms: number | null;
-  /** milliseconds, off by at most 9 %: 95 % of the attempts took no longer */
+  /** milliseconds, off by at most 9 %: 95 % of the attempts took at most this long */
   readonly p95_ms: number | null;
-  /** milliseconds, off by at most 9 %: 99 % of the attempts took no longer */
+  /** milliseconds, off by at most 9 %: 99 % of the attempts took at most this long */
   readonly p99_ms: number | null;
   readonly answers: AnswerCounts;
 }
 
-/** at how many endpoints it has which status; all 0: it went nowhere */
+/** the number of endpoints by delivery status; all 0: no endpoint gets it */
 export interface DeliveryCounts {
   readonly pending: number;
   readonly held: number;
   readonly delivered: number;
   readonly failed: number;
-  /** endpoints whose filter left it out */
+  /** endpoints whose filter excluded it */
   readonly filtered: number;
 }
 
@@ -1714,19 +1714,19 @@ export type DeliveryStatus = 'pending' | 'delivered' | 'failed' | 'held';
 
 /** the same over all buckets */
 export interface DeliverySums {
-  /** deliveries of events that were published then: one for each endpoint that an event goes to */
+  /** deliveries of events published in the bucket: one for each endpoint of an event */
   readonly published: number;
   /** those of them that are delivered by now */
   readonly delivered: number;
-  /** those of them that have failed; the rest is pending or held */
+  /** those of them that have failed by now; the rest is pending or held */
   readonly failed: number;
-  /** attempts that began then, of whatever event */
+  /** attempts that began in the bucket, of any event */
   readonly attempts: number;
-  /** milliseconds, off by at most 9 %: half of the attempts took no longer; null when there was none */
+  /** milliseconds, off by at most 9 %: half of the attempts took at most this long; null without attempts */
   readonly p50_ms: number | null;
-  /** milliseconds, off by at most 9 %: 95 % of the attempts took no longer */
+  /** milliseconds, off by at most 9 %: 95 % of the attempts took at most this long */
   readonly p95_ms: number | null;
-  /** milliseconds, off by at most 9 %: 99 % of the attempts took no longer */
+  /** milliseconds, off by at most 9 %: 99 % of the attempts took at most this long */
   readonly p99_ms: number | null;
   readonly answers: AnswerCounts;
 }
@@ -1748,7 +1748,7 @@ export interface Erasure {
 
 export type ErasureStatus = 'in_progress' | 'completed';
 
-/** a whole event, as it is sent */
+/** a whole event, as sent */
 export interface Event {
   readonly id: string;
   readonly object: 'event';
@@ -1756,7 +1756,7 @@ export interface Event {
   readonly timestamp: Timestamp;
   readonly account_id: string;
   readonly api_version: '2.0.0';
-  /** somebody sent it to test the endpoint: nothing happened */
+  /** sent to test the endpoint: nothing happened */
   readonly is_test?: true | undefined;
   readonly data: Readonly<Record<string, unknown>>;
 }
@@ -1764,7 +1764,7 @@ export interface Event {
 export interface EventBatch {
   readonly object: 'event_batch';
   readonly items: readonly {
-    /** its place in the request */
+    /** its index in the request */
     readonly index: number;
     /** 201 new, 200 published before */
     readonly status: number;
@@ -1794,11 +1794,11 @@ export interface FilterTest {
   /** whether the endpoint would get the event */
   readonly matches: boolean;
   /**
-   * conditions on the payload that all must hold: a path, and a value or operators ($eq, $ne, $gt, $gte, $lt,
+   * conditions on the payload that must all hold: a path, and a value or operators ($eq, $ne, $gt, $gte, $lt,
    * $lte, $in, $nin, $exists, $startsWith, $contains); $and and $or take lists of filters. At most 4,096 bytes
    */
   readonly filter: Readonly<Record<string, unknown>> | null;
-  /** each condition by itself, in the order of the filter */
+  /** each condition separately, in the order of the filter */
   readonly conditions: readonly JudgedCondition[];
 }
 
@@ -1842,7 +1842,7 @@ export interface Import {
   readonly totals: readonly {
     /** ISO 4217, lower case */
     readonly currency: string;
-    /** minor units of the currency beside it */
+    /** minor units of the currency given with it */
     readonly amount: number;
     readonly count: number;
   }[];
@@ -1879,7 +1879,7 @@ export interface ImportCounts {
   readonly totals: readonly {
     /** ISO 4217, lower case */
     readonly currency: string;
-    /** minor units of the currency beside it */
+    /** minor units of the currency given with it */
     readonly amount: number;
     readonly count: number;
   }[];
@@ -2014,7 +2014,7 @@ export interface ImportReport {
   readonly totals: readonly {
     /** ISO 4217, lower case */
     readonly currency: string;
-    /** minor units of the currency beside it */
+    /** minor units of the currency given with it */
     readonly amount: number;
     readonly count: number;
   }[];
@@ -2034,7 +2034,7 @@ export interface ImportUndoneEvent {
   readonly timestamp: Timestamp;
   readonly account_id: string;
   readonly api_version: '2.0.0';
-  /** somebody sent it to test the endpoint: nothing happened */
+  /** sent to test the endpoint: nothing happened */
   readonly is_test?: true | undefined;
   readonly data: Import;
 }
@@ -2083,9 +2083,9 @@ export interface Invoice {
   readonly currency: string;
   /** the amount paid or returned: net, tax and rounding */
   readonly amount: number;
-  /** minor units of the currency beside it */
+  /** minor units of the currency given with it */
   readonly net_amount: number;
-  /** minor units of the currency beside it */
+  /** minor units of the currency given with it */
   readonly tax_amount: number;
   /** 0 or 1: the unit that no net amount plus its tax reaches */
   readonly rounding_amount: number;
@@ -2187,12 +2187,12 @@ export interface IssuedInvoices {
 export interface JudgedCondition {
   readonly path: string;
   readonly operator: string;
-  /** what the filter says */
+  /** the value in the filter */
   readonly value: unknown;
   readonly matches: boolean;
-  /** what the payload has there */
+  /** the type of the value in the payload */
   readonly found_type: FoundType;
-  /** the value there; null for lists and objects */
+  /** the value in the payload; null for lists and objects */
   readonly found: unknown;
 }
 
@@ -2369,21 +2369,21 @@ export interface NewOAuthApplication {
 export interface NewPortalLink {
   readonly id: string;
   readonly object: 'portal_link';
-  /** the endpoint it was made at */
+  /** the endpoint for which it was created */
   readonly webhook_endpoint_id: string;
-  /** the portal is of all endpoints of this owner; null = of the one alone */
+  /** the portal shows all endpoints of this owner; null = only this endpoint */
   readonly owner: string | null;
-  /** nothing can be changed or sent in the portal, and it shows no secret */
+  /** the portal can change and send nothing, and shows no secrets */
   readonly read_only: boolean;
-  /** what endpoints may be subscribed to in the portal; null = all */
+  /** the event types that portal users may subscribe to; null = all */
   readonly event_types: readonly string[] | null;
-  /** the filter of endpoints made in the portal; null = none */
+  /** the filter of endpoints created in the portal; null = none */
   readonly filter: Readonly<Record<string, unknown>> | null;
-  /** open: its portal is; ended: it was; expired: nobody opened it in time */
+  /** open: its portal is open; ended: its portal has ended; expired: it was not opened in time */
   readonly status: PortalLinkStatus;
-  /** the id of the key or user that made it */
+  /** the id of the key or user that created it */
   readonly created_by: string;
-  /** it can be opened before */
+  /** until when it can be opened */
   readonly expires_at: Timestamp;
   /** when it was opened; a link opens once */
   readonly used_at: Timestamp | null;
@@ -2391,7 +2391,7 @@ export interface NewPortalLink {
   readonly ends_at: Timestamp | null;
   readonly revoked_at: Timestamp | null;
   readonly created_at: Timestamp;
-  /** opens the portal once; shown once; null when a stored answer is replayed */
+  /** opens the portal once; shown once; null when a stored response is replayed */
   readonly url: string | null;
 }
 
@@ -2452,8 +2452,8 @@ export interface NewWebhookEndpoint {
   readonly headers: readonly string[];
   /**
    * what an event contains when it is sent; full: the whole event. thin: the event without its `data`, but with
-   * the id of what it is about and the path to read it at. cloudevents: a CloudEvent 1.0 in structured mode.
-   * Attempts from now on are sent so
+   * the id of its subject and the path to read it. cloudevents: a CloudEvent 1.0 in structured mode. Applies to
+   * future attempts
    */
   readonly payload: PayloadForm;
   /**
@@ -2463,7 +2463,7 @@ export interface NewWebhookEndpoint {
   readonly signing: SigningScheme;
   readonly custom_signing: CustomSigning | null;
   readonly second_signature: SecondSignature | null;
-  /** the HTTP proxy that requests go through, without its password; null = that of the server, if any */
+  /** the HTTP proxy of requests, without its password; null = that of the server, if any */
   readonly proxy: string | null;
   readonly client_certificate: ClientCertificate | null;
   readonly client_credentials: ClientCredentials | null;
@@ -2482,13 +2482,13 @@ export interface NewWebhookEndpoint {
 
 export interface NotSent {
   readonly webhook_endpoint_id: string;
-  /** of the endpoint now */
+  /** the current URL of the endpoint */
   readonly url: string;
   /**
-   * filtered: its filter did not match when the event was published. made_later: the endpoint is younger than
-   * the event. not_addressed: the event was for one endpoint alone, or tells that this one was disabled.
-   * not_subscribed: it does not take the type. subscribed_later: it takes the type now, and did not then, or its
-   * record was dropped with its week of the log
+   * filtered: its filter did not match when the event was published. made_later: the endpoint was created after
+   * the event. not_addressed: the event was for one endpoint only, or reports that this one was disabled.
+   * not_subscribed: it does not subscribe to the type. subscribed_later: it subscribes to the type now, but did
+   * not then, or its record was dropped with its week of the log
    */
   readonly reason: NotSentReason;
 }
@@ -2567,49 +2567,49 @@ export interface OwedBalance {
   readonly owed: number;
   /** a payout without filters would take it now */
   readonly payable: {
-    /** minor units of the currency beside it */
+    /** minor units of the currency given with it */
     readonly amount: number;
     readonly affiliate_count: number;
   };
   /** not available yet, or held for review */
   readonly on_hold: {
-    /** minor units of the currency beside it */
+    /** minor units of the currency given with it */
     readonly amount: number;
     readonly affiliate_count: number;
   };
   /** less than the minimum payout of the affiliate */
   readonly below_minimum: {
-    /** minor units of the currency beside it */
+    /** minor units of the currency given with it */
     readonly amount: number;
     readonly affiliate_count: number;
   };
   /** debts: an amount below zero */
   readonly negative_balance: {
-    /** minor units of the currency beside it */
+    /** minor units of the currency given with it */
     readonly amount: number;
     readonly affiliate_count: number;
   };
   /** of affiliates who are switched off for payouts */
   readonly not_ready: {
-    /** minor units of the currency beside it */
+    /** minor units of the currency given with it */
     readonly amount: number;
     readonly affiliate_count: number;
   };
   /** of affiliates who are inactive */
   readonly affiliate_inactive: {
-    /** minor units of the currency beside it */
+    /** minor units of the currency given with it */
     readonly amount: number;
     readonly affiliate_count: number;
   };
   /** in the unpaid payout */
   readonly in_payout: {
-    /** minor units of the currency beside it */
+    /** minor units of the currency given with it */
     readonly amount: number;
     readonly affiliate_count: number;
   };
   /** the part of payable whose affiliate has no destination */
   readonly without_destination: {
-    /** minor units of the currency beside it */
+    /** minor units of the currency given with it */
     readonly amount: number;
     readonly affiliate_count: number;
   };
@@ -2635,15 +2635,15 @@ export interface OwnSession {
 }
 
 export interface Pagination {
-  /** the page this is; with `after`, counted from where the walk began */
+  /** the number of this page; with `after`, counted from where the walk began */
   readonly page: number;
   /** items per page */
   readonly limit: number;
-  /** items across all pages; exact unless the request allowed counting to stop at `max_total` */
+  /** items across all pages; exact unless the request limited counting with `max_total` */
   readonly total: number;
-  /** pages; 0 when there are no items */
+  /** pages; 0 if there are no items */
   readonly pages: number;
-  /** the `after` of the next page, wherever its rows are by then; null on the last */
+  /** the `after` of the next page, even if rows move meanwhile; null on the last */
   readonly next: string | null;
 }
 
@@ -2773,7 +2773,7 @@ export interface Payout {
   readonly as_of: Timestamp;
   /** null when there are several; amount is null too */
   readonly currency: string | null;
-  /** minor units of the currency beside it */
+  /** minor units of the currency given with it */
   readonly amount: number | null;
   /** one per currency; amount = paid + carried + released once completed */
   readonly totals: readonly PayoutTotal[];
@@ -2807,7 +2807,7 @@ export interface Payout {
     readonly totals: readonly {
       /** ISO 4217, lower case */
       readonly currency: string;
-      /** minor units of the currency beside it */
+      /** minor units of the currency given with it */
       readonly amount: number;
       readonly commission_count: number;
       readonly affiliate_count: number;
@@ -2875,7 +2875,7 @@ export interface PayoutApprovedEvent {
   readonly timestamp: Timestamp;
   readonly account_id: string;
   readonly api_version: '2.0.0';
-  /** somebody sent it to test the endpoint: nothing happened */
+  /** sent to test the endpoint: nothing happened */
   readonly is_test?: true | undefined;
   readonly data: PayoutSummary;
 }
@@ -2889,7 +2889,7 @@ export interface PayoutCreatedEvent {
   readonly timestamp: Timestamp;
   readonly account_id: string;
   readonly api_version: '2.0.0';
-  /** somebody sent it to test the endpoint: nothing happened */
+  /** sent to test the endpoint: nothing happened */
   readonly is_test?: true | undefined;
   readonly data: PayoutSummary;
 }
@@ -2901,7 +2901,7 @@ export interface PayoutDeletedEvent {
   readonly timestamp: Timestamp;
   readonly account_id: string;
   readonly api_version: '2.0.0';
-  /** somebody sent it to test the endpoint: nothing happened */
+  /** sent to test the endpoint: nothing happened */
   readonly is_test?: true | undefined;
   readonly data: PayoutSummary;
 }
@@ -2912,7 +2912,7 @@ export interface PayoutExclusion {
   readonly currency: string;
   /** the first two are carried forward to the next payout */
   readonly reason: ExclusionReason;
-  /** minor units of the currency beside it */
+  /** minor units of the currency given with it */
   readonly amount: number;
   readonly commission_count: number;
 }
@@ -3097,7 +3097,7 @@ export interface PayoutPaidEvent {
   readonly timestamp: Timestamp;
   readonly account_id: string;
   readonly api_version: '2.0.0';
-  /** somebody sent it to test the endpoint: nothing happened */
+  /** sent to test the endpoint: nothing happened */
   readonly is_test?: true | undefined;
   readonly data: PayoutSummary;
 }
@@ -3116,7 +3116,7 @@ export interface PayoutPreview {
   readonly as_of: Timestamp;
   /** null when there are several; amount is null too */
   readonly currency: string | null;
-  /** minor units of the currency beside it */
+  /** minor units of the currency given with it */
   readonly amount: number | null;
   /** one per currency; amount = paid + carried + released once completed */
   readonly totals: readonly PayoutTotal[];
@@ -3147,7 +3147,7 @@ export interface PayoutPreview {
     readonly totals: readonly {
       /** ISO 4217, lower case */
       readonly currency: string;
-      /** minor units of the currency beside it */
+      /** minor units of the currency given with it */
       readonly amount: number;
       readonly commission_count: number;
       readonly affiliate_count: number;
@@ -3165,7 +3165,7 @@ export interface PayoutPreviewExclusion {
   readonly currency: string;
   /** the first two are carried forward to the next payout */
   readonly reason: ExclusionReason;
-  /** minor units of the currency beside it */
+  /** minor units of the currency given with it */
   readonly amount: number;
   readonly commission_count: number;
   /** minor units: the minimum that a sum `below_minimum` does not reach */
@@ -3181,7 +3181,7 @@ export interface PayoutRejectedEvent {
   readonly timestamp: Timestamp;
   readonly account_id: string;
   readonly api_version: '2.0.0';
-  /** somebody sent it to test the endpoint: nothing happened */
+  /** sent to test the endpoint: nothing happened */
   readonly is_test?: true | undefined;
   readonly data: PayoutSummary;
 }
@@ -3311,7 +3311,7 @@ export interface PayoutReturn {
   readonly affiliate_id: number;
   /** ISO 4217, lower case */
   readonly currency: string;
-  /** minor units of the currency beside it */
+  /** minor units of the currency given with it */
   readonly amount: number;
   /** your id of the request that booked it */
   readonly external_id: string | null;
@@ -3391,7 +3391,7 @@ export interface PayoutSummary {
   readonly as_of: Timestamp;
   /** null when there are several; amount is null too */
   readonly currency: string | null;
-  /** minor units of the currency beside it */
+  /** minor units of the currency given with it */
   readonly amount: number | null;
   /** one per currency; amount = paid + carried + released once completed */
   readonly totals: readonly PayoutTotal[];
@@ -3420,7 +3420,7 @@ export interface PayoutSummary {
 export interface PayoutTotal {
   /** ISO 4217, lower case */
   readonly currency: string;
-  /** minor units of the currency beside it */
+  /** minor units of the currency given with it */
   readonly amount: number;
   readonly commission_count: number;
   readonly affiliate_count: number;
@@ -3430,7 +3430,7 @@ export interface PayoutTotal {
   readonly paid_count: number;
   /** the unpaid part of paid lines: owed again through an adjustment */
   readonly carried_amount: number;
-  /** minor units of the currency beside it */
+  /** minor units of the currency given with it */
   readonly released_amount: number;
   /** commissions that were released and are owed again */
   readonly released_count: number;
@@ -3443,7 +3443,7 @@ export interface PayoutUpdatedEvent {
   readonly timestamp: Timestamp;
   readonly account_id: string;
   readonly api_version: '2.0.0';
-  /** somebody sent it to test the endpoint: nothing happened */
+  /** sent to test the endpoint: nothing happened */
   readonly is_test?: true | undefined;
   readonly data: PayoutSummary;
 }
@@ -3462,21 +3462,21 @@ export interface Portal {
 export interface PortalLink {
   readonly id: string;
   readonly object: 'portal_link';
-  /** the endpoint it was made at */
+  /** the endpoint for which it was created */
   readonly webhook_endpoint_id: string;
-  /** the portal is of all endpoints of this owner; null = of the one alone */
+  /** the portal shows all endpoints of this owner; null = only this endpoint */
   readonly owner: string | null;
-  /** nothing can be changed or sent in the portal, and it shows no secret */
+  /** the portal can change and send nothing, and shows no secrets */
   readonly read_only: boolean;
-  /** what endpoints may be subscribed to in the portal; null = all */
+  /** the event types that portal users may subscribe to; null = all */
   readonly event_types: readonly string[] | null;
-  /** the filter of endpoints made in the portal; null = none */
+  /** the filter of endpoints created in the portal; null = none */
   readonly filter: Readonly<Record<string, unknown>> | null;
-  /** open: its portal is; ended: it was; expired: nobody opened it in time */
+  /** open: its portal is open; ended: its portal has ended; expired: it was not opened in time */
   readonly status: PortalLinkStatus;
-  /** the id of the key or user that made it */
+  /** the id of the key or user that created it */
   readonly created_by: string;
-  /** it can be opened before */
+  /** until when it can be opened */
   readonly expires_at: Timestamp;
   /** when it was opened; a link opens once */
   readonly used_at: Timestamp | null;
@@ -3525,7 +3525,7 @@ export interface PublishEventBody {
    */
   readonly data: Readonly<Record<string, unknown>>;
   readonly external_id?: string | undefined;
-  /** ordered endpoints get the events of a key one after the other, as they were published */
+  /** ordered endpoints get the events of a key one at a time, in the order of publishing */
   readonly ordering_key?: string | undefined;
 }
 
@@ -3534,9 +3534,9 @@ export interface PublishedEvent {
   readonly id: string;
   readonly object: 'published_event';
   readonly type: string;
-  /** under which a platform published it */
+  /** the id under which the platform published it */
   readonly external_id: string | null;
-  /** ordered endpoints get the events of a key one after the other */
+  /** ordered endpoints get the events of a key one at a time */
   readonly ordering_key: string | null;
   readonly created_at: Timestamp;
   readonly deliveries: DeliveryCounts;
@@ -3547,16 +3547,16 @@ export interface PublishedEventWhole {
   readonly id: string;
   readonly object: 'published_event';
   readonly type: string;
-  /** under which a platform published it */
+  /** the id under which the platform published it */
   readonly external_id: string | null;
-  /** ordered endpoints get the events of a key one after the other */
+  /** ordered endpoints get the events of a key one at a time */
   readonly ordering_key: string | null;
   readonly created_at: Timestamp;
   readonly deliveries: DeliveryCounts;
   readonly payload: Event;
-  /** its records in the log, 100 at most; `event_id` finds all of them there */
+  /** its records in the log, at most 100; `event_id` finds all of them there */
   readonly sent_to: readonly WebhookEventAt[];
-  /** the other endpoints that there are now, 100 at most, the oldest first */
+  /** the other current endpoints, at most 100, oldest first */
   readonly not_sent_to: readonly NotSent[];
 }
 
@@ -3657,11 +3657,11 @@ export interface PutAffiliateTaxProfileBody {
 }
 
 export interface RecoverWebhookEndpointBody {
-  /** events created at or after it: an RFC 3339 instant, or a day YYYY-MM-DD of the account */
+  /** events created at or after it: an RFC 3339 instant, or a day YYYY-MM-DD in the time zone of the account */
   readonly since: string;
-  /** events created before it, a day whole; now at the latest, and if left out */
+  /** events created before it, including a whole day; at most now, which is the default */
   readonly until?: string | undefined;
-  /** the status of the events in the log, or several; failed if left out */
+  /** the status of the events in the log, one or several; default failed */
   readonly status?: RecoveredStatus | readonly RecoveredStatus[] | undefined;
   /** names such as payout.paid or payout.*; null = all */
   readonly types?: readonly string[] | null | undefined;
@@ -4019,7 +4019,7 @@ export interface TestWebhookEndpointBody {
 export interface TestWebhookEndpointFilterBody {
   /** default: the filter of the endpoint */
   readonly filter?: Readonly<Record<string, unknown>> | undefined;
-  /** a whole event, as it is sent */
+  /** a whole event, as sent */
   readonly payload: Readonly<Record<string, unknown>>;
 }
 
@@ -4032,11 +4032,11 @@ export interface UsTaxPayment {
   readonly method: PaidMethod;
   /** ISO 4217, lower case */
   readonly currency: string;
-  /** minor units of the currency beside it */
+  /** minor units of the currency given with it */
   readonly paid_amount: number;
-  /** minor units of the currency beside it */
+  /** minor units of the currency given with it */
   readonly returned_amount: number;
-  /** minor units of the currency beside it */
+  /** minor units of the currency given with it */
   readonly net_amount: number;
 }
 
@@ -4130,22 +4130,22 @@ export interface WebhookAttempt {
   readonly url: string;
   readonly started_at: Timestamp;
   readonly duration_ms: number;
-  /** as they were sent; the values of your own headers are hidden */
+  /** as sent; the values of your own headers are hidden */
   readonly request_headers: Readonly<Record<string, string>> | null;
-  /** as it was sent, where that was not `payload`: thin or a CloudEvent; in a batch its part of the array */
+  /** as sent, if it differs from `payload`: thin or a CloudEvent; in a batch its part of the array */
   readonly request_body: string | null;
   readonly batch: AttemptBatch | null;
-  /** null when there was no answer */
+  /** null without a response */
   readonly response_status: number | null;
-  /** as they were received */
+  /** as received */
   readonly response_headers: Readonly<Record<string, string>> | null;
   /** its first 16 KiB; in a batch of several events its first KiB */
   readonly response_body: string | null;
-  /** the body is longer than what is kept */
+  /** the body is longer than the stored part */
   readonly response_truncated: boolean;
-  /** why it failed, as a stable word; null when it succeeded */
+  /** why it failed, as a stable code; null if it succeeded */
   readonly error_code: string | null;
-  /** the same for people */
+  /** the same as readable text */
   readonly error_message: string | null;
 }
 
@@ -4180,8 +4180,8 @@ export interface WebhookEndpoint {
   readonly headers: readonly string[];
   /**
    * what an event contains when it is sent; full: the whole event. thin: the event without its `data`, but with
-   * the id of what it is about and the path to read it at. cloudevents: a CloudEvent 1.0 in structured mode.
-   * Attempts from now on are sent so
+   * the id of its subject and the path to read it. cloudevents: a CloudEvent 1.0 in structured mode. Applies to
+   * future attempts
    */
   readonly payload: PayloadForm;
   /**
@@ -4191,7 +4191,7 @@ export interface WebhookEndpoint {
   readonly signing: SigningScheme;
   readonly custom_signing: CustomSigning | null;
   readonly second_signature: SecondSignature | null;
-  /** the HTTP proxy that requests go through, without its password; null = that of the server, if any */
+  /** the HTTP proxy of requests, without its password; null = that of the server, if any */
   readonly proxy: string | null;
   readonly client_certificate: ClientCertificate | null;
   readonly client_credentials: ClientCredentials | null;
@@ -4213,7 +4213,7 @@ export interface WebhookEndpointDisabledEvent {
   readonly timestamp: Timestamp;
   readonly account_id: string;
   readonly api_version: '2.0.0';
-  /** somebody sent it to test the endpoint: nothing happened */
+  /** sent to test the endpoint: nothing happened */
   readonly is_test?: true | undefined;
   readonly data: WebhookEndpoint;
 }
@@ -4233,11 +4233,11 @@ export interface WebhookEndpointTestEvent {
   readonly timestamp: Timestamp;
   readonly account_id: string;
   readonly api_version: '2.0.0';
-  /** somebody sent it to test the endpoint: nothing happened */
+  /** sent to test the endpoint: nothing happened */
   readonly is_test?: true | undefined;
   readonly data: {
     readonly object: 'webhook_test';
-    /** the endpoint it was sent to */
+    /** the endpoint to which it was sent */
     readonly webhook_endpoint_id: string;
     readonly message: string;
   };
@@ -4247,19 +4247,19 @@ export interface WebhookEvent {
   /** the event's id: `webhook-id` for the receiver */
   readonly id: string;
   readonly object: 'webhook_event';
-  /** where it is sent to */
+  /** the endpoint it is sent to */
   readonly webhook_endpoint_id: string;
   readonly type: string;
   /** held: the endpoint is disabled; delivery continues when it is enabled */
   readonly status: DeliveryStatus;
   /** attempts made so far */
   readonly attempt_count: number;
-  /** null when none is planned, or it waits for another event */
+  /** null if none is planned, or it waits for another event */
   readonly next_attempt_at: Timestamp | null;
-  /** the event of the same ordering key that must end before, at an ordered endpoint; null = none */
+  /** the event of the same ordering key that must end first, at an ordered endpoint; null = none */
   readonly waits_for: string | null;
   readonly last_attempt_at: Timestamp | null;
-  /** of the last attempt; null when there was no answer */
+  /** of the last attempt; null without a response */
   readonly last_response_status: number | null;
   /** why the last attempt failed */
   readonly last_error_code: string | null;
@@ -4268,24 +4268,24 @@ export interface WebhookEvent {
 }
 
 export interface WebhookEventAt {
-  /** of the endpoint now */
+  /** the current URL of the endpoint */
   readonly url: string;
   /** the event's id: `webhook-id` for the receiver */
   readonly id: string;
   readonly object: 'webhook_event';
-  /** where it is sent to */
+  /** the endpoint it is sent to */
   readonly webhook_endpoint_id: string;
   readonly type: string;
   /** held: the endpoint is disabled; delivery continues when it is enabled */
   readonly status: DeliveryStatus;
   /** attempts made so far */
   readonly attempt_count: number;
-  /** null when none is planned, or it waits for another event */
+  /** null if none is planned, or it waits for another event */
   readonly next_attempt_at: Timestamp | null;
-  /** the event of the same ordering key that must end before, at an ordered endpoint; null = none */
+  /** the event of the same ordering key that must end first, at an ordered endpoint; null = none */
   readonly waits_for: string | null;
   readonly last_attempt_at: Timestamp | null;
-  /** of the last attempt; null when there was no answer */
+  /** of the last attempt; null without a response */
   readonly last_response_status: number | null;
   /** why the last attempt failed */
   readonly last_error_code: string | null;
@@ -4297,25 +4297,25 @@ export interface WebhookEventWithAttempts {
   /** the event's id: `webhook-id` for the receiver */
   readonly id: string;
   readonly object: 'webhook_event';
-  /** where it is sent to */
+  /** the endpoint it is sent to */
   readonly webhook_endpoint_id: string;
   readonly type: string;
   /** held: the endpoint is disabled; delivery continues when it is enabled */
   readonly status: DeliveryStatus;
   /** attempts made so far */
   readonly attempt_count: number;
-  /** null when none is planned, or it waits for another event */
+  /** null if none is planned, or it waits for another event */
   readonly next_attempt_at: Timestamp | null;
-  /** the event of the same ordering key that must end before, at an ordered endpoint; null = none */
+  /** the event of the same ordering key that must end first, at an ordered endpoint; null = none */
   readonly waits_for: string | null;
   readonly last_attempt_at: Timestamp | null;
-  /** of the last attempt; null when there was no answer */
+  /** of the last attempt; null without a response */
   readonly last_response_status: number | null;
   /** why the last attempt failed */
   readonly last_error_code: string | null;
   readonly delivered_at: Timestamp | null;
   readonly created_at: Timestamp;
-  /** the event as it is sent */
+  /** the event as sent */
   readonly payload: Readonly<Record<string, unknown>>;
   readonly attempts: readonly WebhookAttempt[];
 }
@@ -4324,7 +4324,7 @@ export interface WebhookRecovery {
   readonly id: string;
   readonly object: 'webhook_recovery';
   readonly webhook_endpoint_id: string;
-  /** paused: the endpoint is disabled; it goes on when the endpoint is enabled */
+  /** paused: the endpoint is disabled; the recovery continues when it is enabled */
   readonly status: RecoveryStatus;
   readonly filters: {
     readonly since: Timestamp;
@@ -4333,7 +4333,7 @@ export interface WebhookRecovery {
     /** null = all */
     readonly types: readonly string[] | null;
   };
-  /** events created before this were looked at: how far it is between `since` and `until` */
+  /** its progress from `since` to `until`: events created before this were processed */
   readonly processed_until: Timestamp | null;
   /** events it queued */
   readonly queued_count: number;
@@ -4664,13 +4664,13 @@ export interface GetCommissionAnalyticsQuery {
 export interface GetDeliveryAnalyticsQuery {
   readonly interval?: 'minute' | 'hour' | 'day' | undefined;
   /**
-   * an RFC 3339 instant or a day YYYY-MM-DD: the series begins with the interval that holds it. Default: 60
+   * an RFC 3339 instant or a day YYYY-MM-DD: the series begins with the interval that contains this. Default: 60
    * minutes, 24 hours or 30 days
    */
   readonly from?: string | undefined;
-  /** an RFC 3339 instant or a day YYYY-MM-DD: the series ends with the interval that holds it. Default now */
+  /** an RFC 3339 instant or a day YYYY-MM-DD: the series ends with the interval that contains this. Default now */
   readonly to?: string | undefined;
-  /** of deliveries to this endpoint, which may be deleted */
+  /** only deliveries to this endpoint, which may be deleted */
   readonly webhook_endpoint_id?: string | undefined;
 }
 
@@ -4941,8 +4941,8 @@ export interface ListEventsOfWebhookEndpointQuery extends PageQuery {
   /** a field; a leading - means descending; default `-created_at` */
   readonly sort?: 'id' | '-id' | 'created_at' | '-created_at' | undefined;
   /**
-   * counting rows one by one may stop here: a `total` that equals it means at least so many, and pages beyond
-   * are empty
+   * counting rows one by one may stop here: a `total` equal to it means at least that many, and pages beyond are
+   * empty
    */
   readonly max_total?: number | undefined;
   readonly status?: 'pending' | 'delivered' | 'failed' | 'held' | undefined;
@@ -4952,7 +4952,7 @@ export interface ListEventsOfWebhookEndpointQuery extends PageQuery {
   readonly event_id?: string | undefined;
   /** an external_id that an event was published under */
   readonly external_id?: string | undefined;
-  /** an HTTP status from 100 to 599: that of the last answer */
+  /** an HTTP status from 100 to 599: that of the last response */
   readonly response_status?: number | undefined;
   readonly response_class?: '2xx' | '3xx' | '4xx' | '5xx' | 'none' | undefined;
   /** why the last attempt failed, as in last_error_code */
@@ -4971,8 +4971,8 @@ export interface ListWebhookEventsQuery extends PageQuery {
   /** a field; a leading - means descending; default `-created_at` */
   readonly sort?: 'id' | '-id' | 'created_at' | '-created_at' | undefined;
   /**
-   * counting rows one by one may stop here: a `total` that equals it means at least so many, and pages beyond
-   * are empty
+   * counting rows one by one may stop here: a `total` equal to it means at least that many, and pages beyond are
+   * empty
    */
   readonly max_total?: number | undefined;
   readonly status?: 'pending' | 'delivered' | 'failed' | 'held' | undefined;
@@ -4982,7 +4982,7 @@ export interface ListWebhookEventsQuery extends PageQuery {
   readonly event_id?: string | undefined;
   /** an external_id that an event was published under */
   readonly external_id?: string | undefined;
-  /** an HTTP status from 100 to 599: that of the last answer */
+  /** an HTTP status from 100 to 599: that of the last response */
   readonly response_status?: number | undefined;
   readonly response_class?: '2xx' | '3xx' | '4xx' | '5xx' | 'none' | undefined;
   /** why the last attempt failed, as in last_error_code */
@@ -5003,8 +5003,8 @@ export interface ListEventsQuery extends PageQuery {
   /** a field; a leading - means descending; default `-created_at` */
   readonly sort?: 'id' | '-id' | 'created_at' | '-created_at' | undefined;
   /**
-   * counting rows one by one may stop here: a `total` that equals it means at least so many, and pages beyond
-   * are empty
+   * counting rows one by one may stop here: a `total` equal to it means at least that many, and pages beyond are
+   * empty
    */
   readonly max_total?: number | undefined;
   /** an event type such as payout.paid, or a prefix such as payout.*; under our own prefixes it must exist */
@@ -5256,9 +5256,9 @@ export interface Operations {
   };
   /**
    * Approve a payout. For accounts whose `approval` is `second_person`. Needs the session of a user who did not
-   * create or change the payout, and whom none of its authors let in since. An approval applies to one revision:
-   * any change of the payout voids it. A payout whose author is unknown needs two. Until approved, it has no
-   * payment files and cannot be completed. `getPayoutApproval` says who may approve.
+   * create or change the payout, and was not let in since by a user who did. An approval applies to one
+   * revision: any change of the payout voids it. A payout whose author is unknown needs two. Until approved, it
+   * has no payment files and cannot be completed. `getPayoutApproval` says who may approve.
    */
   readonly approvePayout: {
     readonly path: [payout_id: string];
@@ -5544,10 +5544,10 @@ export interface Operations {
     readonly result: CommissionAnalytics;
   };
   /**
-   * Get how webhook deliveries went over time. By minute, hour or day: what was published and what became of it,
-   * attempts with their answers, and percentiles of how long they took. 1500 minutes, 750 hours or 400 days at
-   * most. A delivery counts when its event was published, an attempt when it began. It all goes with the log,
-   * after `WEBHOOK_RETENTION_DAYS`.
+   * Get webhook deliveries over time. By minute, hour or day: published events and the status of their
+   * deliveries, attempts by answer, and percentiles of their durations. At most 1500 minutes, 750 hours or 400
+   * days. A delivery counts when its event was published, an attempt when it began. Counts are deleted with the
+   * log, after `WEBHOOK_RETENTION_DAYS`.
    */
   readonly getDeliveryAnalytics: {
     readonly query?: GetDeliveryAnalyticsQuery;
@@ -5957,9 +5957,9 @@ export interface Operations {
     readonly result: FilterTest;
   };
   /**
-   * Make a link that opens a portal. The portal is the webhooks part of the dashboard for whoever receives at
-   * this endpoint, or at all endpoints of its `owner`: settings, secret, log, test events and retries, and
-   * nothing else of the account. The link opens it once, for an hour, by itself or in a frame of a page whose
+   * Create a link that opens a portal. The portal is the webhooks part of the dashboard for the receiver of this
+   * endpoint, or of all endpoints of its `owner`: settings, secret, log, test events and retries, and nothing
+   * else of the account. The link opens it once, for an hour, in a tab of its own or in a frame of a page whose
    * origin is among the `portal_origins` of the account.
    */
   readonly createPortalLink: {
@@ -5974,7 +5974,7 @@ export interface Operations {
     readonly result: Page<PortalLink>;
   };
   /**
-   * Revoke a portal link. The link opens nothing any more, and a portal that it opened ends at once, on every
+   * Revoke a portal link. The link can no longer be opened, and a portal that it opened ends at once, on every
    * server process.
    */
   readonly revokePortalLink: {
@@ -5982,10 +5982,10 @@ export interface Operations {
     readonly result: undefined;
   };
   /**
-   * Send events of a period again. Stores a job that workers carry out: every event of the log that matches when
-   * the job comes to it is sent once more, as by a retry, the oldest first and a few at a time, so that new
-   * events do not wait. An endpoint has one at a time. A token without the scope affiliates names the `types`,
-   * none of payouts, commissions, affiliates and imports.
+   * Send the events of a period again. Stores a job for the workers: every event of the log that matches when
+   * the job reaches it is sent again, as by a retry, oldest first and a few at a time, so that new events do not
+   * wait. An endpoint has one at a time. A token without the scope affiliates must list `types` without those of
+   * payouts, commissions, affiliates and imports.
    */
   readonly recoverWebhookEndpoint: {
     readonly path: [id: string];
@@ -5999,13 +5999,13 @@ export interface Operations {
     readonly query?: ListRecoveriesOfWebhookEndpointQuery;
     readonly result: Page<WebhookRecovery>;
   };
-  /** Get a recovery. Shows how far it is and what it has queued. */
+  /** Get a recovery. Shows its progress and the number of queued events. */
   readonly getRecoveryOfWebhookEndpoint: {
     readonly path: [id: string, recovery_id: string];
     readonly result: WebhookRecovery;
   };
   /**
-   * Cancel a recovery. Cancelling stops it from queueing more; what is already queued is still sent. The record
+   * Cancel a recovery. It queues nothing more, but events that are already queued are still sent. The record
    * stays.
    */
   readonly cancelRecoveryOfWebhookEndpoint: {
@@ -6019,8 +6019,8 @@ export interface Operations {
     readonly result: Page<WebhookEvent>;
   };
   /**
-   * Get one event of a webhook endpoint. With the payload, and with every attempt: what was sent and what came
-   * back. A token needs the scope affiliates too for events of payouts, commissions, affiliates and imports.
+   * Get an event of a webhook endpoint. With the payload and every attempt: its request and response. A token
+   * also needs the scope affiliates for events of payouts, commissions, affiliates and imports.
    */
   readonly getEventOfWebhookEndpoint: {
     readonly path: [id: string, event_id: string];
@@ -6028,30 +6028,33 @@ export interface Operations {
   };
   /**
    * Retry an event. Sends the event again now, whatever its status, with the same `webhook-id`. If an attempt is
-   * already in progress or due, that attempt. A failure leaves the earlier status and the rest of the schedule
-   * unchanged.
+   * already in progress or due, that attempt counts. A failure leaves the earlier status and the rest of the
+   * schedule unchanged.
    */
   readonly retryEventOfWebhookEndpoint: {
     readonly path: [id: string, event_id: string];
     readonly header: 'Idempotency-Key';
     readonly result: undefined;
   };
-  /** List all webhook events. The delivery log of the account: an event has a row for each endpoint it goes to. */
+  /**
+   * List all webhook events. The delivery log of the account: an event has a row for each endpoint it is sent
+   * to.
+   */
   readonly listWebhookEvents: {
     readonly query?: ListWebhookEventsQuery;
     readonly result: Page<WebhookEvent>;
   };
   /**
-   * List what was published. Each event once, whether it went to any endpoint or to none, as long as the log is
-   * kept. The log itself is at `/v2/webhook-events/`.
+   * List published events. Each event once, whatever number of endpoints got it, as long as the log is kept. The
+   * log itself is at `/v2/webhook-events/`.
    */
   readonly listEvents: {
     readonly query?: ListEventsQuery;
     readonly result: Page<PublishedEvent>;
   };
   /**
-   * Publish an event of your own. Delivers the event to the endpoints that subscribed to its type. Sending it
-   * again under the same `external_id` answers 200 with the stored event. Types that begin with one of our own
+   * Publish an event of your own. Delivers the event to the endpoints that subscribe to its type. Sending it
+   * again under the same `external_id` returns 200 with the stored event. Types that begin with one of our own
    * prefixes are refused.
    */
   readonly publishEvent: {
@@ -6060,8 +6063,8 @@ export interface Operations {
     readonly result: Event;
   };
   /**
-   * Publish up to 1,000 events of your own. All or nothing, in 16 MiB at most. Ordered endpoints get the events
-   * of a key in the order of the list. An event that was published before under its `external_id`, or stands
+   * Publish up to 1,000 events of your own. All or nothing, at most 16 MiB. Ordered endpoints get the events of
+   * a key in the order of the list. An event that was published before under its `external_id`, or occurs
    * earlier in the list, is returned with status 200.
    */
   readonly publishEventBatch: {
@@ -6070,15 +6073,15 @@ export interface Operations {
     readonly result: EventBatch;
   };
   /**
-   * Get an event and what became of it. With the payload, with its record at each endpoint it went to, and with
-   * the reason why it did not go to the others, as they are now. A token needs the scope affiliates too for
-   * events of payouts, commissions, affiliates and imports.
+   * Get an event and its deliveries. With the payload, its record at each endpoint that got it, and the reason
+   * why the other current endpoints did not. A token also needs the scope affiliates for events of payouts,
+   * commissions, affiliates and imports.
    */
   readonly getEvent: {
     readonly path: [event_id: string];
     readonly result: PublishedEventWhole;
   };
-  /** List the types of event. The types Payhook publishes of its own. A platform's own types are not listed. */
+  /** List the types of events. The types that Payhook publishes. A platform's own types are not listed. */
   readonly listEventTypes: {
     readonly query?: ListEventTypesQuery;
     readonly result: Page<EventType>;
