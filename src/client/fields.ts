@@ -19,10 +19,13 @@ export interface FormField {
   readonly to?: number;
   /** A new record needs it. */
   readonly isRequired?: true;
+  /** The types of the record that need the field, and those that accept it; without both every type accepts it. */
+  readonly neededBy?: readonly string[];
+  readonly acceptedBy?: readonly string[];
   /** null clears it. */
   readonly isNullable?: true;
-  /** Columns of files can give it. */
-  readonly isImported?: true;
+  /** The column of a file that gives it. */
+  readonly column?: string;
 }
 export type FormFields = Readonly<Record<string, FormField>>;
 
@@ -32,14 +35,14 @@ export const AFFILIATE_FIELDS = {
     type: 'text',
     option: '--name-first <name>',
     isNullable: true,
-    isImported: true,
+    column: 'name_first',
   },
   name_last: {
     label: 'Last name',
     type: 'text',
     option: '--name-last <name>',
     isNullable: true,
-    isImported: true,
+    column: 'name_last',
   },
   email: {
     label: 'E-mail',
@@ -47,7 +50,7 @@ export const AFFILIATE_FIELDS = {
     help: 'unique in the account',
     option: '--email <email>',
     isRequired: true,
-    isImported: true,
+    column: 'email',
   },
   external_id: {
     label: 'Your id',
@@ -55,7 +58,7 @@ export const AFFILIATE_FIELDS = {
     help: 'your own id of the affiliate, unique in the account',
     option: '--external-id <id>',
     isNullable: true,
-    isImported: true,
+    column: 'external_id',
   },
   slug: {
     label: 'Short name',
@@ -63,7 +66,7 @@ export const AFFILIATE_FIELDS = {
     help: 'the affiliate in your links; searches include it',
     option: '--slug <slug>',
     isNullable: true,
-    isImported: true,
+    column: 'slug',
   },
   status: {
     label: 'Status',
@@ -71,7 +74,7 @@ export const AFFILIATE_FIELDS = {
     help: 'payouts leave out an inactive affiliate',
     option: '--status <status>',
     choices: ['active', 'inactive'],
-    isImported: true,
+    column: 'status',
   },
   payout_method: {
     label: 'Payment method',
@@ -80,7 +83,7 @@ export const AFFILIATE_FIELDS = {
     option: '--payout-method <method>',
     choices: ['paypal', 'wise', 'other'],
     isNullable: true,
-    isImported: true,
+    column: 'payout_method',
   },
   paypal_email: {
     label: 'PayPal address',
@@ -88,14 +91,14 @@ export const AFFILIATE_FIELDS = {
     help: 'the address that PayPal pays',
     option: '--paypal-email <email>',
     isNullable: true,
-    isImported: true,
+    column: 'paypal_email',
   },
   is_ready_for_payout: {
     label: 'Ready for payout',
     type: 'flag',
     help: 'your switch: payouts leave out an affiliate that is not ready',
     option: '--ready',
-    isImported: true,
+    column: 'is_ready_for_payout',
   },
   minimum_payout: {
     label: 'Minimum payout',
@@ -111,7 +114,7 @@ export const AFFILIATE_FIELDS = {
     option: '--legal-type <type>',
     choices: ['person', 'business'],
     isNullable: true,
-    isImported: true,
+    column: 'legal_type',
   },
   country: {
     label: 'Country',
@@ -119,9 +122,76 @@ export const AFFILIATE_FIELDS = {
     help: 'where the affiliate pays taxes: two letters such as DE (ISO 3166-1 alpha-2)',
     option: '--country <code>',
     isNullable: true,
-    isImported: true,
+    column: 'country',
   },
   metadata: { label: 'Metadata', type: 'metadata', option: '--metadata <key=value>' },
+} as const satisfies FormFields;
+
+export const DESTINATION_FIELDS = {
+  type: {
+    label: 'Destination type',
+    type: 'word',
+    option: '--type <type>',
+    choices: ['paypal', 'wise', 'other', 'sepa', 'ach'],
+    isRequired: true,
+    column: 'destination_type',
+  },
+  currency: {
+    label: 'Currency',
+    type: 'currency',
+    help: 'only for this currency; without it, for every currency without its own destination',
+    option: '--currency <currency>',
+    isNullable: true,
+  },
+  account_holder: {
+    label: 'Account holder',
+    type: 'text',
+    help: 'sepa, ach: the name of the account holder',
+    option: '--account-holder <name>',
+    neededBy: ['sepa', 'ach'],
+    column: 'account_holder',
+  },
+  iban: {
+    label: 'IBAN',
+    type: 'text',
+    help: 'sepa: the IBAN, with or without blanks',
+    option: '--iban <iban>',
+    neededBy: ['sepa'],
+    column: 'iban',
+  },
+  bic: {
+    label: 'BIC',
+    type: 'text',
+    help: 'sepa: the BIC, which few banks still ask for',
+    option: '--bic <bic>',
+    acceptedBy: ['sepa'],
+    column: 'bic',
+  },
+  routing_number: {
+    label: 'Routing number',
+    type: 'text',
+    help: 'ach: nine digits',
+    option: '--routing-number <number>',
+    neededBy: ['ach'],
+    column: 'routing_number',
+  },
+  account_number: {
+    label: 'Account number',
+    type: 'text',
+    help: 'ach: the number of the account',
+    option: '--account-number <number>',
+    neededBy: ['ach'],
+    column: 'account_number',
+  },
+  account_type: {
+    label: 'Account type',
+    type: 'word',
+    help: 'ach: the type of the account',
+    option: '--account-type <type>',
+    choices: ['checking', 'savings'],
+    neededBy: ['ach'],
+    column: 'account_type',
+  },
 } as const satisfies FormFields;
 
 export const ENDPOINT_FIELDS = {
