@@ -3958,7 +3958,7 @@ export interface System {
       readonly message: string;
     } | null;
   };
-  /** what people and channels are told */
+  /** the alerts of people and channels */
   readonly alerts: {
     /** messages of all accounts that are still to be sent */
     readonly waiting_count: number;
@@ -5027,7 +5027,7 @@ export interface ListEventTypesQuery extends PageQuery {
 }
 
 export interface GetActorsQuery {
-  /** what `created_by`, `paid_by` and the like say, separated by commas: 100 at most */
+  /** ids from fields such as `created_by` and `paid_by`, separated by commas: at most 100 */
   readonly ids: string;
 }
 
@@ -6095,9 +6095,9 @@ export interface Operations {
     readonly result: Me;
   };
   /**
-   * Get the names of who did something. Records say with an id who made, approved or paid them. This tells whose
-   * ids these are: people, also those who were removed, API keys, applications and portal links. An id of nobody
-   * in the account is left out.
+   * Get the names of who did something. Records say with an id who made, approved or paid them. This returns
+   * whose ids these are: people, also those who were removed, API keys, applications and portal links. An id of
+   * nobody in the account is left out.
    */
   readonly getActors: {
     readonly query: GetActorsQuery;
@@ -6244,8 +6244,8 @@ export interface Operations {
   };
   /**
    * Erase the person behind a user. Name, e-mail address, and the browsers and addresses they signed in from are
-   * gone for good; it cannot be undone. A user who is still there is removed first. The record and its id stay,
-   * so what they did stays attributed to it. Other accounts of the same person are not affected.
+   * removed permanently. A user who is still there is removed first. The record and its id stay, so what they
+   * did stays attributed to it. Other accounts of the same person are not affected.
    */
   readonly eraseUser: {
     readonly path: [user_id: string];

@@ -77,7 +77,10 @@ test('an unknown role and an unknown user are refused clearly', async () => {
     '--role',
     'king',
   ]);
-  expect([role.code, role.stderr]).toEqual([2, expect.stringContaining('owner, member, viewer')]);
+  expect([role.code, role.stderr]).toEqual([
+    2,
+    expect.stringContaining('owner, member, finance, approver, viewer'),
+  ]);
   const user = await machine.run(['users', 'reset-password', 'nobody@example.com']);
   expect([user.code, user.stderr]).toEqual([
     1,

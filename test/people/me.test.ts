@@ -37,6 +37,7 @@ test('a key gets its name and account, and that it may do everything', async () 
     email: null,
     role: 'owner',
     scopes: expect.arrayContaining([...OPENING_SCOPES]),
+    capabilities: ['read', 'write', 'files', 'tax_ids', 'webhooks', 'people', 'own'],
     has_full_access: true,
     session_id: null,
     csrf_token: null,

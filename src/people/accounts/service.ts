@@ -54,7 +54,7 @@ export async function listAccounts(db: Reader): Promise<ListedAccount[]> {
   }));
 }
 
-/** The account (UUID) that was made first: its owners are told what concerns the whole installation. */
+/** The account (UUID) that was created first: its owners are notified of what concerns the whole installation. */
 export async function firstAccount(db: Reader): Promise<AccountId> {
   const [first] = await allAccounts(db);
   if (first === undefined) throw new Error('there is no account');

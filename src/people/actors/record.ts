@@ -22,7 +22,7 @@ export const actors = strict(
 export const actorsQuery = strict({
   ids: Type.String({
     minLength: 1,
-    description: `what \`created_by\`, \`paid_by\` and the like say, separated by commas: ${MOST_ACTORS} at most`,
+    description: `ids from fields such as \`created_by\` and \`paid_by\`, separated by commas: at most ${MOST_ACTORS}`,
     examples: ['usr_0192f8e5c7a7b3e9d0192f8e5c7a7b3e,key_0192f8e5c7a7b3e9d0192f8e5c7a7b3e'],
   }),
 });

@@ -11,7 +11,7 @@ export const get = readRoute({
   needs: 'read',
   summary: 'Get the names of who did something',
   description:
-    'Records say with an id who made, approved or paid them. This tells whose ids these are: people, also those who were ' +
+    'Records say with an id who made, approved or paid them. This returns whose ids these are: people, also those who were ' +
     'removed, API keys, applications and portal links. An id of nobody in the account is left out.',
   query: actorsQuery,
   returns: { 200: actors },

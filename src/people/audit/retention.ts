@@ -3,7 +3,7 @@ import { SLICE_ROWS } from '../../db/chores.ts';
 import { rows, type Tx } from '../../db/database.ts';
 
 /**
- * Deletes entries that were so many days old at `at`, a slice of them; returns how many. Entries since the unpaid payout of their
+ * Deletes a slice of the entries that were this many days old at `at`; returns the number deleted. Entries since the unpaid payout of their
  * account was created stay: they say who may approve it. The log itself refuses to lose an entry younger than that, or than 90 days.
  */
 export async function deleteOldEntries(tx: Tx, at: string, days: number): Promise<number> {

@@ -205,7 +205,7 @@ export async function deleteOldSessions(tx: Tx, at: string): Promise<number> {
 
 /** Shortens sessions that a clock ahead of its time opened or marked as seen, a slice of them; returns how many. */
 export async function mendSessions(tx: Tx): Promise<number> {
-  const mended = await rows(
+  const corrected = await rows(
     tx,
     sql`update sessions set expires_at = least(expires_at, now() + ${LONGEST}), last_seen_at = least(last_seen_at, now_ms())
         where ctid = any(array(
@@ -214,7 +214,7 @@ export async function mendSessions(tx: Tx): Promise<number> {
           limit ${SLICE_ROWS}::int for update skip locked))
         returning 1`,
   );
-  return mended.length;
+  return corrected.length;
 }
 
 export async function forgetPlaces(tx: Tx, account: AccountId, users: readonly UserId[]): Promise<void> {

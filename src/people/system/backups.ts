@@ -2,7 +2,7 @@ import sql, { type Sql } from 'sql-template-tag';
 import { oneRow, type Reader, type Tx } from '../../db/database.ts';
 import { writeSetting } from '../../db/settings.ts';
 
-/** The settings that hold what came of backups, as JSON: every process sees them. */
+/** The settings that hold the results of backups, as JSON: every process sees them. */
 const LAST_BACKUP = 'last_backup';
 const LAST_BACKUP_FAILURE = 'last_backup_failure';
 
@@ -21,7 +21,7 @@ export interface FailedBackup {
   readonly message: string;
 }
 
-/** What came of backups. `failure` is null when one was made since. */
+/** The results of backups. `failure` is null if a later one succeeded. */
 export interface BackupState {
   readonly last: MadeBackup | null;
   readonly failure: FailedBackup | null;

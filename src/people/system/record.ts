@@ -80,7 +80,7 @@ const known = {
       failed_count: { ...count, description: 'given up within the last week' },
       last_error: nullable(Type.String({ description: 'why the last of these was given up' })),
     },
-    { description: 'what people and channels are told' },
+    { description: 'the alerts of people and channels' },
   ),
 };
 export const knownState = strict(known);

@@ -23,7 +23,10 @@ export async function describeSystem(
   { disk, replica }: Surroundings,
 ): Promise<Json<System>> {
   if (who.kind !== 'operator' && !(await isFirstAccount(db, who.account))) {
-    throw fail('installation_only', 'this is told to the account that was made first, and on the machine');
+    throw fail(
+      'installation_only',
+      'only the account that was created first, and the command line on the machine, can see this',
+    );
   }
   return extended(await readState(db), {
     version: toJson(programVersion()),

@@ -15,7 +15,7 @@ const NOBODY = /^usr_[0-9a-f]{32}@erased\.invalid$/;
 /**
  * Takes the person behind a user out of the account, for ever: name, e-mail address, and from where they signed in. A
  * user who is still there is removed first. Rows and their ids stay, so that what the user did stays theirs. Earlier
- * users of the same person in this account are erased too; other accounts are unchanged, and the address goes for good
+ * users of the same person in this account are erased too; other accounts are unchanged, and the address is removed permanently
  * with the last of them. Throws `resource_missing` or `last_owner`.
  */
 export async function eraseUser(tx: Tx, account: AccountId, id: string): Promise<Json<User>> {

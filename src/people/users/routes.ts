@@ -85,7 +85,7 @@ export const erase = writeRoute({
   needs: 'people',
   summary: 'Erase the person behind a user',
   description:
-    'Name, e-mail address, and the browsers and addresses they signed in from are gone for good; it cannot be undone. A ' +
+    'Name, e-mail address, and the browsers and addresses they signed in from are removed permanently. A ' +
     'user who is still there is removed first. The record and its id stay, so what they did stays attributed to it. Other ' +
     'accounts of the same person are not affected.',
   returns: { 200: user },

@@ -292,10 +292,10 @@ export async function deleteOldLinks(tx: Tx, at: string): Promise<number> {
 
 /** Shortens links that a clock ahead of its time let live longer than allowed; returns how many. */
 export async function mendLinks(tx: Tx): Promise<number> {
-  const mended = await rows(
+  const corrected = await rows(
     tx,
     sql`update user_links set expires_at = now() + ${LONGEST_LINK}
         where used_at is null and expires_at > now() + ${LONGEST_LINK} + ${TOLERANCE} returning 1`,
   );
-  return mended.length;
+  return corrected.length;
 }
