@@ -263,7 +263,7 @@ test('analytics shows earnings and deliveries, in the intervals that have any', 
   await api.post(`${ENDPOINTS}/${endpoint.id}/test`);
   expect((await runJson('analytics', 'deliveries', url)).totals.published).toBe(1);
   expect((await run('analytics', 'deliveries', url, '--interval', 'minute')).stdout).toMatch(
-    /^FROM \(UTC\) .*NO ANSWER\n[\d: -]+ 1 .*\nin all +1 +0 /,
+    /^FROM \(UTC\) .*NO ANSWER\n[\d: -]+ 1 .*\ntotal +1 +0 /,
   );
   expect((await run('analytics', 'deliveries', ...span)).stdout).toBe(
     'There was no activity in this period.\n',
