@@ -16,12 +16,12 @@ import { repairTokenTimes } from '../oauth/service.ts';
 import { deleteExpiredCodes, deleteExpiredTokens, deleteUnusedGrants } from '../oauth/store.ts';
 import { foldCounts } from '../outbox/counts.ts';
 import { deleteOldEntries } from '../people/audit/retention.ts';
-import { deleteOldSessions, mendSessions } from '../people/sessions/store.ts';
-import { deleteOldFailures, deleteOldLinks, mendLinks } from '../people/users/store.ts';
+import { deleteOldSessions, repairSessionTimes } from '../people/sessions/store.ts';
+import { deleteOldFailures, deleteOldLinks, repairLinkTimes } from '../people/users/store.ts';
 import { repairEndpointTimes, repairQueueTimes } from '../webhooks/engine/clock-repair.ts';
 import { dropOldWeeks } from '../webhooks/engine/retention.ts';
 import { speedUpFilters } from '../webhooks/filters/columns.ts';
-import { deleteOldPortalLinks, mendPortalLinks } from '../webhooks/portal/store.ts';
+import { deleteOldPortalLinks, repairPortalLinkTimes } from '../webhooks/portal/store.ts';
 import { addressOf } from './address.ts';
 import { backupChores } from './backup/schedule.ts';
 import { diskChores } from './disk-alerts.ts';
@@ -133,9 +133,9 @@ async function repairTimes(db: Database, wasSetBack: boolean): Promise<void> {
     queue: repairQueueTimes,
     endpoints: (tx) => repairEndpointTimes(tx, wasSetBack),
     'idempotency keys': redateReplies,
-    sessions: mendSessions,
-    links: mendLinks,
-    'portal links': mendPortalLinks,
+    sessions: repairSessionTimes,
+    links: repairLinkTimes,
+    'portal links': repairPortalLinkTimes,
     tokens: repairTokenTimes,
   };
   for (const [name, slice] of Object.entries(slices)) await untilDone(db, `repair ${name}`, slice);

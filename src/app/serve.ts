@@ -118,7 +118,7 @@ const housekeeping = ({ db, log }: Platform) => ({
   db,
   log,
   firstMs: FIRST_HOUSEKEEPING_MS,
-  tell: notifyOfFailingChore,
+  notify: notifyOfFailingChore,
 });
 
 /** Listens; if that fails, ends the process's telemetry. */

@@ -43,7 +43,7 @@ export async function withLocksFirst<Result>(
 }
 
 /**
- * Runs a whole transaction (`run`), and runs it once more when a row found no partition of its table: the clock of the
+ * Runs a whole transaction (`run`), and runs it again when a row found no partition of its table: the clock of the
  * database may have jumped past all that were made ahead. `makePartitions` makes those of now, in a transaction of its own.
  */
 export async function withPartitions<Result>(

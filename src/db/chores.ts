@@ -58,7 +58,7 @@ export type ChoreName = keyof typeof CHORES;
 /**
  * Work that must be done now and then, by any process of a database. It is safe to repeat, and to break off anywhere.
  * Most chores are done slice by slice, by one process at a time. `forget` is a slice that deletes what has expired. It is
- * told the time by the clock that cannot jump, because what it deletes does not come back when the database's clock is
+ * given the time of the clock that cannot jump, because what it deletes does not come back when the database's clock is
  * set back. `run` does all there is to do in its own way.
  */
 export type Chore = {
@@ -129,12 +129,12 @@ export function failingChores(db: Reader): Promise<FailingChore[]> {
   );
 }
 
-/** Notes that a chore failed now. Calls `tell` once when it has failed for an hour, in the same transaction. */
+/** Notes that a chore failed now. Calls `notify` once when it has failed for an hour, in the same transaction. */
 async function noteFailure(
   tx: Tx,
   { name }: Chore,
   error: unknown,
-  tell: (tx: Tx, failing: FailingChore) => Promise<void>,
+  notify: (tx: Tx, failing: FailingChore) => Promise<void>,
 ): Promise<void> {
   const message = (error instanceof Error ? error.message : String(error)).slice(0, LONGEST_MESSAGE);
   const key = FAILING + name;
@@ -154,7 +154,7 @@ async function noteFailure(
     tx,
     sql`update server_settings set value = (value::jsonb || '{"is_told": true}')::text where key = ${key}`,
   );
-  await tell(tx, { name, ...failing });
+  await notify(tx, { name, ...failing });
 }
 
 /** Notes in the settings that a chore was done now, and so no longer fails. */
@@ -162,7 +162,7 @@ async function noteDone(db: Database, { name }: Chore): Promise<void> {
   await db.transaction((tx) =>
     rows(
       tx,
-      sql`with mended as (delete from server_settings where key = ${FAILING + name})
+      sql`with recovered as (delete from server_settings where key = ${FAILING + name})
           insert into server_settings (key, value) values (${DONE + name}, iso(now()))
           on conflict (key) do update set value = excluded.value`,
     ),
@@ -173,8 +173,8 @@ interface Keeping {
   readonly db: Database;
   readonly log: Logger;
   readonly firstMs: number;
-  /** Tells people of a chore that has failed for an hour. */
-  readonly tell: (tx: Tx, failing: FailingChore) => Promise<void>;
+  /** Notifies people of a chore that has failed for an hour. */
+  readonly notify: (tx: Tx, failing: FailingChore) => Promise<void>;
 }
 
 /**
@@ -182,7 +182,7 @@ interface Keeping {
  * after it has ended. A failure is noted where every process sees it, until a process has done the chore. Returns what
  * stops them.
  */
-export function keepHouse(chores: readonly Chore[], { db, log, firstMs, tell }: Keeping): () => void {
+export function keepHouse(chores: readonly Chore[], { db, log, firstMs, notify }: Keeping): () => void {
   const stops = chores.map((chore) => {
     let stopped = false;
     let notedAt = Number.NEGATIVE_INFINITY;
@@ -192,7 +192,7 @@ export function keepHouse(chores: readonly Chore[], { db, log, firstMs, tell }: 
       failureNotedAt = performance.now();
       // the next success is noted at once
       notedAt = Number.NEGATIVE_INFINITY;
-      await db.transaction((tx) => noteFailure(tx, chore, error, tell));
+      await db.transaction((tx) => noteFailure(tx, chore, error, notify));
     };
     const work = async () => {
       await doChore(db, chore);

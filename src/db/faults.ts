@@ -46,7 +46,7 @@ function isLostNode(error: Error): boolean {
   return LOST_NODE.test(message) || (LOST_CONNECTION.test(message) && ON_NODE.test(where));
 }
 
-/** Why PostgreSQL cannot do its work, as far as an error tells; null = another reason. */
+/** Why PostgreSQL cannot do its work, as far as an error shows; null = another reason. */
 export function databaseFault(error: unknown): 'unavailable' | 'disk_full' | 'read_only' | 'too_long' | null {
   const code = codeOf(error);
   if (code === '53100' || code === 'ENOSPC') return 'disk_full';

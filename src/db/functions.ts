@@ -9,7 +9,7 @@ function moneyFactors(): string {
 }
 
 /**
- * The SQL functions of the program, created anew whenever their text changes. Small and inlinable: they run
+ * The SQL functions of the program, created again whenever their text changes. Small and inlinable: they run
  * once a row in files and lists. The factors of money come from the one currency table in kernel/money.
  */
 export const FUNCTIONS = `

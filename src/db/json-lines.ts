@@ -33,7 +33,7 @@ export function copyOfLines({ columns, from, account, order, where }: Lines, acc
 function inlined({ strings, values }: Sql): string {
   return strings.reduce((text, part, index) => {
     const value = String(values[index - 1]);
-    if (!/^[\w:.-]+$/.test(value)) throw new Error('not a value that may stand in a statement');
+    if (!/^[\w:.-]+$/.test(value)) throw new Error('this value must not be part of a statement');
     return `${text}'${value}'${part}`;
   });
 }

@@ -26,7 +26,7 @@ export const LOCKS = {
   log: numbered(7_246_813_909),
   /** Deleting an account: one at a time, so that two deletions cannot leave no account. */
   removal: numbered(7_246_813_910),
-  /** Changing tables: a migration holds it alone, backups share it. Nobody who waits for a table stands behind a backup. */
+  /** Changing tables: a migration holds it alone, backups share it. No wait for a table queues behind a backup. */
   tables: numbered(7_246_813_911),
   /** A chore, by its name: one process does a slice of it at a time. */
   chore: (name: string) => named(`chore ${name}`),
@@ -82,7 +82,7 @@ const TRIES = 10;
 
 /**
  * Runs a whole transaction again when PostgreSQL ended it because of its locks, ten times at most: for one that takes
- * so many that no order of them suits everybody else. Nothing of an ended transaction was committed.
+ * too many for one order that suits all others. Nothing of an ended transaction was committed.
  */
 export async function despiteLocks<Result>(transaction: () => Promise<Result>): Promise<Result> {
   for (let left = TRIES - 1; ; left--) {

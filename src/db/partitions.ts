@@ -5,7 +5,7 @@ import { LOCKS, limitLockWaits, takeLock } from './locks.ts';
 
 /** The tables that lie in partitions of a week of event ids. */
 const TABLES = ['events', 'deliveries', 'attempts'] as const;
-/** A delivery is written twice: its second version finds room beside the first, and no index changes. */
+/** A delivery is written twice: its second version finds room next to the first, and no index changes. */
 const STORAGE: Readonly<Record<string, string>> = { deliveries: 'with (fillfactor = 60)' };
 const WEEKS_AHEAD = 4;
 

@@ -22,7 +22,7 @@ export interface ReplicaFacts {
   readonly feedback: boolean;
 }
 
-/** Connections to one server that replicates: to no other one that answers at its address, and only until it is started anew. */
+/** Connections to one server that replicates: to no other one that answers at its address, and only until it is restarted. */
 export interface Link {
   readonly reader: Reader;
   readonly snapshot: Database['snapshot'];
@@ -32,7 +32,7 @@ export interface Link {
   replayed(): bigint;
   /**
    * Whether it has replayed the WAL up to a position, for which it is given some milliseconds. False also when it is lost
-   * meanwhile; `look` tells why.
+   * meanwhile; `look` returns the reason.
    */
   reach(lsn: bigint, ms: number): Promise<boolean>;
   /** Rejects with ReplicaProblem, or what PostgreSQL or the network says; after a second if they say nothing. */
@@ -91,9 +91,7 @@ function onlyOne(): (session: Session) => void {
     if (!session.isOwn) throw new ReplicaProblem('is behind a pooler: name PostgreSQL itself');
     startedAt ??= session.startedAt;
     if (session.startedAt !== startedAt) {
-      throw new ReplicaProblem(
-        'was started anew, or several servers answer at its address: name one of them',
-      );
+      throw new ReplicaProblem('was restarted, or several servers answer at its address: name one of them');
     }
   };
 }
@@ -111,7 +109,7 @@ async function readFacts(db: Reader): Promise<ReplicaFacts> {
 
 interface Waiter {
   readonly lsn: bigint;
-  readonly tell: (isReached: boolean) => void;
+  readonly resolve: (isReached: boolean) => void;
 }
 
 /** Asks how far a replica is while somebody waits for a position; all who wait share the questions. */
@@ -132,11 +130,11 @@ function followPosition(db: Reader): Pick<Link, 'replayed' | 'reach'> {
         );
         if (lsn === null) throw new ReplicaProblem('takes writes: it was promoted');
         replayed = lsn;
-        for (const waiter of waiting) if (waiter.lsn <= lsn) waiter.tell(true);
+        for (const waiter of waiting) if (waiter.lsn <= lsn) waiter.resolve(true);
         if (waiting.size > 0) await new Promise((resolve) => setTimeout(resolve, ASK_AGAIN_MS));
       }
     } catch {
-      for (const waiter of waiting) waiter.tell(false);
+      for (const waiter of waiting) waiter.resolve(false);
     } finally {
       isAsking = false;
     }
@@ -147,10 +145,10 @@ function followPosition(db: Reader): Pick<Link, 'replayed' | 'reach'> {
     reach(lsn, ms) {
       if (lsn <= replayed) return Promise.resolve(true);
       return new Promise((resolve) => {
-        const timer = setTimeout(() => waiter.tell(false), ms);
+        const timer = setTimeout(() => waiter.resolve(false), ms);
         const waiter: Waiter = {
           lsn,
-          tell(isReached) {
+          resolve(isReached) {
             waiting.delete(waiter);
             clearTimeout(timer);
             resolve(isReached);

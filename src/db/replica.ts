@@ -13,9 +13,9 @@ import { startWatch } from './watch.ts';
 
 /*
  * A replica is behind by some milliseconds, or by hours. So a request first asks the primary how far its WAL is on the disk:
- * everything that anybody was told to be stored lies before this position. The replica answers once it has replayed as far,
+ * everything that was reported as stored lies before this position. The replica answers once it has replayed as far,
  * and the primary does when that takes too long. So nobody, on whichever server, reads anything older than what they, or
- * anyone who told them of it, could have seen (docs/decisions/0044-a-replica-answers-once-it-has-caught-up.md).
+ * anyone they learned it from, could have seen (docs/decisions/0044-a-replica-answers-once-it-has-caught-up.md).
  */
 
 /** A replica that is watched, and read from while it is well. */
@@ -29,7 +29,7 @@ interface ReplicaOptions {
   readonly target: ConnectionTarget;
   /** What is written to the primary must be seen to arrive there before it is read from. */
   readonly proves: boolean;
-  /** Is told when it begins to be read from (null), and why it no longer is. */
+  /** Called when reads begin to use it (null), and with the reason when they stop. */
   readonly onChange?: (problem: string | null) => void;
 }
 
@@ -45,7 +45,7 @@ const WAIT_MS = 100;
 const LOOK_AGAIN_MS = 500;
 /** Statements compare instants with the clock of the server that runs them. */
 const CLOCK_MS = 1000;
-const WORTH_TELLING_MS = 2000;
+const REPORTED_LAG_MS = 2000;
 const BEHIND = 'does not have what the primary has';
 const PROOF = 'replica_proof';
 
@@ -85,7 +85,7 @@ function openReplica(options: Options): Replica {
   let state: ReplicaState = { problem: 'was not asked yet', ...UNKNOWN };
   let lateSince: number | null = null;
   let looking: Promise<void> | undefined;
-  let told: string | null | undefined;
+  let reported: string | null | undefined;
 
   // requests that come at about the same time share the question, which is asked after they came
   const position = coalesce(async (asked: readonly unknown[]) => {
@@ -93,9 +93,9 @@ function openReplica(options: Options): Replica {
     return asked.map(() => found);
   });
 
-  function tell(problem: string | null): void {
-    if (problem === told) return;
-    told = problem;
+  function report(problem: string | null): void {
+    if (problem === reported) return;
+    reported = problem;
     onChange(problem);
   }
 
@@ -105,7 +105,7 @@ function openReplica(options: Options): Replica {
     link = null;
     lateSince = null;
     state = { problem: inWords(error), ...UNKNOWN };
-    tell(state.problem);
+    report(state.problem);
   }
 
   async function examine(): Promise<void> {
@@ -125,7 +125,7 @@ function openReplica(options: Options): Replica {
       const lag = lagOf(seen, at, lateSince);
       state = { problem: isThere ? null : BEHIND, ...lag, hasFeedback: facts.feedback };
       // it is late for a moment again and again while much is written, which is not worth a line in the log
-      if (isThere || lag.lagMs > WORTH_TELLING_MS) tell(state.problem);
+      if (isThere || lag.lagMs > REPORTED_LAG_MS) report(state.problem);
     } catch (error) {
       if (isWithoutTables(error)) return;
       lose(seen, error);
@@ -179,7 +179,7 @@ async function prove(primary: Options['primary'], seen: Link, timeline: string):
   await primary.transaction((tx) => writeSetting(tx, PROOF, value));
   const { lsn } = await readPosition(primary.reader);
   const isThere = await seen.reach(lsn, WAIT_MS);
-  // another server may have written its own meanwhile: then the next look tells
+  // another server may have written its own meanwhile: then the next look shows it
   const [here, there] = [await readSetting(primary.reader, PROOF), await readSetting(seen.reader, PROOF)];
   if (!isThere || here !== there) {
     throw new ReplicaProblem(

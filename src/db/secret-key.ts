@@ -67,7 +67,7 @@ const SHOWN = 8;
 const FOLDER = 'folder';
 
 /**
- * The application_name of a process's connections: it tells the others which keys it holds. In: their fingerprints,
+ * The application_name of a process's connections: it shows the others which keys it holds. Takes their fingerprints,
  * and whether it reads them from the data folder, again when one is missing.
  */
 export function connectionName(fingerprints: readonly string[], fromFolder: boolean): string {

@@ -33,7 +33,7 @@ export class ReplicaError extends Error {
   }
 }
 
-/** What PostgreSQL told a connection that its process is called; a pooler tells a number of its own. */
+/** The process id that PostgreSQL reported to a connection; a pooler reports a number of its own. */
 export const processOf = (client: pg.ClientBase) =>
   (client as unknown as { readonly processID: number | null }).processID ?? 0;
 

@@ -4,7 +4,7 @@ import type { Hosts } from './hosts.ts';
 
 /*
  * A connection that went silent, through a firewall that forgot it or a machine that lost its power, answers nothing and
- * fails nothing: whoever waits for it waits for good. How long a statement takes says nothing, a payout of a million
+ * fails nothing: whoever waits for it waits forever. How long a statement takes says nothing, a payout of a million
  * takes minutes; what PostgreSQL is doing says it. So when an answer is not there after a few seconds, PostgreSQL is
  * asked over another connection. While it works for us we wait. If twice in a row it does not, or cannot be asked, the
  * connection is given up, and what it held there is let go.
@@ -40,7 +40,7 @@ interface Inside {
 
 const inside = (client: pg.ClientBase) => client as unknown as Inside;
 
-/** Breaks a connection: whoever waits for an answer on it is told at once. */
+/** Breaks a connection: whoever waits for an answer on it gets an error at once. */
 export function cutOff(client: pg.ClientBase): void {
   inside(client).connection.stream.destroy();
 }
@@ -50,7 +50,7 @@ function bytesMoved(client: pg.ClientBase): number {
   return bytesRead + bytesWritten;
 }
 
-/** Starts watching; `onSilent` is told each time that connections were given up, and how many. */
+/** Starts watching; `onSilent` is called each time with the number of connections given up. */
 export function startWatch(hosts: Hosts, onSilent: (count: number) => void): Watch {
   const waiting = new Set<Waiting>();
   let looking = false;

@@ -2,21 +2,21 @@ import sql, { type Sql } from 'sql-template-tag';
 
 /* How a person is found in texts, and taken out of them. */
 
-/** What a person was called, and what stands in its place. */
+/** The names and addresses of a person, and their replacements. */
 export interface Called {
   /** E-mail addresses; there is at least one. */
   readonly addresses: readonly string[];
   readonly names: readonly string[];
-  /** The e-mail address that stands in the place of theirs. */
+  /** The e-mail address that replaces theirs. */
   readonly placeholder: string;
 }
 
-/** What stands in the place of a name. */
+/** The replacement of a name. */
 export const ERASED_NAME = 'erased';
 /** A single letter is no name to look for. */
 const SHORTEST_NAME = 2;
 
-/** A word as a pattern of PostgreSQL (ARE): as it is, or as it stands in JSON. */
+/** A word as a pattern of PostgreSQL (ARE): as it is, or as JSON writes it. */
 function patternOf(word: string): string {
   const spellings = new Set([word, JSON.stringify(word).slice(1, -1)]);
   return [...spellings].map((each) => each.replaceAll(/[\\^$.|?*+()[\]{}]/g, '\\$&')).join('|');
@@ -37,7 +37,7 @@ export function patternsOf({ addresses, names, placeholder }: Called) {
 }
 export type Patterns = ReturnType<typeof patternsOf>;
 
-/** Whether a text (SQL) tells of the person: it has an e-mail address of theirs, or two of their names. */
+/** Whether a text (SQL) mentions the person: it has an e-mail address of theirs, or two of their names. */
 export function tellsOf(text: Sql, { addresses, names }: Patterns): Sql {
   return sql`(coalesce(${text} ~* ${addresses}, false)
     or (select count(*) from unnest(${names}::text[]) name where ${text} ~* name) > 1)`;
@@ -48,7 +48,7 @@ export function withoutAddress(text: Sql, { addresses, placeholder }: Patterns):
   return sql`regexp_replace(${text}, ${addresses}, ${placeholder}, 'gi')`;
 }
 
-/** A text (SQL) that tells of the person, without their e-mail addresses and names. */
+/** A text (SQL) that mentions the person, without their e-mail addresses and names. */
 export function withoutPerson(text: Sql, patterns: Patterns): Sql {
   const rest = withoutAddress(text, patterns);
   const { names } = patterns;

@@ -117,7 +117,7 @@ for (const [kind, addresses] of Object.entries(NOT_PUBLIC)) {
   });
 }
 
-test('an allowed network holds for each spelling of its addresses and for nothing beside it', () => {
+test('an allowed network holds for each spelling of its addresses and for nothing else', () => {
   for (const address of ['127.0.0.1', '127.9.9.9', '::1', '0::1', '::ffff:127.0.0.1', '::ffff:7f00:1'])
     expect(WITH_LOCAL.allows(address)).toBe(true);
   for (const address of [

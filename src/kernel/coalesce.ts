@@ -13,7 +13,7 @@ export interface CoalesceOptions<Item> {
   /** Whose an item is. When more waits than a batch takes, batches take one of each owner in turn. Default: all are of one. */
   readonly ownerOf?: (item: Item) => string;
   /**
-   * Whether the error of a batch of this size may be caused by a single item. If so, each item is retried alone, beside
+   * Whether the error of a batch of this size may be caused by a single item. If so, each item is retried alone, next to
    * the regular batches, so that a slow one does not delay them. Default: never.
    */
   readonly isOfOneItem?: (error: unknown, size: number) => boolean;
@@ -28,7 +28,7 @@ interface Waiting<Item, Result> {
 /**
  * Combines concurrent calls into batches: what arrives while batches are running goes into the next one. There is no
  * timer: with a batch slot free, a call runs at the end of the current turn of the event loop. `run` returns one result
- * per item, in order. When it throws, all its items fail, unless `isOfOneItem` says otherwise; `isAlone` tells `run`
+ * per item, in order. When it throws, all its items fail, unless `isOfOneItem` says otherwise; `isAlone` shows `run`
  * that it is such a retry of a single item.
  */
 export function coalesce<Item, Result>(

@@ -69,7 +69,7 @@ function utf16Of(begin: string): CsvEncoding | null {
 }
 
 /**
- * The encoding according to the first bytes of a file; null when they do not tell. Throws CsvError for binary files.
+ * The encoding according to the first bytes of a file; null when they do not show it. Throws CsvError for binary files.
  */
 export function encodingOfStart(
   bytes: Buffer,

@@ -40,7 +40,7 @@ describe('a header is refused that', () => {
     ['has tabs', 'ID\tamount\n', 'line 1: the file has tabs between the cells: save it with commas'],
     ['has bars', 'id | amount\n', 'line 1: the file has bars between the cells: save it with commas'],
     [
-      'stands in one pair of quotes',
+      'is in one pair of quotes',
       '"id,amount"\n',
       'line 1: the file has quotes around the whole line: only single cells may be quoted',
     ],

@@ -29,7 +29,7 @@ describe('a file is read', () => {
     for (const size of [1, 2, 3, 4096]) expect(cellsOf(file, size)).toEqual(lines);
   });
 
-  test('with its columns in any order, which the header tells', () => {
+  test('with its columns in any order, which the header names', () => {
     const reader = csvReader(FORMAT);
     expect(reader.header).toEqual([]);
     expect(reader.read(Buffer.from('Amount,ID,name,,\n1,2,3,,\n'))).toEqual([

@@ -36,7 +36,7 @@ interface ReaderState {
 
 /**
  * Reads a CSV file (RFC 4180; lines ended by LF, CRLF or CR) in chunks, in memory for one chunk and one line. Lines
- * without content are skipped. Without a `format` the header may be any, and a first line `sep=;`, which tells Excel
+ * without content are skipped. Without a `format` the header may be any, and a first line `sep=;`, which gives Excel
  * the separator, is skipped too.
  */
 export function csvReader(format: CsvColumns | null, dialect: CsvDialect = PLAIN_CSV): CsvReader {
@@ -159,7 +159,7 @@ function refuseAt(state: ReaderState, what: string, start: number, at: number, c
   return new CsvError(`line ${line}, column ${nameOf(state, column)}, character ${character}: ${what}`);
 }
 
-/** Whether a line is the one that tells Excel the separator. */
+/** Whether a line is the one that gives Excel the separator. */
 const isSeparatorLine = (cells: readonly string[]) =>
   /^sep=[,;|]?$/i.test(cells[0] ?? '') && cells.slice(1).every((cell) => cell === '');
 

@@ -67,7 +67,7 @@ const body = fc
     return text.slice(0, at) + change.piece + text.slice(at + change.cut);
   });
 
-/** What came of reading a text: all that is known of it, or why it was refused. */
+/** The result of reading a text: its value, or the reason for refusing it. */
 async function outcome(read: () => StrictJson | Promise<StrictJson>) {
   try {
     const json = await read();

@@ -106,7 +106,7 @@ function readAround(text: string, { from, until }: Found): StrictJson {
 function pauses() {
   let [characters, items] = [0, 0];
   return {
-    /** Whether to pause after one more item with so many characters. */
+    /** Whether to pause after one more item with this many characters. */
     isDue(length: number): boolean {
       characters += length;
       items += 1;

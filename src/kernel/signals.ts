@@ -23,7 +23,7 @@ const SIGNALS = {
 
 export type Signal = keyof typeof SIGNALS;
 
-/** Tells the subscribers of a signal that its step was done, with the number of rows that it handled. */
+/** Notifies the subscribers of a signal that its step was done, with the number of rows that it handled. */
 export function signal(name: Signal, count: number): void {
   if (SIGNALS[name].hasSubscribers) SIGNALS[name].publish({ count });
 }

@@ -127,7 +127,7 @@ function firstOfEach(numbers: readonly { path: Path }[]): Path[] {
   });
 }
 
-test('what is read, refused and told to be rounded is what a slow reader finds', () =>
+test('what is read, refused and reported as rounded is what a slow reader finds', () =>
   expectProperty({
     ...{ name: 'strict JSON', arbitrary: fc.tuple(written, fc.constantFrom('', ' ', '\n\t ')), cases: 600 },
     check([value, space]) {
@@ -209,7 +209,7 @@ test.each([
   ['-12345678901234567890', 'must be from -9007199254740991 to 9007199254740991'],
   ['-0', 'must not be -0'],
   ['-0.0e5', 'must not be -0'],
-])('%s is told by the rule it breaks: %s', (number, rule) => {
+])('%s is reported by the rule it breaks: %s', (number, rule) => {
   const [rounded] = readStrictJson(`{"a":[${number}]}`).roundedNumbers;
   expect(rounded).toEqual({ path: ['a', 0], rule: expect.stringContaining(rule) });
 });

@@ -46,12 +46,12 @@ const MAX_DEPTH = 100;
  */
 export function readStrictJson(text: string, mostParts = Number.POSITIVE_INFINITY): StrictJson {
   const { keys, parts, depth, hasUnusualNumbers } = scan(text);
-  // whether it is JSON at all is not worth the memory of so many values
+  // whether it is JSON at all is not worth the memory of this many values
   if (parts > mostParts) throw tooManyParts(mostParts);
   return readAt([], text, { keys, depth, hasUnusualNumbers });
 }
 
-/** Reads a text that stands at this path of a body, as `readStrictJson`. */
+/** Reads the text at this path of a body, like `readStrictJson`. */
 export const readStrictJsonAt = (path: JsonPath, text: string): StrictJson => readAt(path, text, scan(text));
 
 export const tooManyParts = (most: number) =>

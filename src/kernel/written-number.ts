@@ -1,7 +1,7 @@
 import { MAX_JSON_INTEGER } from './money.ts';
 
 const NUMBER = /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?)(\d+))?$/;
-/** A decimal of so many digits survives a double within this range, which leaves out zero and what has fewer bits. */
+/** A decimal of this many digits survives a double within this range, which leaves out zero and what has fewer bits. */
 const SURE_DIGITS = 15;
 const SURE = { least: 1e-290, most: 1e290 };
 /** Exponents with more digits are far outside any usable range. */

@@ -47,7 +47,7 @@ function ruleOf(codes: readonly ValidationErrorsIBAN[], country: string): string
   return `has a wrong check digit of its bank (${country})`;
 }
 
-/** What stands in files in place of a BIC that is not known (EPC132-08). It has the form of one of Romania. */
+/** Written in files instead of an unknown BIC (EPC132-08). It has the form of one of Romania. */
 const NO_BIC = 'NOTPROVIDED';
 
 /** Reads a BIC of 8 or 11 characters in any case (ISO 9362). */

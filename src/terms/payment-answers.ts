@@ -1,4 +1,4 @@
-/** What became of the payment of a line, as the file of a bank or provider says. */
+/** The result of the payment of a line, as the file of a bank or provider reports it. */
 export interface PaymentAnswer {
   readonly affiliate_id: number;
   readonly currency: string;
@@ -39,8 +39,8 @@ interface SourcedAnswer<Answer> {
 }
 
 /**
- * The answers of several files, by line, in whatever order they come. Money that came back goes before money that left, and a
- * decision before `pending`. A line is not owed again while a payment may be on its way: refused or returned beside something
+ * The answers of several files, by line, in whatever order they come. Returned money takes precedence over money that left, and a
+ * decision before `pending`. A line is not owed again while a payment may be on its way: refused or returned together with something
  * open is a doubt, unless it is the same payment. Where files do not agree, the line has no answer.
  */
 export function mergeAnswers<Answer extends PaymentAnswer>(

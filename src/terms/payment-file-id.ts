@@ -10,7 +10,7 @@ export interface PaymentFileId {
   readonly code: string | null;
 }
 
-/** A MsgId and PmtInfId has at most so many characters (ISO 20022, Max35Text). */
+/** A MsgId and PmtInfId has at most this many characters (ISO 20022, Max35Text). */
 const LONGEST = 35;
 
 /** The id of a payment file, such as `P12-R3-F1-7K2MQ9XD`. Throws when it would be longer than banks take. */

@@ -77,7 +77,7 @@ test('a chore is recorded when it succeeded, and not when it failed', async () =
       db,
       log: { warn: (fields: unknown) => warnings.push(fields) } as unknown as Logger,
       firstMs: 0,
-      tell: async () => undefined,
+      notify: async () => undefined,
     },
   );
   await until('the record of the chore', async () => (await read()).some(({ name }) => name === 'sweeping'));

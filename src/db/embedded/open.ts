@@ -41,7 +41,7 @@ import { serverSettings } from './settings.ts';
  * launches one.
  * 3. A command that launched PostgreSQL waits at close until no living process is noted there: those are other
  * commands at work, and PostgreSQL cannot outlive the process that launched it. Then it stops PostgreSQL.
- * 4. A server refuses to start beside another server. While only commands own PostgreSQL it waits for them
+ * 4. A server refuses to start while another server runs. While only commands own PostgreSQL it waits for them
  * (takeoverTimeoutMs) and announces itself in run/next.json: new commands then wait for it instead of joining.
  * 5. A worker runs for long, so it never launches: it joins only a server's PostgreSQL, and waits while there is
  * none. It leaves when the owner is marked as stopping, or has died, and waits for the next one.
@@ -291,12 +291,12 @@ async function closeLaunched(
   { postmaster, socketDir }: { postmaster: Postmaster; socketDir: string },
 ): Promise<void> {
   const patience = purpose === 'serve' ? Date.now() + SERVER_CLOSE_MS : Number.POSITIVE_INFINITY;
-  let told = false;
+  let isLogged = false;
   const stopUnlessUsed = async () => {
     const users = liveUsers(folder.runDir);
     if (users.length > 0 && Date.now() < patience && postmaster.isRunning()) {
-      if (!told) log('info', 'waiting for other commands that use the database', { pids: users });
-      told = true;
+      if (!isLogged) log('info', 'waiting for other commands that use the database', { pids: users });
+      isLogged = true;
       return false;
     }
     removeOwner(folder.runDir);

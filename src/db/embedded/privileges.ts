@@ -76,7 +76,7 @@ async function chooseSwitched(host: Host, mapRefusal: string): Promise<RunAs> {
   throw rootRefused(mapRefusal);
 }
 
-/** In: the way to run; the data folder. Out: how PostgreSQL is told where its data are. */
+/** Takes the user to run as and the data folder; returns how PostgreSQL is given the path of its data. */
 export function dataArgument(runAs: RunAs, pgdata: string): string {
   return runAs.mode === 'switched' ? '/proc/self/cwd' : pgdata;
 }

@@ -127,7 +127,7 @@ function readBootId(): string {
 function readStat(pid: number): ProcessStat | null {
   try {
     const text = readFileSync(`/proc/${pid}/stat`, 'utf8');
-    // The name stands in parentheses and may itself hold blanks and parentheses.
+    // The name is in parentheses and may itself contain blanks and parentheses.
     const open = text.indexOf('(');
     const close = text.lastIndexOf(')');
     const fields = text.slice(close + 2).split(' ');

@@ -19,7 +19,7 @@ export const AFFILIATE_COLUMNS = Object.keys(AFFILIATE_NAMES) as AffiliateName[]
 
 export const columns = Object.keys(INPUT_COLUMNS).filter((column) => column !== 'metadata');
 
-/** Extra columns in files of other products: what became of a commission there. */
+/** Extra columns in files of other products: what happened to a commission there. */
 const HISTORY = ['paid_at', 'payment_reference', 'is_pending'] as const;
 
 function plainFormat(fallbackCurrency: string, zone: string): CsvFormat {
@@ -55,7 +55,7 @@ function plainFormat(fallbackCurrency: string, zone: string): CsvFormat {
   };
 }
 
-/** The format of a file of commissions; `hasHistory` adds what files of other products say of what became of them. */
+/** The format of a file of commissions; `hasHistory` adds what files of other products report of their history. */
 export const commissionsFormat = ({ currency, zone }: ReaderSettings, hasHistory: boolean): CsvFormat =>
   hasHistory ? formatWithHistory(currency, zone) : plainFormat(currency, zone);
 

@@ -311,15 +311,15 @@ function batchAnswer(
   created: ReadonlySet<string>,
 ): Json<CommissionBatch> {
   const records = new Map(stored.map(({ line, json }) => [line, json]));
-  const told = new Set<string>();
+  const answered = new Set<string>();
   const items = inputs.map((input, index): Json<BatchItem> => {
     const refusal = refusals.get(index);
     if (refusal) {
       const { status, code, message } = fail(refusal.reason, refusal.message);
       return toJson({ index, status, error: { code, reason: refusal.reason, message } });
     }
-    const status = created.has(input.external_id) && !told.has(input.external_id) ? 201 : 200;
-    told.add(input.external_id);
+    const status = created.has(input.external_id) && !answered.has(input.external_id) ? 201 : 200;
+    answered.add(input.external_id);
     const commission = records.get(index) ?? missingRecord();
     return extended(toJson<Pick<BatchItem, 'index' | 'status'>>({ index, status }), { commission });
   });

@@ -12,7 +12,7 @@ import { lockCommission, markHeld, markUnheld, markVoided } from './store.ts';
 
 /**
  * Reads the commission (UUID) to change and locks it; the caller has locked the books. Throws `resource_missing`, also
- * for null, which stands for a malformed id.
+ * for null, the value of a malformed id.
  */
 export async function lockForChange(
   tx: Tx,

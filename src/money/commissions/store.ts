@@ -56,7 +56,7 @@ export const unknownReferences = (
   rows(tx, sql`${unknownIn(account, source, sql`s.line`)} order by s.line`);
 
 /**
- * A hold ends at the same local time so many days later in the account's time zone, even if a day has 23 or 25 hours.
+ * A hold ends at the same local time that number of days later in the account's time zone, even if a day has 23 or 25 hours.
  */
 const holdEnd = sql`case when hold.days = 0 then at.occurred
   else (at.occurred at time zone a.time_zone + make_interval(days => hold.days)) at time zone a.time_zone end`;

@@ -22,7 +22,7 @@ export type RequestedShare =
 /** What a refund takes. */
 export interface Share {
   readonly amount: bigint;
-  /** The part of the sale it stands for; null when commission was requested. */
+  /** The part of the sale that it refunds; null when commission was requested. */
   readonly sale: bigint | null;
   /** More was requested than was left. */
   readonly capped: boolean;

@@ -143,7 +143,7 @@ async function write(tx: Tx, account: AccountId, { commissions, items, lines }: 
           from json_to_recordset(${JSON.stringify(items)}::json)
             as i (refund_id uuid, commission_id uuid, amount int8, sale_amount int8, capped boolean)
           returning refund_id, commission_id, amount),
-        told as (${noteSeries(account, refundedBy(account, '', sql`item`))})
+        noted as (${noteSeries(account, refundedBy(account, '', sql`item`))})
         select 1`,
   );
   await rows(
@@ -162,13 +162,13 @@ async function write(tx: Tx, account: AccountId, { commissions, items, lines }: 
   );
   await rows(
     tx,
-    sql`with told as (
+    sql`with noted as (
           select * from json_to_recordset(${JSON.stringify(lines)}::json)
             as t (refund_id uuid, position int, status text, order_line_id text, currency text, is_open boolean)),
         changed as (
           update refund_lines l set status = t.status, order_line_id = t.order_line_id, currency = t.currency,
             is_open = t.is_open
-          from told t where l.account_id = ${account} and l.refund_id = t.refund_id and l.position = t.position)
+          from noted t where l.account_id = ${account} and l.refund_id = t.refund_id and l.position = t.position)
         select 1`,
   );
   const ids = lines.map((line) => (line as { refund_id: RefundId }).refund_id);

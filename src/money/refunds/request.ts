@@ -5,7 +5,7 @@ import type { RefundLine } from '../refund-lines/lines.ts';
 import type { NewRefundLine, OrderRefund, RefundOfOne } from './record.ts';
 import type { RefundRequest } from './store.ts';
 
-/** The normalised request of a refund, to tell it from a different one. Throws `invalid_body`. */
+/** The normalised request of a refund, to distinguish it from a different one. Throws `invalid_body`. */
 export function readRequest(input: RefundOfOne, target: RefundRequest): RefundRequest {
   if (input.amount !== undefined && input.sale_amount !== undefined) {
     throw fail(

@@ -48,18 +48,18 @@ async function undo(
   account: AccountId,
   { commission_id, clawback_id, amount }: StoredItem,
 ): Promise<void> {
-  const tell = async (type: 'commission.updated' | 'commission.voided', uuid: CommissionId) =>
+  const publishAbout = async (type: 'commission.updated' | 'commission.voided', uuid: CommissionId) =>
     publish(tx, { account, type, data: await getCommission(tx, account, idOf('com', uuid)) });
   if (clawback_id !== null) {
     const clawback = await lockForChange(tx, account, clawback_id);
     await noteRefunded(tx, account, commission_id, -amount);
     await voidLocked(tx, account, clawback, 'the refund was reversed');
-    await tell('commission.voided', clawback_id);
+    await publishAbout('commission.voided', clawback_id);
     return;
   }
   const commission = await lockForChange(tx, account, commission_id);
   await giveBack(tx, account, commission_id, amount);
   await refuseBeyondLimit(tx, account, commission, 'credits');
   await settlePayoutOf(tx, account, commission);
-  await tell('commission.updated', commission_id);
+  await publishAbout('commission.updated', commission_id);
 }

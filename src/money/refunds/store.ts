@@ -161,7 +161,7 @@ export async function insertItem(
           values (${account}, ${refund.id}, ${item.commission}, ${amount}, ${sale}, ${capped}, ${item.clawback},
             ${item.wasHeld})
           returning refund_id, commission_id, amount),
-        told as (${noteSeries(account, refundedBy(account, '', sql`item`))})
+        noted as (${noteSeries(account, refundedBy(account, '', sql`item`))})
         select 1`,
   );
 }
@@ -239,7 +239,7 @@ export async function markReversed(tx: Tx, account: AccountId, id: RefundId): Pr
           update refunds set status = 'reversed', reversed_at = clock_timestamp(), updated_at = clock_timestamp()
           where account_id = ${account} and id = ${id}),
         item as (select * from refund_items where account_id = ${account} and refund_id = ${id}),
-        told as (${noteSeries(account, refundedBy(account, '-', sql`item`))})
+        noted as (${noteSeries(account, refundedBy(account, '-', sql`item`))})
         select 1`,
   );
 }

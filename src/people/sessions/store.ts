@@ -204,7 +204,7 @@ export async function deleteOldSessions(tx: Tx, at: string): Promise<number> {
 }
 
 /** Shortens sessions that a clock ahead of its time opened or marked as seen, a slice of them; returns how many. */
-export async function mendSessions(tx: Tx): Promise<number> {
+export async function repairSessionTimes(tx: Tx): Promise<number> {
   const corrected = await rows(
     tx,
     sql`update sessions set expires_at = least(expires_at, now() + ${LONGEST}), last_seen_at = least(last_seen_at, now_ms())

@@ -291,7 +291,7 @@ export async function deleteOldLinks(tx: Tx, at: string): Promise<number> {
 }
 
 /** Shortens links that a clock ahead of its time let live longer than allowed; returns how many. */
-export async function mendLinks(tx: Tx): Promise<number> {
+export async function repairLinkTimes(tx: Tx): Promise<number> {
   const corrected = await rows(
     tx,
     sql`update user_links set expires_at = now() + ${LONGEST_LINK}

@@ -3,7 +3,7 @@ import type { Operation } from './description.ts';
 
 const WIDTH = 64;
 
-/** A piece of JSON: a key, a string, another value, or what stands between them. */
+/** A piece of JSON: a key, a string, another value, or the text between them. */
 interface Token {
   readonly kind: 'k' | 's' | 'n' | '';
   readonly text: string;

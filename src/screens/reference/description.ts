@@ -137,10 +137,10 @@ function inlined<Value>(value: Value, schemas: Readonly<Record<string, Schema>>)
   const walk = (inner: unknown): unknown => {
     if (Array.isArray(inner)) return inner.map(walk);
     if (typeof inner !== 'object' || inner === null) return inner;
-    const { $ref, ...beside } = inner as Schema;
+    const { $ref, ...others } = inner as Schema;
     const name = $ref?.split('/').at(-1) ?? '';
     const named = schemas[name];
-    if (named && isPlain(name, named)) return walk({ ...named, ...beside });
+    if (named && isPlain(name, named)) return walk({ ...named, ...others });
     return Object.fromEntries(Object.entries(inner).map(([key, each]) => [key, walk(each)]));
   };
   return walk(value) as Value;

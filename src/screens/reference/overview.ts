@@ -9,7 +9,7 @@ import { answerFigure, figure, headerLines, requestFigure } from './figures.ts';
 import { groupsHtml } from './groups.ts';
 import { inline, paragraphs } from './text.ts';
 
-/** A part of the overview: what holds for every operation, with an example beside it. */
+/** A part of the overview: what holds for every operation, with an example. */
 export interface Part {
   readonly id: string;
   readonly title: string;
@@ -79,7 +79,7 @@ export const PARTS: readonly Part[] = [
           'end is empty, not an error.\n\nInstead of `page`, `after` takes the `next` of the page before: records that come in or ' +
           'leave meanwhile neither repeat nor hide others. It goes with the same filters, and is opaque.\n\nSome filters of events and ' +
           'their log make the server count row by row, which takes a second for every few million. These lists take `max_total`: ' +
-          'the counting stops there, a total that equals it means at least so many, and pages beyond are empty.',
+          'the counting stops there, a total that equals it means at least that number, and pages beyond are empty.',
       )(book) + fieldList(book.schemaOf('Pagination'), contextOf(book)),
     shown: of('listCommissions', pageFigures),
   },
@@ -234,7 +234,7 @@ function refused({ refusals }: Operation, status: number): string {
   return example ? answerFigure({ status, ...example }, 'wrap') : '';
 }
 
-/** The request for a page, its `Link` and what stands beside the data. */
+/** The request for a page, its `Link` and the members next to the data. */
 function pageFigures(operation: Operation, { baseUrl }: Book): string {
   const [answer] = operation.answers;
   const { pagination } = (answer?.content?.example ?? {}) as { pagination?: unknown };

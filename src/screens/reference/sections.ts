@@ -71,7 +71,7 @@ export const GROUPS: readonly SectionGroup[] = [
         tags: ['analytics'],
         lead:
           'Sums over time, for charts: what was earned, refunded and paid, by day, week or month of the time zone of the ' +
-          'account; how webhook deliveries went and how long receivers took, by minute, hour or day. They are kept beside the ' +
+          'account; how webhook deliveries went and how long receivers took, by minute, hour or day. They are kept next to the ' +
           'records and exact at any moment, however many records there are; percentiles are off by at most 9 %.',
       },
       {
@@ -81,7 +81,7 @@ export const GROUPS: readonly SectionGroup[] = [
         lead:
           'A file of another product goes in as it is. Preview says how it would be read: its encoding and separator, what ' +
           'each column is, and what must be asked because money depends on it. An import takes guesses only when you say so.' +
-          '\n\nEach import is a record: who, which file, how it was read, what came of its lines. It can be undone while ' +
+          '\n\nEach import is a record: who, which file, how it was read, the result of each line. It can be undone while ' +
           'nothing of it is in use: what came in as paid goes with it.',
       },
       {
@@ -134,8 +134,8 @@ export const GROUPS: readonly SectionGroup[] = [
         title: 'Alerts',
         tags: ['alerts', 'alert-channels'],
         lead:
-          'Alerts tell people what needs them: an endpoint that keeps failing, deliveries without attempts left, a payout ' +
-          'that waits. Each person chooses what comes by e-mail; an account has channels that are told by webhook or in ' +
+          'Alerts notify people of what needs them: an endpoint that keeps failing, deliveries without attempts left, a payout ' +
+          'that waits. Each person chooses what comes by e-mail; an account has channels that are notified by webhook or in ' +
           'Slack.\n\nWhat happens within a minute is one message, and a recipient gets at most 6 in an hour.',
       },
       {

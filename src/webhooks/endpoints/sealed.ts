@@ -48,8 +48,8 @@ export async function hasStale(db: Reader, fingerprint: string): Promise<boolean
 }
 
 /**
- * Seals the values of the next endpoints after a cursor anew, at most `limit`, but of none that somebody else has. Returns the new
- * cursor, null when none was left, and their number. Throws SecretKeyError when a value cannot be opened.
+ * Seals the values of the next endpoints after a cursor again, at most `limit`, skipping those that another transaction has locked.
+ * Returns the new cursor, null when none was left, and their number. Throws SecretKeyError when a value cannot be opened.
  */
 export async function resealSlice(
   tx: Tx,

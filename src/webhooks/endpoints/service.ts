@@ -198,7 +198,7 @@ const msOf = (instant: string) => parseInstant(instant) ?? 0;
 const originOf = (url: string) => (URL.canParse(url) ? new URL(url).origin : null);
 
 /**
- * Disables an endpoint (UUID) and tells the account's other endpoints, and people unless one of them did it; false when
+ * Disables an endpoint (UUID) and notifies the account's other endpoints, and people unless one of them did it; false when
  * it is disabled already.
  */
 export async function disableEndpoint(

@@ -167,7 +167,7 @@ export async function markDisabled(
   return done.length === 1;
 }
 
-/** Notes that people were told of an endpoint: they are also told when it takes events again. */
+/** Notes that people were notified about an endpoint: they are also notified when it takes events again. */
 export async function markTold(tx: Tx, account: AccountId, id: EndpointId): Promise<void> {
   await rows(
     tx,

@@ -165,7 +165,7 @@ export async function deleteOldPortalLinks(tx: Tx, at: string): Promise<number> 
 }
 
 /** Caps the lifetimes of links and portals written while the clock ran fast. Returns their number. */
-export async function mendPortalLinks(tx: Tx): Promise<number> {
+export async function repairPortalLinkTimes(tx: Tx): Promise<number> {
   const [link, portal] = [sql`interval '1 day'`, sql`interval '1 hour'`];
   const repaired = await rows(
     tx,
