@@ -235,6 +235,7 @@ describe('a body', () => {
         // with no error but the id, or but a key where a person is required, the request gets that far
         const answer = await raw(method, path, nothing);
         if (path.endsWith('/us-tax/export')) expect(answer.status, answer.text).toBe(200);
+        else if (path.startsWith('/v2/me/sessions')) expectRefusal(answer, 403, 'person_required');
         else expectRefusal(answer, 404);
       }
       for (const something of ['{"a":1}', '[1]', '1', '"x"', 'null'])

@@ -246,7 +246,7 @@ describe('the reference', () => {
     for (const words of [
       'PUT /v2/affiliates/payouts/{payout_id}',
       'token with affiliates',
-      'signed-in member or owner',
+      'signed-in owner, member or finance',
       'If-Match',
       'commissions list of objects required',
       'payment_reference string or null',
