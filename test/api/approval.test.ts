@@ -66,6 +66,47 @@ describe('an account that requires a second person', () => {
     expect((await summaryFile(payout)).status).toBe(200);
   });
 
+  test('lets finance prepare and an approver approve, and neither do both', async () => {
+    await waiting();
+    const current = (await api.get(`${PAYOUTS}/current`)).body;
+    expect((await api.delete(`${PAYOUTS}/${current.id}`)).status).toBe(204);
+    const [finance, approver] = [await person('finance'), await person('approver')];
+    const made = await as(finance)('POST', PAYOUTS);
+    expect(made.status, made.text).toBe(201);
+    const { body: payout } = made;
+    const line = { affiliate_id: payout.affiliates[0].affiliate_id, is_paid: true };
+    await nothingChanges(world, async () => {
+      expectRefusal(await decide(finance, 'approve', payout), 409, 'approver_is_creator');
+      expectRefusal(await decide(await person('viewer'), 'approve', payout), 403, 'role_too_low');
+      for (const [method, path, body] of [
+        ['POST', PAYOUTS, undefined],
+        ['DELETE', `${PAYOUTS}/${payout.id}`, undefined],
+        ['PUT', `${PAYOUTS}/${payout.id}`, { commissions: [line] }],
+        ['PATCH', `/v2/affiliates/${line.affiliate_id}`, { paypal_email: 'mine@example.com' }],
+        ['PATCH', '/v2/account', { approval: 'none' }],
+      ] as const) {
+        const answer = await as(approver)(method, path, body === undefined ? {} : { body });
+        expectRefusal(answer, 403, 'role_too_low');
+      }
+    });
+    const approved = await decide(approver, 'approve', payout);
+    expect([approved.status, approved.body.approval?.decided_by]).toEqual([200, approver.id]);
+    expect((await as(approver)('GET', `${PAYOUTS}/${payout.id}/payment-files/summary`)).status).toBe(200);
+    const paid = await as(finance)('PUT', `${PAYOUTS}/${payout.id}`, { body: { commissions: [line] } });
+    expect(paid.status, paid.text).toBe(200);
+  });
+
+  test('takes no approval from a viewer whom the author of the payout made an approver', async () => {
+    await waiting();
+    const [owner, viewer] = [await person('owner'), await person('viewer')];
+    const current = (await api.get(`${PAYOUTS}/current`)).body;
+    expect((await api.delete(`${PAYOUTS}/${current.id}`)).status).toBe(204);
+    const payout = (await as(owner)('POST', PAYOUTS)).body;
+    const raised = await as(owner)('PATCH', `/v2/users/${viewer.id}`, { body: { role: 'approver' } });
+    expect(raised.status, raised.text).toBe(200);
+    expectRefusal(await decide(viewer, 'approve', payout), 409, 'approver_let_in');
+  });
+
   test('shows and lists everything of a waiting payout', async () => {
     const { payout } = await waiting();
     for (const part of ['', '/affiliates', '/commissions', '/excluded', '/download', '/payment-files']) {

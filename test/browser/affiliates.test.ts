@@ -206,10 +206,10 @@ inChromium('affiliates and commissions in the dashboard', (chromium) => {
       role: 'viewer',
       path: `/commissions?open=${commission.id}&act=void`,
     });
-    await visitor.page.getByText('An owner or a member can change commissions').waitFor();
+    await visitor.page.getByText('Your role cannot change commissions.').waitFor();
     expect(await visitor.page.getByRole('button', { name: 'Void' }).count()).toBe(0);
     await visitor.page.goto(`${world.url}/affiliates/${id}?open=edit`);
-    await visitor.page.getByText('An owner or a member can change affiliates').waitFor();
+    await visitor.page.getByText('Your role cannot change affiliates.').waitFor();
     expect(await visitor.page.getByRole('dialog').count()).toBe(0);
     expectQuiet(visitor);
   });

@@ -208,7 +208,7 @@ inChromium('against somebody who is signed in', (chromium) => {
       const nobody = await chromium.visitor({ scripts: true });
       for (const [tab, path, shown] of [
         [page, request(), 'wants access'],
-        [page, `${world.url}/account`, 'Password'],
+        [page, `${world.url}/account/switch`, 'Your accounts'],
         [nobody.page, `${world.url}/sign-in`, 'Sign in'],
       ] as const) {
         // without the trap the button is there to be clicked

@@ -49,8 +49,8 @@ inChromium('how requests leave', (chromium) => {
     expect(after).toMatchObject({ proxy: null, client_certificate: null, headers: [] });
     const credentials = await dialogAt('Change the client credentials');
     await credentials.getByLabel('Token endpoint').fill('https://10.0.0.1/token');
-    await credentials.getByLabel('Client id').fill('payhook');
-    await credentials.getByLabel('Client secret').fill('secret-of-the-client');
+    await credentials.getByLabel('Client id', { exact: true }).fill('payhook');
+    await credentials.getByLabel('Client secret', { exact: true }).fill('secret-of-the-client');
     await credentials.getByLabel('Scope').fill('events:write');
     await credentials.getByRole('button', { name: 'Save' }).click();
     await credentials.getByText('client_credentials.token_url must name a public address').waitFor();

@@ -319,7 +319,7 @@ inChromium('the import', (chromium) => {
     await world.api.upload('/v2/imports?kind=affiliates&file_name=seen.csv', 'email\nvera@example.com\n');
     const vera = await atDashboard(chromium, world, { role: 'viewer', path: '/import' });
     const { page } = vera;
-    await page.getByText('Your role is read-only.').waitFor();
+    await page.getByText('Your role cannot import files or undo imports.').waitFor();
     expect(await page.locator('input[type=file]').count()).toBe(0);
     await page.getByRole('link', { name: 'seen.csv' }).click();
     await page.getByRole('dialog').getByText('Digest of the file').waitFor();

@@ -306,11 +306,11 @@ inChromium("the month's end", (chromium) => {
     await page.getByRole('link', { name: 'Ben Wise' }).waitFor();
     await page.getByText('first key (API key)').waitFor();
     await page.getByRole('link', { name: /Payment files$/ }).click();
-    await page.getByText('viewers cannot download them').waitFor();
+    await page.getByText('Your role cannot download payment files').waitFor();
     expect(await page.getByRole('button', { name: /Download/ }).count()).toBe(0);
     expect(await page.getByRole('link', { name: 'Summary of all lines' }).count()).toBe(0);
     await page.getByRole('link', { name: /Complete$/ }).click();
-    await page.getByText('Your role is read-only.').waitFor();
+    await page.getByText('Your role cannot create, complete or delete payouts.').waitFor();
     expect(await page.getByRole('button', { name: /^Complete/ }).count()).toBe(0);
     await page.getByRole('button', { name: 'More actions' }).click();
     expect(await page.getByRole('menuitem', { name: 'Delete payout' }).count()).toBe(0);

@@ -142,7 +142,7 @@ inChromium('schedules of payouts', (chromium) => {
       .waitFor();
     expect(await viewer.page.getByRole('button', { name: /Change|Pause|Delete/ }).count()).toBe(0);
     await viewer.page.goto(`${world.url}/payouts/schedules?open=new`);
-    await viewer.page.getByText('Your role is read-only.').waitFor();
+    await viewer.page.getByText('Your role cannot create or change schedules.').waitFor();
     expect(await viewer.page.getByRole('dialog').count()).toBe(0);
     expectQuiet(viewer);
   });

@@ -98,7 +98,7 @@ inChromium('the settings', (chromium) => {
     await page.getByRole('link', { name: 'Grace' }).click();
     const drawer = page.getByRole('dialog', { name: 'Grace', exact: true });
     await drawer.getByLabel('Change the role').selectOption('viewer');
-    await page.getByText('Grace is now a viewer.').waitFor();
+    await page.getByText('Grace now has the role viewer.').waitFor();
     await expectAccessible(page);
     await drawer.getByRole('button', { name: 'Remove Grace' }).click();
     const dialog = page.getByRole('dialog', { name: 'Remove Grace' });
@@ -184,7 +184,7 @@ inChromium('the settings', (chromium) => {
     await page.getByText('Disk space').waitFor();
     await expectAccessible(page);
     const max = await atDashboard(chromium, world, { role: 'member', path: '/settings/system' });
-    await max.page.getByText('Only owners of the account can see this.').waitFor();
+    await max.page.getByText('Your role cannot see this.').waitFor();
     expect(await max.page.getByText('Disk space').count()).toBe(0);
     expectQuiet(ada);
     expectQuiet(max);
@@ -223,10 +223,10 @@ inChromium('the settings', (chromium) => {
   test('a viewer reads who may change these, and gets no button that would be refused', async () => {
     const vera = await atDashboard(chromium, world, { role: 'viewer', path: '/settings/keys' });
     const { page } = vera;
-    await page.getByText('Only owners of the account can see this.').waitFor();
+    await page.getByText('Your role cannot see this.').waitFor();
     expect(await page.getByRole('button', { name: 'Create a key' }).count()).toBe(0);
     await page.getByRole('link', { name: 'Account', exact: true }).click();
-    await page.getByText('Your role is read-only.').waitFor();
+    await page.getByText('Your role cannot change settings.').waitFor();
     expect(await page.getByLabel('Name', { exact: true }).isDisabled()).toBe(true);
     expect(await page.getByRole('button', { name: 'Save settings' }).count()).toBe(0);
     await expectAccessible(page);

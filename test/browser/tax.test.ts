@@ -71,7 +71,7 @@ inChromium('tax profiles', (chromium) => {
     expect(before.status, before.text).toBe(200);
     const visitor = await atDashboard(chromium, world, { path: `/affiliates/${id}` });
     const { page } = visitor;
-    await page.getByText('Ada L. agreed on 1 Feb 2026').waitFor();
+    await page.getByText('Ada L. agreed to self-billing on 1 Feb 2026').waitFor();
     await page.getByRole('button', { name: 'Change tax profile' }).click();
     const form = page.getByRole('dialog');
     expect(await form.getByLabel('Kind of tax id').inputValue()).toBe('keep');

@@ -95,7 +95,7 @@ inChromium('the lists for US tax forms', (chromium) => {
       path: '/reports/us-tax?year=2026&view=file',
     });
     const { page } = visitor;
-    await page.getByText('Only an owner can download the file').waitFor();
+    await page.getByText('Your role cannot download the file for a filing service').waitFor();
     await page.getByRole('link', { name: 'Ada Lovelace' }).waitFor();
     expect(await page.getByRole('button', { name: /File for a filing service/ }).count()).toBe(0);
     expect(await page.content()).not.toContain('536904399');

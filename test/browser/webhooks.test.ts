@@ -410,7 +410,7 @@ inChromium('webhooks', (chromium) => {
     await page.getByRole('region', { name: 'Sent to', exact: true }).getByText(url).waitFor();
 
     const vera = await atDashboard(chromium, world, { role: 'viewer', path, viewport: PHONE });
-    await vera.page.getByText('An owner or a member of the account can save them.').waitFor();
+    await vera.page.getByText('Your role cannot save them.').waitFor();
     expect(await vera.page.getByRole('button', { name: /the filter$/ }).count()).toBe(0);
     await vera.page.getByRole('button', { name: 'Try it on an event' }).click();
     await vera.page.getByLabel('Begin with').selectOption(small.id);

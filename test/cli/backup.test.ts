@@ -234,9 +234,13 @@ test('a backup for a public key is opened by its identity, and by no other', asy
   const refused = async (...options: string[]) =>
     (await machine.run(['restore', file, ...options], { env: into })).stderr;
   expect(await refused()).toContain('is encrypted: name --passphrase-file or --identity-file');
-  expect(await refused('--identity-file', path('stranger'))).toContain('not encrypted for the identity');
+  expect(await refused('--identity-file', path('stranger'))).toContain(
+    'not encrypted for the given identity',
+  );
   machine.write('pass', 'a passphrase\n');
-  expect(await refused('--passphrase-file', path('pass'))).toContain('not encrypted for the passphrase');
+  expect(await refused('--passphrase-file', path('pass'))).toContain(
+    'not encrypted for the given passphrase',
+  );
   expect(existsSync(into.DATA_DIR)).toBe(false);
   const own = await emptyDatabase();
   const restored = await done(['restore', file, '--identity-file', path('identity')], {

@@ -48,7 +48,7 @@ test('webhooks portal-link prints a link that opens once, lists it, and revokes 
     stderr: expect.stringContaining('--ttl must be a whole number from 10 to 86400'),
   });
   expect(await runText('webhooks', 'portal-link', url)).toMatch(
-    /^http\S+\/portal\?link=pl_\w+#phpl_\w+\npl_\w+ opens a portal of one endpoint, once, until /,
+    /^http\S+\/portal\?link=pl_\w+#phpl_\w+\npl_\w+ opens a portal for one endpoint, once, until /,
   );
 });
 

@@ -61,7 +61,7 @@ test('a file that is missing, empty or too long is named, and standard input is 
   const create = ['webhooks', 'create', 'https://shop.example.com/hooks'];
   for (const [args, code, message] of [
     [['--secret', '@none'], 1, 'none'],
-    [['--secret', '@'], 2, '--secret: name a file after @'],
+    [['--secret', '@'], 2, '--secret: give a file name after @'],
     [['--secret', '@empty'], 2, '--secret: empty is empty'],
     [['--secret', '@two'], 2, '--secret: two must be one line'],
     [['--secret', '-'], 2, '--secret: standard input is empty'],

@@ -24,7 +24,7 @@ test('system shows what GET /v2/system does, and refuses other accounts', async 
   expect(text).toContain('No process delivers webhooks.');
   expect(text).toMatch(/^CHORE +LAST DONE \(UTC\)$/m);
   const { refuse } = commandsOf(world, await world.otherAccount(), machine);
-  await refuse(1, 'the account that was made first', 'system');
+  await refuse(1, 'the account that was created first', 'system');
 });
 
 test('both show how many deliveries wait for an earlier one of their ordering key, and doctor shows those that wait for an hour', async () => {

@@ -58,7 +58,7 @@ test('a chore that keeps failing is shown everywhere, reported once after an hou
     expect((await api.post('/v2/alert-channels', channel)).status).toBe(201);
   }
   expect(await failing()).toEqual([]);
-  expect((await doctor()).chores).toMatchObject({ status: 'ok', detail: 'none fails' });
+  expect((await doctor()).chores).toMatchObject({ status: 'ok', detail: 'none is failing' });
 
   await failUntil('no room left', 'the failure to be noted', async () => (await failing()).length > 0);
   const [first] = await failing();

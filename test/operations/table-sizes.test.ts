@@ -36,7 +36,7 @@ test('payhook doctor names the tables that are larger than they should be, and t
     const { status, detail, tables } = await look();
     expect(status).toBe('warning');
     expect(detail).toMatch(
-      /sessions has \d+ MB where about \d+ MB are enough: the chore "sessions" removes its rows, last at 2026-01-01/,
+      /sessions has \d+ MB, about \d+ MB expected: the chore "sessions" removes its rows, last at 2026-01-01/,
     );
     expect(tables).toHaveLength(2);
     expect(tables).toContainEqual({

@@ -57,7 +57,7 @@ export async function unlock(file: string, sealed: Readable, key: Key): Promise<
   } catch (error) {
     sealed.destroy();
     const isOther = /no identity matched/.test((error as Error).message);
-    const what = key.passphrase === undefined ? 'the identity' : 'the passphrase';
+    const what = key.passphrase === undefined ? 'identity' : 'passphrase';
     throw new BackupError(
       isOther
         ? `${file} is not encrypted for the given ${what}: use the one it was made with`

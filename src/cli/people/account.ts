@@ -69,7 +69,7 @@ export function addAccount(group: Command, cli: Cli): void {
     .option('--hold-days <days>', 'how long new commissions are on hold')
     .option('--minimums <list>', 'minimum payouts by currency; none = no minimums')
     .option('--time-zone <name>', 'the time zone of days, such as Europe/Berlin')
-    .option('--paypal-limit <list>', "PayPal's largest payment, by currency; none = no limit")
+    .option('--paypal-limit <list>', 'the largest PayPal payment, by currency; none = no limit')
     .option(
       '--portal-origins <list>',
       'origins of your pages that may show a portal in a frame, separated by commas; none removes them',
