@@ -134,7 +134,7 @@ test('a digest under a lost secret key does not match any request', async () => 
   const foreign = vaultOf(() => [secret]).digest(Buffer.alloc(32), 'x', fingerprintOf(secret));
   await world.query(`update idempotency_keys set request_hash = $1 where key = 'gone'`, [foreign]);
   const refused = await api.patch(url, { name_first: 'Ada' }, key);
-  expectRefusal(refused, 409, 'idempotency_key_reused', 'secret key', 'look whether it was carried out');
+  expectRefusal(refused, 409, 'idempotency_key_reused', 'secret key', 'check whether it was carried out');
 });
 
 test('a server of the previous version stores no plain digest of a file', async () => {

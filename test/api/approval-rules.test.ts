@@ -393,7 +393,7 @@ test('a revision that a server of an earlier version raised needs two people', a
   const payout = await current();
   expect(await approvalOf(id)).toMatchObject({
     required_count: 2,
-    required_because: expect.stringContaining('did not note'),
+    required_because: expect.stringContaining('did not record'),
   });
   expect((await approve(bob, payout)).body.approval.status).toBe('waiting');
   expect((await approve(carol, payout)).body.approval.status).toBe('approved');

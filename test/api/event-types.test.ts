@@ -62,7 +62,9 @@ describe.each(TYPES)('the example of %s', (type) => {
 
   test('matches its schema', () => {
     checkAgainstCatalogue(JSON.stringify(event));
-    expect(() => checkAgainstCatalogue(JSON.stringify({ ...event, data: {} }))).toThrow('breaks its schema');
+    expect(() => checkAgainstCatalogue(JSON.stringify({ ...event, data: {} }))).toThrow(
+      'violates its schema',
+    );
   });
 
   test('has ids that contain the time of creation, as real ones do', () => {

@@ -337,7 +337,7 @@ test('an affiliate with a PayPal address and no method is paid by PayPal, and th
     'none@example.com,',
   );
   const { guessed } = await preview(file, AFFILIATE);
-  expect(guessed).toContainEqual(expect.stringContaining('gets the payout_method paypal'));
+  expect(guessed).toContainEqual(expect.stringContaining('get the payout_method paypal'));
   await imported(file, AFFILIATE);
   const methods = async () =>
     Object.fromEntries(

@@ -175,7 +175,9 @@ interface List {
 
 // those of a preview are requested by POST, and tested next to it
 const LISTS: readonly List[] = OPERATIONS.filter(
-  ({ method, parameters }) => method === 'GET' && parameters.some(({ name }) => name === 'page'),
+  // a key has no sessions of its own
+  ({ method, path, parameters }) =>
+    method === 'GET' && parameters.some(({ name }) => name === 'page') && path !== '/v2/me/sessions',
 ).flatMap(({ path, parameters }) => {
   const sort = parameters.find(({ name }) => name === 'sort')?.schema.enum as string[];
   const made = (title: string, at: () => string): List => ({

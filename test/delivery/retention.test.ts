@@ -343,7 +343,7 @@ describe.concurrent('payhook doctor', () => {
       await setClock(stage, 10, 1);
       const [, log, clock] = await ask();
       expect(log).toMatch(
-        `webhook log, warning: goes back to the week of ${week(80)}; kept for 30 days: what is older`,
+        `webhook log, warning: goes back to the week of ${week(80)}; kept for 30 days: older events were not delivered yet`,
       );
       expect(clock).toMatch('retention clock, warning: 10 days behind the database');
       await machine.close();

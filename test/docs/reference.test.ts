@@ -251,7 +251,7 @@ describe('the reference', () => {
       'commissions list of objects required',
       'payment_reference string or null',
       '200: the CompletedPayout',
-      '409payout_changed The request names, in If-Match or revision, another revision of the payout than the current one.',
+      '409payout_changed If-Match or revision names a revision of the payout that is not the current one.',
       'Response 409 Conflict',
     ])
       expect(shown).toContain(words);

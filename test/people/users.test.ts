@@ -62,7 +62,7 @@ describe('setting up', () => {
     ],
     ['a common password', { password: 'Password123', again: 'Password123' }, 'too easy to guess'],
     ['one character', { password: 'aaaaaaaaaaaa', again: 'aaaaaaaaaaaa' }, 'too easy to guess'],
-    ['two passwords', { again: OTHER }, 'the two passwords differ'],
+    ['two passwords', { again: OTHER }, 'two passwords differ'],
   ])(
     '%s is refused next to the field, and the typed text stays, except passwords',
     async (_, wrong, message) => {

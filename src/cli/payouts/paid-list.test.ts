@@ -173,7 +173,9 @@ test('a list has to name every line of the payout and no other', () => {
   const lines = [...inUsd(1, 2), { affiliate_id: 1, currency: 'kwd' }];
   expect(() => check(lines)).not.toThrow();
   const oneLine = read('affiliate_id,currency,is_paid\n1,usd,true\n2,,false\n');
-  expect(() => checkComplete(ofLines(oneLine, lines), lines)).toThrow('nothing about affiliates 1 in KWD;');
+  expect(() => checkComplete(ofLines(oneLine, lines), lines)).toThrow(
+    'the list does not name affiliates 1 in KWD;',
+  );
   const strange = read('affiliate_id,currency,is_paid\n1,,true\n2,eur,false\n');
   expect(() => checkComplete(ofLines(strange, lines), lines)).toThrow(
     'affiliate 2 in EUR is not in the payout',
@@ -194,7 +196,7 @@ test.each([
   ['1,,true,\n1,usd,true,', 'line 3, column affiliate_id: affiliate 1 is already in line 2'],
   ['1,dollars,true,', 'line 2, column currency: must be an ISO 4217 code such as usd, not "dollars"'],
   ['1,,true,5.00', 'line 2, column amount: needs a currency'],
-  ['1,usd,false,5.00', 'line 2, column amount: is what was paid, but is_paid is false'],
+  ['1,usd,false,5.00', 'line 2, column amount: is the amount paid, but is_paid is false'],
   ['1,usd,true,0.00', 'line 2, column amount: must be an amount in USD above zero, not "0.00"'],
   ['1,usd,true,5.001', 'line 2, column amount: must be an amount in USD above zero, not "5.001"'],
 ])('%j is refused, naming the rule', (lines, message) => {
@@ -263,8 +265,8 @@ test('ids on the command line are positive integers, with a currency and an amou
   for (const text of ['', '1,', 'a', '1;2', '-1', '1.5', '0', '1:', '1:us', '1=5']) {
     expect(() => readNamed('--paid', text)).toThrow('--paid must be affiliate ids');
   }
-  expect(() => readNamed('--paid', '1:xxy')).toThrow('xxy is no ISO 4217 currency code');
+  expect(() => readNamed('--paid', '1:xxy')).toThrow('xxy is not an ISO 4217 currency code');
   for (const text of ['1:usd=0', '1:usd=1.234', '1:usd=x']) {
-    expect(() => readNamed('--paid', text)).toThrow('is no amount in USD above zero');
+    expect(() => readNamed('--paid', text)).toThrow('is not an amount in USD above zero');
   }
 });

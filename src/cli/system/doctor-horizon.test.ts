@@ -27,7 +27,7 @@ const reported = (holders: readonly Holder[], rows = { deadRows: 0, liveRows: 0 
 test('a session that has held a snapshot for ten minutes is named, with how to end it', () => {
   expect(reported([SESSION])[0]).toBe(
     'old snapshots, warning: session 4711 (reports, psql, idle in transaction, select * from commissions) keeps dead rows ' +
-      'since 2026-01-01T00:00:00.000Z, for 12000 transactions: end its work, or select pg_terminate_backend(4711)',
+      'since 2026-01-01T00:00:00.000Z, for 12000 transactions: let it finish, or run select pg_terminate_backend(4711)',
   );
   expect(reported([{ ...SESSION, seconds: 599 }])[0]).toMatch(
     /^old snapshots, ok: none is older than ten minutes; session 4711 /,
@@ -46,7 +46,7 @@ test('prepared transactions and slots that nobody reads are named, and the rest 
   };
   expect(reported([prepared])[0]).toContain(
     "the prepared transaction it's of reports keeps dead rows since 2026-01-01T00:00:00.000Z, for 12000 transactions: " +
-      "commit prepared 'it''s', or rollback prepared 'it''s'",
+      "run commit prepared 'it''s' or rollback prepared 'it''s'",
   );
   const slot: Holder = {
     ...SESSION,
@@ -58,7 +58,7 @@ test('prepared transactions and slots that nobody reads are named, and the rest 
   };
   expect(reported([{ ...slot, walBytes: 3e9 }])[0]).toBe(
     'old snapshots, warning: nobody reads the slot old, which keeps 3000 MB of WAL: start its reader, or ' +
-      "select pg_drop_replication_slot('old')",
+      "run select pg_drop_replication_slot('old')",
   );
   const replica: Holder = { ...slot, state: 'active', transactions: 2_000_000 };
   expect(reported([replica])[0]).toContain(
@@ -77,7 +77,7 @@ test('what PostgreSQL hides is said, and not called well', () => {
     isHidden: true,
   };
   const detail =
-    '2 sessions of other roles may keep dead rows, and PostgreSQL hides from payhook since when: ' +
+    '2 sessions of other roles may keep dead rows, but payhook may not see since when: ' +
     'grant pg_read_all_stats to payhook';
   expect(reported([hidden, hidden])[0]).toBe(`old snapshots, warning: ${detail}`);
   expect(reported([SESSION, hidden, hidden])[0]).toMatch(
