@@ -51,7 +51,7 @@ test('a commission is the same under any name of its affiliate, and another one 
 test('exactly one name is accepted, and it must be in the account', async () => {
   const other = await world.otherAccount();
   await makeAffiliate(other, { external_id: 'theirs', email: 'theirs@example.com' });
-  const rule = 'exactly one of affiliate_id, affiliate_email, affiliate_external_id names the affiliate';
+  const rule = 'exactly one of affiliate_id, affiliate_email, affiliate_external_id must name the affiliate';
   await nothingChanges(world, async () => {
     expectRefusal(await send({}), 400, 'invalid_body', rule, 'none of them');
     const two = { affiliate_id: zoe.id, affiliate_external_id: 'partner-7' };

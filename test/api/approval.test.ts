@@ -76,7 +76,7 @@ describe('an account that requires a second person', () => {
     const { body: payout } = made;
     const line = { affiliate_id: payout.affiliates[0].affiliate_id, is_paid: true };
     await nothingChanges(world, async () => {
-      expectRefusal(await decide(finance, 'approve', payout), 409, 'approver_is_creator');
+      expectRefusal(await decide(finance, 'approve', payout), 403, 'approver_is_creator');
       expectRefusal(await decide(await person('viewer'), 'approve', payout), 403, 'role_too_low');
       for (const [method, path, body] of [
         ['POST', PAYOUTS, undefined],
@@ -104,7 +104,7 @@ describe('an account that requires a second person', () => {
     const payout = (await as(owner)('POST', PAYOUTS)).body;
     const raised = await as(owner)('PATCH', `/v2/users/${viewer.id}`, { body: { role: 'approver' } });
     expect(raised.status, raised.text).toBe(200);
-    expectRefusal(await decide(viewer, 'approve', payout), 409, 'approver_let_in');
+    expectRefusal(await decide(viewer, 'approve', payout), 403, 'approver_let_in');
   });
 
   test('shows and lists everything of a waiting payout', async () => {

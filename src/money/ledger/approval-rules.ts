@@ -61,8 +61,8 @@ const changedBy = (event: Change): readonly ApprovalRule[] => [
 
 const LET_IN: Readonly<Record<AccessChange, { readonly you: string; readonly they: string }>> = {
   invited: { you: 'were invited', they: 'were invited' },
-  promoted: { you: 'was given a higher role', they: 'was given a higher role' },
-  linked: { you: 'was given a link to set your password', they: 'was given a link to set their password' },
+  promoted: { you: 'were given a higher role', they: 'was given a higher role' },
+  linked: { you: 'were given a link to set your password', they: 'was given a link to set their password' },
 };
 
 const BY = {
