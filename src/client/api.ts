@@ -753,9 +753,9 @@ export interface ChangeWebhookEndpointBody {
   /** your own headers, sent with every delivery; values by name; null removes a header, others stay */
   readonly headers?: Readonly<Record<string, string | null>> | undefined;
   /**
-   * what an event contains when it is sent; full: the whole event. thin: the event without its `data`, but with
-   * the id of its subject and the path to read it. cloudevents: a CloudEvent 1.0 in structured mode. Applies to
-   * future attempts
+   * the form of the events: a thin one has no data, which the receiver reads with an API key; full: the whole
+   * event. thin: the event without its `data`, but with the id of its subject and the path to read it.
+   * cloudevents: a CloudEvent 1.0 in structured mode. Applies to future attempts
    */
   readonly payload?: PayloadForm | undefined;
   /**
@@ -908,9 +908,9 @@ export interface ChangedWebhookEndpoint {
   /** your own headers, sent with every delivery; the names; the values are never shown */
   readonly headers: readonly string[];
   /**
-   * what an event contains when it is sent; full: the whole event. thin: the event without its `data`, but with
-   * the id of its subject and the path to read it. cloudevents: a CloudEvent 1.0 in structured mode. Applies to
-   * future attempts
+   * the form of the events: a thin one has no data, which the receiver reads with an API key; full: the whole
+   * event. thin: the event without its `data`, but with the id of its subject and the path to read it.
+   * cloudevents: a CloudEvent 1.0 in structured mode. Applies to future attempts
    */
   readonly payload: PayloadForm;
   /**
@@ -1506,9 +1506,9 @@ export interface CreateWebhookEndpointBody {
   /** your own headers, sent with every delivery; values by name; null removes a header, others stay */
   readonly headers?: Readonly<Record<string, string | null>> | undefined;
   /**
-   * what an event contains when it is sent; full: the whole event. thin: the event without its `data`, but with
-   * the id of its subject and the path to read it. cloudevents: a CloudEvent 1.0 in structured mode. Applies to
-   * future attempts
+   * the form of the events: a thin one has no data, which the receiver reads with an API key; full: the whole
+   * event. thin: the event without its `data`, but with the id of its subject and the path to read it.
+   * cloudevents: a CloudEvent 1.0 in structured mode. Applies to future attempts
    */
   readonly payload?: PayloadForm | undefined;
   /**
@@ -2451,9 +2451,9 @@ export interface NewWebhookEndpoint {
   /** your own headers, sent with every delivery; the names; the values are never shown */
   readonly headers: readonly string[];
   /**
-   * what an event contains when it is sent; full: the whole event. thin: the event without its `data`, but with
-   * the id of its subject and the path to read it. cloudevents: a CloudEvent 1.0 in structured mode. Applies to
-   * future attempts
+   * the form of the events: a thin one has no data, which the receiver reads with an API key; full: the whole
+   * event. thin: the event without its `data`, but with the id of its subject and the path to read it.
+   * cloudevents: a CloudEvent 1.0 in structured mode. Applies to future attempts
    */
   readonly payload: PayloadForm;
   /**
@@ -4179,9 +4179,9 @@ export interface WebhookEndpoint {
   /** your own headers, sent with every delivery; the names; the values are never shown */
   readonly headers: readonly string[];
   /**
-   * what an event contains when it is sent; full: the whole event. thin: the event without its `data`, but with
-   * the id of its subject and the path to read it. cloudevents: a CloudEvent 1.0 in structured mode. Applies to
-   * future attempts
+   * the form of the events: a thin one has no data, which the receiver reads with an API key; full: the whole
+   * event. thin: the event without its `data`, but with the id of its subject and the path to read it.
+   * cloudevents: a CloudEvent 1.0 in structured mode. Applies to future attempts
    */
   readonly payload: PayloadForm;
   /**

@@ -271,7 +271,7 @@ export const ENDPOINT_FIELDS = {
   payload: {
     label: 'Payload',
     type: 'word',
-    help: 'what an event contains when it is sent',
+    help: 'the form of the events: a thin one has no data, which the receiver reads with an API key',
     option: '--payload <form>',
     choices: ['full', 'thin', 'cloudevents'],
     isOfPortal: true,

@@ -18,6 +18,7 @@ inChromium('the form of payloads', (chromium) => {
     const ada = await atDashboard(chromium, world, { path: `/webhooks/${made.id}?view=settings` });
     const { page } = ada;
     await page.getByLabel('Payload').selectOption('Thin: without its data');
+    await page.getByText('which the receiver reads with an API key').waitFor();
     await expectAccessible(page);
     await page.getByRole('button', { name: 'Save endpoint' }).click();
     await page.getByText('Endpoint saved').waitFor();

@@ -215,7 +215,7 @@ export const ENDPOINT_FIELDS = {
     type: 'word',
     default: 'full',
     label: 'Payload',
-    help: 'what an event contains when it is sent',
+    help: 'the form of the events: a thin one has no data, which the receiver reads with an API key',
     example: 'thin',
     option: '--payload <form>',
     stored: (form: Parameters<typeof storedForm>[0]) => ({ payload_form: storedForm(form) }),
