@@ -70,14 +70,18 @@ describe('an account that requires a second person', () => {
     await waiting();
     const current = (await api.get(`${PAYOUTS}/current`)).body;
     expect((await api.delete(`${PAYOUTS}/${current.id}`)).status).toBe(204);
-    const [finance, approver] = [await person('finance'), await person('approver')];
+    const [finance, approver, viewer] = [
+      await person('finance'),
+      await person('approver'),
+      await person('viewer'),
+    ];
     const made = await as(finance)('POST', PAYOUTS);
     expect(made.status, made.text).toBe(201);
     const { body: payout } = made;
     const line = { affiliate_id: payout.affiliates[0].affiliate_id, is_paid: true };
     await nothingChanges(world, async () => {
       expectRefusal(await decide(finance, 'approve', payout), 403, 'approver_is_creator');
-      expectRefusal(await decide(await person('viewer'), 'approve', payout), 403, 'role_too_low');
+      expectRefusal(await decide(viewer, 'approve', payout), 403, 'role_too_low');
       for (const [method, path, body] of [
         ['POST', PAYOUTS, undefined],
         ['DELETE', `${PAYOUTS}/${payout.id}`, undefined],

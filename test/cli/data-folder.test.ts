@@ -72,7 +72,7 @@ describe('without data', () => {
       });
       expect(machine.files(), line.join(' ')).toEqual(['file.csv']);
       const isClear = stderr.includes(
-        `there is no Payhook data in ${join(machine.folder, 'data')}: name the right folder`,
+        `there is no Payhook data in ${join(machine.folder, 'data')}: name another folder`,
       );
       if (isClear && code === 1) clear += 1;
       else unclear.push(`${line.join(' ')}: ${stderr}`);
