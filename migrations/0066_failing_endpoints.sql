@@ -1,5 +1,5 @@
--- Endpoints that fail, and those of which somebody was told that they do: looked at every 30 seconds, among very many that do
--- not (docs/decisions/0087). Their other updates stay heap-only, because these two columns keep their values.
+-- Endpoints that fail, and those whose failure was reported: they are read every 30 seconds, among very many that do not fail
+-- (docs/decisions/0087). Their other updates stay heap-only, because these two columns keep their values.
 -- Locks: SHARE on endpoint_state while the index is built.
 -- Time: about a second for a million endpoints.
 
