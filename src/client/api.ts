@@ -63,7 +63,10 @@ export interface AccountTaxProfile {
   readonly address: PostalAddress;
   /** with its country in front */
   readonly vat_id: string | null;
-  /** a national number, such as an EIN */
+  /**
+   * a national number, such as an EIN; only its end, such as …2051, for callers who may not download payment
+   * files
+   */
   readonly tax_number: string | null;
 }
 
@@ -1654,10 +1657,8 @@ export interface CustomSigning {
 export interface Debtor {
   /** at most 70 characters as banks write it */
   readonly name: string;
-  /** null for callers who may not download payment files: see `last_four` */
-  readonly iban: string | null;
-  /** the end of the IBAN */
-  readonly last_four: string;
+  /** only its end, such as …2051, for callers who may not download payment files */
+  readonly iban: string;
   readonly bic: string | null;
   /** the message that your bank takes; default pain.001.001.09 */
   readonly message: SepaMessage;
@@ -2114,6 +2115,7 @@ export interface InvoiceBuyer {
   /** ISO 3166-1 alpha-2 */
   readonly country: string;
   readonly vat_id: string | null;
+  /** its end, such as …6789; the file has all of it */
   readonly tax_number: string | null;
 }
 
@@ -2542,13 +2544,19 @@ export interface Originator {
   readonly immediate_destination: string;
   /** the name of that bank; at most 23 characters */
   readonly immediate_destination_name: string;
-  /** nine or ten digits that your bank assigned */
+  /**
+   * nine or ten digits that your bank assigned; only its end, such as …2051, for callers who may not download
+   * payment files
+   */
   readonly immediate_origin: string;
   /** your name at that bank; at most 23 characters */
   readonly immediate_origin_name: string;
   /** your name on the statements of affiliates; at most 16 characters */
   readonly company_name: string;
-  /** the ten letters and digits your bank knows you by, often 1 and your EIN */
+  /**
+   * the ten letters and digits your bank knows you by, often 1 and your EIN; only its end, such as …2051, for
+   * callers who may not download payment files
+   */
   readonly company_id: string;
   /** the first eight digits of the routing number you pay from */
   readonly originating_dfi: string;

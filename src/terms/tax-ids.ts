@@ -61,5 +61,8 @@ function readOther(text: string): Checked<string> {
     : { rule: 'must have 3 to 40 letters A to Z, digits, blanks, dots, slashes and hyphens' };
 }
 
-/** What may be shown of a tax id: its last four characters, of a short one fewer. */
+/** What may be shown of a tax id or account number: its last four characters, of a short one fewer. */
 export const endingOf = (id: string): string => id.slice(-Math.min(4, Math.floor(id.length / 2)));
+
+/** A number of which only the end is shown, such as …2051. */
+export const masked = (number: string): string => `…${endingOf(number)}`;

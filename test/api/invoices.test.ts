@@ -38,8 +38,9 @@ const RULES = [
   { country: 'US', category: 'O', exemption: 'Not subject to VAT' },
   { country: 'XK', category: 'O', exemption: 'Not subject to VAT' },
 ];
+const OWN = { vat_id: 'DE136695976', tax_number: '27/123/45678' };
 async function settings(more: object): Promise<void> {
-  const own = { legal_name: 'Muster GmbH', country: 'DE', address: ADDRESS, vat_id: 'DE136695976' };
+  const own = { legal_name: 'Muster GmbH', country: 'DE', address: ADDRESS, ...OWN };
   const answer = await api.patch('/v2/account', { tax_profile: own, invoicing: { rules: RULES }, ...more });
   expect(answer.status, answer.text).toBe(200);
 }
@@ -108,7 +109,7 @@ describe('an invoice', () => {
         country: 'DE',
         tax_id: { type: 'vat', ending: '5976', is_lost: false },
       },
-      buyer: { name: 'Muster GmbH', vat_id: 'DE136695976' },
+      buyer: { name: 'Muster GmbH', vat_id: OWN.vat_id, tax_number: '…5678' },
     });
     expect(invoice.number).toMatch(/^SB-\d{4}-000001$/);
     await agreed({ legal_name: 'Someone else' }, id);

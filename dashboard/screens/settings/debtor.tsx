@@ -15,7 +15,7 @@ export interface TypedDebtor extends Readonly<Record<(typeof TYPED)[number], str
 /** The initial values of the form. */
 export const typedDebtor = ({ debtor }: Account): TypedDebtor => ({
   name: debtor?.name ?? '',
-  iban: debtor === null ? '' : (debtor.iban ?? `…${debtor.last_four}`),
+  iban: debtor?.iban ?? '',
   bic: debtor?.bic ?? '',
   message: debtor?.message ?? 'pain.001.001.09',
   rows: String(debtor?.rows_per_file ?? ''),

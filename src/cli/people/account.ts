@@ -157,9 +157,7 @@ function describe(account: Account, { paint }: Terminal): string {
     ],
     [
       'SEPA debtor',
-      account.debtor === null
-        ? 'none'
-        : `${printable(account.debtor.name)}, ${account.debtor.iban ?? `…${account.debtor.last_four}`}`,
+      account.debtor === null ? 'none' : `${printable(account.debtor.name)}, ${account.debtor.iban}`,
     ],
     [
       'NACHA originator',

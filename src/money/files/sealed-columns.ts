@@ -1,4 +1,4 @@
-import { endingOf } from '../../terms/tax-ids.ts';
+import { masked } from '../../terms/tax-ids.ts';
 
 const SEALED: ReadonlySet<string> = new Set(['iban', 'account_number', 'tax_id']);
 
@@ -7,4 +7,4 @@ export const isSealed = (column: string): boolean => SEALED.has(column);
 
 /** What an answer shows of a value: of one that is sealed its end only. */
 export const shown = (column: string | null, value: string): string =>
-  column !== null && isSealed(column) ? `…${endingOf(value.replace(/\s+/g, ''))}` : value;
+  column !== null && isSealed(column) ? masked(value.replace(/\s+/g, '')) : value;

@@ -3,6 +3,9 @@ import { nullable, strict } from '../../contract/schemas.ts';
 import { fail } from '../../kernel/errors.ts';
 import { type Checked, readRoutingNumber } from '../../terms/bank-accounts.ts';
 
+/** How a number is shown to callers who may not download payment files. */
+export const MASKED = 'only its end, such as …2051, for callers who may not download payment files';
+
 /** Payments in a NACHA file, unless the account says another number. */
 const ROWS_PER_FILE = 10_000;
 
@@ -28,10 +31,10 @@ export const originator = strict(
   {
     immediate_destination: Type.String({ description: 'the routing number of the bank that takes the file' }),
     immediate_destination_name: names.immediate_destination_name,
-    immediate_origin: Type.String({ description: 'nine or ten digits that your bank assigned' }),
+    immediate_origin: Type.String({ description: `nine or ten digits that your bank assigned; ${MASKED}` }),
     immediate_origin_name: names.immediate_origin_name,
     company_name: names.company_name,
-    company_id: Type.String({ description: companyId }),
+    company_id: Type.String({ description: `${companyId}; ${MASKED}` }),
     originating_dfi: Type.String({
       description: 'the first eight digits of the routing number you pay from',
     }),

@@ -12,7 +12,7 @@ import {
   timestamp,
 } from '../../contract/schemas.ts';
 import { invoicing, invoicingInput } from './invoicing.ts';
-import { type Originator, originator, originatorInput } from './originator.ts';
+import { MASKED, type Originator, originator, originatorInput } from './originator.ts';
 
 const holdDays = Type.Integer({ minimum: 0, maximum: 3650, description: 'days a new commission is on hold' });
 const timeZone = Type.String({
@@ -64,18 +64,14 @@ const debtorName = Type.String({
 const debtor = strict(
   {
     name: debtorName,
-    iban: nullable(
-      Type.String({ description: 'null for callers who may not download payment files: see `last_four`' }),
-    ),
-    last_four: Type.String({ description: 'the end of the IBAN' }),
+    iban: Type.String({ description: MASKED }),
     bic: nullable(Type.String()),
     message: sepaMessage,
     rows_per_file: rowsPerFile,
   },
   { title: 'Debtor', description: 'the account that SEPA transfers are paid from' },
 );
-/** A debtor as it is stored, with its whole IBAN. */
-export type Debtor = Omit<Static<typeof debtor>, 'iban' | 'last_four'> & { readonly iban: string };
+export type Debtor = Static<typeof debtor>;
 
 const debtorInput = strict({
   name: debtorName,
@@ -98,7 +94,7 @@ const taxProfile = strict(
     country,
     address,
     vat_id: nullable(Type.String({ description: 'with its country in front', examples: ['DE136695976'] })),
-    tax_number: nullable(Type.String({ description: 'a national number, such as an EIN' })),
+    tax_number: nullable(Type.String({ description: `a national number, such as an EIN; ${MASKED}` })),
   },
   { title: 'AccountTaxProfile', description: 'who you are on invoices and reports' },
 );
@@ -153,8 +149,7 @@ export const record = columnsOf(account, {
   portal_origins: 'a.portal_origins',
   approval: 'a.approval',
   destination_wait_hours: 'a.destination_wait_hours',
-  debtor: `case when a.debtor is not null
-    then a.debtor || jsonb_build_object('last_four', right(a.debtor ->> 'iban', 4)) end`,
+  debtor: 'a.debtor',
   originator: 'a.originator',
   tax_profile: 'a.tax_profile',
   invoicing: 'a.invoicing',

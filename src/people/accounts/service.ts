@@ -9,6 +9,7 @@ import { normalizeCurrency } from '../../kernel/money.ts';
 import { nameWithoutAddress } from '../../kernel/names.ts';
 import { clip } from '../../kernel/strict-json.ts';
 import { isZone, UTC } from '../../kernel/zones.ts';
+import { masked } from '../../terms/tax-ids.ts';
 import { createKey } from '../keys/service.ts';
 import { debtorFrom } from './debtor.ts';
 import { invoicingFrom } from './invoicing.ts';
@@ -76,11 +77,21 @@ export async function getAccount(db: Reader, account: AccountId): Promise<Json<A
   return json;
 }
 
-/** The account as a caller may see it: without the capability `files`, only the end of the IBAN that payments come from. */
+/** The account as a caller may see it: without the capability `files`, numbers that payment files and invoices contain are masked. */
 export function accountFor(principal: Principal, json: Json<Account>): Json<Account> {
   if (isAllowed(principal, 'files')) return json;
   const account = fromJson(json);
-  return toJson({ ...account, debtor: account.debtor && { ...account.debtor, iban: null } });
+  const { debtor, originator, tax_profile: profile } = account;
+  return toJson({
+    ...account,
+    debtor: debtor && { ...debtor, iban: masked(debtor.iban) },
+    originator: originator && {
+      ...originator,
+      immediate_origin: masked(originator.immediate_origin),
+      company_id: masked(originator.company_id),
+    },
+    tax_profile: profile && { ...profile, tax_number: profile.tax_number && masked(profile.tax_number) },
+  });
 }
 
 /** The IANA name of the account's time zone: whose midnights its days lie between. */
