@@ -36,6 +36,7 @@ async function statementOf(
   let heard: Sql | undefined;
   const listening = new Error('heard');
   const db: Reader = {
+    cell: 0,
     rows: async (query) => {
       heard = query;
       throw listening;

@@ -3,8 +3,8 @@ import type { Sql } from 'sql-template-tag';
 import { withLocksFirst, withPartitions } from './again.ts';
 import type { Database, Reads, Shape, Tx } from './database.ts';
 import { hostsOf } from './hosts.ts';
-import { listen } from './listen.ts';
-import { LONGEST_OF_ALL, LONGEST_STATEMENT, openPool, type Pool } from './pool.ts';
+import { channelOf, listen } from './listen.ts';
+import { type CellPlace, LONGEST_OF_ALL, LONGEST_STATEMENT, openPool, type Pool } from './pool.ts';
 import type { Settings } from './session.ts';
 import { inTransaction, readerOn, rowsOn, snapshotOn, using } from './statements.ts';
 import { createTransactionEvents } from './transaction-events.ts';
@@ -25,6 +25,8 @@ export interface ConnectOptions {
   readonly target: ConnectionTarget | readonly ConnectionTarget[];
   /** PostgreSQL itself, for what needs a session of its own; default: the target. */
   readonly direct?: ConnectionTarget | readonly ConnectionTarget[] | undefined;
+  /** Default: cell 0, in the schema of the login. */
+  readonly cell?: CellPlace | undefined;
   /** Connections for reading, as many for writing and as many for downloads. */
   readonly poolSize: number;
   /** What the connections are called in pg_stat_activity. */
@@ -34,6 +36,7 @@ export interface ConnectOptions {
   readonly makePartitions?: (tx: Tx) => Promise<void>;
 }
 
+export const FIRST_CELL: CellPlace = { number: 0, schema: null };
 const ENGINE_CONNECTIONS = 4;
 const ANONYMOUS_CONNECTIONS = 2;
 
@@ -50,7 +53,7 @@ const ENGINE_PLANS: Settings = {
 
 /** Opens the pools (lazily: the first query connects). The caller closes the returned database. */
 export function connect(options: ConnectOptions): Database {
-  const { name, onIdleError, poolSize: max, makePartitions } = options;
+  const { name, onIdleError, poolSize: max, makePartitions, cell = FIRST_CELL } = options;
   const hosts = hostsOf([options.target].flat());
   const direct = options.direct === undefined ? hosts : hostsOf([options.direct].flat());
   let renewals = 0;
@@ -58,7 +61,7 @@ export function connect(options: ConnectOptions): Database {
     renewals += 1; // idle connections have probably gone silent too
     onIdleError(new Error(`${count} connections went silent and are replaced`));
   });
-  const common = { watch, name, renewals: () => renewals, onIdleError };
+  const common = { cell, watch, name, renewals: () => renewals, onIdleError };
   const readers = openPool(hosts, { readOnly: true, max, settings: LONGEST_STATEMENT }, common);
   const writers = openPool(hosts, { max, settings: LONGEST_STATEMENT }, common);
   const ofAnonymous = { max: Math.min(ANONYMOUS_CONNECTIONS, max), settings: LONGEST_STATEMENT };
@@ -76,6 +79,7 @@ export function connect(options: ConnectOptions): Database {
   const listeners = new Set<(ageMs: number) => void>();
   const scopeKey = {};
   const aboutOf = (shape?: Shape): About => ({
+    cell: cell.number,
     scopeKey,
     trace: shape?.trace ?? null,
     by: shape?.by ?? null,
@@ -99,6 +103,7 @@ export function connect(options: ConnectOptions): Database {
 
   const database: Omit<Database, 'anonymous'> = {
     ...onPrimary,
+    cell: cell.number,
     scopeKey,
     transaction: (work, shape) => withLocksFirst(runOn(writers, shape), work),
     reads: () => ({ ...onPrimary, from: () => 'primary' }),
@@ -111,7 +116,11 @@ export function connect(options: ConnectOptions): Database {
       return () => void listeners.delete(listener);
     },
     listen: (channel, listener, sign) =>
-      listen({ hosts: direct, onIdleError }, watch, { channel, listener, sign }),
+      listen({ hosts: direct, onIdleError }, watch, {
+        channel: channelOf(channel, cell.number),
+        listener,
+        sign,
+      }),
     pools: () => [
       readers.use('reading'),
       writers.use('writing'),
@@ -141,7 +150,7 @@ export function connect(options: ConnectOptions): Database {
 }
 
 /** What a transaction knows of its database and its request. */
-type About = Pick<Tx, 'scopeKey' | 'trace' | 'by'> & {
+type About = Pick<Tx, 'cell' | 'scopeKey' | 'trace' | 'by'> & {
   readonly settings: Settings | undefined;
   announced(ageMs: number): void;
 };

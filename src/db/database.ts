@@ -7,6 +7,8 @@ import type { PoolUse } from './pool.ts';
 
 /** Runs single statements. GET handlers get one: its connections refuse every write in PostgreSQL itself. */
 export interface Reader {
+  /** The number of the cell whose data it is. */
+  readonly cell: number;
   /**
    * Rows of a statement: bigint for int8 and whole numerics, RFC 3339 text for instants, text for JSON. A `name`
    * keeps it prepared on the connection, which pays for statements that run in every request and always read the
@@ -84,6 +86,8 @@ export interface Reads extends Pick<Database, 'reader' | 'snapshot'> {
 }
 
 export interface Database {
+  /** The number of its cell. */
+  readonly cell: number;
   readonly reader: Reader;
   /** The same object for all transactions of this database in this process: the key of what belongs to it (couriers, instruments). */
   readonly scopeKey: object;

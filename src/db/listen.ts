@@ -24,6 +24,9 @@ interface ListenOptions {
 export const CONNECT_MS = 10_000;
 /** After this many idle seconds a peer is probed, and given up when it does not answer; PostgreSQL does the same. */
 export const KEEP_ALIVE_S = 20;
+/** The channel that a cell uses for a purpose: cells may share a database, and channels belong to the database. */
+export const channelOf = (purpose: string, cell: number) => (cell === 0 ? purpose : `${purpose}_${cell}`);
+
 const LISTEN_AGAIN_MS = 1000;
 /** A connection on which nothing arrives may be dead, so it is checked this often. */
 const LISTEN_CHECK_MS = 15_000;

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { nil } from '../kernel/ids.ts';
 import { LOCKS } from './locks.ts';
 
-test('no two advisory locks have the same key', () => {
+test('no two advisory locks have the same key, in any cell', () => {
   const { chore, refundsOfAccount, refundsOfOrder, importStage, letters, attempts, ...numbered } = LOCKS;
   const locks = [
     ...Object.values(numbered),
@@ -14,6 +14,8 @@ test('no two advisory locks have the same key', () => {
     letters('a'),
     attempts('a'),
   ];
-  const keys = locks.map(({ text, values }) => JSON.stringify([text, values]));
+  const keys = [0, 1, 12].flatMap((cell) =>
+    locks.map((lock) => JSON.stringify([lock(cell).text, lock(cell).values])),
+  );
   expect(new Set(keys).size).toBe(keys.length);
 });

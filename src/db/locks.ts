@@ -3,15 +3,23 @@ import type { AccountId } from '../kernel/ids.ts';
 import { oneRow, rows, type Tx } from './database.ts';
 import { endedForLocks } from './faults.ts';
 
-/** An advisory lock: the expression of its key, an int8. */
-type Lock = Sql;
+/** An advisory lock: the expression of its key in a cell, an int8. */
+type Lock = (cell: number) => Sql;
 
-const numbered = (key: number): Lock => raw(String(key));
-const named = (name: string): Lock => sql`hashtextextended(${name}, 0)`;
+// Cells may share a database, and advisory locks belong to the database. The keys of cell 0 are those of versions without cells.
+const CELL_KEYS = 1_000_000_000_000;
+const numbered =
+  (key: number): Lock =>
+  (cell) =>
+    raw(String(key + cell * CELL_KEYS));
+const named =
+  (name: string): Lock =>
+  (cell) =>
+    sql`hashtextextended(${cell === 0 ? name : `cell ${cell} ${name}`}, 0)`;
 
 /**
  * Every advisory lock of Payhook and what it guards. All are listed here, so that no two share a key by accident. They
- * last until the transaction ends, except a worker's sign of life (WORKER_SPACE).
+ * last until the transaction ends, except a worker's sign of life (`workerSpaceOf`).
  */
 export const LOCKS = {
   /** The checks of a start: migrations, the first account, the secret key. One process passes them at a time. */
@@ -46,23 +54,24 @@ export const LOCKS = {
  * The first half of the key of a worker's sign of life; the second is the worker's number. PostgreSQL keeps keys of two
  * int4 apart from the keys above. A connection holds it, so it lasts as long as the process.
  */
-export const WORKER_SPACE = 724_681_391;
+const WORKER_SPACE = 724_681_391;
+export const workerSpaceOf = (cell: number) => WORKER_SPACE + cell;
 
 /** Takes a lock until the transaction ends; waits for whoever holds or shares it. */
 export async function takeLock(tx: Tx, lock: Lock): Promise<void> {
-  await rows(tx, sql`select pg_advisory_xact_lock(${lock})`);
+  await rows(tx, sql`select pg_advisory_xact_lock(${lock(tx.cell)})`);
 }
 
 /** Shares a lock until the transaction ends; waits only for whoever holds it alone. */
 export async function shareLock(tx: Tx, lock: Lock): Promise<void> {
-  await rows(tx, sql`select pg_advisory_xact_lock_shared(${lock})`);
+  await rows(tx, sql`select pg_advisory_xact_lock_shared(${lock(tx.cell)})`);
 }
 
 /** Takes a lock until the transaction ends; false when another transaction has it. */
 export async function tryLock(tx: Tx, lock: Lock): Promise<boolean> {
   const { mine } = await oneRow<{ mine: boolean }>(
     tx,
-    sql`select pg_try_advisory_xact_lock(${lock}) as mine`,
+    sql`select pg_try_advisory_xact_lock(${lock(tx.cell)}) as mine`,
   );
   return mine;
 }

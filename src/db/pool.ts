@@ -21,8 +21,15 @@ export interface Purpose {
   accept?(session: Session): void;
 }
 
+/** A cell, and the schema that holds it; null = that of the login. */
+export interface CellPlace {
+  readonly number: number;
+  readonly schema: string | null;
+}
+
 /** What all pools of a database have in common. */
 export interface Pooling {
+  readonly cell: CellPlace;
   readonly watch: Watch;
   /** What the connections are called in pg_stat_activity. */
   readonly name: string;
@@ -39,6 +46,8 @@ export interface Beginning {
 
 /** Connections for one purpose. */
 export interface Pool {
+  /** The number of the cell. */
+  readonly cell: number;
   readonly watch: Watch;
   /** A connection made since the last renewal; waits for one as long as the purpose allows. */
   take(): Promise<pg.PoolClient>;
@@ -95,7 +104,12 @@ const local = (settings: Settings) =>
 /** A pool that connects lazily: the first `take` does. The caller ends it. */
 export function openPool(hosts: Hosts, purpose: Purpose, common: Pooling): Pool {
   const { readOnly = false, max, alone = false, patienceMs = CONNECT_MS } = purpose;
-  const settings: Settings = { TimeZone: 'UTC', ...NEVER_COMPILED, ...purpose.settings };
+  const settings: Settings = {
+    TimeZone: 'UTC',
+    ...NEVER_COMPILED,
+    ...(common.cell.schema === null ? {} : { search_path: pg.escapeIdentifier(common.cell.schema) }),
+    ...purpose.settings,
+  };
   const ofSession: Settings = {
     ...settings,
     ...KEEP_ALIVES,
@@ -137,6 +151,7 @@ export function openPool(hosts: Hosts, purpose: Purpose, common: Pooling): Pool 
   };
   pool.on('error', common.onIdleError);
   return {
+    cell: common.cell.number,
     watch: common.watch,
     async take() {
       if (pool.idleCount === 0 && pool.totalCount >= max) waits += 1;

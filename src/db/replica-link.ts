@@ -1,7 +1,7 @@
 import sql from 'sql-template-tag';
 import { type Database, oneRow, type Reader } from './database.ts';
 import type { Hosts } from './hosts.ts';
-import { LONGEST_OF_ALL, LONGEST_STATEMENT, openPool, type PoolUse } from './pool.ts';
+import { type CellPlace, LONGEST_OF_ALL, LONGEST_STATEMENT, openPool, type PoolUse } from './pool.ts';
 import type { Session, Settings } from './session.ts';
 import { readerOn, snapshotOn } from './statements.ts';
 import type { Watch } from './watch.ts';
@@ -45,6 +45,7 @@ export interface Link {
 }
 
 interface LinkOptions {
+  readonly cell: CellPlace;
   readonly hosts: Hosts;
   readonly watch: Watch;
   /** Connections for reading, and as many for downloads. */
@@ -58,9 +59,9 @@ const LOOK_MS = 1000;
 const ASK_AGAIN_MS = 2;
 
 /** Makes a link; it connects when it is used. The caller ends it. */
-export function openLink({ hosts, watch, max, name }: LinkOptions): Link {
+export function openLink({ cell, hosts, watch, max, name }: LinkOptions): Link {
   const accept = onlyOne();
-  const common = { watch, name, renewals: () => 0, onIdleError: () => undefined };
+  const common = { cell, watch, name, renewals: () => 0, onIdleError: () => undefined };
   const open = (size: number, settings: Settings) =>
     openPool(hosts, { readOnly: true, max: size, accept, patienceMs: LOOK_MS, settings }, common);
   const [reading, snapshots] = [open(max, LONGEST_STATEMENT), open(max, LONGEST_OF_ALL)];

@@ -2,11 +2,11 @@ import { randomUUID } from 'node:crypto';
 import pg from 'pg';
 import sql from 'sql-template-tag';
 import { coalesce } from '../kernel/coalesce.ts';
-import { type ConnectionTarget, type ConnectOptions, connect } from './connect.ts';
+import { type ConnectionTarget, type ConnectOptions, connect, FIRST_CELL } from './connect.ts';
 import { type Database, oneRow, type Reader, type Reads, type ReplicaState } from './database.ts';
 import { isUnavailable } from './faults.ts';
 import { hostsOf } from './hosts.ts';
-import type { PoolUse } from './pool.ts';
+import type { CellPlace, PoolUse } from './pool.ts';
 import { type Link, openLink, type ReplicaFacts, ReplicaProblem } from './replica-link.ts';
 import { readSetting, writeSetting } from './settings.ts';
 import { startWatch } from './watch.ts';
@@ -34,6 +34,7 @@ interface ReplicaOptions {
 }
 
 interface Options extends ReplicaOptions {
+  readonly cell: CellPlace;
   readonly primary: Pick<Database, 'reader' | 'snapshot' | 'transaction'>;
   readonly max: number;
   readonly name: string;
@@ -61,7 +62,13 @@ interface Position {
 export function connectReplicated(options: ConnectOptions, replica: ReplicaOptions | undefined): Database {
   const db = connect(options);
   if (replica === undefined) return db;
-  const opened = openReplica({ ...options, ...replica, primary: db, max: options.poolSize });
+  const opened = openReplica({
+    ...options,
+    cell: options.cell ?? FIRST_CELL,
+    ...replica,
+    primary: db,
+    max: options.poolSize,
+  });
   return {
     ...db,
     replica: opened,
@@ -224,7 +231,7 @@ function readsFrom(
     }
   }
   return {
-    reader: { rows: (query, name) => read((db) => db.reader.rows(query, name)) },
+    reader: { cell: primary.reader.cell, rows: (query, name) => read((db) => db.reader.rows(query, name)) },
     snapshot: (work) => read((db) => db.snapshot(work)),
     from: () => from,
   };

@@ -70,6 +70,7 @@ export async function snapshotOn<Result>(
       broken = true;
     });
   const db: Snapshot = {
+    cell: pool.cell,
     rows: rowsOn(pool, client),
     // not watched: PostgreSQL finishes long before a slow reader does
     copyOut(statement) {
@@ -120,5 +121,6 @@ export function rowsOn(pool: Pool, client: pg.PoolClient): Reader['rows'] {
 
 /** Reads single statements on any connection of the pool. */
 export const readerOn = (pool: Pool): Reader => ({
+  cell: pool.cell,
   rows: (query, name) => using(pool, (client) => rowsOn(pool, client)(query, name)),
 });

@@ -4,6 +4,7 @@ import { crc32 } from 'node:zlib';
 const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 const RANDOM_LENGTH = 43; // 43 characters of 62 carry 256 bits
 const CHECKSUM_LENGTH = 6;
+const CELL = /^([a-z]+_)([1-9][0-9]{0,3})_/;
 
 /**
  * The prefix says what a secret is: API key, access token, refresh token, authorization code, client secret, session,
@@ -21,19 +22,26 @@ function checksum(text: string): string {
   return digits;
 }
 
-/** A new secret: prefix, 43 random characters (256 bits) and a checksum of 6. Only its hash is stored. */
-export function newSecret(prefix: SecretPrefix): string {
-  let random = '';
-  for (let i = 0; i < RANDOM_LENGTH; i++) random += ALPHABET[randomInt(62)];
-  return prefix + random + checksum(prefix + random);
+/**
+ * A new secret of a cell: prefix, the cell's number unless it is 0, 43 random characters (256 bits) and a checksum of 6
+ * (`ph_2_…`). Only its hash is stored.
+ */
+export function newSecret(prefix: SecretPrefix, cell: number): string {
+  let text = cell === 0 ? prefix : `${prefix}${cell}_`;
+  for (let i = 0; i < RANDOM_LENGTH; i++) text += ALPHABET[randomInt(62)];
+  return text + checksum(text);
 }
 
 /** Whether the text has the form and checksum of a secret with this prefix, so that a typo costs no query. */
 export function isSecret(prefix: SecretPrefix, text: string): boolean {
-  if (!text.startsWith(prefix) || text.length !== prefix.length + RANDOM_LENGTH + CHECKSUM_LENGTH)
+  const tail = text.replace(CELL, '$1');
+  if (!tail.startsWith(prefix) || tail.length !== prefix.length + RANDOM_LENGTH + CHECKSUM_LENGTH)
     return false;
   return checksum(text.slice(0, -CHECKSUM_LENGTH)) === text.slice(-CHECKSUM_LENGTH);
 }
+
+/** The number of the cell that a secret names. A text that names none is of cell 0. */
+export const cellOf = (text: string): number => Number(CELL.exec(text)?.[2] ?? 0);
 
 /** SHA-256 of a secret (32 bytes), as stored and looked up in the database. 256 random bits need no salt. */
 export function hashSecret(secret: string): Buffer {

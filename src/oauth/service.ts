@@ -66,7 +66,7 @@ export function grantCode(
     const grant = await insertGrant(tx, { account, user, application: application.id, scopes });
     if (grant === null)
       throw refuse('access_denied', 'the application was deleted, or the user is no longer an owner');
-    const code = newSecret('phc_');
+    const code = newSecret('phc_', tx.cell);
     await insertCode(tx, { hash: hashSecret(code), grant, lifetime: CODE_SECONDS, ...rest });
     await note(tx, principal, { action: 'grantOAuthApplication', target: idOf('grant', grant), requestId });
     return code;
@@ -265,7 +265,7 @@ async function newToken(
   kind: 'access' | 'refresh',
   scopes: readonly Scope[],
 ): Promise<string> {
-  const token = newSecret(kind === 'access' ? 'pha_' : 'phr_');
+  const token = newSecret(kind === 'access' ? 'pha_' : 'phr_', tx.cell);
   const lifetime = kind === 'access' ? ACCESS_SECONDS : REFRESH_SECONDS;
   await insertToken(tx, { hash: hashSecret(token), kind, grant, scopes, lifetime });
   return token;

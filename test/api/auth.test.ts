@@ -16,7 +16,7 @@ describe.each(OPERATIONS)('$method $path', ({ method, path }) => {
       const options = method === 'GET' ? {} : wrong;
       for (const [key, reason] of [
         ['', 'missing_credentials'],
-        [newSecret('ph_'), 'invalid_credentials'],
+        [newSecret('ph_', 0), 'invalid_credentials'],
       ] as const) {
         const answer = await apiOf(world.url, key).request(method, `${at}?nonsense=1`, options);
         expectRefusal(answer, 401, reason);
@@ -36,10 +36,10 @@ describe('an Authorization header', () => {
     ['the scheme alone', 'Bearer', 'missing_credentials'],
     ['the scheme and a space', 'Bearer ', 'missing_credentials'],
     ['another scheme', 'Basic YTpi', 'missing_credentials'],
-    ['no scheme', newSecret('ph_'), 'missing_credentials'],
+    ['no scheme', newSecret('ph_', 0), 'missing_credentials'],
     ['two tokens', 'Bearer a b', 'missing_credentials'],
     ['a text that is not a key', 'Bearer nonsense', 'invalid_credentials'],
-    ['an unknown key', `Bearer ${newSecret('ph_')}`, 'invalid_credentials'],
+    ['an unknown key', `Bearer ${newSecret('ph_', 0)}`, 'invalid_credentials'],
     ['a token of 8 kB', `Bearer ${'x'.repeat(8000)}`, 'invalid_credentials'],
   ])('with %s is refused, and the response names the scheme', async (_, header, reason) => {
     const answer = await send(header);

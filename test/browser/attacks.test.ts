@@ -243,7 +243,7 @@ inChromium('against somebody who is signed in', (chromium) => {
       who.context.addCookies([{ name: 'payhook_session', value, url: world.url }]);
 
     const first = await chromium.visitor();
-    const made = newSecret('phi_');
+    const made = newSecret('phi_', 0);
     await plant(first, made);
     await first.page.goto(`${world.url}/sign-in`);
     await signInOn(first.page, email);

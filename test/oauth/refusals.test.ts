@@ -241,12 +241,12 @@ describe('the token endpoint refuses', () => {
     ['no code', { grant_type: 'authorization_code', redirect_uri: CALLBACK }, invalid('invalid_request')],
     [
       'no redirect_uri',
-      { grant_type: 'authorization_code', code: newSecret('phc_') },
+      { grant_type: 'authorization_code', code: newSecret('phc_', 0) },
       invalid('invalid_request'),
     ],
     [
       'an unknown code',
-      { grant_type: 'authorization_code', code: newSecret('phc_'), redirect_uri: CALLBACK },
+      { grant_type: 'authorization_code', code: newSecret('phc_', 0), redirect_uri: CALLBACK },
       invalid('invalid_grant'),
     ],
     [
@@ -267,7 +267,7 @@ describe('the token endpoint refuses', () => {
     ['no refresh_token', { grant_type: 'refresh_token' }, invalid('invalid_request')],
     [
       'a refresh_token nobody made',
-      { grant_type: 'refresh_token', refresh_token: newSecret('phr_') },
+      { grant_type: 'refresh_token', refresh_token: newSecret('phr_', 0) },
       invalid('invalid_grant'),
     ],
     [
@@ -302,7 +302,7 @@ describe('the token endpoint refuses', () => {
       ['granted', 'x'],
       ['x', 'y'],
     ] as const) {
-      const form = new URLSearchParams({ grant_type: 'refresh_token', refresh_token: newSecret('phr_') });
+      const form = new URLSearchParams({ grant_type: 'refresh_token', refresh_token: newSecret('phr_', 0) });
       form.set('client_id', confidential.id);
       form.set('client_secret', confidential.client_secret);
       form.delete(name);
@@ -330,8 +330,8 @@ describe('the token endpoint refuses', () => {
       grant_type: 'refresh_token',
       client_id: confidential.id,
       client_secret: confidential.client_secret,
-      refresh_token: newSecret('phr_'),
-      token: newSecret('phr_'),
+      refresh_token: newSecret('phr_', 0),
+      token: newSecret('phr_', 0),
     };
     const form = String(new URLSearchParams(params));
     const noise = Uint8Array.from({ length: 3000 }, (_, index) => (index * 7919) % 256);
@@ -373,7 +373,7 @@ describe('the token endpoint refuses', () => {
       postForm(
         world.url,
         '/oauth/token',
-        { grant_type: 'refresh_token', refresh_token: newSecret('phr_'), ...params },
+        { grant_type: 'refresh_token', refresh_token: newSecret('phr_', 0), ...params },
         authorization === undefined ? {} : { authorization },
       ),
     );
@@ -385,14 +385,14 @@ describe('the token endpoint refuses', () => {
       attempt({}),
       attempt({ client_id: id }),
       attempt({ client_id: id, client_secret: '' }),
-      attempt({ client_id: id, client_secret: newSecret('phs_') }),
+      attempt({ client_id: id, client_secret: newSecret('phs_', 0) }),
       attempt({ client_id: id, client_secret: other.client_secret }),
       attempt({ client_id: nobody, client_secret }),
       attempt({ client_id: nobody }),
       attempt({ client_id: id.toUpperCase(), client_secret }),
       attempt({ client_secret }),
       attempt({ client_id: mobile.id, client_secret }),
-      attempt({}, basic(id, newSecret('phs_'))),
+      attempt({}, basic(id, newSecret('phs_', 0))),
       attempt({}, basic(id, '')),
       attempt({}, basic(mobile.id, client_secret)),
       attempt({}, 'Basic'),
@@ -400,7 +400,7 @@ describe('the token endpoint refuses', () => {
       attempt({}, `Basic ${Buffer.from('no colon').toString('base64')}`),
       attempt({}, `Basic ${Buffer.from('%zz:%').toString('base64')}`),
       attempt({}, `Basic ${Buffer.from([0xff, 0x3a, 0xfe]).toString('base64')}`),
-      attempt({ client_id: mobile.id }, `Bearer ${newSecret('pha_')}`),
+      attempt({ client_id: mobile.id }, `Bearer ${newSecret('pha_', 0)}`),
       attempt({ client_id: id }, 'Digest x'),
     ]) {
       expect(await answer).toEqual(unauthorized);
@@ -453,7 +453,7 @@ describe('the token endpoint refuses', () => {
     const revoke = (params: Record<string, string>) =>
       postForm(world.url, '/oauth/revoke', { client_id: mobile.id, ...params });
     expect(await refusalOf(revoke({}))).toEqual(invalid('invalid_request'));
-    for (const token of ['x', newSecret('pha_'), newSecret('phr_'), newSecret('phc_'), '\0']) {
+    for (const token of ['x', newSecret('pha_', 0), newSecret('phr_', 0), newSecret('phc_', 0), '\0']) {
       const answer = await revoke({ token, token_type_hint: 'nonsense' });
       expect([answer.status, answer.text]).toEqual([200, '']);
     }

@@ -157,7 +157,7 @@ describe('a sign-in submitted by another site', () => {
 describe('sessions', () => {
   test('from before sign-in get another name, and the old one ends', async () => {
     const planted = browserAt(world.url);
-    planted.setCookie(newSecret('phi_'));
+    planted.setCookie(newSecret('phi_', 0));
     const before = planted.cookie();
     await planted.submit('/sign-in', { email, password: PASSWORD });
     expect(planted.cookie()).not.toBe(before);

@@ -127,7 +127,7 @@ describe('every refusal that a person sees says what to do and has a link to con
     return { status: answer.status, text: await answer.text() };
   };
   const REFUSALS: readonly [string, () => Promise<{ status: number; text: string }>][] = [
-    ['an expired link', () => opened(`/password?token=${newSecret('phl_')}`)],
+    ['an expired link', () => opened(`/password?token=${newSecret('phl_', 0)}`)],
     ['an expired set-up link', () => opened('/set-up?token=x')],
     ['a form of another site', () => browser.submit('/sign-in', {}, { origin: 'https://evil.example' })],
     ['a form without its token', () => browser.submit('/account/password', {})],
@@ -161,7 +161,7 @@ describe('every refusal that a person sees says what to do and has a link to con
   });
 
   test('a form after the session has ended leads to the sign-in, which says so', async () => {
-    const answer = await browserAt(world.url, newSecret('phi_')).submit('/account/password', {});
+    const answer = await browserAt(world.url, newSecret('phi_', 0)).submit('/account/password', {});
     expect([answer.status, answer.location]).toEqual([303, '/sign-in?next=%2Fsettings%2Fprofile&ended=']);
     const page = await browserAt(world.url).get(answer.location ?? '');
     expect(page.text).toContain('Your session has ended and nothing was changed. Sign in to continue.');

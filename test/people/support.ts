@@ -142,7 +142,7 @@ export async function signedIn(
 export const tokenIn = (url: string) => new URL(url).searchParams.get('token') ?? '';
 
 /** A well-formed secret that nobody issued. */
-export const unknownLink = () => newSecret('phl_');
+export const unknownLink = () => newSecret('phl_', 0);
 
 /** Makes everything that happened so far look as if it had been this long ago. */
 export async function moveTimeBack(world: World, span: string): Promise<void> {

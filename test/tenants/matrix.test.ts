@@ -46,7 +46,7 @@ describe('without a known key', () => {
     'a malformed key': () => 'Bearer ph_short',
     'an empty bearer': () => 'Bearer ',
     'another scheme': () => `Basic ${Buffer.from('user:password').toString('base64')}`,
-    'an unknown key': () => `Bearer ${newSecret('ph_')}`,
+    'an unknown key': () => `Bearer ${newSecret('ph_', 0)}`,
     'a revoked key': async () => {
       const { body } = await world.api.post('/v2/api-keys', { name: 'leaked' });
       expect((await world.api.delete(`/v2/api-keys/${body.id}`)).status).toBe(204);

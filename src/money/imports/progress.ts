@@ -47,7 +47,7 @@ export async function readProgress(
   key: string,
 ): Promise<Pick<ImportProgress, 'stage' | 'lines_read'>> {
   const stages = STAGES.map(
-    (stage, place) => sql`(${place}::int, ${LOCKS.importStage(account, key, stage)})`,
+    (stage, place) => sql`(${place}::int, ${LOCKS.importStage(account, key, stage)(db.cell)})`,
   );
   const { stage, lines_read } = await oneRow<{ stage: Stage | null; lines_read: bigint | null }>(
     db,

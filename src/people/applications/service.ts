@@ -55,7 +55,7 @@ export async function createApplication(
   account: AccountId,
   { kind, ...input }: ApplicationInput,
 ): Promise<Json<NewOAuthApplication>> {
-  const secret = kind === 'confidential' ? newSecret('phs_') : null;
+  const secret = kind === 'confidential' ? newSecret('phs_', tx.cell) : null;
   const json = await insertApplication(tx, account, {
     kind,
     ...columnsOf(input, kind),
@@ -94,7 +94,7 @@ export async function rotateClientSecret(
   if (kind === 'public') {
     throw fail('application_is_public', 'a public application has no secret: it proves itself with PKCE');
   }
-  const secret = newSecret('phs_');
+  const secret = newSecret('phs_', tx.cell);
   await updateApplication(tx, account, uuid, secretColumns(secret));
   return withSecret(await getApplication(tx, account, id), secret);
 }

@@ -16,7 +16,7 @@ export async function createKey(
   account: AccountId,
   input: { name: string; createdBy: string },
 ): Promise<{ json: Json<NewKey>; secret: string }> {
-  const secret = newSecret('ph_');
+  const secret = newSecret('ph_', tx.cell);
   const hint = `${secret.slice(0, 6)}…${secret.slice(-4)}`;
   try {
     const record = await insertKey(tx, { account, ...input, hash: hashSecret(secret), hint });

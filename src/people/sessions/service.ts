@@ -122,7 +122,7 @@ async function newSession(
   { userAgent, address }: Browser,
   after: SessionId | null,
 ): Promise<{ secret: string; id: SessionId } | null> {
-  const secret = newSecret('phi_');
+  const secret = newSecret('phi_', tx.cell);
   const id = await insertSession(tx, {
     hash: hashSecret(secret),
     csrfToken: randomBytes(32).toString('base64url'),

@@ -114,7 +114,7 @@ async function newLink(
   { account, pages, byOperator }: { account: AccountId; pages: string; byOperator: boolean },
   user: Pick<UserRow, 'id' | 'joined'>,
 ): Promise<{ url: string; expires_at: string }> {
-  const secret = newSecret('phl_');
+  const secret = newSecret('phl_', tx.cell);
   const isNew = !user.joined;
   await endLinks(tx, account, user.id);
   await dropLetters(tx, account, user.id);
@@ -247,7 +247,7 @@ export async function resetPassword(
 export async function newSetUpLink(tx: Tx, account: AccountId): Promise<string | null> {
   if (await lockAccountAndAsk(tx, account)) return null;
   await endSetUpLinks(tx, account);
-  const secret = newSecret('phl_');
+  const secret = newSecret('phl_', tx.cell);
   await insertLink(tx, {
     hash: hashSecret(secret),
     account,

@@ -4,7 +4,7 @@ import type { Logger } from 'pino';
 import sql from 'sql-template-tag';
 import { type Database, rows, type Tx } from '../../db/database.ts';
 import type { SignOfLife } from '../../db/listen.ts';
-import { WORKER_SPACE } from '../../db/locks.ts';
+import { workerSpaceOf } from '../../db/locks.ts';
 import { type Moment, msSince, thisMoment } from '../../kernel/moments.ts';
 import type { DatabaseClock } from './database-clock.ts';
 
@@ -80,7 +80,7 @@ export function register({ db, log, leaseMs, clock, listen, onChange }: Register
     wasReady = false;
     surely = null;
     missingFrom = null;
-    stopListening = listen({ space: WORKER_SPACE, number });
+    stopListening = listen({ space: workerSpaceOf(db.cell), number });
   }
 
   async function beginAgain(): Promise<void> {
@@ -208,7 +208,7 @@ async function seeWorkers(
     tx,
     sql`with alive as materialized (
           select objid::int8 as number from pg_locks
-          where locktype = 'advisory' and classid = ${WORKER_SPACE}::int8::oid and objsubid = 2 and granted
+          where locktype = 'advisory' and classid = ${workerSpaceOf(tx.cell)}::int8::oid and objsubid = 2 and granted
             and database = (select oid from pg_database where datname = current_database())),
         joined as (
           insert into workers (number, name, lease_ms)

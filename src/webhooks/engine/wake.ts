@@ -1,5 +1,6 @@
 import sql from 'sql-template-tag';
 import { type Database, rows } from '../../db/database.ts';
+import { channelOf } from '../../db/listen.ts';
 
 /** The channel on which processes announce queued deliveries to each other. */
 export const CHANNEL = 'payhook_deliveries';
@@ -19,7 +20,9 @@ export function createNotifier(db: Database): () => Promise<void> {
     const age = String(Math.ceil(longest));
     longest = 0;
     // a lost announcement costs a moment: every worker also polls
-    sending = rows(db.reader, sql`select pg_notify(${CHANNEL}, ${age})`).catch(() => undefined);
+    sending = rows(db.reader, sql`select pg_notify(${channelOf(CHANNEL, db.cell)}, ${age})`).catch(
+      () => undefined,
+    );
   };
   const stop = db.onAnnounced((ageMs) => {
     longest = Math.max(longest, ageMs);

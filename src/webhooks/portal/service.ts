@@ -45,7 +45,7 @@ export async function createLink(
   if (isOfOwner && owned.owner === null) {
     throw fail('invalid_body', 'all_of_owner: the endpoint has no owner; give it one, or omit this');
   }
-  const secret = newSecret('phpl_');
+  const secret = newSecret('phpl_', tx.cell);
   const made = await insertLink(tx, account, {
     endpoint,
     isOfOwner,
@@ -84,7 +84,7 @@ export async function openPortal(
   const link = uuidOf('pl', id);
   if (link === null || !isSecret('phpl_', secret)) return { refusal: 'unknown' };
   const hash = hashSecret(secret);
-  const token = newSecret('phpt_');
+  const token = newSecret('phpt_', db.cell);
   return db.transaction(async (tx) => {
     const portal = await markUsed(tx, { link, hash, token: hashSecret(token), seconds: PORTAL_SECONDS });
     if (portal === null) return { refusal: refusalOf(await statusByHash(tx, link, hash)) };
