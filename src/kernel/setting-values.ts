@@ -16,6 +16,8 @@ export interface Setting {
 type SettingValue = string | number | boolean | null | readonly string[] | readonly number[] | MailServer;
 
 export interface SettingGroup {
+  /** Only settings have one: so the compiler names the missing part of a setting. */
+  readonly name?: never;
   readonly [key: string]: Setting | SettingGroup;
 }
 
