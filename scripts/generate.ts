@@ -18,6 +18,7 @@ import { ROUTES } from '../src/http/routes.ts';
 import { explainConfig } from '../src/kernel/config.ts';
 import { REASONS } from '../src/kernel/errors.ts';
 import { AFFILIATE_FIELDS } from '../src/money/affiliates/fields.ts';
+import { COMMISSION_FIELDS } from '../src/money/commissions/fields.ts';
 import { DESTINATION_FIELDS } from '../src/money/destinations/fields.ts';
 import { approvalTable } from '../src/money/ledger/approval-rules.ts';
 import { PROGRAM_FIELDS } from '../src/money/programs/fields.ts';
@@ -231,7 +232,7 @@ const clientSchemes = () =>
 
 /** The fields of each resource as forms and commands know them. */
 function clientFields(): string {
-  const lists = { AFFILIATE_FIELDS, DESTINATION_FIELDS, ENDPOINT_FIELDS, PROGRAM_FIELDS };
+  const lists = { AFFILIATE_FIELDS, COMMISSION_FIELDS, DESTINATION_FIELDS, ENDPOINT_FIELDS, PROGRAM_FIELDS };
   const texts = Object.entries(lists).map(
     ([name, fields]) =>
       `export const ${name} = ${JSON.stringify(formOf(fields))} as const satisfies FormFields;`,

@@ -65,7 +65,7 @@ export const ROOMS = [
   [
     'money/affiliates',
     'affiliates, their search and import',
-    ['money/ledger', 'money/files'],
+    ['money/commissions', 'money/ledger', 'money/files', 'money/refunds'],
     ['import', 'import-format', 'import-part', 'search', 'undo'],
   ],
   [
@@ -89,7 +89,7 @@ export const ROOMS = [
     'money/commissions',
     'commissions and adjustments: create, hold, void',
     ['money/ledger', 'money/files', 'money/refund-lines'],
-    ['import', 'import-format', 'list', 'state', 'undo'],
+    ['import', 'import-format', 'list', 'state', 'store', 'undo'],
   ],
   [
     'money/refunds',

@@ -5,7 +5,7 @@ import { common, listed } from '../texts/common.ts';
 import { forms as texts, wordLabel } from '../texts/words.ts';
 import { SelectField, TextArea, TextField } from './field.tsx';
 import { money } from './format.ts';
-import { Path } from './values.tsx';
+import { Money, Path, Time } from './values.tsx';
 
 /** The fields of a resource that requests can set (`src/client/fields.ts`). */
 type FormFields = Readonly<Record<string, FormField>>;
@@ -157,8 +157,12 @@ export function FieldInputs({
 }
 
 /** A value for people. */
-function shown(name: string, { type, choices }: FormField, value: unknown): ReactNode {
+function shown(name: string, { type, choices }: FormField, value: unknown, record: object): ReactNode {
   if (value === null || value === undefined) return common.nothing;
+  if (type === 'money')
+    return <Money amount={value as number} currency={String(valueIn(record, 'currency'))} />;
+  if (type === 'rate') return `${(value as number) / 100} %`;
+  if (type === 'time') return <Time at={value as string} isFocusable />;
   if (choices || type === 'flag') return wordLabel(name, String(value));
   if (type === 'amounts')
     return listed(Object.entries(value as Amounts).map(([currency, amount]) => money({ currency, amount })));
@@ -171,4 +175,4 @@ function shown(name: string, { type, choices }: FormField, value: unknown): Reac
 
 /** A row for each field of a record, for `Facts`. */
 export const factsOf = (fields: FormFields, record: object): (readonly [label: string, value: ReactNode])[] =>
-  inForm(fields).map(([name, field]) => [field.label, shown(name, field, valueIn(record, name))]);
+  inForm(fields).map(([name, field]) => [field.label, shown(name, field, valueIn(record, name), record)]);

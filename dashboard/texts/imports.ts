@@ -1,4 +1,9 @@
-import { AFFILIATE_FIELDS, DESTINATION_FIELDS, type FormFields } from '../../src/client/fields.ts';
+import {
+  AFFILIATE_FIELDS,
+  COMMISSION_FIELDS,
+  DESTINATION_FIELDS,
+  type FormFields,
+} from '../../src/client/fields.ts';
 import { count, listed } from './common.ts';
 import { roleCannot } from './roles.ts';
 import { wordLabel } from './words.ts';
@@ -165,23 +170,9 @@ export const imports = {
       self_billing_document: 'Self-billing: kept at',
     },
     commissions: {
-      external_id: 'Your id of the commission',
-      affiliate_email: 'Affiliate, by e-mail',
-      affiliate_external_id: 'Affiliate, by your id',
+      ...columnLabels(COMMISSION_FIELDS),
       affiliate_id: 'Affiliate, by Payhook id',
-      amount: 'Commission',
-      currency: 'Currency',
-      occurred_at: 'Earned on',
-      order_id: 'Order',
-      order_line_id: 'Order line',
-      sale_amount: 'Sale',
       rate_bps: 'Rate in hundredths of a percent',
-      type: 'Type',
-      program_id: 'Program',
-      customer_email: 'E-mail of the customer',
-      product_id: 'Product id',
-      product_name: 'Product',
-      description: 'Description',
       status: 'Payment status',
       approval: 'Approval status',
       paid_at: 'Paid on',

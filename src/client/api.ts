@@ -974,6 +974,7 @@ export interface Commission {
   readonly external_id: string;
   /** who earned it */
   readonly affiliate_id: number;
+  /** the program whose hold applies */
   readonly program_id: number | null;
   /** a clawback is negative: it takes back what was paid before a refund */
   readonly type: CommissionType;
@@ -981,7 +982,7 @@ export interface Commission {
   readonly status: CommissionStatus;
   /** the status is paid */
   readonly is_paid: boolean;
-  /** minor units: what is owed or was paid, after refunds before payment */
+  /** what the affiliate gets; minor units: what is owed or was paid, after refunds before payment */
   readonly amount: number;
   /** minor units: the original amount */
   readonly original_amount: number;
@@ -989,16 +990,18 @@ export interface Commission {
   readonly refunded_amount: number;
   /** ISO 4217, lower case */
   readonly currency: string;
-  /** minor units of the sale */
+  /** the amount of the sale; minor units */
   readonly sale_amount: number | null;
-  /** basis points */
+  /** basis points of the sale: 2000 is 20 % */
   readonly rate_bps: number | null;
-  /** the order in the shop: refunds by order find it */
+  /** the order in the shop, by which refunds find it */
   readonly order_id: string | null;
-  /** the line of the order: commissions with the same one are shares of one sale */
+  /** the line of the order: commissions with the same line are shares of one sale */
   readonly order_line_id: string | null;
+  /** the e-mail address of the buyer */
   readonly customer_email: string | null;
   readonly product_id: string | null;
+  /** the name of the product */
   readonly product_name: string | null;
   readonly description: string | null;
   readonly occurred_at: Timestamp;
@@ -1120,7 +1123,7 @@ export interface CommissionImport {
 export interface CommissionInput {
   /** your id, unique forever; must not begin with `payhook:` */
   readonly external_id: string;
-  /** who earned it: exactly one of `affiliate_id`, `affiliate_external_id`, `affiliate_email` */
+  /** who earned it; exactly one of `affiliate_id`, `affiliate_external_id`, `affiliate_email` */
   readonly affiliate_id?: number | undefined;
   /** who earned it, by your own id */
   readonly affiliate_external_id?: string | undefined;
@@ -1130,21 +1133,22 @@ export interface CommissionInput {
   readonly program_id?: number | null | undefined;
   /** default sale */
   readonly type?: NewCommissionType | undefined;
-  /** what the affiliate gets, in minor units */
+  /** what the affiliate gets; in minor units */
   readonly amount?: number | undefined;
   /** ISO 4217, any case; default the account currency */
   readonly currency?: string | undefined;
-  /** minor units of the sale */
+  /** the amount of the sale; minor units */
   readonly sale_amount?: number | null | undefined;
   /** basis points of the sale: 2000 is 20 % */
   readonly rate_bps?: number | null | undefined;
   /** the order in the shop, by which refunds find it */
   readonly order_id?: string | null | undefined;
-  /** the line of the order: commissions with the same line share a sale */
+  /** the line of the order: commissions with the same line are shares of one sale */
   readonly order_line_id?: string | null | undefined;
-  /** an e-mail address */
+  /** the e-mail address of the buyer; an e-mail address */
   readonly customer_email?: string | null | undefined;
   readonly product_id?: string | null | undefined;
+  /** the name of the product */
   readonly product_name?: string | null | undefined;
   readonly description?: string | null | undefined;
   /** RFC 3339; default now */
@@ -1331,10 +1335,13 @@ export interface CompletedPayout {
 }
 
 export interface CreateAdjustmentBody {
+  /** your id, unique forever; must not begin with `payhook:` */
   readonly external_id: string;
+  /** what the affiliate gets, or below zero owes; in minor units */
   readonly amount: number;
-  /** ISO 4217, any case */
+  /** ISO 4217, any case; default the account currency */
   readonly currency?: string | undefined;
+  /** the program whose hold applies */
   readonly program_id?: number | null | undefined;
   readonly description?: string | null | undefined;
   /** RFC 3339; default now */
@@ -5562,16 +5569,16 @@ export interface Operations {
     readonly result: DeliveryAnalytics;
   };
   /**
-   * Import affiliates from CSV. Creates or updates, by external_id, else by e-mail. Columns: external_id, email
-   * (required), name_first, name_last, slug, paypal_email, payout_method, is_ready_for_payout, status,
-   * legal_type, country. A column that is not there is left unchanged, an empty cell clears; a PayPal address
-   * without a method sets `payout_method` to `paypal`. Where they are paid: destination_type, account_holder,
-   * iban, bic, routing_number, account_number, account_type. Their tax profile: legal_name, tax_country,
-   * address_line1, address_line2, address_postal_code, address_city, address_region, tax_id, tax_id_type,
-   * tax_form, tax_form_signed_on, tax_form_document, self_billing_agreed_on, self_billing_agreed_by,
-   * self_billing_document. A line without any cell of these leaves them. One transaction: a bad line stops the
-   * import with nothing written, unless `partial`; `dry_run` reports and writes nothing. Files of another shape
-   * go to `/v2/imports`.
+   * Import affiliates from CSV. Creates or updates, by external_id, else by e-mail. Columns: name_first,
+   * name_last, email, external_id, slug, status, payout_method, paypal_email, is_ready_for_payout, legal_type,
+   * country; email is required. A column that is not there is left unchanged, an empty cell clears; a PayPal
+   * address without a method sets `payout_method` to `paypal`. Where they are paid: destination_type,
+   * account_holder, iban, bic, routing_number, account_number, account_type. Their tax profile: legal_name,
+   * tax_country, address_line1, address_line2, address_postal_code, address_city, address_region, tax_id,
+   * tax_id_type, tax_form, tax_form_signed_on, tax_form_document, self_billing_agreed_on,
+   * self_billing_agreed_by, self_billing_document. A line without any cell of these leaves them. One
+   * transaction: a bad line stops the import with nothing written, unless `partial`; `dry_run` reports and
+   * writes nothing. Files of another shape go to `/v2/imports`.
    */
   readonly importAffiliates: {
     readonly query?: ImportAffiliatesQuery;
@@ -5725,11 +5732,12 @@ export interface Operations {
     readonly result: CommissionBatch;
   };
   /**
-   * Import commissions from CSV. Columns: external_id; one of affiliate_id, affiliate_email,
-   * affiliate_external_id; program_id, type, currency, amount, sale_amount, rate_bps, order_id, order_line_id,
-   * customer_email, product_id, product_name, description, occurred_at. Amounts are decimal (`31.90`). Any size,
-   * one transaction: a bad line stops the import with nothing written, unless `partial`; `dry_run` reports every
-   * bad line and the sums and writes nothing. Files of another shape go to `/v2/imports`.
+   * Import commissions from CSV. Columns: external_id, affiliate_id, affiliate_external_id, affiliate_email,
+   * program_id, type, amount, currency, sale_amount, rate_bps, order_id, order_line_id, customer_email,
+   * product_id, product_name, description, occurred_at; exactly one of those of the affiliate. Amounts are
+   * decimal (`31.90`). Any size, one transaction: a bad line stops the import with nothing written, unless
+   * `partial`; `dry_run` reports every bad line and the sums and writes nothing. Files of another shape go to
+   * `/v2/imports`.
    */
   readonly importCommissions: {
     readonly query?: ImportCommissionsQuery;

@@ -1,6 +1,7 @@
 import sql, { raw } from 'sql-template-tag';
 import { type TObject, type TOptional, type TSchema, Type } from 'typebox';
 import { fail } from '../kernel/errors.ts';
+import { formatInstant, INSTANT_RULE, parseInstant } from '../kernel/time.ts';
 import { exactly, type Filter, oneOf } from './lists.ts';
 import { nullable, strict } from './schemas.ts';
 
@@ -47,6 +48,12 @@ export interface ImportRule {
 export interface ImportField extends ImportRule {
   readonly type: FieldType;
 }
+
+/**
+ * What the erasure of a person does with a value that may name the person: of an `id` it replaces only an e-mail
+ * address, so that references stay intact; of a `text` and of `json` also names.
+ */
+export type TextErasure = 'id' | 'text' | 'json' | 'kept';
 
 /** The words of a text, for long lists of synonyms. */
 export const words = (text: string): readonly string[] => text.split(/\s+/);
@@ -163,13 +170,16 @@ export const importFields = (fields: Fields): Record<string, ImportField> =>
     ),
   );
 
-/** The input of a new record. */
-export function newSchema<F extends Fields>(fields: F): TObject<NewProperties<F>> {
+/** The input of a new record. With a `title` it is a component of the API description with that name. */
+export function newSchema<F extends Fields>(
+  fields: F,
+  options: { readonly title?: string } = {},
+): TObject<NewProperties<F>> {
   const properties = writable<Fields>(fields).map(([name, field]) => {
     const schema = inputSchema(field);
     return [name, field.isRequired ? schema : Type.Optional(schema)];
   });
-  return strict(Object.fromEntries(properties)) as unknown as TObject<NewProperties<F>>;
+  return strict(Object.fromEntries(properties), options) as unknown as TObject<NewProperties<F>>;
 }
 
 /** The input of a change: every field is optional. */
@@ -223,6 +233,13 @@ export function normalised<Input extends object>(
     return [name, field.normalise ? field.normalise(value as never, name) : value];
   });
   return Object.fromEntries(entries) as Input;
+}
+
+/** Normalises an RFC 3339 instant. Throws `invalid_body` naming the field. */
+export function instantText(value: string, field: string): string {
+  const at = parseInstant(value);
+  if (at === null) throw fail('invalid_body', `${field} must be ${INSTANT_RULE}`);
+  return formatInstant(at);
 }
 
 /** The values that a new record has when none are given. */

@@ -1,5 +1,6 @@
 import { getRouteApi } from '@tanstack/react-router';
 import type { Commission, Refund } from '../../../src/client/api.ts';
+import { COMMISSION_FIELDS } from '../../../src/client/fields.ts';
 import { useMay } from '../../data/me.ts';
 import { useRead } from '../../data/queries.ts';
 import { Button } from '../../parts/button.tsx';
@@ -8,9 +9,9 @@ import { Id } from '../../parts/copy.tsx';
 import { Problem, Skeleton } from '../../parts/feedback.tsx';
 import { Drawer } from '../../parts/overlay.tsx';
 import { Facts } from '../../parts/page.tsx';
+import { factsOf } from '../../parts/record-fields.tsx';
 import { Money } from '../../parts/values.tsx';
 import { commissions as texts } from '../../texts/commissions.ts';
-import { common } from '../../texts/common.ts';
 import { Hold, Unhold, VoidCommission } from './actions.tsx';
 import { type Act, actsOf } from './acts.ts';
 import { History } from './history.tsx';
@@ -67,16 +68,31 @@ export function CommissionDrawer({ id }: { id: string }) {
 
 const NONE: readonly Refund[] = [];
 
+// the drawer shows these in another way
+const {
+  external_id: _id,
+  affiliate_id: _affiliate,
+  affiliate_external_id: _externalId,
+  affiliate_email: _email,
+  program_id: _program,
+  type: _type,
+  amount: _amount,
+  currency: _currency,
+  occurred_at: _earned,
+  ...SHOWN
+} = COMMISSION_FIELDS;
+
 function About({ commission }: { commission: Commission }) {
   const { facts } = texts;
-  const { currency, sale_amount: sale, rate_bps: rate } = commission;
+  const { currency } = commission;
   const program = useRead(
     'getProgram',
     { path: [commission.program_id ?? 0] },
     { isEnabled: commission.program_id !== null },
   ).data;
-  const optional = (name: string, value: string | null | undefined) =>
-    value ? [[name, value] as const] : [];
+  const given = Object.fromEntries(
+    Object.entries(SHOWN).filter(([name]) => commission[name as keyof typeof SHOWN] !== null),
+  );
   return (
     <Facts
       rows={[
@@ -91,21 +107,10 @@ function About({ commission }: { commission: Commission }) {
                 <Money key="r" amount={commission.refunded_amount} currency={currency} />,
               ] as const,
             ]),
-        ...(sale === null
-          ? []
-          : [[facts.sale, <Money key="s" amount={sale} currency={currency} />] as const]),
-        ...optional(facts.rate, rate === null ? null : `${rate / 100} %`),
-        ...optional(facts.program, program?.name),
-        ...optional(facts.order, commission.order_id),
-        ...optional(facts.line, commission.order_line_id),
-        ...optional(facts.product, commission.product_name ?? commission.product_id),
-        ...optional(facts.customer, commission.customer_email),
-        ...optional(facts.description, commission.description),
+        ...(program ? [[facts.program, program.name] as const] : []),
+        ...factsOf(given, commission),
         [facts.externalId, <Id key="external">{commission.external_id}</Id>],
         [facts.id, <Id key="id">{commission.id}</Id>],
-        ...Object.entries(commission.metadata ?? {}).map(
-          ([name, value]) => [name, value || common.nothing] as const,
-        ),
       ]}
     />
   );

@@ -1,11 +1,19 @@
 import { type Command, Option } from 'commander';
 import type { FormField, FormFields } from '../../client/fields.ts';
-import { describeMinimums, readCurrency, readMinimums } from './amounts.ts';
+import { amounts } from '../terminal/money.ts';
+import { exactTime } from '../terminal/time.ts';
+import { DECIMAL_HELP, describeMinimums, readAmount, readCurrency, readMinimums } from './amounts.ts';
 import { describeMetadata, readMetadata, withMetadata } from './metadata.ts';
 import { readInteger } from './numbers.ts';
 
 /** The value of `--option` that clears a word, a number or amounts. */
 const NONE = 'none';
+
+const EXAMPLES: Readonly<Record<string, string>> = {
+  amounts: ', such as usd=50.00,eur=45.00',
+  money: `, ${DECIMAL_HELP}`,
+  time: ', an instant such as 2026-09-15T08:30:00Z',
+};
 
 const lowered = (label: string) => label.charAt(0).toLowerCase() + label.slice(1);
 
@@ -27,7 +35,7 @@ export function withFields(
       continue;
     }
     const word = clearingWord(field);
-    const example = type === 'amounts' ? ', such as usd=50.00,eur=45.00' : '';
+    const example = EXAMPLES[type] ?? '';
     const option = new Option(flags, `${help}${example}${word && !choices ? `; ${word} removes it` : ''}`);
     option.makeOptionMandatory(isNew && isRequired === true);
     command.addOption(choices ? option.choices([...choices, ...(word ? [word] : [])]) : option);
@@ -41,15 +49,18 @@ function clearingWord({ type, choices, isNullable, clearWord = NONE }: FormField
   return choices || type === 'amounts' || type === 'integer' ? clearWord : '';
 }
 
-/** The fields of a request; of a text that can be cleared, an empty one is null. Throws a UsageError. */
-export function readFields(fields: FormFields, options: object): Record<string, unknown> {
+/**
+ * The fields of a request; of a text that can be cleared, an empty one is null. `currency` is that of fields with an
+ * amount. Throws a UsageError.
+ */
+export function readFields(fields: FormFields, options: object, currency = 'usd'): Record<string, unknown> {
   const given = options as Readonly<Record<string, unknown>>;
   return Object.fromEntries(
     Object.entries(fields).flatMap(([name, field]) => {
       if (field.type === 'other') return [];
       const { long, attributeName } = optionOf(field);
       const value = given[attributeName];
-      return value === undefined ? [] : [[name, readField(field, long, value)]];
+      return value === undefined ? [] : [[name, readField(field, long, value, currency)]];
     }),
   );
 }
@@ -59,15 +70,16 @@ function optionOf({ option }: FormField): { long: string; attributeName: string 
   return { long: made.long ?? option, attributeName: made.attributeName() };
 }
 
-function readField(field: FormField, option: string, value: unknown): unknown {
+function readField(field: FormField, option: string, value: unknown, currency: string): unknown {
   const { type, from = 0, to = Number.MAX_SAFE_INTEGER } = field;
   if (type === 'metadata') return readMetadata(value as readonly string[]);
   if (value === clearingWord(field)) return null;
-  if (type === 'integer') return readInteger(option, value as string, { from, to });
+  if (type === 'money') return readAmount(option, value as string, { currency, from });
+  if (type === 'integer' || type === 'rate') return readInteger(option, value as string, { from, to });
   if (type === 'currency') return readCurrency(option, value as string);
   if (type === 'amounts') {
-    const amounts = readMinimums(option, value as string);
-    return Object.keys(amounts).length === 0 ? null : amounts;
+    const minimums = readMinimums(option, value as string);
+    return Object.keys(minimums).length === 0 ? null : minimums;
   }
   return value;
 }
@@ -87,11 +99,15 @@ export const describeFields = (
 ): (readonly [label: string, value: string | null])[] =>
   shownFields(fields).map(([name, { label, type }]) => [
     label,
-    describe(type, (record as Readonly<Record<string, unknown>>)[name]),
+    describe(type, (record as Readonly<Record<string, unknown>>)[name], record),
   ]);
 
-function describe(type: string, value: unknown): string | null {
+function describe(type: string, value: unknown, record: { readonly currency?: string }): string | null {
   if (value === null || value === undefined) return null;
+  if (type === 'money') return amounts([{ amount: value as number, currency: record.currency ?? '' }]);
+  if (type === 'rate') return `${(value as number) / 100} %`;
+  if (type === 'currency') return (value as string).toUpperCase();
+  if (type === 'time') return exactTime(value as string);
   if (type === 'flag') return value ? 'yes' : 'no';
   if (type === 'amounts') return describeMinimums(value as Readonly<Record<string, number>>);
   if (type === 'metadata') return describeMetadata(value as Readonly<Record<string, string>>);

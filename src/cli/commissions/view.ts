@@ -1,5 +1,6 @@
 import type { Commission, Refund } from '../../client/client.ts';
-import { describeMetadata } from '../command/metadata.ts';
+import { COMMISSION_FIELDS } from '../../client/fields.ts';
+import { describeFields } from '../command/record-fields.ts';
 import { factLines } from '../terminal/facts.ts';
 import { decimal } from '../terminal/money.ts';
 import { printable, table } from '../terminal/table.ts';
@@ -47,36 +48,26 @@ export function money({ currency }: { currency: string }, amount: number): strin
   return `${decimal({ amount, currency })} ${currency.toUpperCase()}`;
 }
 
+// the first lines have the type and the amount
+const { type: _type, amount: _amount, currency: _currency, ...SHOWN } = COMMISSION_FIELDS;
+
 /** One commission as text. */
 export function describeCommission(commission: Commission, { paint }: Terminal): string {
   const head = [
     `${paint.strong(commission.id)}  ${commission.type}  ${paintStatus(commission, paint)}`,
     `${paint.strong(money(commission, commission.amount))}${historyOf(commission)}`,
   ];
-  const { order_id, order_line_id, product_id, product_name, sale_amount, rate_bps } = commission;
-  const product = [product_id, product_name].filter((text) => text !== null).join(' ');
   const at = (instant: string | null) => instant && exactTime(instant);
   return (
     head.map((line) => `${line}\n`).join('') +
     factLines([
-      ['External id', commission.external_id],
-      ['Affiliate', String(commission.affiliate_id)],
-      ['Program', commission.program_id === null ? null : String(commission.program_id)],
-      ['Order', order_id],
-      ['Order line', order_line_id],
-      ['Product', product || null],
-      ['Customer', commission.customer_email],
-      ['Sale', sale_amount === null ? null : money(commission, sale_amount)],
-      ['Rate', rate_bps === null ? null : `${rate_bps / 100} %`],
-      ['Description', commission.description],
+      ...describeFields(SHOWN, commission),
       ['Reverses', commission.reverses_commission_id],
-      ['Occurred', at(commission.occurred_at)],
       ['Available', availableOf(commission)],
       ['Payout', commission.payout_id],
       ['Paid', at(commission.paid_at)],
       ['Voided', at(commission.voided_at)],
       ['Why', commission.void_reason],
-      ['Metadata', describeMetadata(commission.metadata)],
       ['Created', `${exactTime(commission.created_at)} (UTC)`],
     ])
   );

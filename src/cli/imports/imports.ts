@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { AFFILIATE_FIELDS, DESTINATION_FIELDS } from '../../client/fields.ts';
+import { AFFILIATE_FIELDS, COMMISSION_FIELDS, DESTINATION_FIELDS } from '../../client/fields.ts';
 import type { Cli } from '../command/cli.ts';
 import { collect } from '../command/pairs.ts';
 import { importedNames } from '../command/record-fields.ts';
@@ -24,6 +24,16 @@ changes nothing. The exit code is 1 if a line was refused, also with --dry-run a
 `;
 
 const { email: _, ...OTHER_FIELDS } = AFFILIATE_FIELDS;
+const {
+  external_id: _id,
+  affiliate_id: _affiliate,
+  affiliate_email: _email,
+  affiliate_external_id: _externalId,
+  amount: _amount,
+  sale_amount: _sale,
+  rate_bps: _rate,
+  ...OTHERS_OF_COMMISSION
+} = COMMISSION_FIELDS;
 
 /** Names with commas between them, in lines of at most 120 characters. */
 const lines = (names: readonly string[]): string =>
@@ -51,8 +61,7 @@ Examples:
 
 const COMMISSIONS_HELP = `
 Fields: external_id (or order_id); one of affiliate_id, affiliate_email, affiliate_external_id; amount as a decimal (31.90), or
-sale_amount with rate_bps; and any of currency, program_id, type, order_id, order_line_id, customer_email, product_id,
-product_name, description, occurred_at. From another product also status (unpaid, pending, paid, rejected), approval, paid_at and
+sale_amount with rate_bps; and any of ${lines(importedNames(OTHERS_OF_COMMISSION))}. From another product also status (unpaid, pending, paid, rejected), approval, paid_at and
 payment_reference: commissions paid there are imported as paid, in past payouts; --paid skip leaves them out.
 ${RULES}
 Examples:

@@ -1,7 +1,9 @@
 import sql, { join, raw, type Sql } from 'sql-template-tag';
+import { type Fields, namesOf, type TextErasure, type WritableField } from '../../contract/fields.ts';
 import { maybeRow, rows, type Tx } from '../../db/database.ts';
 import { type Patterns, tellsOf, withoutAddress, withoutPerson } from '../../erasure/person.ts';
 import type { AccountId } from '../../kernel/ids.ts';
+import { COMMISSION_FIELDS } from '../commissions/fields.ts';
 import { lockBooks } from '../ledger/books.ts';
 
 /** Whose traces are looked for, and how. */
@@ -19,11 +21,14 @@ interface Texts {
   readonly jsons?: readonly string[];
 }
 
-const COMMISSION: Texts = {
-  ids: ['external_id', 'order_id', 'order_line_id', 'product_id'],
-  texts: ['customer_email', 'product_name', 'description', 'void_reason'],
-  jsons: ['metadata'],
-};
+/** The columns of these fields that may name a person. */
+function textsOf(fields: Fields<WritableField & { readonly erasure: TextErasure }>): Required<Texts> {
+  const named = (erasure: TextErasure) => namesOf(fields, (field) => field.erasure === erasure);
+  return { ids: named('id'), texts: named('text'), jsons: named('json') };
+}
+
+const COMMISSION = textsOf(COMMISSION_FIELDS);
+const COMMISSION_TEXTS: Texts = { ...COMMISSION, texts: [...COMMISSION.texts, 'void_reason'] };
 
 /** Tables that are small compared with the commissions, and whether each row belongs to an affiliate. */
 const OTHERS: Readonly<Record<string, Texts & { readonly isOf?: true }>> = {
@@ -51,7 +56,7 @@ export async function eraseFromCommissions(tx: Tx, sought: Sought, cursor: strin
   if (last === null) return null;
   await rewrite(tx, sought, {
     table: 'commissions',
-    columns: COMMISSION,
+    columns: COMMISSION_TEXTS,
     where: sql`t.id > ${cursor}::uuid and t.id <= ${last.id}::uuid`,
     isOf: sql`t.affiliate_id = ${affiliate}`,
   });

@@ -1,3 +1,4 @@
+import type { WritableField } from '../../contract/fields.ts';
 import { quote } from '../../kernel/csv-refusal.ts';
 import {
   currencyDigits,
@@ -9,61 +10,60 @@ import {
 import { formatInstant, parseInstantOrDay } from '../../kernel/time.ts';
 import { type Cell, CellError, type Cells, type CsvFormat, cell } from '../files/csv-import.ts';
 import type { ReaderSettings } from '../files/csv-stage.ts';
-import { externalIdRule } from '../ledger/own-ids.ts';
+import { readerOf } from '../files/field-cells.ts';
 import { AFFILIATE_NAMES, type AffiliateName } from '../ledger/references.ts';
 import { commissionOf } from './service.ts';
-import { INPUT_COLUMNS } from './store.ts';
+import { STORED } from './store.ts';
 
 /** The header has exactly one of these. */
 export const AFFILIATE_COLUMNS = Object.keys(AFFILIATE_NAMES) as AffiliateName[];
 
-export const columns = Object.keys(INPUT_COLUMNS).filter((column) => column !== 'metadata');
+/** The columns that a file can give. */
+export const IMPORTED = STORED.filter(([, field]) => field.import !== null);
+const COLUMNS = IMPORTED.map(([name]) => name);
 
 /** Extra columns in files of other products: what happened to a commission there. */
 const HISTORY = ['paid_at', 'payment_reference', 'is_pending'] as const;
 
-function plainFormat(fallbackCurrency: string, zone: string): CsvFormat {
-  const currencyOf = ({ currency }: Cells) => currencyCell(currency ?? null, fallbackCurrency);
-  const money = (name: string, cells: Cells) =>
-    cells[name] == null ? null : moneyCell(name, cells[name], currencyOf(cells));
-  return {
-    columns: [...columns, ...AFFILIATE_COLUMNS],
-    required: ['external_id', AFFILIATE_COLUMNS],
-    identifying: ['external_id', 'order_id', ...AFFILIATE_COLUMNS],
-    fixedWords: ['type', 'currency'],
-    staged: [
-      ['affiliate', 'text'],
-      ...columns.map((column) => [column, INPUT_COLUMNS[column] ?? ''] as const),
-    ],
-    readers: [
-      affiliateCell,
-      ({ external_id }) => externalIdCell(external_id),
-      ({ program_id }) => cell.id('program_id', program_id),
-      ({ type }) => cell.oneOf('type', type, ['sale', 'recurring', 'bonus']) ?? 'sale',
-      currencyOf,
-      (cells) => amountCell(cells, currencyOf(cells), money),
-      (cells) => money('sale_amount', cells),
-      ({ rate_bps }) => rateCell(rate_bps),
-      ({ order_id }) => cell.identifier('order_id', order_id),
-      ({ order_line_id }) => cell.identifier('order_line_id', order_line_id),
-      ({ customer_email }) => cell.email('customer_email', customer_email),
-      ({ product_id }) => cell.identifier('product_id', product_id),
-      ({ product_name }) => cell.text('product_name', product_name, 500),
-      ({ description }) => cell.text('description', description, 1000),
-      ({ occurred_at, paid_at }) => timeCell('occurred_at', occurred_at ?? paid_at, zone),
-    ],
+const plainFormat = (settings: ReaderSettings): CsvFormat => ({
+  columns: [...COLUMNS, ...AFFILIATE_COLUMNS],
+  required: ['external_id', AFFILIATE_COLUMNS],
+  identifying: ['external_id', 'order_id', ...AFFILIATE_COLUMNS],
+  fixedWords: ['type', 'currency'],
+  staged: [['affiliate', 'text'], ...IMPORTED.map(([name, { sql }]) => [name, sql ?? ''] as const)],
+  readers: [affiliateCell, ...IMPORTED.map(([name, field]) => commissionReader(name, field, settings))],
+});
+
+function commissionReader(
+  name: string,
+  field: WritableField,
+  { currency: fallback, zone }: ReaderSettings,
+): (cells: Cells) => Cell {
+  const currencyOf = ({ currency }: Cells) => currencyCell(currency ?? null, fallback);
+  if (name === 'amount') return (cells) => amountCell(cells, currencyOf(cells));
+  if (name === 'occurred_at')
+    return ({ occurred_at, paid_at }) => timeCell(name, occurred_at ?? paid_at, zone);
+  if (field.type === 'currency') return currencyOf;
+  if (field.type === 'money') return (cells) => moneyCell(name, cells[name], currencyOf(cells));
+  if (field.type === 'rate') return (cells) => rateCell(name, cells[name]);
+  const read = readerOf(name, field);
+  return (cells) => {
+    const value = read(cells);
+    const broken = typeof value === 'string' ? (field.rule?.(value) ?? null) : null;
+    if (broken !== null) throw new CellError(`${name} ${broken}: ${quote(String(value))}`);
+    return value;
   };
 }
 
 /** The format of a file of commissions; `hasHistory` adds what files of other products report of their history. */
-export const commissionsFormat = ({ currency, zone }: ReaderSettings, hasHistory: boolean): CsvFormat =>
-  hasHistory ? formatWithHistory(currency, zone) : plainFormat(currency, zone);
+export const commissionsFormat = (settings: ReaderSettings, hasHistory: boolean): CsvFormat =>
+  hasHistory ? formatWithHistory(settings) : plainFormat(settings);
 
 /** The same format, plus columns that say that a line was paid before or awaits approval. */
-function formatWithHistory(fallbackCurrency: string, zone: string): CsvFormat {
-  const plain = plainFormat(fallbackCurrency, zone);
+function formatWithHistory(settings: ReaderSettings): CsvFormat {
+  const plain = plainFormat(settings);
   const readers: readonly ((cells: Cells) => Cell)[] = [
-    ({ paid_at }) => timeCell('paid_at', paid_at, zone),
+    ({ paid_at }) => timeCell('paid_at', paid_at, settings.zone),
     ({ payment_reference }) => cell.text('payment_reference', payment_reference, 255),
     ({ is_pending }) => cell.boolean('is_pending', is_pending) ?? false,
   ];
@@ -74,13 +74,6 @@ function formatWithHistory(fallbackCurrency: string, zone: string): CsvFormat {
     staged: [...plain.staged, ...HISTORY.map((name, index) => [name, types[index] ?? ''] as const)],
     readers: [...plain.readers, ...readers],
   };
-}
-
-function externalIdCell(value: string | null | undefined): string | null {
-  const externalId = cell.identifier('external_id', cell.required('external_id', value));
-  const reserved = externalIdRule(externalId ?? '');
-  if (reserved !== null) throw new CellError(reserved);
-  return externalId;
 }
 
 function affiliateCell(cells: Cells): string {
@@ -119,27 +112,24 @@ function decimalRule(currency: string): string {
     : `a number such as ${formatDecimal(3190n, currency)} with a point and at most ${digits} digits after it (${currency})`;
 }
 
-function rateCell(value: string | null | undefined): number | null {
+function rateCell(name: string, value: string | null | undefined): number | null {
   if (value === null || value === undefined) return null;
   if (!/^\d{1,5}$/.test(value) || Number(value) > 10_000) {
-    throw new CellError(`rate_bps must be a whole number from 0 to 10000, not ${quote(value)}`);
+    throw new CellError(`${name} must be a whole number from 0 to 10000, not ${quote(value)}`);
   }
   return Number(value);
 }
 
-function amountCell(
-  cells: Cells,
-  currency: string,
-  money: (name: string, cells: Cells) => bigint | null,
-): bigint {
-  const given = moneyCell('amount', cells.amount, currency);
+function amountCell({ amount, sale_amount, rate_bps }: Cells, currency: string): bigint {
+  const given = moneyCell('amount', amount, currency);
   if (given !== null && given < 1n)
-    throw new CellError(`amount must be above zero, not ${quote(cells.amount ?? '')}`);
+    throw new CellError(`amount must be above zero, not ${quote(amount ?? '')}`);
   if (given !== null) return given;
-  const [saleAmount, rate] = [money('sale_amount', cells), rateCell(cells.rate_bps)];
-  if (saleAmount === null || rate === null)
+  const sale = moneyCell('sale_amount', sale_amount, currency);
+  const rate = rateCell('rate_bps', rate_bps);
+  if (sale === null || rate === null)
     throw new CellError('amount is empty, and there is no sale_amount with a rate_bps');
-  return commissionOf(saleAmount, BigInt(rate));
+  return commissionOf(sale, BigInt(rate));
 }
 
 function timeCell(name: string, value: string | null | undefined, zone: string): string | null {

@@ -1,4 +1,4 @@
-import sql, { raw, type Sql } from 'sql-template-tag';
+import sql, { type Sql } from 'sql-template-tag';
 import { rows, type Tx } from '../../db/database.ts';
 import { quote } from '../../kernel/csv-refusal.ts';
 import type { AccountId, ImportId } from '../../kernel/ids.ts';
@@ -25,9 +25,9 @@ import {
 } from '../ledger/limit.ts';
 import { AFFILIATE_NAMES, type AffiliateName } from '../ledger/references.ts';
 import { refuseInexact } from '../ledger/totals.ts';
-import { AFFILIATE_COLUMNS, columns, commissionsFormat } from './import-format.ts';
+import { AFFILIATE_COLUMNS, commissionsFormat, IMPORTED } from './import-format.ts';
 import { imported } from './service.ts';
-import { contradictionsIn, insertCommissions, sumsOf, unknownIn } from './store.ts';
+import { columnsOf, contradictionsIn, insertCommissions, sumsOf, unknownIn } from './store.ts';
 
 /**
  * Creates commissions from a CSV file of any size in the request's transaction. Lines that are already stored with the
@@ -148,8 +148,7 @@ const affiliateColumn = (header: ReadonlySet<string>): AffiliateName =>
 
 /** The staged lines with their affiliates. */
 function sourceOf(account: AccountId, header: ReadonlySet<string>): Sql {
-  const list = raw(columns.map((name) => `f.${name}`).join(', '));
-  return sql`(select f.line, f.affiliate, a.id as affiliate_id, ${list}, null::jsonb as metadata from staged f
+  return sql`(select f.line, f.affiliate, a.id as affiliate_id, ${columnsOf(IMPORTED, 'f.')}, null::jsonb as metadata from staged f
     left join affiliates a on a.account_id = ${account} and ${AFFILIATE_NAMES[affiliateColumn(header)](sql`f.affiliate`)}) s`;
 }
 

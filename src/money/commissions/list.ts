@@ -17,7 +17,8 @@ import { maybeRecord } from '../../contract/records.ts';
 import type { Reader } from '../../db/database.ts';
 import type { AccountId, CommissionId, PayoutId } from '../../kernel/ids.ts';
 import type { Json } from '../../kernel/json.ts';
-import { COMMISSION_STATUSES, COMMISSION_TYPES, type Commission, payoutJoin, record } from './record.ts';
+import { COMMISSION_STATUSES, COMMISSION_TYPES } from './fields.ts';
+import { type Commission, payoutJoin, record } from './record.ts';
 
 // At most one payout of an account is unpaid, so a row in any other payout is paid, and no join is needed.
 function hasStatus(status: string, account: AccountId): Sql {

@@ -1,11 +1,10 @@
+import { defaults, normalised } from '../../contract/fields.ts';
 import type { Reader, Tx } from '../../db/database.ts';
 import { quote } from '../../kernel/csv-refusal.ts';
-import { EMAIL_RULE, isEmail } from '../../kernel/email.ts';
-import { fail, failItems } from '../../kernel/errors.ts';
+import { Failure, fail, failItems } from '../../kernel/errors.ts';
 import { type AccountId, numberIdOf, uuidOf } from '../../kernel/ids.ts';
 import { arrayOf, extended, fromJson, type Json, toJson } from '../../kernel/json.ts';
-import { MAX_AMOUNT, multiplyRounded, normalizeCurrency } from '../../kernel/money.ts';
-import { formatInstant, INSTANT_RULE, parseInstant } from '../../kernel/time.ts';
+import { MAX_AMOUNT, multiplyRounded } from '../../kernel/money.ts';
 import { publish } from '../../outbox/queue.ts';
 import { getAccount } from '../../people/accounts/service.ts';
 import { lockBooks } from '../ledger/books.ts';
@@ -17,7 +16,6 @@ import {
   lockBalances,
   MOST_UNLOCKED,
 } from '../ledger/limit.ts';
-import { externalIdRule } from '../ledger/own-ids.ts';
 import {
   type AffiliateReference,
   missingAffiliates,
@@ -26,6 +24,7 @@ import {
   withAffiliateIds,
 } from '../ledger/references.ts';
 import { ordersOf } from '../refund-lines/locks.ts';
+import { COMMISSION_FIELDS } from './fields.ts';
 import { readCommission } from './list.ts';
 import type {
   BatchItem,
@@ -45,22 +44,12 @@ import {
   unknownReferences,
 } from './store.ts';
 
-/** A rule that an input breaks: the reason, and the message that names the field. */
-interface Refusal {
-  readonly reason:
-    | 'invalid_body'
-    | 'invalid_amount'
-    | 'amount_too_large'
-    | 'unknown_affiliate'
-    | 'unknown_program'
-    | 'duplicate_external_id';
-  readonly message: string;
-}
-
 interface Line extends AffiliateReference {
   readonly line: number;
   readonly [column: string]: unknown;
 }
+
+const DEFAULTS = defaults(COMMISSION_FIELDS);
 
 /** Commission in minor units from a sale and a rate in basis points, rounded half up, in integers. */
 export function commissionOf(saleAmount: bigint, rateBps: bigint): bigint {
@@ -72,47 +61,24 @@ export async function defaultCurrency(db: Reader, account: AccountId): Promise<s
   return fromJson(await getAccount(db, account)).default_currency;
 }
 
-function readInput(input: NewCommission, line: number, fallback: string): Line | Refusal {
-  const broken = externalIdRule(input.external_id) ?? referenceRule(input);
-  if (broken !== null) return { reason: 'invalid_body', message: broken };
-  if (typeof input.customer_email === 'string' && !isEmail(input.customer_email)) {
-    return { reason: 'invalid_body', message: `customer_email must be ${EMAIL_RULE}` };
-  }
-  const currency = normalizeCurrency(input.currency ?? fallback);
-  if (currency === null) {
-    return {
-      reason: 'invalid_body',
-      message: `currency must be an ISO 4217 currency code, not ${input.currency}`,
-    };
-  }
-  const amount = amountOf(input);
-  if (typeof amount === 'string') return { reason: 'invalid_amount', message: amount };
-  const occurred = input.occurred_at === undefined ? null : parseInstant(input.occurred_at);
-  if (occurred === null && input.occurred_at !== undefined) {
-    return {
-      reason: 'invalid_body',
-      message: `occurred_at must be ${INSTANT_RULE}`,
-    };
-  }
-  return {
-    ...input,
-    line,
-    currency,
-    type: input.type ?? 'sale',
-    amount: Number(amount),
-    occurred_at: occurred === null ? null : formatInstant(occurred),
-  };
+/** The input as it is stored. Throws `invalid_body`, `invalid_amount`. */
+function readInput(input: NewCommission, line: number, fallback: string): Line {
+  const broken = referenceRule(input);
+  if (broken !== null) throw fail('invalid_body', broken);
+  const given = normalised(COMMISSION_FIELDS, input);
+  return { ...DEFAULTS, currency: fallback, ...given, line, amount: Number(amountOf(input)) };
 }
 
-function amountOf(input: NewCommission): bigint | string {
+function amountOf(input: NewCommission): bigint {
   let amount: bigint;
   if (input.amount !== undefined) amount = BigInt(input.amount);
   // a sale too small for one minor unit is accepted: shops do not check for rounding
   else if (typeof input.sale_amount === 'number' && typeof input.rate_bps === 'number') {
     amount = commissionOf(BigInt(input.sale_amount), BigInt(input.rate_bps));
-  } else return 'amount is required, or sale_amount with rate_bps';
-  if (amount < 0n || amount > MAX_AMOUNT)
-    return `amount must be from 0 to ${MAX_AMOUNT} minor units, it is ${amount}`;
+  } else throw fail('invalid_amount', 'amount is required, or sale_amount with rate_bps');
+  if (amount < 0n || amount > MAX_AMOUNT) {
+    throw fail('invalid_amount', `amount must be from 0 to ${MAX_AMOUNT} minor units, it is ${amount}`);
+  }
   return amount;
 }
 
@@ -127,7 +93,6 @@ export async function createCommission(
   input: NewCommission,
 ): Promise<{ json: Json<Commission>; isNew: boolean }> {
   const line = readInput(input, 0, await defaultCurrency(tx, account));
-  if ('reason' in line) throw fail(line.reason as Refusal['reason'], String(line.message));
   return takeIn(tx, account, input, line);
 }
 
@@ -148,7 +113,6 @@ export async function createAdjustment(
     throw fail('resource_missing', 'no such affiliate');
   if (input.amount === 0) throw fail('invalid_amount', 'amount must not be zero');
   const line = readInput({ ...input, affiliate_id: id, amount: 1 }, 0, await defaultCurrency(tx, account));
-  if ('reason' in line) throw fail(line.reason as Refusal['reason'], String(line.message));
   const adjustment = { ...line, type: 'adjustment', amount: input.amount };
   return takeIn(tx, account, { ...input, affiliate_id: id }, adjustment);
 }
@@ -167,12 +131,9 @@ async function takeIn(
   const isNew =
     !unknown && (await insertCommissions(tx, account, source, { orders: ordersOf([line]) })) === 1;
   if (!isNew && (await contradictions(tx, account, source)).length > 0) {
-    throw fail('duplicate_external_id', contradiction(input.external_id));
+    throw contradiction(input.external_id);
   }
-  if (unknown) {
-    const refusal = unknownReference(unknown.what, input);
-    throw fail(refusal.reason, refusal.message);
-  }
+  if (unknown) throw unknownReference(unknown.what, input);
   const [{ json, affiliate_id, is_near_limit: isNear } = missingRecord()] = await recordsOf(
     tx,
     account,
@@ -183,18 +144,19 @@ async function takeIn(
   return { json, isNew };
 }
 
-function unknownReference(what: 'affiliate' | 'program', input: NewCommission): Refusal {
-  if (what === 'program')
-    return { reason: 'unknown_program', message: `program_id ${input.program_id} does not exist` };
+function unknownReference(what: 'affiliate' | 'program', input: NewCommission): Failure {
+  if (what === 'program') return fail('unknown_program', `program_id ${input.program_id} does not exist`);
   const [name = 'affiliate_id'] = namesGiven(input);
   const value = input[name];
   const shown = typeof value === 'string' ? quote(value) : value;
-  return { reason: 'unknown_affiliate', message: `${name} ${shown} does not exist` };
+  return fail('unknown_affiliate', `${name} ${shown} does not exist`);
 }
 
-function contradiction(externalId: string): string {
-  return `external_id ${externalId} exists with different content; a commission cannot be changed once created`;
-}
+const contradiction = (externalId: string): Failure =>
+  fail(
+    'duplicate_external_id',
+    `external_id ${externalId} exists with different content; a commission cannot be changed once created`,
+  );
 
 /**
  * Creates up to 1,000 commissions: all or nothing, or with `partial` each by itself. The response has one item per
@@ -208,14 +170,17 @@ export async function createBatch(
   partial: boolean,
 ): Promise<Json<CommissionBatch>> {
   const fallback = await defaultCurrency(tx, account);
-  const refusals = new Map<number, Refusal>();
+  const refusals = new Map<number, Failure>();
   let good: Line[] = [];
   inputs.forEach((input, index) => {
-    const line = readInput(input, index, fallback);
-    if ('reason' in line) refusals.set(index, line as Refusal);
-    else good.push(line);
+    try {
+      good.push(readInput(input, index, fallback));
+    } catch (error) {
+      if (!(error instanceof Failure)) throw error;
+      refusals.set(index, error);
+    }
   });
-  const drop = (found: readonly { line: number; refusal: Refusal }[]) => {
+  const drop = (found: readonly { line: number; refusal: Failure }[]) => {
     for (const { line, refusal } of found) refusals.set(line, refusal);
     good = good.filter(({ line }) => !refusals.has(line));
   };
@@ -229,19 +194,14 @@ export async function createBatch(
   drop(
     beyond.map((found) => ({
       line: found.line,
-      refusal: { reason: 'amount_too_large', message: beyondLimitRule(found) },
+      refusal: fail('amount_too_large', beyondLimitRule(found)),
     })),
   );
   if (!partial) refuseItems(refusals, inputs.length);
 
   const created = await insertAndName(tx, account, itemSource(good), ordersOf(good));
   const other = await contradictions(tx, account, itemSource(good));
-  drop(
-    other.map((line) => ({
-      line,
-      refusal: { reason: 'duplicate_external_id', message: contradiction(inputAt(line).external_id) },
-    })),
-  );
+  drop(other.map((line) => ({ line, refusal: contradiction(inputAt(line).external_id) })));
   if (!partial) refuseItems(refusals, inputs.length);
   if (created.size > 0) {
     const { json: totals } = await sumsOf(
@@ -295,7 +255,7 @@ function firstOfEach(lines: readonly Line[]): Line[] {
   return [...byId.values()];
 }
 
-function refuseItems(refusals: ReadonlyMap<number, Refusal>, count: number): void {
+function refuseItems(refusals: ReadonlyMap<number, Failure>, count: number): void {
   if (refusals.size === 0) return;
   const inOrder = [...refusals].sort(([a], [b]) => a - b);
   throw failItems(
@@ -307,7 +267,7 @@ function refuseItems(refusals: ReadonlyMap<number, Refusal>, count: number): voi
 function batchAnswer(
   inputs: readonly NewCommission[],
   stored: readonly { line: number; json: Json<Commission> }[],
-  refusals: ReadonlyMap<number, Refusal>,
+  refusals: ReadonlyMap<number, Failure>,
   created: ReadonlySet<string>,
 ): Json<CommissionBatch> {
   const records = new Map(stored.map(({ line, json }) => [line, json]));
@@ -315,8 +275,8 @@ function batchAnswer(
   const items = inputs.map((input, index): Json<BatchItem> => {
     const refusal = refusals.get(index);
     if (refusal) {
-      const { status, code, message } = fail(refusal.reason, refusal.message);
-      return toJson({ index, status, error: { code, reason: refusal.reason, message } });
+      const { status, code, reason, message } = refusal;
+      return toJson({ index, status, error: { code, reason, message } });
     }
     const status = created.has(input.external_id) && !answered.has(input.external_id) ? 201 : 200;
     answered.add(input.external_id);

@@ -1,4 +1,5 @@
-import sql, { type Sql } from 'sql-template-tag';
+import sql, { raw, type Sql } from 'sql-template-tag';
+import { isNullable, writable } from '../../contract/fields.ts';
 import { maybeRow, oneRow, rows, type Tx } from '../../db/database.ts';
 import type { AccountId, CommissionId, ImportId } from '../../kernel/ids.ts';
 import type { Json } from '../../kernel/json.ts';
@@ -7,6 +8,7 @@ import { changeCommissions, NOTED } from '../ledger/balances.ts';
 import { isNearLimit } from '../ledger/limit.ts';
 import type { Orders } from '../refund-lines/locks.ts';
 import { applyWaiting } from '../refund-lines/waiting.ts';
+import { COMMISSION_FIELDS } from './fields.ts';
 import {
   type Commission,
   type ImportedCommissions,
@@ -15,24 +17,14 @@ import {
   record,
 } from './record.ts';
 
-/** The input columns of commissions with their SQL types; a source of them also has `line` and `affiliate_id`. */
-export const INPUT_COLUMNS: Readonly<Record<string, string>> = {
-  external_id: 'text',
-  program_id: 'bigint',
-  type: 'text',
-  currency: 'text',
-  amount: 'bigint',
-  sale_amount: 'bigint',
-  rate_bps: 'int',
-  order_id: 'text',
-  order_line_id: 'text',
-  customer_email: 'text',
-  product_id: 'text',
-  product_name: 'text',
-  description: 'text',
-  occurred_at: 'timestamptz(3)',
-  metadata: 'jsonb',
-};
+/** The fields that are columns; a source of commissions has them, `line` and `affiliate_id`. */
+export const STORED = writable(COMMISSION_FIELDS).filter(([, field]) => field.sql !== null);
+/** The columns that a commission has as they were given; a time that was left out is that of the request. */
+const GIVEN = STORED.filter(([name]) => name !== 'occurred_at');
+
+/** The names of fields, as columns of a table with this alias. */
+export const columnsOf = (fields: typeof STORED, alias = ''): Sql =>
+  raw(fields.map(([name]) => alias + name).join(', '));
 
 /** Input items (with `line` and `affiliate_id`) as a source of rows `s`. */
 export function itemSource(items: readonly object[]): Sql {
@@ -66,12 +58,8 @@ const holdEnd = sql`case when hold.days = 0 then at.occurred
  * same commissions then wait for each other in one order and cannot deadlock.
  */
 const insertNew = (account: AccountId, source: Sql, importId: ImportId | null) => sql`
-  insert into commissions (account_id, external_id, affiliate_id, program_id, type, currency, amount, original_amount,
-    sale_amount, rate_bps, order_id, order_line_id, customer_email, product_id, product_name, description, occurred_at,
-    available_at, metadata, import_id)
-  select ${account}, s.external_id, s.affiliate_id, s.program_id, s.type, s.currency, s.amount, s.amount,
-    s.sale_amount, s.rate_bps, s.order_id, s.order_line_id, s.customer_email, s.product_id, s.product_name,
-    s.description, at.occurred, ${holdEnd}, s.metadata, ${importId}::uuid
+  insert into commissions (account_id, affiliate_id, original_amount, ${columnsOf(GIVEN)}, occurred_at, available_at, import_id)
+  select ${account}, s.affiliate_id, s.amount, ${columnsOf(GIVEN, 's.')}, at.occurred, ${holdEnd}, ${importId}::uuid
   from ${source}
   cross join lateral (select coalesce(s.occurred_at, now_ms()) as occurred) at
   join accounts a on a.id = ${account}
@@ -118,11 +106,12 @@ export async function insertAndName(
 }
 
 // Compares the columns that never change after creation with the original input; a missing time matches any time.
-const sameInput = sql`(c.affiliate_id, c.type, c.currency, c.original_amount) = (s.affiliate_id, s.type, s.currency, s.amount)
-  and (c.program_id, c.sale_amount, c.rate_bps, c.order_id, c.order_line_id, c.customer_email, c.product_id,
-       c.product_name, c.description, c.metadata)
-    is not distinct from (s.program_id, s.sale_amount, s.rate_bps, s.order_id, s.order_line_id, s.customer_email,
-       s.product_id, s.product_name, s.description, s.metadata)
+const COMPARED = GIVEN.filter(([name]) => name !== 'external_id' && name !== 'amount');
+const ALWAYS = COMPARED.filter(([, { input }]) => !isNullable(input));
+const OPTIONAL = COMPARED.filter(([, { input }]) => isNullable(input));
+const sameInput = sql`
+  (c.affiliate_id, c.original_amount, ${columnsOf(ALWAYS, 'c.')}) = (s.affiliate_id, s.amount, ${columnsOf(ALWAYS, 's.')})
+  and (${columnsOf(OPTIONAL, 'c.')}) is not distinct from (${columnsOf(OPTIONAL, 's.')})
   and (s.occurred_at is null or c.occurred_at = s.occurred_at)`;
 
 /** Selects the lines whose external_id is already stored with different content. */

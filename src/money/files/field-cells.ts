@@ -29,7 +29,11 @@ function valueReader(
   if (choices) return (value) => cell.oneOf(name, value, choices);
   if (type === 'flag') return (value) => cell.boolean(name, value);
   if (type === 'country') return (value) => cell.country(name, value);
-  const { maxLength = Number.POSITIVE_INFINITY } = withoutNull(input) as { maxLength?: number };
+  const { type: json, maxLength = Number.POSITIVE_INFINITY } = withoutNull(input) as {
+    type?: string;
+    maxLength?: number;
+  };
+  if (json === 'number') return (value) => cell.id(name, value);
   return (value) => {
     const text = cell.text(name, value, maxLength);
     return text !== null && normalise ? (normalise(text as never, name) as Cell) : text;

@@ -1,14 +1,18 @@
 import { Readable } from 'node:stream';
 import { type Static, Type } from 'typebox';
 import type { Env } from '../../contract/env.ts';
+import { type Fields, importFields } from '../../contract/fields.ts';
 import { file, ok, type Principal, page, readRoute, writeRoute } from '../../contract/route.ts';
 import { listOf, strict } from '../../contract/schemas.ts';
 import type { Upload } from '../../contract/uploads.ts';
 import type { Tx } from '../../db/database.ts';
 import type { AccountId } from '../../kernel/ids.ts';
 import { toJson } from '../../kernel/json.ts';
+import { AFFILIATE_FIELDS } from '../affiliates/fields.ts';
 import { affiliateImport } from '../affiliates/record.ts';
+import { COMMISSION_FIELDS } from '../commissions/fields.ts';
 import { commissionImport } from '../commissions/record.ts';
+import { DESTINATION_FIELDS } from '../destinations/fields.ts';
 import type { ImportKind } from './fields.ts';
 import type { ColumnValues } from './meanings.ts';
 import type { ImportPlan } from './plan.ts';
@@ -317,6 +321,8 @@ async function plainOf(
   };
 }
 
+const columnsIn = (fields: Fields): string => Object.keys(importFields(fields)).join(', ');
+
 export const importAffiliates = writeRoute({
   operation: 'importAffiliates',
   method: 'POST',
@@ -325,10 +331,10 @@ export const importAffiliates = writeRoute({
   needs: 'write',
   summary: 'Import affiliates from CSV',
   description:
-    'Creates or updates, by external_id, else by e-mail. Columns: external_id, email (required), name_first, ' +
-    'name_last, slug, paypal_email, payout_method, is_ready_for_payout, status, legal_type, country. A column that is not there is left ' +
-    'unchanged, an empty cell clears; a PayPal address without a method sets `payout_method` to `paypal`. Where they are paid: destination_type, account_holder, iban, bic, routing_number, ' +
-    'account_number, account_type. Their tax profile: legal_name, tax_country, address_line1, address_line2, ' +
+    `Creates or updates, by external_id, else by e-mail. Columns: ${columnsIn(AFFILIATE_FIELDS)}; ` +
+    'email is required. A column that is not there is left unchanged, an empty cell clears; a PayPal address without a method sets `payout_method` to `paypal`. Where they are ' +
+    `paid: ${columnsIn(DESTINATION_FIELDS)}. ` +
+    'Their tax profile: legal_name, tax_country, address_line1, address_line2, ' +
     'address_postal_code, address_city, address_region, tax_id, tax_id_type, tax_form, tax_form_signed_on, tax_form_document, ' +
     'self_billing_agreed_on, self_billing_agreed_by, self_billing_document. A line without any cell of these leaves them. One transaction: a bad line stops the import with nothing written, unless ' +
     '`partial`; `dry_run` reports and writes nothing. Files of another shape go to `/v2/imports`.',
@@ -350,9 +356,7 @@ export const importCommissions = writeRoute({
   needs: 'write',
   summary: 'Import commissions from CSV',
   description:
-    'Columns: external_id; one of affiliate_id, affiliate_email, affiliate_external_id; program_id, type, currency, ' +
-    'amount, sale_amount, rate_bps, order_id, order_line_id, customer_email, product_id, product_name, description, ' +
-    'occurred_at. ' +
+    `Columns: ${columnsIn(COMMISSION_FIELDS)}; exactly one of those of the affiliate. ` +
     'Amounts are decimal (`31.90`). Any size, one transaction: a bad line stops the import with nothing written, ' +
     'unless `partial`; `dry_run` reports every bad line and the sums and writes nothing. Files of another shape go to ' +
     '`/v2/imports`.',

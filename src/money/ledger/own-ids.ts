@@ -3,14 +3,13 @@ import sql, { raw, type Sql } from 'sql-template-tag';
 const OWN = 'payhook';
 
 /**
- * The rule that a client's `external_id` breaks, or null. Ids that start with `payhook:` are reserved for commissions
- * that Payhook creates.
+ * The rule that a client's `external_id` breaks, to follow the name of the field, or null. Ids that start with `payhook:`
+ * are reserved for commissions that Payhook creates.
  */
-export function externalIdRule(externalId: string): string | null {
-  return externalId.startsWith(`${OWN}:`)
-    ? `external_id must not begin with ${OWN}:, which is reserved for commissions that Payhook creates`
+export const reservedIdRule = (externalId: string): string | null =>
+  externalId.startsWith(`${OWN}:`)
+    ? `must not begin with ${OWN}:, which is reserved for commissions that Payhook creates`
     : null;
-}
 
 /**
  * SQL for the `external_id` of a commission that Payhook creates: `payhook:<kind>:<of>:<id of the commission>`. The

@@ -2,6 +2,7 @@ import sql from 'sql-template-tag';
 import { maybeRow, oneRow, type Reader, rows, type Tx } from '../../db/database.ts';
 import type { AccountId, CommissionId, RefundId } from '../../kernel/ids.ts';
 import type { LockedCommission } from '../commissions/record.ts';
+import { columnsOf, STORED } from '../commissions/store.ts';
 import { arrivals } from '../ledger/arrivals.ts';
 import { changeCommissions, NOTED } from '../ledger/balances.ts';
 import { ownExternalId } from '../ledger/own-ids.ts';
@@ -244,6 +245,8 @@ export async function markReversed(tx: Tx, account: AccountId, id: RefundId): Pr
   );
 }
 
+const COPIED = columnsOf(STORED.filter(([, { isOfClawback }]) => isOfClawback));
+
 /** A debt against a paid commission, included in the next payout without a hold. Returns its UUID. */
 export async function insertClawback(
   tx: Tx,
@@ -255,12 +258,11 @@ export async function insertClawback(
   const { id } = await oneRow<{ id: CommissionId }>(
     tx,
     sql`with made as (
-        insert into commissions (account_id, id, external_id, affiliate_id, program_id, type, currency, amount,
-          original_amount, order_id, order_line_id, product_id, product_name, customer_email, description, occurred_at,
-          available_at, reverses_commission_id)
+        insert into commissions (account_id, id, external_id, affiliate_id, type, amount, original_amount, description,
+          occurred_at, available_at, reverses_commission_id, ${COPIED})
         select account_id, clawback_id, ${ownExternalId('clawback', sql`${refund.external_id}::text`, 'clawback_id')},
-          affiliate_id, program_id, 'clawback', currency, -${amount}::int8, -${amount}::int8, order_id, order_line_id,
-          product_id, product_name, customer_email, ${refund.reason}, ${refund.occurred_at}::timestamptz, now_ms(), id
+          affiliate_id, 'clawback', -${amount}::int8, -${amount}::int8, ${refund.reason}, ${refund.occurred_at}::timestamptz,
+          now_ms(), id, ${COPIED}
         from (select new_id() as clawback_id, c.* from commissions c
               where account_id = ${account} and id = ${commission.id}) c
         returning id, ${NOTED}), ${arrivals(account)}
