@@ -65,7 +65,7 @@ export const ROOMS = [
   [
     'money/affiliates',
     'affiliates, their search and import',
-    ['money/commissions', 'money/ledger', 'money/files', 'money/refunds'],
+    ['money/commissions', 'money/ledger', 'money/files'],
     ['import', 'import-format', 'import-part', 'search', 'undo'],
   ],
   [

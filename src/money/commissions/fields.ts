@@ -9,6 +9,7 @@ import {
 } from '../../contract/fields.ts';
 import {
   amount,
+  amountInput,
   currencyCode,
   currencyInput,
   email,
@@ -373,7 +374,7 @@ export const ADJUSTMENT_FIELDS = {
   external_id: COMMISSION_FIELDS.external_id,
   amount: {
     ...COMMISSION_FIELDS.amount,
-    input: Type.Integer({ minimum: -MAX_AMOUNT, maximum: MAX_AMOUNT, description: 'in minor units' }),
+    input: { ...amountInput, description: 'in minor units' },
     isRequired: true,
     help: 'what the affiliate gets, or below zero owes',
     example: -500,
