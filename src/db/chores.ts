@@ -140,14 +140,16 @@ async function noteFailure(
   const key = FAILING + name;
   const { is_due, ...failing } = await oneRow<Omit<FailingChore, 'name'> & { is_due: boolean }>(
     tx,
-    sql`insert into server_settings as s (key, value)
-        values (${key}, json_build_object('since', iso(now()), 'message', ${message}::text)::text)
-        on conflict (key) do update
-          set value = (s.value::jsonb || jsonb_build_object('message', ${message}::text))::text
-        returning value::json ->> 'since' as since, value::json ->> 'message' as message,
-                  now() - (value::json ->> 'since')::timestamptz >= ${TOLD_AFTER}::interval as "isLong",
-                  now() - (value::json ->> 'since')::timestamptz >= ${TOLD_AFTER}::interval
-                    and value::json ->> 'is_told' is null as is_due`,
+    sql`with noted as (
+          insert into server_settings as s (key, value)
+          values (${key}, json_build_object('since', iso(now()), 'message', ${message}::text)::text)
+          on conflict (key) do update set value = (s.value::jsonb || (excluded.value::jsonb - 'since'))::text
+          returning value::json as value),
+        failing as (
+          select value, value ->> 'since' as since,
+                 now() - (value ->> 'since')::timestamptz >= ${TOLD_AFTER}::interval as "isLong" from noted)
+        select since, value ->> 'message' as message, "isLong", "isLong" and value ->> 'is_told' is null as is_due
+        from failing`,
   );
   if (!is_due) return;
   await rows(

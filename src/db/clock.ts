@@ -99,6 +99,6 @@ export async function noteLatestTime(tx: Tx, instead: string | null = null): Pro
     tx,
     sql`insert into server_settings (key, value) values (${LATEST}, iso(clock_timestamp()))
         on conflict (key) do update set value = excluded.value
-        where server_settings.value::timestamptz < excluded.value::timestamptz or server_settings.value = ${instead}`,
+        where server_settings.value < excluded.value collate "C" or server_settings.value = ${instead}`,
   );
 }

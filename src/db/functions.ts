@@ -27,6 +27,12 @@ do $do$ begin
   end if;
 end $do$;
 
+-- The time of the database's clock at this moment. It is labelled stable because Citus refuses volatile functions in a change.
+create or replace function clock_time() returns timestamptz language plpgsql stable parallel safe as $$
+  begin
+    return clock_timestamp();
+  end $$;
+
 -- The instant inside an id: when the row was created.
 create or replace function id_time(id uuid) returns timestamptz language sql immutable parallel safe as $$
   select to_timestamp(('x0000' || substr(encode(uuid_send(id), 'hex'), 1, 12))::bit(64)::bigint / 1000.0) $$;
@@ -118,6 +124,10 @@ create or replace function payload_as(form text, payload text) returns text lang
         ',"apiversion":', head -> 'api_version', ',"istest":' || (head ->> 'is_test'), ',"data":', data, '}')
     end;
   end $$;
+
+-- A time and a span later: \`at + span\` without the session's time zone, on which the length of a day depends, so it is immutable.
+create or replace function add_span(at timestamptz, span interval) returns timestamptz language sql immutable parallel safe as $$
+  select (at at time zone 'UTC' + span) at time zone 'UTC' $$;
 
 -- RFC 3339, UTC, milliseconds.
 create or replace function iso(at timestamptz) returns text language sql stable parallel safe as $$

@@ -47,13 +47,16 @@ export interface Session {
   readonly startedAt: string;
 }
 
-/** Makes the settings those of a new connection's session; changes nothing when the session is not ours alone. */
+/**
+ * Makes the settings those of a new connection's session; changes nothing when the session is not ours alone. Citus cannot make
+ * the generic plans that the delivery engine asks for.
+ */
 export async function openSession(client: pg.ClientBase, settings: Settings, watch: Watch): Promise<Session> {
   const asked = client.query<Session>(
     `select pg_backend_pid() = $1 as "isOwn", pg_is_in_recovery() as "isReplica",
        pg_postmaster_start_time()::text as "startedAt",
        (select count(set_config(name, value, false)) from unnest($2::text[], $3::text[]) s (name, value)
-        where pg_backend_pid() = $1) as set`,
+        where pg_backend_pid() = $1 and (name <> 'plan_cache_mode' or current_setting('citus.version', true) is null)) as set`,
     [processOf(client), Object.keys(settings), Object.values(settings)],
   );
   return (await watch.during(client, asked)).rows[0] ?? { isOwn: false, isReplica: false, startedAt: '' };

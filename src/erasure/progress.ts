@@ -35,7 +35,7 @@ export async function noteErasureStep(
   const next = cursor === null ? NEXT[step] : step;
   const change =
     next === 'done'
-      ? sql`completed_at = clock_timestamp(), addresses = '{}', names = '{}', external_ids = '{}'`
+      ? sql`completed_at = clock_time(), addresses = '{}', names = '{}', external_ids = '{}'`
       : sql`cursor = coalesce(${cursor}::uuid, '00000000-0000-0000-0000-000000000000')`;
   await rows(
     tx,

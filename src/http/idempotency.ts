@@ -89,8 +89,8 @@ async function claimKeys(tx: Tx, vault: Vault, requests: readonly IdempotentRequ
           insert into idempotency_keys as k (account_id, credential, key, request_hash)
           select account_id, credential, key, '' from requested order by 1, 2, 3
           on conflict (account_id, credential, key) do update
-            set request_hash = '', status = null, headers = null, body = null, created_at = now()
-            where k.created_at < now() - interval '24 hours'
+            set request_hash = '', status = null, headers = null, body = null, created_at = excluded.created_at
+            where excluded.created_at - k.created_at > interval '24 hours'
           returning account_id, credential, key)
         select place, ${keyInForce} as sealing from claimed join requested using (account_id, credential, key)`,
     'claim_idempotency_keys',

@@ -330,10 +330,10 @@ export async function retryNow(
         select account_id, id, ${event}::uuid, 'manual', resumptions, now(), batch_events is not null from webhook_endpoints
         where account_id = ${account} and id = ${endpoint}
         on conflict (event_id, endpoint_id) do update
-          set trigger = case when q.due_at > now() and q.generation = excluded.generation then 'manual' else q.trigger end,
-              due_at = least(q.due_at, now()), alone = excluded.alone
+          set trigger = case when q.due_at > excluded.due_at and q.generation = excluded.generation then 'manual' else q.trigger end,
+              due_at = least(q.due_at, excluded.due_at), alone = excluded.alone
           where q.lease_token is null
-            and case when q.due_at > now() then q.generation = excluded.generation
+            and case when q.due_at > excluded.due_at then q.generation = excluded.generation
                      else q.generation <= excluded.generation and q.alone < excluded.alone end`,
   );
   await rows(

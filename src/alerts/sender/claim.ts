@@ -149,9 +149,10 @@ export async function noteUnsent(
   await rows(
     tx,
     sql`update notices
-        set lease = null, leased_until = null, error = ${error}, failed_at = case when ${isOver} then now_ms() end,
+        set lease = null, leased_until = null, error = ${error}, failed_at = case when ${isOver} then at.now end,
             link = case when ${isOver} then null else link end,
-            due_at = now_ms() + coalesce((${PAUSES}::int[])[tries], 0) * interval '1 second'
+            due_at = add_span(at.now, coalesce((${PAUSES}::int[])[tries], 0) * interval '1 second')
+        from (select now_ms() as now) at
         where lease = ${lease}`,
   );
 }

@@ -75,7 +75,7 @@ export async function notifyOfCertificates(tx: Tx): Promise<number> {
   const looked = await rows<ChangedCertificate>(
     tx,
     sql`with seen as (
-          select s.account_id, s.endpoint_id, e.url, c.print, c.ends, n.days, n.before
+          select s.account_id, s.endpoint_id, e.url, c.print, iso(c.ends) as ends, n.days, n.before
           from webhook_endpoints e
           join endpoint_state s on s.account_id = e.account_id and s.endpoint_id = e.id
           cross join lateral (
@@ -93,7 +93,7 @@ export async function notifyOfCertificates(tx: Tx): Promise<number> {
         update endpoint_state s set told_certificate = n.print, told_days = n.days
         from seen n
         where s.account_id = n.account_id and s.endpoint_id = n.endpoint_id
-        returning s.account_id as account, s.endpoint_id as endpoint, n.url, iso(n.ends) as ends, n.days, n.before`,
+        returning s.account_id as account, s.endpoint_id as endpoint, n.url, n.ends, n.days, n.before`,
     'look_at_certificates',
   );
   const news = looked.filter(({ days, before }) => days !== null && (before === null || days < before));

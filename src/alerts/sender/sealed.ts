@@ -63,7 +63,7 @@ export async function resealAlerts(
     await rows(
       tx,
       sql`update notices
-          set link = ${again}, failed_at = case when ${again}::bytea is null then now_ms() end,
+          set link = ${again}, failed_at = ${again === null ? sql`now_ms()` : sql`null`},
               error = case when ${again}::bytea is null then 'its link was sealed under a secret key that is lost' else error end
           where account_id = ${account} and id = ${id}`,
     );

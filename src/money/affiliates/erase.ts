@@ -133,7 +133,7 @@ async function noteErasure(tx: Tx, account: AccountId, { id, email }: Affiliate)
         on conflict (account_id, affiliate_id) do update
           set addresses = e.addresses || excluded.addresses, names = e.names || excluded.names,
               external_ids = e.external_ids || excluded.external_ids, step = 'commissions', cursor = default,
-              requested_at = clock_timestamp(), completed_at = null
+              requested_at = excluded.requested_at, completed_at = null
           where not ${isAgain}`,
   );
 }
@@ -161,7 +161,8 @@ async function forget(tx: Tx, account: AccountId, id: number): Promise<void> {
             number = null, number_mark = null, bic = null,
             last_four = case when last_four is not null then '0000' end,
             routing_number = case when routing_number is not null then '000000000' end,
-            replaced_at = coalesce(replaced_at, now())
+            replaced_at = coalesce(replaced_at, at.now)
+        from (select now() as now) at
         where account_id = ${account} and affiliate_id = ${id}`,
   );
   await rows(

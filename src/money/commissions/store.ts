@@ -182,7 +182,7 @@ export async function markVoided(
 ): Promise<void> {
   await changeCommissions(tx, account, {
     which: sql`id = ${id}`,
-    set: sql`voided_at = clock_timestamp(), void_reason = ${reason}, payout_id = null,
+    set: sql`voided_at = clock_time(), void_reason = ${reason}, payout_id = null,
       available_at = coalesce(held_available_at, available_at), held_available_at = null`,
   });
 }

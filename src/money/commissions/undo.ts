@@ -49,8 +49,10 @@ export function findUsedCommissions(tx: Tx, account: AccountId, id: ImportId): P
   );
 }
 
-/** The prefix of the external_id of commissions whose import was undone; the original id is at its end. */
+/** The external_id of commissions whose import was undone: the original id is at its end. */
 const UNDONE = 'payhook:undone';
+const undoneId = (c: Sql) =>
+  sql`${UNDONE}::text || ':' || public_id('com', ${c}.id) || coalesce(':' || ${c}.external_id, '')`;
 
 /**
  * Undoes the commissions of an import: they are voided, removed from the past payouts and from what was earned, and
@@ -60,10 +62,10 @@ const UNDONE = 'payhook:undone';
 export async function voidImported(tx: Tx, account: AccountId, id: ImportId): Promise<void> {
   await changeCommissions(tx, account, {
     which: ofImport(account, id),
-    set: sql`payout_id = null, voided_at = coalesce(voided_at, clock_timestamp()),
+    set: sql`payout_id = null, voided_at = coalesce(voided_at, at.now),
       void_reason = case when voided_at is null then 'The import was undone' else void_reason end,
       available_at = coalesce(held_available_at, available_at), held_available_at = null,
-      external_id = concat_ws(':', ${UNDONE}::text, public_id('com', id), external_id)`,
+      external_id = ${undoneId(sql`commissions`)}`,
     happened: sql`${earnedBy('-', sql`before`)} union all ${voidedOf('-', sql`before`)}`,
   });
 }
@@ -86,8 +88,8 @@ export async function removeUndoneReturns(tx: Tx, account: AccountId, id: Import
               union all
               select 'returned', null, currency, undone_at, amount, 1 from gone where undone_at is not null`,
         )})
-        update commissions c set returns_payout_id = null, updated_at = clock_timestamp(),
-          external_id = concat_ws(':', ${UNDONE}::text, public_id('com', c.id), c.external_id)
+        update commissions c set returns_payout_id = null, updated_at = clock_time(),
+          external_id = ${undoneId(sql`c`)}
         from gone where c.account_id = ${account} and c.id = gone.commission_id`,
   );
 }

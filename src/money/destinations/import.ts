@@ -37,14 +37,14 @@ async function writeStaged(tx: Tx, { account, header, importId }: ImportedFile):
   }
   await rows(
     tx,
-    sql`update affiliate_destinations x set replaced_at = clock_timestamp() from new_destinations n
+    sql`update affiliate_destinations x set replaced_at = clock_time() from new_destinations n
         where x.account_id = ${account} and x.id = n.replaced_id`,
   );
   await rows(
     tx,
     sql`with made as (
           insert into affiliate_destinations (account_id, created_at, id, affiliate_id, ${raw(columns.join(', '))})
-          select ${account}, clock_timestamp(), id, affiliate_id, ${raw(columns.join(', '))} from new_destinations
+          select ${account}, clock_time(), id, affiliate_id, ${raw(columns.join(', '))} from new_destinations
           returning account_id, affiliate_id as id)
         ${noteAffiliates(sql`select * from made`)}`,
   );
@@ -58,12 +58,12 @@ export async function takeBackDestinations(tx: Tx, account: AccountId, id: Impor
   const ofImport = sql`d.account_id = ${account} and d.import_id = ${id}`;
   await rows(
     tx,
-    sql`update affiliate_destinations x set replaced_at = clock_timestamp() from ${set}
+    sql`update affiliate_destinations x set replaced_at = clock_time() from ${set}
         where ${ofImport} and x.account_id = d.account_id and x.id = d.destination_id`,
   );
   await rows(
     tx,
-    sql`update affiliate_destinations x set replaced_at = null, restored_at = clock_timestamp() from ${set}
+    sql`update affiliate_destinations x set replaced_at = null, restored_at = clock_time() from ${set}
         where ${ofImport} and x.account_id = d.account_id and x.id = d.replaced_id`,
   );
   await rows(

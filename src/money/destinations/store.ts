@@ -83,7 +83,7 @@ export function readSame(tx: Tx, which: Which, d: SealedDestination): Promise<Js
 export async function endDestination(tx: Tx, which: Which): Promise<boolean> {
   const { count } = await oneRow<{ count: bigint }>(
     tx,
-    sql`with ended as (update affiliate_destinations x set replaced_at = clock_timestamp() where ${inForce(which)}
+    sql`with ended as (update affiliate_destinations x set replaced_at = clock_time() where ${inForce(which)}
                        returning account_id, affiliate_id as id),
         noted as (${noteAffiliates(sql`select account_id, id from ended`)})
         select count(*) as count from ended`,
@@ -103,7 +103,7 @@ export async function insertDestination(
     tx,
     sql`with made as (
           insert into affiliate_destinations (account_id, id, affiliate_id, currency, created_at, ${raw(columns.join(', '))})
-          values (${account}, ${id}, ${affiliate}, ${currency}, clock_timestamp(),
+          values (${account}, ${id}, ${affiliate}, ${currency}, clock_time(),
             ${join(columns.map((name) => columnOf(d, name)))})
           returning account_id, affiliate_id as id)
         ${noteAffiliates(sql`select account_id, id from made`)}`,

@@ -92,7 +92,7 @@ export async function changeCommissions(
     sql`with before as materialized (
           select id, ${NOTED} from commissions where account_id = ${account} and ${which}),
         after as (
-          update commissions set ${set}, updated_at = clock_timestamp()
+          update commissions set ${set}, updated_at = at.now from (select clock_time() as now) at
           where account_id = ${account} and id in (select id from before) returning ${NOTED}),
         balanced as (${noteChanged(account)}),
         noted as (${noteSeries(account, happened)})
@@ -105,7 +105,7 @@ export async function releaseCommissions(tx: Tx, account: AccountId, which: Sql)
   await rows(
     tx,
     sql`with released as (
-          update commissions c set payout_id = null, updated_at = clock_timestamp()
+          update commissions c set payout_id = null, updated_at = clock_time()
           where c.account_id = ${account} and ${which} returning ${NOTED}),
         balanced as (${noteReleased(account)})
         select 1`,

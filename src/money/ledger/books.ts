@@ -42,7 +42,7 @@ export async function revise(tx: Tx, account: AccountId, payout: PayoutId, chang
   await rows(
     tx,
     sql`with revised as (
-          update payouts set revision = revision + 1, updated_at = clock_timestamp()
+          update payouts set revision = revision + 1, updated_at = clock_time()
           where account_id = ${account} and id = ${payout} returning account_id, id, revision)
         insert into payout_changes (account_id, payout_id, revision, change, actor_kind, actor_id, user_id)
         select account_id, id, revision, ${change}, ${by?.kind ?? null}::text, ${by?.id ?? null}::text, ${user}::uuid

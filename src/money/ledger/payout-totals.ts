@@ -44,7 +44,7 @@ export async function refreshTotals(
             )}),
             affiliate_count = (select count(distinct affiliate_id) from line),
             commission_count = coalesce((select sum(commission_count) from line), 0)::int8,
-            updated_at = clock_timestamp()
+            updated_at = clock_time()
           where account_id = ${account} and id = ${payout})
         select greatest((select max(abs(amount)) from by_currency), (
                  select max(abs(sum)) from (

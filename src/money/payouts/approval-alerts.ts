@@ -12,8 +12,8 @@ export async function notifyOfApprovals(tx: Tx): Promise<number> {
   const waiting = await rows<{ account: AccountId; payout: PayoutId }>(
     tx,
     sql`update payout_books b set told_approval = w.mark
-        from (select p.account_id, p.id, concat_ws(' ', p.id, greatest(p.decided_revision, (
-                select max(v.revision) from payout_approvals v where v.account_id = p.account_id and v.payout_id = p.id))) as mark from payouts p
+        from (select p.account_id, p.id, p.id || coalesce(' ' || greatest(p.decided_revision, (
+                select max(v.revision) from payout_approvals v where v.account_id = p.account_id and v.payout_id = p.id)), '') as mark from payouts p
               where p.status = 'unpaid' and ${raw(approvalStatus)} = 'waiting') w
         where w.account_id = b.account_id and b.told_approval is distinct from w.mark
         returning b.account_id as account, w.id as payout`,

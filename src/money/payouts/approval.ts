@@ -113,10 +113,10 @@ async function writeApproval(tx: Tx, { account, payout, user, revision, note }: 
           insert into payout_approvals as v (account_id, payout_id, revision, user_id, note)
           values (${account}, ${payout}, ${revision}, ${user}, ${note})
           on conflict (account_id, payout_id, revision, user_id)
-            do update set note = excluded.note, approved_at = clock_timestamp()
+            do update set note = excluded.note, approved_at = excluded.approved_at
             where v.note is distinct from excluded.note
           returning 1)
-        update payouts set updated_at = clock_timestamp(),
+        update payouts set updated_at = clock_time(),
           decision = null, decided_revision = null, decided_by = null, decided_at = null, decision_note = null
         where account_id = ${account} and id = ${payout} and exists (select from given) returning 1`,
   );
@@ -131,7 +131,7 @@ async function writeRejection(tx: Tx, { account, payout, user, revision, note }:
           delete from payout_approvals
           where account_id = ${account} and payout_id = ${payout} and revision = ${revision})
         update payouts set decision = 'rejected', decided_revision = ${revision}, decided_by = ${user},
-          decided_at = now_ms(), decision_note = ${note}, updated_at = clock_timestamp()
+          decided_at = now_ms(), decision_note = ${note}, updated_at = clock_time()
         where account_id = ${account} and id = ${payout}
           and (decision, decided_revision, decided_by, decision_note)
             is distinct from ('rejected', ${revision}::int, ${user}::uuid, ${note})

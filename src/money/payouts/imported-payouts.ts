@@ -76,7 +76,7 @@ async function writePayouts(tx: Tx, account: AccountId, importId: ImportId, acto
   await rows(
     tx,
     sql`with claimed as (
-          update commissions c set payout_id = p.id, updated_at = clock_timestamp()
+          update commissions c set payout_id = p.id, updated_at = clock_time()
           from paid_elsewhere join imported_payouts p using (paid_at, part)
           where c.account_id = ${account} and c.id = paid_elsewhere.commission_id
           returning c.affiliate_id, c.currency, c.available_at, c.amount),

@@ -19,7 +19,7 @@ export interface Selection {
  * The cut-off, as a query to prepend as `moment`. It is read after the statement's snapshot was taken, so every
  * commission in the snapshot was created before it, and none is mistaken for one on hold.
  */
-export const moment = sql`select date_trunc('milliseconds', clock_timestamp()) as at`;
+export const moment = sql`select date_trunc('milliseconds', clock_time()) as at`;
 const asOf = sql`(select at from moment)`;
 
 /**

@@ -55,7 +55,7 @@ export async function claim(tx: Tx, selection: Selection, payout: PayoutId): Pro
     sql`with moment as materialized (${moment}),
         decided as materialized (${decidedGroups(selection)}),
         claimed as (
-          update commissions c set payout_id = ${payout}, updated_at = clock_timestamp()
+          update commissions c set payout_id = ${payout}, updated_at = (select at from moment)
           where ((c.affiliate_id, c.currency) in (
               select affiliate_id, currency from decided where reason is null)) is true
             and ${claimCondition(selection)}
@@ -170,7 +170,7 @@ export interface LockedPayout {
 export function lockPayout(tx: Tx, account: AccountId, id: PayoutId): Promise<LockedPayout | null> {
   return maybeRow(
     tx,
-    sql`select number, status, revision, totals, iso(id_time(id)) as created_at, iso(clock_timestamp()) as now
+    sql`select number, status, revision, totals, iso(id_time(id)) as created_at, iso(clock_time()) as now
         from payouts where account_id = ${account} and id = ${id} for update`,
   );
 }
@@ -193,7 +193,7 @@ export async function markPaid(
     tx,
     sql`with approval as (${approvalInForce} where p.account_id = ${account} and p.id = ${payout}),
         paid as (
-          update payouts set status = 'paid', paid_at = coalesce(${paid.at}::timestamptz, clock_timestamp()),
+          update payouts set status = 'paid', paid_at = ${paid.at === null ? sql`clock_time()` : sql`${paid.at}::timestamptz`},
             paid_by = ${paid.by}, revision = revision + 1, metadata = coalesce(${metadata}::jsonb, metadata),
             (decision, decided_revision, decided_by, decided_at, decision_note) = (
               select decision, decided_revision, decided_by, decided_at, decision_note from approval)

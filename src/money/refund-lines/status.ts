@@ -6,7 +6,7 @@ import type { AccountId } from '../../kernel/ids.ts';
 export async function followLines(tx: Tx, account: AccountId, refunds: readonly string[]): Promise<void> {
   await rows(
     tx,
-    sql`update refunds r set updated_at = clock_timestamp(), status = case when exists (
+    sql`update refunds r set updated_at = clock_time(), status = case when exists (
             select from refund_lines l
             where l.account_id = r.account_id and l.refund_id = r.id and l.status <> 'applied')
           then 'waiting' else 'applied' end

@@ -149,13 +149,13 @@ async function write(tx: Tx, account: AccountId, { commissions, items, lines }: 
   await rows(
     tx,
     sql`with born as materialized (
-          select * from json_to_recordset(${JSON.stringify(born)}::json)
+          select b.*, clock_time() as now from json_to_recordset(${JSON.stringify(born)}::json)
             as b (id uuid, amount int8, refunded int8, void_reason text)),
         before as materialized (
           select ${NOTED} from commissions where account_id = ${account} and id in (select id from born)),
         after as (
           update commissions c set amount = b.amount, refunded_amount = b.refunded, void_reason = b.void_reason,
-            voided_at = case when b.void_reason is not null then clock_timestamp() end, updated_at = clock_timestamp()
+            voided_at = case when b.void_reason is not null then b.now end, updated_at = b.now
           from born b where c.account_id = ${account} and c.id = b.id returning c.*),
         balanced as (${noteChanged(account)})
         select 1`,

@@ -204,7 +204,7 @@ export async function noteRefunded(
 ): Promise<void> {
   await rows(
     tx,
-    sql`update commissions set refunded_amount = refunded_amount + ${amount}::int8, updated_at = clock_timestamp()
+    sql`update commissions set refunded_amount = refunded_amount + ${amount}::int8, updated_at = clock_time()
         where account_id = ${account} and id = ${id}`,
   );
 }
@@ -237,7 +237,7 @@ export async function markReversed(tx: Tx, account: AccountId, id: RefundId): Pr
   await rows(
     tx,
     sql`with reversed as (
-          update refunds set status = 'reversed', reversed_at = clock_timestamp(), updated_at = clock_timestamp()
+          update refunds set status = 'reversed', reversed_at = clock_time(), updated_at = clock_time()
           where account_id = ${account} and id = ${id}),
         item as (select * from refund_items where account_id = ${account} and refund_id = ${id}),
         noted as (${noteSeries(account, refundedBy(account, '-', sql`item`))})

@@ -78,7 +78,7 @@ export async function writeSchedule(
   const written =
     id === null
       ? sql`insert into payout_schedules (account_id, ${columns}) values (${account}, ${values}) returning *`
-      : sql`update payout_schedules set (${columns}, updated_at) = (${values}, clock_timestamp())
+      : sql`update payout_schedules set (${columns}, updated_at) = (${values}, clock_time())
             where account_id = ${account} and id = ${id} returning *`;
   return oneRecord(tx, record, sql`written s`, { ctes: sql`written as (${written})` });
 }
@@ -137,7 +137,7 @@ export async function noteRun(
   const reason = result.outcome === 'created' ? null : result.reason;
   await rows(
     tx,
-    sql`update payout_schedules set last_on = ${today}, last_at = clock_timestamp(), last_outcome = ${result.outcome},
+    sql`update payout_schedules set last_on = ${today}, last_at = clock_time(), last_outcome = ${result.outcome},
           last_reason = ${reason}, last_payout_id = ${payout}, next_on = ${next}
         where account_id = ${account} and id = ${id}`,
   );

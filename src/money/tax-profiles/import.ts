@@ -45,7 +45,7 @@ async function writeStaged(tx: Tx, { account, header, importId }: ImportedFile):
     tx,
     sql`insert into affiliate_tax_profiles (account_id, affiliate_id, ${columns})
         select ${account}, affiliate_id, ${columns} from new_tax_profiles
-        on conflict (account_id, affiliate_id) do update set ${assignments}, updated_at = now()`,
+        on conflict (account_id, affiliate_id) do update set ${assignments}, updated_at = excluded.updated_at`,
   );
   await rows(tx, sql`insert into touched select line, false from new_tax_profiles`);
   await rows(tx, sql`drop table new_tax_profiles`);
@@ -129,7 +129,7 @@ export async function takeBackTaxProfiles(tx: Tx, account: AccountId, id: Import
   const assignments = raw(ALL.map((column) => `${column} = (b.r).${column}`).join(', '));
   await rows(
     tx,
-    sql`update affiliate_tax_profiles x set ${assignments}, updated_at = clock_timestamp()
+    sql`update affiliate_tax_profiles x set ${assignments}, updated_at = clock_time()
         from (select t.affiliate_id, json_populate_record(null::affiliate_tax_profiles, t.before) as r
               from import_tax_profiles t where ${ofImport} and t.before is not null) b
         where x.account_id = ${account} and x.affiliate_id = b.affiliate_id`,

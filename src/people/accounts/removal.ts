@@ -83,7 +83,7 @@ export async function removeAccount(tx: Tx, account: AccountId): Promise<string 
   await rows(tx, sql`select from accounts where id = ${account} for update`);
   const refusal = await whyKept(tx, account);
   if (refusal !== null) return refusal;
-  await rows(tx, sql`select set_config('payhook.removed_account', ${account}, true)`);
+  await rows(tx, raw(`set local payhook.removed_account = '${account}'`));
   for (const table of ['oauth_codes', 'oauth_tokens']) {
     await rows(
       tx,

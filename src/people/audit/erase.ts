@@ -1,4 +1,4 @@
-import sql from 'sql-template-tag';
+import sql, { raw } from 'sql-template-tag';
 import { rows, type Tx } from '../../db/database.ts';
 import { ERASED_NAME, type Patterns, withoutAddress } from '../../erasure/person.ts';
 import type { AccountId } from '../../kernel/ids.ts';
@@ -12,7 +12,7 @@ export async function eraseFromAudit(
   account: AccountId,
   { externalIds, patterns }: { readonly externalIds: readonly string[]; readonly patterns: Patterns },
 ): Promise<void> {
-  await rows(tx, sql`select set_config('payhook.erasing_account', ${account}, true)`);
+  await rows(tx, raw(`set local payhook.erasing_account = '${account}'`));
   await rows(
     tx,
     sql`update audit_log
@@ -21,5 +21,5 @@ export async function eraseFromAudit(
         where account_id = ${account} and (target ~* ${patterns.addresses}
           or (target = any(${externalIds}::text[]) and action = 'putAffiliateByExternalId'))`,
   );
-  await rows(tx, sql`select set_config('payhook.erasing_account', '', true)`);
+  await rows(tx, raw("set local payhook.erasing_account = ''"));
 }

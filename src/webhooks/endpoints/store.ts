@@ -206,13 +206,14 @@ export async function replaceSecret(
 ): Promise<string | null> {
   const { until } = await oneRow<{ until: string | null }>(
     tx,
-    sql`update webhook_endpoints
-        set previous_signing = case when ${overlapSeconds}::int > 0 then signing end,
-            previous_secret = case when ${overlapSeconds}::int > 0 then secret end,
-            previous_secret_until = case when ${overlapSeconds}::int > 0
-              then now_ms() + ${overlapSeconds}::int * interval '1 second' end,
-            secret = ${secret}, updated_at = now_ms()
-        where account_id = ${account} and id = ${id} returning iso(previous_secret_until) as until`,
+    sql`with rotated as (
+          update webhook_endpoints
+          set previous_signing = case when ${overlapSeconds}::int > 0 then signing end,
+              previous_secret = case when ${overlapSeconds}::int > 0 then secret end,
+              previous_secret_until = now_ms() + nullif(${overlapSeconds}::int, 0) * interval '1 second',
+              secret = ${secret}, updated_at = now_ms()
+          where account_id = ${account} and id = ${id} returning previous_secret_until)
+        select iso(previous_secret_until) as until from rotated`,
   );
   return until;
 }

@@ -299,7 +299,7 @@ function takeRows(
           where q.event_id = p.event_id and q.endpoint_id = p.id),
         limited as (
           update endpoint_state s
-          set may_start_at = greatest(s.may_start_at, c.now) + started.count * (interval '1 second' / started.rate_limit)
+          set may_start_at = add_span(greatest(s.may_start_at, c.now), started.count * (interval '1 second' / started.rate_limit))
           from clock c cross join (
             select account_id, id, rate_limit, count(*) from picked where rate_limit is not null
             group by account_id, id, rate_limit) started

@@ -40,11 +40,12 @@ export async function repairQueueTimes(tx: Tx): Promise<number> {
                      else q.trigger <> 'scheduled' or q.step = 0 or d.last_attempt_at > now() + ${TOLERANCE}
                           or q.due_at > now() + ${LONGEST_WAIT} end
           order by q.event_id, q.endpoint_id limit ${SLICE_ROWS}::int for update of q),
+        clamped as materialized (select w.*, date_trunc('milliseconds', w.due_at) as next_attempt_at from wrong w),
         queued as (
-          update queue q set due_at = w.due_at from wrong w
+          update queue q set due_at = w.due_at from clamped w
           where q.event_id = w.event_id and q.endpoint_id = w.endpoint_id),
         logged as (
-          update deliveries d set next_attempt_at = date_trunc('milliseconds', w.due_at) from wrong w
+          update deliveries d set next_attempt_at = w.next_attempt_at from clamped w
           where d.account_id = w.account_id and d.endpoint_id = w.endpoint_id and d.event_id = w.event_id
             and d.status = 'pending' and d.next_attempt_at > now() + ${TOLERANCE} and not w.is_leased)
         select 1 from wrong`,
@@ -61,11 +62,11 @@ export async function repairEndpointTimes(tx: Tx, wasSetBack: boolean): Promise<
   const repaired = await rows(
     tx,
     sql`update endpoint_state
-        set may_start_at = case when may_start_at > now() + ${wasSetBack ? TOLERANCE : LONGEST_WAIT} then now()
-                                else may_start_at end,
+        set may_start_at = case when may_start_at > at.latest then at.now else may_start_at end,
             -- least() would turn null into a time
-            failing_since = case when failing_since > now() then now_ms() else failing_since end,
-            last_success_at = case when last_success_at > now() then now_ms() else last_success_at end
+            failing_since = case when failing_since > at.now then at.now_ms else failing_since end,
+            last_success_at = case when last_success_at > at.now then at.now_ms else last_success_at end
+        from (select now() as now, now_ms() as now_ms, now() + ${wasSetBack ? TOLERANCE : LONGEST_WAIT} as latest) at
         where (account_id, endpoint_id) in (
           select account_id, endpoint_id from endpoint_state
           where may_start_at > now() + ${wasSetBack ? TOLERANCE : LONGEST_WAIT}

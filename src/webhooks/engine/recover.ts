@@ -131,7 +131,8 @@ async function moveOn(tx: Tx, { account, id }: Job): Promise<boolean> {
         set cursor = coalesce(${isFull ? slice.last_matched : slice.last_scanned}, cursor),
             queued_count = queued_count + ${slice.queued}::int,
             skipped_count = skipped_count + ${slice.matched - slice.queued}::int,
-            started_at = coalesce(started_at, now_ms()), completed_at = case when ${isEnd} then now_ms() end
+            started_at = coalesce(started_at, at.now), completed_at = case when ${isEnd} then at.now end
+        from (select now_ms() as now) at
         where account_id = ${account} and id = ${id}`,
     'move_recovery',
   );

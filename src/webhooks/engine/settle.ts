@@ -56,7 +56,7 @@ export async function settle(tx: Tx, results: readonly Result[]): Promise<Settle
             response_headers json, response_body text, response_truncated boolean, error_code text,
             error_message text)) with ordinality as r),
         owned as materialized (
-          select o.*, now_ms() + case when o.released then 0 else o.retry_ms end * interval '1 millisecond' as retry_at
+          select o.*, now_ms() as settled_at, now_ms() + case when o.released then 0 else o.retry_ms end * interval '1 millisecond' as retry_at
           from (
           select r.*, q.account_id, q.trigger, q.step,
                  case when r.lost then (
@@ -81,7 +81,7 @@ export async function settle(tx: Tx, results: readonly Result[]): Promise<Settle
               status = case when o.failed is null then 'delivered'
                             when d.status = 'pending' and o.trigger = 'scheduled' and o.retry_at is null then 'failed'
                             else d.status end,
-              delivered_at = case when o.failed is null then coalesce(d.delivered_at, now_ms()) else d.delivered_at end,
+              delivered_at = case when o.failed is null then coalesce(d.delivered_at, o.settled_at) else d.delivered_at end,
               next_attempt_at = case when o.failed is null then null
                                      when o.trigger = 'scheduled' then o.retry_at
                                      else d.next_attempt_at end
@@ -110,7 +110,7 @@ export async function settle(tx: Tx, results: readonly Result[]): Promise<Settle
             and l.status <> 'pending' and l.released is null),
         continued as (
           update queue q
-          set lease_token = null, due_at = case when l.released then now() else l.next_attempt_at end,
+          set lease_token = null, due_at = case when l.released then l.settled_at else l.next_attempt_at end,
               trigger = case when l.released then l.trigger else 'scheduled' end,
               step = l.step + case when l.trigger = 'scheduled' and l.released is null then 1 else 0 end
           from logged l
@@ -184,22 +184,22 @@ export async function noteEndpoints(
   return rows<Hopeless>(
     tx,
     sql`with note as materialized (
-          select n.* from json_to_recordset(${JSON.stringify(records)}::json) as n (
+          select n.*, now_ms() as noted_at, now() + n.wait_ms * interval '1 millisecond' as waits_until
+          from json_to_recordset(${JSON.stringify(records)}::json) as n (
             account_id uuid, endpoint_id uuid, succeeded boolean, failures int, lane text, wait_ms int)
           join endpoint_state s on s.account_id = n.account_id and s.endpoint_id = n.endpoint_id
           order by n.account_id, n.endpoint_id
           for no key update of s),
         changed as (
           update endpoint_state s
-          set lane = case n.lane when 'grow' then least(64, s.lane * 2) when 'shrink' then greatest(1, s.lane / 2)
-                     else s.lane end,
-              may_start_at = case when n.wait_ms > 0
-                then greatest(s.may_start_at, now() + n.wait_ms * interval '1 millisecond') else s.may_start_at end,
+          set lane = case when n.lane = 'grow' then least(64, s.lane * 2)
+                          when n.lane = 'shrink' then greatest(1, s.lane / 2) else s.lane end,
+              may_start_at = case when n.wait_ms > 0 then greatest(s.may_start_at, n.waits_until) else s.may_start_at end,
               failures = case when n.succeeded then 0 else s.failures + n.failures end,
               failing_since = case when n.succeeded then null
-                                   when n.failures > 0 then coalesce(s.failing_since, now_ms())
+                                   when n.failures > 0 then coalesce(s.failing_since, n.noted_at)
                                    else s.failing_since end,
-              last_success_at = case when n.succeeded then now_ms() else s.last_success_at end
+              last_success_at = case when n.succeeded then n.noted_at else s.last_success_at end
           from note n
           where s.account_id = n.account_id and s.endpoint_id = n.endpoint_id
           returning s.*)
