@@ -4,12 +4,11 @@ import { expect, test } from 'vitest';
 import { approve, signInUser } from '../api/approval-support.ts';
 import { completePayout, makeAffiliate, makeCommission, makePayout, PAYOUTS } from '../api/fixtures.ts';
 import { useAccount, useWorld } from '../support/world.ts';
-import { runHere } from './here.ts';
+import { commandsOf, runHere } from './here.ts';
 
 const world = useWorld();
 const api = useAccount(world);
-const run = (...args: string[]) =>
-  runHere(args, { env: { PAYHOOK_URL: world.url, PAYHOOK_API_KEY: api.key } });
+const { run, runText } = commandsOf(world, api);
 
 test('payouts show says how many people must approve, who has, who can, and why others cannot', async () => {
   const [ann, bob] = [await signInUser(world, api), await signInUser(world, api)];
@@ -27,16 +26,16 @@ test('payouts show says how many people must approve, who has, who can, and why 
     body: { paypal_email: 'elsewhere@example.com' },
   });
   expect(changed.status, changed.text).toBe(200);
-  const before = await run('payouts', 'show', 'current');
-  expect(before.stdout).toContain('Two people must approve it: a key or a command that belongs to nobody');
-  expect(before.stdout).toContain('Can approve: Bob Bell');
-  expect(before.stdout).toMatch(/Cannot approve: Ann Ames: they changed the name, .+ \(Ann Ames, /);
-  expect(before.stdout).toContain('Too few people can approve it: delete it and create it again');
+  const before = await runText('payouts', 'show', 'current');
+  expect(before).toContain('Two people must approve it: a key or a command that belongs to nobody');
+  expect(before).toContain('Can approve: Bob Bell');
+  expect(before).toMatch(/Cannot approve: Ann Ames: they changed the name, .+ \(Ann Ames, /);
+  expect(before).toContain('Too few people can approve it: delete it and create it again');
   const payout = (await api.get(`${PAYOUTS}/current`)).body;
   await approve(bob, payout);
-  const after = await run('payouts', 'show', 'current');
-  expect(after.stdout).toContain('Approved by Bob Bell: 1 of 2');
-  expect(after.stdout).not.toContain('Can approve');
+  const after = await runText('payouts', 'show', 'current');
+  expect(after).toContain('Approved by Bob Bell: 1 of 2');
+  expect(after).not.toContain('Can approve');
 });
 
 test('a key that may not add a person learns who may', async () => {
@@ -85,7 +84,7 @@ test('a return that a gateway did not answer is reported as unknown, and its ext
   expect(through.code).toBe(1);
   expect(through.error).toMatchObject({ code: 'outcome_unknown' });
   expect(through.stderr).toContain('it is not known whether the request was carried out');
-  expect(await run(...book, ...part)).toMatchObject({ code: 0 });
+  await runText(...book, ...part);
   const path = `${PAYOUTS}/${paid.id}/affiliates/${affiliate}/returned`;
   expect((await api.get(path)).body.data.map(({ amount }: { amount: number }) => amount)).toEqual([100]);
 });

@@ -73,10 +73,13 @@ export async function runHere(
   return { code, stdout, stderr, error, json: () => JSON.parse(stdout) };
 }
 
-/** Commands for an account of a world, run inside this process in a folder. */
-export function commandsOf(world: World, api: Api, machine: { readonly folder: string }) {
+/** Commands for an account of a world, run inside this process, in the folder of a machine if one is given. */
+export function commandsOf(world: World, api: Api, machine?: { readonly folder: string }) {
   const run = (...args: string[]) =>
-    runHere(args, { env: { PAYHOOK_URL: world.url, PAYHOOK_API_KEY: api.key }, cwd: machine.folder });
+    runHere(args, {
+      env: { PAYHOOK_URL: world.url, PAYHOOK_API_KEY: api.key },
+      ...(machine && { cwd: machine.folder }),
+    });
   const runText = async (...args: string[]): Promise<string> => {
     const ran = await run(...args);
     expect(ran, ran.stderr).toMatchObject({ code: 0, stderr: '' });

@@ -10,7 +10,7 @@ import {
 } from '../api/fixtures.ts';
 import { camt, pain002 } from '../support/bank.ts';
 import { useAccount, useWorld } from '../support/world.ts';
-import { runHere } from './here.ts';
+import { commandsOf } from './here.ts';
 import { useMachine } from './support.ts';
 
 const world = useWorld();
@@ -37,12 +37,9 @@ beforeEach(async () => {
 });
 
 const write = (name: string, text: string) => machine.write(name, text);
-const run = (...args: string[]) =>
-  runHere(['payouts', ...args], {
-    cwd: machine.folder,
-    env: { PAYHOOK_URL: world.url, PAYHOOK_API_KEY: api.key },
-  });
-const complete = (...args: string[]) => run('complete', '1', ...args, '--yes');
+const { run, runJson, runText } = commandsOf(world, api, machine);
+const complete = (...args: string[]) => run('payouts', 'complete', '1', ...args, '--yes');
+const results = ['payouts', 'results', '1'];
 const linesNow = async (): Promise<Json> =>
   Object.fromEntries(
     (await api.get(`${PAYOUTS}/${payout.id}`)).body.affiliates.map((line: Json) => [
@@ -147,25 +144,23 @@ test('shows the content of a file and changes nothing: returned money is never p
       'Website Payment,Completed,EUR,7.00,T3,ORDER-9',
     ),
   );
-  const ran = await run('results', '1', 'paypal-reversal.csv');
-  expect(ran, ran.stderr).toMatchObject({ code: 0 });
-  expect(ran.stdout).toContain(
+  const shown = await runText(...results, 'paypal-reversal.csv');
+  expect(shown).toContain(
     '(paypal): 0 payments paid; 0 rejected, 1 returned, 0 pending, 2 without an answer; 1 entry is not for this payout',
   );
-  expect(ran.stdout).toMatch(/10\.00 EUR\s+returned\s+PayPal took it back/);
-  expect(ran.stdout).toContain(`Look: ${reference(1)}, line 3: the type "Website Payment" with money in`);
-  const json = JSON.parse((await run('results', '1', 'paypal-reversal.csv', '--json')).stdout);
+  expect(shown).toMatch(/10\.00 EUR\s+returned\s+PayPal took it back/);
+  expect(shown).toContain(`Look: ${reference(1)}, line 3: the type "Website Payment" with money in`);
+  const json = await runJson(...results, 'paypal-reversal.csv');
   expect(json).toMatchObject({ object: 'payout_result', counts: { returned: 1, problems: 1, others: 1 } });
-  const listed = await run('results', '1');
-  expect(listed.stdout).toMatch(/paypal\s+0\s+0\s+1\s+0\s+1/);
+  expect(await runText(...results)).toMatch(/paypal\s+0\s+0\s+1\s+0\s+1/);
   expect((await api.get(`${PAYOUTS}/${payout.id}`)).body.status).toBe('unpaid');
   write('list.csv', `reference,note\n${reference(0)},thanks\n`);
-  const refused = await run('results', '1', 'list.csv');
+  const refused = await run(...results, 'list.csv');
   expect(refused.error?.message).toContain('there is no column "note"');
-  const ignored = await run('results', '1', 'list.csv', '--ignore-column', 'note');
-  expect(ignored.stdout).toContain('(paid_list): 1 payment paid, 10.00 EUR');
-  expect(await run('results', '1', '--ignore-column', 'note')).toMatchObject({ code: 2 });
-  expect(await run('results', '1', 'list.csv', '--page', '2')).toMatchObject({ code: 2 });
+  const ignored = await runText(...results, 'list.csv', '--ignore-column', 'note');
+  expect(ignored).toContain('(paid_list): 1 payment paid, 10.00 EUR');
+  expect(await run(...results, '--ignore-column', 'note')).toMatchObject({ code: 2 });
+  expect(await run(...results, 'list.csv', '--page', '2')).toMatchObject({ code: 2 });
 });
 
 test('owes nothing again while another file leaves open whether more money left', async () => {

@@ -2,37 +2,34 @@ import { beforeEach, expect, test } from 'vitest';
 import { type Json, makeAffiliate, makeCommission, PAYOUTS } from '../api/fixtures.ts';
 import { keepHouse } from '../support/chores.ts';
 import { useAccount, useWorld } from '../support/world.ts';
-import { type RanHere, runHere } from './here.ts';
+import { commandsOf } from './here.ts';
 
 const world = useWorld();
 const api = useAccount(world);
 const SCHEDULES = '/v2/affiliates/payout-schedules';
 
-const run = (...args: string[]): Promise<RanHere> =>
-  runHere(['schedules', ...args], { env: { PAYHOOK_URL: world.url, PAYHOOK_API_KEY: api.key } });
+const { run, runJson, runText } = commandsOf(world, api);
 const all = async (): Promise<Json[]> => (await api.get(SCHEDULES)).body.data;
 
 let id: string;
 beforeEach(async () => {
-  const made = await run('create', '--name', 'monthly', '--every', 'month', '--day', '31', '--json');
-  expect(made, made.stderr).toMatchObject({ code: 0 });
-  id = JSON.parse(made.stdout).id;
+  const monthly = ['--name', 'monthly', '--every', 'month', '--day', '31'];
+  id = (await runJson('schedules', 'create', ...monthly)).id;
 });
 
 test('a schedule is created with filters, listed, and shown with what it pays', async () => {
   const euros = ['--name', 'euros', '--every', 'week', '--day', '5', '--filter', 'currency=eur'];
-  const made = await run('create', ...euros, '--search', 'ada', '--ignore-minimum', '--off', '--json');
-  expect(made, made.stderr).toMatchObject({ code: 0 });
-  const schedule = JSON.parse(made.stdout);
+  const more = ['--search', 'ada', '--ignore-minimum', '--off'];
+  const schedule = await runJson('schedules', 'create', ...euros, ...more);
   expect(await api.get(`${SCHEDULES}/${schedule.id}`).then(({ body }) => body)).toEqual(schedule);
   expect(schedule).toMatchObject({
     ...{ name: 'euros', every: 'week', day: 5, filters: { currency: { eq: 'eur' } }, search: 'ada' },
     ...{ ignore_minimum: true, is_active: false, next_on: null },
   });
-  const listed = await run('list', '--sort', 'name');
-  expect(listed.stdout).toMatch(new RegExp(`${schedule.id}\\s+euros\\s+every Friday\\s+switched off`));
-  expect(listed.stdout).toMatch(new RegExp(`${id}\\s+monthly\\s+on day 31 of each month\\s+\\d{4}-`));
-  const shown = await run('show', schedule.id);
+  const listed = await runText('schedules', 'list', '--sort', 'name');
+  expect(listed).toMatch(new RegExp(`${schedule.id}\\s+euros\\s+every Friday\\s+switched off`));
+  expect(listed).toMatch(new RegExp(`${id}\\s+monthly\\s+on day 31 of each month\\s+\\d{4}-`));
+  const shown = await runText('schedules', 'show', schedule.id);
   for (const text of [
     'every Friday',
     'switched off',
@@ -41,18 +38,17 @@ test('a schedule is created with filters, listed, and shown with what it pays', 
     'ignored',
     'not run yet',
   ]) {
-    expect(shown.stdout).toContain(text);
+    expect(shown).toContain(text);
   }
 });
 
 test('a change names only the changed fields; a schedule switched off and on again has its next day', async () => {
-  expect(await run('change', id, '--filter', 'currency=usd')).toMatchObject({ code: 0 });
-  expect(await run('change', id, '--day', '15', '--off')).toMatchObject({ code: 0 });
+  await runText('schedules', 'change', id, '--filter', 'currency=usd');
+  await runText('schedules', 'change', id, '--day', '15', '--off');
   expect(await all()).toMatchObject([
     { name: 'monthly', day: 15, filters: { currency: { eq: 'usd' } }, next_on: null },
   ]);
-  const on = await run('change', id, '--on');
-  expect(on.stdout).toMatch(/Next +\d{4}-\d\d-15/);
+  expect(await runText('schedules', 'change', id, '--on')).toMatch(/Next +\d{4}-\d\d-15/);
 });
 
 test('on its day the payout is prepared, and show prints the result', async () => {
@@ -63,17 +59,15 @@ test('on its day the payout is prepared, and show prints the result', async () =
     await keepHouse(world, 'payout schedules');
   };
   await due();
-  expect((await run('show', id)).stdout).toMatch(/Last +\d{4}-\d\d-\d\d: empty, nothing to pay/);
+  expect(await runText('schedules', 'show', id)).toMatch(/Last +\d{4}-\d\d-\d\d: empty, nothing to pay/);
   const affiliate = await makeAffiliate(api, { paypal_email: 'p@example.com' });
   await makeCommission(api, affiliate.id, { currency: 'usd', amount: 700 });
   await due();
   const { body: payout } = await api.get(`${PAYOUTS}/current`);
-  expect((await run('show', id)).stdout).toContain(`created ${payout.id}`);
+  expect(await runText('schedules', 'show', id)).toContain(`created ${payout.id}`);
   await due();
-  const env = { PAYHOOK_URL: world.url, PAYHOOK_API_KEY: api.key };
-  const shown = await runHere(['payouts', 'show', payout.id], { env });
-  expect(shown.stdout).toContain(`Prepared by the schedule ${id}`);
-  expect((await run('show', id)).stdout).toMatch(/refused, payout po_\w+ is unpaid/);
+  expect(await runText('payouts', 'show', payout.id)).toContain(`Prepared by the schedule ${id}`);
+  expect(await runText('schedules', 'show', id)).toMatch(/refused, payout po_\w+ is unpaid/);
 });
 
 test('deleting needs confirmation, and its payout stays', async () => {
@@ -83,10 +77,9 @@ test('deleting needs confirmation, and its payout stays', async () => {
     id,
   ]);
   await keepHouse(world, 'payout schedules');
-  expect(await run('delete', id)).toMatchObject({ code: 2 });
+  expect(await run('schedules', 'delete', id)).toMatchObject({ code: 2 });
   expect(await all()).toHaveLength(1);
-  const gone = await run('delete', id, '--yes', '--json');
-  expect(JSON.parse(gone.stdout)).toEqual({ id, deleted: true });
+  expect(await runJson('schedules', 'delete', id, '--yes')).toEqual({ id, deleted: true });
   expect(await all()).toEqual([]);
   expect((await api.get(`${PAYOUTS}/current`)).status).toBe(200);
 });
@@ -117,7 +110,7 @@ test.each<[string, string[], number, RegExp]>([
   ['an unknown schedule', ['show', 'psc_0'], 1, /no such schedule/],
 ])('%s is refused in words, and nothing changes', async (_, args, code, words) => {
   const before = await all();
-  const ran = await run(...args);
+  const ran = await run('schedules', ...args);
   expect(ran, ran.stderr).toMatchObject({ code });
   expect(ran.stderr).toMatch(words);
   expect(await all()).toEqual(before);
@@ -125,14 +118,14 @@ test.each<[string, string[], number, RegExp]>([
 
 test('a schedule of another account is not found, changed or deleted', async () => {
   const other = await world.otherAccount();
-  const env = { PAYHOOK_URL: world.url, PAYHOOK_API_KEY: other.key };
+  const { run } = commandsOf(world, other);
   const before = await all();
   for (const args of [
     ['show', id],
     ['change', id, '--off'],
     ['delete', id, '--yes'],
   ]) {
-    const ran = await runHere(['schedules', ...args], { env });
+    const ran = await run('schedules', ...args);
     expect(ran.stderr).toMatch(/no such schedule/);
   }
   expect(await all()).toEqual(before);

@@ -10,7 +10,7 @@ import {
   makePayout,
 } from '../api/fixtures.ts';
 import { useAccount, useWorld } from '../support/world.ts';
-import { type RanHere, runHere } from './here.ts';
+import { commandsOf } from './here.ts';
 import { useMachine } from './support.ts';
 
 const world = useWorld();
@@ -23,8 +23,7 @@ const WHERE = ['--line1', '1 Main St', '--city', 'Boston', '--region', 'MA', '--
 const SIGNED = ['--form', 'w9', '--signed-on', '2026-01-15', '--form-document', 'scan-17'];
 const NUMBER = ['--tax-id-type', 'us_ssn', '--tax-id', SSN];
 
-const run = (...args: string[]): Promise<RanHere> =>
-  runHere(args, { cwd: machine.folder, env: { PAYHOOK_URL: world.url, PAYHOOK_API_KEY: api.key } });
+const { run, runJson, runText } = commandsOf(world, api, machine);
 const set = (reference: string, ...args: string[]) =>
   run('affiliates', 'tax', 'set', reference, ...WHO, ...WHERE, ...args);
 
@@ -42,14 +41,16 @@ test('a tax profile is set by e-mail, shown with the end of its tax id, kept, an
     tax_id: { type: 'us_ssn', ending: '4399' },
     self_billing: { agreed_on: '2026-02-01', agreed_by: 'Ada L.' },
   });
-  const shown = await run('affiliates', 'tax', 'show', String(id));
-  expect(shown.stdout).toContain('1 Main St, Boston, MA, 02108, US');
-  expect(shown.stdout).toContain('agreed on 2026-02-01 by Ada L.');
+  const shown = await runText('affiliates', 'tax', 'show', String(id));
+  expect(shown).toContain('1 Main St, Boston, MA, 02108, US');
+  expect(shown).toContain('agreed on 2026-02-01 by Ada L.');
   expect(await set(String(id), '--tax-id', 'none')).toMatchObject({ code: 0 });
   expect((await api.get(path)).body).toMatchObject({ tax_id: null, form: null, self_billing: null });
   expect(await run('affiliates', 'tax', 'remove', String(id))).toMatchObject({ code: 2 });
-  const gone = await run('affiliates', 'tax', 'remove', String(id), '--yes', '--json');
-  expect(JSON.parse(gone.stdout)).toEqual({ affiliate_id: id, deleted: true });
+  expect(await runJson('affiliates', 'tax', 'remove', String(id), '--yes')).toEqual({
+    affiliate_id: id,
+    deleted: true,
+  });
   expectRefusal(await api.get(path), 404, 'resource_missing');
 });
 
@@ -88,18 +89,17 @@ test('the lists of a year name the missing forms, and the file has the whole tax
   const payout = await makePayout(api);
   await completePayout(api, payout);
   await world.query(`update payouts set paid_at = '2026-06-01' where public_id('po', id) = $1`, [payout.id]);
-  const sums = await run('reports', 'us-tax', '--year', '2026');
-  expect(sums.stdout).toMatch(/To report +1 affiliate, 2500\.00 USD/);
-  expect(sums.stdout).toMatch(/Without W-9 +1 affiliate/);
-  expect(sums.stdout).toContain('A list, not advice');
-  const missing = await run('reports', 'us-tax-affiliates', '--year', '2026', '--missing', 'w9');
-  expect(missing.stdout).toMatch(new RegExp(`^${ben} +Ben +us +w9 +123\\.45`, 'm'));
-  expect(missing.stdout).not.toContain('Ada');
+  const sums = await runText('reports', 'us-tax', '--year', '2026');
+  expect(sums).toMatch(/To report +1 affiliate, 2500\.00 USD/);
+  expect(sums).toMatch(/Without W-9 +1 affiliate/);
+  expect(sums).toContain('A list, not advice');
+  const missing = await runText('reports', 'us-tax-affiliates', '--year', '2026', '--missing', 'w9');
+  expect(missing).toMatch(new RegExp(`^${ben} +Ben +us +w9 +123\\.45`, 'm'));
+  expect(missing).not.toContain('Ada');
   const before = await run('reports', 'us-tax', '--year', '2019');
   expect(before).toMatchObject({ code: 1 });
   expect(before.stderr).toContain('year must be 2020');
-  const saved = await run('reports', 'us-tax-export', '--year', '2026', '-o', 'nec.csv');
-  expect(saved, saved.stderr).toMatchObject({ code: 0 });
+  expect(await run('reports', 'us-tax-export', '--year', '2026', '-o', 'nec.csv')).toMatchObject({ code: 0 });
   const file = join(machine.folder, 'nec.csv');
   expect(readFileSync(file, 'utf8')).toContain('SSN,536904399');
   expect(statSync(file).mode & 0o077).toBe(0);
