@@ -33,17 +33,12 @@ export const ROOMS = [
   ],
 
   ['people', 'accounts, users and their access', ['notices', 'contract', 'erasure', 'db', 'terms', 'kernel']],
-  [
-    'people/accounts',
-    'accounts, their settings and their removal',
-    ['people/keys'],
-    ['invoicing', 'originator'],
-  ],
+  ['people/accounts', 'accounts, their settings and their removal', ['people/keys']],
   [
     'people/users',
     'users, invitations, passwords',
     ['people/accounts', 'people/audit', 'people/grants', 'people/sessions'],
-    ['credentials', 'email', 'links', 'passwords', 'people'],
+    ['credentials', 'links', 'passwords'],
   ],
   ['people/sessions', 'sessions in a browser', ['people/audit']],
   ['people/keys', 'API keys', []],
@@ -66,7 +61,7 @@ export const ROOMS = [
     'money/affiliates',
     'affiliates, their search and import',
     ['money/commissions', 'money/ledger', 'money/files'],
-    ['import', 'import-format', 'import-part', 'search', 'undo'],
+    ['import', 'import-format', 'search', 'undo'],
   ],
   [
     'money/destinations',

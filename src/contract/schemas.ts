@@ -1,5 +1,6 @@
 import { type Static, type TObject, type TProperties, type TSchema, type TUnsafe, Type } from 'typebox';
 import { MAX_AMOUNT } from '../kernel/money.ts';
+import { TAX_CATEGORIES } from '../terms/taxes.ts';
 import { ROLE_NAMES, ROLES } from './roles.ts';
 
 /**
@@ -97,3 +98,9 @@ export const listOf = <Schema extends TSchema>(item: Schema) =>
     { data: Type.Array(item), pagination },
     'title' in item ? { title: `${String(item.title)}List` } : {},
   ) as TSchema as TUnsafe<List<Static<Schema>>>;
+
+/** The tax on an invoice. */
+export const taxCategory = Type.Enum([...TAX_CATEGORIES], {
+  title: 'TaxCategory',
+  description: 'S: at a rate; Z: zero rate; E: exempt; AE: reverse charge; O: outside the scope of VAT',
+});

@@ -1,10 +1,10 @@
 import { type PageInput, type PageReply, redirect } from '../contract/web-pages.ts';
+import { newEmail } from '../kernel/email.ts';
 import { fromJson } from '../kernel/json.ts';
 import { normalizeCurrency } from '../kernel/money.ts';
 import { nameProblem } from '../kernel/names.ts';
 import type { AccountChange } from '../people/accounts/record.ts';
 import { changeAccount, getAccount } from '../people/accounts/service.ts';
-import { newEmail } from '../people/users/email.ts';
 import { openLink, setUp } from '../people/users/links.ts';
 import { HOME, isFromHere, refuseForeign, refuseForNow, sessionHeader, show, visitOf } from './guard.ts';
 import {

@@ -1,9 +1,9 @@
 import { type PageInput, type PageReply, redirect } from '../contract/web-pages.ts';
+import { normalEmail } from '../kernel/email.ts';
 import { idOf } from '../kernel/ids.ts';
 import { note } from '../people/audit/service.ts';
 import { endSession } from '../people/sessions/service.ts';
 import { signIn } from '../people/users/credentials.ts';
-import { normalEmail } from '../people/users/email.ts';
 import { isAnybodyThere } from '../people/users/service.ts';
 import {
   hasToken,

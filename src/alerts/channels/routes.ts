@@ -28,8 +28,8 @@ export const create = writeRoute({
   returns: { 201: newAlertChannel },
   errors: ['invalid_url', 'too_many_channels'],
   secretField: 'secret',
-  handle: async ({ tx, body, env, ...caller }) =>
-    created(await createChannel(tx, { ...caller, ...env }, body)),
+  handle: async ({ tx, account, env: { vault, addresses }, body }) =>
+    created(await createChannel(tx, { account, vault, addresses }, body)),
 });
 
 export const get = readRoute({
@@ -52,8 +52,8 @@ export const change = writeRoute({
   body: alertChannelChange,
   returns: { 200: alertChannel },
   errors: ['resource_missing', 'invalid_url'],
-  handle: async ({ tx, body, params, env, ...caller }) =>
-    ok(await changeChannel(tx, { ...caller, ...env }, params.channel_id, body)),
+  handle: async ({ tx, account, env: { vault, addresses }, params, body }) =>
+    ok(await changeChannel(tx, { account, vault, addresses }, params.channel_id, body)),
 });
 
 export const remove = writeRoute({

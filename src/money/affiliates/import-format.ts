@@ -1,8 +1,8 @@
 import { writable } from '../../contract/fields.ts';
 import type { Cells, CsvFormat } from '../files/csv-import.ts';
 import { brokenRules, hasFixedWords, readerOf, stagedType } from '../files/field-cells.ts';
+import type { PartReader } from '../files/import-part.ts';
 import { AFFILIATE_FIELDS } from './fields.ts';
-import type { PartReader } from './import-part.ts';
 
 const IMPORTED = writable(AFFILIATE_FIELDS).filter(([, field]) => field.import !== null);
 

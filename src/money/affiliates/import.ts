@@ -12,10 +12,10 @@ import {
   stageCsv,
   takeOutBad,
 } from '../files/csv-stage.ts';
+import type { ImportPart } from '../files/import-part.ts';
 import { lockBooks, reviseFor } from '../ledger/books.ts';
 import { noteAffiliates } from '../ledger/owed.ts';
 import { IMPORTED_COLUMNS, stagedWith } from './import-format.ts';
-import type { ImportPart } from './import-part.ts';
 import { record } from './record.ts';
 import { PAYOUT_FIELDS, refuseDuplicates } from './service.ts';
 

@@ -1,9 +1,9 @@
 import { importFields, writable } from '../../contract/fields.ts';
 import type { DestinationId } from '../../kernel/ids.ts';
 import type { DestinationType } from '../../terms/payments.ts';
-import type { PartReader } from '../affiliates/import-part.ts';
 import { CellError, type Cells, readEach } from '../files/csv-import.ts';
 import { privateCell } from '../files/field-cells.ts';
+import type { PartReader } from '../files/import-part.ts';
 import { byteaText, newSealedId } from '../ledger/sealed-numbers.ts';
 import { type CheckedDestination, judgeDestination } from './check.ts';
 import { DESTINATION_FIELDS } from './fields.ts';

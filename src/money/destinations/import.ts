@@ -1,7 +1,7 @@
 import sql, { raw } from 'sql-template-tag';
 import { rows, type Tx } from '../../db/database.ts';
 import type { AccountId, ImportId } from '../../kernel/ids.ts';
-import type { ImportedFile, ImportPart } from '../affiliates/import-part.ts';
+import type { ImportedFile, ImportPart } from '../files/import-part.ts';
 import { noteAffiliates } from '../ledger/owed.ts';
 import { DESTINATION_COLUMNS, STAGED_DESTINATION } from './import-cells.ts';
 import { COMPARED, STORED } from './store.ts';

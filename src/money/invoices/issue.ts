@@ -3,7 +3,7 @@ import { fail } from '../../kernel/errors.ts';
 import type { AccountId, PayoutId } from '../../kernel/ids.ts';
 import { fromJson } from '../../kernel/json.ts';
 import type { AccountVault } from '../../kernel/vault.ts';
-import type { Invoicing, TaxRule } from '../../people/accounts/invoicing.ts';
+import type { Account } from '../../people/accounts/record.ts';
 import { getAccount } from '../../people/accounts/service.ts';
 import { lockPayoutToChange } from '../payouts/service.ts';
 import { openTaxId } from '../tax-profiles/sealed.ts';
@@ -21,6 +21,9 @@ import {
 } from './store.ts';
 import { sumsOf } from './sums.ts';
 import { type InvoiceTaxIdType, keepTaxIds, type NamedTaxId } from './tax-ids.ts';
+
+type Invoicing = NonNullable<Account['invoicing']>;
+type TaxRule = Invoicing['rules'][number];
 
 /** Lines read at a time, and the number of invoices after which a request ends at the next page boundary. */
 interface Limits {

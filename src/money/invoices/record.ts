@@ -1,8 +1,7 @@
 import { type Static, Type } from 'typebox';
 import { address } from '../../contract/addresses.ts';
 import { columnsOf } from '../../contract/records.ts';
-import { amount, currencyCode, nullable, strict, timestamp } from '../../contract/schemas.ts';
-import { taxCategory } from '../../people/accounts/invoicing.ts';
+import { amount, currencyCode, nullable, strict, taxCategory, timestamp } from '../../contract/schemas.ts';
 
 const named = {
   name: Type.String(),

@@ -1,11 +1,11 @@
-import type { Originator } from '../../people/accounts/originator.ts';
+import type { Payer } from '../../people/accounts/record.ts';
 import type { BankPayment } from './bank-rows.ts';
 import { MODIFIERS } from './file-sets.ts';
 import type { MadeFile } from './format.ts';
 
 /** The parts of a file around its payments. */
 export interface NachaFrame {
-  readonly originator: Originator;
+  readonly originator: NonNullable<Payer['originator']>;
   readonly made: MadeFile;
 }
 

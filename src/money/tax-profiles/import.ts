@@ -1,9 +1,9 @@
 import sql, { join, raw, type Sql } from 'sql-template-tag';
 import { rows, type Tx } from '../../db/database.ts';
 import type { AccountId, ImportId } from '../../kernel/ids.ts';
-import type { ImportedFile, ImportPart } from '../affiliates/import-part.ts';
 import type { BadLines } from '../files/csv-import.ts';
 import { takeOutBad } from '../files/csv-stage.ts';
+import type { ImportedFile, ImportPart } from '../files/import-part.ts';
 import { formRule } from './check.ts';
 import { STAGED_PROFILE, TAX_COLUMNS } from './import-cells.ts';
 

@@ -1,18 +1,13 @@
 import { type Static, Type } from 'typebox';
 import { checkedCountry } from '../../contract/addresses.ts';
-import { nullable, strict, text } from '../../contract/schemas.ts';
+import { nullable, strict, taxCategory, text } from '../../contract/schemas.ts';
 import { fail } from '../../kernel/errors.ts';
 import { nameFrom } from '../../kernel/names.ts';
-import { TAX_CATEGORIES } from '../../terms/taxes.ts';
 
 const LEGAL_TYPES = ['person', 'business'] as const;
 const country = { description: 'ISO 3166-1 alpha-2; null = any', examples: ['DE'] };
 const legalType = Type.Enum([...LEGAL_TYPES], { title: 'InvoiceLegalType', description: 'null = any' });
 const hasVatId = Type.Boolean({ description: 'null = with or without one' });
-export const taxCategory = Type.Enum([...TAX_CATEGORIES], {
-  title: 'TaxCategory',
-  description: 'S: at a rate; Z: zero rate; E: exempt; AE: reverse charge; O: outside the scope of VAT',
-});
 const rate = Type.Integer({
   minimum: 0,
   maximum: 10_000,
@@ -49,8 +44,8 @@ export const invoicing = strict(
   },
   { title: 'Invoicing', description: 'self-billing invoices; null = none are issued' },
 );
-export type Invoicing = Static<typeof invoicing>;
-export type TaxRule = Invoicing['rules'][number];
+type Invoicing = Static<typeof invoicing>;
+type TaxRule = Invoicing['rules'][number];
 
 export const invoicingInput = strict({
   prefix: Type.Optional(prefix),

@@ -3,7 +3,7 @@ import type { Portal, Principal } from '../../contract/route.ts';
 import type { Reader } from '../../db/database.ts';
 import { idOf } from '../../kernel/ids.ts';
 import { type Json, toJson } from '../../kernel/json.ts';
-import { membershipsOf } from '../users/people.ts';
+import { accountsOf } from '../users/credentials.ts';
 import type { Me } from './record.ts';
 import { accountCalled, programCalled, userCalled } from './store.ts';
 
@@ -20,7 +20,7 @@ export async function describeCaller(db: Reader, principal: Principal): Promise<
   const isProgram = kind === 'key' || kind === 'application';
   const { name, email } = user ?? (isProgram ? await programCalled(db, principal) : NOBODY);
   const accounts = user
-    ? (await membershipsOf(db, user.person)).map((each) => ({
+    ? (await accountsOf(db, user.person)).map((each) => ({
         id: idOf('acc', each.account),
         name: each.account_name,
         role: each.role,

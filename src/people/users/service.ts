@@ -4,7 +4,7 @@ import type { Principal } from '../../contract/route.ts';
 import type { Reader, Tx } from '../../db/database.ts';
 import { uniqueViolation } from '../../db/faults.ts';
 import { sealingKey } from '../../db/secret-key.ts';
-import { EMAIL_RULE } from '../../kernel/email.ts';
+import { EMAIL_RULE, newEmail } from '../../kernel/email.ts';
 import { fail } from '../../kernel/errors.ts';
 import { type AccountId, idOf, type UserId, uuidOf } from '../../kernel/ids.ts';
 import { type Json, toJson } from '../../kernel/json.ts';
@@ -16,7 +16,6 @@ import { authorizeLettingIn } from '../accounts/service.ts';
 import { note } from '../audit/service.ts';
 import { endGrantsOfFormerOwner, endGrantsOfUser } from '../grants/service.ts';
 import { endSessionsOf } from '../sessions/service.ts';
-import { newEmail } from './email.ts';
 import { dropUnusedPassword, findOrMakePerson, isMemberSomewhere, lockPerson } from './people.ts';
 import {
   type Invitation,

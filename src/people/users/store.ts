@@ -13,9 +13,9 @@ import { ROLE_NAMES, type Role } from '../../contract/roles.ts';
 import { SLICE_ROWS } from '../../db/chores.ts';
 import { TOLERANCE } from '../../db/clock.ts';
 import { maybeRow, oneRow, type Reader, rows, type Tx } from '../../db/database.ts';
+import { normalEmail } from '../../kernel/email.ts';
 import type { AccountId, UserId } from '../../kernel/ids.ts';
 import type { Json } from '../../kernel/json.ts';
-import { normalEmail } from './email.ts';
 import { record, type User, withPerson } from './record.ts';
 
 const STATUSES: Readonly<Record<string, Sql>> = {

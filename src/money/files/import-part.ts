@@ -1,6 +1,6 @@
 import type { Tx } from '../../db/database.ts';
 import type { AccountId, ImportId } from '../../kernel/ids.ts';
-import type { BadLines, Cells } from '../files/csv-import.ts';
+import type { BadLines, Cells } from './csv-import.ts';
 
 /**
  * A record of an affiliate, such as the payout destination, that the lines of a file can set. Its room knows the record,
