@@ -23,6 +23,7 @@ export const home = {
     title: 'Current payout',
     lead: (affiliates: number) => `Pays ${count(affiliates, 'affiliate')}.`,
     open: 'Review and pay',
+    review: 'Review',
     none: 'There is no unpaid payout.',
     preview: 'Preview a payout',
   },

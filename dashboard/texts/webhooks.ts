@@ -241,6 +241,7 @@ export const webhooks = {
     started: 'Recovery started',
     empty: 'No recoveries yet',
     emptyLead: 'Filter the log to what failed, and choose “Retry all that match”.',
+    viewer: roleCannot('webhooks', 'send events again'),
     statuses: {
       pending: 'Begins soon',
       running: 'Running',

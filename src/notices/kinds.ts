@@ -131,7 +131,7 @@ export const ALERTS = {
   },
   backup_failed: {
     label: 'Backup failed',
-    meaning: 'A scheduled backup failed. Only the account that was made first is notified.',
+    meaning: 'A scheduled backup failed. Only the account created first is notified.',
     notifies: 'own',
     path: () => '/settings/system',
     line: ({ data }) => `The backup failed: ${data.message}. It is retried every ten minutes.`,
@@ -139,7 +139,7 @@ export const ALERTS = {
   disk_almost_full: {
     label: 'Disk almost full',
     meaning:
-      'The disk with the data folder has less than 2 GB left, or a tenth of a small one. Only the account that was made first is notified. Not with a PostgreSQL of your own.',
+      'Less than 2 GB is left on the disk of the data folder, or less than 10 % of a disk under 20 GB. Only the account created first is notified, and only with the embedded PostgreSQL.',
     notifies: 'own',
     path: () => '/settings/system',
     line: ({ data }) =>
@@ -148,7 +148,7 @@ export const ALERTS = {
   chore_failing: {
     label: 'Chore failing',
     meaning:
-      'A chore of the server, such as creating the tables for the next weeks, has failed for an hour. Only the account that was made first is notified.',
+      'A chore of the server, such as creating the tables for the next weeks, has failed for an hour. Only the account created first is notified.',
     notifies: 'own',
     path: () => '/settings/system',
     line: ({ data: { name, since = '', message } }) =>

@@ -1,6 +1,7 @@
 import { mkdirSync, rmSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
+import { ROLE_NAMES } from '../../src/contract/roles.ts';
 import { PHONE, WIDE } from '../browser/dashboard-support.ts';
 import { type Chromium, inChromium, type Page, takeSession } from '../browser/support.ts';
 import { settingsOf, startMachine } from '../cli/support.ts';
@@ -9,7 +10,8 @@ import { startWorld, type World } from '../support/world.ts';
 import { SCREENS } from './screens.ts';
 
 const FOLDER = fileURLToPath(new URL('../../screenshots/', import.meta.url));
-// SCREENS=payout,events takes those alone
+// SCREENS=payout,events takes those alone, ROLE=viewer as a user with that role
+const role = ROLE_NAMES.find((name) => name === process.env.ROLE) ?? 'owner';
 const wanted = process.env.SCREENS?.split(',');
 const chosen = SCREENS.filter(({ name }) => wanted?.includes(name) ?? true);
 const STATES = ['full', 'empty', 'error'] as const;
@@ -35,11 +37,12 @@ inChromium('screenshots', (chromium) => {
 
 async function takeAll(chromium: Chromium, world: World, state: (typeof STATES)[number]): Promise<void> {
   const { browser: owner } = await signedIn(world, 'owner');
+  const { browser: user } = await signedIn(world, role);
   for (const [size, viewport] of Object.entries({ wide: WIDE, phone: PHONE })) {
     for (const colorScheme of ['light', 'dark'] as const) {
       const visitor = await chromium.visitor({ scripts: true, viewport, colorScheme });
       const { page } = visitor;
-      await takeSession(visitor, world.url, owner.cookie() ?? '');
+      await takeSession(visitor, world.url, user.cookie() ?? '');
       if (state === 'error') await refuseReads(page);
       for (const { name, path, act, after } of chosen) {
         await page.goto(world.url + (await path(world.api)));

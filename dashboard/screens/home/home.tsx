@@ -1,6 +1,7 @@
 import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import type { OwedBalance } from '../../../src/client/api.ts';
+import { useMay } from '../../data/me.ts';
 import { useRead } from '../../data/queries.ts';
 import { Problem, Skeleton } from '../../parts/feedback.tsx';
 import { useIsNarrow } from '../../parts/narrow.ts';
@@ -168,7 +169,8 @@ function CurrentPayout({ id }: { id: string | null }) {
     { path: [id ?? ''] },
     { isEnabled: id !== null, isLive: true },
   );
-  const { title, none, preview, open, lead } = texts.current;
+  const { title, none, preview, open, review, lead } = texts.current;
+  const may = useMay();
   if (id === null) {
     return (
       <Card title={title} actions={<Link to="/payouts/new">{preview}</Link>}>
@@ -182,7 +184,7 @@ function CurrentPayout({ id }: { id: string | null }) {
       title={payouts.name(payout.number)}
       actions={
         <Link className="button primary" to="/payouts/$id" params={{ id }}>
-          {open}
+          {may.write ? open : review}
         </Link>
       }
     >

@@ -72,7 +72,10 @@ type Approver = PayoutApproval['approvers'][number];
 function Standing({ standing, own }: { standing: PayoutApproval; own: Approver | undefined }) {
   const { approvals, approvers, required_count: required, required_because: because } = standing;
   const given = new Set(approvals.map(({ user_id }) => user_id));
-  const able = approvers.filter(({ can_approve, user_id }) => can_approve && !given.has(user_id));
+  // the user first: the name is "You"
+  const able = approvers
+    .filter(({ can_approve, user_id }) => can_approve && !given.has(user_id))
+    .sort((one, other) => Number(other === own) - Number(one === own));
   const barred = approvers.filter((each) => !each.can_approve && each !== own);
   return (
     <>

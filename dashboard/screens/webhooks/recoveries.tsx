@@ -50,7 +50,7 @@ export function Recoveries({
         keyOf={({ id }) => id}
         empty={
           <Empty icon="refresh" title={texts.empty}>
-            {texts.emptyLead}
+            {may.webhooks ? texts.emptyLead : texts.viewer}
           </Empty>
         }
       />
