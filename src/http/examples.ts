@@ -48,10 +48,8 @@ function storedExamples(): Readonly<Record<string, Example>> {
 }
 
 /** The description with the examples added to parameters, request bodies and responses. */
-export function withExamples(
-  description: Json,
-  examples: Readonly<Record<string, Example>> = storedExamples(),
-): Json {
+export function withExamples(description: Json): Json {
+  const examples = storedExamples();
   const paths = description.paths as Record<string, Record<string, Json>>;
   const exemplified = Object.entries(paths).map(([path, methods]) => [
     path,

@@ -30,10 +30,14 @@ const otherSources = new Map<string, string>();
  * environment; the environment overrides `envFile` (lines NAME=value). Throws ConfigError when the file cannot be read.
  * (Node 20 itself handles --env-file on the command line and has already read the file, with the same precedence.)
  */
-export function addSettings(
-  { dataDir, envFile }: { readonly dataDir?: string; readonly envFile?: string },
-  env: Record<string, string | undefined> = process.env,
-): void {
+export function addSettings({
+  dataDir,
+  envFile,
+}: {
+  readonly dataDir?: string;
+  readonly envFile?: string;
+}): void {
+  const { env } = process;
   if (envFile !== undefined) {
     const settings = parseSettings(envFile);
     for (const { name } of [...SETTING_LIST, ...COMMAND_SETTINGS]) {
@@ -178,8 +182,8 @@ export function explainConfig(env: Environment = process.env) {
  * The preloads of the caller's environment: another memory allocator, or a moved clock (libfaketime). Returns their
  * variables, for child processes that do not inherit the rest of the environment.
  */
-export function readPreloads(env: Environment = process.env): Record<string, string> {
-  const named = Object.entries(env).filter(
+export function readPreloads(): Record<string, string> {
+  const named = Object.entries(process.env).filter(
     (entry): entry is [string, string] =>
       /^(LD_PRELOAD|FAKETIME\w*)$/.test(entry[0]) && entry[1] !== undefined,
   );
@@ -187,25 +191,22 @@ export function readPreloads(env: Environment = process.env): Record<string, str
 }
 
 /** The environment for a command that works on the data folder of this process, whatever server other settings name. */
-export function environmentOfCommand(
-  dataDir: string,
-  env: Environment = process.env,
-): Record<string, string | undefined> {
+export function environmentOfCommand(dataDir: string): Record<string, string | undefined> {
   const others = new Set(COMMAND_SETTINGS.flatMap(({ name }) => [name, `${name}_FILE`]));
-  const kept = Object.entries(env).filter(([name]) => !others.has(name) && name !== 'DATA_DIR_FILE');
+  const kept = Object.entries(process.env).filter(([name]) => !others.has(name) && name !== 'DATA_DIR_FILE');
   return { ...Object.fromEntries(kept), DATA_DIR: dataDir };
 }
 
 /** The account for commands that name none; undefined = the current account of the data folder. */
-export function readAccountSetting(env: Environment = process.env): string | undefined {
-  return textOf('PAYHOOK_ACCOUNT', env);
+export function readAccountSetting(): string | undefined {
+  return textOf('PAYHOOK_ACCOUNT', process.env);
 }
 
 /** The address and key of a remote server for commands; null = use the local database. */
-export function readRemote(env: Environment = process.env): { url: string; apiKey: string } | null {
-  const url = textOf('PAYHOOK_URL', env);
+export function readRemote(): { url: string; apiKey: string } | null {
+  const url = textOf('PAYHOOK_URL', process.env);
   if (url === undefined) return null;
-  const apiKey = textOf('PAYHOOK_API_KEY', env);
+  const apiKey = textOf('PAYHOOK_API_KEY', process.env);
   if (!origin(url)) throw new ConfigError('PAYHOOK_URL must be an http(s) URL');
   if (apiKey === undefined) throw new ConfigError('PAYHOOK_API_KEY must be set together with PAYHOOK_URL');
   return { url: origin(url) ?? url, apiKey };

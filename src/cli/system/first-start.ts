@@ -10,16 +10,15 @@ export interface FirstStart {
   readonly owner: readonly string[];
 }
 
-/** `address` is that of the server; `isTerminal` says whether standard output is a terminal. */
+/** `address` is that of the server. */
 export async function firstStart(
   { config, firstKey, setUpSecret }: Platform,
   address: string,
-  isTerminal: boolean,
 ): Promise<FirstStart> {
   const { setUpUrl } = await import('../../app/platform.ts');
   const inFile = firstKey && `in ${firstKey.path}`;
   const link = setUpSecret === undefined ? undefined : setUpUrl(config, address, setUpSecret);
-  if (!isTerminal) {
+  if (!process.stdout.isTTY) {
     return {
       key: inFile ? [inFile] : [],
       owner: link ? ['Make yourself the owner: payhook users setup-link prints a link that works once.'] : [],

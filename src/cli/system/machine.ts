@@ -11,7 +11,7 @@ export async function init({ terminal }: Cli): Promise<undefined> {
     const { config, firstKey } = platform;
     const created = firstKey !== undefined;
     const { addressOf } = await import('../../app/address.ts');
-    const { key, owner } = await firstStart(platform, addressOf(config), process.stdout.isTTY);
+    const { key, owner } = await firstStart(platform, addressOf(config));
     const lines = [
       `Payhook ${created ? 'is' : 'was already'} set up in ${config.dataDir}`,
       ...key.map((line, index) => `${index === 0 ? 'First API key' : ' '.repeat(13)}   ${line}`),

@@ -193,7 +193,7 @@ function announcement(platform: Platform, url: string): string {
 
 async function banner(platform: Platform, address: string): Promise<string> {
   const { config, embedded } = platform;
-  const first = await firstStart(platform, address, process.stdout.isTTY);
+  const first = await firstStart(platform, address);
   const keyFile = firstKeyFile(platform);
   const key = keyFile === null ? '<API key>' : `$(cat ${shellQuote(keyFile)})`;
   const lines = [

@@ -82,11 +82,6 @@ function sentence(text: string): string {
   return /[.!?]$/.test(begun) ? begun : `${begun}.`;
 }
 
-/** A link that looks like a button. `href` is a path of ours. */
-export function linkButton(href: string, label: string, kind: 'primary' | 'plain' = 'plain'): string {
-  return `<a class="button ${kind}" href="${escapeValue(href)}">${escapeHtml(label)}</a>`;
-}
-
 /** Where a page that leads nowhere else sends its reader. */
 interface Next {
   readonly href: string;
@@ -98,7 +93,8 @@ const TO_START: Next = { href: '/', label: 'Go to the start page' };
 /** A page that says what is wrong and what to do about it, in plain text, with a link to continue by. */
 export function errorPage(status: number, message: string, next: Next = TO_START): PageReply {
   const title = HEADINGS[status] ?? (status < 500 ? 'That did not work' : 'Something went wrong');
-  const body = card({ title, lead: sentence(message), body: actions([linkButton(next.href, next.label)]) });
+  const link = `<a class="button plain" href="${escapeValue(next.href)}">${escapeHtml(next.label)}</a>`;
+  const body = card({ title, lead: sentence(message), body: actions([link]) });
   return html(status, layout({ title, body }));
 }
 

@@ -116,27 +116,27 @@ const inJsonpath: Contains = (at, value) => {
 };
 
 /**
- * Checks a filter and compiles it for PostgreSQL. `name` is its field in the request. The cost of each condition is at
+ * Checks a filter and compiles it for PostgreSQL. The cost of each condition is at
  * most linear in what it reads. Throws `invalid_filter`, `unknown_operator`, `too_many_filters` naming the location and
  * the rule.
  */
-export function compileFilter(filter: Filter, name = 'filter'): CompiledFilter {
+export function compileFilter(filter: Filter): CompiledFilter {
   const bytes = Buffer.byteLength(JSON.stringify(filter));
-  if (bytes > MOST_BYTES) throw refuse(name, `must be at most ${MOST_BYTES} bytes of JSON, not ${bytes}`);
+  if (bytes > MOST_BYTES) throw refuse('filter', `must be at most ${MOST_BYTES} bytes of JSON, not ${bytes}`);
   const conditions: Condition[] = [];
-  const test = allOf(filter, name, DEEPEST, { found: conditions, contains: inJsonpath });
+  const test = allOf(filter, 'filter', DEEPEST, { found: conditions, contains: inJsonpath });
   if (conditions.length > MOST_CONDITIONS) {
     throw fail(
       'too_many_filters',
-      `${name} has ${conditions.length} conditions; the maximum is ${MOST_CONDITIONS}`,
+      `filter has ${conditions.length} conditions; the maximum is ${MOST_CONDITIONS}`,
     );
   }
   if (conditions.filter(({ operator }) => operator === '$contains').length > MOST_CONTAINS) {
-    throw fail('too_many_filters', `${name} must have at most ${MOST_CONTAINS} $contains`);
+    throw fail('too_many_filters', `filter must have at most ${MOST_CONTAINS} $contains`);
   }
   return {
     test: strictly(test),
-    fast: fastForm(filter, name),
+    fast: fastForm(filter, 'filter'),
     conditions: conditions.map((each) => ({ ...each, at: strictly(each.at), test: strictly(each.test) })),
   };
 }
