@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import type { Logger } from 'pino';
 import type { Config } from '../kernel/config.ts';
 
@@ -35,15 +36,13 @@ export function connectionsFor(
   return connections;
 }
 
-interface Report {
-  readonly userLimits?: { readonly open_files?: { readonly soft?: unknown } };
-}
-
 /** The maximum number of files this process may open (`ulimit -n`); Infinity if the system does not state it. */
 function openFileLimit(): number {
-  // only the report contains the limits of the process; the rest of it would resolve names over the network
-  Object.assign(process.report, { excludeNetwork: true });
-  const { userLimits } = process.report.getReport() as unknown as Report;
-  const limit = userLimits?.open_files?.soft;
-  return typeof limit === 'number' ? limit : Number.POSITIVE_INFINITY;
+  try {
+    // proc_pid_limits(5): the first number is the soft limit
+    const soft = /^Max open files +(\d+)/m.exec(readFileSync('/proc/self/limits', 'utf8'))?.[1];
+    return Number(soft ?? Number.POSITIVE_INFINITY);
+  } catch {
+    return Number.POSITIVE_INFINITY;
+  }
 }
