@@ -1,3 +1,5 @@
+import { Agent, type IncomingMessage, request as sendRequest } from 'node:http';
+import { text as textOf } from 'node:stream/consumers';
 import { checkAgainstDescription } from './description.ts';
 
 /** A response with its whole body. `body` is the parsed JSON, undefined for other types. */
@@ -31,6 +33,32 @@ export interface Api {
   request(method: string, path: string, options?: RequestOptions): Promise<Answer>;
 }
 
+const agent = new Agent({ keepAlive: true });
+
+/** Sends a request with node:http, which needs a third of the processor time of `fetch`. */
+function exchange(
+  method: string,
+  url: URL,
+  headers: Readonly<Record<string, string>>,
+  body?: string | Uint8Array,
+): Promise<IncomingMessage> {
+  return new Promise((resolve, reject) => {
+    const length = body === undefined ? 0 : Buffer.byteLength(body);
+    const sized =
+      body === undefined && /^(GET|HEAD|DELETE)$/.test(method) ? {} : { 'content-length': length };
+    sendRequest(url, { agent, method, headers: { ...sized, ...headers } }, resolve)
+      .on('error', reject)
+      .end(body);
+  });
+}
+
+function headersOf({ rawHeaders }: IncomingMessage): Headers {
+  const headers = new Headers();
+  for (let at = 0; at < rawHeaders.length; at += 2)
+    headers.append(rawHeaders[at] ?? '', rawHeaders[at + 1] ?? '');
+  return headers;
+}
+
 export function apiOf(url: string, key: string, check = checkAgainstDescription): Api {
   const request = async (
     method: string,
@@ -38,23 +66,20 @@ export function apiOf(url: string, key: string, check = checkAgainstDescription)
     { body, headers = {} }: RequestOptions = {},
   ): Promise<Answer> => {
     const raw = typeof body === 'string' || body instanceof Uint8Array;
-    const response = await fetch(url + path, {
-      method,
-      headers: {
-        ...(key ? { authorization: `Bearer ${key}` } : {}),
-        ...(body !== undefined && !raw ? { 'content-type': 'application/json' } : {}),
-        ...headers,
-      },
-      ...(body === undefined
-        ? {}
-        : { body: raw ? (body as string | Uint8Array<ArrayBuffer>) : JSON.stringify(body) }),
-    });
-    const text = await response.text();
-    const isJson = response.headers.get('content-type')?.startsWith('application/json') ?? false;
+    const given = {
+      ...(key ? { authorization: `Bearer ${key}` } : {}),
+      ...(body !== undefined && !raw ? { 'content-type': 'application/json' } : {}),
+      ...headers,
+    };
+    const sent = body === undefined || raw ? body : JSON.stringify(body);
+    const response = await exchange(method, new URL(url + path), given, sent);
+    const text = await textOf(response);
+    const received = headersOf(response);
+    const isJson = received.get('content-type')?.startsWith('application/json') ?? false;
     const answer = {
-      status: response.status,
-      headers: response.headers,
-      reason: response.headers.get('payhook-reason'),
+      status: response.statusCode ?? 0,
+      headers: received,
+      reason: received.get('payhook-reason'),
       text,
       body: isJson && text !== '' ? JSON.parse(text) : undefined,
     };

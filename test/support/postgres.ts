@@ -50,7 +50,7 @@ async function openServer(folder: string) {
     return { ...where, ...as, replica: undefined, close: async () => {} };
   }
   // No data outlives the run; the fault tests start their own servers, with fsync.
-  const settings = { fsync: 'off', max_connections: '400' };
+  const settings = { fsync: 'off', wal_compression: 'off', max_connections: '400' };
   const pair = process.env.TEST_REPLICA ? await startPair({ synchronous: false, settings }) : undefined;
   const server =
     pair?.primary ?? (await openEmbedded({ dataDir: join(folder, 'data'), purpose: 'serve', settings }));
