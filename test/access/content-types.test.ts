@@ -25,8 +25,7 @@ test('every address forbids type sniffing, for every caller', async () => {
     const at = path.replaceAll(/\{\w+\}/g, NOBODYS);
     for (const headers of [
       {},
-      { authorization: `Bearer ${world.api.key}` },
-      { cookie: `payhook_session=${cookie}` },
+      { authorization: `Bearer ${world.api.key}`, cookie: `payhook_session=${cookie}` },
     ]) {
       // writes without a usable body
       const isRead = method === 'GET';

@@ -38,11 +38,12 @@ type Type = 'null' | 'boolean' | 'number' | 'string' | 'array' | 'object';
 
 const WRONG: Readonly<Record<Type, readonly unknown[]>> = {
   null: [null],
-  boolean: [true, false],
-  number: [0, 1, -1, 1.5, 1e21],
-  string: ['', 'x', 'true', '1', 'null'],
-  array: [[], [1], [null]],
-  object: [{}, { x: 1 }],
+  boolean: [true],
+  number: [1],
+  // a text that a lenient reader would take as a number, a boolean or null
+  string: ['1', 'true', 'null'],
+  array: [[]],
+  object: [{}],
 };
 
 /** The JSON types a schema accepts; null for a schema that accepts anything. */
@@ -113,7 +114,7 @@ describe('a field of the wrong type is refused by its name', () => {
       }
     }
     if (types.has('number') && place.schema.type !== undefined) {
-      for (const value of [1.5, Number.MAX_SAFE_INTEGER * 2, -1e300])
+      for (const value of [1.5, Number.MAX_SAFE_INTEGER * 2])
         expectRefusal(
           await requestOf(operation)(operation.method, path, { body: place.with(value) }),
           400,

@@ -157,50 +157,60 @@ describe('the first error decides, in the order credentials, shape, existence, s
   });
 });
 
+/** One body read whole and one read item by item: these get every wrong body, the others a few. */
+const READ_ALIKE = WITH_JSON.filter(({ method, path }) =>
+  [`POST ${AFFILIATES}`, `POST ${COMMISSIONS}/batch`].includes(`${method} ${path}`),
+);
+
 describe('a body', () => {
+  test('is read in two ways, both tested here', () => {
+    expect(READ_ALIKE).toHaveLength(2);
+  });
+
   test.each(WITH_JSON)(
     'of $method $path must be JSON of the right type, or nothing changes',
     async (operation) => {
       const good = JSON.stringify(sampleBody(operation));
       await nothingChanges(world, async () => {
-        for (const [body, reason] of [
+        const bad = [
           ['{', 'invalid_json'],
+          ['[]', 'invalid_body'],
+          ['{"a":1,"a":1}', 'duplicate_key'],
+          ['{"colour":"red"}', 'unknown_field'],
           ['{}{}', 'invalid_json'],
           ["{'a':1}", 'invalid_json'],
           ['{"a":1,}', 'invalid_json'],
           [`${good} x`, 'invalid_json'],
-          [`﻿${good}`, undefined],
           [' ', 'invalid_json'],
           [Buffer.from([0x7b, 0x22, 0xff, 0xfe, 0x22, 0x3a, 0x31, 0x7d]), 'invalid_json'],
           [Buffer.from(`{"email":"\xe9"}`, 'latin1'), 'invalid_json'],
           ['{"__proto__":{"admin":true}}', 'invalid_body'],
           ['{"constructor":{"prototype":{"admin":true}}}', 'unknown_field'],
           ['null', 'invalid_body'],
-          ['[]', 'invalid_body'],
           ['7', 'invalid_body'],
           ['"text"', 'invalid_body'],
           ['true', 'invalid_body'],
           ['{"\\u0000":1}', 'invalid_body'],
-          ['{"a":1,"a":1}', 'duplicate_key'],
-          ['{"colour":"red"}', 'unknown_field'],
           ['[[[[', 'invalid_json'],
           ['['.repeat(4_000), 'invalid_json'],
           // where few members are allowed, this limit is checked first
           ['['.repeat(200_000), expect.stringMatching(/^invalid_(json|body)$/)],
           ['['.repeat(200_000) + ']'.repeat(200_000), 'invalid_body'],
-        ] as const) {
-          if (reason === undefined) continue;
-          const answer = await sendTo(operation, body);
-          expectRefusal(answer, 400);
-          expect([body.slice(0, 40), answer.reason]).toEqual([body.slice(0, 40), reason]);
-        }
-        for (const type of [
+        ] as const;
+        const types = [
           'text/plain',
           'application/xml',
           'text/csv',
           'application/x-www-form-urlencoded',
           'nonsense',
-        ])
+        ];
+        const isOfAll = READ_ALIKE.includes(operation);
+        for (const [body, reason] of isOfAll ? bad : bad.slice(0, 4)) {
+          const answer = await sendTo(operation, body);
+          expectRefusal(answer, 400);
+          expect([body.slice(0, 40), answer.reason]).toEqual([body.slice(0, 40), reason]);
+        }
+        for (const type of isOfAll ? types : types.slice(0, 1))
           expectRefusal(
             await sendTo(operation, good, { 'content-type': type }),
             400,
@@ -210,7 +220,7 @@ describe('a body', () => {
     },
   );
 
-  test.each(WITH_JSON)('of $method $path may be no larger than the limit', async (operation) => {
+  test.each(READ_ALIKE)('of $method $path may be no larger than the limit', async (operation) => {
     const answer = await sendTo(operation, Buffer.alloc((16 << 20) + 1, 0x20)).catch((error: Error) => error);
     // the server may close the connection during the upload of the body
     if (!(answer instanceof Error)) expectRefusal(answer, 400, 'body_too_large');
@@ -234,14 +244,13 @@ describe('a body', () => {
     async (operation) => {
       const { method } = operation;
       const path = fill(operation.path);
-      for (const nothing of ['', '{}', ' {} ']) {
+      for (const nothing of ['', ' {} ']) {
         // with no error but the id, or but a key where a person is required, the request gets that far
         const answer = await raw(method, path, nothing);
         if (path.endsWith('/us-tax/export')) expect(answer.status, answer.text).toBe(200);
         else expectRefusal(answer, 404);
       }
-      for (const something of ['{"a":1}', '[1]', '1', '"x"', 'null'])
-        expectRefusal(await raw(method, path, something), 400);
+      for (const something of ['{"a":1}', 'null']) expectRefusal(await raw(method, path, something), 400);
       expectRefusal(await raw(method, path, '{'), 400, 'invalid_json');
     },
   );

@@ -1,6 +1,7 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import { CALLBACK, signedIn } from '../oauth/support.ts';
 import { type Answer, type Api, apiOf } from '../support/api.ts';
+import { rounds } from '../support/depth.ts';
 import { makeEndpoint, makeGrant, seedAttempts } from '../support/seed.ts';
 import { until } from '../support/wire.ts';
 import { useWorld } from '../support/world.ts';
@@ -233,29 +234,27 @@ test('the description has the known lists', () => {
   expect(LISTS.length).toBeGreaterThanOrEqual(9);
 });
 
+/** Wrong values of the parameters that all lists share: the first list gets all of them, the others the first. */
+const BAD_PAGING = [
+  ['page', '0', ['-1', '1.5', 'abc', '', '0x1', '1e2', ' 1', '１', 'null']],
+  ['per_page', '101', ['0', '-1', '1.5', 'abc', '', '99999999999999999999']],
+  ['sort', '', ['-', '--id', 'id desc', 'ID', 'id,created_at', 'toString']],
+] as const;
+
+/** A page size that divides a list into a few pages, or in a long run into many. */
+const pagesOf = (rows: number) => String(rounds(Math.max(1, Math.ceil(rows / 4)), 2));
+
 describe.each(LISTS)('the list $title', ({ path, sortFields, filters, mayStopCounting }) => {
   const all = () => allOf(api, path());
 
-  test.each(['0', '-1', '1.5', 'abc', '', '0x1', '1e2', ' 1', '１', 'null'])(
-    'refuses page=%j by name',
-    async (page) => {
-      expectRefusal(await query(path(), { page }), 400, 'invalid_query', 'page');
-    },
-  );
+  test.each(BAD_PAGING)('refuses %s=%j by name', async (name, first, more) => {
+    for (const value of path() === LISTS[0]?.path() ? [first, ...more] : [first])
+      expectRefusal(await query(path(), { [name]: value }), 400, 'invalid_query', name);
+  });
 
-  test.each(['0', '-1', '101', '1.5', 'abc', '', '99999999999999999999'])(
-    'refuses per_page=%j by name',
-    async (value) => {
-      expectRefusal(await query(path(), { per_page: value }), 400, 'invalid_query', 'per_page', '100');
-    },
-  );
-
-  test.each(['colour', '', '-', '--id', 'id desc', 'ID', 'id,created_at', 'toString'])(
-    'refuses sort=%j and lists the known fields',
-    async (sort) => {
-      expectRefusal(await query(path(), { sort }), 400, 'invalid_query', 'sort', ...sortFields);
-    },
-  );
+  test('refuses an unknown order, and lists the known ones', async () => {
+    expectRefusal(await query(path(), { sort: 'colour' }), 400, 'invalid_query', 'sort', ...sortFields);
+  });
 
   test('shows the total, 50 to a page, and links to the other pages', async () => {
     const rows = await all();
@@ -294,7 +293,7 @@ describe.each(LISTS)('the list $title', ({ path, sortFields, filters, mayStopCou
 
   test('is empty past its end, however far', async () => {
     const { total } = (await api.get(path())).body.pagination;
-    for (const page of ['99', '1000000000', '9007199254740991', '0009007199254740991']) {
+    for (const page of ['99', '0009007199254740991']) {
       const answer = await query(path(), { page });
       expect([answer.status, answer.body.data, answer.body.pagination.total]).toEqual([200, [], total]);
       const { prev, next, last } = linksOf(answer);
@@ -306,7 +305,9 @@ describe.each(LISTS)('the list $title', ({ path, sortFields, filters, mayStopCou
     const everything = await all();
     const walk = async (sort: string) => {
       const rows: Json[] = [];
-      let next: URL | undefined = new URL(`${world.url}${path()}?sort=${sort}&per_page=3`);
+      let next: URL | undefined = new URL(
+        `${world.url}${path()}?sort=${sort}&per_page=${pagesOf(everything.length)}`,
+      );
       while (next) {
         const answer: Answer = await api.get(next.pathname + next.search);
         expect(answer.status, answer.text).toBe(200);
@@ -330,7 +331,7 @@ describe.each(LISTS)('the list $title', ({ path, sortFields, filters, mayStopCou
   test.each(sortFields)('can be read by cursors in the order of %s, both ways', async (field) => {
     for (const sort of [field, `-${field}`]) {
       const expected = await allOf(api, `${path()}?sort=${sort}`);
-      const [rows, pages] = await walkBy(path(), { sort, per_page: '2' });
+      const [rows, pages] = await walkBy(path(), { sort, per_page: pagesOf(expected.length) });
       expect(rows).toEqual(expected);
       const numbers = pages.map(({ page }) => page);
       expect(numbers).toEqual(numbers.map((_, index) => index + 1));
@@ -410,7 +411,7 @@ describe.each(LISTS)('the list $title', ({ path, sortFields, filters, mayStopCou
       expect((await query(path(), { ...filter, per_page: '2', page: '2' })).body.data).toEqual(
         rows.slice(2, Math.max(2, total)).slice(0, 2),
       );
-      expect((await walkBy(path(), { ...filter, per_page: '1' }))[0]).toEqual(rows);
+      expect((await walkBy(path(), { ...filter, per_page: pagesOf(rows.length) }))[0]).toEqual(rows);
     }
     for (const max_total of ['', '0', '-1', '1.5', 'many', '1000001'])
       expectRefusal(await query(path(), { max_total }), 400, 'invalid_query', 'max_total', '1000000');
@@ -428,7 +429,9 @@ describe.each(LISTS)('the list $title', ({ path, sortFields, filters, mayStopCou
     const cases = await goodValues(name, schema, rows);
     const [some] = cases.filter(([, found]) => rows.filter(found).length > 1);
     if (some)
-      expect((await walkBy(path(), { [name]: some[0], per_page: '1' }))[0]).toEqual(rows.filter(some[1]));
+      expect((await walkBy(path(), { [name]: some[0], per_page: pagesOf(rows.length) }))[0]).toEqual(
+        rows.filter(some[1]),
+      );
     expect(cases.length, `no value to try ${name} with`).toBeGreaterThan(0);
     for (const [value, matches] of cases) {
       const expected = rows.filter(matches);

@@ -8,6 +8,7 @@ import {
   AFFILIATES,
   COMMISSIONS,
   completePayout,
+  dump,
   ENDPOINTS,
   expectRefusal,
   fill,
@@ -16,7 +17,6 @@ import {
   makeAffiliate,
   makeCommission,
   makePayout,
-  nothingChanges,
   OPERATIONS,
   type Operation,
   PAYOUTS,
@@ -113,6 +113,16 @@ function ask(api: Api, operation: Operation, at: string) {
   return callerOf(api, operation)(operation.method, at, requestOf(operation));
 }
 
+/** Ids are parsed by their kind: the first operation with a kind gets every ill-formed id, the others a few. */
+const FIRST_WITH = new Map(
+  WITH_ID.toReversed().flatMap((each) => paramsOf(each.path).map((name) => [name, each])),
+);
+
+let before: string[];
+beforeAll(async () => {
+  before = await dump(world);
+});
+
 describe.each(WITH_ID)('$method $path', (operation) => {
   const opaque = (name: string) => !/^(affiliate|program)_id$/.test(name);
 
@@ -159,27 +169,28 @@ describe.each(WITH_ID)('$method $path', (operation) => {
             ]
           : [`0${good}`, `${good}.0`, `+${good}`, '9007199254740993', '99999999999999999999']),
       ];
-      await nothingChanges(world, async () => {
-        for (const id of bad) {
-          const answer = await ask(world.api, operation, fill(operation.path, { ...ids, [name]: id }));
-          expect([id.slice(0, 40), answer.status, answer.text]).toEqual([id.slice(0, 40), 404, missing.text]);
-          expectRefusal(answer, 404, 'resource_missing');
-        }
-      });
+      const few = ['%zz', '-1', `${good}%00`, ...bad.slice(-1)];
+      for (const id of FIRST_WITH.get(name) === operation ? bad : few) {
+        const answer = await ask(world.api, operation, fill(operation.path, { ...ids, [name]: id }));
+        expect([id.slice(0, 40), answer.status, answer.text]).toEqual([id.slice(0, 40), 404, missing.text]);
+        expectRefusal(answer, 404, 'resource_missing');
+      }
     }
   });
 
-  test("answers another account's id like a missing one, byte for byte, and changes nothing", async () => {
-    await nothingChanges(world, async () => {
-      const foreign = await ask(other, operation, fill(operation.path, ids));
-      const missing = await ask(other, operation, fill(operation.path));
-      expectRefusal(foreign, 404, 'resource_missing');
-      expect(foreign.text).toBe(missing.text);
-      const headers = (answer: Json) =>
-        [...answer.headers].filter(([name]) => !['date', 'payhook-request-id'].includes(name));
-      expect(headers(foreign)).toEqual(headers(missing));
-    });
+  test("answers another account's id like a missing one, byte for byte", async () => {
+    const foreign = await ask(other, operation, fill(operation.path, ids));
+    const missing = await ask(other, operation, fill(operation.path));
+    expectRefusal(foreign, 404, 'resource_missing');
+    expect(foreign.text).toBe(missing.text);
+    const headers = (answer: Json) =>
+      [...answer.headers].filter(([name]) => !['date', 'payhook-request-id'].includes(name));
+    expect(headers(foreign)).toEqual(headers(missing));
   });
+});
+
+test('none of these ids changed anything', async () => {
+  expect(await dump(world)).toEqual(before);
 });
 
 describe('a method that a path does not have', () => {
@@ -246,13 +257,10 @@ describe('a trailing slash', () => {
     const options = { body: method === 'GET' ? undefined : { nonsense: true } };
     const request = callerOf(world.api, operation);
     const plain = await request(method, at + operation.query, options);
-    const slashed = await request(method, `${at}/${operation.query}`, options);
-    const withQuery = await request(method, `${at}/?${operation.query.slice(1)}`, options);
+    const slashed = await request(method, `${at}/?${operation.query.slice(1)}`, options);
     expect(plain.status).toBe(method === 'GET' ? 200 : 400);
-    for (const answer of [slashed, withQuery]) {
-      expect([answer.status, answer.reason, answer.text]).toEqual([plain.status, plain.reason, plain.text]);
-      expect(answer.headers.get('location')).toBeNull();
-    }
+    expect([slashed.status, slashed.reason, slashed.text]).toEqual([plain.status, plain.reason, plain.text]);
+    expect(slashed.headers.get('location')).toBeNull();
   });
 
   test('keeps the list a list: /payouts/ is not a payout without an id', async () => {
@@ -262,31 +270,32 @@ describe('a trailing slash', () => {
 });
 
 describe('a query parameter', () => {
+  let before: string[];
+  beforeAll(async () => {
+    before = await dump(world);
+  });
+
   test.each(OPERATIONS)(
     '$method $path refuses an unknown one and a repeated one by name',
     async (operation) => {
       const at = fill(operation.path, ids);
       const options = requestOf(operation);
       const request = callerOf(world.api, operation);
-      await nothingChanges(world, async () => {
-        for (const query of [
-          'colour=red',
-          'colour',
-          '__proto__=1',
-          'constructor=1',
-          'Page=1',
-          'status%5B%5D=paid',
-        ]) {
-          const answer = await request(operation.method, `${at}?${query}`, options);
-          const name = decodeURIComponent(query.split('=', 1)[0] ?? '');
-          expectRefusal(answer, 400, 'unknown_query_parameter', name);
-        }
-        const known = operation.parameters.find((parameter) => parameter.in === 'query')?.name ?? 'colour';
-        const twice = await request(operation.method, `${at}?${known}=1&${known}=1`, options);
-        expectRefusal(twice, 400, 'invalid_query', known);
-      });
+      const unknown = ['__proto__=1', 'colour', 'constructor=1', 'Page=1', 'status%5B%5D=paid'];
+      for (const query of operation === OPERATIONS[0] ? unknown : unknown.slice(0, 1)) {
+        const answer = await request(operation.method, `${at}?${query}`, options);
+        const name = decodeURIComponent(query.split('=', 1)[0] ?? '');
+        expectRefusal(answer, 400, 'unknown_query_parameter', name);
+      }
+      const known = operation.parameters.find((parameter) => parameter.in === 'query')?.name ?? 'colour';
+      const twice = await request(operation.method, `${at}?${known}=1&${known}=1`, options);
+      expectRefusal(twice, 400, 'invalid_query', known);
     },
   );
+
+  test('none of these queries changed anything', async () => {
+    expect(await dump(world)).toEqual(before);
+  });
 
   test('with a NUL character is refused, bytes that are not UTF-8 match nothing', async () => {
     expectRefusal(await world.api.get(`${AFFILIATES}?search=a%00b`), 400, 'invalid_query', 'search');
