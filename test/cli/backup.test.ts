@@ -19,6 +19,7 @@ import { makeEndpoint } from '../support/seed.ts';
 import { until } from '../support/wire.ts';
 import { useAccount, useWorld } from '../support/world.ts';
 import { emptyDatabase, everything, fill, inEmbedded, structure } from './backup-support.ts';
+import { runOn } from './here.ts';
 import { startServer, useMachine } from './support.ts';
 
 const world = useWorld();
@@ -29,7 +30,7 @@ const path = (name: string) => join(machine.folder, name);
 
 /** Runs a command that must succeed; returns what it printed as JSON. */
 async function done(args: readonly string[], env: Record<string, string>) {
-  const ran = await machine.run([...args, '--json'], { env });
+  const ran = await runOn(machine)([...args, '--json'], { env });
   expect(ran, ran.stderr).toMatchObject({ code: 0 });
   return ran.json();
 }
@@ -113,14 +114,15 @@ test('a backup made while payouts are completed and events are published has boo
       rounds += 1;
     }
   })();
-  const files = await Promise.all(
-    [0, 1].map((number) => done(['backup', path(`load-${number}.payhook`)], env)),
+  const ran = await Promise.all(
+    [0, 1].map((number) => machine.run(['backup', path(`load-${number}.payhook`), '--json'], { env })),
   );
   isOver = true;
   await load;
-  for (const { file } of files) {
+  for (const { json, code, stderr } of ran) {
+    expect(code, stderr).toBe(0);
     const own = await emptyDatabase();
-    await done(['restore', file], { DATABASE_URL: own.url, SECRET_KEY: secretKey() });
+    await done(['restore', json().file], { DATABASE_URL: own.url, SECRET_KEY: secretKey() });
     const client = await own.connect();
     expect((await client.query(`${IMBALANCES} union all ${LOOSE_ENDS}`)).rows).toEqual([]);
     await client.end();
@@ -154,7 +156,7 @@ test('a table of many parts is restored without a warning', async () => {
   await world.query(`delete from idempotency_keys where credential = 'test'`);
   const own = await emptyDatabase();
   const env = { DATABASE_URL: own.url, SECRET_KEY: secretKey() };
-  const restored = await machine.run(['restore', saved.file], { env });
+  const restored = await runOn(machine)(['restore', saved.file], { env });
   expect(restored).toMatchObject({ code: 0, stderr: expect.not.stringContaining('Warning') });
   const client = await own.connect();
   const bodies = `select count(*)::int as count from idempotency_keys where length(body) = 4500000`;
@@ -232,7 +234,7 @@ test('a backup for a public key is opened by its identity, and by no other', asy
   expect(readFileSync(file, 'latin1')).toMatch(/^age-encryption\.org\/v1\n-> /);
   const into = { DATA_DIR: path('never'), SECRET_KEY: secretKey() };
   const refused = async (...options: string[]) =>
-    (await machine.run(['restore', file, ...options], { env: into })).stderr;
+    (await runOn(machine)(['restore', file, ...options], { env: into })).stderr;
   expect(await refused()).toContain('is encrypted: name --passphrase-file or --identity-file');
   expect(await refused('--identity-file', path('stranger'))).toContain(
     'not encrypted for the given identity',
@@ -254,7 +256,8 @@ test('a backup for a public key is opened by its identity, and by no other', asy
 test('a scheduled backup is made once, every process sees it, and the oldest are deleted', async () => {
   const folder = path('kept');
   const env = { ...(await settingsOf(world)), BACKUP_EVERY: '1h', BACKUP_TO: folder, BACKUP_KEEP: '2' };
-  const run = () => machine.run(['backup', '--scheduled', '--json'], { env });
+  const scheduled = ['backup', '--scheduled', '--json'];
+  const run = () => runOn(machine)(scheduled, { env });
   await world.query(`delete from server_settings where key = 'last_backup'`);
   const failed = await run();
   expect([failed.code, failed.stderr]).toEqual([1, expect.stringContaining(`${folder} is not a folder`)]);
@@ -269,7 +272,7 @@ test('a scheduled backup is made once, every process sees it, and the oldest are
   const backups = async () => (await world.api.get('/v2/system')).body.backups;
   expect(await backups()).toMatchObject({ failure: { message: expect.stringContaining('is not a folder') } });
   const doctor = async () =>
-    (await machine.run(['doctor', '--json'], { env }))
+    (await runOn(machine)(['doctor', '--json'], { env }))
       .json()
       .checks.find((each: Json) => each.name === 'backups');
   expect(await doctor()).toMatchObject({
@@ -279,7 +282,8 @@ test('a scheduled backup is made once, every process sees it, and the oldest are
   // a failure is not retried at once
   expect((await run()).json()).toBeNull();
   await age('last_backup_failure', 1);
-  const [first, second] = await Promise.all([run(), run()]);
+  const both = () => machine.run(scheduled, { env });
+  const [first, second] = await Promise.all([both(), both()]);
   const made = [first, second].map((ran) => ran.json()).filter((each) => each !== null);
   expect(made, first.stderr + second.stderr).toHaveLength(1);
   expect(made[0].deleted).toEqual([

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { Command } from 'commander';
 import pg from 'pg';
 import { afterEach, beforeEach, describe, expect, inject, test } from 'vitest';
-import { programHere, runHere } from './here.ts';
+import { programHere, runHere, runOn } from './here.ts';
 import { type Machine, startMachine, startServer } from './support.ts';
 
 let machine: Machine;
@@ -62,7 +62,7 @@ describe('without data', () => {
     let clear = 0;
     for (const line of lines) {
       const { code, stdout, stderr } = await runHere(line, {
-        env: { DATA_DIR: '', BASE_URL: '' },
+        ...HERE,
         cwd: machine.folder,
       });
       expect({ line, code, stdout }).toEqual({
@@ -90,7 +90,7 @@ describe('without data', () => {
     [['doctor'], 'does not exist yet'],
     [['config'], 'DATA_DIR'],
   ])('%j looks, says where, and creates nothing', async (args, message) => {
-    const ran = await machine.run(args, HERE);
+    const ran = await runOn(machine)(args, HERE);
     expect(ran).toMatchObject({ code: 0, stdout: expect.stringContaining(message) });
     expect(ran.stdout + ran.stderr).toContain(join(machine.folder, 'data'));
     expect(machine.files()).toEqual([]);
@@ -100,21 +100,21 @@ describe('without data', () => {
     const { env: own, drop } = await emptyOwnDatabase();
     const env = { ...HERE.env, ...own };
     try {
-      for (const args of [['accounts', 'list'], ['migrate'], ['worker'], ['payouts', 'list']]) {
-        const ran = await machine.run(args, { env });
+      for (const args of [['accounts', 'list'], ['migrate'], ['payouts', 'list']]) {
+        const ran = await runOn(machine)(args, { env });
         expect(ran).toMatchObject({
           code: 1,
           stdout: '',
           stderr: expect.stringContaining('this database was not set up for Payhook'),
         });
       }
-      const { checks } = (await machine.run(['doctor', '--json'], { env })).json();
+      const { checks } = (await runOn(machine)(['doctor', '--json'], { env })).json();
       // The PostgreSQL of the tests runs without fsync, and doctor reports that.
       const failed = checks.filter((each: { status: string }) => each.status === 'failed');
       expect(failed.filter((each: { name: string }) => each.name !== 'fsync')).toEqual([]);
       expect(machine.files()).toEqual([]);
-      expect(await machine.run(['init'], { env })).toMatchObject({ code: 0 });
-      expect((await machine.run(['accounts', 'list'], { env })).stdout).toContain('Default');
+      expect(await runOn(machine)(['init'], { env })).toMatchObject({ code: 0 });
+      expect((await runOn(machine)(['accounts', 'list'], { env })).stdout).toContain('Default');
     } finally {
       await drop();
     }
@@ -124,7 +124,7 @@ describe('without data', () => {
     const { env: own, drop } = await emptyOwnDatabase();
     const env = { ...HERE.env, ...own };
     const settings = async () => {
-      const { checks } = (await machine.run(['doctor', '--json'], { env })).json();
+      const { checks } = (await runOn(machine)(['doctor', '--json'], { env })).json();
       return checks.find(({ name }: { name: string }) => name === 'server settings');
     };
     const url = new URL(own.DATABASE_URL);
@@ -160,7 +160,7 @@ test('init creates data once, and prints no secret unless to a terminal', async 
   expect(made).toMatchObject({ code: 0, stderr: '' });
   expect(made.stdout).toContain(`First API key   in ${join(machine.folder, 'data/first-api-key')}\n`);
   expect(made.stdout).not.toMatch(/ph_\w{20}|token=/);
-  const again = await machine.run(['init', '--json'], HERE);
+  const again = await runOn(machine)(['init', '--json'], HERE);
   expect(again.json()).toEqual({
     data_dir: join(machine.folder, 'data'),
     created: false,
@@ -172,7 +172,7 @@ test('init creates data once, and prints no secret unless to a terminal', async 
 test('the folder is the one of --data-dir, of --env-file, or of the server that was started here', async () => {
   const elsewhere = join(machine.folder, 'elsewhere');
   const server = await startServer(machine, { env: { DATA_DIR: elsewhere } });
-  const here = await machine.run(['accounts', 'list'], HERE);
+  const here = await runOn(machine)(['accounts', 'list'], HERE);
   expect(here).toMatchObject({ code: 0, stdout: expect.stringContaining('Default') });
   expect(here.stderr).toBe(`Using ${elsewhere}, the data folder of the running server\n`);
   mkdirSync(join(machine.folder, 'below'));
@@ -182,17 +182,17 @@ test('the folder is the one of --data-dir, of --env-file, or of the server that 
     join(machine.folder, 'below'),
   );
   expect(await below.ended).toMatchObject({ code: 0, stdout: expect.stringContaining('Default') });
-  expect((await machine.run(['migrate'], HERE)).code).toBe(0);
+  expect((await runOn(machine)(['migrate'], HERE)).code).toBe(0);
   expect(machine.files()).toEqual(['below', 'elsewhere']);
 
-  const named = await machine.run(['accounts', 'list', '--data-dir', 'nowhere'], HERE);
+  const named = await runOn(machine)(['accounts', 'list', '--data-dir', 'nowhere'], HERE);
   expect(named).toMatchObject({
     code: 1,
     stderr: expect.stringContaining(`no Payhook data in ${join(machine.folder, 'nowhere')}:`),
   });
   server.child.kill('SIGTERM');
   await server.ended;
-  expect((await machine.run(['accounts', 'list'], HERE)).code).toBe(1);
+  expect((await runOn(machine)(['accounts', 'list'], HERE)).code).toBe(1);
 
   machine.write('payhook.env', `# a comment\nDATA_DIR="${elsewhere}"\nLOG_LEVEL=warn\n`);
   const listed = await machine.run(['--env-file', 'payhook.env', 'accounts', 'list'], HERE);

@@ -4,8 +4,9 @@ import { buildProgram } from '../../src/cli/program.ts';
 import { createTerminal } from '../../src/cli/terminal/terminal.ts';
 import { type Json, nothingChanges } from '../api/fixtures.ts';
 import type { Api } from '../support/api.ts';
+import { plainEnvironment } from '../support/environment.ts';
 import type { World } from '../support/world.ts';
-import type { Ran } from './support.ts';
+import type { Machine, Ran, RunOptions } from './support.ts';
 
 /** The result of a command that ran inside the test. */
 export interface RanHere extends Ran {
@@ -50,7 +51,7 @@ export async function runHere(
 ): Promise<RanHere> {
   const json = args.includes('--json');
   const before = { env: process.env, cwd: process.cwd() };
-  process.env = { ...before.env, ...env };
+  process.env = { ...plainEnvironment(), ...env };
   if (cwd) process.chdir(cwd);
   const [out, err] = [capture(process.stdout), capture(process.stderr)];
   let code = 0;
@@ -72,6 +73,15 @@ export async function runHere(
   process.chdir(before.cwd);
   return { code, stdout, stderr, error, json: () => JSON.parse(stdout) };
 }
+
+/**
+ * Runs commands on the data folder of a machine inside this process, which spares the start of the program: for tests
+ * that are not about the process.
+ */
+export const runOn =
+  (machine: Machine) =>
+  (args: readonly string[], { env = {} }: Pick<RunOptions, 'env'> = {}): Promise<RanHere> =>
+    runHere(args, { env: { ...machine.environment, ...env }, cwd: machine.folder });
 
 /** Commands for an account of a world, run inside this process, in the folder of a machine if one is given. */
 export function commandsOf(world: World, api: Api, machine?: { readonly folder: string }) {

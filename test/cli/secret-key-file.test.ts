@@ -1,6 +1,7 @@
 import { chmodSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, expect, test } from 'vitest';
+import { runOn } from './here.ts';
 import { type RunOptions, startServer, useMachine } from './support.ts';
 
 const machine = useMachine();
@@ -13,7 +14,7 @@ async function warnings(path: string, [first = 0, ...others]: readonly number[],
   const doctor: string[] = [];
   for (const mode of [first, ...others]) {
     chmodSync(path, mode);
-    const { stdout } = await machine.run(['doctor'], options);
+    const { stdout } = await runOn(machine)(['doctor'], options);
     doctor.push(stdout.split('\n').find((line) => line.includes('secret key file')) ?? '');
   }
   server.child.kill('SIGTERM');

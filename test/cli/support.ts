@@ -33,6 +33,8 @@ export interface RunOptions {
 export interface Machine {
   readonly folder: string;
   readonly dataDir: string;
+  /** The settings of its commands. */
+  readonly environment: Readonly<Record<string, string>>;
   /** Copies the data folder of `payhook init`, which is faster than running it. */
   init(): Promise<void>;
   /** The program as words of a shell. */
@@ -73,7 +75,7 @@ export function startMachine(): Machine {
   mkdirSync(temporary);
   const dataDir = join(folder, 'data folder');
   const running = new Set<Started>();
-  const environment = {
+  const environment: Readonly<Record<string, string>> = {
     ...plainEnvironment(),
     TMPDIR: temporary,
     NODE_DISABLE_COMPILE_CACHE: '1', // npm on Node 22 and newer keeps one in TMPDIR
@@ -93,6 +95,7 @@ export function startMachine(): Machine {
   return {
     folder,
     dataDir,
+    environment,
     init: () => putDataFolder(dataDir),
     command: `'${process.execPath}' '${CLI}'`,
     start,

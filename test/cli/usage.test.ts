@@ -1,9 +1,11 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { runOn } from './here.ts';
 import { useMachine } from './support.ts';
 
 const machine = useMachine();
+const run = runOn(machine);
 
 test.each([
   [['pay'], "unknown command 'pay'"],
@@ -19,7 +21,7 @@ test.each([
   [['payouts', 'complete', '1', '--all-paid'], 'add --yes'],
   [['accounts', 'create', '--name', ' '], '--name must not be empty'],
 ])('%j is a usage error: exit code 2, a message, and no data folder is made', async (args, message) => {
-  const ran = await machine.run(args);
+  const ran = await run(args);
   expect(ran).toMatchObject({ code: 2, stdout: '', stderr: expect.stringContaining(message) });
   expect(existsSync(machine.dataDir)).toBe(false);
 });
@@ -30,7 +32,7 @@ test('with --json an error is one JSON document on standard error', async () => 
   expect(JSON.parse(usage.stderr)).toEqual({
     error: { code: 'usage', message: "unknown option '--wrong'", reason: null },
   });
-  const missing = await machine.run(['commissions', 'import', 'none.csv', '--json']);
+  const missing = await run(['commissions', 'import', 'none.csv', '--json']);
   expect(missing.code).toBe(1);
   expect(JSON.parse(missing.stderr).error.message).toBe('none.csv: there is no such file');
 });
@@ -66,7 +68,7 @@ test('all wrong settings are named at once with exit code 2, also by serve', asy
 });
 
 test('a missing file of a setting is named with the reason', async () => {
-  const ran = await machine.run(['config'], { env: { SECRET_KEY_FILE: '/no/such.key' } });
+  const ran = await run(['config'], { env: { SECRET_KEY_FILE: '/no/such.key' } });
   expect(ran).toMatchObject({ code: 2 });
   expect(ran.stderr).toContain('SECRET_KEY_FILE: /no/such.key: there is no such file');
 });
@@ -80,8 +82,8 @@ test('config shows every setting with its source and never a secret', async () =
     PAYHOOK_API_KEY: 'ph_api-secret',
     HOST: '0.0.0.0',
   };
-  const table = await machine.run(['config'], { env });
-  const json = await machine.run(['config', '--json'], { env });
+  const table = await run(['config'], { env });
+  const json = await run(['config', '--json'], { env });
   expect([table.code, json.code]).toEqual([0, 0]);
   for (const { stdout, stderr } of [table, json]) expect(stdout + stderr).not.toMatch(/-secret/);
   expect(json.json()).toContainEqual(
@@ -99,10 +101,10 @@ test('an unreachable database is one clear message, without its password', async
     SECRET_KEY: 'a secret key that is long enough for the rule',
   };
   // the server waits for its database instead
-  const ran = await machine.run(['payouts', 'list'], { env });
+  const ran = await run(['payouts', 'list'], { env });
   expect(ran).toMatchObject({ code: 1, stdout: '' });
   expect(ran.stderr).toMatch(/^payhook: the database cannot be reached: .*ECONNREFUSED.*\n$/);
-  const doctor = await machine.run(['doctor'], { env });
+  const doctor = await run(['doctor'], { env });
   expect(doctor.code).toBe(1);
   expect(doctor.stdout).toMatch(/^✓ {2}settings/m);
   expect(doctor.stdout).toMatch(/^✗ {2}database .*ECONNREFUSED/m);
@@ -111,7 +113,7 @@ test('an unreachable database is one clear message, without its password', async
 
 test('doctor on a fresh machine creates nothing and finds nothing wrong', async () => {
   const env = { DATA_DIR: join(machine.folder, 'fresh') };
-  const ran = await machine.run(['doctor', '--json'], { env });
+  const ran = await run(['doctor', '--json'], { env });
   expect(ran.code).toBe(0);
   expect(ran.json()).toMatchObject({ ok: true, checks: [{ name: 'settings', status: 'ok' }, {}, {}] });
   expect(existsSync(env.DATA_DIR)).toBe(false);
