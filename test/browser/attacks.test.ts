@@ -104,7 +104,9 @@ inChromium('against somebody who is signed in', (chromium) => {
       const who = await victim();
       const cookie = String(await sessionOf(who));
       const before = await everything(world);
-      for (const more of ['', 'enctype="text/plain"', 'data-unnamed']) {
+      // the encoding and the referrer make no difference to the check: one form has all three
+      const ways = action === '/account/password' ? ['', 'enctype="text/plain"', 'data-unnamed'] : [''];
+      for (const more of ways) {
         const answer = await spring(who, where, form(action, fields, more));
         // browsers send the cookie with requests of a neighbouring origin
         expect(answer.sent.cookie?.includes(cookie) ?? false).toBe(where === 'neighbour');
@@ -199,17 +201,15 @@ inChromium('against somebody who is signed in', (chromium) => {
       expect((await signInAs(world.url, mallory.email)).answer.status).toBe(303);
     });
 
-    test.each([
-      ['iframe', 'src'],
-      ['object', 'data'],
-      ['embed', 'src'],
-    ])('with an <%s> around our pages: they are not shown', async (tag, attribute) => {
+    test('with a frame around our pages: they are not shown', async () => {
       const { page } = await victim();
       const nobody = await chromium.visitor({ scripts: true });
-      for (const [tab, path, shown] of [
-        [page, request(), 'wants access'],
-        [page, `${world.url}/account/switch`, 'Your accounts'],
-        [nobody.page, `${world.url}/sign-in`, 'Sign in'],
+      for (const [tab, path, shown, tag, attribute] of [
+        [page, request(), 'wants access', 'iframe', 'src'],
+        [page, request(), 'wants access', 'object', 'data'],
+        [page, request(), 'wants access', 'embed', 'src'],
+        [page, `${world.url}/account/switch`, 'Your accounts', 'iframe', 'src'],
+        [nobody.page, `${world.url}/sign-in`, 'Sign in', 'iframe', 'src'],
       ] as const) {
         // without the trap the button is there to be clicked
         await tab.goto(path);

@@ -156,113 +156,102 @@ inChromium("the month's end", (chromium) => {
     },
   );
 
-  test.each([
-    ['wide', WIDE],
-    ['on phones', PHONE],
-  ])(
-    'two people complete the same payout, one with a partly paid line: the other sees it, and nobody is paid twice, %s',
-    async (_, viewport) => {
-      const api = await world.otherAccount();
-      const { ben } = await owedIn(api);
-      await makeCommission(api, ben.id);
-      const payout = await makePayout(api);
-      const there = { api, path: `/payouts/${payout.id}?step=complete`, viewport };
-      const [one, other] = [
-        await atDashboard(chromium, world, there),
-        await atDashboard(chromium, world, there),
-      ];
-      // a line is an affiliate in a currency: one is paid in part, the other is released
-      await one.page.getByRole('button', { name: 'Paid in part: Ben Wise, EUR' }).click();
-      const part = one.page.getByRole('dialog', { name: 'Payment to Ben Wise' });
-      await part.getByLabel('Amount paid').fill('25.51');
-      await part.getByText('Enter an amount above 0 and at most 25.50 EUR.').waitFor();
-      await part.getByLabel('Amount paid').fill('20');
-      await expectAccessible(one.page);
-      await part.getByRole('button', { name: 'Tick with 20.00 EUR' }).click();
-      await one.page.getByText('of 25.50 EUR').waitFor();
-      await other.page
-        .getByRole('checkbox', { name: /^Also tick \d lines in no payment file, 25.50 EUR and 110.00 USD/ })
-        .check();
-      for (const { page } of [one, other]) {
-        await page.getByRole('button', { name: /^Complete payout #/ }).click();
-      }
-      await expectAccessible(other.page);
-      expect(await other.page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(
-        viewport.width,
-      );
-      const question = one.page.getByRole('dialog');
-      await question.getByText('Pays 1 affiliate 20.00 EUR.').waitFor();
-      await question.getByText('Some lines were paid in part: 5.50 EUR is owed again').waitFor();
-      const confirm = ({ page }: typeof one) =>
-        page.getByRole('dialog').getByRole('button', { name: /^Complete payout #/ });
-      await confirm(one).click();
-      await one.page.getByText('Payout completed').waitFor();
-      await confirm(other).click();
-      await other.page.getByText('This payout is already completed.').waitFor();
-      await other.page.getByText('Paid', { exact: true }).first().waitFor();
-      expect((await api.get(`${PAYOUTS}/${payout.id}`)).body).toMatchObject({
-        status: 'paid',
-        totals: [
-          { currency: 'eur', paid_amount: 2000, carried_amount: 550, released_amount: 0 },
-          { currency: 'usd', paid_amount: 0, released_amount: 11_000 },
-        ],
-      });
-      expectQuiet(one);
-      expectQuiet(other);
-    },
-  );
+  test('two people on phones complete the same payout, one with a partly paid line: the other sees it, and nobody is paid twice', async () => {
+    const viewport = PHONE;
+    const api = await world.otherAccount();
+    const { ben } = await owedIn(api);
+    await makeCommission(api, ben.id);
+    const payout = await makePayout(api);
+    const there = { api, path: `/payouts/${payout.id}?step=complete`, viewport };
+    const [one, other] = [
+      await atDashboard(chromium, world, there),
+      await atDashboard(chromium, world, there),
+    ];
+    // a line is an affiliate in a currency: one is paid in part, the other is released
+    await one.page.getByRole('button', { name: 'Paid in part: Ben Wise, EUR' }).click();
+    const part = one.page.getByRole('dialog', { name: 'Payment to Ben Wise' });
+    await part.getByLabel('Amount paid').fill('25.51');
+    await part.getByText('Enter an amount above 0 and at most 25.50 EUR.').waitFor();
+    await part.getByLabel('Amount paid').fill('20');
+    await expectAccessible(one.page);
+    await part.getByRole('button', { name: 'Tick with 20.00 EUR' }).click();
+    await one.page.getByText('of 25.50 EUR').waitFor();
+    await other.page
+      .getByRole('checkbox', { name: /^Also tick \d lines in no payment file, 25.50 EUR and 110.00 USD/ })
+      .check();
+    for (const { page } of [one, other]) {
+      await page.getByRole('button', { name: /^Complete payout #/ }).click();
+    }
+    await expectAccessible(other.page);
+    expect(await other.page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(
+      viewport.width,
+    );
+    const question = one.page.getByRole('dialog');
+    await question.getByText('Pays 1 affiliate 20.00 EUR.').waitFor();
+    await question.getByText('Some lines were paid in part: 5.50 EUR is owed again').waitFor();
+    const confirm = ({ page }: typeof one) =>
+      page.getByRole('dialog').getByRole('button', { name: /^Complete payout #/ });
+    await confirm(one).click();
+    await one.page.getByText('Payout completed').waitFor();
+    await confirm(other).click();
+    await other.page.getByText('This payout is already completed.').waitFor();
+    await other.page.getByText('Paid', { exact: true }).first().waitFor();
+    expect((await api.get(`${PAYOUTS}/${payout.id}`)).body).toMatchObject({
+      status: 'paid',
+      totals: [
+        { currency: 'eur', paid_amount: 2000, carried_amount: 550, released_amount: 0 },
+        { currency: 'usd', paid_amount: 0, released_amount: 11_000 },
+      ],
+    });
+    expectQuiet(one);
+    expectQuiet(other);
+  });
 
-  test.each([
-    ['wide', WIDE],
-    ['on a phone', PHONE],
-  ])(
-    'lines in no payment file are ticked by a separate checkbox, and the question has their sum, %s',
-    async (_, viewport) => {
-      const api = await world.otherAccount();
-      await owedIn(api);
-      const dan = await makeAffiliate(api, {
-        name_first: 'Dan',
-        payout_method: 'paypal',
-        paypal_email: null,
-      });
-      await makeCommission(api, dan.id, { amount: 700 });
-      const payout = await makePayout(api);
-      const path = `/payouts/${payout.id}?step=send`;
-      const finance = await atDashboard(chromium, world, { api, path, viewport });
-      const { page } = finance;
-      await page.getByText('No file pays 1 affiliate.').waitFor();
-      await expectAccessible(page);
-      await page.getByRole('link', { name: 'See who and why' }).click();
-      await Promise.all([
-        page.waitForEvent('download'),
-        page.getByRole('button', { name: /for PayPal, USD/ }).click(),
-      ]);
-      await page.getByText(/Downloaded .*, revision 1/).waitFor();
-      await page.getByRole('link', { name: /Complete$/ }).click();
-      const others = page.getByRole('checkbox', {
-        name: 'Also tick 2 lines in no payment file, 25.50 EUR and 7.00 USD: paid by other means',
-      });
-      await page.getByRole('button', { name: 'Tick all' }).click();
-      await page.getByText('Paid (1 affiliate)').waitFor();
-      expect(await others.isChecked()).toBe(false);
-      const row = page.getByRole('row').filter({ hasText: 'Dan' });
-      await row.getByText('In no payment file').filter({ visible: true }).waitFor();
-      await others.check();
-      await expectAccessible(page);
-      await page.getByRole('button', { name: /^Complete payout #/ }).click();
-      const question = page.getByRole('dialog', { name: /^Complete payout #/ });
-      const warning = question.getByText('in no payment file that was downloaded: 25.50 EUR and 7.00 USD.');
-      await warning.waitFor();
-      await question.getByText('Dan: 7.00 USD').waitFor();
-      await expectAccessible(page);
-      await question.getByRole('button', { name: 'Cancel' }).click();
-      await others.uncheck();
-      await page.getByRole('button', { name: /^Complete payout #/ }).click();
-      await question.getByText('1 affiliate 7.00 USD').waitFor();
-      expect(await warning.count()).toBe(0);
-      expectQuiet(finance);
-    },
-  );
+  test('lines in no payment file are ticked by a separate checkbox, and the question has their sum', async () => {
+    const api = await world.otherAccount();
+    await owedIn(api);
+    const dan = await makeAffiliate(api, {
+      name_first: 'Dan',
+      payout_method: 'paypal',
+      paypal_email: null,
+    });
+    await makeCommission(api, dan.id, { amount: 700 });
+    const payout = await makePayout(api);
+    const path = `/payouts/${payout.id}?step=send`;
+    const finance = await atDashboard(chromium, world, { api, path });
+    const { page } = finance;
+    await page.getByText('No file pays 1 affiliate.').waitFor();
+    await expectAccessible(page);
+    await page.getByRole('link', { name: 'See who and why' }).click();
+    await Promise.all([
+      page.waitForEvent('download'),
+      page.getByRole('button', { name: /for PayPal, USD/ }).click(),
+    ]);
+    await page.getByText(/Downloaded .*, revision 1/).waitFor();
+    await page.getByRole('link', { name: /Complete$/ }).click();
+    const others = page.getByRole('checkbox', {
+      name: 'Also tick 2 lines in no payment file, 25.50 EUR and 7.00 USD: paid by other means',
+    });
+    await page.getByRole('button', { name: 'Tick all' }).click();
+    await page.getByText('Paid (1 affiliate)').waitFor();
+    expect(await others.isChecked()).toBe(false);
+    const row = page.getByRole('row').filter({ hasText: 'Dan' });
+    await row.getByText('In no payment file').filter({ visible: true }).waitFor();
+    await others.check();
+    await expectAccessible(page);
+    await page.getByRole('button', { name: /^Complete payout #/ }).click();
+    const question = page.getByRole('dialog', { name: /^Complete payout #/ });
+    const warning = question.getByText('in no payment file that was downloaded: 25.50 EUR and 7.00 USD.');
+    await warning.waitFor();
+    await question.getByText('Dan: 7.00 USD').waitFor();
+    await expectAccessible(page);
+    await question.getByRole('button', { name: 'Cancel' }).click();
+    await others.uncheck();
+    await page.getByRole('button', { name: /^Complete payout #/ }).click();
+    await question.getByText('1 affiliate 7.00 USD').waitFor();
+    expect(await warning.count()).toBe(0);
+    expectQuiet(finance);
+  });
 
   test('however many lines are in no payment file, the question has their sum', async () => {
     const api = await world.otherAccount();
