@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { cpSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
 import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { basename, join, relative } from 'node:path';
@@ -50,18 +50,23 @@ export function isAsShown(printed: string, shown: string): boolean {
 
 const literally = (text: string) => text.replaceAll(/[.*+?^${}()|[\]\\]/g, '\\$&');
 
-/** A copy of the project as a newcomer gets it: without installed, built or stored files, in a path with a space. */
 export interface Clone {
   readonly folder: string;
   remove(): void;
 }
 
-export function freshClone(): Clone {
+/**
+ * A copy of the project as a newcomer gets it, in a path with a space: without stored files, and without installed or
+ * built ones unless it shares those of this project.
+ */
+export function freshClone(installs = true): Clone {
   const parent = mkdtempSync(join(tmpdir(), 'payhook first hour '));
   const folder = join(parent, 'payhook');
   const made = new Set(['dist', 'dist.next', 'data', 'screenshots', '.git', 'bench/results.json']);
   const isMade = (path: string) => basename(path) === 'node_modules' || made.has(relative(ROOT, path));
   cpSync(ROOT, folder, { recursive: true, filter: (path) => !isMade(path) });
+  if (!installs)
+    for (const name of ['node_modules', 'dist']) symlinkSync(join(ROOT, name), join(folder, name));
   return { folder, remove: () => rmSync(parent, { recursive: true, force: true }) };
 }
 
