@@ -93,8 +93,8 @@ async function dropBeyond(tx: Tx, account: AccountId, source: Sql, bad: BadLines
 async function beginLockedIfNear(tx: Tx, account: AccountId): Promise<void> {
   const near = await rows<{ affiliate_id: bigint }>(
     tx,
-    sql`select distinct affiliate_id from staged_sums s
-        where ${isNearLimit(account, sql`s.affiliate_id`, sql`s.currency`)}`,
+    sql`with s as materialized (select affiliate_id, currency from staged_sums)
+        select distinct affiliate_id from s where ${isNearLimit(account, sql`s.affiliate_id`, sql`s.currency`)}`,
   );
   beginLocked(
     tx,

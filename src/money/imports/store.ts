@@ -89,15 +89,16 @@ export interface Counts {
 }
 
 export async function noteCounts(tx: Tx, account: AccountId, id: ImportId, counts: Counts): Promise<void> {
-  // in a statement of its own: Citus refuses volatile functions in a change
-  const { last } = await oneRow<{ last: string }>(tx, sql`select new_id() as last`);
   await rows(
     tx,
-    sql`update imports set lines = ${counts.lines}, created = ${counts.created}, updated = ${counts.updated},
+    sql`with last as materialized (select new_id() as id),
+        noted as (
+          update imports set lines = ${counts.lines}, created = ${counts.created}, updated = ${counts.updated},
           unchanged = ${counts.unchanged}, skipped = ${counts.skipped}, failed = ${counts.failed},
           payouts = ${counts.payouts}, totals = ${JSON.stringify(counts.totals)},
-          last_id = ${last}
-        where account_id = ${account} and id = ${id}`,
+          last_id = last.id
+          from last where account_id = ${account} and imports.id = ${id})
+        select 1`,
   );
 }
 

@@ -214,11 +214,10 @@ async function seeWorkers(
           insert into workers (number, name, lease_ms)
           select ${number}::int, ${`${hostname()} ${process.pid}`}, ${leaseMs}::int
           where ${joins}::boolean and exists (select from alive where number = ${number}::int)
-            and not exists (select from workers where number = ${number}::int)
           on conflict do nothing returning number),
         seen as (
           select number, number in (select number from alive) as is_alive from workers
-          union all select number, true from joined)
+          union select number, true from joined)
         select (extract(epoch from clock_timestamp()) * 1000)::int8 as now, seen.*
         from (values (true)) always left join seen on true`,
     'see_workers',

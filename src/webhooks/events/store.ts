@@ -90,13 +90,15 @@ async function takeOver(tx: Tx, dropped: ReadonlyMap<Wanted, EventId>): Promise<
   const found = await rows<{ place: bigint; id: string }>(
     tx,
     sql`with held as materialized (
-          select k.account_id, k.external_id, requested.request_hash, place
+          select k.account_id, k.external_id, requested.request_hash, place, new_id() as id
           from ${requested(wanted)} join event_keys k using (account_id, external_id)
           where k.event_id = (${[...dropped.values()]}::uuid[])[place]
-          order by 1, 2 for update of k)
-        update event_keys k set event_id = new_id(), request_hash = held.request_hash
-        from held where k.account_id = held.account_id and k.external_id = held.external_id
-        returning place, k.event_id as id`,
+          order by 1, 2 for update of k),
+        taken as (
+          update event_keys k set event_id = held.id, request_hash = held.request_hash
+          from held where k.account_id = held.account_id and k.external_id = held.external_id
+          returning held.place, held.id)
+        select place, id from taken`,
   );
   return new Map(found.map(({ place, id }) => [wanted[Number(place) - 1] as Wanted, id]));
 }
