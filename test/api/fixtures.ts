@@ -103,7 +103,7 @@ async function dumpQuery(world: Pick<World, 'query'>): Promise<string> {
   // rows of a partition are rows of its parent
   const tables = await world.query<{ name: string }>(
     `select relname as name from pg_class
-     where relnamespace = 'public'::regnamespace and relkind in ('r', 'p') and not relispartition
+     where relnamespace = current_schema()::regnamespace and relkind in ('r', 'p') and not relispartition
        and relname not like all ('${SUMS}')
        and relname not in ('commission_arrivals', 'program_affiliates', 'server_settings', 'workers')`,
   );

@@ -1,4 +1,5 @@
 import type pg from 'pg';
+import { inject } from 'vitest';
 import { IMBALANCES, LOOSE_ENDS } from './imbalances.ts';
 import { PATIENCE_MS } from './patience.ts';
 import { until } from './wire.ts';
@@ -21,7 +22,7 @@ export async function inspectorOf(database: string): Promise<Inspector> {
   });
   await client.connect();
   // the checks of the books are long, and the same each time
-  await client.query('set plan_cache_mode = force_generic_plan');
+  if (!inject('postgres').cluster) await client.query('set plan_cache_mode = force_generic_plan');
   return { client, isInTransaction: () => status !== 'I' };
 }
 
@@ -41,11 +42,11 @@ const BUSY = `
 const SCHEMA = `
   select md5(concat(
     (select string_agg(concat(relname, relnatts), ',' order by relname) from pg_class
-      where relnamespace = 'public'::regnamespace and not relispartition and relkind in ('r', 'p', 'v', 'S')),
+      where relnamespace = current_schema()::regnamespace and not relispartition and relkind in ('r', 'p', 'v', 'S')),
     (select string_agg(concat(attrelid::regclass, attname), ',' order by attrelid::regclass::text, attname) from pg_attribute a
       join pg_class c on c.oid = a.attrelid
-      where relnamespace = 'public'::regnamespace and not relispartition and relkind in ('r', 'p') and attnum > 0),
-    (select string_agg(md5(prosrc), ',' order by proname, prosrc) from pg_proc where pronamespace = 'public'::regnamespace),
+      where relnamespace = current_schema()::regnamespace and not relispartition and relkind in ('r', 'p') and attnum > 0),
+    (select string_agg(md5(prosrc), ',' order by proname, prosrc) from pg_proc where pronamespace = current_schema()::regnamespace),
     (select count(*) from pg_trigger t join pg_class c on c.oid = tgrelid where not relispartition),
     (select count(*) from pg_constraint t join pg_class c on c.oid = conrelid where not relispartition))) as schema`;
 

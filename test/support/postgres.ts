@@ -6,6 +6,7 @@ import type { TestProject } from 'vitest/node';
 import { openPlatform } from '../../src/app/platform.ts';
 import { openEmbedded } from '../../src/db/embedded/open.ts';
 import { readConfig } from '../../src/kernel/config.ts';
+import { startCluster, whyNoCitus } from './citus.ts';
 import { startPgBouncer } from './pgbouncer.ts';
 import { startPair } from './replica.ts';
 
@@ -29,6 +30,8 @@ export interface TestPostgres {
   readonly pooler: { readonly host: string; readonly port: number } | undefined;
   /** A replica of it, which the program reads from (TEST_REPLICA). */
   readonly replica: { readonly host: string; readonly port: number } | undefined;
+  /** The ports of a Citus cluster that holds each database as a cell on a node (TEST_CITUS), the coordinator's first. */
+  readonly cluster: readonly number[] | undefined;
 }
 
 declare module 'vitest' {
@@ -39,6 +42,9 @@ declare module 'vitest' {
 
 const SECRET_KEY = 'a secret key for tests, long enough for the rule';
 
+/** The schema and the role of the database when it is a cell of a Citus cluster. */
+const CELL = 'cell';
+
 async function openServer(folder: string) {
   const given = process.env.TEST_DATABASE_URL;
   if (given) {
@@ -47,7 +53,14 @@ async function openServer(folder: string) {
     const password = decodeURIComponent(url.password) || undefined;
     const where = { host: url.searchParams.get('host') ?? url.hostname, port: Number(url.port || 5432) };
     const as = { superuser: user, superuserPassword: password, user, password };
-    return { ...where, ...as, replica: undefined, close: async () => {} };
+    return { ...where, ...as, replica: undefined, cluster: undefined, close: async () => {} };
+  }
+  if (process.env.TEST_CITUS) {
+    if (whyNoCitus !== null) throw new Error(`TEST_CITUS: ${whyNoCitus}`);
+    const cluster = await startCluster({ nodes: 1 });
+    const port = cluster.coordinator.port;
+    const as = { superuser: 'postgres', superuserPassword: undefined, user: CELL, password: undefined };
+    return { host: '127.0.0.1', port, ...as, replica: undefined, cluster, close: () => cluster.close() };
   }
   // No data outlives the run; the fault tests start their own servers, with fsync.
   const settings = { fsync: 'off', wal_compression: 'off', max_connections: '400' };
@@ -63,6 +76,7 @@ async function openServer(folder: string) {
     user,
     password,
     replica: pair && { host: pair.replica.connection.host, port: pair.replica.connection.port },
+    cluster: undefined,
     close: () => (pair ?? server).close(),
   };
 }
@@ -70,7 +84,7 @@ async function openServer(folder: string) {
 /** Starts PostgreSQL once for the run and creates the template of every test's database. */
 export async function setup(project: TestProject): Promise<() => Promise<void>> {
   const folder = mkdtempSync(join(tmpdir(), 'payhook-test-'));
-  const { close, ...server } = await openServer(folder);
+  const { close, cluster, ...server } = await openServer(folder);
   const template = `payhook_template_${process.pid}`;
   const admin = new pg.Client({
     host: server.host,
@@ -80,7 +94,11 @@ export async function setup(project: TestProject): Promise<() => Promise<void>> 
     database: 'postgres',
   });
   await admin.connect();
-  await admin.query(`create database ${template} owner ${server.user} template template0 encoding 'UTF8'`);
+  if (cluster) {
+    await cluster.createDatabase(template, 1);
+    await cluster.addCell(template, CELL);
+  } else
+    await admin.query(`create database ${template} owner ${server.user} template template0 encoding 'UTF8'`);
   const config = readConfig({ DATA_DIR: join(folder, 'program'), SECRET_KEY, LOG_LEVEL: 'error' });
   const platform = await openPlatform(config, {
     purpose: 'command',
@@ -88,6 +106,10 @@ export async function setup(project: TestProject): Promise<() => Promise<void>> 
   });
   const firstKey = platform.firstKey?.secret ?? '';
   await platform.close();
+  if (cluster) {
+    await cluster.distribute(template, CELL);
+    await cluster.freeze(template);
+  }
   const pooler = process.env.TEST_POOLER ? await startPgBouncer(server) : undefined;
   project.provide('postgres', {
     ...server,
@@ -95,6 +117,7 @@ export async function setup(project: TestProject): Promise<() => Promise<void>> 
     firstKey,
     secretKey: SECRET_KEY,
     folder,
+    cluster: cluster && [cluster.coordinator.port, ...cluster.nodes.map(({ port }) => port)],
     pooler: pooler && { host: pooler.host, port: pooler.port },
   });
   return async () => {

@@ -14,7 +14,7 @@ export async function slateOf(client: pg.Client): Promise<Slate> {
   const { rows: found } = await client.query<{ name: string; columns: string }>(`
     select c.relname as name, string_agg(quote_ident(a.attname), ', ' order by a.attnum) as columns
     from pg_class c join pg_attribute a on a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped and a.attgenerated = ''
-    where c.relnamespace = 'public'::regnamespace and c.relkind in ('r', 'p') and not c.relispartition
+    where c.relnamespace = current_schema()::regnamespace and c.relkind in ('r', 'p') and not c.relispartition
       and c.relname <> all ('{${NO_TEST_WRITES.join()}}')
     group by c.relname order by c.relname`);
   const tables = found.map(({ name }) => name);
@@ -43,7 +43,7 @@ async function sequencesOf(client: pg.Client): Promise<string> {
     name: 'sequences',
     text: `select string_agg(format('select setval(%L, %s, %L)', sequencename, coalesce(last_value, 1), last_value is not null), ';'
                              order by sequencename) as set
-           from pg_sequences where schemaname = 'public'`,
+           from pg_sequences where schemaname = current_schema()`,
   });
   return rows[0]?.set ?? '';
 }
@@ -52,8 +52,10 @@ async function sequencesOf(client: pg.Client): Promise<string> {
 export async function wipe(client: pg.Client, slate: Slate): Promise<void> {
   const filled = await tablesWithRows(client, slate.tables);
   const moved = (await sequencesOf(client)) !== slate.sequences;
-  // rows are deleted in any order, also from append-only tables
-  const statements = ['begin', 'set local session_replication_role = replica'];
+  await client.query('begin');
+  // rows are deleted in any order, also from append-only tables; by itself, so that Citus tells its nodes
+  await client.query('set local session_replication_role = replica');
+  const statements: string[] = [];
   for (const name of filled) statements.push(`delete from ${name}`);
   for (const [name, { columns, json }] of slate.rows) {
     const text = json.replaceAll("'", "''");

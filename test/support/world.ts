@@ -11,6 +11,7 @@ import { readConfig } from '../../src/kernel/config.ts';
 import { createKey } from '../../src/people/keys/service.ts';
 import { OWN_PREFIXES } from '../../src/webhooks/types/types.ts';
 import { type Api, apiOf } from './api.ts';
+import { onMembers } from './citus.ts';
 import { checkAgainstCatalogue } from './description.ts';
 import { type LatencyProxy, latencyProxy } from './latency.ts';
 import { disorder, imbalances, inspectorOf, schemaOf, stillQueued } from './left-behind.ts';
@@ -58,6 +59,8 @@ export function clientOf(database: string): pg.Client {
 }
 
 async function asAdmin(statement: string): Promise<void> {
+  const { cluster } = inject('postgres');
+  if (cluster) return onMembers(cluster, statement);
   const admin = clientOf('postgres');
   await admin.connect();
   await admin.query(statement);
