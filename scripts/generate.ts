@@ -22,6 +22,7 @@ import { COMMISSION_FIELDS } from '../src/money/commissions/fields.ts';
 import { DESTINATION_FIELDS } from '../src/money/destinations/fields.ts';
 import { approvalTable } from '../src/money/ledger/approval-rules.ts';
 import { PROGRAM_FIELDS } from '../src/money/programs/fields.ts';
+import { REFUND_FIELDS } from '../src/money/refunds/fields.ts';
 import { ALERTS } from '../src/notices/kinds.ts';
 import { EVENT_TYPES, type EventType } from '../src/outbox/event-types.ts';
 import { protectedTable } from '../src/people/accounts/protection.ts';
@@ -232,7 +233,14 @@ const clientSchemes = () =>
 
 /** The fields of each resource as forms and commands know them. */
 function clientFields(): string {
-  const lists = { AFFILIATE_FIELDS, COMMISSION_FIELDS, DESTINATION_FIELDS, ENDPOINT_FIELDS, PROGRAM_FIELDS };
+  const lists = {
+    AFFILIATE_FIELDS,
+    COMMISSION_FIELDS,
+    DESTINATION_FIELDS,
+    ENDPOINT_FIELDS,
+    PROGRAM_FIELDS,
+    REFUND_FIELDS,
+  };
   const texts = Object.entries(lists).map(
     ([name, fields]) =>
       `export const ${name} = ${JSON.stringify(formOf(fields))} as const satisfies FormFields;`,

@@ -60,7 +60,7 @@ export const ROOMS = [
   [
     'money/affiliates',
     'affiliates, their search and import',
-    ['money/commissions', 'money/ledger', 'money/files'],
+    ['money/commissions', 'money/ledger', 'money/files', 'money/refunds'],
     ['import', 'import-format', 'search', 'undo'],
   ],
   [

@@ -1163,14 +1163,16 @@ export interface CommissionInput {
 export interface CommissionRefund {
   readonly id: string;
   readonly object: 'affiliate_refund';
-  /** your id, unique forever */
+  /** your own id of the refund, unique forever */
   readonly external_id: string;
   /** waiting: a line of it has no commission yet, or is in doubt */
   readonly status: 'waiting' | 'applied' | 'reversed';
   /** null for a refund of one commission by its id */
   readonly order_id: string | null;
   readonly product_id: string | null;
+  /** why */
   readonly reason: string | null;
+  /** when the customer was refunded; RFC 3339, UTC, milliseconds */
   readonly occurred_at: Timestamp;
   readonly reversed_at: Timestamp | null;
   readonly created_at: Timestamp;
@@ -3689,14 +3691,16 @@ export type RecoveryStatus = 'pending' | 'running' | 'paused' | 'completed' | 'c
 export interface Refund {
   readonly id: string;
   readonly object: 'affiliate_refund';
-  /** your id, unique forever */
+  /** your own id of the refund, unique forever */
   readonly external_id: string;
   /** waiting: a line of it has no commission yet, or is in doubt */
   readonly status: 'waiting' | 'applied' | 'reversed';
   /** null for a refund of one commission by its id */
   readonly order_id: string | null;
   readonly product_id: string | null;
+  /** why */
   readonly reason: string | null;
+  /** when the customer was refunded; RFC 3339, UTC, milliseconds */
   readonly occurred_at: Timestamp;
   readonly reversed_at: Timestamp | null;
   readonly created_at: Timestamp;
@@ -3708,14 +3712,15 @@ export interface Refund {
 }
 
 export interface RefundCommissionBody {
-  /** your id: sending the same refund again changes nothing */
+  /** your own id of the refund, unique forever; sending the same refund again changes nothing */
   readonly external_id: string;
   /** minor units of commission to take back */
   readonly amount?: number | undefined;
   /** minor units of the sale; the commission is reduced pro rata */
   readonly sale_amount?: number | undefined;
+  /** why */
   readonly reason?: string | null | undefined;
-  /** RFC 3339; default now */
+  /** when the customer was refunded; RFC 3339; default now */
   readonly occurred_at?: string | undefined;
 }
 
@@ -3745,6 +3750,8 @@ export interface RefundLine {
 }
 
 export interface RefundOrderBody {
+  /** your own id of the refund, unique forever; sending the same refund again changes nothing */
+  readonly external_id: string;
   readonly order_id: string;
   readonly product_id?: string | null | undefined;
   /** the currency of the amounts; a different one is refused */
@@ -3759,14 +3766,13 @@ export interface RefundOrderBody {
         readonly sale_amount?: number | undefined;
       }[]
     | undefined;
-  /** your id: sending the same refund again changes nothing */
-  readonly external_id: string;
   /** minor units of commission to take back */
   readonly amount?: number | undefined;
   /** minor units of the sale; the commission is reduced pro rata */
   readonly sale_amount?: number | undefined;
+  /** why */
   readonly reason?: string | null | undefined;
-  /** RFC 3339; default now */
+  /** when the customer was refunded; RFC 3339; default now */
   readonly occurred_at?: string | undefined;
 }
 

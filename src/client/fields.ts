@@ -462,6 +462,29 @@ export const PROGRAM_FIELDS = {
   metadata: { label: 'Metadata', type: 'metadata', option: '--metadata <key=value>' },
 } as const satisfies FormFields;
 
+export const REFUND_FIELDS = {
+  external_id: {
+    label: 'Your id',
+    type: 'id',
+    help: 'your own id of the refund, unique forever',
+    option: '--external-id <id>',
+    isRequired: true,
+  },
+  order_id: { label: 'Order', type: 'id', option: '--order <order>', isRequired: true },
+  product_id: { label: 'Product', type: 'id', option: '--product <product>', isNullable: true },
+  currency: { label: 'Currency', type: 'currency', option: '--currency <currency>' },
+  lines: { label: 'Lines', type: 'other', option: '--line <line[=amount]>' },
+  amount: { label: 'Commission', type: 'money', option: '--amount <amount>', from: 1, to: 1000000000000 },
+  sale_amount: { label: 'Sale', type: 'money', option: '--sale-amount <amount>', from: 1, to: 1000000000000 },
+  reason: { label: 'Reason', type: 'text', help: 'why', option: '--reason <text>', isNullable: true },
+  occurred_at: {
+    label: 'Refunded',
+    type: 'time',
+    help: 'when the customer was refunded',
+    option: '--occurred-at <when>',
+  },
+} as const satisfies FormFields;
+
 /** The signature schemes of other products (`webhooks/signing/known-schemes.ts`); names in braces stand for values. */
 export const SIGNING_SCHEMES = {
   standard: { label: 'Standard Webhooks', header: 'webhook-signature', content: '{id}.{timestamp}.{body}' },

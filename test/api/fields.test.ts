@@ -1,16 +1,32 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { AFFILIATE_FIELDS, type FormFields } from '../../src/client/fields.ts';
+import {
+  AFFILIATE_FIELDS,
+  COMMISSION_FIELDS,
+  ENDPOINT_FIELDS,
+  type FormFields,
+  PROGRAM_FIELDS,
+} from '../../src/client/fields.ts';
 import { uuidOf } from '../../src/kernel/ids.ts';
+import { formatDecimal } from '../../src/kernel/money.ts';
 import { commandsOf } from '../cli/here.ts';
 import { useMachine } from '../cli/support.ts';
 import type { Answer } from '../support/api.ts';
 import { keepHouse } from '../support/chores.ts';
 import { settingsOf } from '../support/database-url.ts';
-import { examplesOf, type Field, fieldsOf, operationOf, RESOURCES } from '../support/fields.ts';
+import {
+  examplesOf,
+  type Field,
+  fieldsOf,
+  NO_RESOURCES,
+  operationOf,
+  operationsOf,
+  PREPARED,
+  RESOURCES,
+} from '../support/fields.ts';
 import { useAccount, useWorld } from '../support/world.ts';
-import { dump, fill, type Json, sampleBody } from './fixtures.ts';
+import { dump, fill, type Json, OPERATIONS, sampleBody, unique } from './fixtures.ts';
 
 // Every field that a request can set is tested through every interface. The fields come from the description of the running
 // program, so that a new one is covered without a change here.
@@ -21,30 +37,84 @@ const api = useAccount(world);
 const machine = useMachine();
 const { runJson, runText } = commandsOf(world, api, machine);
 
-const FORMS: Readonly<Record<string, FormFields>> = { affiliates: AFFILIATE_FIELDS };
+const FORMS: Readonly<Record<string, FormFields>> = {
+  affiliates: AFFILIATE_FIELDS,
+  commissions: COMMISSION_FIELDS,
+  programs: PROGRAM_FIELDS,
+  'webhook endpoints': ENDPOINT_FIELDS,
+};
 
 function done(answer: Answer): Json {
   expect(answer.status, answer.text).toBeLessThan(300);
   return answer.body;
 }
 
+test('every operation with a JSON body belongs to a resource whose fields are tested here, or has a reason', () => {
+  const described = OPERATIONS.filter(({ requestBody }) => requestBody?.content['application/json']);
+  const covered = Object.values(RESOURCES).flatMap(operationsOf);
+  expect([...new Set([...covered, ...Object.keys(NO_RESOURCES)])].sort()).toEqual(
+    described.map(({ method, path }) => `${method} ${path}`).sort(),
+  );
+});
+
+test('every field of these operations is sent by a test', () => {
+  for (const { create } of Object.values(RESOURCES)) {
+    const sent = Object.values(RESOURCES)
+      .filter((each) => each.create === create)
+      .flatMap((each) => Object.keys(examplesOf(fieldsOf(create), each)));
+    const all = fieldsOf(create).map(({ name }) => name);
+    const otherNames = ['affiliate_external_id', 'affiliate_email'];
+    expect(
+      all.filter((name) => !sent.includes(name) && !otherNames.includes(name)),
+      create,
+    ).toEqual([]);
+  }
+});
+
 describe.each(Object.entries(RESOURCES))('the fields of %s', (name, resource) => {
-  const { create, change, put, file, command, keptByErasure } = resource;
-  const { path } = operationOf(create);
-  const fields = fieldsOf(create);
-  const examples = examplesOf(fields);
-  const required: Json = sampleBody(operationOf(create));
-  const make = async (body: Json): Promise<Json> => done(await api.post(path, { ...required, ...body }));
-  const read = async (record: Json): Promise<Json> => done(await api.get(`${path}/${record.id}`));
-  /** The fields of a request that a door has. */
+  const { create, change, put, file, command, keptByErasure, exported, shown = {} } = resource;
+  const { prepare = async () => ({}), changedWith = {}, alsoChanges = {} } = resource;
+  const { recordIn = (body: Json) => body } = resource;
+  const operation = operationOf(create);
+  const fields = fieldsOf(create).filter(
+    ({ name: field }) => field in examplesOf(fieldsOf(create), resource),
+  );
+  const required: Json = { ...sampleBody(operation), ...resource.least };
+  const pathOf = (path: string, record: Json) => fill(path, { ...record, id: record.id });
+  const oneOf = (record: Json): string => pathOf(resource.read ?? `${operation.path}/{id}`, record);
+
+  /** Creates a record of its own surroundings. */
+  async function make(body: Json): Promise<Json> {
+    const found = await prepare(api);
+    const names = fieldsOf(create).map((field) => field.name);
+    const own = Object.fromEntries(
+      Object.entries(found).filter(([key]) => names.includes(key) && (key in body || key in required)),
+    );
+    const sent = { ...required, ...body, ...own };
+    const answer = await api.request(operation.method, pathOf(operation.path, found), { body: sent });
+    return { ...done(answer), ...found };
+  }
+  const read = async (record: Json): Promise<Json> => recordIn(done(await api.get(oneOf(record))));
+  /** The examples of fields as requests have them, and as the records of `make` show them. */
+  const examples = examplesOf(fields, resource);
+  const shownOf = (record: Json, given: readonly Field[] = fields): Json => {
+    const all = { ...examplesOf(given, resource), ...shown };
+    return Object.fromEntries(
+      given.flatMap(({ name: field }) =>
+        all[field] === undefined ? [] : [[field, field in PREPARED ? record[field] : all[field]]],
+      ),
+    );
+  };
   const allBut = (without: readonly string[]): Field[] =>
     fields.filter((field) => !without.includes(field.name));
 
-  test('are stored by POST, and shown by GET and in the list', async () => {
+  test('are stored when it is created, and shown by GET and in the list', async () => {
     const made = await make(examples);
-    expect(made).toMatchObject(examples);
-    expect(await read(made)).toMatchObject(examples);
-    expect(done(await api.get(path)).data).toMatchObject([examples]);
+    const expected = shownOf(made);
+    expect(made).toMatchObject(expected);
+    expect(await read(made)).toMatchObject(expected);
+    if (operation.method === 'POST' && resource.read === undefined)
+      expect(done(await api.get(operation.path)).data).toMatchObject([expected]);
   });
 
   test('have an example that is not the value of a new record', async () => {
@@ -56,13 +126,15 @@ describe.each(Object.entries(RESOURCES))('the fields of %s', (name, resource) =>
   if (change !== undefined) {
     test.each(fieldsOf(change))('are changed by PATCH alone, and cleared by null: $name', async (field) => {
       const made = await make({});
-      const one = `${path}/${made.id}`;
-      const { updated_at: _, ...others } = made;
-      const after = { ...others, [field.name]: field.example };
-      expect(done(await api.patch(one, { [field.name]: field.example }))).toMatchObject(after);
+      const with_ = changedWith[field.name] ?? {};
+      const sent = { ...with_, ...examplesOf([field], resource) };
+      const untouched = ['updated_at', 'secret', ...Object.keys(with_), ...(alsoChanges[field.name] ?? [])];
+      const others = Object.fromEntries(Object.entries(made).filter(([key]) => !untouched.includes(key)));
+      const after = { ...others, ...shownOf(made, [field]) };
+      expect(done(await api.patch(oneOf(made), sent))).toMatchObject(after);
       expect(await read(made)).toMatchObject(after);
-      if (!field.isNullable) return;
-      expect(done(await api.patch(one, { [field.name]: null }))).toMatchObject({
+      if (!field.isNullable || field.name in changedWith) return;
+      expect(done(await api.patch(oneOf(made), { [field.name]: null }))).toMatchObject({
         ...others,
         [field.name]: null,
       });
@@ -81,51 +153,56 @@ describe.each(Object.entries(RESOURCES))('the fields of %s', (name, resource) =>
   if (file !== undefined) {
     test('are given by a column of a file, for a new record and for one that exists', async () => {
       const given = allBut(file.without);
-      const csv = [given.map((field) => field.name), given.map(({ example }) => String(example))];
+      const found = await prepare(api);
+      const cellOf = ({ name: field, example }: Field) =>
+        csvCell(FORMS[name]?.[field], field in found ? found[field] : example, examples.currency);
+      const csv = [given.map((field) => field.name), given.map(cellOf)];
       const text = `${csv.map((cells) => cells.join(',')).join('\r\n')}\r\n`;
-      const expected = examplesOf(given);
+      const expected = shownOf(found, given);
       done(await api.upload(`/v2/imports?kind=${file.kind}`, text));
-      expect(done(await api.get(path)).data).toMatchObject([expected]);
-      const [record] = done(await api.get(path)).data;
+      expect(done(await api.get(operation.path)).data).toMatchObject([expected]);
+      if (change === undefined) return;
+      const [record] = done(await api.get(operation.path)).data;
       for (const { name: field, isNullable } of given) {
-        if (isNullable && field !== 'external_id')
-          done(await api.patch(`${path}/${record.id}`, { [field]: null }));
+        if (isNullable && field !== 'external_id') done(await api.patch(oneOf(record), { [field]: null }));
       }
       done(await api.upload(`/v2/imports?kind=${file.kind}`, text));
       expect(await read(record)).toMatchObject(expected);
     });
   }
 
-  test('are found by the filter with their name, where the list has one', async () => {
-    await make({});
-    const made = await make(examples);
-    const filters = operationOf(`GET ${path}`).parameters.map((each) => each.name);
-    const filtered = fields.filter((field) => filters.includes(field.name));
-    expect(filtered.length).toBeGreaterThan(0);
-    for (const { name: field, example } of filtered) {
-      const { data } = done(await api.get(`${path}?${field}=${encodeURIComponent(example)}`));
-      expect(
-        data.map(({ id }: Json) => id),
-        field,
-      ).toEqual([made.id]);
-    }
-  });
+  const filters = OPERATIONS.find(
+    ({ method, path }) => method === 'GET' && path === operation.path,
+  )?.parameters;
+  const filtered = allBut(Object.keys(required)).filter(({ name: field }) =>
+    filters?.some((filter) => filter.name === field),
+  );
+  if (filtered.length > 0) {
+    test.each(filtered)('are found by the filter with their name: $name', async ({ name: field }) => {
+      await make({});
+      const made = await make(examples);
+      const { data } = done(await api.get(`${operation.path}?${field}=${encodeURIComponent(made[field])}`));
+      expect(data.map(({ id }: Json) => id)).toEqual([made.id]);
+    });
+  }
 
-  test('are in the export of the account', async () => {
-    await make(examples);
-    const { id } = done(await api.get('/v2/account'));
-    const folder = join(machine.folder, `export-of-${name}`);
-    const ran = await machine.run(['accounts', 'export', id, folder], { env: await settingsOf(world) });
-    expect(ran, ran.stderr).toMatchObject({ code: 0 });
-    const [line = '{}'] = readFileSync(join(folder, `${name}.jsonl`), 'utf8').split('\n');
-    expect(JSON.parse(line)).toMatchObject(examples);
-  });
+  if (exported !== undefined) {
+    test('are in the export of the account', async () => {
+      const made = await make(examples);
+      const { id } = done(await api.get('/v2/account'));
+      const folder = join(machine.folder, `export-of-${name.replaceAll(' ', '-')}`);
+      const ran = await machine.run(['accounts', 'export', id, folder], { env: await settingsOf(world) });
+      expect(ran, ran.stderr).toMatchObject({ code: 0 });
+      const [line = '{}'] = readFileSync(join(folder, `${exported}.jsonl`), 'utf8').split('\n');
+      expect(JSON.parse(line)).toMatchObject(shownOf(made));
+    });
+  }
 
   if (keptByErasure !== undefined) {
     test('leave no trace when the person is erased', async () => {
       const made = await make(examples);
       done(await api.upload(`/v2/imports?kind=${name}`, `email,name_first\r\n${made.email},Zoe\r\n`));
-      done(await api.post(`${path}/${made.id}/erase`));
+      done(await api.post(`${oneOf(made)}/erase`));
       await keepHouse(world);
       const record = await read(made);
       for (const { name: field, isNullable } of allBut(keptByErasure))
@@ -136,16 +213,36 @@ describe.each(Object.entries(RESOURCES))('the fields of %s', (name, resource) =>
     });
   }
 
+  if (resource.mayNameAffiliate) {
+    test('lose the address of an affiliate who is erased', async () => {
+      const email = `${unique('erased')}@example.com`;
+      const { id } = done(await api.post('/v2/affiliates', { email }));
+      const texts = fields.flatMap(({ name: field, example }): [string, Json][] => {
+        if (field === 'metadata') return [[field, { note: email }]];
+        const isText = ['text', 'id', 'email'].includes(FORMS[name]?.[field]?.type ?? '');
+        return isText && typeof example === 'string' ? [[field, email]] : [];
+      });
+      const made = await make({ ...examples, ...Object.fromEntries(texts) });
+      done(await api.post(`/v2/affiliates/${id}/erase`));
+      await keepHouse(world);
+      const record = await read(made);
+      expect(
+        texts.flatMap(([field]) => (JSON.stringify(record[field]).includes(email) ? [field] : [])),
+      ).toEqual([]);
+    });
+  }
+
   if (command !== undefined) {
     test('have an option of the command that creates a record, and a line of the command that shows it', async () => {
       const given = allBut(command.without);
+      const found = await prepare(api);
       const options = given.flatMap(({ name: field, example }) =>
-        optionOf(FORMS[name]?.[field], field, example),
+        optionOf(FORMS[name]?.[field], field, field in found ? found[field] : example, examples.currency),
       );
       const made = await runJson(...command.words, ...options);
-      expect(made).toMatchObject(examplesOf(given));
-      const shown = await runText(command.words[0] ?? '', 'show', String(made.id));
-      expect(textsIn(given).filter((text) => !shown.includes(text))).toEqual([]);
+      expect(made).toMatchObject(shownOf(found, given));
+      const text = await runText(command.words[0] ?? '', 'show', String(made.id));
+      expect(textsIn(given).filter((each) => !text.includes(each))).toEqual([]);
     });
   }
 });
@@ -155,12 +252,19 @@ function textsIn(fields: readonly Field[]): string[] {
   return fields.flatMap(({ schema, example }) => {
     if (JSON.stringify(schema).includes('"enum"')) return [];
     const texts = typeof example === 'object' ? Object.values<Json>(example) : [example];
-    return texts.filter((text) => typeof text === 'string' && text.length > 4);
+    return texts
+      .filter((text) => typeof text === 'string' && text.length > 4)
+      .map((text) => text.replace(/T\d\d:\d\d:\d\d.*Z$/, ''));
   });
 }
 
 /** The words that give an example to an option. */
-function optionOf(form: FormFields[string] | undefined, field: string, example: Json): string[] {
+function optionOf(
+  form: FormFields[string] | undefined,
+  field: string,
+  example: Json,
+  currency: string,
+): string[] {
   if (form === undefined) throw new Error(`${field} has no option: run npm run generate`);
   const [long = ''] = form.option.split(' ');
   switch (form.type) {
@@ -176,6 +280,15 @@ function optionOf(form: FormFields[string] | undefined, field: string, example: 
           .join(),
       ];
     default:
-      return [long, String(example)];
+      return [long, typedText(form, example, currency)];
   }
+}
+
+/** A value as people type it. */
+const typedText = ({ type }: FormFields[string], example: Json, currency: string): string =>
+  type === 'money' ? formatDecimal(BigInt(example), currency) : String(example);
+
+function csvCell(form: FormFields[string] | undefined, example: Json, currency: string): string {
+  const text = form ? typedText(form, example, currency) : String(example);
+  return text.includes(',') ? `"${text}"` : text;
 }

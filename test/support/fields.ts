@@ -1,4 +1,6 @@
-import { type Json, OPERATIONS } from '../api/fixtures.ts';
+import { type Json, makeAffiliate, makeCommission, OPERATIONS, unique } from '../api/fixtures.ts';
+import type { Api } from './api.ts';
+import { certificateFor } from './certificate.ts';
 
 /** A field that a request can set, as the description of the running program has it. */
 export interface Field {
@@ -15,8 +17,26 @@ export interface Resource {
   readonly create: string;
   readonly change?: string;
   readonly put?: string;
-  /** What a record needs from its surroundings: values of fields and of parameters of paths. */
-  readonly prepare?: (api: Json) => Promise<Json>;
+  /** Where records are read: by default the path of `create` and the id. */
+  readonly read?: string;
+  /** The record in what is read there. */
+  readonly recordIn?: (body: Json) => Json;
+  /** What a record needs from its surroundings: parameters of the path and values of fields. */
+  readonly prepare?: (api: Api) => Promise<Json>;
+  /** What a new record needs besides the fields that the description requires. */
+  readonly least?: Json;
+  /** An affiliate who is erased may be named in the texts of the fields. */
+  readonly mayNameAffiliate?: true;
+  /** Values that replace examples; a field with undefined is left out. */
+  readonly values?: Json;
+  /** What records show of these fields; undefined if they do not show them. */
+  readonly shown?: Json;
+  /** What a change of a field has to send with it. */
+  readonly changedWith?: Readonly<Record<string, Json>>;
+  /** What else a change of a field changes. */
+  readonly alsoChanges?: Readonly<Record<string, readonly string[]>>;
+  /** The file of the export of an account that has the records. */
+  readonly exported?: string;
   /** The kind of file that creates records, and the fields that no column gives. */
   readonly file?: { readonly kind: string; readonly without: readonly string[] };
   /** The fields that an erasure of the person keeps. */
@@ -27,12 +47,50 @@ export interface Resource {
   readonly withoutInput?: readonly string[];
 }
 
-/** Every resource that a request can create and change field by field. */
+const DAY_MS = 86_400_000;
+const certificate = certificateFor('payhook');
+const SECOND_UNTIL = new Date(Date.now() + DAY_MS).toISOString();
+
+/** A field that the resource does not have, or does not show. */
+const none = undefined;
+
+const affiliateFor = async (api: Api): Promise<Json> => ({ affiliate_id: (await makeAffiliate(api)).id });
+const programFor = async (api: Api): Promise<Json> => ({
+  program_id: (await api.post('/v2/affiliates/programs', { name: unique('program') })).body.id,
+});
+const destination = {
+  create: 'PUT /v2/affiliates/{affiliate_id}/destination',
+  read: '/v2/affiliates/{affiliate_id}/destination',
+  recordIn: ({ destinations }: Json) => destinations[0],
+  prepare: affiliateFor,
+};
+const shownAsLines = { amount: none, sale_amount: none, currency: none };
+const orderRefund = {
+  create: 'POST /v2/affiliates/refunds',
+  exported: 'refunds',
+  shown: shownAsLines,
+};
+const commissionRefund = {
+  create: 'POST /v2/affiliates/commissions/{commission_id}/refund',
+  read: '/v2/affiliates/refunds/{id}',
+  prepare: async (api: Api): Promise<Json> => {
+    const { id } = await makeAffiliate(api);
+    const made = await makeCommission(api, id, { amount: 10_000, sale_amount: 50_000 });
+    return { commission_id: made.id };
+  },
+  exported: 'refunds',
+  shown: shownAsLines,
+};
+/** The fields whose values `prepare` makes. */
+export const PREPARED: Json = { affiliate_id: true, program_id: true };
+
+/** Every resource that a request can create or change field by field. */
 export const RESOURCES: Readonly<Record<string, Resource>> = {
   affiliates: {
     create: 'POST /v2/affiliates',
     change: 'PATCH /v2/affiliates/{affiliate_id}',
     put: 'PUT /v2/affiliates/by-external-id/{external_id}',
+    exported: 'affiliates',
     // a file has no column with a sum per currency, nor one with keys
     file: { kind: 'affiliates', without: ['minimum_payout', 'metadata'] },
     keptByErasure: ['minimum_payout'],
@@ -40,7 +98,143 @@ export const RESOURCES: Readonly<Record<string, Resource>> = {
     // "Pause payouts" says what it means for what is owed
     withoutInput: ['is_ready_for_payout'],
   },
+  programs: {
+    create: 'POST /v2/affiliates/programs',
+    change: 'PATCH /v2/affiliates/programs/{program_id}',
+    exported: 'programs',
+    command: { words: ['programs', 'create'], without: [] },
+  },
+  commissions: {
+    create: 'POST /v2/affiliates/commissions',
+    prepare: async (api) => ({ ...(await affiliateFor(api)), ...(await programFor(api)) }),
+    least: { external_id: 'order-1', amount: 1000 },
+    mayNameAffiliate: true,
+    // exactly one of three fields names the affiliate
+    values: { affiliate_external_id: none, affiliate_email: none },
+    exported: 'commissions',
+    file: { kind: 'commissions', without: ['metadata'] },
+    command: { words: ['commissions', 'create'], without: [] },
+  },
+  adjustments: {
+    create: 'POST /v2/affiliates/{affiliate_id}/adjustments',
+    read: '/v2/affiliates/commissions/{id}',
+    prepare: async (api) => ({ ...(await affiliateFor(api)), ...(await programFor(api)) }),
+    exported: 'commissions',
+  },
+  'refunds of the lines of an order': {
+    ...orderRefund,
+    values: { product_id: none, amount: none, sale_amount: none },
+  },
+  'refunds of a part of a sale': { ...orderRefund, values: { lines: none, amount: none } },
+  'refunds of a part of a commission': { ...orderRefund, values: { lines: none, sale_amount: none } },
+  'refunds of a commission by amount': { ...commissionRefund, values: { sale_amount: none } },
+  'refunds of a commission by sale': { ...commissionRefund, values: { amount: none } },
+  'destinations of type sepa': {
+    ...destination,
+    values: { routing_number: none, account_number: none, account_type: none },
+    shown: { iban: none },
+  },
+  'destinations of type ach': {
+    ...destination,
+    values: { type: 'ach', currency: 'usd', iban: none, bic: none },
+    shown: { account_number: none },
+  },
+  'webhook endpoints': {
+    create: 'POST /v2/webhook-endpoints',
+    change: 'PATCH /v2/webhook-endpoints/{id}',
+    exported: 'webhook-endpoints',
+    values: {
+      second_signature: {
+        signing: 'stripe',
+        secret: 'whsec_of_the_other_product',
+        expires_at: SECOND_UNTIL,
+      },
+      secret: `whsec_${Buffer.alloc(32, 'p').toString('base64')}`,
+      client_certificate: { certificate: certificate.cert, key: certificate.key },
+    },
+    shown: {
+      headers: ['x-shop'],
+      secret: none,
+      second_signature: { signing: 'stripe', custom_signing: null, expires_at: SECOND_UNTIL },
+      client_certificate: { subject: 'CN=payhook' },
+      client_credentials: { client_id: 'payhook', scope: 'events:write', authentication: 'body' },
+    },
+    changedWith: {
+      signing: { custom_signing: { header: 'x-signature', content: '{body}', encoding: 'hex' } },
+      custom_signing: { signing: 'custom' },
+    },
+    alsoChanges: {
+      status: ['disabled_reason', 'disabled_at'],
+      signing: ['custom_signing', 'second_signature'],
+      custom_signing: ['signing', 'second_signature'],
+      secret: ['second_signature'],
+    },
+    // these have options of several values
+    command: {
+      words: ['webhooks', 'create', 'https://shop.example.com/payhook'],
+      without: [
+        'url',
+        'event_types',
+        'filter',
+        'status',
+        'batch',
+        'headers',
+        'signing',
+        'custom_signing',
+        'secret',
+        'second_signature',
+        'proxy',
+        'client_certificate',
+        'client_credentials',
+      ],
+    },
+  },
 };
+
+/** Operations with a JSON body that are not in RESOURCES, and why. */
+export const NO_RESOURCES: Readonly<Record<string, string>> = {
+  ...because('the fields of a commission, in a list', ['POST /v2/affiliates/commissions/batch']),
+  ...because('an action with an argument or two, or a question', [
+    'POST /v2/affiliates/payouts/preview',
+    'POST /v2/affiliates/payouts/preview/affiliates',
+    'POST /v2/affiliates/payouts/preview/excluded',
+    'PUT /v2/affiliates/payouts/{payout_id}',
+    'POST /v2/affiliates/payouts/{payout_id}/approve',
+    'POST /v2/affiliates/payouts/{payout_id}/reject',
+    'POST /v2/affiliates/payouts/{payout_id}/affiliates/{affiliate_id}/returned',
+    'POST /v2/affiliates/commissions/{commission_id}/void',
+    'POST /v2/webhook-endpoints/{id}/rotate-secret',
+    'POST /v2/webhook-endpoints/{id}/test',
+    'POST /v2/webhook-endpoints/{id}/test-filter',
+    'POST /v2/webhook-endpoints/{id}/portal-link',
+    'POST /v2/webhook-endpoints/{id}/recover',
+  ]),
+  ...because('a record without a list of fields, tested field by field in a file of its own', [
+    'POST /v2/affiliates/payouts',
+    'POST /v2/affiliates/payout-schedules',
+    'PATCH /v2/affiliates/payout-schedules/{schedule_id}',
+    'PUT /v2/affiliates/{affiliate_id}/tax-profile',
+    'POST /v2/events',
+    'POST /v2/events/batch',
+    'PUT /v2/alerts',
+    'POST /v2/alert-channels',
+    'PATCH /v2/alert-channels/{channel_id}',
+    'PATCH /v2/account',
+    'POST /v2/api-keys',
+    'POST /v2/users',
+    'PATCH /v2/users/{user_id}',
+    'POST /v2/oauth-applications',
+    'PATCH /v2/oauth-applications/{application_id}',
+  ]),
+};
+
+function because(reason: string, operations: readonly string[]): Record<string, string> {
+  return Object.fromEntries(operations.map((operation) => [operation, reason]));
+}
+
+/** The operations of a resource. */
+export const operationsOf = ({ create, change, put }: Resource): string[] =>
+  [create, change, put].filter((operation) => operation !== undefined);
 
 /** `POST /v2/affiliates` as an operation of the description. */
 export function operationOf(name: string) {
@@ -60,6 +254,11 @@ export function fieldsOf(name: string): Field[] {
   });
 }
 
-/** A body with the example of each field. */
-export const examplesOf = (fields: readonly Field[]): Json =>
-  Object.fromEntries(fields.map(({ name, example }) => [name, example]));
+/** A body with the example of each field, or the value that the resource has instead. */
+export const examplesOf = (fields: readonly Field[], { values = {} }: Partial<Resource> = {}): Json =>
+  Object.fromEntries(
+    fields.flatMap(({ name, example }) => {
+      const value = name in values ? values[name] : example;
+      return value === undefined ? [] : [[name, value]];
+    }),
+  );

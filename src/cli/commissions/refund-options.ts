@@ -1,26 +1,39 @@
 import type { Command } from 'commander';
-import type { Commission } from '../../client/client.ts';
+import type { Commission, RefundCommissionBody } from '../../client/client.ts';
+import { REFUND_FIELDS } from '../../client/fields.ts';
 import { nameSome } from '../../kernel/errors.ts';
 import { DECIMAL_HELP, readAmount } from '../command/amounts.ts';
 import { CommandError, UsageError } from '../command/errors.ts';
+import { readFields, withFields } from '../command/record-fields.ts';
 import { money } from './view.ts';
 
-/** The options of a refund. */
+// the currency of amounts is that of the commission, and an order is named in another way
+const {
+  order_id: _order,
+  product_id: _product,
+  currency: _currency,
+  lines: _lines,
+  amount: _amount,
+  sale_amount: _sale,
+  ...PLAIN
+} = REFUND_FIELDS;
+
+/** The fields of a refund without its amounts and its target. */
+export const readPlain = (options: RefundOptions) =>
+  readFields(PLAIN, options) as unknown as Omit<RefundCommissionBody, 'amount' | 'sale_amount'>;
+
+/** The options of a refund that `readPlain` does not read. */
 export interface RefundOptions {
-  readonly externalId: string;
   readonly amount?: string;
   readonly saleAmount?: string;
-  readonly reason?: string;
   readonly yes?: boolean;
 }
 
 /** Adds the options of every refund. */
 export function withRefundOptions(command: Command): Command {
-  return command
-    .requiredOption('--external-id <id>', 'your own id of the refund; sending it again changes nothing')
+  return withFields(command, PLAIN, { isNew: true })
     .option('--amount <amount>', `how much commission to take back, ${DECIMAL_HELP}, in its currency`)
     .option('--sale-amount <amount>', 'how much of the sale was refunded; the commission follows pro rata')
-    .option('--reason <text>', 'why')
     .option('-y, --yes', 'do not ask; required without a terminal');
 }
 

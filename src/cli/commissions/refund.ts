@@ -8,6 +8,7 @@ import {
   checkRefund,
   inDecimals,
   type RefundOptions,
+  readPlain,
   refundAmounts,
   refundQuestion,
   withRefundOptions,
@@ -54,9 +55,8 @@ async function refund(
       const what = `${printable(commission.external_id)} (affiliate ${commission.affiliate_id})`;
       const all = `the remaining ${money(commission, commission.original_amount - commission.refunded_amount)}`;
       await confirm(terminal, refundQuestion({ currency, all, what }, amounts), options.yes);
-      const { externalId: external_id, reason } = options;
       return client.commissions
-        .refund(commission.id, { external_id, reason, ...amounts })
+        .refund(commission.id, { ...readPlain(options), ...amounts })
         .catch((error: unknown) => {
           throw inDecimals(error, [commission]);
         });

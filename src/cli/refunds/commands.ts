@@ -11,6 +11,7 @@ import {
   inDecimals,
   type RefundAmounts,
   type RefundOptions,
+  readPlain,
   refundAmounts,
   refundQuestion,
   withRefundOptions,
@@ -141,9 +142,9 @@ async function create({ terminal, account }: Cli, options: OrderRefundOptions): 
     const commissions = await refundable(client, options);
     const given = amountsOf(commissions, options);
     await confirm(terminal, question(commissions, options, given), options.yes);
-    const { order, product, externalId, reason } = options;
-    const target = { order_id: order, product_id: product, external_id: externalId };
-    return client.refunds.create({ ...target, reason, ...given }).catch((error: unknown) => {
+    const { order, product } = options;
+    const target = { order_id: order, product_id: product, ...readPlain(options) };
+    return client.refunds.create({ ...target, ...given }).catch((error: unknown) => {
       throw inDecimals(error, commissions);
     });
   });

@@ -5,6 +5,7 @@ import { type Patterns, tellsOf, withoutAddress, withoutPerson } from '../../era
 import type { AccountId } from '../../kernel/ids.ts';
 import { COMMISSION_FIELDS } from '../commissions/fields.ts';
 import { lockBooks } from '../ledger/books.ts';
+import { REFUND_FIELDS } from '../refunds/fields.ts';
 
 /** Whose traces are looked for, and how. */
 export interface Sought {
@@ -38,7 +39,7 @@ const OTHERS: Readonly<Record<string, Texts & { readonly isOf?: true }>> = {
   payout_line_totals: { texts: ['payment_reference'], isOf: true },
   payout_approvals: { texts: ['note'] },
   payout_returns: { ids: ['external_id'], texts: ['reason', 'reference'], isOf: true },
-  refunds: { ids: ['external_id', 'order_id', 'product_id'], texts: ['reason'], jsons: ['request'] },
+  refunds: { ...textsOf(REFUND_FIELDS), jsons: ['request'] },
   refund_lines: { ids: ['order_id', 'product_id', 'order_line_id', 'commission_external_id'] },
   imports: { texts: ['file_name'], jsons: ['mapping', 'guessed'] },
 };

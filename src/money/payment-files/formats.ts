@@ -1,3 +1,4 @@
+import type { PaymentFormatName } from '../../terms/payments.ts';
 import type { PaymentFormat } from './format.ts';
 import { nacha } from './nacha.ts';
 import { paypal } from './paypal.ts';
@@ -5,5 +6,11 @@ import { sepa } from './sepa.ts';
 import { summary } from './summary.ts';
 import { wise } from './wise.ts';
 
-/** Every format of payment files. */
-export const FORMATS: readonly PaymentFormat[] = [summary, paypal, wise, sepa, nacha];
+/** Every format of payment files, in the order of overviews. */
+export const FORMATS: readonly PaymentFormat[] = Object.values({
+  summary,
+  paypal,
+  wise,
+  sepa,
+  nacha,
+} satisfies Record<'summary' | PaymentFormatName, PaymentFormat>);

@@ -1,33 +1,12 @@
 import sql from 'sql-template-tag';
 import { type Static, Type } from 'typebox';
+import { newSchema, recordColumns, recordProperties } from '../../contract/fields.ts';
 import { columnsOf } from '../../contract/records.ts';
-import {
-  amount,
-  currencyInput,
-  identifier,
-  nullable,
-  strict,
-  text,
-  timestamp,
-} from '../../contract/schemas.ts';
-import { MAX_AMOUNT } from '../../kernel/money.ts';
+import { amount, nullable, strict } from '../../contract/schemas.ts';
 import { commission, record as commissionRecord, payoutJoin } from '../commissions/record.ts';
+import { REFUND_FIELDS, type refundLine } from './fields.ts';
 
-const head = {
-  id: Type.String({ examples: ['ref_0192f8e5c7a7b3e9d0192f8e5c7a7b3e'] }),
-  object: Type.Literal('affiliate_refund'),
-  external_id: Type.String({ description: 'your id, unique forever' }),
-  status: Type.Enum(['waiting', 'applied', 'reversed'], {
-    description: 'waiting: a line of it has no commission yet, or is in doubt',
-  }),
-  order_id: nullable(Type.String({ description: 'null for a refund of one commission by its id' })),
-  product_id: nullable(Type.String()),
-  reason: nullable(Type.String()),
-  occurred_at: timestamp,
-  reversed_at: nullable(timestamp),
-  created_at: timestamp,
-  updated_at: timestamp,
-};
+const head = recordProperties(REFUND_FIELDS);
 
 const item = {
   amount: { ...amount, description: 'minor units of commission that were taken back' },
@@ -74,19 +53,7 @@ export const refund = strict(
 export type Refund = Static<typeof refund>;
 
 /** The columns of the refund itself, over `refunds r`. */
-const headColumns = {
-  id: "public_id('ref', r.id)",
-  object: "'affiliate_refund'",
-  external_id: 'r.external_id',
-  status: 'r.status',
-  order_id: 'r.order_id',
-  product_id: 'r.product_id',
-  reason: 'r.reason',
-  occurred_at: 'iso(r.occurred_at)',
-  reversed_at: 'iso(r.reversed_at)',
-  created_at: 'iso(id_time(r.id))',
-  updated_at: 'iso(greatest(r.updated_at, id_time(r.id)))',
-};
+const headColumns = recordColumns(REFUND_FIELDS, 'r');
 
 const commissionAt = (id: 'commission_id' | 'clawback_id') => sql`(
   select row_to_json(o) from (
@@ -125,48 +92,14 @@ export const record = columnsOf(refund, {
 /** The columns of the refund of one commission, over `refunds r` and `refund_items i`. */
 export const recordOfOne = columnsOf(commissionRefund, { ...headColumns, ...itemColumns });
 
-const saleAmount = Type.Integer({
-  minimum: 1,
-  maximum: MAX_AMOUNT,
-  description: 'minor units of the sale; the commission is reduced pro rata',
-});
-
-const input = {
-  external_id: { ...identifier, description: 'your id: sending the same refund again changes nothing' },
-  amount: Type.Optional(
-    Type.Integer({ minimum: 1, maximum: MAX_AMOUNT, description: 'minor units of commission to take back' }),
-  ),
-  sale_amount: Type.Optional(saleAmount),
-  reason: Type.Optional(nullable(text(500))),
-  occurred_at: Type.Optional(Type.String({ description: 'RFC 3339; default now' })),
-};
+const { order_id: _order, product_id: _product, currency: _currency, lines: _lines, ...ONE } = REFUND_FIELDS;
 
 /** The input for the refund of one commission. */
-export const refundOfOne = strict(input);
+export const refundOfOne = newSchema(ONE);
 export type RefundOfOne = Static<typeof refundOfOne>;
 
-const refundLine = strict({
-  order_line_id: Type.Optional(text(255)),
-  external_id: Type.Optional({ ...text(255), description: 'of one commission' }),
-  sale_amount: Type.Optional(saleAmount),
-});
 export type NewRefundLine = Static<typeof refundLine>;
 
 /** The input for a refund by order. */
-export const orderRefund = strict({
-  order_id: text(255),
-  product_id: Type.Optional(nullable(text(255))),
-  currency: Type.Optional({
-    ...currencyInput,
-    description: 'the currency of the amounts; a different one is refused',
-  }),
-  lines: Type.Optional(
-    Type.Array(refundLine, {
-      minItems: 1,
-      maxItems: 100,
-      description: 'each with either order_line_id or external_id',
-    }),
-  ),
-  ...input,
-});
+export const orderRefund = newSchema(REFUND_FIELDS);
 export type OrderRefund = Static<typeof orderRefund>;

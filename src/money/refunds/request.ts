@@ -1,43 +1,29 @@
+import { normalised } from '../../contract/fields.ts';
 import { fail } from '../../kernel/errors.ts';
-import { normalizeCurrency } from '../../kernel/money.ts';
-import { formatInstant, INSTANT_RULE, parseInstant } from '../../kernel/time.ts';
 import type { RefundLine } from '../refund-lines/lines.ts';
+import { REFUND_FIELDS } from './fields.ts';
 import type { NewRefundLine, OrderRefund, RefundOfOne } from './record.ts';
 import type { RefundRequest } from './store.ts';
 
 /** The normalised request of a refund, to distinguish it from a different one. Throws `invalid_body`. */
-export function readRequest(input: RefundOfOne, target: RefundRequest): RefundRequest {
+export function readRequest(input: RefundOfOne, target: RefundRequest = {}): RefundRequest {
   if (input.amount !== undefined && input.sale_amount !== undefined) {
     throw fail(
       'invalid_body',
       'amount and sale_amount exclude each other: send one of them, or neither to refund the rest',
     );
   }
-  const occurred = input.occurred_at === undefined ? null : parseInstant(input.occurred_at);
-  if (occurred === null && input.occurred_at !== undefined) {
-    throw fail('invalid_body', `occurred_at must be ${INSTANT_RULE}`);
-  }
-  return {
-    ...target,
-    amount: input.amount ?? null,
-    sale_amount: input.sale_amount ?? null,
-    reason: input.reason ?? null,
-    occurred_at: occurred === null ? null : formatInstant(occurred),
-  };
+  const { external_id: _, ...request } = normalised(REFUND_FIELDS, input);
+  return { ...request, ...target };
 }
 
 /** The lines of a refund by order. Throws `invalid_body`, `duplicate_entry`. */
 export function readLines(input: OrderRefund): { lines: RefundLine[]; request: RefundRequest } {
-  const currency = currencyOf(input);
-  const target = {
-    order_id: input.order_id,
-    product_id: input.product_id ?? null,
-    currency,
-    lines: input.lines ?? null,
-  };
-  const request = readRequest(input, target);
+  refuseLoneCurrency(input);
+  const request = readRequest(input);
+  const { currency = null } = normalised(REFUND_FIELDS, input);
   if (input.lines === undefined) {
-    const line = { productId: target.product_id, orderLineId: null, externalId: null, currency };
+    const line = { productId: input.product_id ?? null, orderLineId: null, externalId: null, currency };
     return {
       lines: [{ ...line, amount: minor(input.amount), saleAmount: minor(input.sale_amount) }],
       request,
@@ -58,16 +44,11 @@ export function readLines(input: OrderRefund): { lines: RefundLine[]; request: R
 const minor = (amount: number | undefined) => (amount === undefined ? null : BigInt(amount));
 
 /** A currency without an amount is refused: it has no meaning, and is not a filter. */
-function currencyOf({ currency, amount, sale_amount, lines }: OrderRefund): string | null {
-  if (currency === undefined) return null;
-  const code = normalizeCurrency(currency);
-  if (code === null)
-    throw fail('invalid_body', `currency must be an ISO 4217 currency code, not ${currency}`);
+function refuseLoneCurrency({ currency, amount, sale_amount, lines }: OrderRefund): void {
   const amounts = [amount, sale_amount, ...(lines ?? []).map((line) => line.sale_amount)];
-  if (amounts.every((each) => each === undefined)) {
+  if (currency !== undefined && amounts.every((each) => each === undefined)) {
     throw fail('invalid_body', 'currency applies to an amount: send it with amount or sale_amount');
   }
-  return code;
 }
 
 function readLine(line: NewRefundLine, index: number, currency: string | null): RefundLine {

@@ -71,10 +71,7 @@ export async function refundCommission(
     },
   );
   await refuseTooMuch(tx, account, commission.id, requested);
-  const refund = await insertRefund(tx, account, {
-    ...{ externalId: input.external_id, request, orderId: null, productId: null },
-    ...aboutOf(input, request),
-  });
+  const refund = await insertRefund(tx, account, input.external_id, request);
   await take(tx, account, refund, commission.id, requested);
   return { json: await readCommissionRefund(tx, account, refund.id), isNew: true };
 }
@@ -131,11 +128,7 @@ export async function refundOrder(
   }
   const settled = lines.map((line) => ({ line, settled: settleExactly(line, commissions, input) }));
   refuseTwice(settled.map((each) => each.settled));
-  const refund = await insertRefund(tx, account, {
-    ...{ externalId: input.external_id, request, orderId: input.order_id },
-    productId: input.product_id ?? null,
-    ...aboutOf(input, request),
-  });
+  const refund = await insertRefund(tx, account, input.external_id, request);
   await insertLines(tx, account, refund, settled);
   for (const { line, settled: found } of settled) {
     if (found.status !== 'applied') continue;
@@ -199,11 +192,6 @@ function refuseTwice(settled: readonly Settled<Candidate>[]): void {
   if (twice.length === 0) return;
   const names = nameSome([...new Set(twice.map(({ external_id }) => external_id))]);
   throw fail('duplicate_entry', `lines: two of them name the same commission: ${names}`);
-}
-
-function aboutOf({ reason }: RefundOfOne, request: RefundRequest) {
-  const occurredAt = request.occurred_at === null ? null : String(request.occurred_at);
-  return { reason: reason ?? null, occurredAt };
 }
 
 /** The UUID of the refund stored for the same request. Throws `duplicate_external_id` for a different one. */

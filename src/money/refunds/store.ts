@@ -1,14 +1,16 @@
-import sql from 'sql-template-tag';
+import sql, { raw } from 'sql-template-tag';
+import { namesOf } from '../../contract/fields.ts';
 import { maybeRow, oneRow, type Reader, rows, type Tx } from '../../db/database.ts';
 import type { AccountId, CommissionId, RefundId } from '../../kernel/ids.ts';
 import type { LockedCommission } from '../commissions/record.ts';
-import { columnsOf, STORED } from '../commissions/store.ts';
+import { columnsOf, STORED as OF_COMMISSION } from '../commissions/store.ts';
 import { arrivals } from '../ledger/arrivals.ts';
 import { changeCommissions, NOTED } from '../ledger/balances.ts';
 import { ownExternalId } from '../ledger/own-ids.ts';
 import { noteSeries, refundedBy } from '../ledger/series.ts';
 import type { Candidate, RefundLine, Settled } from '../refund-lines/lines.ts';
 import type { Share, Taken } from '../refund-lines/rule.ts';
+import { REFUND_FIELDS } from './fields.ts';
 
 /** The normalised input of a refund: equal objects mean the same request. */
 export type RefundRequest = Readonly<Record<string, unknown>>;
@@ -52,23 +54,21 @@ export function findRefund(
   );
 }
 
+const STORED = namesOf(REFUND_FIELDS, (field) => 'schema' in field);
+const PLAIN = raw(STORED.filter((name) => name !== 'occurred_at').join(', '));
+
 export function insertRefund(
   tx: Tx,
   account: AccountId,
-  refund: {
-    externalId: string;
-    orderId: string | null;
-    productId: string | null;
-    request: RefundRequest;
-    reason: string | null;
-    occurredAt: string | null;
-  },
+  externalId: string,
+  request: RefundRequest,
 ): Promise<StoredRefund> {
+  const given = JSON.stringify({ ...request, external_id: externalId });
   return oneRow(
     tx,
-    sql`insert into refunds (account_id, external_id, order_id, product_id, request, reason, occurred_at)
-        values (${account}, ${refund.externalId}, ${refund.orderId}, ${refund.productId},
-          ${JSON.stringify(refund.request)}, ${refund.reason}, coalesce(${refund.occurredAt}::timestamptz, now_ms()))
+    sql`insert into refunds (account_id, request, occurred_at, ${PLAIN})
+        select ${account}, ${JSON.stringify(request)}, coalesce(occurred_at, now_ms()), ${PLAIN}
+        from json_populate_record(null::refunds, ${given}) given
         returning id, external_id, order_id, reason, status, occurred_at`,
   );
 }
@@ -245,7 +245,7 @@ export async function markReversed(tx: Tx, account: AccountId, id: RefundId): Pr
   );
 }
 
-const COPIED = columnsOf(STORED.filter(([, { isOfClawback }]) => isOfClawback));
+const COPIED = columnsOf(OF_COMMISSION.filter(([, { isOfClawback }]) => isOfClawback));
 
 /** A debt against a paid commission, included in the next payout without a hold. Returns its UUID. */
 export async function insertClawback(
