@@ -236,9 +236,15 @@ export const ROOMS = [
   ],
   ['http/openapi', 'the OpenAPI description, generated from the endpoints', []],
   [
+    'cells',
+    'the databases of an installation: the directory, opening them, their accounts',
+    ['people', 'db', 'kernel'],
+  ],
+  [
     'app',
     'a running program: platform, data folder, secret keys, chores, readiness, metrics',
     [
+      'cells',
       'http',
       'oauth',
       'alerts',
@@ -258,7 +264,11 @@ export const ROOMS = [
   ['app/backup', 'backup into one file, and restore from it', []],
 
   ['client', 'the typed client of our API', ['kernel']],
-  ['cli', 'the commands, which go through the client', ['app', 'client', 'contract', 'terms', 'kernel']],
+  [
+    'cli',
+    'the commands, which go through the client',
+    ['app', 'cells', 'client', 'contract', 'terms', 'kernel'],
+  ],
   ['cli/terminal', 'tables, progress, colours, times and amounts for people', []],
   ['cli/command', 'what commands share: sessions, lists, errors, files', ['cli/terminal']],
   ['cli/completion', 'completion of shells', ['cli/command']],

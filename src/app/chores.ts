@@ -80,8 +80,8 @@ export function choresOf({
     { name: 'NACHA days', everyMs: HOUR_MS, forget: deleteOldNachaDays },
     ...retentionChores(config),
     ...alertChores({ db, log, config, vault, base: config.authorizeUrl ?? addressOf(config) }),
-    ...backupChores({ db, log, config }),
-    ...diskChores({ db, config, embedded }),
+    // of the installation
+    ...(db.cell === 0 ? [...backupChores({ db, log, config }), ...diskChores({ db, config, embedded })] : []),
   ];
 }
 

@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type { Logger } from 'pino';
-import type { ConnectionTarget } from '../db/connect.ts';
+import type { ConnectionTarget, ConnectOptions } from '../db/connect.ts';
 import type { Database, Tx } from '../db/database.ts';
 import { type EmbeddedDatabase, openEmbedded, type Purpose } from '../db/embedded/open.ts';
 import { requireTrusted } from '../db/embedded/trust.ts';
@@ -18,6 +18,8 @@ export interface OpenDatabase {
   readonly db: Database;
   /** undefined = the database of DATABASE_URL, or of `target`. */
   readonly embedded: EmbeddedDatabase | undefined;
+  /** How it was connected, for other databases of the same process. */
+  readonly connecting: Pick<ConnectOptions, 'target' | 'direct' | 'poolSize' | 'name' | 'onIdleError'>;
   close(): Promise<void>;
 }
 
@@ -55,11 +57,16 @@ export async function openDatabase(
   const settled = target ? { target, direct, replica: given.replica } : targetsOf(config, embedded);
   // only a server reads enough to use a replica
   const replica = purpose === 'serve' || target ? settled.replica : undefined;
-  const options = {
-    ...settled,
+  const connecting = {
+    target: settled.target,
+    direct: settled.direct,
     poolSize: config.databasePoolSize,
     name: connectionName(heldFingerprints(config), isInFolder(config)),
     onIdleError: (error: Error) => log.warn({ err: error }, 'an idle database connection was lost'),
+  };
+  const options = {
+    ...settled,
+    ...connecting,
     makePartitions: (tx: Tx) => {
       log.warn("the database's clock is past all partitions: those for now are being created");
       return makePartitions(tx);
@@ -69,6 +76,7 @@ export async function openDatabase(
   return {
     db,
     embedded,
+    connecting,
     async close() {
       await db.close();
       await embedded?.close();

@@ -1,6 +1,9 @@
 import { chmodSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Logger } from 'pino';
+import { accountsIn, type PlacedAccount } from '../cells/accounts.ts';
+import { type Connecting, type OpenCells, openCells } from '../cells/open.ts';
+import { refuseOtherCell } from '../cells/schemas.ts';
 import { distributionProblem } from '../db/citus.ts';
 import type { ConnectionTarget } from '../db/connect.ts';
 import type { Database, Tx } from '../db/database.ts';
@@ -16,12 +19,7 @@ import type { Config } from '../kernel/config.ts';
 import type { AccountId } from '../kernel/ids.ts';
 import { fingerprintOf, type Vault, vaultOf } from '../kernel/vault.ts';
 import { removeAccount } from '../people/accounts/removal.ts';
-import {
-  createAccount,
-  createFirstAccount,
-  type ListedAccount,
-  listAccounts,
-} from '../people/accounts/service.ts';
+import { createFirstAccount } from '../people/accounts/service.ts';
 import { markDemo } from '../people/accounts/store.ts';
 import { newSetUpLink } from '../people/users/service.ts';
 import { plainAddress } from './address.ts';
@@ -34,7 +32,12 @@ const TRY_AGAIN_MS = 2000;
 /** An open database with this program's schema. */
 export interface Platform {
   readonly config: Config;
+  /** Cell 0. */
   readonly db: Database;
+  readonly cells: OpenCells;
+  readonly connecting: Connecting;
+  /** Throws MigrationError unless the process has the secret keys that a cell was set up with; notes those of a new cell. */
+  checkSecretKey(tx: Tx): Promise<void>;
   readonly log: Logger;
   readonly embedded: EmbeddedDatabase | undefined;
   /** Opens what is encrypted at rest. */
@@ -46,8 +49,10 @@ export interface Platform {
   readonly setUpSecret: string | undefined;
   /** Operations on all accounts: only for the operator at the machine. */
   readonly accounts: {
-    list(): Promise<ListedAccount[]>;
-    create(name: string): Promise<{ id: AccountId; json: string }>;
+    /** Those of all cells that can be reached. */
+    list(): Promise<PlacedAccount[]>;
+    /** Creates an account in a cell; default: the open cell with the fewest. Throws CellError. */
+    create(name: string, cell?: number): Promise<{ id: AccountId; cell: number; json: string }>;
     /** Records that the demo fills an account (UUID). */
     markDemo(account: AccountId): Promise<void>;
     /** Deletes an account (UUID) that the demo filled. Returns null, or why nothing was done. */
@@ -85,7 +90,12 @@ export async function openPlatform(config: Config, options: PlatformOptions): Pr
   const { onlyExisting = false } = options;
   // loaded while PostgreSQL starts; `serve` reports a failure
   if (options.purpose === 'serve') import('../http/server.ts').catch(() => undefined);
-  const { db, embedded, close } = await openDatabase(config, { ...options, log });
+  const { db, embedded, ...opened } = await openDatabase(config, { ...options, log });
+  let cells: OpenCells | undefined;
+  const close = async () => {
+    await cells?.close();
+    await opened.close();
+  };
   try {
     // the embedded PostgreSQL just ran: if it has ended, the process that launched it is ending too
     const waits = embedded === undefined && options.purpose !== 'command';
@@ -95,6 +105,7 @@ export async function openPlatform(config: Config, options: PlatformOptions): Pr
       migrate(
         db,
         async (tx) => {
+          await refuseOtherCell(tx);
           await makePartitions(tx);
           if (!options.anySecretKey) await checkSecretKey(tx, config, log);
           return firstRun(tx, config);
@@ -108,23 +119,42 @@ export async function openPlatform(config: Config, options: PlatformOptions): Pr
     }
     const exposed = options.purpose === 'serve' ? exposedSecretKey(config) : null;
     if (exposed !== null) log.warn(`the secret key: ${exposed}`);
+    const checkKey = (tx: Tx) => checkSecretKey(tx, config, log);
+    const vault = vaultOf(() => heldKeys(config));
+    cells = await openCells({
+      first: db,
+      vault,
+      log,
+      connecting: opened.connecting,
+      served: options.purpose === 'command' ? null : (config.cells ?? null),
+      follows: options.purpose !== 'command',
+      checkSecretKey: checkKey,
+    });
+    const placed = accountsIn(cells);
     return {
       config,
       db,
+      cells,
+      connecting: opened.connecting,
+      checkSecretKey: checkKey,
       log,
       embedded,
-      vault: vaultOf(() => heldKeys(config)),
+      vault,
       migrations: report,
       firstKey: first?.key,
       setUpSecret: first?.setUpSecret,
       accounts: {
-        list: () => listAccounts(db.reader),
-        create: (name) => db.transaction((tx) => createAccount(tx, name)),
-        markDemo: (account) => db.transaction((tx) => markDemo(tx, account)),
+        list: placed.list,
+        create: placed.create,
         remove: (account) =>
-          despiteLocks(() => db.transaction((tx) => removeAccount(tx, account), { takesLong: true })),
+          placed.removeFrom(account, (cell) =>
+            despiteLocks(() => cell.transaction((tx) => removeAccount(tx, account), { takesLong: true })),
+          ),
+        markDemo: async (account) =>
+          (await placed.databaseOf(account)).transaction((tx) => markDemo(tx, account)),
         async setUpLink(account) {
-          const secret = await db.transaction((tx) => newSetUpLink(tx, account));
+          const there = await placed.databaseOf(account);
+          const secret = await there.transaction((tx) => newSetUpLink(tx, account));
           return secret === null ? null : setUpUrl(config, plainAddress(config), secret);
         },
       },

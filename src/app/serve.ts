@@ -1,5 +1,6 @@
 import type { FastifyInstance } from 'fastify';
 import { keepHouse } from '../db/chores.ts';
+import type { Database } from '../db/database.ts';
 import type { OperatorCredential } from '../http/auth.ts';
 import { connectionsFor } from '../http/capacity.ts';
 import { addressRules, LOOPBACK } from '../kernel/addresses.ts';
@@ -45,7 +46,7 @@ export async function serve(
     keepsHouse?: boolean;
   },
 ): Promise<RunningServer> {
-  const { config, db, log } = platform;
+  const { cells, config, db, log } = platform;
   let address = '';
   const isPublic = 'port' in options.listen;
   const readiness = readinessOf(platform);
@@ -58,7 +59,7 @@ export async function serve(
     onEnded: (task, why) => log.warn({ task, why }, 'a thread was ended'),
   });
   const server = createServer({
-    db,
+    cells,
     log,
     baseUrl: () => config.baseUrl ?? address,
     trustedProxies: config.trustedProxies,
@@ -83,18 +84,15 @@ export async function serve(
   const listening = await listenOr(server, options.listen, telemetry);
   // a socket has no URL, but Link headers and links for people need one
   address = 'path' in options.listen ? plainAddress(config) : listening;
-  const stopNotifying = createNotifier(db);
-  const worker = options.delivers ? createWorker(workerOptions(platform)) : undefined;
-  const chores = (options.keepsHouse ?? true) ? choresOf(platform) : [];
-  const stopKeeping = keepHouse(chores, housekeeping(platform));
+  const stopNotifying = cells.each(createNotifier);
+  const endWork = cells.each((cell) => workIn(platform, cell, options));
   return {
     address,
     metricsAddress: telemetry?.metricsAddress ?? null,
     turnAway: () => readiness.stop(),
     async close() {
       readiness.stop();
-      stopKeeping();
-      await Promise.all([drain(server), worker?.close()]);
+      await Promise.all([drain(server), endWork()]);
       await threads.close();
       await stopNotifying();
       await telemetry?.close();
@@ -104,13 +102,22 @@ export async function serve(
 
 /** Delivers webhooks until closed, without a server. */
 export function work(platform: Platform): Pick<Worker, 'close'> {
-  const worker = createWorker(workerOptions(platform));
-  const stopKeeping = keepHouse(choresOf(platform), housekeeping(platform));
-  return {
-    close() {
-      stopKeeping();
-      return worker.close();
-    },
+  return { close: platform.cells.each((cell) => workIn(platform, cell, { delivers: true })) };
+}
+
+/** Delivers webhooks of a cell, and runs its chores. Returns a function that ends both. */
+function workIn(
+  platform: Platform,
+  db: Database,
+  { delivers = false, keepsHouse = true }: { delivers?: boolean; keepsHouse?: boolean },
+): () => Promise<void> {
+  const log = db.cell === 0 ? platform.log : platform.log.child({ cell: db.cell });
+  const place = { ...platform, db, log };
+  const worker = delivers ? createWorker(workerOptions(place)) : undefined;
+  const stopKeeping = keepHouse(keepsHouse ? choresOf(place) : [], housekeeping(place));
+  return async () => {
+    stopKeeping();
+    await worker?.close();
   };
 }
 

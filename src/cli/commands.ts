@@ -42,6 +42,12 @@ const COMMANDS: readonly (Group | Alone)[] = [
     load: async () => (await import('./people/accounts.ts')).addAccounts,
   },
   {
+    name: 'cells',
+    about: 'the databases and schemas that hold the accounts',
+    takesNo: ['--account'],
+    load: async () => (await import('./system/cells.ts')).addCellCommands,
+  },
+  {
     name: 'keys',
     about: 'API keys of an account',
     load: async () => (await import('./people/keys.ts')).addKeys,

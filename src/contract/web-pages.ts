@@ -1,5 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Logger } from 'pino';
+import type { Cells } from '../db/cells.ts';
 import type { Database } from '../db/database.ts';
 import type { Principal } from './route.ts';
 
@@ -13,8 +14,9 @@ export interface SignedIn {
 
 /** The input of a route outside `/v2`: pages for people, and the OAuth endpoints. */
 export interface PageInput {
-  /** `anonymous` of the database, unless a user is signed in. */
+  /** The database of the cell that the request names, or of cell 0; `anonymous` of it, unless a user is signed in. */
   readonly db: Database;
+  readonly cells: Cells;
   readonly log: Logger;
   readonly method: string;
   /** Without the query. */

@@ -41,6 +41,10 @@ create or replace function id_time(id uuid) returns timestamptz language sql imm
 create or replace function lease_token(worker int) returns uuid language sql volatile parallel safe as $$
   select encode(overlay(uuid_send(new_id()) placing int4send(worker) from 13), 'hex')::uuid $$;
 
+-- A new id that names a cell: as new_id, but of version 8, and with the cell in its last two bytes (RFC 9562 section 5.8).
+create or replace function id_in_cell(cell int) returns uuid language sql volatile parallel safe as $$
+  select (overlay(overlay(new_id()::text placing '8' from 15) placing lpad(to_hex(cell), 4, '0') from 33))::uuid $$;
+
 create or replace function lease_worker(token uuid) returns int language sql immutable parallel safe as $$
   select ('x' || substr(encode(uuid_send(token), 'hex'), 25))::bit(32)::int $$;
 

@@ -3,10 +3,11 @@ import { requireCapability } from '../contract/access.ts';
 import { sessionCookie } from '../contract/cookies.ts';
 import type { Principal, Route } from '../contract/route.ts';
 import { ALL_SCOPES } from '../contract/scopes.ts';
+import type { Cells } from '../db/cells.ts';
 import type { Database } from '../db/database.ts';
 import { fail } from '../kernel/errors.ts';
 import { type AccountId, idOf } from '../kernel/ids.ts';
-import { hashSecret, isSecret, sameSecret } from '../kernel/secrets.ts';
+import { cellOf, hashSecret, isSecret, sameSecret } from '../kernel/secrets.ts';
 import { findAccess } from '../oauth/service.ts';
 import { findKey, touchKey } from '../people/keys/service.ts';
 import { findSession } from '../people/sessions/service.ts';
@@ -17,6 +18,8 @@ export interface OperatorCredential {
   readonly token: string;
   /** UUID of the account the command works in. */
   readonly account: AccountId;
+  /** The cell of the account. */
+  readonly cell: number;
 }
 
 const CHALLENGE = { 'www-authenticate': 'Bearer' };
@@ -32,28 +35,34 @@ interface Request {
  * at once on every server. Throws `missing_credentials`, `invalid_credentials` or `cross_site_request`.
  */
 export function authenticator(
-  db: Database,
+  cells: Pick<Cells, 'of'>,
   authorizeUrl: () => string,
   operator: OperatorCredential | undefined,
-): (request: Request) => Promise<Principal> {
+): (request: Request) => Promise<Caller> {
   return (request) => {
     const cookie = sessionCookie(request.headers.cookie, authorizeUrl());
-    return authenticate({ db, operator }, request, cookie);
+    return authenticate({ cells, operator }, request, cookie);
   };
 }
 
-interface Sources {
+/** Who makes a request, and the database of their cell. */
+export interface Caller {
+  readonly principal: Principal;
   readonly db: Database;
+}
+
+interface Sources {
+  readonly cells: Pick<Cells, 'of'>;
   readonly operator: OperatorCredential | undefined;
 }
 
 async function authenticate(
-  { db, operator }: Sources,
+  { cells, operator }: Sources,
   request: Request,
   cookie: string | undefined,
-): Promise<Principal> {
+): Promise<Caller> {
   const { authorization } = request.headers;
-  if (authorization === undefined && cookie !== undefined) return bySession(db, request, cookie);
+  if (authorization === undefined && cookie !== undefined) return bySession(cells, request, cookie);
   const token = /^bearer +(\S+)$/i.exec(authorization ?? '')?.[1];
   if (token === undefined) {
     throw fail(
@@ -63,15 +72,28 @@ async function authenticate(
     );
   }
   if (operator && sameSecret(token, operator.token)) {
-    return { kind: 'operator', id: 'operator', account: operator.account, scopes: ALL_SCOPES, role: 'owner' };
+    const { account, cell } = operator;
+    const principal: Principal = {
+      kind: 'operator',
+      id: 'operator',
+      account,
+      scopes: ALL_SCOPES,
+      role: 'owner',
+    };
+    return { principal, db: cells.of(cell) ?? unknownCell(cell) };
   }
-  const principal = await bearerOf(db, token);
-  if (principal === null) {
+  const db = cells.of(cellOf(token));
+  const principal = db && (await bearerOf(db, token));
+  if (db === null || principal === null) {
     throw fail('invalid_credentials', 'the API key or token is unknown, expired or revoked', {
       'www-authenticate': 'Bearer error="invalid_token"',
     });
   }
-  return principal;
+  return { principal, db };
+}
+
+function unknownCell(cell: number): never {
+  throw new Error(`there is no cell ${cell}`);
 }
 
 function bearerOf(db: Database, token: string): Promise<Principal | null> {
@@ -87,9 +109,15 @@ async function byKey(db: Database, token: string): Promise<Principal | null> {
   return { kind: 'key', id: idOf('key', key.id), account, searches, scopes: ALL_SCOPES, role: 'owner' };
 }
 
-async function bySession(db: Database, { method, headers }: Request, cookie: string): Promise<Principal> {
-  const found = isSecret('phi_', cookie) ? await findSession(db, hashSecret(cookie)) : null;
-  if (found === null) throw fail('invalid_credentials', 'the session has ended: sign in again', CHALLENGE);
+async function bySession(
+  cells: Pick<Cells, 'of'>,
+  { method, headers }: Request,
+  cookie: string,
+): Promise<Caller> {
+  const db = isSecret('phi_', cookie) ? cells.of(cellOf(cookie)) : null;
+  const found = db && (await findSession(db, hashSecret(cookie)));
+  if (db === null || found === null)
+    throw fail('invalid_credentials', 'the session has ended: sign in again', CHALLENGE);
   // Other sites can make a browser send the cookie, but not this header, and they cannot read the token.
   const token = headers['payhook-csrf'];
   if (
@@ -99,7 +127,7 @@ async function bySession(db: Database, { method, headers }: Request, cookie: str
   ) {
     throw fail('cross_site_request', 'send the token of the session in Payhook-CSRF');
   }
-  return found.principal;
+  return { principal: found.principal, db };
 }
 
 /**

@@ -1,5 +1,5 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import type { Reader } from '../db/database.ts';
+import type { Cells } from '../db/cells.ts';
 import { isPageOf, isPublicOrigin } from '../people/applications/service.ts';
 
 const METHODS = 'GET, HEAD, POST, PUT, PATCH, DELETE';
@@ -19,7 +19,7 @@ type Readers = 'anybody' | 'applications' | 'tokens';
  * read the response; a confidential application has none. Cookies are never allowed: no response has
  * `Access-Control-Allow-Credentials`, so no page can read what a session would show.
  */
-export function allowPublicApplications(app: FastifyInstance, db: Reader): void {
+export function allowPublicApplications(app: FastifyInstance, cells: Cells): void {
   app.addHook('onRequest', async (request, reply) => {
     const readers = readersOf(request.url);
     const { origin } = request.headers;
@@ -28,7 +28,7 @@ export function allowPublicApplications(app: FastifyInstance, db: Reader): void 
     const isAsking = isPreflight(request);
     // without a token the response contains nothing of an application; a preflight never carries its token
     if (readers === 'tokens' && !isAsking && !hasAccessToken(request)) return undefined;
-    if (readers !== 'anybody' && !(await isPublicOrigin(db, origin))) return undefined;
+    if (readers !== 'anybody' && !(await isKnown(cells, origin))) return undefined;
     reply
       .header('access-control-allow-origin', readers === 'anybody' ? '*' : origin)
       .header('access-control-expose-headers', EXPOSED);
@@ -51,6 +51,15 @@ export function allowPublicApplications(app: FastifyInstance, db: Reader): void 
     }
     done();
   });
+}
+
+/** Whether an application of any cell has the origin: a preflight names neither application nor token. */
+async function isKnown(cells: Cells, origin: string): Promise<boolean> {
+  const asked = cells.list().flatMap(({ db }) => db ?? []);
+  if (asked.length === 1) return isPublicOrigin(cells.first.reader, origin);
+  // a cell that does not answer has no application that could be used
+  const known = await Promise.all(asked.map((db) => isPublicOrigin(db.reader, origin).catch(() => false)));
+  return known.includes(true);
 }
 
 function readersOf(url: string): Readers | null {

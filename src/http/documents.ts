@@ -7,11 +7,13 @@ import {
   type PageRoute,
   type SignedIn,
 } from '../contract/web-pages.ts';
+import type { Cells } from '../db/cells.ts';
 import type { Database } from '../db/database.ts';
 import { subscriberOf } from '../kernel/addresses.ts';
 import { type Failure, fail } from '../kernel/errors.ts';
+import { cellOfId } from '../kernel/ids.ts';
 import { createPlaces } from '../kernel/places.ts';
-import { hashSecret, isSecret } from '../kernel/secrets.ts';
+import { cellOf, hashSecret, isSecret } from '../kernel/secrets.ts';
 import { OAUTH_ROUTES } from '../oauth/routes.ts';
 import { findSession } from '../people/sessions/service.ts';
 import { showDashboard } from '../screens/dashboard.ts';
@@ -35,7 +37,7 @@ const MOST_PARAMETERS = 100;
 
 /** What pages need of the server. */
 interface PageOptions extends Addresses {
-  readonly db: Database;
+  readonly cells: Cells;
 }
 
 /** Responds to a request at a page route. */
@@ -149,9 +151,13 @@ async function inputOf(request: FastifyRequest, options: PageOptions, isPublic =
   // both are checked before anything is looked up
   const query = parametersOf(start === -1 ? '' : request.url.slice(start + 1));
   const form = parametersOf(Buffer.isBuffer(body) ? body.toString() : '');
-  const signedIn = isPublic ? null : await signedInOf(request, options);
+  const cookie = sessionCookie(request.headers.cookie, options.env.authorizeUrl());
+  const cell = cellNamedBy(request.headers.authorization, query, form) ?? cellOf(cookie ?? '');
+  const db = options.cells.of(cell) ?? options.cells.first;
+  const signedIn = isPublic || cookie === undefined ? null : await signedInOf(db, cookie);
   return {
-    db: signedIn === null ? options.db.anonymous : options.db,
+    db: signedIn === null ? db.anonymous : db,
+    cells: options.cells,
     log: request.log as PageInput['log'],
     method: request.method === 'HEAD' ? 'GET' : request.method,
     path: pathOf(request),
@@ -174,9 +180,21 @@ function parametersOf(text: string): URLSearchParams {
   throw fail('malformed_request', `the request has more than ${MOST_PARAMETERS} parameters`);
 }
 
-async function signedInOf(request: FastifyRequest, { db, env }: PageOptions): Promise<SignedIn | null> {
-  const cookie = sessionCookie(request.headers.cookie, env.authorizeUrl());
-  return cookie !== undefined && isSecret('phi_', cookie) ? findSession(db, hashSecret(cookie)) : null;
+/** The user whose session the cookie is, if the session is in this cell. */
+async function signedInOf(db: Database, cookie: string): Promise<SignedIn | null> {
+  return isSecret('phi_', cookie) && cellOf(cookie) === db.cell ? findSession(db, hashSecret(cookie)) : null;
+}
+
+/** The cell of the application, the link or the token in a request; null = it has none. */
+function cellNamedBy(authorization: string | undefined, ...sent: URLSearchParams[]): number | null {
+  const basic = /^basic +([A-Za-z0-9+/]+={0,2})$/i.exec(authorization ?? '')?.[1];
+  const client = basic && Buffer.from(basic, 'base64').toString().split(':')[0];
+  if (client) return cellOfId(client);
+  for (const parameters of sent) {
+    for (const id of ['client_id', 'link']) if (parameters.has(id)) return cellOfId(parameters.get(id) ?? '');
+    if (parameters.has('token')) return cellOf(parameters.get('token') ?? '');
+  }
+  return null;
 }
 
 /** An unexpected error is reported without details. What the framework refuses is the caller's mistake. */

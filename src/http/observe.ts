@@ -46,7 +46,7 @@ export function observeRequests(app: FastifyInstance, db: Database): void {
     // the pattern of the route, never the path
     const route = request.routeOptions.url;
     const status = reply.statusCode;
-    instrumentsOf(db)?.observe('request', reply.elapsedTime / 1000, {
+    instrumentsOf(request.db ?? db)?.observe('request', reply.elapsedTime / 1000, {
       method,
       route: route ?? 'unknown',
       status,

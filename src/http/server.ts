@@ -11,6 +11,8 @@ import type { Env } from '../contract/env.ts';
 import type { ListQuery } from '../contract/lists.ts';
 import type { Principal, Route } from '../contract/route.ts';
 import type { Upload, UploadType } from '../contract/uploads.ts';
+import type { Cells } from '../db/cells.ts';
+import { perDatabase } from '../db/cells.ts';
 import type { Database } from '../db/database.ts';
 import { fail } from '../kernel/errors.ts';
 import { toJson } from '../kernel/json.ts';
@@ -18,7 +20,7 @@ import { canonicalWithPauses } from '../kernel/long-json.ts';
 import { clip } from '../kernel/strict-json.ts';
 import { instrumentsOf } from '../metrics/instruments.ts';
 import { type AdmissionLimits, limitAdmission, reportReached } from './admission.ts';
-import { authenticator, authorize, type OperatorCredential } from './auth.ts';
+import { authenticator, authorize, type Caller, type OperatorCredential } from './auth.ts';
 import { answerUnreadable } from './client-errors.ts';
 import { codingOf, isCompressible } from './compression.ts';
 import { type ConnectionLimits, connectionOptions, limitConnections, onSlowBody } from './connections.ts';
@@ -37,7 +39,7 @@ import { transactions } from './transactions.ts';
 import { type SpooledUpload, spool, type UploadGate, uploadGate } from './upload.ts';
 
 export interface ServerOptions {
-  readonly db: Database;
+  readonly cells: Cells;
   readonly log: Logger;
   /** The public address, for Link headers. It is a function, because an ephemeral port is known only later. */
   readonly baseUrl: () => string;
@@ -60,6 +62,8 @@ export interface ServerOptions {
 declare module 'fastify' {
   interface FastifyRequest {
     principal?: Principal;
+    /** The database of the caller's cell. */
+    db?: Database;
   }
 }
 
@@ -92,11 +96,15 @@ export function createServer(options: ServerOptions): FastifyInstance {
   app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response));
   readBodies(app);
   // Synchronous hooks take `done`: with async ones, each request would wait for promises.
-  observeRequests(app, options.db);
+  observeRequests(app, options.cells.first);
   const { limits, trustedProxies } = options;
-  limitAdmission(app.server, { ...limits, trustedProxies }, reportReached(options));
+  limitAdmission(
+    app.server,
+    { ...limits, trustedProxies },
+    reportReached({ db: options.cells.first, log: options.log }),
+  );
   limitConnections(app, options.limits);
-  allowPublicApplications(app, options.db.reader);
+  allowPublicApplications(app, options.cells);
   const answer = answering(options);
   refuseUnrouted(app, refusePage, (request) => missingPage(request, answer));
   closeWhenStopping(app, options.isStopping);
@@ -104,7 +112,7 @@ export function createServer(options: ServerOptions): FastifyInstance {
   // the hook of refuseUnrouted has already responded
   app.setNotFoundHandler(() => undefined);
   addHealth(app, options);
-  const authenticate = authenticator(options.db, options.env.authorizeUrl, options.operator);
+  const authenticate = authenticator(options.cells, options.env.authorizeUrl, options.operator);
   const [gate, rates] = [uploadGate(options.limits.uploads), rateGate(options.limits.rates)];
   for (const route of ROUTES) addRoute(app, route, { ...options, gate, rates }, authenticate);
   addPages(app, answer);
@@ -200,24 +208,25 @@ function addRoute(
     ...(route.kind === 'write' && route.bodyLimit ? { bodyLimit: route.bodyLimit } : {}),
     // Before the body is read: a caller without a key learns nothing about bodies.
     onRequest: async (request, reply) => {
-      request.principal = await authenticate(request);
-      reply.headers(options.rates(request.principal));
-      authorize(request.principal, route, request.headers);
+      const { principal, db } = await authenticate(request);
+      Object.assign(request, { principal, db });
+      reply.headers(options.rates(principal));
+      authorize(principal, route, request.headers);
     },
     handler: route.kind === 'read' ? reading(route, options) : writing(route, options),
   });
 }
 
-function principalOf(request: FastifyRequest): Principal {
-  if (!request.principal) throw new Error('a route without authentication');
-  return request.principal;
+function callerOf({ principal, db }: FastifyRequest): Caller {
+  if (!principal || !db) throw new Error('a route without authentication');
+  return { principal, db };
 }
 
 type Handler = (request: FastifyRequest, reply: FastifyReply) => Promise<FastifyReply>;
 
-function reading(route: Route & { kind: 'read' }, { db, env, baseUrl }: ServerOptions): Handler {
+function reading(route: Route & { kind: 'read' }, { env, baseUrl }: ServerOptions): Handler {
   return async (request, reply) => {
-    const principal = principalOf(request);
+    const { principal, db } = callerOf(request);
     const { query, list } = await queryOf(route, request, db.reader, principal);
     const isReplicable = route.list !== undefined || route.replicable === true;
     const reads = isReplicable ? db.reads() : { ...db, from: () => 'primary' };
@@ -243,13 +252,13 @@ function reading(route: Route & { kind: 'read' }, { db, env, baseUrl }: ServerOp
   };
 }
 
-function writing(route: Route & { kind: 'write' }, { db, env, baseUrl, gate }: RouteOptions): Handler {
-  const answer = transactions({ db, vault: env.vault }, route);
+function writing(route: Route & { kind: 'write' }, { env, baseUrl, gate }: RouteOptions): Handler {
+  const answerIn = perDatabase((db) => transactions({ db, vault: env.vault }, route));
   // previewing a file changes nothing, and a file may contain data that is stored nowhere in clear
   const isUnstored =
     (route.upload !== undefined && route.needs === 'read') || route.returns[200] === 'text/csv';
   return async (request, reply) => {
-    const principal = principalOf(request);
+    const { principal, db } = callerOf(request);
     const key = idempotencyKey(request);
     const { query, list } = await queryOf(route, request, db.reader, principal);
     refuseEncoded(request);
@@ -268,7 +277,7 @@ function writing(route: Route & { kind: 'write' }, { db, env, baseUrl, gate }: R
                 upload?.digest ?? (await canonicalWithPauses(json)),
               ),
             };
-      const result = await answer({
+      const result = await answerIn(db)({
         id: request.id,
         trace: request.trace,
         idempotent,
@@ -337,7 +346,7 @@ async function readUpload(
   if (!isAccepted || payload === undefined || payload === null || payload === UNREAD) {
     throw wrongType(request, `the file as Content-Type: ${accepted.join(' or ')}`);
   }
-  const leave = gate(principalOf(request).account);
+  const leave = gate(callerOf(request).principal.account);
   const spooling = { body: payload as Readable, limit: UPLOAD_LIMIT, name: request.id };
   return spool({ ...spooling, onSlow: (refuse) => onSlowBody(request, refuse) }).then(
     (upload) => ({ ...upload, close: () => upload.close().finally(leave) }),

@@ -8,7 +8,7 @@ export type ErrorCode =
   | 'internal_error';
 
 interface Reason {
-  readonly status: 400 | 401 | 403 | 404 | 405 | 409 | 429 | 500;
+  readonly status: 400 | 401 | 403 | 404 | 405 | 409 | 429 | 500 | 503;
   readonly meaning: string;
 }
 
@@ -318,6 +318,10 @@ export const REASONS = {
     status: 500,
     meaning: 'PostgreSQL cannot be reached; try again after Retry-After.',
   },
+  cell_unavailable: {
+    status: 503,
+    meaning: 'The database that holds the account cannot be used at the moment; try again after Retry-After.',
+  },
   disk_full: {
     status: 500,
     meaning: 'The disk of the database or of this server is full; nothing was written.',
@@ -340,6 +344,7 @@ const CODES: Record<Reason['status'], ErrorCode> = {
   409: 'conflict',
   429: 'conflict',
   500: 'internal_error',
+  503: 'internal_error',
 };
 
 /** An error that is reported to the caller: reason (see REASONS), message for people, extra response headers. */

@@ -86,5 +86,14 @@ export function numberIdOf(text: string): number | null {
   return Number.isSafeInteger(id) ? id : null;
 }
 
+/**
+ * The number of the cell that an id of an application or a portal link names. Outside cell 0 these are UUIDs of version 8 (RFC
+ * 9562 section 5.8): as version 7, but the last two bytes are the cell. Any other id is of cell 0.
+ */
+export function cellOfId(id: string): number {
+  const hex = id.slice(id.indexOf('_') + 1);
+  return HEX.test(hex) && hex[12] === '8' ? Number.parseInt(hex.slice(28), 16) : 0;
+}
+
 /** Milliseconds since 1970 in a UUID of version 7 (RFC 9562 section 5.7). */
 export const timeIn = (uuid: string): number => Number.parseInt(uuid.slice(0, 8) + uuid.slice(9, 13), 16);

@@ -1,4 +1,5 @@
 import { resolve } from 'node:path';
+import { cellNumbers } from './cell-ranges.ts';
 import { addressesOf } from './database-url.ts';
 import { isSender, mailServerOf } from './mail-server.ts';
 import { PROXY_RULE, proxyOf } from './proxies.ts';
@@ -69,6 +70,12 @@ export const SETTINGS = {
     secret: true,
     read: (text) => (addressesOf(text)?.length === 1 ? text : undefined),
     rule: `${DATABASE_RULE} and names one server`,
+  },
+  cells: {
+    name: 'CELLS',
+    meaning: 'the cells besides 0 that this server or worker serves, such as 1,4-7; none = all',
+    read: cellNumbers,
+    rule: 'numbers and ranges of numbers, separated by commas, such as 1,4-7',
   },
   databasePoolSize: {
     name: 'DATABASE_POOL_SIZE',

@@ -10,7 +10,7 @@ import { targetsAfter } from './targets.ts';
 
 /** GET /account/switch: the accounts of the person, to continue in another one at `next`, or to sign out without scripts. */
 export async function showAccounts(input: PageInput): Promise<PageReply> {
-  const { db, query, signedIn } = input;
+  const { cells, db, query, signedIn } = input;
   const next = localPath(query.get('next'));
   if (!signedIn) return redirect(`/sign-in?${new URLSearchParams({ next })}`);
   const accounts = await accountsOf(db.reader, signedIn.person);
@@ -37,7 +37,7 @@ export async function showAccounts(input: PageInput): Promise<PageReply> {
     body: `<ul class="rows">${rows.join('')}</ul>${signOut}`,
   });
   const page = show(200, layout({ title: 'Your accounts', body }));
-  return { ...page, formTargets: await targetsAfter(db.reader, next) };
+  return { ...page, formTargets: await targetsAfter(cells, next) };
 }
 
 /**

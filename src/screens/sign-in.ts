@@ -89,8 +89,8 @@ interface Shown {
   readonly remark?: string | undefined;
 }
 
-async function showForm({ db }: PageInput, status: number, shown: Shown): Promise<PageReply> {
-  return { ...show(status, document(shown)), formTargets: await targetsAfter(db.reader, shown.next) };
+async function showForm({ cells }: PageInput, status: number, shown: Shown): Promise<PageReply> {
+  return { ...show(status, document(shown)), formTargets: await targetsAfter(cells, shown.next) };
 }
 
 function document({ next, email = '', problems = [], remark }: Shown): string {

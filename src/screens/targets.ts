@@ -1,4 +1,5 @@
-import type { Reader } from '../db/database.ts';
+import type { Cells } from '../db/cells.ts';
+import { cellOfId } from '../kernel/ids.ts';
 import { findApplication, mayRedirectTo } from '../people/applications/service.ts';
 
 /**
@@ -15,10 +16,12 @@ export function targetsOf(redirectUri: string): string[] {
 }
 
 /** The same for a form that leads to `next`: an invalid authorization request is redirected to its application at once. */
-export async function targetsAfter(db: Reader, next: string): Promise<string[]> {
+export async function targetsAfter(cells: Cells, next: string): Promise<string[]> {
   const { pathname, searchParams } = new URL(next, 'http://localhost');
   if (pathname !== '/oauth/authorize') return [];
-  const application = await findApplication(db, searchParams.get('client_id') ?? '');
+  const client = searchParams.get('client_id') ?? '';
+  const db = cells.of(cellOfId(client));
+  const application = db && (await findApplication(db.anonymous.reader, client));
   const uri = searchParams.get('redirect_uri') ?? '';
   return application && mayRedirectTo(application, uri) ? targetsOf(uri) : [];
 }

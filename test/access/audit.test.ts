@@ -41,7 +41,7 @@ let actors: Record<Kind, Actor>;
 beforeAll(async () => {
   const { api, url } = world;
   const [first] = await world.query<{ id: AccountId }>('select id from accounts order by id limit 1');
-  const operator = { token: 'the-operator-of-one-process', account: first?.id ?? nil() };
+  const operator = { token: 'the-operator-of-one-process', account: first?.id ?? nil(), cell: 0 };
   server = await serve(world.platform, { listen: { host: '127.0.0.1', port: 0 }, operator });
   // as if a process sent e-mails
   await world.query(`insert into server_settings (key, value) values ('chore e-mail', now()::text)`);

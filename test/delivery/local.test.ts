@@ -70,7 +70,7 @@ describe('an endpoint on the loopback', () => {
     const token = randomBytes(32).toString('base64url');
     commands = await serve(world.platform, {
       listen: { host: '127.0.0.1', port: 0 },
-      operator: { token, account: account?.uuid ?? nil() },
+      operator: { token, account: account?.uuid ?? nil(), cell: 0 },
     });
     operator = apiOf(commands.address, token);
   });

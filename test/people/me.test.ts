@@ -16,7 +16,7 @@ beforeAll(async () => {
   await shop.patch('/v2/account', { name: 'Shop', default_currency: 'eur', time_zone: 'Europe/Berlin' });
   agency = await world.otherAccount('Agency');
   const [first] = await world.platform.accounts.list();
-  const operator = { token: 'the-operator-of-one-process', account: first?.uuid ?? nil() };
+  const operator = { token: 'the-operator-of-one-process', account: first?.uuid ?? nil(), cell: 0 };
   commands = await serve(world.platform, { listen: { host: '127.0.0.1', port: 0 }, operator });
 });
 afterAll(() => commands.close());

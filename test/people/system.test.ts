@@ -101,7 +101,7 @@ test('only owners of the first account see it, and the command line', async () =
   const owner = await makeUser(world.api, 'owner');
   expect((await owner.browser.call('GET', SYSTEM, undefined, null)).status).toBe(200);
   const accounts = await world.platform.accounts.list();
-  const operator = { token: 'the-operator-of-one-process', account: accounts.at(-1)?.uuid ?? nil() };
+  const operator = { token: 'the-operator-of-one-process', account: accounts.at(-1)?.uuid ?? nil(), cell: 0 };
   const commands = await serve(world.platform, { listen: { host: '127.0.0.1', port: 0 }, operator });
   expect((await apiOf(commands.address, operator.token).get(SYSTEM)).status).toBe(200);
   await commands.close();

@@ -8,6 +8,7 @@ export interface Account {
   readonly id: string;
   readonly uuid: AccountId;
   readonly name: string;
+  readonly cell: number;
 }
 
 const fileOf = (dataDir: string) => join(dataDir, 'current-account');

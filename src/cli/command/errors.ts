@@ -47,6 +47,7 @@ const EXIT_1 = new Set([
   'NoDataError',
   'PoolerError',
   'BackupError',
+  'CellError',
   'SecretKeyError',
 ]);
 const SYSTEM_CODE = /^E[A-Z]+$/;

@@ -142,7 +142,7 @@ async function serveInProcess<Result>(
   try {
     const server = await serve(platform, {
       listen: { path: socketPath },
-      operator: { token, account: account.uuid },
+      operator: { token, account: account.uuid, cell: account.cell },
     });
     try {
       return await work({ socketPath, apiKey: token });

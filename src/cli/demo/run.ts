@@ -103,9 +103,9 @@ async function choose(
   const names = new Set(all.map(({ name }) => name));
   let name = 'Demo';
   for (let number = 2; names.has(name); number += 1) name = `Demo ${number}`;
-  const { id: uuid, json } = await accounts.create(name);
+  const { id: uuid, cell, json } = await accounts.create(name);
   keepCurrent(on.platform.config.dataDir, all);
-  return { id: (JSON.parse(json) as { id: string }).id, uuid, name };
+  return { id: (JSON.parse(json) as { id: string }).id, uuid, name, cell };
 }
 
 /** The contents of an account as text; null = empty. */

@@ -42,12 +42,13 @@ export function addAccounts(accounts: Command, cli: Cli): void {
     .command('create')
     .description('create an account; it shares nothing with the others')
     .requiredOption('--name <name>', 'the name')
+    .option('--cell <number>', 'the cell that holds it; default: the open one with the fewest accounts')
     .option('--json', 'print the record (Account)')
     .addHelpText(
       'after',
       '\nExample:\n  $ payhook accounts create --name "Northwind"\n  $ payhook keys create --account Northwind --name shop\n',
     )
-    .action(({ name }: { name: string }) => cli.run(() => create(cli, name)));
+    .action((options: { name: string; cell?: string }) => cli.run(() => create(cli, options)));
   accounts
     .command('list')
     .description('list accounts, oldest first, and the current one')
@@ -72,14 +73,15 @@ export function addAccounts(accounts: Command, cli: Cli): void {
     .action((account: string, options: Confirmation) => cli.run(() => remove(cli, account, options)));
 }
 
-async function create({ terminal }: Cli, given: string): Promise<undefined> {
-  const name = given.trim();
+async function create({ terminal }: Cli, given: { name: string; cell?: string }): Promise<undefined> {
+  const name = given.name.trim();
+  const cell = given.cell === undefined ? undefined : cellFrom(given.cell);
   if (name.length > LONGEST_NAME) throw new UsageError(`--name must have 1 to ${LONGEST_NAME} characters`);
   const problem = nameProblem(name);
   if (problem !== null) throw new UsageError(`--name ${problem}`);
   const { json } = await withPlatform(terminal, async ({ accounts, config }) => {
     const before = await accounts.list();
-    const made = await accounts.create(name);
+    const made = await accounts.create(name, cell);
     keepCurrent(config.dataDir, before);
     return made;
   });
@@ -88,6 +90,12 @@ async function create({ terminal }: Cli, given: string): Promise<undefined> {
     account,
     () => `${account.id}\nCreate its first key: payhook keys create --account ${account.id} --name shop\n`,
   );
+}
+
+/** The number of a cell, as an option names it. Throws a UsageError. */
+function cellFrom(text: string): number {
+  if (/^\d{1,4}$/.test(text)) return Number(text);
+  throw new UsageError(`--cell must be the number of a cell, not ${JSON.stringify(text)}`);
 }
 
 async function list({ terminal }: Cli): Promise<undefined> {

@@ -43,6 +43,7 @@ const EXTRA_HEADERS: { readonly [Reason in ReasonName]?: readonly HeaderName[] }
   recovery_in_progress: ['Location'],
   payout_changed: ['ETag'],
   database_unavailable: ['Retry-After'],
+  cell_unavailable: ['Retry-After'],
   disk_full: ['Retry-After'],
   shutting_down: ['Retry-After'],
   too_many_uploads: ['Retry-After'],

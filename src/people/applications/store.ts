@@ -62,8 +62,10 @@ export function insertApplication(
   columns: Columns,
 ): Promise<Json<OAuthApplication>> {
   const names = Object.keys(columns).map((name) => raw(name));
-  const made = sql`insert into oauth_applications (account_id, ${join(names)})
-                   values (${account}, ${join(Object.values(columns))}) returning *`;
+  // a client names itself by its id before anything else is known of it
+  const id = tx.cell === 0 ? sql`new_id()` : sql`id_in_cell(${tx.cell})`;
+  const made = sql`insert into oauth_applications (id, account_id, ${join(names)})
+                   values (${id}, ${account}, ${join(Object.values(columns))}) returning *`;
   return oneRecord(tx, record, sql`p`, { ctes: sql`p as (${made})` });
 }
 

@@ -1,0 +1,122 @@
+import sql from 'sql-template-tag';
+import { maybeRow, oneRow, type Reader, rows, type Tx } from '../db/database.ts';
+import { sealingKey } from '../db/secret-key.ts';
+import { type AccountId, nil } from '../kernel/ids.ts';
+import type { Vault } from '../kernel/vault.ts';
+
+/*
+ * The directory of cells, in cell 0: which there are, and which accounts each holds. Requests do not read it: their credential
+ * names the cell.
+ */
+
+/** The channel of cell 0 on which changes of the directory are announced. */
+export const CHANNEL = 'payhook_cells';
+
+/** Notifies the processes of an installation that its directory changed. */
+export async function announceDirectory(db: Reader): Promise<void> {
+  await rows(db, sql`select pg_notify(${CHANNEL}, '')`);
+}
+
+/** A cell that was added. */
+export interface DirectoryCell {
+  readonly number: number;
+  /** The URL of its PostgreSQL, with the password; null = the database of cell 0. */
+  readonly url: string | null;
+  readonly schema: string | null;
+  readonly state: 'open' | 'draining' | 'closed';
+}
+
+const sealedIn = (number: number) => ({ account: nil<'acc'>(), place: `cells ${number} url` });
+
+/** All cells but 0, removed ones too, by number. */
+export async function readDirectory(db: Reader, vault: Vault): Promise<DirectoryCell[]> {
+  const found = await rows<{
+    number: number;
+    url: Buffer | null;
+    schema: string | null;
+    state: DirectoryCell['state'];
+  }>(db, sql`select number, url, schema, state from cells order by number`);
+  return found.map(({ url, ...cell }) => ({ ...cell, url: url && vault.open(url, sealedIn(cell.number)) }));
+}
+
+/** Adds a cell under the next free number, which it returns. */
+export async function insertCell(
+  tx: Tx,
+  vault: Vault,
+  { number, url, schema }: Pick<DirectoryCell, 'number' | 'url' | 'schema'>,
+): Promise<void> {
+  const sealed = url === null ? null : vault.seal(url, sealedIn(number), await sealingKey(tx));
+  await rows(tx, sql`insert into cells (number, url, schema) values (${number}, ${sealed}, ${schema})`);
+}
+
+/** Locks the directory until the transaction ends; returns the next number. */
+export async function lockDirectory(tx: Tx): Promise<number> {
+  await rows(tx, sql`lock table cells in share row exclusive mode`);
+  const { next } = await oneRow<{ next: number }>(
+    tx,
+    sql`select coalesce(max(number), 0) + 1 as next from cells`,
+  );
+  return next;
+}
+
+/** Changes the state of a cell. */
+export async function setCellState(tx: Tx, number: number, state: DirectoryCell['state']): Promise<void> {
+  await rows(tx, sql`update cells set state = ${state} where number = ${number}`);
+}
+
+/** Seals the URLs again that are not sealed under this key. Returns their number. */
+export async function resealCells(
+  tx: Tx,
+  { vault, fingerprint }: { readonly vault: Vault; readonly fingerprint: string },
+): Promise<number> {
+  const found = await readDirectory(tx, vault);
+  for (const { number, url } of found) {
+    if (url === null) continue;
+    const sealed = vault.seal(url, sealedIn(number), fingerprint);
+    await rows(tx, sql`update cells set url = ${sealed} where number = ${number}`);
+  }
+  return found.length;
+}
+
+/** The number of accounts that the directory places in each cell but 0. */
+export async function placedAccounts(db: Reader): Promise<ReadonlyMap<number, number>> {
+  const found = await rows<{ cell: number; accounts: number }>(
+    db,
+    sql`select cell, count(*)::int as accounts from account_cells group by cell`,
+  );
+  return new Map(found.map(({ cell, accounts }) => [cell, accounts]));
+}
+
+/** The cell of an account outside cell 0; null = it is in cell 0, or nowhere. */
+export async function placeOf(db: Reader, account: AccountId): Promise<number | null> {
+  const found = await maybeRow<{ cell: number }>(
+    db,
+    sql`select cell from account_cells where account_id = ${account}`,
+  );
+  return found?.cell ?? null;
+}
+
+/** The cells that the directory names for accounts outside cell 0. */
+export async function readPlaces(db: Reader): Promise<ReadonlyMap<AccountId, number>> {
+  const found = await rows<{ account_id: AccountId; cell: number }>(
+    db,
+    sql`select account_id, cell from account_cells`,
+  );
+  return new Map(found.map(({ account_id, cell }) => [account_id, cell]));
+}
+
+/** Notes in which cell an account is; false = the cell takes no new accounts. */
+export async function placeAccount(tx: Tx, account: AccountId, cell: number): Promise<boolean> {
+  const placed = await rows(
+    tx,
+    sql`insert into account_cells (account_id, cell)
+        select ${account}, number from (select number from cells where number = ${cell} and state = 'open' for share) open
+        returning 1`,
+  );
+  return placed.length === 1;
+}
+
+/** Forgets an account. */
+export async function forgetAccount(tx: Tx, account: AccountId): Promise<void> {
+  await rows(tx, sql`delete from account_cells where account_id = ${account}`);
+}

@@ -1,0 +1,159 @@
+import { randomUUID } from 'node:crypto';
+import { connect } from '../db/connect.ts';
+import type { Database, Reader, Tx } from '../db/database.ts';
+import { migrate } from '../db/migrate.ts';
+import { makePartitions } from '../db/partitions.ts';
+import { writeNewSetting } from '../db/settings.ts';
+import { addressesOf } from '../kernel/database-url.ts';
+import type { Vault } from '../kernel/vault.ts';
+import { listAccounts } from '../people/accounts/service.ts';
+import { CellError } from './accounts.ts';
+import {
+  announceDirectory,
+  insertCell,
+  lockDirectory,
+  placedAccounts,
+  readDirectory,
+  setCellState,
+} from './directory.ts';
+import { type Connecting, type OpenCells, targetOf } from './open.ts';
+import { createSchema, INSTALLATION, installationOf, markCell, readFacts, refuseUsed } from './schemas.ts';
+
+/** What changing the directory needs of an open platform. */
+interface Installation {
+  /** Cell 0. */
+  readonly db: Database;
+  readonly cells: OpenCells;
+  readonly vault: Vault;
+  readonly connecting: Connecting;
+  checkSecretKey(tx: Tx): Promise<void>;
+}
+
+/** A cell as the operator sees it. */
+export interface ListedCell {
+  readonly number: number;
+  readonly state: 'open' | 'draining';
+  readonly schema: string | null;
+  /** The host of its PostgreSQL; null = that of cell 0. */
+  readonly host: string | null;
+  /** null while the cell cannot be reached. */
+  readonly accounts: number | null;
+  /** The version of its schema; null likewise. */
+  readonly version: number | null;
+  readonly problem: string | null;
+}
+
+/** All cells, with what each says of itself. */
+export async function listCells({ cells, vault, db }: Installation): Promise<ListedCell[]> {
+  const directory = new Map((await readDirectory(db.reader, vault)).map((row) => [row.number, row]));
+  return Promise.all(
+    cells.list().map(async ({ number, state, schema, problem, db: cell }) => {
+      const found = cell && (await readFacts(cell.reader));
+      const url = directory.get(number)?.url ?? null;
+      const host = url === null ? null : new URL(addressesOf(url)?.[0] ?? url).host;
+      return { number, state, schema, host, accounts: null, version: null, ...found, problem };
+    }),
+  );
+}
+
+/** Where new cells are: in a schema of this name, or of this name and the number of the cell. */
+export interface NewCells {
+  /** null = the database of cell 0. */
+  readonly url: string | null;
+  /** null = the schema of the login. */
+  readonly schema: string | null;
+  /** How many; the schema's name gets the number of the cell if it is given. */
+  readonly count: number | null;
+}
+
+/**
+ * Adds cells, one after the other: creates the schema, applies the migrations, and enters the cell in the directory. If it is
+ * killed, it can be repeated. Returns their numbers. Throws CellError when the schema holds something else.
+ */
+export async function addCells(at: Installation, { url, schema, count }: NewCells): Promise<number[]> {
+  const { db } = at;
+  await db.transaction((tx) => writeNewSetting(tx, INSTALLATION, randomUUID()));
+  const installation = await installationOf(db);
+  const numbers: number[] = [];
+  for (let left = count ?? 1; left > 0; left--) {
+    const added = await db.transaction(
+      async (tx) => {
+        const number = await lockDirectory(tx);
+        const place = { url, schema: count === null ? schema : `${schema}${number}` };
+        await prepare(at, { number, ...place }, installation);
+        await insertCell(tx, at.vault, { number, ...place });
+        return number;
+      },
+      { takesLong: true },
+    );
+    numbers.push(added);
+  }
+  await announceDirectory(db.reader);
+  await at.cells.refresh();
+  return numbers;
+}
+
+interface Place {
+  readonly number: number;
+  readonly url: string | null;
+  readonly schema: string | null;
+}
+
+/** Makes a schema a cell. */
+async function prepare(
+  at: Installation,
+  { number, url, schema }: Place,
+  installation: string,
+): Promise<void> {
+  const target = targetOf(at.connecting, url);
+  if (schema !== null) await createSchema({ ...at.connecting, ...target, poolSize: 1 }, schema);
+  const cell = connect({ ...at.connecting, ...target, poolSize: 1, cell: { number, schema } });
+  try {
+    await refuseUsed(cell.reader, number, installation);
+    await migrate(cell, async (tx) => {
+      await markCell(tx, number, installation);
+      await makePartitions(tx);
+      await at.checkSecretKey(tx);
+    });
+  } finally {
+    await cell.close();
+  }
+}
+
+/** Makes a cell take no new accounts, or take them again. Throws CellError if there is no such cell. */
+export async function drainCell(at: Installation, number: number, state: 'open' | 'draining'): Promise<void> {
+  requireCell(at, number);
+  await at.db.transaction((tx) => setCellState(tx, number, state));
+  await announceDirectory(at.db.reader);
+}
+
+/**
+ * Removes a cell without accounts from the directory; its tables stay. Its number is not used again. Throws CellError if it has
+ * accounts.
+ */
+export async function removeCell(at: Installation, number: number): Promise<void> {
+  const { db: cell } = requireCell(at, number);
+  const { db } = at;
+  await db.transaction(async (tx) => {
+    await setCellState(tx, number, 'closed');
+    const count = Math.max(
+      (await placedAccounts(tx)).get(number) ?? 0,
+      cell === null ? 0 : await accountsIn(cell.reader),
+    );
+    if (count > 0)
+      throw new CellError(
+        `cell ${number} has ${count} account${count === 1 ? '' : 's'}: it cannot be removed`,
+      );
+  });
+  await announceDirectory(db.reader);
+  await at.cells.refresh();
+}
+
+const accountsIn = async (db: Reader) => (await listAccounts(db)).length;
+
+function requireCell({ cells }: Installation, number: number) {
+  if (number === 0) throw new CellError('cell 0 holds the directory: it is neither drained nor removed');
+  const found = cells.list().find((cell) => cell.number === number);
+  if (found === undefined) throw new CellError(`there is no cell ${number}: payhook cells list shows all`);
+  return found;
+}

@@ -1,0 +1,196 @@
+import type { Logger } from 'pino';
+import type { Cell, Cells } from '../db/cells.ts';
+import { onlyCell } from '../db/cells.ts';
+import { type ConnectOptions, connect } from '../db/connect.ts';
+import type { Database, Tx } from '../db/database.ts';
+import { isUnavailable } from '../db/faults.ts';
+import { migrate } from '../db/migrate.ts';
+import { MigrationError } from '../db/migration-files.ts';
+import { makePartitions } from '../db/partitions.ts';
+import { fail } from '../kernel/errors.ts';
+import type { Vault } from '../kernel/vault.ts';
+import { CHANNEL, type DirectoryCell, readDirectory } from './directory.ts';
+import { installationOf, refuseStranger } from './schemas.ts';
+
+/** How often a process reads the directory, and tries cells again that it could not use. */
+const REFRESH_MS = 5000;
+
+/** The cells of an installation, opened. */
+export interface OpenCells extends Cells {
+  /** Reads the directory, and opens and gives up cells accordingly. Resolves when each was tried once. */
+  refresh(): Promise<void>;
+  close(): Promise<void>;
+}
+
+export interface OpenCellsOptions {
+  readonly first: Database;
+  readonly vault: Vault;
+  readonly log: Logger;
+  readonly connecting: Connecting;
+  /** The numbers of the cells that this process serves besides 0; null = all. */
+  readonly served: readonly number[] | null;
+  /** Follows changes of the directory. Otherwise it is read once, for a command. */
+  readonly follows: boolean;
+  /** Checks the secret key that a cell was set up with. Throws MigrationError. */
+  checkSecretKey(tx: Tx): Promise<void>;
+}
+
+/** How this process connects databases, and where cell 0 is. */
+export type Connecting = Pick<ConnectOptions, 'target' | 'direct' | 'poolSize' | 'name' | 'onIdleError'>;
+
+/** Where a cell is: at its URL, or where cell 0 is. */
+export const targetOf = ({ target, direct }: Connecting, url: string | null) =>
+  url === null ? { target, direct } : { target: { connectionString: url }, direct: undefined };
+
+/** A cell of the directory within this process. */
+interface Held {
+  readonly row: DirectoryCell;
+  db: Database | null;
+  problem: string | null;
+  /** What ends the work in it, by what began it. */
+  readonly ends: Map<Begin, () => Promise<void>>;
+}
+
+type Begin = (db: Database) => () => Promise<void>;
+
+/** Opens the cells of the directory. One that cannot be used is tried again, unless the process is a command. */
+export async function openCells(options: OpenCellsOptions): Promise<OpenCells> {
+  const { first, log, served, follows } = options;
+  const held = new Map<number, Held>();
+  const begins = new Set<Begin>();
+  let refreshing: Promise<void> | undefined;
+  const isServed = ({ row }: Held) => served?.includes(row.number) ?? true;
+
+  async function tryOpen(cell: Held): Promise<void> {
+    try {
+      cell.db = await openCell(options, cell.row);
+      cell.problem = null;
+      for (const begin of begins) cell.ends.set(begin, begin(cell.db));
+    } catch (error) {
+      const problem = problemOf(error);
+      if (cell.problem !== problem) log.warn({ err: error }, `cell ${cell.row.number} ${problem}`);
+      cell.problem = problem;
+    }
+  }
+
+  async function look(): Promise<void> {
+    for (const row of await readDirectory(first.reader, options.vault)) {
+      const before = held.get(row.number);
+      if (row.state !== 'closed') {
+        held.set(row.number, { db: null, problem: null, ends: new Map(), ...before, row });
+      } else if (before) {
+        held.delete(row.number);
+        await giveUp(before);
+      }
+    }
+    await Promise.all([...held.values()].filter((cell) => cell.db === null && isServed(cell)).map(tryOpen));
+  }
+
+  function refresh(): Promise<void> {
+    refreshing ??= look().finally(() => {
+      refreshing = undefined;
+    });
+    return refreshing;
+  }
+
+  await refresh();
+  const stopFollowing = follows ? followDirectory(first, log, refresh) : async () => {};
+  const shown = (cell: Held): Cell => ({
+    number: cell.row.number,
+    schema: cell.row.schema,
+    state: cell.row.state === 'draining' ? 'draining' : 'open',
+    db: cell.db,
+    problem: isServed(cell) ? cell.problem : 'is not served by this process (CELLS)',
+  });
+  return {
+    first,
+    list: () => [
+      ...onlyCell(first).list(),
+      ...[...held.values()].map(shown).toSorted((one, other) => one.number - other.number),
+    ],
+    of(number) {
+      const cell = held.get(number);
+      if (number === 0 || cell === undefined) return number === 0 ? first : null;
+      if (cell.db !== null) return cell.db;
+      const message = `cell ${number} ${shown(cell).problem ?? 'is not open yet'}: try again`;
+      throw fail('cell_unavailable', message, { 'retry-after': '5' });
+    },
+    each(begin) {
+      begins.add(begin);
+      const endFirst = begin(first);
+      for (const { db, ends } of held.values()) if (db) ends.set(begin, begin(db));
+      return async () => {
+        begins.delete(begin);
+        await Promise.all([endFirst(), ...[...held.values()].map(({ ends }) => endOf(ends, begin))]);
+      };
+    },
+    refresh,
+    async close() {
+      await stopFollowing();
+      await refreshing?.catch(() => undefined);
+      await Promise.all([...held.values()].map(giveUp));
+    },
+  };
+}
+
+async function endOf(ends: Held['ends'], begin: Begin): Promise<void> {
+  const end = ends.get(begin);
+  ends.delete(begin);
+  await end?.();
+}
+
+/** Ends the work in a cell, then its connections. */
+async function giveUp(cell: Held): Promise<void> {
+  const { db, ends } = cell;
+  cell.db = null;
+  await Promise.all([...ends.keys()].map((begin) => endOf(ends, begin)));
+  await db?.close();
+}
+
+/** Calls `refresh` when the directory changes, and every few seconds. Returns a function that stops it. */
+function followDirectory(first: Database, log: Logger, refresh: () => Promise<void>): () => Promise<void> {
+  const look = () =>
+    refresh().catch((error: unknown) => log.warn({ err: error }, 'the directory of cells could not be read'));
+  const timer = setInterval(look, REFRESH_MS).unref();
+  const stopListening = first.listen(CHANNEL, look);
+  return () => {
+    clearInterval(timer);
+    return stopListening();
+  };
+}
+
+/** Connects a cell, migrates it and checks that it is the one. Throws MigrationError, and what PostgreSQL says. */
+async function openCell(
+  { first, connecting, checkSecretKey }: OpenCellsOptions,
+  { number, url, schema }: DirectoryCell,
+): Promise<Database> {
+  const db = connect({
+    ...connecting,
+    ...targetOf(connecting, url),
+    cell: { number, schema },
+    makePartitions,
+  });
+  try {
+    const installation = await installationOf(first);
+    await migrate(
+      db,
+      async (tx) => {
+        await refuseStranger(tx, number, installation);
+        await makePartitions(tx);
+        await checkSecretKey(tx);
+      },
+      { onlyExisting: true },
+    );
+    return db;
+  } catch (error) {
+    await db.close();
+    throw error;
+  }
+}
+
+function problemOf(error: unknown): string {
+  if (isUnavailable(error)) return 'cannot be reached';
+  return error instanceof MigrationError
+    ? `cannot be used: ${error.message}`
+    : `cannot be used: ${(error as Error).message}`;
+}

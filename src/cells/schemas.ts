@@ -1,0 +1,90 @@
+import pg from 'pg';
+import sql, { raw } from 'sql-template-tag';
+import { type ConnectOptions, connect } from '../db/connect.ts';
+import { type Database, maybeRow, oneRow, type Reader, rows, type Tx } from '../db/database.ts';
+import { MigrationError } from '../db/migration-files.ts';
+import { readSetting, writeSetting } from '../db/settings.ts';
+import { CellError } from './accounts.ts';
+
+/** In the settings of each cell: its number and the installation that it belongs to. */
+const NUMBER = 'cell_number';
+export const INSTALLATION = 'cell_installation';
+
+/** What tells the installations of Payhook apart; it is generated when the first cell is added. */
+export async function installationOf(first: Database): Promise<string> {
+  return (await readSetting(first.reader, INSTALLATION)) ?? '';
+}
+
+/** Notes in a cell which one it is. */
+export async function markCell(tx: Tx, number: number, installation: string): Promise<void> {
+  await writeSetting(tx, NUMBER, String(number));
+  await writeSetting(tx, INSTALLATION, installation);
+}
+
+/** The cell that a database says it is: its number and its installation; null = cell 0, or nothing of Payhook. */
+export async function markOf(
+  db: Tx | Database['reader'],
+): Promise<{ number: number; installation: string } | null> {
+  const number = await readSetting(db, NUMBER);
+  return number === null
+    ? null
+    : { number: Number(number), installation: (await readSetting(db, INSTALLATION)) ?? '' };
+}
+
+/** Throws MigrationError unless a database is the cell that the directory says. */
+export async function refuseStranger(tx: Tx, number: number, installation: string): Promise<void> {
+  const mark = await markOf(tx);
+  if (mark?.number === number && mark.installation === installation) return;
+  const what =
+    mark === null
+      ? 'cell 0 of an installation'
+      : `cell ${mark.number}${mark.installation === installation ? '' : ' of another installation'}`;
+  throw new MigrationError(`the database is ${what}, not cell ${number}`);
+}
+
+/** Throws MigrationError when the database of DATABASE_URL is a cell of another one's directory. */
+export async function refuseOtherCell(tx: Tx): Promise<void> {
+  const mark = await markOf(tx);
+  if (mark === null || mark.number === 0) return;
+  throw new MigrationError(
+    `this database is cell ${mark.number}: DATABASE_URL must be cell 0, which holds the directory of cells`,
+  );
+}
+
+/** What a cell says of itself. */
+export async function readFacts(db: Reader): Promise<{ accounts: number; version: number }> {
+  return oneRow(
+    db,
+    sql`select (select count(*)::int from accounts) as accounts, (select max(version) from schema_migrations) as version`,
+  );
+}
+
+/** Creates a schema where a database is, if it is missing. */
+export async function createSchema(connecting: ConnectOptions, schema: string): Promise<void> {
+  const db = connect(connecting);
+  try {
+    await db.transaction((tx) => rows(tx, raw(`create schema if not exists ${pg.escapeIdentifier(schema)}`)));
+  } finally {
+    await db.close();
+  }
+}
+
+/** Throws CellError unless the schema is empty, or is what an earlier run of the same command left. */
+export async function refuseUsed(db: Reader, number: number, installation: string): Promise<void> {
+  const found = await maybeRow<{ schema: string; is_ours: boolean; is_used: boolean }>(
+    db,
+    sql`select current_schema()::text as schema, to_regclass('schema_migrations') is not null as is_ours,
+          exists (select from pg_class where relnamespace = current_schema()::regnamespace and relkind in ('r', 'p', 'v')) as is_used`,
+  );
+  if (found === null || found.schema === null)
+    throw new CellError('the login has no schema: name one with --schema');
+  if (!found.is_used) return;
+  if (!found.is_ours)
+    throw new CellError(`the schema ${found.schema} has other tables: name one that is empty`);
+  const mark = await markOf(db);
+  if (mark?.number === number && mark.installation === installation) return;
+  const holds = mark === null ? 'cell 0 of an installation' : `cell ${mark.number}`;
+  throw new CellError(
+    `the schema ${found.schema} already holds ${holds}: each cell needs a schema of its own`,
+  );
+}

@@ -1,0 +1,146 @@
+import type { Command } from 'commander';
+import type { ListedCell } from '../../cells/manage.ts';
+import type { Cli } from '../command/cli.ts';
+import { UsageError } from '../command/errors.ts';
+import { withPlatform } from '../command/session.ts';
+import { count } from '../terminal/money.ts';
+import { printable, table } from '../terminal/table.ts';
+
+const MOST = 256;
+
+const ADD_HELP = `
+A cell is a schema with the tables of Payhook, on the PostgreSQL of the URL. It holds some of the accounts. Without a URL, or with the
+URL of DATABASE_URL, it is in the database of cell 0. With --count, the names of the schemas are the given text and the number of the
+cell. Running servers and workers use new cells within seconds. See docs/scaling.md.
+
+Examples:
+  $ payhook cells add --schema cell_ --count 8
+  $ payhook cells add postgres://payhook:…@db-2.example.com/payhook --schema cell_ --count 8
+  $ payhook accounts create --name Shop --cell 3
+`;
+
+interface AddOptions {
+  readonly schema?: string;
+  readonly count?: string;
+}
+
+/** `payhook cells list|add|drain|open|remove`: on this machine only. */
+export function addCellCommands(cells: Command, cli: Cli): void {
+  cells
+    .command('list')
+    .description('list the cells, and what each says of itself')
+    .option(
+      '--json',
+      'print {data}; each {number, object, state, schema, host, accounts, schema_version, problem}',
+    )
+    .action(() => cli.run(() => list(cli)));
+  cells
+    .command('add')
+    .description('add cells: schemas that hold accounts')
+    .argument('[url]', 'the PostgreSQL that holds them; default: that of cell 0')
+    .option('--schema <name>', 'the schema; with --count, the beginning of its name')
+    .option('--count <number>', 'how many')
+    .option('--json', 'print {data}; each {number, object}')
+    .addHelpText('after', ADD_HELP)
+    .action((url: string | undefined, options: AddOptions) => cli.run(() => add(cli, url, options)));
+  const change = (name: string, about: string, run: (number: number) => Promise<undefined>) =>
+    cells
+      .command(name)
+      .description(about)
+      .argument('<cell>', 'its number')
+      .option('--json', 'print {number, object, state}')
+      .action((text: string) => cli.run(() => run(numberFrom(text))));
+  change('drain', 'let a cell take no new accounts', (number) => setState(cli, number, 'draining'));
+  change('open', 'let a draining cell take new accounts again', (number) => setState(cli, number, 'open'));
+  change('remove', 'remove a cell without accounts; its tables stay', (number) =>
+    setState(cli, number, 'closed'),
+  );
+}
+
+function numberFrom(text: string): number {
+  if (/^\d{1,4}$/.test(text)) return Number(text);
+  throw new UsageError(`the cell must be its number, not ${JSON.stringify(text)}`);
+}
+
+async function list({ terminal }: Cli): Promise<undefined> {
+  const { listCells } = await import('../../cells/manage.ts');
+  const found = await withPlatform(terminal, listCells);
+  const data = found.map(({ version, ...cell }) => ({ object: 'cell', ...cell, schema_version: version }));
+  terminal.result({ data }, () => cellTable(found, terminal.paint.faint));
+}
+
+/** The cells as a table. */
+function cellTable(cells: readonly ListedCell[], faint: (text: string) => string): string {
+  return table(
+    [
+      { heading: 'CELL', right: true },
+      { heading: 'STATE' },
+      { heading: 'SCHEMA' },
+      { heading: 'SERVER' },
+      { heading: 'ACCOUNTS', right: true },
+      { heading: 'VERSION', right: true },
+      { heading: 'PROBLEM' },
+    ],
+    cells.map(({ number, state, schema, host, accounts, version, problem }) => [
+      String(number),
+      state,
+      schema === null ? 'of the login' : printable(schema),
+      host === null ? 'of cell 0' : printable(host),
+      accounts === null ? '' : String(accounts),
+      version === null ? '' : String(version),
+      problem === null ? '' : printable(problem),
+    ]),
+    faint,
+  );
+}
+
+async function add({ terminal }: Cli, url: string | undefined, options: AddOptions): Promise<undefined> {
+  const [{ addCells }, { addressesOf }] = await Promise.all([
+    import('../../cells/manage.ts'),
+    import('../../kernel/database-url.ts'),
+  ]);
+  if (url !== undefined && addressesOf(url)?.length !== 1) {
+    throw new UsageError('the URL must begin with postgres:// or postgresql:// and name one server');
+  }
+  const { schema = null } = options;
+  if (schema !== null && !/^[a-z_][a-z0-9_]{0,50}$/.test(schema)) {
+    throw new UsageError(
+      '--schema must have 1 to 51 lower-case letters, digits and underscores, and not begin with a digit',
+    );
+  }
+  const many = options.count === undefined ? null : Number(options.count);
+  if (many !== null && !(Number.isInteger(many) && many >= 1 && many <= MOST)) {
+    throw new UsageError(`--count must be a number from 1 to ${MOST}`);
+  }
+  if (many !== null && schema === null)
+    throw new UsageError('--count needs --schema: each cell needs a schema of its own');
+  const numbers = await withPlatform(terminal, (platform) =>
+    addCells(platform, {
+      url: url === platform.config.databaseUrl ? null : (url ?? null),
+      schema,
+      count: many,
+    }),
+  );
+  terminal.result(
+    { data: numbers.map((number) => ({ number, object: 'cell' })) },
+    () =>
+      `Added ${count(numbers.length, 'cell')}: ${numbers.join(', ')}.\nCreate an account in one: payhook accounts create --name Shop --cell ${numbers[0]}\n`,
+  );
+}
+
+async function setState(
+  { terminal }: Cli,
+  number: number,
+  state: 'open' | 'draining' | 'closed',
+): Promise<undefined> {
+  const { drainCell, removeCell } = await import('../../cells/manage.ts');
+  await withPlatform(terminal, (platform) =>
+    state === 'closed' ? removeCell(platform, number) : drainCell(platform, number, state),
+  );
+  const says = {
+    open: 'takes new accounts',
+    draining: 'takes no new accounts',
+    closed: 'was removed; its tables are still there',
+  }[state];
+  terminal.result({ number, object: 'cell', state }, () => `Cell ${number} ${says}.\n`);
+}
