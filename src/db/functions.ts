@@ -1,3 +1,4 @@
+import sql, { type Sql } from 'sql-template-tag';
 import { formulaCondition } from '../kernel/csv-guard.ts';
 import { currencyTable } from '../kernel/money.ts';
 
@@ -145,3 +146,6 @@ create or replace function decimal_text(amount numeric, currency text) returns t
 create or replace function csv_text(cell text) returns text language sql immutable parallel safe as $$
   select case when ${formulaCondition('cell')} then '''' || cell else cell end $$;
 `;
+
+/** SQL: a new id of a record that is named before its cell is known, such as an application; `cellOfId` reads the cell from it. */
+export const newIdIn = (cell: number): Sql => (cell === 0 ? sql`new_id()` : sql`id_in_cell(${cell}::int)`);

@@ -11,6 +11,7 @@ import { maybeRecord, oneRecord } from '../../contract/records.ts';
 import type { Scope } from '../../contract/scopes.ts';
 import { askedTogether } from '../../db/by-hash.ts';
 import { maybeRow, type Reader, rows, type Tx } from '../../db/database.ts';
+import { newIdIn } from '../../db/functions.ts';
 import type { AccountId, ApplicationId } from '../../kernel/ids.ts';
 import type { Json } from '../../kernel/json.ts';
 import { type OAuthApplication, record } from './record.ts';
@@ -63,9 +64,8 @@ export function insertApplication(
 ): Promise<Json<OAuthApplication>> {
   const names = Object.keys(columns).map((name) => raw(name));
   // a client names itself by its id before anything else is known of it
-  const id = tx.cell === 0 ? sql`new_id()` : sql`id_in_cell(${tx.cell})`;
   const made = sql`insert into oauth_applications (id, account_id, ${join(names)})
-                   values (${id}, ${account}, ${join(Object.values(columns))}) returning *`;
+                   values (${newIdIn(tx.cell)}, ${account}, ${join(Object.values(columns))}) returning *`;
   return oneRecord(tx, record, sql`p`, { ctes: sql`p as (${made})` });
 }
 

@@ -14,6 +14,7 @@ import { finderByHash } from '../../db/by-hash.ts';
 import { SLICE_ROWS } from '../../db/chores.ts';
 import { TOLERANCE } from '../../db/clock.ts';
 import { maybeRow, oneRow, type Reader, rows, type Tx } from '../../db/database.ts';
+import { newIdIn } from '../../db/functions.ts';
 import type { AccountId, EndpointId, PortalLinkId } from '../../kernel/ids.ts';
 import type { Json } from '../../kernel/json.ts';
 import type { Timestamp } from '../../kernel/time.ts';
@@ -74,9 +75,9 @@ export async function insertLink(
 ): Promise<{ readonly id: PortalLinkId; readonly json: Json<PortalLink> }> {
   const { id } = await oneRow<{ id: PortalLinkId }>(
     tx,
-    sql`insert into portal_links (account_id, endpoint_id, owner, filter, is_of_owner, is_read_only, event_types, hash,
+    sql`insert into portal_links (id, account_id, endpoint_id, owner, filter, is_of_owner, is_read_only, event_types, hash,
                                   expires_at, created_by)
-        select e.account_id, e.id, e.owner, e.filter, ${link.isOfOwner}, ${link.isReadOnly}, ${link.eventTypes}::text[],
+        select ${newIdIn(tx.cell)}, e.account_id, e.id, e.owner, e.filter, ${link.isOfOwner}, ${link.isReadOnly}, ${link.eventTypes}::text[],
                ${link.hash}::bytea, now() + ${link.ttlSeconds}::int * interval '1 second', ${link.createdBy}
         from webhook_endpoints e where e.account_id = ${account} and e.id = ${link.endpoint} returning id`,
   );
