@@ -1,7 +1,8 @@
 import { existsSync, mkdirSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type { Logger } from 'pino';
-import type { ConnectionTarget, ConnectOptions } from '../db/connect.ts';
+import { type ConnectionTarget, type ConnectOptions, mostConnections } from '../db/connect.ts';
+import { createConnectionLimit } from '../db/connection-limit.ts';
 import type { Database, Tx } from '../db/database.ts';
 import { type EmbeddedDatabase, openEmbedded, type Purpose } from '../db/embedded/open.ts';
 import { requireTrusted } from '../db/embedded/trust.ts';
@@ -19,7 +20,10 @@ export interface OpenDatabase {
   /** undefined = the database of DATABASE_URL, or of `target`. */
   readonly embedded: EmbeddedDatabase | undefined;
   /** How it was connected, for other databases of the same process. */
-  readonly connecting: Pick<ConnectOptions, 'target' | 'direct' | 'poolSize' | 'name' | 'onIdleError'>;
+  readonly connecting: Pick<
+    ConnectOptions,
+    'target' | 'direct' | 'poolSize' | 'name' | 'onIdleError' | 'limit'
+  >;
   close(): Promise<void>;
 }
 
@@ -61,6 +65,7 @@ export async function openDatabase(
     target: settled.target,
     direct: settled.direct,
     poolSize: config.databasePoolSize,
+    limit: createConnectionLimit(config.databaseConnections ?? 2 * mostConnections(config.databasePoolSize)),
     name: connectionName(heldFingerprints(config), isInFolder(config)),
     onIdleError: (error: Error) => log.warn({ err: error }, 'an idle database connection was lost'),
   };

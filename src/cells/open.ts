@@ -36,7 +36,10 @@ export interface OpenCellsOptions {
 }
 
 /** How this process connects databases, and where cell 0 is. */
-export type Connecting = Pick<ConnectOptions, 'target' | 'direct' | 'poolSize' | 'name' | 'onIdleError'>;
+export type Connecting = Pick<
+  ConnectOptions,
+  'target' | 'direct' | 'poolSize' | 'name' | 'onIdleError' | 'limit'
+>;
 
 /** Where a cell is: at its URL, or where cell 0 is. */
 export const targetOf = ({ target, direct }: Connecting, url: string | null) =>
@@ -112,7 +115,7 @@ export async function openCells(options: OpenCellsOptions): Promise<OpenCells> {
       const cell = held.get(number);
       if (number === 0 || cell === undefined) return number === 0 ? first : null;
       if (cell.db !== null) return cell.db;
-      const message = `cell ${number} ${shown(cell).problem ?? 'is not open yet'}: try again`;
+      const message = `cell ${number} ${shown(cell).problem ?? 'is not open yet'}; try again later`;
       throw fail('cell_unavailable', message, { 'retry-after': '5' });
     },
     each(begin) {

@@ -1,6 +1,7 @@
 import copyFrom from 'pg-copy-streams';
 import type { Sql } from 'sql-template-tag';
 import { withLocksFirst, withPartitions } from './again.ts';
+import type { ConnectionLimit } from './connection-limit.ts';
 import type { Database, Reads, Shape, Tx } from './database.ts';
 import { hostsOf } from './hosts.ts';
 import { channelOf, listen } from './listen.ts';
@@ -32,6 +33,8 @@ export interface ConnectOptions {
   /** What the connections are called in pg_stat_activity. */
   readonly name: string;
   readonly onIdleError: (error: Error) => void;
+  /** The limit on all connections of the process; default: none. */
+  readonly limit?: ConnectionLimit | undefined;
   /** Makes the partitions of now, when an event found none of its week. */
   readonly makePartitions?: (tx: Tx) => Promise<void>;
 }
@@ -61,7 +64,7 @@ export function connect(options: ConnectOptions): Database {
     renewals += 1; // idle connections have probably gone silent too
     onIdleError(new Error(`${count} connections went silent and are replaced`));
   });
-  const common = { cell, watch, name, renewals: () => renewals, onIdleError };
+  const common = { cell, watch, name, limit: options.limit, renewals: () => renewals, onIdleError };
   const readers = openPool(hosts, { readOnly: true, max, settings: LONGEST_STATEMENT }, common);
   const writers = openPool(hosts, { max, settings: LONGEST_STATEMENT }, common);
   const ofAnonymous = { max: Math.min(ANONYMOUS_CONNECTIONS, max), settings: LONGEST_STATEMENT };

@@ -1,4 +1,5 @@
 import pg from 'pg';
+import type { ConnectionLimit } from './connection-limit.ts';
 import { isUnavailable } from './faults.ts';
 import type { Hosts } from './hosts.ts';
 import { CONNECT_MS, KEEP_ALIVE_S } from './listen.ts';
@@ -36,6 +37,8 @@ export interface Pooling {
   /** Counts up whenever all connections must be replaced. */
   readonly renewals: () => number;
   onIdleError(error: Error): void;
+  /** The limit on all connections of the process; default: none. */
+  readonly limit?: ConnectionLimit | undefined;
 }
 
 /** How a transaction begins: its isolation level, and its settings. */
@@ -135,7 +138,11 @@ export function openPool(hosts: Hosts, purpose: Purpose, common: Pooling): Pool 
       // A connection lost while it is in use fails its query; without a listener the event would end the process.
       client.on('error', () => undefined);
       clients.add(client);
-      client.once('end', () => clients.delete(client));
+      common.limit?.count(1);
+      client.once('end', () => {
+        clients.delete(client);
+        common.limit?.count(-1);
+      });
       const session = await openSession(client, ofSession, common.watch);
       if (purpose.accept) purpose.accept(session);
       else if (session.isReplica && hosts.count > 1) throw new ReplicaError();
@@ -146,17 +153,22 @@ export function openPool(hosts: Hosts, purpose: Purpose, common: Pooling): Pool 
   let waits = 0;
   let ended: Promise<void> | undefined;
   const end = () => {
+    leaveLimit();
     ended ??= pool.end();
     return ended;
   };
   pool.on('error', common.onIdleError);
+  const leaveLimit = limitIdle(pool, common.limit);
   return {
     cell: common.cell.number,
     watch: common.watch,
     async take() {
       if (pool.idleCount === 0 && pool.totalCount >= max) waits += 1;
       for (;;) {
-        const client = await connectTo(hosts, () => pool.connect());
+        // those that wait get the idle ones
+        const mayOpen = pool.idleCount <= pool.waitingCount && pool.totalCount < max;
+        const opened = mayOpen ? await common.limit?.admit(patienceMs) : undefined;
+        const client = await connectTo(hosts, () => pool.connect()).finally(opened);
         if (born.get(client) === common.renewals()) return client;
         client.release(true);
       }
@@ -182,6 +194,20 @@ export function openPool(hosts: Hosts, purpose: Purpose, common: Pooling): Pool 
       waits,
     }),
   };
+}
+
+/** Lets the limit close the idle connections of a pool. Returns a function that ends this. */
+function limitIdle(pool: pg.Pool, limit: ConnectionLimit | undefined): () => void {
+  pool.on('release', () => limit?.onIdle());
+  const remove = limit?.add({
+    idle: () => pool.idleCount,
+    closeIdle: () =>
+      pool.connect().then(
+        (client) => client.release(true),
+        () => undefined,
+      ),
+  });
+  return () => remove?.();
 }
 
 /** Connects; if the address of the moment does not answer or takes no writes, tries each of the others once. */

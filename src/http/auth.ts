@@ -27,6 +27,8 @@ const CHALLENGE = { 'www-authenticate': 'Bearer' };
 interface Request {
   readonly method: string;
   readonly headers: IncomingHttpHeaders;
+  /** Set as soon as the credential names it: an error of this database is one of the cell. */
+  db?: Database;
 }
 
 /**
@@ -83,6 +85,7 @@ async function authenticate(
     return { principal, db: cells.of(cell) ?? unknownCell(cell) };
   }
   const db = cells.of(cellOf(token));
+  if (db) request.db = db;
   const principal = db && (await bearerOf(db, token));
   if (db === null || principal === null) {
     throw fail('invalid_credentials', 'the API key or token is unknown, expired or revoked', {
@@ -109,12 +112,10 @@ async function byKey(db: Database, token: string): Promise<Principal | null> {
   return { kind: 'key', id: idOf('key', key.id), account, searches, scopes: ALL_SCOPES, role: 'owner' };
 }
 
-async function bySession(
-  cells: Pick<Cells, 'of'>,
-  { method, headers }: Request,
-  cookie: string,
-): Promise<Caller> {
+async function bySession(cells: Pick<Cells, 'of'>, request: Request, cookie: string): Promise<Caller> {
+  const { method, headers } = request;
   const db = isSecret('phi_', cookie) ? cells.of(cellOf(cookie)) : null;
+  if (db) request.db = db;
   const found = db && (await findSession(db, hashSecret(cookie)));
   if (db === null || found === null)
     throw fail('invalid_credentials', 'the session has ended: sign in again', CHALLENGE);

@@ -124,7 +124,7 @@ interface FrameworkError extends Error {
 /** Converts anything thrown to a Failure. An unexpected error is logged and reported as `internal_error`. */
 export function toFailure(
   error: FrameworkError,
-  request: Pick<FastifyRequest, 'log' | 'id' | 'routeOptions'>,
+  request: Pick<FastifyRequest, 'log' | 'id' | 'routeOptions' | 'db'>,
 ): Failure {
   if (error instanceof FailureClass) return error;
   if (error.code === 'FST_ERR_CTP_BODY_TOO_LARGE') {
@@ -153,7 +153,10 @@ export function toFailure(
   }
   if (fault === 'unavailable') {
     request.log.error({ err: error }, 'PostgreSQL cannot be reached');
-    return fail('database_unavailable', 'the database cannot be reached; try again', { 'retry-after': '2' });
+    const cell = request.db?.cell ?? 0;
+    return cell === 0
+      ? fail('database_unavailable', 'the database cannot be reached; try again', { 'retry-after': '2' })
+      : fail('cell_unavailable', `cell ${cell} cannot be reached: try again`, { 'retry-after': '2' });
   }
   request.log.error({ err: error }, 'unexpected error');
   return fail('internal_error', `unexpected error; see request ${request.id} in the log of the server`);

@@ -209,7 +209,8 @@ function addRoute(
     // Before the body is read: a caller without a key learns nothing about bodies.
     onRequest: async (request, reply) => {
       const { principal, db } = await authenticate(request);
-      Object.assign(request, { principal, db });
+      request.principal = principal;
+      request.db = db;
       reply.headers(options.rates(principal));
       authorize(principal, route, request.headers);
     },

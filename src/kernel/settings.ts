@@ -84,6 +84,13 @@ export const SETTINGS = {
     read: integer(1, 1000),
     rule: 'a number from 1 to 1000',
   },
+  databaseConnections: {
+    name: 'DATABASE_CONNECTIONS',
+    meaning:
+      'connections of this process to all cells together, besides one to listen at each; none = twice the number for one cell',
+    read: integer(10, 10_000),
+    rule: 'a number from 10 to 10000',
+  },
   dataDir: {
     name: 'DATA_DIR',
     meaning: 'folder with the embedded PostgreSQL, the first key and the secret key',

@@ -20,6 +20,7 @@ const COMMON: readonly ReasonName[] = [
   'rate_limited',
   'internal_error',
   'database_unavailable',
+  'cell_unavailable',
   'disk_full',
   'took_too_long',
 ];

@@ -119,7 +119,8 @@ async function whyKept(db: Reader, account: AccountId): Promise<string | null> {
                exists (select from oauth_grants g join oauth_applications a on a.id = g.application_id
                        where a.account_id = ${account} and g.account_id <> ${account}) as connected`,
   );
-  if (!others) return 'it is the last account: make another one first, with payhook accounts create';
+  if (!others && db.cell === 0)
+    return 'it is the last account: make another one first, with payhook accounts create';
   return connected
     ? 'other accounts granted access to one of its applications, and their records refer to it'
     : null;

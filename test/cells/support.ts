@@ -1,0 +1,32 @@
+import { addCells, type NewCells } from '../../src/cells/manage.ts';
+import { createKey } from '../../src/people/keys/service.ts';
+import { type Api, apiOf } from '../support/api.ts';
+import type { World } from '../support/world.ts';
+
+/** Adds cells to the database of a world, in the schemas cell_1, cell_2 and so on. Returns their numbers. */
+export const addCellsTo = (world: World, count: number, where: Partial<NewCells> = {}): Promise<number[]> =>
+  addCells(world.platform, { url: null, schema: 'cell_', count, ...where });
+
+/** Creates an account in a cell, with a key; returns its client and its id. */
+export async function accountIn(
+  world: World,
+  cell: number,
+  name = `Shop ${cell}`,
+): Promise<{ api: Api; key: string; id: string }> {
+  const { id, json } = await world.platform.accounts.create(name, cell);
+  const db = world.platform.cells.of(cell);
+  if (db === null) throw new Error(`there is no cell ${cell}`);
+  const { secret } = await db.transaction((tx) => createKey(tx, id, { name: 'key', createdBy: 'test' }));
+  return { api: apiOf(world.url, secret), key: secret, id: (JSON.parse(json) as { id: string }).id };
+}
+
+/** The rows of a statement, with the tables of one cell. */
+export async function queryIn<Row>(world: World, cell: number, text: string): Promise<Row[]> {
+  const client = await world.connect();
+  try {
+    await client.query(`set search_path to ${cell === 0 ? 'public' : `cell_${cell}`}`);
+    return (await client.query(text)).rows as Row[];
+  } finally {
+    await client.end();
+  }
+}
