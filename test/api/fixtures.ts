@@ -81,6 +81,7 @@ const CODES: Readonly<Record<number, string>> = {
   409: 'conflict',
   429: 'conflict',
   500: 'internal_error',
+  503: 'internal_error',
 };
 
 /** A refusal in the envelope: exactly code and message, the reason and the request's id in headers. */

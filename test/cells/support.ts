@@ -21,12 +21,28 @@ export async function accountIn(
 }
 
 /** The rows of a statement, with the tables of one cell. */
-export async function queryIn<Row>(world: World, cell: number, text: string): Promise<Row[]> {
+export async function queryIn<Row>(
+  world: World,
+  cell: number,
+  text: string,
+  values: unknown[] = [],
+): Promise<Row[]> {
   const client = await world.connect();
   try {
     await client.query(`set search_path to ${cell === 0 ? 'public' : `cell_${cell}`}`);
-    return (await client.query(text)).rows as Row[];
+    return (await client.query(text, values)).rows as Row[];
   } finally {
     await client.end();
   }
+}
+
+/** A world as its cell sees it: its platform and its queries are those of the cell. */
+export function worldIn(world: World, cell: number): World {
+  const db = world.platform.cells.of(cell);
+  if (db === null) throw new Error(`there is no cell ${cell}`);
+  return {
+    ...world,
+    platform: { ...world.platform, db },
+    query: <Row>(text: string, values?: unknown[]) => queryIn<Row>(world, cell, text, values),
+  };
 }
