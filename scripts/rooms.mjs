@@ -38,7 +38,7 @@ export const ROOMS = [
     'people/users',
     'users, invitations, passwords',
     ['people/accounts', 'people/audit', 'people/grants', 'people/sessions'],
-    ['credentials', 'links', 'passwords'],
+    ['choice', 'credentials', 'links', 'passwords'],
   ],
   ['people/sessions', 'sessions in a browser', ['people/audit']],
   ['people/keys', 'API keys', []],
@@ -201,7 +201,7 @@ export const ROOMS = [
   [
     'screens',
     'pages rendered by the server',
-    ['catalogue', 'webhooks', 'people', 'outbox', 'contract', 'db', 'kernel'],
+    ['cells', 'catalogue', 'webhooks', 'people', 'outbox', 'contract', 'db', 'kernel'],
   ],
   ['screens/html', 'escaping, the page around a screen, its style', []],
   ['screens/dashboard', 'the files of the built dashboard', []],

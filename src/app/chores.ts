@@ -1,5 +1,6 @@
 import type { Logger } from 'pino';
 import { alertChores } from '../alerts/sender/chores.ts';
+import { markingOf } from '../cells/people.ts';
 import { type Chore, type ChoreName, type Slice, untilDone } from '../db/chores.ts';
 import { noteLatestTime, readLatestTime } from '../db/clock.ts';
 import type { Database, Tx } from '../db/database.ts';
@@ -37,11 +38,12 @@ const STEP_MS = 1000;
 /** The chores of a database. Every server and every worker runs all of them. */
 export function choresOf({
   db,
+  cells,
   log,
   config,
   vault,
   embedded,
-}: Pick<Platform, 'db' | 'log' | 'config' | 'vault' | 'embedded'>): readonly Chore[] {
+}: Pick<Platform, 'db' | 'cells' | 'log' | 'config' | 'vault' | 'embedded'>): readonly Chore[] {
   return [
     { name: 'clock', everyMs: SECOND_MS, run: watchClock(db, log) },
     // sums stored with the rows they count
@@ -80,8 +82,16 @@ export function choresOf({
     { name: 'NACHA days', everyMs: HOUR_MS, forget: deleteOldNachaDays },
     ...retentionChores(config),
     ...alertChores({ db, log, config, vault, base: config.authorizeUrl ?? addressOf(config) }),
-    // of the installation
-    ...(db.cell === 0 ? [...backupChores({ db, log, config }), ...diskChores({ db, config, embedded })] : []),
+    // of the installation, and the e-mail addresses of the other cells
+    ...(db.cell === 0
+      ? [...backupChores({ db, log, config }), ...diskChores({ db, config, embedded })]
+      : [
+          {
+            name: 'addresses of cells',
+            everyMs: 5 * SECOND_MS,
+            slice: markingOf(cells.first, vault),
+          } as const,
+        ]),
   ];
 }
 

@@ -120,3 +120,35 @@ export async function placeAccount(tx: Tx, account: AccountId, cell: number): Pr
 export async function forgetAccount(tx: Tx, account: AccountId): Promise<void> {
   await rows(tx, sql`delete from account_cells where account_id = ${account}`);
 }
+
+/** Notes that e-mail addresses have a user in a cell, by their marks. */
+export async function insertPeople(tx: Tx, cell: number, marks: readonly Buffer[]): Promise<void> {
+  await rows(
+    tx,
+    sql`insert into person_cells (email_mark, cell) select mark, ${cell} from unnest(${marks}::bytea[]) mark
+        on conflict do nothing`,
+  );
+}
+
+/** The marks of the e-mail addresses that have a user in a cell. */
+export async function readPeople(db: Reader, cell: number): Promise<Buffer[]> {
+  const found = await rows<{ mark: Buffer }>(
+    db,
+    sql`select email_mark as mark from person_cells where cell = ${cell}`,
+  );
+  return found.map(({ mark }) => mark);
+}
+
+/** Forgets e-mail addresses of a cell. */
+export async function forgetPeople(tx: Tx, cell: number, marks: readonly Buffer[]): Promise<void> {
+  await rows(tx, sql`delete from person_cells where cell = ${cell} and email_mark = any(${marks}::bytea[])`);
+}
+
+/** The cells other than 0 where an e-mail address with one of these marks has a user. */
+export async function cellsWith(db: Reader, marks: readonly Buffer[]): Promise<ReadonlySet<number>> {
+  const found = await rows<{ cell: number }>(
+    db,
+    sql`select cell from person_cells where email_mark = any(${marks}::bytea[])`,
+  );
+  return new Set(found.map(({ cell }) => cell));
+}

@@ -10,10 +10,12 @@ import { listAccounts } from '../people/accounts/service.ts';
 import { CellError } from './accounts.ts';
 import {
   announceDirectory,
+  forgetPeople,
   insertCell,
   lockDirectory,
   placedAccounts,
   readDirectory,
+  readPeople,
   setCellState,
 } from './directory.ts';
 import { type Connecting, type OpenCells, targetOf } from './open.ts';
@@ -136,6 +138,7 @@ export async function removeCell(at: Installation, number: number): Promise<void
   const { db } = at;
   await db.transaction(async (tx) => {
     await setCellState(tx, number, 'closed');
+    await forgetPeople(tx, number, await readPeople(tx, number));
     const count = Math.max(
       (await placedAccounts(tx)).get(number) ?? 0,
       cell === null ? 0 : await accountsIn(cell.reader),

@@ -2,6 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { Logger } from 'pino';
 import type { Cells } from '../db/cells.ts';
 import type { Database } from '../db/database.ts';
+import type { Vault } from '../kernel/vault.ts';
 import type { Principal } from './route.ts';
 
 /** A signed-in user, and the token in forms that protects against requests from other sites. */
@@ -17,6 +18,7 @@ export interface PageInput {
   /** The database of the cell that the request names, or of cell 0; `anonymous` of it, unless a user is signed in. */
   readonly db: Database;
   readonly cells: Cells;
+  readonly vault: Vault;
   readonly log: Logger;
   readonly method: string;
   /** Without the query. */

@@ -51,6 +51,7 @@ export const CHORES = {
   'e-mail': 'other work',
   backups: 'other work',
   disk: 'other work',
+  'addresses of cells': 'other work',
 } as const satisfies Readonly<Record<string, 'removes rows' | 'other work'>>;
 
 export type ChoreName = keyof typeof CHORES;

@@ -1,5 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { sessionCookie } from '../contract/cookies.ts';
+import type { Env } from '../contract/env.ts';
 import {
   json,
   type PageInput,
@@ -38,6 +39,7 @@ const MOST_PARAMETERS = 100;
 /** What pages need of the server. */
 interface PageOptions extends Addresses {
   readonly cells: Cells;
+  readonly env: Pick<Env, 'authorizeUrl' | 'vault'>;
 }
 
 /** Responds to a request at a page route. */
@@ -158,6 +160,7 @@ async function inputOf(request: FastifyRequest, options: PageOptions, isPublic =
   return {
     db: signedIn === null ? db.anonymous : db,
     cells: options.cells,
+    vault: options.env.vault,
     log: request.log as PageInput['log'],
     method: request.method === 'HEAD' ? 'GET' : request.method,
     path: pathOf(request),

@@ -1,8 +1,9 @@
-import { sessionCookieName } from '../contract/cookies.ts';
+import { sessionCookie, sessionCookieName } from '../contract/cookies.ts';
 import { html, type PageInput, type PageReply, redirect } from '../contract/web-pages.ts';
 import { idOf } from '../kernel/ids.ts';
-import { sameSecret } from '../kernel/secrets.ts';
-import { SESSION_SECONDS } from '../people/sessions/service.ts';
+import { cellOf, hashSecret, isSecret, sameSecret } from '../kernel/secrets.ts';
+import { note } from '../people/audit/service.ts';
+import { endSession, findSession, SESSION_SECONDS } from '../people/sessions/service.ts';
 import type { Visit } from '../people/users/credentials.ts';
 import { errorPage } from './html/html.ts';
 
@@ -87,10 +88,37 @@ export function sessionHeader(secret: string | null, { authorizeUrl }: PageInput
   };
 }
 
+/**
+ * Continues at `next` with the secret of a new session. The session that the browser had in another cell ends; one of the same
+ * cell has ended with the transaction that opened the new one.
+ */
+export async function enter(input: PageInput, secret: string, next: string): Promise<PageReply> {
+  const before = sessionCookie(input.headers.cookie, input.authorizeUrl);
+  if (before !== undefined && isSecret('phi_', before) && cellOf(before) !== cellOf(secret)) {
+    // the new session is valid also if that cell cannot be reached: the browser no longer has the old cookie
+    await endSessionElsewhere(input, before).catch((error: unknown) =>
+      input.log.warn({ err: error }, 'the earlier session in another cell was not ended'),
+    );
+  }
+  return redirect(next, sessionHeader(secret, input));
+}
+
+async function endSessionElsewhere({ cells, requestId }: PageInput, secret: string): Promise<void> {
+  const db = cells.of(cellOf(secret));
+  const found = db && (await findSession(db, hashSecret(secret)));
+  if (!found?.principal.session) return;
+  const { account, session } = found.principal;
+  const target = idOf('ses', session);
+  await db?.transaction(async (tx) => {
+    await endSession(tx, account, target);
+    await note(tx, found.principal, { action: 'signOut', target, requestId });
+  });
+}
+
 /** The data recorded about a request that uses or sets a password. */
-export function visitOf({ headers, address, requestId, signedIn }: PageInput): Visit {
-  const principal = signedIn?.principal;
-  const before = principal?.session && { account: principal.account, id: idOf('ses', principal.session) };
+export function visitOf({ db, headers, address, requestId, signedIn }: PageInput): Visit {
+  const { session, account } = signedIn?.principal ?? {};
+  const before = session && account && { cell: db.cell, account, id: idOf('ses', session) };
   return { userAgent: headers['user-agent'], address, requestId, before: before || undefined };
 }
 

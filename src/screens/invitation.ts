@@ -1,4 +1,4 @@
-import { type PageInput, type PageReply, redirect } from '../contract/web-pages.ts';
+import type { PageInput, PageReply } from '../contract/web-pages.ts';
 import { fromJson } from '../kernel/json.ts';
 import { getAccount } from '../people/accounts/service.ts';
 import {
@@ -9,13 +9,13 @@ import {
   openLink,
 } from '../people/users/links.ts';
 import {
+  enter,
   HOME,
   hasToken,
   isFromHere,
   refuseForeign,
   refuseForNow,
   refuseUnsigned,
-  sessionHeader,
   show,
   visitOf,
 } from './guard.ts';
@@ -120,7 +120,7 @@ export async function submitJoin(input: PageInput): Promise<PageReply> {
     if (password === '') return again('enter your password');
     result = await joinWithPassword(db, token, password, visitOf(input));
   }
-  if (result.kind === 'signedIn') return redirect(HOME, sessionHeader(result.secret, input));
+  if (result.kind === 'signedIn') return enter(input, result.secret, HOME);
   if (result.kind === 'limited') return refuseForNow(result.seconds);
   return result.kind === 'ended'
     ? passwordEnded()

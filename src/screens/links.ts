@@ -1,6 +1,6 @@
-import { type PageInput, type PageReply, redirect } from '../contract/web-pages.ts';
+import type { PageInput, PageReply } from '../contract/web-pages.ts';
 import { choosePassword, type OpenLink, openLink } from '../people/users/links.ts';
-import { HOME, isFromHere, refuseForeign, refuseForNow, sessionHeader, show, visitOf } from './guard.ts';
+import { enter, HOME, isFromHere, refuseForeign, refuseForNow, show, visitOf } from './guard.ts';
 import { actions, button, card, errorSummary, form, hidden, layout, type Problem } from './html/html.ts';
 import { showInvitation } from './invitation.ts';
 import { newPasswordFields, newPasswordProblems, passwordEnded, usernameHint } from './passwords.ts';
@@ -22,7 +22,7 @@ export async function submitPassword(input: PageInput): Promise<PageReply> {
   const problems = newPasswordProblems(sent, { first: 'password', email: link.user.email });
   if (problems.length > 0) return showLink(input, link, { token, problems });
   const result = await choosePassword(db, token, sent.get('password') ?? '', visitOf(input));
-  if (result.kind === 'signedIn') return redirect(HOME, sessionHeader(result.secret, input));
+  if (result.kind === 'signedIn') return enter(input, result.secret, HOME);
   if (result.kind === 'limited') return refuseForNow(result.seconds);
   if (result.kind === 'ended') return passwordEnded();
   const known = 'this e-mail address already has a password on this server: join with that one';

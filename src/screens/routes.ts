@@ -1,5 +1,6 @@
 import type { PageRoute } from '../contract/web-pages.ts';
 import { showAccounts, submitAccount } from './accounts.ts';
+import { submitChoice } from './choice.ts';
 import { DASHBOARD_ROUTES } from './dashboard.ts';
 import { submitJoin } from './invitation.ts';
 import { showPassword, submitPassword } from './links.ts';
@@ -20,6 +21,7 @@ const page = (method: PageRoute['method'], path: string, handle: PageRoute['hand
 export const PAGE_ROUTES: readonly PageRoute[] = [
   page('GET', '/sign-in', showSignIn),
   page('POST', '/sign-in', submitSignIn),
+  page('POST', '/sign-in/account', submitChoice),
   page('POST', '/sign-out', signOut),
   page('GET', '/set-up', showSetUp),
   page('POST', '/set-up', submitSetUp),

@@ -1,4 +1,4 @@
-import { type PageInput, type PageReply, redirect } from '../contract/web-pages.ts';
+import type { PageInput, PageReply } from '../contract/web-pages.ts';
 import { newEmail } from '../kernel/email.ts';
 import { fromJson } from '../kernel/json.ts';
 import { normalizeCurrency } from '../kernel/money.ts';
@@ -6,7 +6,7 @@ import { nameProblem } from '../kernel/names.ts';
 import type { AccountChange } from '../people/accounts/record.ts';
 import { changeAccount, getAccount } from '../people/accounts/service.ts';
 import { openLink, setUp } from '../people/users/links.ts';
-import { HOME, isFromHere, refuseForeign, refuseForNow, sessionHeader, show, visitOf } from './guard.ts';
+import { enter, HOME, isFromHere, refuseForeign, refuseForNow, show, visitOf } from './guard.ts';
 import {
   actions,
   button,
@@ -58,7 +58,7 @@ export async function submitSetUp(input: PageInput): Promise<PageReply> {
   const result = await setUp(db, token, made, visitOf(input), (tx, account) =>
     changeAccount(tx, account, change),
   );
-  if (result.kind === 'signedIn') return redirect(HOME, sessionHeader(result.secret, input));
+  if (result.kind === 'signedIn') return enter(input, result.secret, HOME);
   if (result.kind === 'limited') return refuseForNow(result.seconds);
   if (result.kind === 'ended') return setUpEnded();
   return again([

@@ -1,11 +1,15 @@
+import { cellsOfPerson } from '../cells/people.ts';
 import { type PageInput, type PageReply, redirect } from '../contract/web-pages.ts';
 import { normalEmail } from '../kernel/email.ts';
 import { idOf } from '../kernel/ids.ts';
+import { fromJson } from '../kernel/json.ts';
 import { note } from '../people/audit/service.ts';
 import { endSession } from '../people/sessions/service.ts';
-import { signIn } from '../people/users/credentials.ts';
-import { isAnybodyThere } from '../people/users/service.ts';
+import { type SignInPlace, signIn } from '../people/users/credentials.ts';
+import { getUser, isAnybodyThere } from '../people/users/service.ts';
+import { showChoice } from './choice.ts';
 import {
+  enter,
   hasToken,
   isFromHere,
   localPath,
@@ -28,15 +32,25 @@ import {
   layout,
   type Problem,
 } from './html/html.ts';
-import { targetsAfter } from './targets.ts';
+import { cellFor, targetsAfter } from './targets.ts';
 
 /** GET /sign-in */
 export async function showSignIn(input: PageInput): Promise<PageReply> {
   const next = localPath(input.query.get('next'));
-  if (input.signedIn) return redirect(next);
-  if (!(await isAnybodyThere(input.db.reader))) return show(200, nobodyYet());
-  return showForm(input, 200, { next, remark: remarkOn(input.query) });
+  const another = input.query.has('another') ? input.signedIn : null;
+  const isAllowed = [null, input.db.cell].includes(cellFor(input.cells, next));
+  if (input.signedIn && isAllowed && !another) return redirect(next);
+  const isAlone = input.cells.list().length === 1;
+  if (isAlone && !(await isAnybodyThere(input.db.reader))) return show(200, nobodyYet());
+  const remark = input.signedIn && !isAllowed ? WRONG_CELL : remarkOn(input.query);
+  if (!another) return showForm(input, 200, { next, remark });
+  const { account, id } = another.principal;
+  const { email } = fromJson(await getUser(input.db.reader, account, id));
+  return showForm(input, 200, { next, email, isAnother: true });
 }
+
+const WRONG_CELL =
+  'The application cannot get access to the account that you are signed in to. Sign in to another one.';
 
 /** POST /sign-in */
 export async function submitSignIn(input: PageInput): Promise<PageReply> {
@@ -49,13 +63,36 @@ export async function submitSignIn(input: PageInput): Promise<PageReply> {
     ...(email === null ? [{ field: 'email', message: 'enter your e-mail address' }] : []),
     ...(password === '' ? [{ field: 'password', message: 'enter your password' }] : []),
   ];
-  if (email === null || problems.length > 0) return showForm(input, 400, { next, email: typed, problems });
-  const result = await signIn(input.db, { email, password }, visitOf(input));
-  if (result.kind === 'signedIn') return redirect(next, sessionHeader(result.secret, input));
+  const isAnother = input.form.has('another');
+  const again = (found: readonly Problem[]) =>
+    showForm(input, 400, { next, email: typed, isAnother, problems: found });
+  if (email === null || problems.length > 0) return again(problems);
+  const result = await signIn(placeOf(input, next), { email, password }, visitOf(input));
+  if (result.kind === 'signedIn') return enter(input, result.secret, next);
+  if (result.kind === 'several') return showChoice(input, result, { email, next });
   input.log.warn({ address: input.address, outcome: result.kind }, 'an attempt to sign in failed');
   if (result.kind === 'limited') return refuseForNow(result.seconds);
-  const wrong = [{ message: 'the e-mail address or the password is wrong' }];
-  return showForm(input, 400, { next, email: typed, problems: wrong });
+  const why = result.kind === 'wrong' ? WRONG : isAnother ? SAME : NOT_FOR_APPLICATION;
+  return again([{ message: why }, ...(result.isComplete ? [] : [{ message: UNREACHABLE }])]);
+}
+
+const WRONG = 'the e-mail address or the password is wrong';
+const SAME =
+  'this is the password of the account that you are signed in to: enter the password of the other account';
+const NOT_FOR_APPLICATION = 'with this password you have no account that the application can get access to';
+const UNREACHABLE =
+  'some accounts cannot be reached at the moment: if yours is one of them, try again in a few minutes';
+
+/** The cells to sign in to, and which of them the page is for. */
+function placeOf({ cells, vault, form: sent, signedIn }: PageInput, next: string): SignInPlace {
+  const only = cellFor(cells, next);
+  const own = sent.has('another') ? signedIn?.person : undefined;
+  return {
+    first: cells.first.anonymous,
+    leastChecks: cells.list().length === 1 ? 1 : 2,
+    find: (email) => cellsOfPerson(cells, vault, email),
+    isWanted: ({ db, person }) => [null, db.cell].includes(only) && person.id !== own,
+  };
 }
 
 /** POST /sign-out */
@@ -84,6 +121,8 @@ function remarkOn(query: URLSearchParams): string | undefined {
 interface Shown {
   readonly next: string;
   readonly email?: string;
+  /** For an account of another cell than the one that the user is signed in to. */
+  readonly isAnother?: boolean;
   readonly problems?: readonly Problem[];
   /** A remark about the previous action, in plain text. */
   readonly remark?: string | undefined;
@@ -93,9 +132,10 @@ async function showForm({ cells }: PageInput, status: number, shown: Shown): Pro
   return { ...show(status, document(shown)), formTargets: await targetsAfter(cells, shown.next) };
 }
 
-function document({ next, email = '', problems = [], remark }: Shown): string {
+function document({ next, email = '', isAnother = false, problems = [], remark }: Shown): string {
   const inside = [
     hidden('next', next),
+    isAnother ? hidden('another', '') : '',
     field(
       {
         name: 'email',
@@ -120,8 +160,9 @@ function document({ next, email = '', problems = [], remark }: Shown): string {
     ),
     actions([button('Sign in')]),
   ];
+  const title = isAnother ? 'Sign in to another account' : 'Sign in';
   const body = card({
-    title: 'Sign in',
+    title,
     body:
       (remark === undefined ? '' : goodNotice(remark)) +
       errorSummary(problems) +
@@ -129,7 +170,7 @@ function document({ next, email = '', problems = [], remark }: Shown): string {
   });
   const help =
     '<p class="foot">No password, or forgot it? An owner of your account or the operator of this server can send you a link.</p>';
-  return layout({ title: 'Sign in', body: body + help });
+  return layout({ title, body: body + help });
 }
 
 /** How the first owner is created. */

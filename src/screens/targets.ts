@@ -15,13 +15,29 @@ export function targetsOf(redirectUri: string): string[] {
   return [protocol];
 }
 
-/** The same for a form that leads to `next`: an invalid authorization request is redirected to its application at once. */
-export async function targetsAfter(cells: Cells, next: string): Promise<string[]> {
+/** The application that `next` gives access to, by its id, and where it wants the answer; null = it gives none. */
+function requestIn(next: string): { readonly client: string; readonly uri: string } | null {
   const { pathname, searchParams } = new URL(next, 'http://localhost');
-  if (pathname !== '/oauth/authorize') return [];
-  const client = searchParams.get('client_id') ?? '';
+  if (pathname !== '/oauth/authorize') return null;
+  return { client: searchParams.get('client_id') ?? '', uri: searchParams.get('redirect_uri') ?? '' };
+}
+
+/**
+ * The number of the cell whose accounts can continue at `next`: an application gets access only to accounts of its own cell.
+ * null = all accounts.
+ */
+export function cellFor(cells: Cells, next: string): number | null {
+  const request = requestIn(next);
+  const cell = request && cellOfId(request.client);
+  return cells.list().some(({ number }) => number === cell) ? cell : null;
+}
+
+/** As `targetsOf`, for a form that leads to `next`: an invalid authorization request is redirected to its application at once. */
+export async function targetsAfter(cells: Cells, next: string): Promise<string[]> {
+  const request = requestIn(next);
+  if (request === null) return [];
+  const { client, uri } = request;
   const db = cells.of(cellOfId(client));
   const application = db && (await findApplication(db.anonymous.reader, client));
-  const uri = searchParams.get('redirect_uri') ?? '';
   return application && mayRedirectTo(application, uri) ? targetsOf(uri) : [];
 }

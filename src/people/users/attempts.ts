@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { Database, Reader } from '../../db/database.ts';
 import { LOCKS, takeLock } from '../../db/locks.ts';
 import { subscriberOf } from '../../kernel/addresses.ts';
-import { deleteFailures, insertFailure, secondsToWait } from './store.ts';
+import { deleteFailures, insertFailure, secondsToWait, takeFailure } from './store.ts';
 
 // The limits on failures within 15 minutes.
 const PER_EMAIL = 10;
@@ -56,4 +56,13 @@ export async function beginAttempt(
  */
 export function forgiveAttempt({ anonymous }: Database, { id, emailSubject }: Attempt): Promise<void> {
   return anonymous.transaction((tx) => deleteFailures(tx, id, emailSubject));
+}
+
+/** As `forgiveAttempt`, once and within ten minutes of the attempt; false = it is too late. */
+export function takeAttempt({ anonymous }: Database, { id, emailSubject }: Attempt): Promise<boolean> {
+  return anonymous.transaction(async (tx) => {
+    const isTaken = await takeFailure(tx, id);
+    if (isTaken) await deleteFailures(tx, id, emailSubject);
+    return isTaken;
+  });
 }

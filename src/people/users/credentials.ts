@@ -11,12 +11,13 @@ import {
   openSession,
   principalOf,
 } from '../sessions/service.ts';
-import { beginAttempt, forgiveAttempt } from './attempts.ts';
+import { type Attempt, beginAttempt, forgiveAttempt } from './attempts.ts';
 import { hashPassword, verifyPassword } from './passwords.ts';
 import {
   endResetLinks,
   type Membership,
   membershipsOf,
+  type Person,
   personByEmail,
   personById,
   replacePassword,
@@ -25,8 +26,8 @@ import {
 /** A request that shows or sets a password. */
 export interface Visit extends Browser {
   readonly requestId: string;
-  /** The session (its public id, and of whom) that the browser had before; a new one takes its place. */
-  readonly before?: { readonly account: AccountId; readonly id: string } | undefined;
+  /** The session (its public id, and of whom) that the browser had before; a new one of its cell takes its place. */
+  readonly before?: { readonly cell: number; readonly account: AccountId; readonly id: string } | undefined;
 }
 
 /** The result of showing a password: the secret of a session, or a refusal. */
@@ -35,31 +36,95 @@ export type SignInResult =
   | { readonly kind: 'wrong' }
   | { readonly kind: 'limited'; readonly seconds: number };
 
+/** A person of a cell whose password was shown, and their accounts there. */
+export interface Shown {
+  readonly db: Database;
+  readonly person: Person;
+  readonly accounts: readonly Membership[];
+}
+
+/** The cells where an e-mail address may have a user, without those that do not answer at the moment. */
+export interface CellsOfPerson {
+  readonly databases: readonly Database[];
+  /** Whether every cell of the installation answers; it does not depend on the address. */
+  readonly isComplete: boolean;
+}
+
+/** Where somebody signs in. */
+export interface SignInPlace {
+  /** Cell 0, which counts the attempts. */
+  readonly first: Database;
+  /** How many passwords are compared at least, so that the time does not show in how many cells the address has a user. */
+  readonly leastChecks: number;
+  find(email: string): Promise<CellsOfPerson>;
+  /** Whether the person may sign in there now. */
+  isWanted(shown: Shown): boolean;
+}
+
+/** The password is right in several cells. The attempt counts until an account is chosen. */
+export interface SeveralCells {
+  readonly kind: 'several';
+  readonly attempt: Attempt;
+  readonly shown: readonly Shown[];
+}
+
+/** `elsewhere`: the password is right only where it is not wanted. */
+export type SignInResultOfCells =
+  | Exclude<SignInResult, { readonly kind: 'wrong' }>
+  | SeveralCells
+  | { readonly kind: 'wrong' | 'elsewhere'; readonly isComplete: boolean };
+
 /**
  * Signs a person in, to the account they used last. An unknown address, a person without a password and a wrong
  * password get the same answer after the same time. `email` is in its normal form.
  */
 export async function signIn(
-  db: Database,
+  place: SignInPlace,
   { email, password }: { email: string; password: string },
   visit: Visit,
-): Promise<SignInResult> {
-  const attempt = await beginAttempt(db, { email, address: visit.address });
+): Promise<SignInResultOfCells> {
+  const { first, leastChecks } = place;
+  const attempt = await beginAttempt(first, { email, address: visit.address });
   if ('seconds' in attempt) return { kind: 'limited', ...attempt };
-  const person = await personByEmail(db.reader, email);
-  const isRight = await verifyPassword(person?.password_hash ?? null, password);
-  if (!person || !isRight) return { kind: 'wrong' };
+  const { databases, isComplete } = await place.find(email);
+  const all = await whoShows({ databases, leastChecks }, email, password);
+  const shown = all.filter((each) => place.isWanted(each));
+  if (shown.length > 1) return { kind: 'several', attempt, shown };
+  const [one] = shown;
+  if (one === undefined) return { kind: all.length > 0 ? 'elsewhere' : 'wrong', isComplete };
+  const { db, person, accounts } = one;
   const passwordHash = person.password_hash ?? '';
   // the second account is for a person who is being removed from the first at this moment
-  for (const member of (await membershipsOf(db.reader, person.id)).slice(0, 2)) {
+  for (const member of accounts.slice(0, 2)) {
     const secret = await db.transaction((tx) =>
       beginSession(tx, { ...member, person: person.id, passwordHash }, visit, 'signIn'),
     );
     if (secret === null) continue;
-    await forgiveAttempt(db, attempt);
+    await forgiveAttempt(first, attempt);
     return { kind: 'signedIn', secret };
   }
-  return { kind: 'wrong' };
+  return { kind: 'wrong', isComplete };
+}
+
+/** The people with an e-mail address and this password, who are members of an account. */
+async function whoShows(
+  { databases, leastChecks }: { databases: readonly Database[]; leastChecks: number },
+  email: string,
+  password: string,
+): Promise<Shown[]> {
+  const found = await Promise.all(
+    databases.map(async (db) => ({ db, person: await personByEmail(db.reader, email) })),
+  );
+  const known = found.flatMap(({ db, person }) => (person?.password_hash ? [{ db, person }] : []));
+  const nobodys = Array.from({ length: Math.max(0, leastChecks - known.length) }, () => null);
+  const hashes = [...known.map(({ person }) => person.password_hash), ...nobodys];
+  const isRight = await Promise.all(hashes.map((hash) => verifyPassword(hash, password)));
+  const shown = await Promise.all(
+    known
+      .filter((_, index) => isRight[index])
+      .map(async (each) => ({ ...each, accounts: await membershipsOf(each.db.reader, each.person.id) })),
+  );
+  return shown.filter(({ accounts }) => accounts.length > 0);
 }
 
 /** Opens the session of a person whose password was just shown or set, replacing the browser's earlier one. */
@@ -71,7 +136,7 @@ export async function beginSession(
 ): Promise<string | null> {
   const opened = await openSession(tx, { ...user, id: user.user }, visit);
   if (opened === null) return null;
-  if (visit.before) {
+  if (visit.before?.cell === tx.cell) {
     // it may have expired since the request came
     await endSession(tx, visit.before.account, visit.before.id).catch(() => undefined);
   }

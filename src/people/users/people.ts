@@ -1,7 +1,7 @@
 import sql, { empty } from 'sql-template-tag';
 import type { Role } from '../../contract/roles.ts';
 import { maybeRow, oneRow, type Reader, rows, type Tx } from '../../db/database.ts';
-import type { AccountId, UserId } from '../../kernel/ids.ts';
+import { type AccountId, nil, type UserId } from '../../kernel/ids.ts';
 
 /** The owner of an e-mail address and a password, in any number of accounts. */
 export interface Person {
@@ -17,6 +17,23 @@ const person = sql`select id, email, password_hash from people`;
 /** The person with an e-mail address in its normal form. */
 export function personByEmail(db: Reader, email: string): Promise<Person | null> {
   return maybeRow(db, sql`${person} where email = ${email}`, 'person_by_email');
+}
+
+/** What identifies somebody. */
+interface Identity {
+  /** UUID. */
+  readonly id: string;
+  readonly email: string;
+}
+
+/** The people who were created within the last ten minutes: longer than a transaction lasts that creates one. */
+export function newPeople(db: Reader): Promise<Identity[]> {
+  return rows(db, sql`select id, email from people where id >= id_floor(now() - interval '10 minutes')`);
+}
+
+/** The next people in the order of their ids, after one of them (UUID). */
+export function peopleAfter(db: Reader, after: string | null, limit: number): Promise<Identity[]> {
+  return rows(db, sql`select id, email from people where id > ${after ?? nil()} order by id limit ${limit}`);
 }
 
 /** The person (UUID). */

@@ -260,6 +260,15 @@ export async function insertFailure(tx: Tx, subject: string): Promise<string> {
   ).id;
 }
 
+/** Deletes an attempt that is at most ten minutes old; false = it is older, or was deleted before. */
+export async function takeFailure(tx: Tx, id: string): Promise<boolean> {
+  const taken = await rows(
+    tx,
+    sql`delete from sign_in_failures where id = ${id} and failed_at > clock_timestamp() - interval '10 minutes' returning 1`,
+  );
+  return taken.length === 1;
+}
+
 /** Deletes one attempt, and all failures of a subject. */
 export async function deleteFailures(tx: Tx, id: string, subject: string): Promise<void> {
   await rows(tx, sql`delete from sign_in_failures where id = ${id} or subject = ${subject}`);
