@@ -10,7 +10,7 @@ import { CellError } from './accounts.ts';
 const NUMBER = 'cell_number';
 export const INSTALLATION = 'cell_installation';
 
-/** What tells the installations of Payhook apart; it is generated when the first cell is added. */
+/** Identifies an installation of Payhook; it is generated when the first cell is added. */
 export async function installationOf(first: Database): Promise<string> {
   return (await readSetting(first.reader, INSTALLATION)) ?? '';
 }

@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
-import { addCells } from '../../src/cells/manage.ts';
 import { newSecret } from '../../src/kernel/secrets.ts';
+import { addCellsTo, accountIn as placeAccount } from '../cells/support.ts';
 import { authorizePath, CALLBACK, register } from '../oauth/support.ts';
 import type { Api } from '../support/api.ts';
 import { latencyProxy } from '../support/latency.ts';
 import { startWorld, type World } from '../support/world.ts';
-import { accountIn, addTwoCells, markPeople } from './cells-support.ts';
+import { markPeople } from './cells-support.ts';
 import {
   type Browser,
   browserAt,
@@ -20,11 +20,12 @@ let world: World;
 let [one, two]: Api[] = [];
 beforeAll(async () => {
   world = await startWorld({ own: true });
-  await addTwoCells(world);
+  await addCellsTo(world, 2);
   [one, two] = [await accountIn(world, 1, 'Northwind'), await accountIn(world, 2, 'Fabrikam')];
 });
 afterAll(() => world.close());
 
+const accountIn = async (...where: Parameters<typeof placeAccount>) => (await placeAccount(...where)).api;
 const OTHER = 'nine ordinary saucers';
 const WRONG = 'The e-mail address or the password is wrong.';
 const api = (cell: 1 | 2) => (cell === 1 ? one : two) as Api;
@@ -230,9 +231,9 @@ test('a wrong password counts once, in cell 0, and the response is that of an un
   const ask = async (as: string) => (await signInAs(world.url, as, OTHER)).answer.text.replaceAll(as, '?');
   expect(await ask(email)).toBe(await ask('nobody@example.com'));
   const counts = await world.query(
-    `select (select count(*) from sign_in_failures) as first, (select count(*) from cell_1.sign_in_failures) as second`,
+    `select (select count(*)::int from sign_in_failures) as first, (select count(*)::int from cell_1.sign_in_failures) as second`,
   );
-  expect(counts).toEqual([{ first: 4n, second: 0n }]);
+  expect(counts).toEqual([{ first: 4, second: 0 }]);
   for (let i = 0; i < 9; i++) await ask(email);
   expect((await signInAs(world.url, email)).answer.status).toBe(429);
   await world.query('delete from sign_in_failures');
@@ -293,7 +294,7 @@ test('while a cell is down, other accounts sign in, and a failed attempt says so
   const [database] = await world.query<{ name: string }>('select current_database() as name');
   const login = password ? `${user}:${password}` : user;
   const url = `postgres://${login}@127.0.0.1:${proxy.port}/${database?.name}`;
-  const [far] = await addCells(world.platform, { url, schema: 'cell_', count: 1 });
+  const [far] = await addCellsTo(world, 1, { url });
   const { email } = await makeUser(await accountIn(world, far ?? 0, 'Far'), 'owner');
   const near = await makeUser(api(1), 'owner');
   await markPeople(world, 1, far ?? 0);

@@ -28,7 +28,10 @@ beforeAll(async () => {
   const [account] = await world.platform.accounts.list();
   const token = randomBytes(32).toString('base64url');
   const listen = { host: '127.0.0.1', port: 0 };
-  commands = await serve(world.platform, { listen, operator: { token, account: account?.uuid ?? nil(), cell: 0 } });
+  commands = await serve(world.platform, {
+    listen,
+    operator: { token, account: account?.uuid ?? nil(), cell: 0 },
+  });
   operator = apiOf(commands.address, token);
 });
 afterAll(() => commands.close());
