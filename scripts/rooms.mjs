@@ -38,7 +38,7 @@ export const ROOMS = [
     'people/users',
     'users, invitations, passwords',
     ['people/accounts', 'people/audit', 'people/grants', 'people/sessions'],
-    ['choice', 'credentials', 'links', 'passwords'],
+    ['choice', 'credentials', 'links', 'passwords', 'people'],
   ],
   ['people/sessions', 'sessions in a browser', ['people/audit']],
   ['people/keys', 'API keys', []],
