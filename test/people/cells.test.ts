@@ -269,7 +269,7 @@ test('an application of a cell is offered only the accounts of its cell', async 
   expect(consent.headers.get('content-security-policy')).toContain(new URL(CALLBACK).origin);
 });
 
-test('somebody who was erased, and the marks of a removed key, disappear', async () => {
+test('the mark of somebody who is gone is removed', async () => {
   const { id, email } = await makeUser(api(1), 'viewer');
   await markPeople(world, 1);
   const marks = () =>
