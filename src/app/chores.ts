@@ -37,8 +37,8 @@ const STEP_MS = 1000;
 
 /** The chores of a database. Every server and every worker runs all of them. */
 export function choresOf({
-  db,
   cells,
+  db,
   log,
   config,
   vault,
@@ -84,7 +84,7 @@ export function choresOf({
     ...alertChores({ db, log, config, vault, base: config.authorizeUrl ?? addressOf(config) }),
     // of the installation, and the e-mail addresses of the other cells
     ...(db.cell === 0
-      ? [...backupChores({ db, log, config }), ...diskChores({ db, config, embedded })]
+      ? [...backupChores({ cells, log, config }), ...diskChores({ db, config, embedded })]
       : [
           {
             name: 'addresses of cells',

@@ -9,16 +9,21 @@ import { harmfulSettings } from '../db/server-settings.ts';
 import { probeWriting } from '../db/settings.ts';
 import { findLargeTables, type LargeTable } from '../db/table-sizes.ts';
 import type { Config } from '../kernel/config.ts';
+import { vaultOf } from '../kernel/vault.ts';
 import { type AlertState, readAlertState } from '../notices/state.ts';
 import { findLongWaits, type LongWaits } from '../outbox/keys.ts';
 import { type BackupState, readBackups } from '../people/system/backups.ts';
 import { type EndingCertificate, findEndingCertificates } from '../webhooks/endpoints/egress.ts';
 import { type Checked, makeChecks } from './checks.ts';
 import { hasData } from './data-folder.ts';
+import { type CellsInspection, inspectCells, NO_CELLS } from './inspection-of-cells.ts';
+import { heldKeys } from './secret-keys.ts';
 import { targetsOf } from './targets.ts';
 
 /** The state of a database, with the results of the checks of /readyz; no checks without this program's schema. */
 export type Inspection = DatabaseFacts & {
+  /** Whether it has this program's schema, in a form that works. */
+  readonly isOurs: boolean;
   readonly checks: readonly Checked[];
   /** Server settings that harm Payhook, as text. */
   readonly harms: readonly string[];
@@ -40,69 +45,78 @@ export type Inspection = DatabaseFacts & {
   readonly largeTables: readonly LargeTable[];
 };
 
-/** Inspects the database without changing it; null if the embedded one was never created. Throws as `openPlatform`. */
-export async function inspectDatabase(config: Config): Promise<Inspection | null> {
+/** The state of all cells. */
+export interface InstallationInspection extends CellsInspection {
+  /** Cell 0. */
+  readonly first: Inspection;
+}
+
+/** Inspects all cells without changing them; null if the embedded database was never created. Throws as `openPlatform`. */
+export async function inspectInstallation(config: Config): Promise<InstallationInspection | null> {
   if (!hasData(config)) return null;
   const { databaseUrl, dataDir } = config;
   const embedded =
     databaseUrl === undefined ? await openEmbedded({ dataDir, purpose: 'command' }) : undefined;
   const targets = targetsOf(config, embedded);
-  const options = {
+  const connecting = {
     ...targets,
     poolSize: 1,
     name: 'payhook doctor',
     onIdleError: () => undefined,
   };
   // doctor changes nothing, so it does not prove that a write reaches the replica
-  const db = connectReplicated(options, targets.replica && { target: targets.replica, proves: false });
+  const db = connectReplicated(connecting, targets.replica && { target: targets.replica, proves: false });
   try {
-    const found = await inspect(db);
-    const harms = harmfulSettings(found.settings, mostConnections(config.databasePoolSize));
-    const backups = found.schemaVersion === 0 ? null : await readBackups(db.reader);
-    const facts = { ...found, harms, backups };
-    const isOurs = facts.foreignSchema === null && facts.schemaVersion === facts.newestSchemaVersion;
-    const subject = {
-      db,
-      folder: embedded ? dataDir : null,
-      timeoutMs: config.delivery.timeoutMs,
-      tryWriting: () => tryWriting(db),
-    };
-    const replica = (await db.replica?.look()) ?? null;
-    // Citus refuses some of these queries
-    if (!isOurs || facts.distribution !== null) {
-      const nothing = {
-        checks: [],
-        alerts: null,
-        endingCertificates: [],
-        failingChores: [],
-        longWaits: null,
-        horizon: null,
-        largeTables: [],
-      };
-      return { ...facts, ...nothing, replica };
-    }
-    const [checks, alerts] = [await makeChecks(subject), await readAlertState(db.reader)];
-    const endingCertificates = await findEndingCertificates(db.reader);
-    const longWaits = await findLongWaits(db.reader);
-    const failing = await failingChores(db.reader);
-    const horizon = await readHorizon(db.reader);
-    const largeTables = await findLargeTables(db.reader);
-    return {
-      ...facts,
-      checks,
-      replica,
-      alerts,
-      endingCertificates,
-      failingChores: failing,
-      longWaits,
-      horizon,
-      largeTables,
-    };
+    const first = await inspectDatabase(db, config, embedded ? dataDir : null);
+    const vault = vaultOf(() => heldKeys(config));
+    const cells = first.isOurs
+      ? await inspectCells({
+          first: db,
+          vault,
+          connecting,
+          inspect: (cell) => inspectDatabase(cell, config, null),
+        })
+      : NO_CELLS;
+    return { first, ...cells };
   } finally {
     await db.close();
     await embedded?.close();
   }
 }
+
+/** Inspects the database of a cell. `folder` is the data folder if PostgreSQL is the embedded one. */
+async function inspectDatabase(db: Database, config: Config, folder: string | null): Promise<Inspection> {
+  const found = await inspect(db);
+  const harms = harmfulSettings(found.settings, mostConnections(config.databasePoolSize));
+  const backups = found.schemaVersion === 0 ? null : await readBackups(db.reader);
+  const isCurrent = found.foreignSchema === null && found.schemaVersion === found.newestSchemaVersion;
+  // Citus refuses some of these queries
+  const isOurs = isCurrent && found.distribution === null;
+  const replica = (await db.replica?.look()) ?? null;
+  const facts = { ...found, harms, backups, isOurs, replica };
+  if (!isOurs) return { ...facts, ...NOTHING };
+  const { timeoutMs } = config.delivery;
+  return {
+    ...facts,
+    checks: await makeChecks({ db, folder, timeoutMs, tryWriting: () => tryWriting(db) }),
+    alerts: await readAlertState(db.reader),
+    endingCertificates: await findEndingCertificates(db.reader),
+    longWaits: await findLongWaits(db.reader),
+    failingChores: await failingChores(db.reader),
+    horizon: await readHorizon(db.reader),
+    largeTables: await findLargeTables(db.reader),
+  };
+}
+
+const NOTHING = {
+  checks: [],
+  alerts: null,
+  endingCertificates: [],
+  failingChores: [],
+  longWaits: null,
+  horizon: null,
+  largeTables: [],
+};
 
 /** Writes something and rolls it back. */
 async function tryWriting(db: Database): Promise<void> {

@@ -1,11 +1,12 @@
 import type { Registry } from 'prom-client';
-import type { ReplicaState } from '../db/database.ts';
+import type { Database, ReplicaState } from '../db/database.ts';
 import { programVersion } from '../kernel/version.ts';
 import { type GaugeName, INSTRUMENTS, type Instruments, measure } from '../metrics/instruments.ts';
 import { createBacklog } from './backlog.ts';
 import { roomOf } from './checks.ts';
 import { startMetricsServer } from './metrics-server.ts';
 import type { Platform } from './platform.ts';
+import { shared } from './shared.ts';
 
 /** Scrapes within this time share one result. */
 const FRESH_MS = 1000;
@@ -28,27 +29,37 @@ export interface Metrics {
  * without that setting. Throws what `listen` throws.
  */
 export async function startMetrics(platform: Platform): Promise<Metrics | undefined> {
-  const { config, db, log } = platform;
+  const { cells, config, log } = platform;
   const { host, port } = config.metrics;
   if (port === undefined) return undefined;
   // loaded on demand
   const prometheus = await import('prom-client');
   const registry = new prometheus.Registry();
-  const { instruments, set } = register(registry, prometheus);
+  const recorderOf = register(registry, prometheus);
   prometheus.collectDefaultMetrics({ register: registry });
   for (const name of MISNAMED) registry.removeSingleMetric(name);
-  const read = readingsOf(platform, { instruments, set });
-  const print = shared(async () => {
+  const readings: Readings = new Map();
+  const read = readingOf(platform, recorderOf, readings);
+  const print = shared(FRESH_MS, async () => {
     await read();
     return { type: registry.contentType, text: await registry.metrics() };
   });
   const server = await startMetricsServer({ host, port, log, print });
   log.info({ address: server.address }, 'metrics are served');
-  const stopMeasuring = measure(db, instruments);
+  const stopMeasuring = cells.each((db) => {
+    const recorder = recorderOf(db.cell);
+    const stop = measure(db, recorder.instruments);
+    readings.set(db.cell, readingOfCell(db, recorder));
+    return async () => {
+      stop();
+      readings.delete(db.cell);
+      recorder.forget();
+    };
+  });
   return {
     address: server.address,
     async close() {
-      stopMeasuring();
+      await stopMeasuring();
       await server.close();
       registry.clear();
     },
@@ -58,42 +69,95 @@ export async function startMetrics(platform: Platform): Promise<Metrics | undefi
 /** Null = unknown, and absent from the output. */
 type Set = (name: GaugeName, value: number | null, labels?: Readonly<Record<string, string>>) => void;
 
-/** Creates the metrics of the table in a registry. */
-function register(registry: Registry, { Counter, Gauge, Histogram }: typeof import('prom-client')) {
+/** Records the measurements of a cell. */
+interface Recorder {
+  readonly instruments: Instruments;
+  readonly set: Set;
+  /** Removes the gauges of the cell. */
+  forget(): void;
+}
+
+/**
+ * Creates the metrics of the table in a registry. Returns the recorder of each cell: series of cells other than 0 have the
+ * label `cell`.
+ */
+function register(
+  registry: Registry,
+  { Counter, Gauge, Histogram }: typeof import('prom-client'),
+): (cell: number) => Recorder {
   const counters = new Map<string, InstanceType<typeof Counter>>();
   const histograms = new Map<string, InstanceType<typeof Histogram>>();
   const gauges = new Map<string, InstanceType<typeof Gauge>>();
   for (const [key, instrument] of Object.entries(INSTRUMENTS)) {
     const { kind, name, help, labels } = instrument;
-    const about = { name, help, labelNames: [...labels], registers: [registry] };
-    if (kind === 'counter') counters.set(key, new Counter(about));
-    else if (kind === 'gauge') {
-      const gauge = new Gauge(about);
-      // absent until known, instead of 0
-      if (labels.length === 0) gauge.remove();
-      gauges.set(key, gauge);
-    } else histograms.set(key, new Histogram({ ...about, buckets: [...instrument.buckets] }));
+    const about = { name, help, labelNames: [...labels, 'cell'], registers: [registry] };
+    // without labels of its own, a counter shows 0 from the start; a gauge is absent until it is known
+    const isPlain = labels.length === 0;
+    if (kind === 'counter') {
+      const counter = new Counter(about);
+      if (isPlain) counter.inc(0);
+      counters.set(key, counter);
+    } else if (kind === 'gauge') gauges.set(key, new Gauge(about));
+    else {
+      const histogram = new Histogram({ ...about, buckets: [...instrument.buckets] });
+      if (isPlain) histogram.zero({});
+      histograms.set(key, histogram);
+    }
   }
-  const instruments: Instruments = {
-    count: (name, by, labels = {} as never) => counters.get(name)?.inc(labels, by),
-    observe: (name, seconds, labels = {} as never) => histograms.get(name)?.observe(labels, seconds),
+  return (cell) => {
+    const labelled = (labels: object = {}) => (cell === 0 ? labels : { ...labels, cell: String(cell) });
+    const shown = new Map<string, () => void>();
+    return {
+      instruments: {
+        count: (name, by, labels) => counters.get(name)?.inc(labelled(labels), by),
+        observe: (name, seconds, labels) => histograms.get(name)?.observe(labelled(labels), seconds),
+      },
+      set(name, value, labels) {
+        const all = labelled(labels);
+        if (value === null) gauges.get(name)?.remove(all);
+        else gauges.get(name)?.set(all, value);
+        if (cell !== 0) shown.set(JSON.stringify([name, labels]), () => gauges.get(name)?.remove(all));
+      },
+      forget() {
+        for (const remove of shown.values()) remove();
+        shown.clear();
+      },
+    };
   };
-  const set: Set = (name, value, labels = {}) =>
-    value === null ? gauges.get(name)?.remove(labels) : gauges.get(name)?.set(labels, value);
-  return { instruments, set };
 }
 
-/** Reads the gauges of a process. While the database does not answer, they show its last figures. */
-function readingsOf(
-  { config, db, embedded }: Platform,
-  { instruments, set }: { instruments: Instruments; set: Set },
+/** What reads the gauges of each open cell. */
+type Readings = Map<number, () => Promise<void>>;
+
+/** Reads the gauges of a process. While a database does not answer, they show its last figures. */
+function readingOf(
+  { cells, config, db, embedded }: Platform,
+  recorderOf: (cell: number) => Recorder,
+  readings: Readings,
 ): () => Promise<void> {
-  const waitsBefore = new Map<string, number>();
-  let failingBefore: readonly string[] = [];
-  const backlog = createBacklog(db);
+  const { set } = recorderOf(0);
   set('build', 1, { version: programVersion() });
   const { everyMs } = config.backup;
   if (everyMs !== undefined) set('backupInterval', everyMs / 1000);
+  let closed: Recorder[] = [];
+  return async () => {
+    showReplica(db.replica?.state(), set);
+    if (embedded) set('disk', (await roomOf(config.dataDir)).free_bytes);
+    for (const recorder of closed) recorder.forget();
+    closed = cells
+      .list()
+      .filter((cell) => cell.db === null && cell.isServed)
+      .map(({ number }) => recorderOf(number));
+    for (const recorder of closed) recorder.set('database', 0);
+    await Promise.all([...readings.values()].map((read) => read()));
+  };
+}
+
+/** Reads the gauges of a cell. */
+function readingOfCell(db: Database, { instruments, set }: Recorder): () => Promise<void> {
+  const waitsBefore = new Map<string, number>();
+  let failingBefore: readonly string[] = [];
+  const backlog = createBacklog(db);
   return async () => {
     for (const { name: pool, size, open, idle, waiting, waits } of db.pools()) {
       set('poolSize', size, { pool });
@@ -104,8 +168,6 @@ function readingsOf(
       set('connections', open - idle, { pool, state: 'used' });
       set('connections', idle, { pool, state: 'idle' });
     }
-    showReplica(db.replica?.state(), set);
-    if (embedded) set('disk', (await roomOf(config.dataDir)).free_bytes);
     const { isUp, figures } = await backlog.latest();
     set('database', isUp ? 1 : 0);
     if (figures === null) return;
@@ -135,20 +197,4 @@ function showReplica(state: ReplicaState | undefined, set: Set): void {
   set('replicaUsed', state.problem === null ? 1 : 0);
   set('replicaLag', state.lagMs === null ? null : state.lagMs / 1000);
   set('replicaLagBytes', state.lagBytes);
-}
-
-/** Concurrent calls share one result. */
-function shared<Result>(make: () => Promise<Result>): () => Promise<Result> {
-  let made: Promise<Result> | undefined;
-  let madeAt = 0;
-  return () => {
-    if (made === undefined || performance.now() - madeAt > FRESH_MS) {
-      madeAt = performance.now();
-      made = make();
-      made.catch(() => {
-        made = undefined;
-      });
-    }
-    return made;
-  };
 }

@@ -2,6 +2,7 @@ import { chmodSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Logger } from 'pino';
 import { accountsIn, type PlacedAccount } from '../cells/accounts.ts';
+import { requireAgreement } from '../cells/agreement.ts';
 import { type Connecting, type OpenCells, openCells } from '../cells/open.ts';
 import { refuseOtherCell } from '../cells/schemas.ts';
 import { distributionProblem } from '../db/citus.ts';
@@ -53,6 +54,8 @@ export interface Platform {
     list(): Promise<PlacedAccount[]>;
     /** Creates an account in a cell; default: the open cell with the fewest. Throws CellError. */
     create(name: string, cell?: number): Promise<{ id: AccountId; cell: number; json: string }>;
+    /** The database of an account (UUID). Throws CellError. */
+    databaseOf(account: AccountId): Promise<Database>;
     /** Records that the demo fills an account (UUID). */
     markDemo(account: AccountId): Promise<void>;
     /** Deletes an account (UUID) that the demo filled. Returns null, or why nothing was done. */
@@ -128,8 +131,9 @@ export async function openPlatform(config: Config, options: PlatformOptions): Pr
       connecting: opened.connecting,
       served: options.purpose === 'command' ? null : (config.cells ?? null),
       follows: options.purpose !== 'command',
-      checkSecretKey: checkKey,
+      checkSecretKey: options.anySecretKey ? async () => undefined : checkKey,
     });
+    if (options.purpose !== 'command') await requireAgreement(cells, log);
     const placed = accountsIn(cells);
     return {
       config,
@@ -146,6 +150,7 @@ export async function openPlatform(config: Config, options: PlatformOptions): Pr
       accounts: {
         list: placed.list,
         create: placed.create,
+        databaseOf: placed.databaseOf,
         remove: (account) =>
           placed.removeFrom(account, (cell) =>
             despiteLocks(() => cell.transaction((tx) => removeAccount(tx, account), { takesLong: true })),

@@ -1,19 +1,33 @@
+import sql from 'sql-template-tag';
+import type { Cells } from '../db/cells.ts';
+import type { Database } from '../db/database.ts';
 import { probeWriting } from '../db/settings.ts';
 import { CHECKS, type Problem, problemOf } from './checks.ts';
 import type { Platform } from './platform.ts';
+import { shared } from './shared.ts';
 
 const PATIENCE_MS = 5000;
+/** Less, because a load balancer must still be answered that cell 0 is fine. */
+const CELL_PATIENCE_MS = 1000;
 /** While nothing is wrong, the probes of several load balancers share one check. */
 const FRESH_MS = 500;
 
-/** Reports whether a server is ready: null, or the first problem. Never rejects. */
-export function readinessOf(platform: Pick<Platform, 'db' | 'log' | 'embedded' | 'config'>): {
+/** A cell other than 0 that cannot be used. */
+interface UnavailableCell {
+  readonly cell: number;
+  readonly problem: string;
+}
+
+/** Reports whether a server is ready: null, or the first problem of cell 0. Never rejects. */
+export function readinessOf(platform: Pick<Platform, 'cells' | 'db' | 'log' | 'embedded' | 'config'>): {
   problem(): Promise<Problem | null>;
+  /** The cells other than 0 that this server cannot use. Never rejects. */
+  unavailableCells(): Promise<readonly UnavailableCell[]>;
   /** Marks the server as stopping. */
   stop(): void;
   isStopping(): boolean;
 } {
-  const { db, log, embedded, config } = platform;
+  const { cells, db, log, embedded, config } = platform;
   const subject = {
     db,
     folder: embedded ? config.dataDir : null,
@@ -53,7 +67,10 @@ export function readinessOf(platform: Pick<Platform, 'db' | 'log' | 'embedded' |
       });
     });
 
+  const lookOthers = shared(FRESH_MS, () => unavailableIn(cells));
+
   return {
+    unavailableCells: () => (cells.list().length === 1 ? Promise.resolve([]) : lookOthers()),
     async problem() {
       if (stopping) return { reason: 'stopping', message: 'the server is about to stop' };
       if (performance.now() - wellAt < FRESH_MS) return null;
@@ -69,4 +86,31 @@ export function readinessOf(platform: Pick<Platform, 'db' | 'log' | 'embedded' |
     },
     isStopping: () => stopping,
   };
+}
+
+/** Asks each cell but 0. */
+async function unavailableIn(cells: Cells): Promise<readonly UnavailableCell[]> {
+  const others = cells.list().filter(({ number, isServed }) => number !== 0 && isServed);
+  const found = await Promise.all(
+    others.map(async ({ number, db, problem }) => {
+      const why = db === null ? (problem ?? 'is not open yet') : await whyDown(db);
+      return why === null ? [] : [{ cell: number, problem: why }];
+    }),
+  );
+  return found.flat();
+}
+
+async function whyDown(db: Database): Promise<string | null> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<string>((resolve) => {
+    timer = setTimeout(
+      () => resolve(`does not answer within ${CELL_PATIENCE_MS / 1000} s`),
+      CELL_PATIENCE_MS,
+    );
+  });
+  const asked = db.reader.rows(sql`select`).then(
+    () => null,
+    () => 'cannot be reached',
+  );
+  return Promise.race([asked, late]).finally(() => clearTimeout(timer));
 }

@@ -1,6 +1,7 @@
 import { setTimeout } from 'node:timers/promises';
 import { hasStaleAlerts, resealAlerts } from '../alerts/sender/sealed.ts';
-import type { Reader, Tx } from '../db/database.ts';
+import { hasStaleUrls, lockDirectory, resealUrls } from '../cells/directory.ts';
+import type { Database, Reader, Tx } from '../db/database.ts';
 import { lockStarts } from '../db/migrate.ts';
 import {
   beginRotation,
@@ -30,6 +31,8 @@ import { adoptNewFolderKey, isInFolder, makeNewFolderKey, newFolderKey, short } 
  * for the next round, so no order of locks can deadlock.
  * 3. When none is left, the digests of files under the old key are dropped, and the new key is in force. In a data folder
  * it replaces the old file. Digests of requests live for a day and stay.
+ * Each step is done in every cell; in cell 0, which the first step begins with, the last step is the last of all. A finished cell
+ * 0 means that every cell is.
  * If the command is killed, the next run continues where it stopped.
  */
 
@@ -50,35 +53,66 @@ export interface Rotation {
   readonly changed: boolean;
 }
 
+type Counts = { -readonly [Kind in 'endpoints' | 'destinations' | 'taxIds']: Rotation[Kind] };
+
 /**
- * Rotates the secret key. `progress` gets the number of endpoints, bank accounts and tax ids done. Throws SecretKeyError
- * with what to do.
+ * Rotates the secret key of all cells. `progress` gets the number of endpoints, bank accounts and tax ids done. Throws
+ * SecretKeyError with what to do.
  */
 export async function rotateSecretKey(
   platform: Platform,
   progress: (done: number) => void,
 ): Promise<Rotation> {
   const { config, db } = platform;
+  const done: Counts = { endpoints: 0, destinations: 0, taxIds: 0 };
   const before = await readSecretKeyState(db.reader);
-  const none = { endpoints: 0, destinations: 0, taxIds: 0 };
   if (adoptNewFolderKey(config, before.current)) {
-    return { fingerprint: before.current ?? '', ...none, changed: true };
+    return { fingerprint: before.current ?? '', ...done, changed: true };
   }
-  if (await isDone(platform, before)) return { fingerprint: before.current ?? '', ...none, changed: false };
+  requireCells(platform);
+  if (await isDone(platform, before)) return { fingerprint: before.current ?? '', ...done, changed: false };
   const fingerprint = await begin(platform);
-  const done = { ...none };
+  // a cell that was added meanwhile
+  await platform.cells.refresh();
+  const others = requireCells(platform);
+  for (const cell of others) await beginIn(cell, config, fingerprint);
   const report = () => progress(done.endpoints + done.destinations + done.taxIds);
-  for (;;) {
-    done.endpoints += await resealAll(platform, fingerprint, resealSlice, report);
-    done.destinations += await resealAll(platform, fingerprint, bankAccounts.reseal, report);
-    done.taxIds += await resealAll(platform, fingerprint, taxIds.reseal, report);
-    done.taxIds += await resealAll(platform, fingerprint, invoiceTaxIds.reseal, report);
-    await resealAllAlerts(platform, fingerprint);
-    if (await end(platform, fingerprint)) break;
-    await setTimeout(PAUSE_MS);
-  }
+  for (const cell of [...others, db]) await rotateIn({ ...platform, db: cell }, fingerprint, done, report);
   adoptNewFolderKey(config, fingerprint);
   return { fingerprint, ...done, changed: true };
+}
+
+/** The cells other than 0. Throws SecretKeyError if one of them cannot be used. */
+function requireCells({ cells }: Pick<Platform, 'cells'>): Database[] {
+  return cells.list().flatMap(({ number, db, problem }) => {
+    if (db === null) throw unusable(number, problem);
+    return number === 0 ? [] : [db];
+  });
+}
+
+/** The secret key cannot be changed because of a cell. */
+export const unusable = (number: number, problem: string | null) =>
+  new SecretKeyError(
+    `cell ${number} ${problem ?? 'is not open'}: the secret key is changed in all cells, so repair that first, then run this again`,
+  );
+
+/** Reseals a cell and puts the key in force there. */
+async function rotateIn(
+  cell: Platform,
+  fingerprint: string,
+  done: Counts,
+  report: () => void,
+): Promise<void> {
+  for (;;) {
+    done.endpoints += await resealAll(cell, fingerprint, resealSlice, report);
+    done.destinations += await resealAll(cell, fingerprint, bankAccounts.reseal, report);
+    done.taxIds += await resealAll(cell, fingerprint, taxIds.reseal, report);
+    done.taxIds += await resealAll(cell, fingerprint, invoiceTaxIds.reseal, report);
+    await resealAllAlerts(cell, fingerprint);
+    await cell.db.transaction((tx) => resealUrls(tx, { vault: cell.vault, fingerprint }));
+    if (await end(cell, fingerprint)) return;
+    await setTimeout(PAUSE_MS);
+  }
 }
 
 interface Slice<Cursor> {
@@ -118,7 +152,8 @@ const anyStale = async (db: Reader, fingerprint: string) =>
   (await bankAccounts.hasStale(db, fingerprint)) ||
   (await taxIds.hasStale(db, fingerprint)) ||
   (await invoiceTaxIds.hasStale(db, fingerprint)) ||
-  (await hasStaleAlerts(db, fingerprint));
+  (await hasStaleAlerts(db, fingerprint)) ||
+  (await hasStaleUrls(db, fingerprint));
 
 /** Whether the operator's keys show that the rotation was already done. */
 async function isDone(
@@ -141,22 +176,37 @@ async function isDone(
   return !(await anyStale(db.reader, current));
 }
 
-/** Makes every process seal under the new key from now on. Returns its fingerprint. */
+/** Makes every process seal under the new key in cell 0 from now on. Returns its fingerprint. */
 function begin({ config, db }: Platform): Promise<string> {
   return db.transaction(async (tx) => {
     // a process that starts meanwhile sees the decision made here
     await lockStarts(tx);
+    // nor does a cell come in that was set up with the old key
+    await lockDirectory(tx);
     const fingerprint = fingerprintOf(newKey(config));
-    const { next } = await holdSealing(tx);
-    if (next !== null && next !== fingerprint) {
-      throw new SecretKeyError(
-        `a rotation to another key (fingerprint ${short(next)}) is in progress: finish it first`,
-      );
-    }
-    await refuseOthers(tx, fingerprint, isInFolder(config));
-    await beginRotation(tx, fingerprint);
+    await announce(tx, config, fingerprint);
     return fingerprint;
   });
+}
+
+/** The same in another cell, unless an interrupted run has finished there. */
+function beginIn(db: Database, config: Config, fingerprint: string): Promise<void> {
+  return db.transaction(async (tx) => {
+    await lockStarts(tx);
+    const { current, next } = await readSecretKeyState(tx);
+    if (current !== fingerprint || next !== null) await announce(tx, config, fingerprint);
+  });
+}
+
+async function announce(tx: Tx, config: Config, fingerprint: string): Promise<void> {
+  const { next } = await holdSealing(tx);
+  if (next !== null && next !== fingerprint) {
+    throw new SecretKeyError(
+      `a rotation to another key (fingerprint ${short(next)}) is in progress: finish it first`,
+    );
+  }
+  await refuseOthers(tx, fingerprint, isInFolder(config));
+  await beginRotation(tx, fingerprint);
 }
 
 const newKey = (config: Config) => config.secretKey ?? newFolderKey(config) ?? makeNewFolderKey(config);

@@ -77,6 +77,7 @@ export async function serve(
       connections: connectionsFor(config, { isPublic, delivers: options.delivers ?? false, log }),
     },
     readiness: () => readiness.problem(),
+    unavailableCells: () => readiness.unavailableCells(),
     isStopping: () => readiness.isStopping(),
     ...(options.operator ? { operator: options.operator } : {}),
   });
@@ -114,19 +115,17 @@ function workIn(
   const log = db.cell === 0 ? platform.log : platform.log.child({ cell: db.cell });
   const place = { ...platform, db, log };
   const worker = delivers ? createWorker(workerOptions(place)) : undefined;
-  const stopKeeping = keepHouse(keepsHouse ? choresOf(place) : [], housekeeping(place));
+  const stopKeeping = keepHouse(keepsHouse ? choresOf(place) : [], {
+    db,
+    log,
+    firstMs: FIRST_HOUSEKEEPING_MS,
+    notify: (tx, failing) => notifyOfFailingChore(platform.db, tx, failing),
+  });
   return async () => {
     stopKeeping();
     await worker?.close();
   };
 }
-
-const housekeeping = ({ db, log }: Platform) => ({
-  db,
-  log,
-  firstMs: FIRST_HOUSEKEEPING_MS,
-  notify: notifyOfFailingChore,
-});
 
 /** Listens; if that fails, ends the process's telemetry. */
 async function listenOr(

@@ -2,7 +2,7 @@ import sql from 'sql-template-tag';
 import { maybeRow, oneRow, type Reader, rows, type Tx } from '../db/database.ts';
 import { sealingKey } from '../db/secret-key.ts';
 import { type AccountId, nil } from '../kernel/ids.ts';
-import type { Vault } from '../kernel/vault.ts';
+import { sealPrefix, type Vault } from '../kernel/vault.ts';
 
 /*
  * The directory of cells, in cell 0: which there are, and which accounts each holds. Requests do not read it: their credential
@@ -20,13 +20,20 @@ export async function announceDirectory(db: Reader): Promise<void> {
 /** A cell that was added. */
 export interface DirectoryCell {
   readonly number: number;
-  /** The URL of its PostgreSQL, with the password; null = the database of cell 0. */
+  /** The URL of its PostgreSQL, with the password; null = the database of cell 0, or it cannot be decrypted. */
   readonly url: string | null;
+  /** Why the URL cannot be decrypted; null = it can. */
+  readonly urlProblem: string | null;
   readonly schema: string | null;
   readonly state: 'open' | 'draining' | 'closed';
 }
 
 const sealedIn = (number: number) => ({ account: nil<'acc'>(), place: `cells ${number} url` });
+
+/** Whether a database has a directory. */
+export async function hasDirectory(db: Reader): Promise<boolean> {
+  return (await maybeRow(db, sql`select where to_regclass('cells') is not null`)) !== null;
+}
 
 /** All cells but 0, removed ones too, by number. */
 export async function readDirectory(db: Reader, vault: Vault): Promise<DirectoryCell[]> {
@@ -36,7 +43,15 @@ export async function readDirectory(db: Reader, vault: Vault): Promise<Directory
     schema: string | null;
     state: DirectoryCell['state'];
   }>(db, sql`select number, url, schema, state from cells order by number`);
-  return found.map(({ url, ...cell }) => ({ ...cell, url: url && vault.open(url, sealedIn(cell.number)) }));
+  return found.map(({ url, ...cell }) => ({ ...cell, ...openedUrl(vault, url, cell.number) }));
+}
+
+function openedUrl(vault: Vault, url: Buffer | null, number: number) {
+  try {
+    return { url: url && vault.open(url, sealedIn(number)), urlProblem: null };
+  } catch (error) {
+    return { url: null, urlProblem: (error as Error).message };
+  }
 }
 
 /** Adds a cell under the next free number, which it returns. */
@@ -64,18 +79,35 @@ export async function setCellState(tx: Tx, number: number, state: DirectoryCell[
   await rows(tx, sql`update cells set state = ${state} where number = ${number}`);
 }
 
-/** Seals the URLs again that are not sealed under this key. Returns their number. */
-export async function resealCells(
+const isStale = (fingerprint: string) => {
+  const prefix = sealPrefix(fingerprint);
+  return sql`substring(url for ${prefix.length}::int) <> ${prefix}::bytea`;
+};
+
+/** Whether the URL of any cell is sealed under another key than that with this fingerprint. */
+export async function hasStaleUrls(db: Reader, fingerprint: string): Promise<boolean> {
+  return (await maybeRow(db, sql`select from cells where ${isStale(fingerprint)} limit 1`)) !== null;
+}
+
+/** Seals the URLs of cells under the key with this fingerprint that are sealed under another. Throws SecretKeyError. */
+export async function resealUrls(
   tx: Tx,
   { vault, fingerprint }: { readonly vault: Vault; readonly fingerprint: string },
-): Promise<number> {
-  const found = await readDirectory(tx, vault);
-  for (const { number, url } of found) {
-    if (url === null) continue;
-    const sealed = vault.seal(url, sealedIn(number), fingerprint);
+): Promise<void> {
+  const stale = await rows<{ number: number; url: Buffer }>(
+    tx,
+    sql`select number, url from cells where ${isStale(fingerprint)} for no key update`,
+  );
+  for (const { number, url } of stale) {
+    const sealed = vault.seal(vault.open(url, sealedIn(number)), sealedIn(number), fingerprint);
     await rows(tx, sql`update cells set url = ${sealed} where number = ${number}`);
   }
-  return found.length;
+}
+
+/** Changes the URL of a cell. */
+export async function setCellUrl(tx: Tx, vault: Vault, number: number, url: string): Promise<void> {
+  const sealed = vault.seal(url, sealedIn(number), await sealingKey(tx));
+  await rows(tx, sql`update cells set url = ${sealed} where number = ${number}`);
 }
 
 /** The number of accounts that the directory places in each cell but 0. */

@@ -17,9 +17,18 @@ import {
   readDirectory,
   readPeople,
   setCellState,
+  setCellUrl,
 } from './directory.ts';
 import { type Connecting, type OpenCells, targetOf } from './open.ts';
-import { createSchema, INSTALLATION, installationOf, markCell, readFacts, refuseUsed } from './schemas.ts';
+import {
+  createSchema,
+  INSTALLATION,
+  installationOf,
+  markCell,
+  readFacts,
+  refuseUsed,
+  strangerProblem,
+} from './schemas.ts';
 
 /** What changing the directory needs of an open platform. */
 interface Installation {
@@ -51,12 +60,15 @@ export async function listCells({ cells, vault, db }: Installation): Promise<Lis
   return Promise.all(
     cells.list().map(async ({ number, state, schema, problem, db: cell }) => {
       const found = cell && (await readFacts(cell.reader));
-      const url = directory.get(number)?.url ?? null;
-      const host = url === null ? null : new URL(addressesOf(url)?.[0] ?? url).host;
+      const host = hostOf(directory.get(number)?.url ?? null);
       return { number, state, schema, host, accounts: null, version: null, ...found, problem };
     }),
   );
 }
+
+/** The host of a cell; null = that of cell 0. */
+export const hostOf = (url: string | null): string | null =>
+  url === null ? null : new URL(addressesOf(url)?.[0] ?? url).host;
 
 /** Where new cells are: in a schema of this name, or of this name and the number of the cell. */
 export interface NewCells {
@@ -126,6 +138,25 @@ async function prepare(
 export async function drainCell(at: Installation, number: number, state: 'open' | 'draining'): Promise<void> {
   requireCell(at, number);
   await at.db.transaction((tx) => setCellState(tx, number, state));
+  await announceDirectory(at.db.reader);
+}
+
+/** Changes the URL of a cell. Throws CellError if the cell is not there, and what PostgreSQL says. */
+export async function setUrl(at: Installation, number: number, url: string): Promise<void> {
+  const { schema } = requireCell(at, number);
+  const cell = connect({
+    ...at.connecting,
+    ...targetOf(at.connecting, url),
+    poolSize: 1,
+    cell: { number, schema },
+  });
+  try {
+    const problem = await strangerProblem(cell.reader, number, await installationOf(at.db));
+    if (problem !== null) throw new CellError(problem);
+  } finally {
+    await cell.close();
+  }
+  await at.db.transaction((tx) => setCellUrl(tx, at.vault, number, url));
   await announceDirectory(at.db.reader);
 }
 

@@ -4,7 +4,7 @@ import { onlyCell } from '../db/cells.ts';
 import { type ConnectOptions, connect } from '../db/connect.ts';
 import type { Database, Tx } from '../db/database.ts';
 import { isUnavailable } from '../db/faults.ts';
-import { migrate } from '../db/migrate.ts';
+import { type MigrationReport, migrate } from '../db/migrate.ts';
 import { MigrationError } from '../db/migration-files.ts';
 import { makePartitions } from '../db/partitions.ts';
 import { fail } from '../kernel/errors.ts';
@@ -17,6 +17,8 @@ const REFRESH_MS = 5000;
 
 /** The cells of an installation, opened. */
 export interface OpenCells extends Cells {
+  /** The migrations of a cell other than 0 at its opening; null = it is not open. */
+  migrationsOf(number: number): MigrationReport | null;
   /** Reads the directory, and opens and gives up cells accordingly. Resolves when each was tried once. */
   refresh(): Promise<void>;
   close(): Promise<void>;
@@ -49,6 +51,7 @@ export const targetOf = ({ target, direct }: Connecting, url: string | null) =>
 interface Held {
   readonly row: DirectoryCell;
   db: Database | null;
+  migrations: MigrationReport | null;
   problem: string | null;
   /** What ends the work in it, by what began it. */
   readonly ends: Map<Begin, () => Promise<void>>;
@@ -66,7 +69,9 @@ export async function openCells(options: OpenCellsOptions): Promise<OpenCells> {
 
   async function tryOpen(cell: Held): Promise<void> {
     try {
-      cell.db = await openCell(options, cell.row);
+      const { db, report } = await openCell(options, cell.row);
+      cell.db = db;
+      cell.migrations = report;
       cell.problem = null;
       for (const begin of begins) cell.ends.set(begin, begin(cell.db));
     } catch (error) {
@@ -79,8 +84,10 @@ export async function openCells(options: OpenCellsOptions): Promise<OpenCells> {
   async function look(): Promise<void> {
     for (const row of await readDirectory(first.reader, options.vault)) {
       const before = held.get(row.number);
+      const hasMoved = before?.db && row.urlProblem === null && row.url !== before.row.url;
+      if (hasMoved) await giveUp(before);
       if (row.state !== 'closed') {
-        held.set(row.number, { db: null, problem: null, ends: new Map(), ...before, row });
+        held.set(row.number, { db: null, migrations: null, problem: null, ends: new Map(), ...before, row });
       } else if (before) {
         held.delete(row.number);
         await giveUp(before);
@@ -102,6 +109,7 @@ export async function openCells(options: OpenCellsOptions): Promise<OpenCells> {
     number: cell.row.number,
     schema: cell.row.schema,
     state: cell.row.state === 'draining' ? 'draining' : 'open',
+    isServed: isServed(cell),
     db: cell.db,
     problem: isServed(cell) ? cell.problem : 'is not served by this process (CELLS)',
   });
@@ -127,6 +135,7 @@ export async function openCells(options: OpenCellsOptions): Promise<OpenCells> {
         await Promise.all([endFirst(), ...[...held.values()].map(({ ends }) => endOf(ends, begin))]);
       };
     },
+    migrationsOf: (number) => held.get(number)?.migrations ?? null,
     refresh,
     async close() {
       await stopFollowing();
@@ -165,8 +174,9 @@ function followDirectory(first: Database, log: Logger, refresh: () => Promise<vo
 /** Connects a cell, migrates it and checks that it is the one. Throws MigrationError, and what PostgreSQL says. */
 async function openCell(
   { first, connecting, checkSecretKey }: OpenCellsOptions,
-  { number, url, schema }: DirectoryCell,
-): Promise<Database> {
+  { number, url, urlProblem, schema }: DirectoryCell,
+): Promise<{ db: Database; report: MigrationReport }> {
+  if (urlProblem !== null) throw new MigrationError(`its URL cannot be decrypted: ${urlProblem}`);
   const db = connect({
     ...connecting,
     ...targetOf(connecting, url),
@@ -175,7 +185,7 @@ async function openCell(
   });
   try {
     const installation = await installationOf(first);
-    await migrate(
+    const { report } = await migrate(
       db,
       async (tx) => {
         await refuseStranger(tx, number, installation);
@@ -184,7 +194,7 @@ async function openCell(
       },
       { onlyExisting: true },
     );
-    return db;
+    return { db, report };
   } catch (error) {
     await db.close();
     throw error;

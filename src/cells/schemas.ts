@@ -33,13 +33,23 @@ export async function markOf(
 
 /** Throws MigrationError unless a database is the cell that the directory says. */
 export async function refuseStranger(tx: Tx, number: number, installation: string): Promise<void> {
-  const mark = await markOf(tx);
-  if (mark?.number === number && mark.installation === installation) return;
+  const problem = await strangerProblem(tx, number, installation);
+  if (problem !== null) throw new MigrationError(problem);
+}
+
+/** Why a database is not the cell that the directory says; null = it is. */
+export async function strangerProblem(
+  db: Reader,
+  number: number,
+  installation: string,
+): Promise<string | null> {
+  const mark = await markOf(db);
+  if (mark?.number === number && mark.installation === installation) return null;
   const what =
     mark === null
       ? 'cell 0 of an installation'
       : `cell ${mark.number}${mark.installation === installation ? '' : ' of another installation'}`;
-  throw new MigrationError(`the database is ${what}, not cell ${number}`);
+  return `the database is ${what}, not cell ${number}`;
 }
 
 /** Throws MigrationError when the database of DATABASE_URL is a cell of another one's directory. */

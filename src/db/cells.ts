@@ -7,6 +7,8 @@ export interface Cell {
   readonly schema: string | null;
   /** A draining cell takes no new accounts. */
   readonly state: 'open' | 'draining';
+  /** Whether this process serves it (CELLS). */
+  readonly isServed: boolean;
   /** null while it cannot be used. */
   readonly db: Database | null;
   /** Why it cannot be used, in words that follow "cell 3"; null = it can. */
@@ -35,7 +37,7 @@ export interface Cells {
 export function onlyCell(db: Database): Cells {
   return {
     first: db,
-    list: () => [{ number: 0, schema: null, state: 'open', db, problem: null }],
+    list: () => [{ number: 0, schema: null, state: 'open', isServed: true, db, problem: null }],
     of: (number) => (number === 0 ? db : null),
     each: (begin) => begin(db),
   };

@@ -97,6 +97,9 @@ export const TABLES: Readonly<Record<string, TableFacts>> = {
   server_settings: { unit: 'installation', bytes: 64_000, stays: 'one row for each setting' },
   workers: { unit: 'installation', bytes: 48_000, removed: 'when the process ends or has died' },
   accounts: { unit: 'account', bytes: 600, stays: NAMED },
+  cells: { unit: 'installation', bytes: 48_000, stays: 'the number of a removed cell is not used again' },
+  account_cells: { unit: 'account', bytes: 120, removed: 'with the account' },
+  person_cells: { unit: 'person', bytes: 120, stays: 'sign-in finds the cells of an address' },
 
   // people and their credentials
   people: { unit: 'person', bytes: 400, stays: NAMED },

@@ -55,6 +55,8 @@ export interface ServerOptions {
     };
   /** Why no requests should be sent here; null = ready. */
   readonly readiness: () => Promise<{ readonly reason: string; readonly message: string } | null>;
+  /** The cells other than 0 that cannot be used. */
+  readonly unavailableCells: () => Promise<readonly { readonly cell: number; readonly problem: string }[]>;
   /** Whether the server is stopping: requests are still answered, but connections are not kept for more. */
   readonly isStopping: () => boolean;
 }
@@ -172,13 +174,16 @@ function closeWhenStopping(app: FastifyInstance, isStopping: () => boolean): voi
   });
 }
 
-function addHealth(app: FastifyInstance, { readiness }: ServerOptions): void {
+function addHealth(app: FastifyInstance, { readiness, unavailableCells }: ServerOptions): void {
   const answer = (url: string, handler: RouteHandlerMethod) =>
     app.route({ method: [...READING], url, handler });
   answer('/healthz', (_, reply) => reply.type('application/json').send('{"status":"ok"}'));
   answer('/readyz', async (_, reply) => {
-    const problem = await readiness();
-    const body = problem === null ? { status: 'ready' } : { status: 'unavailable', ...problem };
+    const [problem, cells] = await Promise.all([readiness(), unavailableCells()]);
+    const body = {
+      ...(problem === null ? { status: 'ready' } : { status: 'unavailable', ...problem }),
+      ...(cells.length === 0 ? {} : { unavailable_cells: cells }),
+    };
     return reply
       .code(problem === null ? 200 : 503)
       .type('application/json')

@@ -26,7 +26,12 @@ const failing = async (): Promise<Failing[]> => (await world.api.get('/v2/system
 function startChore(work: () => Promise<unknown>): () => void {
   const { db, log } = world.platform;
   const chore: Chore = { name: NAME, everyMs: 1, run: work };
-  return keepHouse([chore], { db, log, firstMs: 0, notify: notifyOfFailingChore });
+  return keepHouse([chore], {
+    db,
+    log,
+    firstMs: 0,
+    notify: (tx, failing) => notifyOfFailingChore(world.platform.db, tx, failing),
+  });
 }
 
 /** Makes processes fail at the chore until `holds`. */

@@ -13,9 +13,11 @@ const world = useWorld();
 /** Tables that belong to no account. */
 const SHARED: Readonly<Record<string, string>> = {
   accounts: 'the account itself: its id is the key',
+  cells: 'the directory of cells, in cell 0',
   dropped_weeks: 'a week of the log is dropped for all accounts at once',
   oauth_codes: 'found by its hash; its grant names the account',
   oauth_tokens: 'found by its hash; its grant names the account',
+  person_cells: 'the directory of cells, in cell 0',
   people: 'a person is a user of several accounts',
   schema_migrations: 'of the database',
   server_settings: 'of the database',
@@ -25,6 +27,7 @@ const SHARED: Readonly<Record<string, string>> = {
 
 /** Unique keys of tables with an account that are not unique within it. */
 const WITHOUT_ACCOUNT: Readonly<Record<string, string>> = {
+  account_cells_pkey: 'directory of cells, in cell 0',
   api_keys_pkey: 'directory: an audit entry and a creator name the key alone',
   api_keys_hash_key: 'directory: found by the hash of the secret',
   oauth_applications_id: 'directory: a client names itself before an account is known',

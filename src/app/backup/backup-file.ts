@@ -6,9 +6,15 @@ import { pipeline } from 'node:stream/promises';
 import { BackupError } from './errors.ts';
 
 /** `payhook-2026-11-22T200501Z.payhook`: sorts by time, and is a valid name on every system. */
-const NAMED = /^payhook-\d{4}-\d\d-\d\dT\d{6}Z\.payhook$/;
-const PARTIAL = /^\.payhook-\d{4}-\d\d-\d\dT\d{6}Z\.payhook\.\d+\.part$/;
+const NAMED = /^payhook-(?:cell-(?<cell>\d+)-)?\d{4}-\d\d-\d\dT\d{6}Z\.payhook$/;
+const PARTIAL = /^\.payhook-(?:cell-\d+-)?\d{4}-\d\d-\d\dT\d{6}Z\.payhook\.\d+\.part$/;
 const ABANDONED_MS = 24 * 3_600_000;
+
+/** The cell of a backup that is named by time; null = it is not one. */
+function cellOf(name: string): number | null {
+  const found = NAMED.exec(name);
+  return found && Number(found.groups?.cell ?? 0);
+}
 
 /** A backup file that is written under a temporary name. */
 export interface BackupFile {
@@ -25,15 +31,17 @@ export interface BackupFile {
 }
 
 /**
- * Prepares a backup file. `target` is a new file, or an existing folder, in which the backup is named after the current
- * time. A trailing slash means a folder. Throws BackupError if the file cannot be there.
+ * Prepares the backup file of a cell. `target` is a new file, or an existing folder, in which the backup is named after the
+ * current time, and after the cell unless it is 0. A trailing slash means a folder. Throws BackupError if the file cannot be there.
  */
-export async function prepareBackupFile(target: string, nowMs: number): Promise<BackupFile> {
+export async function prepareBackupFile(target: string, nowMs: number, cell: number): Promise<BackupFile> {
   const path = resolve(target);
   const there = await stat(path).catch(() => null);
   if (/[\\/]$/.test(target) && !there?.isDirectory()) throw noFolder(path);
   const stamp = new Date(nowMs).toISOString().replace(/:|\.\d+/g, '');
-  const file = there?.isDirectory() ? join(path, `payhook-${stamp}.payhook`) : path;
+  const file = there?.isDirectory()
+    ? join(path, `payhook-${cell === 0 ? '' : `cell-${cell}-`}${stamp}.payhook`)
+    : path;
   if (there && !there.isDirectory()) throw taken(file);
   if (await stat(file).catch(() => null)) throw taken(file);
   const folder = dirname(file);
@@ -100,13 +108,16 @@ function writeError(folder: string, error: unknown): unknown {
 }
 
 /**
- * Deletes the oldest backups of a folder that are named by time, except the last `keep`, and temporary files left by
+ * Deletes the oldest backups of a cell in a folder that are named by time, except the last `keep`, and temporary files left by
  * killed processes. Returns the names of the deleted backups.
  */
-export async function deleteOld(folder: string, keep: number, nowMs: number): Promise<string[]> {
+export async function deleteOld(
+  folder: string,
+  { keep, nowMs, cell }: { keep: number; nowMs: number; cell: number },
+): Promise<string[]> {
   const names = await readdir(folder);
   const surplus = names
-    .filter((name) => NAMED.test(name))
+    .filter((name) => cellOf(name) === cell)
     .sort()
     .slice(0, -keep);
   for (const name of surplus) await rm(join(folder, name), { force: true });

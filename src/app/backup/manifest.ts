@@ -20,6 +20,8 @@ export const introduction = Type.Object({
 export const manifest = Type.Object({
   format: Type.Literal(FORMAT),
   program: Type.String(),
+  /** The number of the cell; backups from before there were cells have none, and are of cell 0. */
+  cell: Type.Optional(whole),
   made_at: Type.String(),
   postgresql: Type.String(),
   compression: Type.Union([Type.Literal('gzip'), Type.Literal('zstd')]),

@@ -35,9 +35,19 @@ export interface Restored {
   readonly credentials: readonly Credential[];
 }
 
+/** An empty database that is open. */
+interface OpenForRestore {
+  readonly db: Database;
+  /** Checks the restored rows before the transaction ends. Throws. */
+  verify?(tx: Tx): Promise<void>;
+  close(): Promise<void>;
+}
+
 export interface RestoreOptions {
   /** Connects the database. Called only after the file was verified. */
-  readonly open: () => Promise<{ readonly db: Database; close(): Promise<void> }>;
+  readonly open: () => Promise<OpenForRestore>;
+  /** The number of the cell that the database is for. */
+  readonly cell: number;
   readonly file: string;
   readonly key: Key;
   /** Revokes the credentials in the backup. */
@@ -55,15 +65,31 @@ export interface RestoreOptions {
 export async function restoreBackup(options: RestoreOptions): Promise<Restored> {
   const { open, file, key, checked } = options;
   const manifest = await checkArchive(file, key);
+  refuseOtherCell(manifest, options);
   refuseForeign(file, manifest);
   decompressor(manifest.compression).destroy();
   checked?.(manifest);
-  const { db, close } = await open();
+  const { db, verify, close } = await open();
   try {
-    return await db.transaction((tx) => restoreInto(tx, manifest, options), { takesLong: true });
+    return await db.transaction(
+      async (tx) => {
+        const restored = await restoreInto(tx, manifest, options);
+        await verify?.(tx);
+        return restored;
+      },
+      { takesLong: true },
+    );
   } finally {
     await close();
   }
+}
+
+/** Throws BackupError if the backup is of another cell: accounts, keys and links name their cell. */
+function refuseOtherCell({ cell: saved = 0 }: Manifest, { file, cell }: RestoreOptions): void {
+  if (saved === cell) return;
+  throw new BackupError(
+    `${file} is a backup of cell ${saved}, not of cell ${cell}: restore it ${saved === 0 ? 'without --cell' : `with --cell ${saved}`}`,
+  );
 }
 
 /** Throws BackupError if this program does not know the backup's migrations. */

@@ -45,13 +45,13 @@ export interface SaveOptions {
 }
 
 /**
- * Saves the whole database to one file, as of one instant, while others read and write. The file appears complete or not
+ * Saves a cell to one file, as of one instant, while others read and write. The file appears complete or not
  * at all. Throws BackupError with what to do. On any failure no file is left behind.
  */
 export async function saveBackup({ db, target, lock, progress, begun }: SaveOptions): Promise<SavedBackup> {
   const startedAt = performance.now();
   const encrypt = await lockOf(lock);
-  const backup = await prepareBackupFile(target, await readNow(db.reader));
+  const backup = await prepareBackupFile(target, await readNow(db.reader), db.cell);
   begun?.(backup.partial);
   try {
     const archive = createArchive({ format: FORMAT, program: programVersion() });
@@ -118,6 +118,7 @@ async function saveSnapshot(
   const facts = {
     format: FORMAT,
     program: programVersion(),
+    cell: snapshot.cell,
     ...(await snapshotFacts(snapshot)),
     compression: bestCompression(),
     secret_key: await readSecretKeyState(snapshot),

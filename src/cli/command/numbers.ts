@@ -22,3 +22,8 @@ export function readDestinationWait(text: string): number {
 export function readHoldDays(text: string): number {
   return readInteger('--hold-days', text, { from: 0, to: LONGEST_HOLD });
 }
+
+/** The number of a cell in `--cell`. Throws a UsageError. */
+export function readCell(text: string): number {
+  return readInteger('--cell', text, { from: 0, to: 9999 });
+}

@@ -9,6 +9,7 @@ import {
   useAccount,
 } from '../command/current-account.ts';
 import { CommandError, UsageError } from '../command/errors.ts';
+import { readCell } from '../command/numbers.ts';
 import { withPlatform } from '../command/session.ts';
 import { printable, table } from '../terminal/table.ts';
 import { addExport } from './export-account.ts';
@@ -52,7 +53,7 @@ export function addAccounts(accounts: Command, cli: Cli): void {
   accounts
     .command('list')
     .description('list accounts, oldest first, and the current one')
-    .option('--json', 'print {data}; each {id, object, name, is_current, is_demo}')
+    .option('--json', 'print {data}; each {id, object, name, is_current, is_demo, cell}')
     .action(() => cli.run(() => list(cli)));
   accounts
     .command('use')
@@ -75,7 +76,7 @@ export function addAccounts(accounts: Command, cli: Cli): void {
 
 async function create({ terminal }: Cli, given: { name: string; cell?: string }): Promise<undefined> {
   const name = given.name.trim();
-  const cell = given.cell === undefined ? undefined : cellFrom(given.cell);
+  const cell = given.cell === undefined ? undefined : readCell(given.cell);
   if (name.length > LONGEST_NAME) throw new UsageError(`--name must have 1 to ${LONGEST_NAME} characters`);
   const problem = nameProblem(name);
   if (problem !== null) throw new UsageError(`--name ${problem}`);
@@ -92,32 +93,38 @@ async function create({ terminal }: Cli, given: { name: string; cell?: string })
   );
 }
 
-/** The number of a cell, as an option names it. Throws a UsageError. */
-function cellFrom(text: string): number {
-  if (/^\d{1,4}$/.test(text)) return Number(text);
-  throw new UsageError(`--cell must be the number of a cell, not ${JSON.stringify(text)}`);
-}
-
 async function list({ terminal }: Cli): Promise<undefined> {
-  const data = await withPlatform(terminal, async ({ accounts, config }) => {
+  const { data, hasCells } = await withPlatform(terminal, async ({ accounts, cells, config }) => {
     const all = await accounts.list();
     const current = currentAccount(config.dataDir);
-    return all.map(({ id, name, isDemo }) => ({
+    const listed = all.map(({ id, name, isDemo, cell }) => ({
       id,
       object: 'account',
       name,
       is_current: current === null ? all.length === 1 : id === current,
       is_demo: isDemo,
+      cell,
     }));
+    for (const { number, db, problem } of cells.list()) {
+      if (db === null) terminal.note(`The accounts of cell ${number} are missing: it ${problem}`);
+    }
+    return { data: listed, hasCells: cells.list().length > 1 };
   });
   terminal.result({ data }, () =>
     table(
-      [{ heading: 'ID' }, { heading: 'NAME' }, { heading: 'CURRENT' }, { heading: 'DEMO' }],
-      data.map(({ id, name, is_current, is_demo }) => [
+      [
+        { heading: 'ID' },
+        { heading: 'NAME' },
+        { heading: 'CURRENT' },
+        { heading: 'DEMO' },
+        ...(hasCells ? [{ heading: 'CELL', right: true }] : []),
+      ],
+      data.map(({ id, name, is_current, is_demo, cell }) => [
         id,
         name,
         is_current ? 'yes' : '',
         is_demo ? 'yes' : '',
+        ...(hasCells ? [String(cell)] : []),
       ]),
       terminal.paint.faint,
     ),

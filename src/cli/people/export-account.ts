@@ -28,10 +28,13 @@ export function addExport(accounts: Command, cli: Cli): void {
 
 async function exportOne({ terminal }: Cli, wanted: string, folder: string): Promise<undefined> {
   const { exportAccount, ExportError } = await import('../../app/export-account.ts');
-  const { name, manifest } = await withPlatform(terminal, async ({ accounts, db }) => {
+  const { name, manifest } = await withPlatform(terminal, async ({ accounts }) => {
     const account = accountNamed(await accounts.list(), wanted);
     try {
-      return { name: account.name, manifest: await exportAccount(db, account.uuid, folder) };
+      return {
+        name: account.name,
+        manifest: await exportAccount(await accounts.databaseOf(account.uuid), account.uuid, folder),
+      };
     } catch (error) {
       if (error instanceof ExportError) throw new CommandError(error.message);
       throw error;

@@ -1,12 +1,14 @@
-import { readFileSync, rmSync } from 'node:fs';
+import { readFileSync, rmSync, statSync } from 'node:fs';
 import type { Command } from 'commander';
 import type { Manifest } from '../../app/backup/manifest.ts';
 import type { Restored } from '../../app/backup/restore.ts';
-import type { ScheduledBackup } from '../../app/backup/schedule.ts';
+import type { SavedBackup } from '../../app/backup/save.ts';
+import type { MadeBackups } from '../../app/backup/schedule.ts';
 import type { Platform } from '../../app/platform.ts';
 import { unreadable } from '../../kernel/unreadable.ts';
 import type { Cli } from '../command/cli.ts';
 import { CommandError, UsageError } from '../command/errors.ts';
+import { readCell } from '../command/numbers.ts';
 import { noEffect } from '../command/option-rules.ts';
 import { quietLog, readConfigHere, refuseRemote, withPlatform } from '../command/session.ts';
 import { onInterrupt } from '../terminal/interrupt.ts';
@@ -15,7 +17,8 @@ import type { Terminal } from '../terminal/terminal.ts';
 
 const BACKUP_HELP = `
 Servers and workers keep running. The file contains the whole database as of one instant. In a folder, its name is the current time.
-It is never overwritten, and is written completely or not at all. It does not contain the secret key: keep that elsewhere, or write
+With several cells, one file for each is written to the folder; --cell backs up one of them. A file is never overwritten, and is
+written completely or not at all. It does not contain the secret key: keep that elsewhere, or write
 it with --with-secret-key. Without --passphrase-file and --recipient, BACKUP_PASSPHRASE and BACKUP_RECIPIENT apply.
 
 Examples:
@@ -34,6 +37,9 @@ migrated to the current schema.
 Credentials are restored too: a key, session, grant or link that was revoked after the backup is valid again. The restore lists them.
 --end-credentials ends all of them, and every application needs a new client secret. Passwords are those of the backup.
 
+With several cells, restore cell 0 first. Then restore each other cell with --cell into the place that the directory names, whose
+schema must be empty. A backup cannot be restored into another cell.
+
 Examples:
   $ payhook restore /backup/payhook-2026-11-22T030000Z.payhook --data-dir /var/lib/payhook/data
   $ payhook restore monday.payhook --end-credentials --data-dir /var/lib/payhook/data
@@ -45,31 +51,38 @@ interface BackupOptions {
   readonly recipient?: string;
   readonly withSecretKey?: string;
   readonly scheduled?: boolean;
+  readonly cell?: string;
 }
 
 interface RestoreOptions {
   readonly passphraseFile?: string;
   readonly identityFile?: string;
   readonly endCredentials?: boolean;
+  readonly cell?: string;
 }
 
 /** `payhook backup` and `payhook restore`. */
 export function addBackup(machine: (name: string) => Command, cli: Cli): void {
   const backup = machine('backup')
-    .description('back up the whole database to one file while the server runs')
+    .description('back up the whole database to one file, or a file for each cell, while the server runs')
     .argument('[file-or-folder]', 'a new file, or a folder')
     .option('--passphrase-file <file>', 'encrypt the backup with the passphrase in this file')
     .option('--recipient <key>', 'encrypt the backup for this age public key (age1…)')
     .option('--with-secret-key <file>', 'also write the secret key to this file')
     .option('--scheduled', 'make the BACKUP_EVERY backup if it is due, like the server')
-    .option('--json', 'print {file, made_at, size_bytes, duration_ms, schema_version, rows, sums, deleted}')
+    .option('--cell <number>', 'back up only this cell; default: all')
+    .option(
+      '--json',
+      'print {file, made_at, size_bytes, duration_ms, cell, schema_version, rows, sums, deleted, other_cells}; other_cells has the ' +
+        'same of the other cells',
+    )
     .addHelpText('after', BACKUP_HELP)
     .action((target: string | undefined, options: BackupOptions) =>
       cli.run(() => save(cli.terminal, target, options)),
     );
   const because = 'a backup is encrypted with one of them';
   noEffect(backup, { option: '--recipient', other: '--passphrase-file', because });
-  for (const option of ['--recipient', '--passphrase-file', '--with-secret-key']) {
+  for (const option of ['--recipient', '--passphrase-file', '--with-secret-key', '--cell']) {
     noEffect(backup, {
       option,
       other: '--scheduled',
@@ -81,10 +94,11 @@ export function addBackup(machine: (name: string) => Command, cli: Cli): void {
     .argument('<file>', 'a backup made by payhook backup')
     .option('--passphrase-file <file>', 'a file with the passphrase of the backup')
     .option('--identity-file <file>', 'the age secret key of the backup, as written by age-keygen')
+    .option('--cell <number>', 'restore this cell, into the place that the directory names')
     .option('--end-credentials', 'end all API keys, sessions, OAuth grants and links in the backup')
     .option(
       '--json',
-      'print {file, made_at, schema_version, rows, sums, migrated, secret_key_problem, credentials, credentials_ended}',
+      'print {file, made_at, cell, schema_version, rows, sums, migrated, secret_key_problem, credentials, credentials_ended}',
     )
     .addHelpText('after', RESTORE_HELP)
     .action((file: string, options: RestoreOptions) =>
@@ -120,7 +134,7 @@ async function save(
   tellSaved(terminal, made, options.withSecretKey);
 }
 
-async function saveDue(platform: Platform): Promise<ScheduledBackup> {
+async function saveDue(platform: Platform): Promise<MadeBackups | null> {
   const { scheduledBackup } = await import('../../app/backup/schedule.ts');
   return scheduledBackup(platform, removedOnInterrupt);
 }
@@ -128,10 +142,14 @@ async function saveDue(platform: Platform): Promise<ScheduledBackup> {
 async function saveTo(
   platform: Platform,
   { terminal, target, options }: { terminal: Terminal; target: string; options: BackupOptions },
-): Promise<ScheduledBackup> {
+): Promise<MadeBackups> {
   const { saveBackup } = await import('../../app/backup/save.ts');
   const { exportSecretKey } = await import('../../app/export-secret-key.ts');
   const { passphraseFile, recipient, withSecretKey } = options;
+  const cells = cellsToSave(platform, options.cell);
+  if (cells.length > 1 && !isFolder(target)) {
+    throw new CommandError(`there are ${cells.length} cells: name a folder, or one cell with --cell`);
+  }
   const lock =
     passphraseFile !== undefined || recipient !== undefined
       ? { passphrase: readSecret(passphraseFile), recipient }
@@ -140,28 +158,49 @@ async function saveTo(
     terminal.showsProgress && rows > 0 ? terminal.note(`${table}: ${rows} rows`) : undefined;
   if (withSecretKey !== undefined) await exportSecretKey(platform, withSecretKey);
   try {
-    const saved = await saveBackup({ db: platform.db, target, lock, progress, begun: removedOnInterrupt });
-    return { ...saved, deleted: [] };
+    const saved: SavedBackup[] = [];
+    for (const db of cells) {
+      saved.push(await saveBackup({ db, target, lock, progress, begun: removedOnInterrupt }));
+    }
+    return { saved, deleted: [] };
   } catch (error) {
     if (withSecretKey !== undefined) rmSync(withSecretKey);
     throw error;
   }
 }
 
+const isFolder = (path: string) => statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
+
+/** The named cell, or all. Throws CommandError if one cannot be used. */
+function cellsToSave({ cells }: Platform, wanted: string | undefined): Platform['db'][] {
+  const number = wanted === undefined ? null : readCell(wanted);
+  const chosen = cells.list().filter((cell) => number === null || cell.number === number);
+  if (chosen.length === 0) throw new CommandError(`there is no cell ${number}: payhook cells list shows all`);
+  return chosen.map(({ number: cell, db, problem }) => {
+    if (db !== null) return db;
+    const others = number === null ? ': back up the others with --cell' : '';
+    throw new CommandError(`cell ${cell} ${problem}${others}`);
+  });
+}
+
 /** The process ends with the command, so nothing is undone. */
 const removedOnInterrupt = (partial: string) => void onInterrupt(() => rmSync(partial, { force: true }));
 
-function tellSaved(
-  terminal: Terminal,
-  { manifest, deleted, ...made }: NonNullable<ScheduledBackup>,
-  keyFile: string | undefined,
-): void {
-  const rows = rowsOf(manifest);
-  const schema_version = manifest.migrations.at(-1)?.version;
-  terminal.result({ ...made, schema_version, rows, sums: manifest.sums, deleted }, () =>
+function tellSaved(terminal: Terminal, { saved, deleted }: MadeBackups, keyFile: string | undefined): void {
+  const records = saved.map(({ manifest, ...made }) => ({
+    ...made,
+    cell: manifest.cell ?? 0,
+    schema_version: manifest.migrations.at(-1)?.version,
+    rows: rowsOf(manifest),
+    sums: manifest.sums,
+  }));
+  const [first, ...others] = records;
+  terminal.result({ ...first, deleted, other_cells: others }, () =>
     [
-      `Saved ${rows} rows as of ${made.made_at} to ${made.file} (${size(made.size_bytes)}, ${seconds(made.duration_ms)}).`,
-      ...manifest.sums.map(({ of, currency, amount }) => `  ${of}: ${amount} minor units of ${currency}`),
+      ...records.flatMap(({ rows, made_at, file, size_bytes, duration_ms, sums }) => [
+        `Saved ${rows} rows as of ${made_at} to ${file} (${size(size_bytes)}, ${seconds(duration_ms)}).`,
+        ...sums.map(({ of, currency, amount }) => `  ${of}: ${amount} minor units of ${currency}`),
+      ]),
       ...deleted.map((name) => `  deleted the older ${name}`),
       keyFile === undefined
         ? 'It does not contain the secret key: see payhook backup --help.'
@@ -175,6 +214,7 @@ async function restoreFile(terminal: Terminal, file: string, options: RestoreOpt
   refuseRemote();
   const { restoreBackup } = await import('../../app/backup/restore.ts');
   const { openDatabase } = await import('../../app/database.ts');
+  const { openCellDatabase } = await import('../../app/cell-database.ts');
   const { refusalOfKeys } = await import('../../app/secret-keys.ts');
   // encrypted values are copied as they are; a server needs the key when it starts
   const config = await readConfigHere(terminal, { needsKey: false });
@@ -185,11 +225,14 @@ async function restoreFile(terminal: Terminal, file: string, options: RestoreOpt
     : { passphrase: config.backup.passphrase };
   let problem: string | null = null;
   const endsCredentials = options.endCredentials === true;
+  const cell = options.cell === undefined ? 0 : readCell(options.cell);
   const { manifest, rows, sums, migrated, credentials } = await restoreBackup({
     endsCredentials,
     file,
     key,
-    open: () => openDatabase(config, { purpose: 'command', log }),
+    cell,
+    open: () =>
+      cell === 0 ? openDatabase(config, { purpose: 'command', log }) : openCellDatabase(config, cell, log),
     checked(found) {
       terminal.note(
         `The file is complete: ${rowsOf(found)} rows as of ${found.made_at}, by Payhook ${found.program}`,
@@ -201,7 +244,7 @@ async function restoreFile(terminal: Terminal, file: string, options: RestoreOpt
   });
   const { made_at, migrations, tables } = manifest;
   const schema_version = migrations.at(-1)?.version;
-  const result = { file, made_at, schema_version, rows, sums, migrated, secret_key_problem: problem };
+  const result = { file, made_at, cell, schema_version, rows, sums, migrated, secret_key_problem: problem };
   terminal.result({ ...result, credentials, credentials_ended: endsCredentials }, () =>
     [
       `Restored ${file}, as of ${made_at}.`,

@@ -24,7 +24,7 @@ interface AddOptions {
   readonly count?: string;
 }
 
-/** `payhook cells list|add|drain|open|remove`: on this machine only. */
+/** `payhook cells list|add|drain|open|set-url|remove`: on this machine only. */
 export function addCellCommands(cells: Command, cli: Cli): void {
   cells
     .command('list')
@@ -52,6 +52,13 @@ export function addCellCommands(cells: Command, cli: Cli): void {
       .action((text: string) => cli.run(() => run(numberFrom(text))));
   change('drain', 'let a cell take no new accounts', (number) => setState(cli, number, 'draining'));
   change('open', 'let a draining cell take new accounts again', (number) => setState(cli, number, 'open'));
+  cells
+    .command('set-url')
+    .description('change where a cell is, or its login; the tables must be there already')
+    .argument('<cell>', 'its number')
+    .argument('<url>', 'the PostgreSQL that holds it')
+    .option('--json', 'print {number, object}')
+    .action((text: string, url: string) => cli.run(() => changeUrl(cli, numberFrom(text), url)));
   change('remove', 'remove a cell without accounts; its tables stay', (number) =>
     setState(cli, number, 'closed'),
   );
@@ -94,14 +101,26 @@ function cellTable(cells: readonly ListedCell[], faint: (text: string) => string
   );
 }
 
+/** Throws a UsageError. */
+async function requireUrl(url: string): Promise<void> {
+  const { addressesOf } = await import('../../kernel/database-url.ts');
+  if (addressesOf(url)?.length === 1) return;
+  throw new UsageError('the URL must begin with postgres:// or postgresql:// and name one server');
+}
+
+async function changeUrl({ terminal }: Cli, number: number, url: string): Promise<undefined> {
+  await requireUrl(url);
+  const { setUrl } = await import('../../cells/manage.ts');
+  await withPlatform(terminal, (platform) => setUrl(platform, number, url));
+  terminal.result(
+    { number, object: 'cell' },
+    () => `The URL of cell ${number} was changed. Running servers and workers use it within seconds.\n`,
+  );
+}
+
 async function add({ terminal }: Cli, url: string | undefined, options: AddOptions): Promise<undefined> {
-  const [{ addCells }, { addressesOf }] = await Promise.all([
-    import('../../cells/manage.ts'),
-    import('../../kernel/database-url.ts'),
-  ]);
-  if (url !== undefined && addressesOf(url)?.length !== 1) {
-    throw new UsageError('the URL must begin with postgres:// or postgresql:// and name one server');
-  }
+  const { addCells } = await import('../../cells/manage.ts');
+  if (url !== undefined) await requireUrl(url);
   const { schema = null } = options;
   if (schema !== null && !/^[a-z_][a-z0-9_]{0,50}$/.test(schema)) {
     throw new UsageError(

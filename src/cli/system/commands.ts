@@ -69,8 +69,10 @@ export function addSystem(program: Command, cli: Cli, exit: Exit): void {
     .addHelpText('after', INIT_HELP)
     .action(() => cli.run(async () => (await import('./machine.ts')).init(cli)));
   machine('migrate')
-    .description('update the database to the schema of this program; serve does this too')
-    .option('--json', 'print {version, applied}')
+    .description(
+      'update the database, and that of each cell, to the schema of this program; serve does this too',
+    )
+    .option('--json', 'print {version, applied, other_cells}; each {cell, version, applied, problem}')
     .addHelpText(
       'after',
       '\nSafe to repeat, and to run next to other servers: only one process migrates at a time.\n',

@@ -8,6 +8,7 @@ import { count } from '../terminal/money.ts';
 import { table } from '../terminal/table.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 import { type Check, check, type Status, verdict } from './check.ts';
+import { checkCells } from './doctor-cells.ts';
 import { checkHorizon } from './doctor-horizon.ts';
 
 const MEGABYTE = 1e6;
@@ -41,24 +42,39 @@ async function examine(terminal: Terminal): Promise<Check[]> {
   const exposed = exposedSecretKey(config);
   if (exposed !== null) checks.push(check('secret key file', 'warning', exposed));
   try {
-    const { inspectDatabase } = await import('../../app/inspection.ts');
-    const facts = await inspectDatabase(config);
-    if (facts === null)
+    const { inspectInstallation } = await import('../../app/inspection.ts');
+    const found = await inspectInstallation(config);
+    if (found === null)
       checks.push(
         check('database', 'skipped', 'does not exist yet: payhook init or the first start creates it'),
       );
-    else if (facts.distribution !== null) checks.push(check('Citus', 'failed', facts.distribution));
     else {
-      checks.push(...checkDatabase(facts), ...checkLog(facts, config.delivery.retentionDays));
-      checks.push(await checkSecretKey(config, facts.secretKey), checkBackups(facts.backups, config.backup));
-      checks.push(checkAlerts(facts.alerts, config.mail), checkCertificates(facts.endingCertificates));
-      checks.push(checkOrder(facts.longWaits), checkChores(facts.failingChores), ...checkHorizon(facts));
-      checks.push(checkTables(facts.largeTables));
+      checks.push(...(await checkCell(found.first, config)));
+      checks.push(...(await checkCells(found, (...cell) => checkCell(cell[0], config, cell[1]))));
     }
   } catch (error) {
     checks.push(check('database', 'failed', reportOf(error).message));
   }
   return checks;
+}
+
+/** The checks of a cell, with those of its server unless another cell's include them. */
+async function checkCell(facts: Inspection, config: Config, withServer = true): Promise<Check[]> {
+  if (facts.distribution !== null) return [check('Citus', 'failed', facts.distribution)];
+  return [
+    ...(withServer ? checkServer(facts) : []),
+    checkSchema(facts),
+    ...checkReadiness(facts),
+    ...checkLog(facts, config.delivery.retentionDays),
+    await checkSecretKey(config, facts.secretKey),
+    checkBackups(facts.backups, config.backup),
+    checkAlerts(facts.alerts, config.mail),
+    checkCertificates(facts.endingCertificates),
+    checkOrder(facts.longWaits),
+    checkChores(facts.failingChores),
+    ...checkHorizon(facts),
+    checkTables(facts.largeTables),
+  ];
 }
 
 function checkCertificates(ending: Inspection['endingCertificates']): Check {
@@ -148,7 +164,7 @@ function isWritable(folder: string): boolean {
   }
 }
 
-function checkDatabase(facts: Inspection): Check[] {
+function checkServer(facts: Inspection): Check[] {
   const major = Math.floor(facts.versionNumber / 10_000);
   const isSupported = major >= OLDEST_POSTGRES && major <= NEWEST_POSTGRES;
   return [
@@ -172,8 +188,6 @@ function checkDatabase(facts: Inspection): Check[] {
     ...checkConnections(facts),
     ...checkReplica(facts),
     checkClock(facts.clockAheadMs),
-    checkSchema(facts),
-    ...checkReadiness(facts),
   ];
 }
 

@@ -2,7 +2,7 @@ import type { Platform } from '../../app/platform.ts';
 import { explainConfig, readConfig } from '../../kernel/config.ts';
 import type { Cli } from '../command/cli.ts';
 import { readConfigHere, withPlatform } from '../command/session.ts';
-import { table } from '../terminal/table.ts';
+import { printable, table } from '../terminal/table.ts';
 import { firstKeyFile, firstStart } from './first-start.ts';
 
 /** `payhook init`. */
@@ -25,13 +25,30 @@ export async function init({ terminal }: Cli): Promise<undefined> {
   await withPlatform(terminal, work, { makes: true });
 }
 
-/** `payhook migrate`. */
-export async function migrate({ terminal }: Cli): Promise<undefined> {
-  const { version, applied } = await withPlatform(terminal, async (platform) => platform.migrations);
-  terminal.result({ version, applied }, () => {
-    const done = applied.map((name) => `applied ${name}\n`).join('');
-    return `${done}The schema is at version ${version}${applied.length === 0 ? ' already' : ''}.\n`;
+/** `payhook migrate`: every cell. Returns 1 if a cell cannot be used. */
+export async function migrate({ terminal }: Cli): Promise<number> {
+  const { first, others } = await withPlatform(terminal, async ({ cells, migrations }) => ({
+    first: migrations,
+    others: cells.list().flatMap(({ number, problem }) => {
+      const { version = null, applied = [] } = cells.migrationsOf(number) ?? {};
+      return number === 0 ? [] : [{ cell: number, version, applied, problem }];
+    }),
+  }));
+  const { version, applied } = first;
+  terminal.result({ version, applied, other_cells: others }, () => {
+    const done = (names: readonly string[], where = '') =>
+      names.map((name) => `${where}applied ${name}\n`).join('');
+    const state = `at version ${version}${applied.length === 0 ? ' already' : ''}`;
+    return [
+      `${done(applied)}The schema is ${state}.\n`,
+      ...others.map(({ cell, problem, ...it }) =>
+        problem === null
+          ? `${done(it.applied, `cell ${cell}: `)}Cell ${cell} is at version ${it.version}${it.applied.length === 0 ? ' already' : ''}.\n`
+          : `Cell ${cell} ${printable(problem)}.\n`,
+      ),
+    ].join('');
   });
+  return others.some(({ problem }) => problem !== null) ? 1 : 0;
 }
 
 /** `payhook config`. */

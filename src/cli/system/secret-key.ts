@@ -7,8 +7,8 @@ import { printable } from '../terminal/table.ts';
 const ROTATE_HELP = `
 
 
-Encrypts signing secrets and header values of webhook endpoints, and bank accounts and tax ids of affiliates, with a new key. Servers
-and workers keep running, and receivers are not affected. If it is interrupted, run it again to continue.
+Encrypts signing secrets and header values of webhook endpoints, and bank accounts and tax ids of affiliates, with a new key, in all
+cells. Servers and workers keep running, and receivers are not affected. If it is interrupted, run it again to continue.
 
 This command creates and replaces the key of a data folder. If you manage the key: set SECRET_KEY to the new one and
 SECRET_KEY_PREVIOUS to the old one, restart every server and worker with both, one after another, run this command with both, and then
@@ -49,8 +49,8 @@ export function addSecretKey(secretKey: Command, cli: Cli): void {
     .option('-y, --yes', 'do not ask; required without a terminal')
     .option(
       '--json',
-      'print {fingerprint, endpoints, destinations, tax_ids, invoice_tax_ids}; endpoints of {account_id, id, url, new_secret, ' +
-        'dropped_headers, dropped_egress}, the rest of {account_id, affiliate_id}',
+      'print {fingerprint, endpoints, destinations, tax_ids, invoice_tax_ids, lost_cells}; endpoints of {account_id, id, url, new_secret, ' +
+        'dropped_headers, dropped_egress}, lost_cells of numbers, the rest of {account_id, affiliate_id}',
     )
     .addHelpText('after', ABANDON_HELP)
     .action(({ yes }: { yes?: boolean }) => cli.run(() => abandon(cli, yes)));
@@ -93,7 +93,11 @@ async function abandon({ terminal }: Cli, yes?: boolean): Promise<undefined> {
         `Abandon the lost secret key? ${preview.endpoints.length} webhook endpoints lose what it encrypted: they get new ` +
         'signing secrets, which their receivers need, and their custom headers are dropped. ' +
         `${preview.destinations.length} bank accounts and ${preview.taxIds.length} tax ids of affiliates are lost, and ` +
-        `${preview.invoiceTaxIds.length} tax ids on invoices.`;
+        `${preview.invoiceTaxIds.length} tax ids on invoices.${
+          preview.lostCells.length === 0
+            ? ''
+            : ` The URLs of cells are lost too: ${preview.lostCells.join(', ')}.`
+        }`;
       await confirm(terminal, question, yes);
       const { fingerprint, losses } = await abandonSecretKey(platform);
       const endpoints = losses.endpoints.map((loss) => ({
@@ -112,7 +116,14 @@ async function abandon({ terminal }: Cli, yes?: boolean): Promise<undefined> {
       const destinations = affiliatesOf(losses.destinations);
       const taxIds = affiliatesOf(losses.taxIds);
       const invoiceTaxIds = affiliatesOf(losses.invoiceTaxIds);
-      const lost = { endpoints, destinations, tax_ids: taxIds, invoice_tax_ids: invoiceTaxIds };
+      const { lostCells } = losses;
+      const lost = {
+        endpoints,
+        destinations,
+        tax_ids: taxIds,
+        invoice_tax_ids: invoiceTaxIds,
+        lost_cells: lostCells,
+      };
       terminal.result({ fingerprint, ...lost }, () =>
         [
           `The lost secret key is abandoned; the fingerprint of the new one is ${short(fingerprint)}.`,
@@ -141,6 +152,10 @@ async function abandon({ terminal }: Cli, yes?: boolean): Promise<undefined> {
             ({ account_id, affiliate_id }) =>
               `\naffiliate ${affiliate_id}  (${account_id})\n` +
               '  its invoices lost their tax id: keep your existing files, because no others can be created\n',
+          ),
+          ...lostCells.map(
+            (number) =>
+              `\ncell ${number}\n  set its URL again: payhook cells set-url ${number} postgres://…; then run this command again\n`,
           ),
           '',
         ].join('\n'),

@@ -1,6 +1,6 @@
 import sql, { type Sql } from 'sql-template-tag';
 import { oneRow, type Reader, type Tx } from '../../db/database.ts';
-import { writeSetting } from '../../db/settings.ts';
+import { deleteSetting, writeSetting } from '../../db/settings.ts';
 
 /** The settings that hold the results of backups, as JSON: every process sees them. */
 const LAST_BACKUP = 'last_backup';
@@ -38,6 +38,9 @@ export async function noteFailedBackup(tx: Tx, message: string): Promise<void> {
   const failed: FailedBackup = { failed_at: now, message };
   await writeSetting(tx, LAST_BACKUP_FAILURE, JSON.stringify(failed));
 }
+
+/** Forgets the last failure: what failed has succeeded. */
+export const forgetFailedBackup = (tx: Tx) => deleteSetting(tx, LAST_BACKUP_FAILURE);
 
 /** `last` and `failure` of BackupState, as JSON. */
 export const backupState: Sql = sql`(select json_build_object('last', made, 'failure', failed)

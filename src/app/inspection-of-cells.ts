@@ -1,0 +1,73 @@
+import { compareCells, type Disagreement } from '../cells/agreement.ts';
+import { type DirectoryCell, readDirectory } from '../cells/directory.ts';
+import { hostOf, type ListedCell } from '../cells/manage.ts';
+import { type Connecting, targetOf } from '../cells/open.ts';
+import { installationOf, strangerProblem } from '../cells/schemas.ts';
+import { connect } from '../db/connect.ts';
+import type { Database } from '../db/database.ts';
+import type { Vault } from '../kernel/vault.ts';
+import type { Inspection } from './inspection.ts';
+
+/** A cell other than 0. */
+export interface InspectedCell extends Pick<ListedCell, 'number' | 'state' | 'schema' | 'host'> {
+  /** Why it cannot be inspected; null = it can. */
+  readonly problem: string | null;
+  readonly inspection: Inspection | null;
+}
+
+export interface CellsInspection extends Disagreement {
+  readonly cells: readonly InspectedCell[];
+}
+
+export const NO_CELLS: CellsInspection = { cells: [], doubled: [], misplaced: [] };
+
+interface Options {
+  readonly first: Database;
+  readonly vault: Vault;
+  readonly connecting: Connecting;
+  readonly inspect: (db: Database) => Promise<Inspection>;
+}
+
+/** Inspects the cells other than 0, one after the other, and compares them with the directory. */
+export async function inspectCells({ first, vault, connecting, inspect }: Options): Promise<CellsInspection> {
+  const directory = (await readDirectory(first.reader, vault)).filter(({ state }) => state !== 'closed');
+  if (directory.length === 0) return NO_CELLS;
+  const installation = await installationOf(first);
+  const opened: Database[] = [];
+  try {
+    const cells: InspectedCell[] = [];
+    const comparable = [first];
+    for (const row of directory) {
+      const { number, url, schema } = row;
+      const db = connect({ ...connecting, ...targetOf(connecting, url), cell: { number, schema } });
+      opened.push(db);
+      const found = await inspectOne(db, row, { installation, inspect });
+      if (found.problem === null && found.inspection?.isOurs) comparable.push(db);
+      cells.push(found);
+    }
+    return { cells, ...(await compareCells(first, comparable)) };
+  } finally {
+    await Promise.all(opened.map((db) => db.close()));
+  }
+}
+
+async function inspectOne(
+  db: Database,
+  { number, state, schema, url, urlProblem }: DirectoryCell,
+  { installation, inspect }: { installation: string; inspect: Options['inspect'] },
+): Promise<InspectedCell> {
+  const about = { number, schema, host: hostOf(url), state: state === 'draining' ? state : 'open' } as const;
+  if (urlProblem !== null) {
+    return { ...about, problem: `its URL cannot be decrypted: ${urlProblem}`, inspection: null };
+  }
+  try {
+    const inspection = await inspect(db);
+    const problem =
+      inspection.schemaVersion === 0
+        ? 'there is no schema of Payhook'
+        : await strangerProblem(db.reader, number, installation);
+    return { ...about, problem, inspection };
+  } catch (error) {
+    return { ...about, problem: (error as Error).message, inspection: null };
+  }
+}
