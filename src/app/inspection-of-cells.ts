@@ -6,22 +6,27 @@ import { installationOf, strangerProblem } from '../cells/schemas.ts';
 import { connect } from '../db/connect.ts';
 import type { Database } from '../db/database.ts';
 import type { Vault } from '../kernel/vault.ts';
-import type { Inspection } from './inspection.ts';
+
+/** What the inspection of a database finds, as far as it matters here. */
+interface Inspected {
+  readonly schemaVersion: number;
+  readonly isOurs: boolean;
+}
 
 /** A cell other than 0. */
-export interface InspectedCell extends Pick<ListedCell, 'number' | 'state' | 'schema' | 'host'> {
+export interface InspectedCell<Inspection> extends Pick<ListedCell, 'number' | 'state' | 'schema' | 'host'> {
   /** Why it cannot be inspected; null = it can. */
   readonly problem: string | null;
   readonly inspection: Inspection | null;
 }
 
-export interface CellsInspection extends Disagreement {
-  readonly cells: readonly InspectedCell[];
+export interface CellsInspection<Inspection> extends Disagreement {
+  readonly cells: readonly InspectedCell<Inspection>[];
 }
 
-export const NO_CELLS: CellsInspection = { cells: [], doubled: [], misplaced: [] };
+export const NO_CELLS: CellsInspection<never> = { cells: [], doubled: [], misplaced: [] };
 
-interface Options {
+interface Options<Inspection> {
   readonly first: Database;
   readonly vault: Vault;
   readonly connecting: Connecting;
@@ -29,13 +34,18 @@ interface Options {
 }
 
 /** Inspects the cells other than 0, one after the other, and compares them with the directory. */
-export async function inspectCells({ first, vault, connecting, inspect }: Options): Promise<CellsInspection> {
+export async function inspectCells<Inspection extends Inspected>({
+  first,
+  vault,
+  connecting,
+  inspect,
+}: Options<Inspection>): Promise<CellsInspection<Inspection>> {
   const directory = (await readDirectory(first.reader, vault)).filter(({ state }) => state !== 'closed');
   if (directory.length === 0) return NO_CELLS;
   const installation = await installationOf(first);
   const opened: Database[] = [];
   try {
-    const cells: InspectedCell[] = [];
+    const cells: InspectedCell<Inspection>[] = [];
     const comparable = [first];
     for (const row of directory) {
       const { number, url, schema } = row;
@@ -51,11 +61,11 @@ export async function inspectCells({ first, vault, connecting, inspect }: Option
   }
 }
 
-async function inspectOne(
+async function inspectOne<Inspection extends Inspected>(
   db: Database,
   { number, state, schema, url, urlProblem }: DirectoryCell,
-  { installation, inspect }: { installation: string; inspect: Options['inspect'] },
-): Promise<InspectedCell> {
+  { installation, inspect }: { installation: string; inspect: Options<Inspection>['inspect'] },
+): Promise<InspectedCell<Inspection>> {
   const about = { number, schema, host: hostOf(url), state: state === 'draining' ? state : 'open' } as const;
   if (urlProblem !== null) {
     return { ...about, problem: `its URL cannot be decrypted: ${urlProblem}`, inspection: null };

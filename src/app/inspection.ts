@@ -46,7 +46,7 @@ export type Inspection = DatabaseFacts & {
 };
 
 /** The state of all cells. */
-export interface InstallationInspection extends CellsInspection {
+export interface InstallationInspection extends CellsInspection<Inspection> {
   /** Cell 0. */
   readonly first: Inspection;
 }

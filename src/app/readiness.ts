@@ -1,7 +1,6 @@
-import sql from 'sql-template-tag';
 import type { Cells } from '../db/cells.ts';
 import type { Database } from '../db/database.ts';
-import { probeWriting } from '../db/settings.ts';
+import { probeReading, probeWriting } from '../db/settings.ts';
 import { CHECKS, type Problem, problemOf } from './checks.ts';
 import type { Platform } from './platform.ts';
 import { shared } from './shared.ts';
@@ -108,7 +107,7 @@ async function whyDown(db: Database): Promise<string | null> {
       CELL_PATIENCE_MS,
     );
   });
-  const asked = db.reader.rows(sql`select`).then(
+  const asked = probeReading(db.reader).then(
     () => null,
     () => 'cannot be reached',
   );

@@ -33,6 +33,11 @@ export async function deleteSetting(tx: Tx, key: string): Promise<void> {
   await rows(tx, sql`delete from server_settings where key = ${key}`);
 }
 
+/** Reads nothing, to see whether PostgreSQL answers. */
+export async function probeReading(db: Reader): Promise<void> {
+  await rows(db, sql`select`);
+}
+
 /** Writes something, to see whether anything can be written. */
 export async function probeWriting(tx: Tx): Promise<void> {
   await rows(
