@@ -30,6 +30,11 @@ export function UserMenu({ me, onHelp }: { me: Me; onHelp: () => void }) {
                 })),
         },
         {
+          items: me.has_several_cells
+            ? [{ label: texts.another, onPress: () => window.location.assign('/sign-in?another') }]
+            : [],
+        },
+        {
           title: texts.theme,
           items: (['system', 'light', 'dark'] as const).map((value) => ({
             label: texts.themes[value],

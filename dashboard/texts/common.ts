@@ -105,6 +105,7 @@ export const common = {
     shortcuts: 'Keyboard shortcuts',
     signOut: 'Sign out',
     switchTo: 'Switch account',
+    another: 'Sign in to another account',
     theme: 'Theme',
     themes: { system: 'System', light: 'Light', dark: 'Dark' },
     clock: 'Times',

@@ -71,6 +71,7 @@ export async function serve(
       mostEndpoints: config.http.webhookEndpoints,
       disk: async () => (platform.embedded ? roomOf(config.dataDir) : null),
       replica: db.replica,
+      hasSeveralCells: () => cells.list().length > 1,
     },
     limits: {
       ...config.http,

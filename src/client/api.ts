@@ -2273,6 +2273,11 @@ export interface Me {
     readonly role: Role;
     readonly is_current: boolean;
   }[];
+  /**
+   * whether the installation has several cells: a user may then have accounts in others, which
+   * `/sign-in?another` leads to
+   */
+  readonly has_several_cells: boolean;
 }
 
 export type MissingTaxForm = 'w9' | 'w8';

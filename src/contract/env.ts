@@ -19,4 +19,6 @@ export interface Env {
   readonly disk: () => Promise<{ readonly free_bytes: number; readonly total_bytes: number } | null>;
   /** The replica of the database, as this server sees it; null = there is none. */
   readonly replica: Database['replica'];
+  /** Whether the installation has more than one cell. */
+  readonly hasSeveralCells: () => boolean;
 }

@@ -151,6 +151,7 @@ describe('a person with users in two cells', () => {
 
   test('sees the same link without accounts elsewhere: it does not disclose whether there are any', async () => {
     const { browser } = await makeUser(api(1), 'viewer');
+    expect((await browser.call('GET', '/v2/me')).body.has_several_cells).toBe(true);
     expect((await browser.get('/account/switch')).text).toContain('Sign in to another account');
   });
 });

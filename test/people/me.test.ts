@@ -44,6 +44,7 @@ test('a key gets its name and account, and that it may do everything', async () 
     portal: null,
     account: { id, name: 'Shop', default_currency: 'eur', time_zone: 'Europe/Berlin' },
     accounts: [{ id, name: 'Shop', role: 'owner', is_current: true }],
+    has_several_cells: false,
   });
 });
 

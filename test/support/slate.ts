@@ -53,7 +53,7 @@ export async function wipe(client: pg.Client, slate: Slate): Promise<void> {
   const filled = await tablesWithRows(client, slate.tables);
   const moved = (await sequencesOf(client)) !== slate.sequences;
   await client.query('begin');
-  // rows are deleted in any order, also from append-only tables; by itself, so that Citus shows its nodes
+  // rows are deleted in any order, also from append-only tables; by itself, so that Citus notifies its nodes
   await client.query('set local session_replication_role = replica');
   const statements: string[] = [];
   for (const name of filled) statements.push(`delete from ${name}`);

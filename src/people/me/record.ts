@@ -62,6 +62,10 @@ export const me = strict(
       description:
         'the accounts a user is a member of, the last used first; for a key or token its one account',
     }),
+    has_several_cells: Type.Boolean({
+      description:
+        'whether the installation has several cells: a user may then have accounts in others, which `/sign-in?another` leads to',
+    }),
   },
   { title: 'Me' },
 );

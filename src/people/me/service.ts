@@ -13,7 +13,11 @@ const NOBODY = { name: null, email: null };
  * Who makes a request, what they may do and where. For a signed-in user also the token that writes need, and the
  * other accounts they are a member of.
  */
-export async function describeCaller(db: Reader, principal: Principal): Promise<Json<Me>> {
+export async function describeCaller(
+  db: Reader,
+  principal: Principal,
+  hasSeveralCells: boolean,
+): Promise<Json<Me>> {
   const { kind, id, role, scopes, session, portal } = principal;
   const account = await accountCalled(db, principal.account);
   const user = kind === 'user' ? await userCalled(db, principal) : null;
@@ -42,6 +46,7 @@ export async function describeCaller(db: Reader, principal: Principal): Promise<
     portal: portal ? portalOf(portal) : null,
     account,
     accounts,
+    has_several_cells: hasSeveralCells,
   });
 }
 
