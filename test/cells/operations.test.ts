@@ -71,7 +71,7 @@ test('/readyz stays 200 and names a cell that cannot be used, and the metrics sa
     async (world) => {
       const ready = async () => {
         const answer = await fetch(`${world.url}/readyz`);
-        return { status: answer.status, body: await answer.json() };
+        return { status: answer.status, body: (await answer.json()) as object };
       };
       expect(await ready()).toEqual({ status: 200, body: { status: 'ready' } });
       const text = await scrape(world);
