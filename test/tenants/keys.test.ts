@@ -17,8 +17,8 @@ const SHARED: Readonly<Record<string, string>> = {
   dropped_weeks: 'a week of the log is dropped for all accounts at once',
   oauth_codes: 'found by its hash; its grant names the account',
   oauth_tokens: 'found by its hash; its grant names the account',
-  person_cells: 'the directory of cells, in cell 0',
   people: 'a person is a user of several accounts',
+  person_cells: 'the directory of cells, in cell 0',
   schema_migrations: 'of the database',
   server_settings: 'of the database',
   sign_in_failures: 'counted by address, before anybody knows an account',
@@ -27,7 +27,6 @@ const SHARED: Readonly<Record<string, string>> = {
 
 /** Unique keys of tables with an account that are not unique within it. */
 const WITHOUT_ACCOUNT: Readonly<Record<string, string>> = {
-  account_cells_pkey: 'directory of cells, in cell 0',
   api_keys_pkey: 'directory: an audit entry and a creator name the key alone',
   api_keys_hash_key: 'directory: found by the hash of the secret',
   oauth_applications_id: 'directory: a client names itself before an account is known',
