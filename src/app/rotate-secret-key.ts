@@ -69,9 +69,9 @@ export async function rotateSecretKey(
   if (adoptNewFolderKey(config, before.current)) {
     return { fingerprint: before.current ?? '', ...done, changed: true };
   }
-  requireCells(platform);
+  const reached = requireCells(platform);
   if (await isDone(platform, before)) return { fingerprint: before.current ?? '', ...done, changed: false };
-  const fingerprint = await begin(platform);
+  const fingerprint = await begin(platform, reached);
   // a cell that was added meanwhile
   await platform.cells.refresh();
   const others = requireCells(platform);
@@ -177,13 +177,17 @@ async function isDone(
 }
 
 /** Makes every process seal under the new key in cell 0 from now on. Returns its fingerprint. */
-function begin({ config, db }: Platform): Promise<string> {
+function begin({ config, db }: Platform, others: readonly Database[]): Promise<string> {
   return db.transaction(async (tx) => {
     // a process that starts meanwhile sees the decision made here
     await lockStarts(tx);
     // nor does a cell come in that was set up with the old key
     await lockDirectory(tx);
     const fingerprint = fingerprintOf(newKey(config));
+    // before anything is changed in any cell
+    for (const cell of others) {
+      await cell.transaction((there) => refuseOthers(there, fingerprint, isInFolder(config)));
+    }
     await announce(tx, config, fingerprint);
     return fingerprint;
   });
