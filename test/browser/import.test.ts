@@ -123,8 +123,8 @@ inChromium('the import', (chromium) => {
       'impact.csv',
       'Action Id,Affiliate Email,Payout,Locking Date\n1,x1@example.com,5.00,2026-01-31\n',
     );
-    await page.getByText(/“Earned on”.*"Locking Date" has dates/).waitFor();
-    await page.getByRole('button', { name: 'Use “Locking Date” as Earned on' }).click();
+    await page.getByText(/“Earned”.*"Locking Date" has dates/).waitFor();
+    await page.getByRole('button', { name: 'Use “Locking Date” as Earned' }).click();
     await page.getByRole('button', { name: 'Import 1 commission' }).waitFor();
     expectQuiet(ada);
   });

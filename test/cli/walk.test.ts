@@ -259,6 +259,7 @@ test('migrate and doctor find nothing to do on a healthy installation', async ()
   expect((await run(['migrate', '--json'])).json()).toEqual({
     version: expect.any(Number),
     applied: [],
+    other_cells: [],
   });
   const { ok, checks } = (await run(['doctor', '--json'])).json();
   expect(ok).toBe(true);

@@ -139,7 +139,7 @@ test('a backup of a newer program, of another history or without its tables is r
   }));
   expect(await refused(foreign)).toContain('was made with migration 0001_accounts');
   expect(await refused(await madeBy('few.payhook', () => ({})))).toContain(
-    'has a table accounts that differs',
+    'has a table account_cells that differs',
   );
   const odd = await madeBy('odd.payhook', () => ({
     sequences: [{ name: 'x; drop', last_value: '1', is_called: true }],
