@@ -49,6 +49,7 @@ export function addCellCommands(cells: Command, cli: Cli): void {
       .description(about)
       .argument('<cell>', 'its number')
       .option('--json', 'print {number, object, state}')
+      .addHelpText('after', `\nExample:\n  $ payhook cells ${name} 3\n`)
       .action((text: string) => cli.run(() => run(numberFrom(text))));
   change('drain', 'let a cell take no new accounts', (number) => setState(cli, number, 'draining'));
   change('open', 'let a draining cell take new accounts again', (number) => setState(cli, number, 'open'));
@@ -58,6 +59,10 @@ export function addCellCommands(cells: Command, cli: Cli): void {
     .argument('<cell>', 'its number')
     .argument('<url>', 'the PostgreSQL that holds it')
     .option('--json', 'print {number, object}')
+    .addHelpText(
+      'after',
+      '\nExample:\n  $ payhook cells set-url 3 postgres://payhook:…@db-2.example.com/payhook\n',
+    )
     .action((text: string, url: string) => cli.run(() => changeUrl(cli, numberFrom(text), url)));
   change('remove', 'remove a cell without accounts; its tables stay', (number) =>
     setState(cli, number, 'closed'),
