@@ -53,7 +53,6 @@ test('the debtor is stored as banks accept it, and the response lists what was d
   expect(await setDebtor()).toEqual({
     name: 'Müller & Söhne',
     iban: 'DE02120300000000202051',
-    last_four: '2051',
     bic: null,
     message: 'pain.001.001.09',
     rows_per_file: 10_000,
