@@ -26,6 +26,6 @@ inChromium('the audit of a page', (chromium) => {
       .evaluate((field) =>
         (field as unknown as { removeAttribute(name: string): void }).removeAttribute('aria-label'),
       );
-    await expect(expectAccessible(page)).rejects.toThrow(/^light [\s\S]*select-name/);
+    await expect(expectAccessible(page)).rejects.toThrow(/select-name/);
   });
 });
