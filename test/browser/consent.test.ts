@@ -281,12 +281,14 @@ inChromium('people at a browser without scripts', (chromium) => {
       const control = async (name: string) => (await accessibleTree(who)).find((each) => each.name === name);
       await page.goto(request());
       await isSound(who);
-      await signInOn(page, email, 'not the password');
-      await isSound(who);
       const wrong = 'The e-mail address or the password is wrong.';
+      await signInOn(page, email, 'not the password');
+      await page.getByText(wrong).first().waitFor();
+      await isSound(who);
       expect((await accessibleTree(who)).some(({ role }) => role === 'alert')).toBe(true);
       expect((await control('Password'))?.description).toBe(wrong);
       await signInOn(page, 'nonsense');
+      await page.getByText('Enter your e-mail address.').first().waitFor();
       await isSound(who);
       expect(await control('E-mail address')).toMatchObject({
         description: 'Enter your e-mail address.',
