@@ -65,7 +65,7 @@ export async function openDatabase(
     target: settled.target,
     direct: settled.direct,
     poolSize: config.databasePoolSize,
-    limit: createConnectionLimit(config.databaseConnections ?? 2 * mostConnections(config.databasePoolSize)),
+    limit: createConnectionLimit(config.databaseConnections ?? mostConnections(config.databasePoolSize)),
     name: connectionName(heldFingerprints(config), isInFolder(config)),
     onIdleError: (error: Error) => log.warn({ err: error }, 'an idle database connection was lost'),
   };

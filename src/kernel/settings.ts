@@ -87,7 +87,7 @@ export const SETTINGS = {
   databaseConnections: {
     name: 'DATABASE_CONNECTIONS',
     meaning:
-      'connections of this process to all cells together, besides one to listen at each; none = twice the number for one cell',
+      'connections of this process to all cells together, besides one to listen at each; none = as many as for one cell',
     read: integer(10, 10_000),
     rule: 'a number from 10 to 10000',
   },

@@ -13,7 +13,7 @@ export function serverSettings(dataDir: string): Record<string, string> {
   return {
     listen_addresses: '',
     unix_socket_permissions: '0700',
-    max_connections: '100',
+    max_connections: '200',
     fsync: 'on',
     full_page_writes: 'on',
     synchronous_commit: 'on',
