@@ -1,6 +1,5 @@
 import type { Logger } from 'pino';
-import type { Cell, Cells } from '../db/cells.ts';
-import { onlyCell } from '../db/cells.ts';
+import { type Cell, type Cells, onlyCell } from '../db/cells.ts';
 import { type ConnectOptions, connect } from '../db/connect.ts';
 import type { Database, Tx } from '../db/database.ts';
 import { isUnavailable } from '../db/faults.ts';
@@ -202,8 +201,5 @@ async function openCell(
 }
 
 function problemOf(error: unknown): string {
-  if (isUnavailable(error)) return 'cannot be reached';
-  return error instanceof MigrationError
-    ? `cannot be used: ${error.message}`
-    : `cannot be used: ${(error as Error).message}`;
+  return isUnavailable(error) ? 'cannot be reached' : `cannot be used: ${(error as Error).message}`;
 }

@@ -1,7 +1,7 @@
 import pg from 'pg';
 import sql, { raw } from 'sql-template-tag';
 import { type ConnectOptions, connect } from '../db/connect.ts';
-import { type Database, maybeRow, oneRow, type Reader, rows, type Tx } from '../db/database.ts';
+import { type Database, oneRow, type Reader, rows, type Tx } from '../db/database.ts';
 import { MigrationError } from '../db/migration-files.ts';
 import { readSetting, writeSetting } from '../db/settings.ts';
 import { CellError } from './accounts.ts';
@@ -22,9 +22,7 @@ export async function markCell(tx: Tx, number: number, installation: string): Pr
 }
 
 /** The cell that a database says it is: its number and its installation; null = cell 0, or nothing of Payhook. */
-export async function markOf(
-  db: Tx | Database['reader'],
-): Promise<{ number: number; installation: string } | null> {
+export async function markOf(db: Reader): Promise<{ number: number; installation: string } | null> {
   const number = await readSetting(db, NUMBER);
   return number === null
     ? null
@@ -81,13 +79,12 @@ export async function createSchema(connecting: ConnectOptions, schema: string): 
 
 /** Throws CellError unless the schema is empty, or is what an earlier run of the same command left. */
 export async function refuseUsed(db: Reader, number: number, installation: string): Promise<void> {
-  const found = await maybeRow<{ schema: string; is_ours: boolean; is_used: boolean }>(
+  const found = await oneRow<{ schema: string | null; is_ours: boolean; is_used: boolean }>(
     db,
     sql`select current_schema()::text as schema, to_regclass('schema_migrations') is not null as is_ours,
           exists (select from pg_class where relnamespace = current_schema()::regnamespace and relkind in ('r', 'p', 'v')) as is_used`,
   );
-  if (found === null || found.schema === null)
-    throw new CellError('the login has no schema: name one with --schema');
+  if (found.schema === null) throw new CellError('the login has no schema: name one with --schema');
   if (!found.is_used) return;
   if (!found.is_ours)
     throw new CellError(`the schema ${found.schema} has other tables: name one that is empty`);

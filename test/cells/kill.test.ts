@@ -4,8 +4,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type DataFolder, dataFolder, type ServerProcess } from '../faults/support-server.ts';
 import { plainEnvironment } from '../support/environment.ts';
 import { until } from '../support/wire.ts';
-
-const PROGRAM = new URL('../../dist/cli/main.js', import.meta.url).pathname;
+import { command, PROGRAM } from './support.ts';
 
 let folder: DataFolder;
 let server: ServerProcess;
@@ -15,14 +14,12 @@ beforeAll(async () => {
 });
 afterAll(() => folder?.remove());
 
-const command = (...args: string[]) =>
-  spawn(process.execPath, [PROGRAM, ...args, '--data-dir', `${folder.path}/data`], {
-    env: plainEnvironment(),
-    stdio: ['ignore', 'pipe', 'inherit'],
-  });
-
 test('a command that adds cells and is killed can be repeated; the running server then serves them', async () => {
-  const adding = command('cells', 'add', '--schema', 'cell_', '--count', '4');
+  const adding = spawn(
+    process.execPath,
+    [PROGRAM, 'cells', 'add', '--schema', 'cell_', '--count', '4', '--data-dir', `${folder.path}/data`],
+    { env: plainEnvironment(), stdio: 'ignore' },
+  );
   const isBegun = async () => {
     const [row] = await folder.query<{ n: number }>(
       `select count(*)::int as n from pg_namespace where nspname in ('cell_2', 'cell_3')`,
@@ -33,12 +30,7 @@ test('a command that adds cells and is killed can be repeated; the running serve
   adding.kill('SIGKILL');
   await once(adding, 'close');
 
-  const again = command('cells', 'add', '--schema', 'cell_', '--count', '2', '--json');
-  let output = '';
-  again.stdout.on('data', (chunk: Buffer) => {
-    output += chunk;
-  });
-  expect(await once(again, 'close')).toEqual([0, null]);
+  const output = await command(folder, 'cells', 'add', '--schema', 'cell_', '--count', '2', '--json');
   const numbers = (JSON.parse(output) as { data: { number: number }[] }).data.map(({ number }) => number);
   // what was entered before the kill stays; no number is left out
   const listed = await folder.query<{ number: number }>('select number from cells order by number');
@@ -46,14 +38,8 @@ test('a command that adds cells and is killed can be repeated; the running serve
     Array.from({ length: numbers.at(-1) ?? 0 }, (_, index) => index + 1),
   );
 
-  const made = command('accounts', 'create', '--name', 'Shop', '--cell', '1');
-  expect(await once(made, 'close')).toEqual([0, null]);
-  const keyed = command('keys', 'create', '--account', 'Shop', '--name', 'till', '--json');
-  let key = '';
-  keyed.stdout.on('data', (chunk: Buffer) => {
-    key += chunk;
-  });
-  expect(await once(keyed, 'close')).toEqual([0, null]);
+  await command(folder, 'accounts', 'create', '--name', 'Shop', '--cell', '1');
+  const key = await command(folder, 'keys', 'create', '--account', 'Shop', '--name', 'till', '--json');
   const authorization = `Bearer ${(JSON.parse(key) as { key: string }).key}`;
   await until('the running server to serve the cell', async () => {
     const answer = await fetch(`${server.url}/v2/account`, { headers: { authorization } });

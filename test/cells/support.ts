@@ -1,6 +1,10 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { expect } from 'vitest';
 import { addCells, type NewCells } from '../../src/cells/manage.ts';
 import { createKey } from '../../src/people/keys/service.ts';
 import { type Api, apiOf } from '../support/api.ts';
+import { plainEnvironment } from '../support/environment.ts';
 import type { World } from '../support/world.ts';
 
 /** Adds cells to the database of a world, in the schemas cell_1, cell_2 and so on. Returns their numbers. */
@@ -45,4 +49,20 @@ export function worldIn(world: World, cell: number): World {
     platform: { ...world.platform, db },
     query: <Row>(text: string, values?: unknown[]) => queryIn<Row>(world, cell, text, values),
   };
+}
+
+export const PROGRAM = new URL('../../dist/cli/main.js', import.meta.url).pathname;
+
+/** Runs a command on a data folder, which must succeed; returns its output. */
+export async function command(folder: { readonly path: string }, ...args: string[]): Promise<string> {
+  const ran = spawn(process.execPath, [PROGRAM, ...args, '--data-dir', `${folder.path}/data`], {
+    env: plainEnvironment(),
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  let output = '';
+  ran.stdout.on('data', (chunk: Buffer) => {
+    output += chunk;
+  });
+  expect(await once(ran, 'close')).toEqual([0, null]);
+  return output;
 }
