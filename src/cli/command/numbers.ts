@@ -23,7 +23,7 @@ export function readHoldDays(text: string): number {
   return readInteger('--hold-days', text, { from: 0, to: LONGEST_HOLD });
 }
 
-/** The number of a cell in `--cell`. Throws a UsageError. */
-export function readCell(text: string): number {
-  return readInteger('--cell', text, { from: 0, to: 9999 });
+/** The number of a cell, in `--cell` or an argument of that name. Throws a UsageError. */
+export function readCell(text: string, name = '--cell'): number {
+  return readInteger(name, text, { from: 0, to: 9999 });
 }

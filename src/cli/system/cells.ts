@@ -2,6 +2,7 @@ import type { Command } from 'commander';
 import type { ListedCell } from '../../cells/manage.ts';
 import type { Cli } from '../command/cli.ts';
 import { UsageError } from '../command/errors.ts';
+import { readCell } from '../command/numbers.ts';
 import { withPlatform } from '../command/session.ts';
 import { count } from '../terminal/money.ts';
 import { printable, table } from '../terminal/table.ts';
@@ -50,7 +51,7 @@ export function addCellCommands(cells: Command, cli: Cli): void {
       .argument('<cell>', 'its number')
       .option('--json', 'print {number, object, state}')
       .addHelpText('after', `\nExample:\n  $ payhook cells ${name} 3\n`)
-      .action((text: string) => cli.run(() => run(numberFrom(text))));
+      .action((text: string) => cli.run(() => run(readCell(text, '<cell>'))));
   change('drain', 'let a cell take no new accounts', (number) => setState(cli, number, 'draining'));
   change('open', 'let a draining cell take new accounts again', (number) => setState(cli, number, 'open'));
   cells
@@ -63,15 +64,10 @@ export function addCellCommands(cells: Command, cli: Cli): void {
       'after',
       '\nExample:\n  $ payhook cells set-url 3 postgres://payhook:…@db-2.example.com/payhook\n',
     )
-    .action((text: string, url: string) => cli.run(() => changeUrl(cli, numberFrom(text), url)));
+    .action((text: string, url: string) => cli.run(() => changeUrl(cli, readCell(text, '<cell>'), url)));
   change('remove', 'remove a cell without accounts; its tables stay', (number) =>
     setState(cli, number, 'closed'),
   );
-}
-
-function numberFrom(text: string): number {
-  if (/^\d{1,4}$/.test(text)) return Number(text);
-  throw new UsageError(`the cell must be its number, not ${JSON.stringify(text)}`);
 }
 
 async function list({ terminal }: Cli): Promise<undefined> {
