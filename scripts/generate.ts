@@ -21,8 +21,10 @@ import { AFFILIATE_FIELDS } from '../src/money/affiliates/fields.ts';
 import { COMMISSION_FIELDS } from '../src/money/commissions/fields.ts';
 import { DESTINATION_FIELDS } from '../src/money/destinations/fields.ts';
 import { approvalTable } from '../src/money/ledger/approval-rules.ts';
+import { FORMATS } from '../src/money/payment-files/formats.ts';
 import { PROGRAM_FIELDS } from '../src/money/programs/fields.ts';
 import { REFUND_FIELDS } from '../src/money/refunds/fields.ts';
+import { TAX_PROFILE_FIELDS } from '../src/money/tax-profiles/fields.ts';
 import { ALERTS } from '../src/notices/kinds.ts';
 import { EVENT_TYPES, type EventType } from '../src/outbox/event-types.ts';
 import { protectedTable } from '../src/people/accounts/protection.ts';
@@ -240,6 +242,7 @@ function clientFields(): string {
     ENDPOINT_FIELDS,
     PROGRAM_FIELDS,
     REFUND_FIELDS,
+    TAX_PROFILE_FIELDS,
   };
   const texts = Object.entries(lists).map(
     ([name, fields]) =>
@@ -257,7 +260,7 @@ function clientFields(): string {
       /** The option of commands, such as \`--name-first <name>\`. */
       readonly option: string;
       readonly choices?: readonly string[];
-      /** The word that clears it on the command line; by default \`none\`. */
+      /** The word that clears it, or the object that it is a part of, on the command line; by default \`none\`. */
       readonly clearWord?: string;
       /** Whether a portal can set it. */
       readonly isOfPortal?: boolean;
@@ -266,6 +269,8 @@ function clientFields(): string {
       readonly to?: number;
       /** A new record needs it. */
       readonly isRequired?: true;
+      /** The optional object that it is a part of needs it. */
+      readonly isNeededInObject?: true;
       /** The types of the record that need the field, and those that accept it; without both every type accepts it. */
       readonly neededBy?: readonly string[];
       readonly acceptedBy?: readonly string[];
@@ -280,6 +285,20 @@ function clientFields(): string {
 
     /** The signature schemes of other products (\`webhooks/signing/known-schemes.ts\`); names in braces stand for values. */
     export const SIGNING_SCHEMES = ${JSON.stringify(clientSchemes())} as const;`);
+}
+
+/** The formats of payment files. */
+function paymentFilesTable(): string {
+  const rows = FORMATS.map(({ name, about, destination, currency, maxRows, choices }) => [
+    `\`${name}\``,
+    about,
+    destination === null ? 'any' : `\`${destination}\``,
+    currency === null ? 'any' : currency.toUpperCase(),
+    maxRows === null ? 'any' : `up to ${maxRows.toLocaleString('en')}`,
+    choices.map((choice) => `\`${choice}\``).join(', ') || 'none',
+  ]);
+  const heads = ['Format', 'What it is', 'Paid through', 'Currency', 'Rows', 'Parameters'];
+  return [heads, heads.map(() => '---'), ...rows].map((row) => `| ${row.join(' | ')} |`).join('\n');
 }
 
 /** What each role may do. */
@@ -317,6 +336,7 @@ const FILES: Readonly<Record<string, () => string | Promise<string>>> = {
   'docs/payouts.md': () =>
     withTables('docs/payouts.md', {
       'approval rules': approvalTable(),
+      'payment files': paymentFilesTable(),
       'protected actions': protectedTable(),
     }),
   'docs/security.md': () => withTables('docs/security.md', { roles: rolesTable() }),

@@ -39,8 +39,35 @@ function typed(type: string, value: unknown, currency: string): string {
 /** The fields that a form shows: others have a control of their own. */
 const inForm = (fields: FormFields) => Object.entries(fields).filter(([, { type }]) => type !== 'other');
 
+type Values = Readonly<Record<string, unknown>>;
+
+/** The value of a field, or of the part of an object, such as `form.signed_on`. */
 const valueIn = (record: object, name: string): unknown =>
-  (record as Readonly<Record<string, unknown>>)[name];
+  name.split('.').reduce<unknown>((value, key) => (value as Values | null | undefined)?.[key], record);
+
+/** The names of the parts of an optional object. */
+const partsOf = (fields: FormFields, object: string): string[] =>
+  Object.keys(fields).filter((name) => name.startsWith(`${object}.`));
+
+/** The value of a choice that is not sent. */
+const KEEP = 'keep';
+
+/** The optional object that a field is a part of, if any, and whether it is given: its first part is. */
+function objectOf(fields: FormFields, name: string, values: Typed) {
+  const [object = ''] = name.split('.');
+  const [first, ...others] = partsOf(fields, object);
+  if (first === undefined || !fields[first]?.isNeededInObject) return null;
+  const given = (values[first] ?? '').trim();
+  return { first, others, isGiven: given !== '' && given !== KEEP };
+}
+
+/** Whether a field that is needed is empty. */
+export const isIncomplete = (fields: FormFields, values: Typed): boolean =>
+  Object.entries(fields).some(
+    ([name, { isRequired, isNeededInObject }]) =>
+      (values[name] ?? '').trim() === '' &&
+      (isRequired || (isNeededInObject && objectOf(fields, name, values)?.isGiven)),
+  );
 
 /** A record as it is typed. */
 export const typedOf = ({ fields, currency }: Form, record: object): Typed =>
@@ -108,20 +135,48 @@ export function changedIn(
   );
 }
 
+/** All fields as a request that replaces the record has them. An optional object whose first part is `keep` is left out. */
+export function allIn({ fields, currency }: Form, values: Typed): Record<string, unknown> {
+  const all: Record<string, unknown> = {};
+  for (const [name, { type, isNullable }] of inForm(fields)) {
+    const [object = '', part] = name.split('.');
+    const value = requested(type, values[name] ?? '', null, currency) ?? (isNullable ? null : '');
+    const of = objectOf(fields, name, values);
+    if (part === undefined) all[name] = value;
+    else if (of === null || of.isGiven) all[object] = { ...(all[object] ?? {}), [part]: value };
+    else if (values[of.first] !== KEEP) all[object] = null;
+  }
+  return all;
+}
+
 /** A sentence of the help of a field. */
 const hintOf = (help: string | undefined) =>
   help === undefined ? undefined : `${help.charAt(0).toUpperCase()}${help.slice(1)}.`;
 
-/** The inputs of a form, in the order of the fields; the first one takes the focus, if the form does. */
+/**
+ * The inputs of a form, in the order of the fields; the first one takes the focus, if the form does. The other parts of an
+ * optional object follow once its first part is given. `kept` has the label of the choice that keeps the current value.
+ */
 export function FieldInputs({
   fields,
   currency,
   values,
   onChange,
   hasFocus = true,
-}: Form & { values: Typed; onChange: (values: Typed) => void; hasFocus?: boolean }) {
+  kept = {},
+}: Form & {
+  values: Typed;
+  onChange: (values: Typed) => void;
+  hasFocus?: boolean;
+  kept?: Readonly<Record<string, string>>;
+}) {
+  const isShown = (name: string) => {
+    const object = objectOf(fields, name, values);
+    return object === null || object.first === name || object.isGiven;
+  };
   return inForm(fields).map(([name, field], index) => {
-    const { type, label, help, choices, isNullable } = field;
+    if (!isShown(name)) return null;
+    const { type, label, help, choices, isNullable = field.isNeededInObject } = field;
     const value = values[name] ?? '';
     const change = (text: string) => onChange({ ...values, [name]: text });
     const problem = problemOf(field, value, currency);
@@ -136,8 +191,9 @@ export function FieldInputs({
     const words = type === 'flag' ? ['true', 'false'] : choices;
     if (words) {
       const options = words.map((word) => ({ value: word, label: wordLabel(name, word) }));
-      const all = isNullable ? [{ value: '', label: texts.notSet }, ...options] : options;
-      return <SelectField key={name} {...shared} options={all} />;
+      const keep = kept[name] === undefined ? [] : [{ value: KEEP, label: kept[name] }];
+      const none = isNullable ? [{ value: '', label: texts.notSet }] : [];
+      return <SelectField key={name} {...shared} options={[...keep, ...none, ...options]} />;
     }
     if (type === 'metadata')
       return (
@@ -149,7 +205,7 @@ export function FieldInputs({
       <TextField
         key={name}
         {...shared}
-        type={type === 'email' ? 'email' : 'text'}
+        type={type === 'email' ? 'email' : type === 'day' ? 'date' : 'text'}
         {...(type === 'country' ? { maxLength: 2 } : {})}
       />
     );

@@ -3,16 +3,6 @@ import { roleCannot } from './roles.ts';
 
 /** Tax profiles, and the lists for US tax forms. */
 export const tax = {
-  address: {
-    country: 'Tax country',
-    countryHint: 'Two letters, such as DE or US.',
-    line1: 'Address',
-    line2: 'Address, line 2',
-    postal_code: 'Postal code',
-    city: 'City',
-    region: 'State or province',
-    regionHint: 'Two letters in the United States.',
-  },
   taxIdTypes: {
     us_ssn: 'US social security number (SSN)',
     us_itin: 'US individual taxpayer number (ITIN)',
@@ -59,20 +49,7 @@ export const tax = {
   edit: {
     title: (name: string) => `Tax profile of ${name}`,
     lead: 'Copy it from the form the affiliate signed. The tax id is encrypted; only its last four characters are shown.',
-    taxIdType: 'Kind of tax id',
     keep: (ending: string) => `Keep the one ending in ${ending}`,
-    noTaxId: 'None',
-    number: 'Tax id',
-    numberHint: 'With or without spaces and hyphens. It cannot be read back here.',
-    form: 'Kind of form',
-    noForm: 'None signed',
-    signedOn: 'Signed on',
-    document: 'Where you keep the form',
-    documentHint: 'A file name, a number or a link.',
-    agreedOn: 'Self-billing agreed on',
-    agreedOnHint: 'Leave it empty if they write their own invoices.',
-    agreedBy: 'Who agreed',
-    agreement: 'Where you keep the agreement',
     save: 'Save tax profile',
     done: 'Tax profile saved',
   },

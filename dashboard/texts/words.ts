@@ -1,9 +1,12 @@
 import { methodNames } from './methods.ts';
+import { tax } from './tax.ts';
 
 const words: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   payout_method: methodNames,
   destination_type: methodNames,
   type: methodNames,
+  'tax_id.type': tax.taxIdTypes,
+  'form.type': tax.forms,
   payload: {
     full: 'Full: the whole event',
     thin: 'Thin: without its data',

@@ -252,14 +252,16 @@ export type AffiliateStatus = 'active' | 'inactive';
 export interface AffiliateTaxProfile {
   readonly object: 'affiliate_tax_profile';
   readonly affiliate_id: number;
-  /** what signed */
+  /** who signed */
   readonly legal_type: TaxLegalType;
+  /** the name as signed */
   readonly legal_name: string;
-  /** ISO 3166-1 alpha-2: where taxes are paid */
+  /** the tax country, in two letters; ISO 3166-1 alpha-2 */
   readonly country: string;
   readonly address: PostalAddress;
   readonly tax_id: TaxId | null;
   readonly form: SignedTaxForm | null;
+  /** the affiliate agreed that you write their invoices; null: they did not */
   readonly self_billing: SelfBillingAgreement | null;
   readonly created_at: Timestamp;
   readonly updated_at: Timestamp;
@@ -588,10 +590,12 @@ export interface ChangeAccountBody {
         /** ISO 3166-1 alpha-2, any case */
         readonly country: string;
         readonly address: {
+          /** street and number */
           readonly line1: string;
           readonly line2?: string | null | undefined;
           readonly postal_code?: string | null | undefined;
           readonly city: string;
+          /** state or province; two letters in the United States */
           readonly region?: string | null | undefined;
         };
         /** its check digits are checked */
@@ -3511,11 +3515,12 @@ export interface PortalLink {
 export type PortalLinkStatus = 'unused' | 'open' | 'ended' | 'expired' | 'revoked';
 
 export interface PostalAddress {
+  /** street and number */
   readonly line1: string;
   readonly line2: string | null;
   readonly postal_code: string | null;
   readonly city: string;
-  /** state or province; in the United States two letters */
+  /** state or province; two letters in the United States */
   readonly region: string | null;
 }
 
@@ -3630,19 +3635,22 @@ export interface PutAffiliateDestinationBody {
 }
 
 export interface PutAffiliateTaxProfileBody {
-  /** what signed */
+  /** who signed */
   readonly legal_type: TaxLegalType;
+  /** the name as signed */
   readonly legal_name: string;
-  /** ISO 3166-1 alpha-2, any case */
+  /** the tax country, in two letters; ISO 3166-1 alpha-2, any case */
   readonly country: string;
   readonly address: {
+    /** street and number */
     readonly line1: string;
     readonly line2?: string | null | undefined;
     readonly postal_code?: string | null | undefined;
     readonly city: string;
+    /** state or province; two letters in the United States */
     readonly region?: string | null | undefined;
   };
-  /** absent: the one there is stays, because it cannot be read back; null: none */
+  /** without it the current one is kept, because it cannot be read back; null removes it */
   readonly tax_id?:
     | {
         /**
@@ -3650,7 +3658,7 @@ export interface PutAffiliateTaxProfileBody {
          * is not checked
          */
         readonly type: TaxIdType;
-        /** with or without blanks and hyphens */
+        /** the tax id, with or without spaces and hyphens; it cannot be read back */
         readonly number: string;
       }
     | null
@@ -3659,19 +3667,21 @@ export interface PutAffiliateTaxProfileBody {
     | {
         /** the form that was signed; w8ben is for persons and w8bene for businesses */
         readonly type: TaxForm;
-        /** YYYY-MM-DD */
+        /** the day the form was signed; YYYY-MM-DD */
         readonly signed_on: string;
-        /** where you keep it: a name, a number or a link of your own */
+        /** where you keep the form: a name, number or link */
         readonly document?: string | null | undefined;
       }
     | null
     | undefined;
+  /** the affiliate agreed that you write their invoices; null: they did not */
   readonly self_billing?:
     | {
-        /** YYYY-MM-DD */
+        /** the day; empty if they write their own invoices; YYYY-MM-DD */
         readonly agreed_on: string;
+        /** the name of the person who agreed */
         readonly agreed_by: string;
-        /** where you keep it: a name, a number or a link of your own */
+        /** where you keep the agreement: a name, number or link */
         readonly document?: string | null | undefined;
       }
     | null
@@ -3855,12 +3865,12 @@ export interface SecondSignature {
   readonly expires_at: Timestamp;
 }
 
-/** the affiliate agreed that you write their invoices; null = they did not */
 export interface SelfBillingAgreement {
-  /** YYYY-MM-DD */
+  /** the day; empty if they write their own invoices; YYYY-MM-DD */
   readonly agreed_on: string;
+  /** the name of the person who agreed */
   readonly agreed_by: string;
-  /** where you keep it: a name, a number or a link of your own */
+  /** where you keep the agreement: a name, number or link */
   readonly document: string | null;
 }
 
@@ -3892,9 +3902,9 @@ export type SignatureEncoding = 'hex' | 'base64';
 export interface SignedTaxForm {
   /** the form that was signed; w8ben is for persons and w8bene for businesses */
   readonly type: TaxForm;
-  /** YYYY-MM-DD */
+  /** the day the form was signed; YYYY-MM-DD */
   readonly signed_on: string;
-  /** where you keep it: a name, a number or a link of your own */
+  /** where you keep the form: a name, number or link */
   readonly document: string | null;
 }
 
@@ -5427,17 +5437,19 @@ export interface Operations {
   };
   /**
    * Download a payment file. One row per affiliate and currency: all lines of an unpaid payout, and the paid
-   * lines of a paid one. The formats: `summary` (takes no parameters), `paypal` (takes currency, part,
-   * rows_per_file, allow_skipped, whole_units), `wise` (takes currency, part, rows_per_file, allow_skipped,
-   * source_currency), `sepa` (takes currency, part, rows_per_file, allow_skipped, execution_date), `nacha`
-   * (takes currency, part, rows_per_file, allow_skipped, execution_date). The header Payhook-Skipped-Affiliates
-   * counts affiliates left out of the chosen currency, Payhook-Affiliates-Above-Limit those in it whose amount
-   * PayPal may refuse: see `paypal_payment_limit`. `sepa` is an XML message (pain.001) in EUR from the `debtor`
-   * of the account, `nacha` a file of ACH credits in USD from its `originator`. A file keeps its bytes and its
-   * id as long as nothing it depends on changes: rows, debtor or originator, rows per file, day. Otherwise it
-   * belongs to another file set, which names the one it replaces. Payhook-Affiliates-In-Other-Files warns of
-   * affiliates whom an earlier, different file also pays. Viewers may not download payment files, because they
-   * contain whole account numbers.
+   * lines of a paid one. The formats: `summary`: a list for people with a header: all affiliates and currencies,
+   * and what Complete noted (takes no parameters); `paypal`: upload file of PayPal Payouts (takes currency,
+   * part, rows_per_file, allow_skipped, whole_units); `wise`: batch payments of Wise, to recipients known by
+   * e-mail; the amount that arrives is fixed and you pay the fees (takes currency, part, rows_per_file,
+   * allow_skipped, source_currency); `sepa`: credit transfers in EUR for a European bank (pain.001) (takes
+   * currency, part, rows_per_file, allow_skipped, execution_date); `nacha`: ACH credits in USD for a bank in the
+   * United States (takes currency, part, rows_per_file, allow_skipped, execution_date). The header
+   * Payhook-Skipped-Affiliates counts affiliates left out of the chosen currency, Payhook-Affiliates-Above-Limit
+   * those in it whose amount PayPal may refuse: see `paypal_payment_limit`. A bank's file is paid from the
+   * `debtor` or `originator` of the account. A file keeps its bytes and its id as long as nothing it depends on
+   * changes: rows, debtor or originator, rows per file, day. Otherwise it belongs to another file set, which
+   * names the one it replaces. Payhook-Affiliates-In-Other-Files warns of affiliates whom an earlier, different
+   * file also pays. Viewers may not download payment files, because they contain whole account numbers.
    */
   readonly downloadPaymentFile: {
     readonly path: [payout_id: string, format: string];

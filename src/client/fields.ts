@@ -10,7 +10,7 @@ export interface FormField {
   /** The option of commands, such as `--name-first <name>`. */
   readonly option: string;
   readonly choices?: readonly string[];
-  /** The word that clears it on the command line; by default `none`. */
+  /** The word that clears it, or the object that it is a part of, on the command line; by default `none`. */
   readonly clearWord?: string;
   /** Whether a portal can set it. */
   readonly isOfPortal?: boolean;
@@ -19,6 +19,8 @@ export interface FormField {
   readonly to?: number;
   /** A new record needs it. */
   readonly isRequired?: true;
+  /** The optional object that it is a part of needs it. */
+  readonly isNeededInObject?: true;
   /** The types of the record that need the field, and those that accept it; without both every type accepts it. */
   readonly neededBy?: readonly string[];
   readonly acceptedBy?: readonly string[];
@@ -482,6 +484,136 @@ export const REFUND_FIELDS = {
     type: 'time',
     help: 'when the customer was refunded',
     option: '--occurred-at <when>',
+  },
+} as const satisfies FormFields;
+
+export const TAX_PROFILE_FIELDS = {
+  legal_type: {
+    label: 'Legal type',
+    type: 'word',
+    help: 'who signed',
+    option: '--legal-type <type>',
+    choices: ['person', 'business'],
+    isRequired: true,
+  },
+  legal_name: {
+    label: 'Legal name',
+    type: 'text',
+    help: 'the name as signed',
+    option: '--legal-name <name>',
+    isRequired: true,
+    column: 'legal_name',
+  },
+  country: {
+    label: 'Tax country',
+    type: 'country',
+    help: 'the tax country, in two letters',
+    option: '--country <country>',
+    isRequired: true,
+    column: 'tax_country',
+  },
+  'address.line1': {
+    label: 'Address',
+    type: 'text',
+    help: 'street and number',
+    option: '--line1 <line>',
+    isRequired: true,
+    column: 'address_line1',
+  },
+  'address.line2': {
+    label: 'Address, line 2',
+    type: 'text',
+    option: '--line2 <line>',
+    isNullable: true,
+    column: 'address_line2',
+  },
+  'address.postal_code': {
+    label: 'Postal code',
+    type: 'text',
+    option: '--postal-code <code>',
+    isNullable: true,
+    column: 'address_postal_code',
+  },
+  'address.city': {
+    label: 'City',
+    type: 'text',
+    option: '--city <city>',
+    isRequired: true,
+    column: 'address_city',
+  },
+  'address.region': {
+    label: 'State or province',
+    type: 'text',
+    help: 'state or province; two letters in the United States',
+    option: '--region <region>',
+    isNullable: true,
+    column: 'address_region',
+  },
+  'tax_id.type': {
+    label: 'Kind of tax id',
+    type: 'word',
+    option: '--tax-id-type <type>',
+    choices: ['us_ssn', 'us_itin', 'us_ein', 'vat', 'other'],
+    isNeededInObject: true,
+    column: 'tax_id_type',
+  },
+  'tax_id.number': {
+    label: 'Tax id',
+    type: 'text',
+    help: 'the tax id, with or without spaces and hyphens; it cannot be read back',
+    option: '--tax-id <number>',
+    clearWord: 'none',
+    isNeededInObject: true,
+    column: 'tax_id',
+  },
+  'form.type': {
+    label: 'Signed form',
+    type: 'word',
+    help: 'the form that was signed',
+    option: '--form <form>',
+    choices: ['w9', 'w8ben', 'w8bene', 'w8eci', 'w8exp', 'w8imy', 'vat_registration', 'other'],
+    isNeededInObject: true,
+    column: 'tax_form',
+  },
+  'form.signed_on': {
+    label: 'Signed on',
+    type: 'day',
+    help: 'the day the form was signed',
+    option: '--signed-on <day>',
+    isNeededInObject: true,
+    column: 'tax_form_signed_on',
+  },
+  'form.document': {
+    label: 'Document of the form',
+    type: 'text',
+    help: 'where you keep the form: a name, number or link',
+    option: '--form-document <text>',
+    isNullable: true,
+    column: 'tax_form_document',
+  },
+  'self_billing.agreed_on': {
+    label: 'Self-billing agreed on',
+    type: 'day',
+    help: 'the day; empty if they write their own invoices',
+    option: '--self-billing-on <day>',
+    isNeededInObject: true,
+    column: 'self_billing_agreed_on',
+  },
+  'self_billing.agreed_by': {
+    label: 'Agreed by',
+    type: 'text',
+    help: 'the name of the person who agreed',
+    option: '--self-billing-by <name>',
+    isNeededInObject: true,
+    column: 'self_billing_agreed_by',
+  },
+  'self_billing.document': {
+    label: 'Document of the agreement',
+    type: 'text',
+    help: 'where you keep the agreement: a name, number or link',
+    option: '--self-billing-document <text>',
+    isNullable: true,
+    column: 'self_billing_document',
   },
 } as const satisfies FormFields;
 

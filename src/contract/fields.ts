@@ -94,9 +94,9 @@ export interface WritableField {
   readonly help?: string;
   /** A value as it is stored, other than the default: in the API description, and what tests send through every door. */
   readonly example: unknown;
-  /** The option of commands, such as `--name-first <name>`. */
+  /** The option of commands, such as `--name-first <name>`; empty of an object whose parts have options. */
   readonly option: string;
-  /** The word that clears it on the command line; by default `none`. */
+  /** The word that clears it, or the object that it is a part of, on the command line; by default `none`. */
   readonly clearWord?: string;
   /** Whether a portal can set it. */
   readonly isOfPortal?: boolean;
@@ -104,6 +104,8 @@ export interface WritableField {
   readonly isFilter?: true;
   /** How files give it; null if they cannot. */
   readonly import?: ImportRule | null;
+  /** The fields of an object: files, forms and commands give these instead of the object. */
+  readonly parts?: Fields;
 }
 
 /** The fields of a resource, in the order in which they are shown. */
@@ -142,6 +144,36 @@ export const namesOf = <F extends Fields>(
   has: (field: Row<F>) => boolean = () => true,
 ): Name<F>[] => writable(fields).flatMap(([name, field]) => (has(field) ? [name] : []));
 
+/** A field that is given alone: `form.signed_on` is a part of the object `form`. */
+export interface SingleField {
+  readonly name: string;
+  readonly field: WritableField;
+  /** The field that it is a part of. */
+  readonly object?: WritableField;
+}
+
+/** The fields that files, forms and commands give: the parts of an object instead of the object. */
+export const singly = (fields: Fields): SingleField[] =>
+  writable<Fields>(fields).flatMap(([name, field]): SingleField[] =>
+    field.parts
+      ? writable<Fields>(field.parts).map(([part, row]) => ({
+          name: `${name}.${part}`,
+          field: row,
+          object: field,
+        }))
+      : [{ name, field }],
+  );
+
+/** What a row says of an object that is given part by part. */
+export const objectOf = <Parts extends Fields>(parts: Parts) =>
+  ({
+    type: 'other',
+    parts,
+    example: Object.fromEntries(writable<Fields>(parts).map(([name, { example }]) => [name, example])),
+    option: '',
+    import: null,
+  }) as const;
+
 type Shown<F extends Fields> = {
   [Name in keyof F as F[Name] extends { schema: TSchema } ? Name : never]: F[Name]['schema'] & TSchema;
 };
@@ -165,7 +197,7 @@ export function recordColumns<F extends Fields>(fields: F, alias: string) {
 /** The fields that columns of files can give, by the name of the column. */
 export const importFields = (fields: Fields): Record<string, ImportField> =>
   Object.fromEntries(
-    writable(fields).flatMap(([name, { type, import: rule }]) =>
+    singly(fields).flatMap(({ name, field: { type, import: rule } }) =>
       rule ? [[rule.column ?? name, { type: type === 'flag' ? 'word' : type, ...rule }]] : [],
     ),
   );
@@ -216,23 +248,37 @@ export const isNullable = (schema: TSchema): boolean => withoutNull(schema) !== 
 export const choicesOf = (schema: TSchema) => (withoutNull(schema) as { enum?: readonly string[] }).enum;
 
 /**
- * The input as it is stored. A value that the record `before` has already is kept, even if it would be refused today.
- * Throws `invalid_body`.
+ * The input as it is stored. A value that the record `before` has already is kept, even if it would be refused today. `path`
+ * is what precedes the names of fields in messages. Throws `invalid_body`.
  */
 export function normalised<Input extends object>(
   fields: Fields,
   input: Input,
   before: Readonly<Record<string, unknown>> = {},
+  path = '',
 ): Input {
   const entries = Object.entries(input).map(([name, value]) => {
     const field = fields[name];
     if (!field?.input || value === null || value === undefined || value === before[name])
       return [name, value];
-    const broken = field.rule?.(value as string) ?? null;
-    if (broken !== null) throw fail('invalid_body', `${name} ${broken}`);
-    return [name, field.normalise ? field.normalise(value as never, name) : value];
+    const place = `${path}${name}`;
+    if (field.parts) return [name, normalObject(field.parts, value, place)];
+    return [name, normalValue(field, value, place)];
   });
   return Object.fromEntries(entries) as Input;
+}
+
+/** An object as it is stored, with the defaults of the parts that are not given. Throws `invalid_body`. */
+export const normalObject = <Input extends object>(parts: Fields, input: Input, name: string): Input => ({
+  ...defaults(parts),
+  ...normalised(parts, input, {}, `${name}.`),
+});
+
+/** A value as it is stored. `name` names it in messages. Throws `invalid_body`. */
+export function normalValue({ rule, normalise }: WritableField, value: unknown, name: string): unknown {
+  const broken = rule?.(value as string) ?? null;
+  if (broken !== null) throw fail('invalid_body', `${name} ${broken}`);
+  return normalise ? normalise(value as never, name) : value;
 }
 
 /** Normalises an RFC 3339 instant. Throws `invalid_body` naming the field. */
@@ -273,22 +319,25 @@ function rangeOf(schema: TSchema) {
 /** What forms and commands need to know of the fields that requests can set (`FormField` of the client). */
 export const formOf = (fields: Fields) =>
   Object.fromEntries(
-    writable(fields).map(([name, { label, type, help, option, input, import: rule, ...field }]) => [
-      name,
-      {
-        label,
-        type,
-        help,
-        option,
-        choices: choicesOf(input),
-        ...rangeOf(input),
-        clearWord: field.clearWord,
-        isOfPortal: field.isOfPortal,
-        isRequired: field.isRequired,
-        neededBy: field.neededBy,
-        acceptedBy: field.acceptedBy,
-        isNullable: isNullable(input) || undefined,
-        column: rule ? (rule.column ?? name) : undefined,
-      },
-    ]),
+    singly(fields).map(
+      ({ name, field: { label, type, help, option, input, import: rule, ...field }, object }) => [
+        name,
+        {
+          label,
+          type,
+          help,
+          option,
+          choices: choicesOf(input),
+          ...rangeOf(input),
+          clearWord: field.clearWord,
+          isOfPortal: field.isOfPortal,
+          isRequired: object && !object.isRequired ? undefined : field.isRequired,
+          isNeededInObject: object && !object.isRequired ? field.isRequired : undefined,
+          neededBy: field.neededBy,
+          acceptedBy: field.acceptedBy,
+          isNullable: isNullable(input) || undefined,
+          column: rule ? (rule.column ?? name) : undefined,
+        },
+      ],
+    ),
   );

@@ -21,6 +21,9 @@ export function nameFrom(text: string, field = 'name'): string {
   return name;
 }
 
+/** `nameFrom` in NFC, so that names that look the same are the same. */
+export const composedName = (text: string, field?: string): string => nameFrom(text.normalize('NFC'), field);
+
 // A scheme, `www.`, or a host with a path, a port or a query: mail programs make links of these.
 const WEB_ADDRESS = /:\/\/|\bwww\.|\.[\p{L}\d-]{2,}[/:?#]/iu;
 

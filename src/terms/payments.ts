@@ -18,69 +18,135 @@ export type Choice =
   | 'whole_units'
   | 'execution_date';
 
-/** A payment file in a provider's format: each row is a payment. */
-interface ProviderFile {
+/** A format of payment files: files that move money. */
+export interface PaymentFileFormat {
+  /** The name for people. */
+  readonly label: string;
+  /** A provider's file can be read back; a bank's needs the account's own bank data. */
+  readonly kind: 'provider' | 'bank';
+  /** What the file is, for the API description and the help of commands. */
+  readonly about: string;
+  /** What people do with the file. */
+  readonly step: string;
+  /** The destination type that an affiliate needs to be in the file. */
+  readonly destination: DestinationType;
+  /** Its only currency; null = several, each in a file of its own. */
+  readonly currency: string | null;
+  /** The field of the account that it is paid from, and what that holds; null = a file needs none. */
+  readonly payer: { readonly field: 'debtor' | 'originator'; readonly about: string } | null;
+  /** The maximum number of rows in a file. */
+  readonly maxRows: number;
+  readonly extension: string;
+  readonly contentType: string;
   readonly choices: readonly Choice[];
-  readonly columns: readonly string[];
-  /** The columns with the reference and the currency of a payment. */
-  readonly reference: string;
-  readonly currency: string;
-  /** The value in the last column by which rows are recognised in a file without a header. */
-  readonly mark: string | null;
+  /** How a provider's file is read back. */
+  readonly rows?: {
+    readonly columns: readonly string[];
+    /** The columns with the reference and the currency of a payment. */
+    readonly reference: string;
+    readonly currency: string;
+    /** The value in the last column by which rows are recognised in a file without a header. */
+    readonly mark: string | null;
+  };
 }
 
-/** The providers' formats by name. The server writes these files, and `payhook` reads them back. */
-export const PROVIDER_FILES = {
+const EVERY_FILE = ['currency', 'part', 'rows_per_file', 'allow_skipped'] as const;
+const CSV = {
+  extension: 'csv',
+  contentType: 'text/csv; charset=utf-8',
+  currency: null,
+  payer: null,
+} as const;
+
+/** The formats of payment files by name: the only list of them. API, commands, dashboard and guides read it. */
+export const PAYMENT_FILES = {
   paypal: {
-    choices: ['currency', 'part', 'rows_per_file', 'allow_skipped', 'whole_units'],
-    columns: ['recipient', 'amount', 'currency', 'reference', 'note', 'wallet'],
-    reference: 'reference',
-    currency: 'currency',
-    mark: 'PAYPAL',
+    ...CSV,
+    label: 'PayPal',
+    kind: 'provider',
+    about: 'upload file of PayPal Payouts',
+    step: 'Upload the file at PayPal under Payouts, check that its total matches, and approve it.',
+    destination: 'paypal',
+    maxRows: 5000,
+    choices: [...EVERY_FILE, 'whole_units'],
+    rows: {
+      columns: ['recipient', 'amount', 'currency', 'reference', 'note', 'wallet'],
+      reference: 'reference',
+      currency: 'currency',
+      mark: 'PAYPAL',
+    },
   },
   wise: {
-    choices: ['currency', 'part', 'rows_per_file', 'allow_skipped', 'source_currency'],
-    columns: [
-      'name',
-      'recipientEmail',
-      'paymentReference',
-      'receiverType',
-      'amountCurrency',
-      'amount',
-      'sourceCurrency',
-      'targetCurrency',
-    ],
-    reference: 'paymentReference',
-    currency: 'targetCurrency',
-    mark: null,
+    ...CSV,
+    label: 'Wise',
+    kind: 'provider',
+    about:
+      'batch payments of Wise, to recipients known by e-mail; the amount that arrives is fixed and you pay the fees',
+    step: 'Upload the file at Wise as a batch payment, check the recipients, and fund it.',
+    destination: 'wise',
+    maxRows: 1000,
+    choices: [...EVERY_FILE, 'source_currency'],
+    rows: {
+      columns: [
+        'name',
+        'recipientEmail',
+        'paymentReference',
+        'receiverType',
+        'amountCurrency',
+        'amount',
+        'sourceCurrency',
+        'targetCurrency',
+      ],
+      reference: 'paymentReference',
+      currency: 'targetCurrency',
+      mark: null,
+    },
   },
-} as const satisfies Record<string, ProviderFile>;
+  sepa: {
+    label: 'SEPA',
+    kind: 'bank',
+    about: 'credit transfers in EUR for a European bank (pain.001)',
+    step: 'Upload the file in your online banking, check that its sum matches, and release it.',
+    destination: 'sepa',
+    currency: 'eur',
+    payer: { field: 'debtor', about: 'the name and IBAN that SEPA transfers are paid from' },
+    maxRows: 10_000,
+    extension: 'xml',
+    contentType: 'application/xml; charset=utf-8',
+    choices: [...EVERY_FILE, 'execution_date'],
+  },
+  nacha: {
+    label: 'NACHA',
+    kind: 'bank',
+    about: 'ACH credits in USD for a bank in the United States',
+    step: 'Upload the file in the ACH service of your bank, check its total, and release it.',
+    destination: 'ach',
+    currency: 'usd',
+    payer: { field: 'originator', about: "the sender of ACH payments, with your bank's data" },
+    maxRows: 10_000,
+    extension: 'ach',
+    contentType: 'text/plain; charset=us-ascii',
+    choices: [...EVERY_FILE, 'execution_date'],
+  },
+} as const satisfies Record<string, PaymentFileFormat>;
 
-export type ProviderFormat = keyof typeof PROVIDER_FILES;
-export const PROVIDER_FORMATS = Object.keys(PROVIDER_FILES) as ProviderFormat[];
+/** The name of a format whose file moves money. */
+export type PaymentFormatName = keyof typeof PAYMENT_FILES;
+/** The name of a provider's format. */
+export type ProviderFormat = {
+  [Name in PaymentFormatName]: (typeof PAYMENT_FILES)[Name]['kind'] extends 'provider' ? Name : never;
+}[PaymentFormatName];
 
-/** The banks' formats by name, with what may be chosen about a file. */
-export const BANK_FILES = {
-  sepa: ['currency', 'part', 'rows_per_file', 'allow_skipped', 'execution_date'],
-  nacha: ['currency', 'part', 'rows_per_file', 'allow_skipped', 'execution_date'],
-} as const satisfies Record<string, readonly Choice[]>;
+/** The names of the formats for which `has` is true. */
+export const formatsWith = (has: (format: PaymentFileFormat) => boolean): PaymentFormatName[] =>
+  (Object.keys(PAYMENT_FILES) as PaymentFormatName[]).filter((name) => has(PAYMENT_FILES[name]));
 
-export type BankFormat = keyof typeof BANK_FILES;
-/** Every format whose file moves money. */
-export type PaymentFormatName = ProviderFormat | BankFormat;
-export const PAYMENT_FORMATS = [
-  ...PROVIDER_FORMATS,
-  ...(Object.keys(BANK_FILES) as BankFormat[]),
-] as readonly PaymentFormatName[];
+export const PAYMENT_FORMATS = formatsWith(() => true);
+export const PROVIDER_FORMATS = formatsWith(({ kind }) => kind === 'provider') as ProviderFormat[];
 
-/** What may be chosen about a file. */
-export const choicesOf = (format: PaymentFormatName): readonly Choice[] =>
-  format in BANK_FILES ? BANK_FILES[format as BankFormat] : PROVIDER_FILES[format as ProviderFormat].choices;
-
-/** A provider's format, typed for code that handles all of them. */
-export const providerFile = (format: ProviderFormat): ProviderFile => PROVIDER_FILES[format];
-
-const lowered = ({ columns }: ProviderFile) => columns.map((name) => name.toLowerCase());
+/** How the file of a provider is read back. */
+export const rowsOf = (format: ProviderFormat): NonNullable<PaymentFileFormat['rows']> =>
+  PAYMENT_FILES[format].rows;
 
 /** Which provider's payment file a text begins, as it was exported, by its first line; null = another file. */
 export function formatOfPaymentFile(text: string): ProviderFormat | null {
@@ -92,9 +158,9 @@ export function formatOfPaymentFile(text: string): ProviderFormat | null {
       .toLowerCase(),
   );
   const isOf = (format: ProviderFormat) => {
-    const { mark, columns } = providerFile(format);
+    const { mark, columns } = rowsOf(format);
     return mark === null
-      ? lowered(providerFile(format)).every((column) => cells.includes(column))
+      ? columns.every((column) => cells.includes(column.toLowerCase()))
       : cells.length === columns.length && cells.at(-1) === mark.toLowerCase();
   };
   return PROVIDER_FORMATS.find(isOf) ?? null;

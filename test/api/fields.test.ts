@@ -4,9 +4,11 @@ import { describe, expect, test } from 'vitest';
 import {
   AFFILIATE_FIELDS,
   COMMISSION_FIELDS,
+  DESTINATION_FIELDS,
   ENDPOINT_FIELDS,
   type FormFields,
   PROGRAM_FIELDS,
+  TAX_PROFILE_FIELDS,
 } from '../../src/client/fields.ts';
 import { uuidOf } from '../../src/kernel/ids.ts';
 import { formatDecimal } from '../../src/kernel/money.ts';
@@ -24,6 +26,7 @@ import {
   operationsOf,
   PREPARED,
   RESOURCES,
+  singly,
 } from '../support/fields.ts';
 import { useAccount, useWorld } from '../support/world.ts';
 import { dump, fill, type Json, OPERATIONS, sampleBody, unique } from './fixtures.ts';
@@ -40,7 +43,10 @@ const { runJson, runText } = commandsOf(world, api, machine);
 const FORMS: Readonly<Record<string, FormFields>> = {
   affiliates: AFFILIATE_FIELDS,
   commissions: COMMISSION_FIELDS,
+  'destinations of type ach': DESTINATION_FIELDS,
+  'destinations of type sepa': DESTINATION_FIELDS,
   programs: PROGRAM_FIELDS,
+  'tax profiles': TAX_PROFILE_FIELDS,
   'webhook endpoints': ENDPOINT_FIELDS,
 };
 
@@ -74,10 +80,12 @@ test('every field of these operations is sent by a test', () => {
 describe.each(Object.entries(RESOURCES))('the fields of %s', (name, resource) => {
   const { create, change, put, file, command, keptByErasure, exported, shown = {} } = resource;
   const { prepare = async () => ({}), changedWith = {}, alsoChanges = {} } = resource;
-  const { recordIn = (body: Json) => body } = resource;
+  const { recordIn = (body: Json) => body, isOfAffiliate = false } = resource;
   const operation = operationOf(create);
-  const fields = fieldsOf(create).filter(
-    ({ name: field }) => field in examplesOf(fieldsOf(create), resource),
+  /** The examples of all fields. */
+  const all = examplesOf(fieldsOf(create), resource);
+  const fields = fieldsOf(create).flatMap((field) =>
+    field.name in all ? [{ ...field, example: all[field.name] }] : [],
   );
   const required: Json = { ...sampleBody(operation), ...resource.least };
   const pathOf = (path: string, record: Json) => fill(path, { ...record, id: record.id });
@@ -98,10 +106,10 @@ describe.each(Object.entries(RESOURCES))('the fields of %s', (name, resource) =>
   /** The examples of fields as requests have them, and as the records of `make` show them. */
   const examples = examplesOf(fields, resource);
   const shownOf = (record: Json, given: readonly Field[] = fields): Json => {
-    const all = { ...examplesOf(given, resource), ...shown };
+    const values = { ...examplesOf(given, resource), ...shown };
     return Object.fromEntries(
       given.flatMap(({ name: field }) =>
-        all[field] === undefined ? [] : [[field, field in PREPARED ? record[field] : all[field]]],
+        values[field] === undefined ? [] : [[field, field in PREPARED ? record[field] : values[field]]],
       ),
     );
   };
@@ -154,12 +162,24 @@ describe.each(Object.entries(RESOURCES))('the fields of %s', (name, resource) =>
     test('are given by a column of a file, for a new record and for one that exists', async () => {
       const given = allBut(file.without);
       const found = await prepare(api);
+      const single = singly(given, FORMS[name] ?? {});
       const cellOf = ({ name: field, example }: Field) =>
         csvCell(FORMS[name]?.[field], field in found ? found[field] : example, examples.currency);
-      const csv = [given.map((field) => field.name), given.map(cellOf)];
+      const csv = [
+        single.map(({ name: field }) => FORMS[name]?.[field]?.column ?? field),
+        single.map(cellOf),
+      ];
+      if (isOfAffiliate) {
+        const { email } = done(await api.get(`/v2/affiliates/${found.affiliate_id}`));
+        csv.forEach((cells, line) => void cells.push(line === 0 ? 'email' : email));
+      }
       const text = `${csv.map((cells) => cells.join(',')).join('\r\n')}\r\n`;
       const expected = shownOf(found, given);
       done(await api.upload(`/v2/imports?kind=${file.kind}`, text));
+      if (isOfAffiliate) {
+        expect(await read(found)).toMatchObject(expected);
+        return;
+      }
       expect(done(await api.get(operation.path)).data).toMatchObject([expected]);
       if (change === undefined) return;
       const [record] = done(await api.get(operation.path)).data;
@@ -236,13 +256,17 @@ describe.each(Object.entries(RESOURCES))('the fields of %s', (name, resource) =>
     test('have an option of the command that creates a record, and a line of the command that shows it', async () => {
       const given = allBut(command.without);
       const found = await prepare(api);
-      const options = given.flatMap(({ name: field, example }) =>
+      const options = singly(given, FORMS[name] ?? {}).flatMap(({ name: field, example }) =>
         optionOf(FORMS[name]?.[field], field, field in found ? found[field] : example, examples.currency),
       );
-      const made = await runJson(...command.words, ...options);
+      const made = await runJson(...command.words.map((word) => fill(word, found)), ...options);
       expect(made).toMatchObject(shownOf(found, given));
-      const text = await runText(command.words[0] ?? '', 'show', String(made.id));
-      expect(textsIn(given).filter((each) => !text.includes(each))).toEqual([]);
+      const text = isOfAffiliate
+        ? await runText(...command.words.slice(0, -2), 'show', String(found.affiliate_id))
+        : await runText(command.words[0] ?? '', 'show', String(made.id));
+      expect(
+        textsIn(given.filter(({ name: field }) => !(field in shown))).filter((each) => !text.includes(each)),
+      ).toEqual([]);
     });
   }
 });

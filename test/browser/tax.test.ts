@@ -40,13 +40,13 @@ inChromium('tax profiles', (chromium) => {
       await form.getByLabel('Postal code').fill('02108');
       await form.getByLabel('Kind of tax id').selectOption('US social security number (SSN)');
       await form.getByLabel('Tax id', { exact: true }).fill('536-90-43');
-      await form.getByLabel('Kind of form').selectOption('W-8BEN-E (business)');
+      await form.getByLabel('Signed form').selectOption('W-8BEN-E (business)');
       await form.getByLabel('Signed on').fill('2026-01-15');
-      await form.getByLabel('Where you keep the form').fill('scan-17');
+      await form.getByLabel('Document of the form').fill('scan-17');
       await expectAccessible(page);
       await save.click();
       await form.getByText(/form\.type w8bene is for businesses/i).waitFor();
-      await form.getByLabel('Kind of form').selectOption('W-9');
+      await form.getByLabel('Signed form').selectOption('W-9');
       await save.click();
       await form.getByText(/tax_id\.number must/i).waitFor();
       await form.getByLabel('Tax id', { exact: true }).fill(SSN);

@@ -62,7 +62,7 @@ test('affiliates with the same tax id are named', async () => {
 });
 
 test.each<[string, string[], number, RegExp]>([
-  ['a tax id without its kind', ['--tax-id', SSN], 2, /--tax-id and --tax-id-type go together/],
+  ['a tax id without its kind', ['--tax-id', SSN], 2, /--tax-id-type and --tax-id go together/],
   ['a form without its day', ['--form', 'w9'], 2, /--form and --signed-on go together/],
   ['an agreement without a name', ['--self-billing-on', '2026-01-01'], 2, /--self-billing-by go together/],
   ['a number too short', ['--tax-id-type', 'us_ssn', '--tax-id', '536-90'], 1, /tax_id\.number/],

@@ -39,6 +39,8 @@ export interface Resource {
   readonly exported?: string;
   /** The kind of file that creates records, and the fields that no column gives. */
   readonly file?: { readonly kind: string; readonly without: readonly string[] };
+  /** The record is one of an affiliate: lines of a file and commands name the affiliate. */
+  readonly isOfAffiliate?: true;
   /** The fields that an erasure of the person keeps. */
   readonly keptByErasure?: readonly string[];
   /** The command that creates a record, and the fields without an option. */
@@ -63,7 +65,11 @@ const destination = {
   read: '/v2/affiliates/{affiliate_id}/destination',
   recordIn: ({ destinations }: Json) => destinations[0],
   prepare: affiliateFor,
-};
+  isOfAffiliate: true,
+  // a file sets the destination for all currencies
+  file: { kind: 'affiliates', without: ['currency'] },
+  command: { words: ['affiliates', 'destination', 'set', '{affiliate_id}'], without: [] },
+} as const;
 const shownAsLines = { amount: none, sale_amount: none, currency: none };
 const orderRefund = {
   create: 'POST /v2/affiliates/refunds',
@@ -139,6 +145,16 @@ export const RESOURCES: Readonly<Record<string, Resource>> = {
     values: { type: 'ach', currency: 'usd', iban: none, bic: none },
     shown: { account_number: none },
   },
+  'tax profiles': {
+    create: 'PUT /v2/affiliates/{affiliate_id}/tax-profile',
+    read: '/v2/affiliates/{affiliate_id}/tax-profile',
+    prepare: affiliateFor,
+    isOfAffiliate: true,
+    shown: { tax_id: { type: 'us_ssn', ending: '4399', is_lost: false, shared_with: [] } },
+    exported: 'tax-profiles',
+    file: { kind: 'affiliates', without: [] },
+    command: { words: ['affiliates', 'tax', 'set', '{affiliate_id}'], without: [] },
+  },
   'webhook endpoints': {
     create: 'POST /v2/webhook-endpoints',
     change: 'PATCH /v2/webhook-endpoints/{id}',
@@ -213,7 +229,6 @@ export const NO_RESOURCES: Readonly<Record<string, string>> = {
     'POST /v2/affiliates/payouts',
     'POST /v2/affiliates/payout-schedules',
     'PATCH /v2/affiliates/payout-schedules/{schedule_id}',
-    'PUT /v2/affiliates/{affiliate_id}/tax-profile',
     'POST /v2/events',
     'POST /v2/events/batch',
     'PUT /v2/alerts',
@@ -253,6 +268,15 @@ export function fieldsOf(name: string): Field[] {
     return { name: field, schema, example: schema.examples[0], isNullable };
   });
 }
+
+/** The fields with the parts of an object, such as `form.signed_on`, instead of the object, if a form has the parts. */
+export const singly = (fields: readonly Field[], forms: Json): Field[] =>
+  fields.flatMap((field) => {
+    const parts = Object.entries<Json>(typeof field.example === 'object' ? field.example : {})
+      .map(([part, example]) => ({ ...field, name: `${field.name}.${part}`, example, isNullable: false }))
+      .filter(({ name }) => name in forms);
+    return parts.length > 0 ? parts : [field];
+  });
 
 /** A body with the example of each field, or the value that the resource has instead. */
 export const examplesOf = (fields: readonly Field[], { values = {} }: Partial<Resource> = {}): Json =>

@@ -20,9 +20,9 @@ import { affiliates } from '../../texts/affiliates.ts';
 
 const texts = affiliates.destinations;
 
-/** `DE …3000`, or nothing without a bank account. */
-const accountOf = ({ country, last_four }: AffiliateDestination) =>
-  last_four === null ? '' : `${country ?? ''} …${last_four}`.trim();
+/** `DE …3000 COBADEFFXXX`, or nothing without a bank account. */
+const accountOf = ({ country, last_four, bic, routing_number, account_type }: AffiliateDestination) =>
+  [country, last_four && `…${last_four}`, bic, routing_number, account_type].filter(Boolean).join(' ');
 
 /** The destinations of an affiliate by currency, with the last characters of each account number. */
 export function Destinations({ affiliate, onSet }: { affiliate: AffiliateWithBalance; onSet: () => void }) {

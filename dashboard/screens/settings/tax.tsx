@@ -1,15 +1,23 @@
 import type { Account } from '../../../src/client/api.ts';
-import { AddressFields, addressFrom, type TypedAddress, typedAddress } from '../../parts/address.tsx';
+import { TAX_PROFILE_FIELDS } from '../../../src/client/fields.ts';
 import { TextField } from '../../parts/field.tsx';
 import { Card } from '../../parts/page.tsx';
+import { allIn, FieldInputs, typedOf } from '../../parts/record-fields.tsx';
 import { tax } from '../../texts/tax.ts';
 
 const texts = tax.account;
 
+const isOfPlace = ([name]: readonly [string, unknown]) => name === 'country' || name.startsWith('address.');
+const form = {
+  fields: Object.fromEntries(Object.entries(TAX_PROFILE_FIELDS).filter(isOfPlace)),
+  currency: '',
+};
+
 /** The tax details, as typed. */
 export interface TypedTax {
   readonly legalName: string;
-  readonly place: TypedAddress;
+  /** The country and the address. */
+  readonly place: Readonly<Record<string, string>>;
   readonly vatId: string;
   readonly taxNumber: string;
 }
@@ -17,7 +25,7 @@ export interface TypedTax {
 /** The initial values of the form. */
 export const typedTax = ({ tax_profile: profile }: Account): TypedTax => ({
   legalName: profile?.legal_name ?? '',
-  place: typedAddress(profile),
+  place: typedOf(form, profile ?? {}),
   vatId: profile?.vat_id ?? '',
   taxNumber: profile?.tax_number ?? '',
 });
@@ -28,7 +36,7 @@ export function taxFrom({ legalName, place, vatId, taxNumber }: TypedTax) {
   if (all.every((text) => text.trim() === '')) return null;
   return {
     legal_name: legalName.trim(),
-    ...addressFrom(place),
+    ...(allIn(form, place) as unknown as Pick<NonNullable<Account['tax_profile']>, 'country' | 'address'>),
     vat_id: vatId.trim() || null,
     tax_number: taxNumber.trim() || null,
   };
@@ -46,7 +54,7 @@ export function TaxFields({ typed, onChange }: { typed: TypedTax; onChange: (typ
         maxLength={200}
         onChange={(legalName) => change({ legalName })}
       />
-      <AddressFields typed={typed.place} onChange={(place) => change({ place })} />
+      <FieldInputs {...form} values={typed.place} onChange={(place) => change({ place })} hasFocus={false} />
       <TextField
         label={texts.vatId}
         hint={texts.vatIdHint}

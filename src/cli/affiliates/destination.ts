@@ -102,10 +102,12 @@ async function remove(
 function describe(all: readonly AffiliateDestination[], faint: (text: string) => string): string {
   return table(
     ['CURRENCY', 'TYPE', 'ACCOUNT', 'HOLDER'].map((heading) => ({ heading })),
-    all.map(({ currency, type, country, last_four, account_holder }) => [
+    all.map(({ currency, type, country, last_four, account_holder, bic, routing_number, account_type }) => [
       currency?.toUpperCase() ?? 'all',
       type,
-      last_four === null ? '' : `${country ?? ''}…${last_four}`,
+      [last_four && `${country ?? ''}…${last_four}`, bic, routing_number, account_type]
+        .filter(Boolean)
+        .join(' '),
       printable(account_holder ?? ''),
     ]),
     faint,

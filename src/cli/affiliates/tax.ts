@@ -1,33 +1,12 @@
-import { type Command, Option } from 'commander';
+import type { Command } from 'commander';
 import type { AffiliateTaxProfile, PutAffiliateTaxProfileBody } from '../../client/client.ts';
-import { TAX_FORMS, TAX_ID_TYPES } from '../../terms/taxes.ts';
+import { TAX_PROFILE_FIELDS } from '../../client/fields.ts';
 import { type Cli, confirm, requireYes } from '../command/cli.ts';
-import { UsageError } from '../command/errors.ts';
+import { readFields, withFields } from '../command/record-fields.ts';
 import { withClient } from '../command/session.ts';
 import { AFFILIATE_HELP, findAffiliate } from '../finders/affiliate.ts';
 import { factLines } from '../terminal/facts.ts';
 import { printable } from '../terminal/table.ts';
-
-type Body = PutAffiliateTaxProfileBody;
-
-interface SetOptions {
-  readonly legalType: Body['legal_type'];
-  readonly legalName: string;
-  readonly country: string;
-  readonly line1: string;
-  readonly line2?: string;
-  readonly postalCode?: string;
-  readonly city: string;
-  readonly region?: string;
-  readonly taxIdType?: NonNullable<Body['tax_id']>['type'];
-  readonly taxId?: string;
-  readonly form?: NonNullable<Body['form']>['type'];
-  readonly signedOn?: string;
-  readonly formDocument?: string;
-  readonly selfBillingOn?: string;
-  readonly selfBillingBy?: string;
-  readonly selfBillingDocument?: string;
-}
 
 const HELP = `
 Replaces the whole tax profile, except the tax id: without --tax-id it stays, because it is encrypted and cannot be read back.
@@ -45,33 +24,14 @@ Examples:
 /** `payhook affiliates tax set|show|remove`. */
 export function addTaxProfile(affiliates: Command, cli: Cli): void {
   const group = affiliates.command('tax').description('the tax profile of an affiliate');
-  group
+  const setting = group
     .command('set')
     .description('set the tax profile of an affiliate')
-    .argument('<affiliate>', AFFILIATE_HELP)
-    .addOption(
-      new Option('--legal-type <type>', 'the legal type')
-        .choices(['person', 'business'])
-        .makeOptionMandatory(),
-    )
-    .requiredOption('--legal-name <name>', 'the name as signed')
-    .requiredOption('--country <country>', 'the tax country, in two letters')
-    .requiredOption('--line1 <line>', 'street and number')
-    .option('--line2 <line>', 'the second line of the address')
-    .requiredOption('--city <city>', 'the city')
-    .option('--postal-code <code>', 'the postal code')
-    .option('--region <region>', 'state or province; two letters in the United States')
-    .addOption(new Option('--tax-id-type <type>', 'the kind of tax id').choices([...TAX_ID_TYPES]))
-    .option('--tax-id <number>', 'the tax id; none removes it; default unchanged')
-    .addOption(new Option('--form <form>', 'the signed form').choices([...TAX_FORMS]))
-    .option('--signed-on <day>', 'the day it was signed')
-    .option('--form-document <text>', 'where you keep the form')
-    .option('--self-billing-on <day>', 'the day self-billing was agreed')
-    .option('--self-billing-by <name>', 'who agreed')
-    .option('--self-billing-document <text>', 'where you keep the agreement')
+    .argument('<affiliate>', AFFILIATE_HELP);
+  withFields(setting, TAX_PROFILE_FIELDS, { isNew: true })
     .option('--json', 'print the record (AffiliateTaxProfile)')
     .addHelpText('after', HELP)
-    .action((reference: string, options: SetOptions) => cli.run(() => set(cli, reference, options)));
+    .action((reference: string, options: object) => cli.run(() => set(cli, reference, options)));
   group
     .command('show')
     .description('show the tax profile of an affiliate')
@@ -89,47 +49,14 @@ export function addTaxProfile(affiliates: Command, cli: Cli): void {
     .action((reference: string, { yes }: { yes?: boolean }) => cli.run(() => remove(cli, reference, yes)));
 }
 
-async function set({ terminal, account }: Cli, reference: string, options: SetOptions): Promise<undefined> {
-  const body = bodyOf(options);
+async function set({ terminal, account }: Cli, reference: string, options: object): Promise<undefined> {
+  const body = readFields(TAX_PROFILE_FIELDS, options) as unknown as PutAffiliateTaxProfileBody;
   const made = await withClient({ terminal, account: account() }, async (client) =>
     client.affiliates.putTaxProfile(await findAffiliate(client, reference), body),
   );
   terminal.result(made, () => describe(made));
   const shared = made.tax_id?.shared_with ?? [];
   if (shared.length > 0) terminal.note(`Affiliate ${shared.join(', ')} has the same tax id.`);
-}
-
-function bodyOf(options: SetOptions): Body {
-  const { taxId, taxIdType, form, signedOn, formDocument } = options;
-  const { selfBillingOn, selfBillingBy, selfBillingDocument } = options;
-  const isNone = taxId === 'none';
-  if (!isNone && (taxId === undefined) !== (taxIdType === undefined)) {
-    throw new UsageError('--tax-id and --tax-id-type go together');
-  }
-  if ((form === undefined) !== (signedOn === undefined)) {
-    throw new UsageError('--form and --signed-on go together');
-  }
-  if ((selfBillingOn === undefined) !== (selfBillingBy === undefined)) {
-    throw new UsageError('--self-billing-on and --self-billing-by go together');
-  }
-  return {
-    legal_type: options.legalType,
-    legal_name: options.legalName,
-    country: options.country,
-    address: {
-      line1: options.line1,
-      line2: options.line2,
-      postal_code: options.postalCode,
-      city: options.city,
-      region: options.region,
-    },
-    tax_id: isNone ? null : taxId && taxIdType ? { type: taxIdType, number: taxId } : undefined,
-    form: form && signedOn ? { type: form, signed_on: signedOn, document: formDocument } : null,
-    self_billing:
-      selfBillingOn && selfBillingBy
-        ? { agreed_on: selfBillingOn, agreed_by: selfBillingBy, document: selfBillingDocument }
-        : null,
-  };
 }
 
 async function show({ terminal, account }: Cli, reference: string): Promise<undefined> {
@@ -172,12 +99,14 @@ function describe({
           ? 'lost with the secret key'
           : `${tax_id.type} …${tax_id.ending}`,
     ],
-    ['Form', form === null ? 'none' : `${form.type}, signed on ${form.signed_on}`],
+    ['Form', form === null ? 'none' : `${form.type}, signed on ${form.signed_on}${keptAt(form.document)}`],
     [
       'Self-billing',
       self_billing === null
         ? 'not agreed'
-        : `agreed on ${self_billing.agreed_on} by ${printable(self_billing.agreed_by)}`,
+        : `agreed on ${self_billing.agreed_on} by ${printable(self_billing.agreed_by)}${keptAt(self_billing.document)}`,
     ],
   ]);
 }
+
+const keptAt = (document: string | null) => (document === null ? '' : `, document: ${printable(document)}`);

@@ -3,6 +3,7 @@ import type { FormField, FormFields } from '../../client/fields.ts';
 import { amounts } from '../terminal/money.ts';
 import { exactTime } from '../terminal/time.ts';
 import { DECIMAL_HELP, describeMinimums, readAmount, readCurrency, readMinimums } from './amounts.ts';
+import { UsageError } from './errors.ts';
 import { describeMetadata, readMetadata, withMetadata } from './metadata.ts';
 import { readInteger } from './numbers.ts';
 
@@ -10,6 +11,7 @@ import { readInteger } from './numbers.ts';
 const NONE = 'none';
 
 const EXAMPLES: Readonly<Record<string, string>> = {
+  day: ', YYYY-MM-DD',
   amounts: ', such as usd=50.00,eur=45.00',
   money: `, ${DECIMAL_HELP}`,
   time: ', an instant such as 2026-09-15T08:30:00Z',
@@ -44,9 +46,9 @@ export function withFields(
 }
 
 /** The value that clears a field; an empty one clears a text, undefined cannot be cleared. */
-function clearingWord({ type, choices, isNullable, clearWord = NONE }: FormField): string | undefined {
-  if (!isNullable) return undefined;
-  return choices || type === 'amounts' || type === 'integer' ? clearWord : '';
+function clearingWord({ type, choices, isNullable, clearWord }: FormField): string | undefined {
+  if (!isNullable) return clearWord;
+  return choices || type === 'amounts' || type === 'integer' ? (clearWord ?? NONE) : '';
 }
 
 /**
@@ -55,14 +57,31 @@ function clearingWord({ type, choices, isNullable, clearWord = NONE }: FormField
  */
 export function readFields(fields: FormFields, options: object, currency = 'usd'): Record<string, unknown> {
   const given = options as Readonly<Record<string, unknown>>;
-  return Object.fromEntries(
-    Object.entries(fields).flatMap(([name, field]) => {
-      if (field.type === 'other') return [];
-      const { long, attributeName } = optionOf(field);
-      const value = given[attributeName];
-      return value === undefined ? [] : [[name, readField(field, long, value, currency)]];
-    }),
-  );
+  const read: Record<string, unknown> = {};
+  for (const [name, field] of Object.entries(fields)) {
+    const { long, attributeName } = optionOf(field);
+    const value = given[attributeName];
+    if (field.type === 'other' || value === undefined) continue;
+    const [object = '', part] = name.split('.');
+    if (part === undefined) read[name] = readField(field, long, value, currency);
+    else if (value === field.clearWord) read[object] = null;
+    else if (read[object] !== null)
+      read[object] = { ...(read[object] ?? {}), [part]: readField(field, long, value, currency) };
+  }
+  refuseIncomplete(fields, read);
+  return read;
+}
+
+/** Refuses an object without a part that it needs. */
+function refuseIncomplete(fields: FormFields, read: Readonly<Record<string, unknown>>): void {
+  for (const [object, value] of Object.entries(read)) {
+    if (value === null) continue;
+    const needed = Object.entries(fields).filter(
+      ([name, { isNeededInObject }]) => isNeededInObject && name.startsWith(`${object}.`),
+    );
+    if (needed.every(([name]) => name.slice(object.length + 1) in (value as object))) continue;
+    throw new UsageError(`${needed.map(([, field]) => optionOf(field).long).join(' and ')} go together`);
+  }
 }
 
 function optionOf({ option }: FormField): { long: string; attributeName: string } {

@@ -2,7 +2,8 @@ import { type Command, InvalidArgumentError, Option } from 'commander';
 import type { DownloadPaymentFileQuery, Payout } from '../../client/client.ts';
 import {
   type Choice,
-  choicesOf,
+  formatsWith,
+  PAYMENT_FILES,
   PAYMENT_FORMATS,
   PROVIDER_FORMATS,
   type ProviderFormat,
@@ -39,16 +40,24 @@ interface ExportOptions extends OutputOptions {
   readonly paidList?: string;
 }
 
+/** The formats that support each choice. */
+const takers = (choice: Choice) => formatsWith(({ choices }) => choices.includes(choice));
+
+const ABOUT = {
+  commissions: 'a row per commission',
+  summary: 'a row per affiliate and currency, for people',
+  ...Object.fromEntries(PAYMENT_FORMATS.map((format) => [format, PAYMENT_FILES[format].about])),
+};
+
 const HELP = `
+Formats:
+${Object.entries(ABOUT)
+  .map(([format, about]) => `  ${format.padEnd(12)} ${about}`)
+  .join('\n')}
 
-
-
-
-Formats: commissions (a row per commission), summary (a row per affiliate and currency, for people), paypal and wise (for PayPal
-Payouts and Wise batch payments, one currency per file), sepa (or sepa_credit_transfer: euro transfers for European banks, from the
-debtor of the account: payhook account change --debtor), nacha (ACH credits in dollars for US banks, from the originator: payhook
-account change --originator). A file of an unpaid payout has all lines, a file of a paid one the paid lines. If there are more rows
-than fit into one file, several are written, all of the same revision.
+A payment file has one currency. sepa (or sepa_credit_transfer) is paid from the debtor of the account, nacha from its originator:
+payhook account change --debtor, --originator. A file of an unpaid payout has all lines, a file of a paid one the paid lines. If
+there are more rows than fit into one file, several are written, all of the same revision.
 
 Exporting again gives the same file, byte for byte, unless something it depends on changed. Then the new file belongs to another file
 set. Affiliates in two files that differ are paid twice if you send both, so the command warns you.
@@ -98,18 +107,21 @@ export function addExport(payouts: Command, cli: Cli): void {
     )
     .option(
       '--source-currency <currency>',
-      'wise: the currency the transfers are paid from; default the currency itself',
+      `${takers('source_currency').join(', ')}: the currency the transfers are paid from; default the currency itself`,
     )
     .option('--allow-skipped', 'all but commissions and summary: leave out affiliates the file cannot pay')
     .option(
       '--execution-date <day>',
-      'sepa, nacha: the day on which the bank pays, such as 2026-10-01; default today, for nacha the next banking day',
+      `${takers('execution_date').join(', ')}: the day on which the bank pays, such as 2026-10-01; default today, for nacha the next banking day`,
     )
     .option('--rows-per-file <number>', 'all but commissions and summary: payments in one file')
-    .option('--whole-units', 'paypal: pay the whole part in currencies without fractions')
+    .option(
+      '--whole-units',
+      `${takers('whole_units').join(', ')}: pay the whole part in currencies without fractions`,
+    )
     .option(
       '--paid-list <file>',
-      'paypal, wise: also write a list of who is in the file, for payouts complete --from',
+      `${PROVIDER_FORMATS.join(', ')}: also write a list of who is in the file, for payouts complete --from`,
     );
   withOutput(command, 'payout-<number>-r<revision>-<day>….csv')
     .option(
@@ -168,9 +180,6 @@ async function run(
   if (output !== '-') terminal.result(report, () => namesOf(report).join(''));
   for (const remark of [...doubled, ...remarksOn(payout, report, query.currency)]) terminal.note(remark);
 }
-
-/** The formats that support each choice. */
-const takers = (choice: Choice) => PAYMENT_FORMATS.filter((format) => choicesOf(format).includes(choice));
 
 /** The choices for the API. Throws UsageError for a choice that the format does not support. */
 function readChoices(options: ExportOptions): DownloadPaymentFileQuery {

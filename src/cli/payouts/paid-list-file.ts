@@ -3,7 +3,7 @@ import { type CsvLine, csvReader } from '../../kernel/csv.ts';
 import { CsvError } from '../../kernel/csv-refusal.ts';
 import { formatDecimal, normalizeCurrency, parseDecimal } from '../../kernel/money.ts';
 import { paymentReference, readPaymentReference } from '../../terms/payment-reference.ts';
-import { formatOfPaymentFile, type ProviderFormat, providerFile } from '../../terms/payments.ts';
+import { formatOfPaymentFile, type ProviderFormat, rowsOf } from '../../terms/payments.ts';
 import { CommandError } from '../command/errors.ts';
 import type { ListedEntry } from './paid-list.ts';
 
@@ -30,7 +30,7 @@ const lowered = ({ columns }: { columns: readonly string[] }) => columns.map((na
 
 /** Reads the rows of a payment file in chunks. `number` is the number of the payout they must belong to. */
 function paymentReader(format: ProviderFormat, number: number) {
-  const file = providerFile(format);
+  const file = rowsOf(format);
   const columns = lowered(file);
   const reader = csvReader({ columns, required: columns, fixedWords: [] });
   const isHeaderless = file.mark !== null;

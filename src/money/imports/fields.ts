@@ -2,7 +2,7 @@ import { type ImportField, importFields, words } from '../../contract/fields.ts'
 import { AFFILIATE_FIELDS } from '../affiliates/fields.ts';
 import { COMMISSION_FIELDS } from '../commissions/fields.ts';
 import { DESTINATION_FIELDS } from '../destinations/fields.ts';
-import { TAX_PROFILE_FIELDS } from './payee-fields.ts';
+import { TAX_PROFILE_FIELDS } from '../tax-profiles/fields.ts';
 
 /** What a file may contain. */
 export const IMPORT_KINDS = ['affiliates', 'commissions'] as const;
@@ -12,7 +12,7 @@ const AFFILIATES: Readonly<Record<string, ImportField>> = {
   ...importFields(AFFILIATE_FIELDS),
   name: { type: 'name', synonyms: words('name fullname affiliatename displayname promotername partnername') },
   ...importFields(DESTINATION_FIELDS),
-  ...TAX_PROFILE_FIELDS,
+  ...importFields(TAX_PROFILE_FIELDS),
 };
 
 const PENDING = words(

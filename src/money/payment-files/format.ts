@@ -3,7 +3,12 @@ import type { Snapshot } from '../../db/database.ts';
 import type { AccountId, PayoutId } from '../../kernel/ids.ts';
 import type { Vault } from '../../kernel/vault.ts';
 import type { Payer } from '../../people/accounts/record.ts';
-import type { Choice, DestinationType } from '../../terms/payments.ts';
+import {
+  type DestinationType,
+  PAYMENT_FILES,
+  type PaymentFileFormat,
+  type PaymentFormatName,
+} from '../../terms/payments.ts';
 import { paidThrough } from '../ledger/destinations.ts';
 import type { FileHead } from '../payouts/csv.ts';
 import type { Choices } from './choices.ts';
@@ -78,29 +83,20 @@ export interface Making {
 }
 
 /** A format of payment files. Its expressions are SQL over a row `r` of `paymentRows`. */
-export interface PaymentFormat {
+export interface PaymentFormat
+  extends Pick<PaymentFileFormat, 'about' | 'extension' | 'contentType' | 'choices' | 'payer'> {
   /** The name in the path and in the file's name. */
   readonly name: string;
   /** The name in messages. */
   readonly title: string;
   /** The destination type it pays to; null = all. */
   readonly destination: DestinationType | null;
-  /** Its only currency; null = several. */
+  /** Its only currency; null = several. A file without the choice `currency` contains all currencies. */
   readonly currency: string | null;
-  readonly extension: string;
-  readonly contentType: string;
-  /** The choices it takes. A file without the choice `currency` contains all currencies. */
-  readonly choices: readonly Choice[];
   /** The maximum number of rows in a file; null = unlimited. */
   readonly maxRows: number | null;
   /** Parts have about equal numbers of rows; otherwise all but the last are full. */
   readonly splitsEvenly: boolean;
-  /** The maximum number of rows set by the account, if any. */
-  readonly ownMaxRows?: (payer: Payer) => number | undefined;
-  /** What the account must set up before it can have such a file; null = nothing. */
-  readonly lacks?: (payer: Payer) => string | null;
-  /** The account's data that its files contain. */
-  readonly paidBy?: (payer: Payer) => object | null;
   /** The originator by whom its files of a day are counted. */
   readonly originating?: (payer: Payer) => Originating | null;
   /** The file's own message id, if it has one. */
@@ -133,6 +129,17 @@ export interface PaymentFormat {
   /** Writes the file. Reads the snapshot to its end. */
   readonly write: (making: Making) => Promise<Readable>;
 }
+
+/** What a format has from the list of formats, for the files that move money. */
+export const paymentFormat = (name: PaymentFormatName) =>
+  ({
+    name,
+    title: `${PAYMENT_FILES[name].label} file`,
+    ...PAYMENT_FILES[name],
+  }) satisfies Partial<PaymentFormat>;
+
+/** What the account is paid from in the files of a format; null = nothing, or it is not set up. */
+export const payingFrom = ({ payer }: PaymentFormat, account: Payer) => payer && account[payer.field];
 
 /**
  * Why files that move money leave out affiliates who must not be paid now. Times are rounded to hours, so that many

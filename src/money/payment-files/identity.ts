@@ -3,7 +3,7 @@ import sql, { raw } from 'sql-template-tag';
 import { oneRow, type Reader } from '../../db/database.ts';
 import { toJson } from '../../kernel/json.ts';
 import type { Payer } from '../../people/accounts/record.ts';
-import type { FilePart, PaymentFormat, Payments } from './format.ts';
+import { type FilePart, type PaymentFormat, type Payments, payingFrom } from './format.ts';
 import { orderOf, rowsInFile } from './rows.ts';
 
 /** Raise this when a format writes other bytes for the same rows: an id must never name two different files. */
@@ -43,6 +43,7 @@ export async function identityOf(db: Reader, { payments, file, payer }: Identifi
         from (${raw(all)}) r`,
   );
   const parts = partsOf(format, count);
+  const from = payingFrom(format, payer);
   const content = digestOf([
     LAYOUT,
     account,
@@ -51,7 +52,7 @@ export async function identityOf(db: Reader, { payments, file, payer }: Identifi
     file.currency,
     file.sourceCurrency,
     wholeUnits,
-    format.paidBy?.(payer) ?? null,
+    from && { ...from, rows_per_file: null },
     parts > 1 ? format.maxRows : null,
     digest,
   ]);

@@ -1,7 +1,6 @@
-import { BANK_FILES } from '../../terms/payments.ts';
 import { firstBankingDay, whyNoBankingDay } from '../../terms/us-banking-days.ts';
 import { BANK_CONTENT, bankFile } from './bank-rows.ts';
-import { bankAccountMissing, NOT_NOW, type PaymentFormat } from './format.ts';
+import { bankAccountMissing, NOT_NOW, type PaymentFormat, paymentFormat } from './format.ts';
 import { nachaFile } from './nacha-file.ts';
 
 /** Minor units: an entry's amount has ten digits, the totals have twelve. */
@@ -15,21 +14,10 @@ const LONGEST_REFERENCE = 15;
  * all others into a PPD batch. The file has no balancing debit: the bank adds it.
  */
 export const nacha: PaymentFormat = {
-  name: 'nacha',
-  title: 'NACHA file',
-  destination: 'ach',
-  currency: 'usd',
-  extension: 'ach',
-  contentType: 'text/plain; charset=us-ascii',
-  choices: BANK_FILES.nacha,
-  maxRows: 10_000,
-  ownMaxRows: ({ originator }) => originator?.rows_per_file,
-  lacks: ({ originator }) =>
-    originator === null ? "originator: the sender of ACH payments, with your bank's data" : null,
+  ...paymentFormat('nacha'),
   splitsEvenly: false,
   // most banks charge more for same-day payments, so those are made only on request
   days: { first: firstBankingDay, refusal: whyNoBankingDay },
-  paidBy: ({ originator }) => originator && { ...originator, rows_per_file: null },
   originating: ({ originator }) =>
     originator && { destination: originator.immediate_destination, origin: originator.immediate_origin },
   mostInFile: { amount: MOST_IN_FILE, advice: 'lower originator.rows_per_file' },

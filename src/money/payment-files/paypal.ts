@@ -1,4 +1,4 @@
-import { PROVIDER_FILES } from '../../terms/payments.ts';
+import { PAYMENT_FILES } from '../../terms/payments.ts';
 import { providerFormat } from './csv.ts';
 import {
   among,
@@ -29,10 +29,8 @@ export const paypal: PaymentFormat = {
     currency: 'upper(r.currency)',
     reference: 'r.reference',
     note: `'Affiliate payout ' || r.payout_number`,
-    wallet: `'${PROVIDER_FILES.paypal.mark}'`,
+    wallet: `'${PAYMENT_FILES.paypal.rows.mark}'`,
   }),
-  title: 'PayPal file',
-  maxRows: 5000,
   refusal: `case
     ${NOT_NOW}
     when not ${among(CURRENCIES)} then 'PayPal does not pay in ' || upper(r.currency)

@@ -5,10 +5,10 @@ import { FORMATS } from './formats.ts';
 import { paymentFiles } from './overview.ts';
 import { downloadPaymentFile, getPaymentFiles } from './service.ts';
 
-const formats = FORMATS.map(({ name, choices: taken }) => {
+const formats = FORMATS.map(({ name, about, choices: taken }) => {
   const takes = taken.length > 0 ? `takes ${taken.join(', ')}` : 'takes no parameters';
-  return `\`${name}\` (${takes})`;
-}).join(', ');
+  return `\`${name}\`: ${about} (${takes})`;
+}).join('; ');
 
 export const overview = readRoute({
   operation: 'getPaymentFiles',
@@ -50,8 +50,8 @@ export const download = readRoute({
   description:
     'One row per affiliate and currency: all lines of an unpaid payout, and the paid lines of a paid one. The formats: ' +
     `${formats}. The header Payhook-Skipped-Affiliates counts affiliates left out of the chosen currency, ` +
-    'Payhook-Affiliates-Above-Limit those in it whose amount PayPal may refuse: see `paypal_payment_limit`. `sepa` is an XML message (pain.001) in EUR from the `debtor` of ' +
-    'the account, `nacha` a file of ACH credits in USD from its `originator`. A file keeps its bytes and its id as long as ' +
+    "Payhook-Affiliates-Above-Limit those in it whose amount PayPal may refuse: see `paypal_payment_limit`. A bank's file is paid from the `debtor` " +
+    'or `originator` of the account. A file keeps its bytes and its id as long as ' +
     'nothing it depends on changes: rows, debtor or originator, rows per file, day. Otherwise it belongs to another file set, which names the one ' +
     'it replaces. Payhook-Affiliates-In-Other-Files warns of affiliates whom an earlier, different file also pays. Viewers may not download ' +
     'payment files, because they contain whole account numbers.',

@@ -1,6 +1,5 @@
-import { BANK_FILES } from '../../terms/payments.ts';
 import { BANK_CONTENT, bankFile, bankSums } from './bank-rows.ts';
-import { bankAccountMissing, NOT_NOW, type PaymentFormat } from './format.ts';
+import { bankAccountMissing, NOT_NOW, type PaymentFormat, paymentFormat } from './format.ts';
 import { messageIdOf, sepaMessage } from './sepa-message.ts';
 
 /** Minor units: 999,999,999.99 euros (EPC132-08, AT-T002). */
@@ -12,18 +11,7 @@ const MOST = 99_999_999_999;
  * file twice recognises it. Addresses are left out, which the rules allow.
  */
 export const sepa: PaymentFormat = {
-  name: 'sepa',
-  title: 'SEPA file',
-  destination: 'sepa',
-  currency: 'eur',
-  extension: 'xml',
-  contentType: 'application/xml; charset=utf-8',
-  choices: BANK_FILES.sepa,
-  maxRows: 10_000,
-  ownMaxRows: ({ debtor }) => debtor?.rows_per_file,
-  lacks: ({ debtor }) =>
-    debtor === null ? 'debtor: the name and IBAN that SEPA transfers are paid from' : null,
-  paidBy: ({ debtor }) => debtor && { ...debtor, rows_per_file: null },
+  ...paymentFormat('sepa'),
   content: BANK_CONTENT,
   messageId: messageIdOf,
   // banks compare names with IBANs for each file, and a file with one payment cannot opt out

@@ -12,7 +12,7 @@ import { fileName } from '../payouts/csv.ts';
 import { etagOf, payoutHead } from '../payouts/service.ts';
 import type { Choices } from './choices.ts';
 import { type Downloading, recordDownload } from './downloads.ts';
-import type { FilePart, PaymentFormat } from './format.ts';
+import { type FilePart, type PaymentFormat, payingFrom } from './format.ts';
 import { FORMATS } from './formats.ts';
 import { partsOf } from './identity.ts';
 import { outdatedSets } from './outdated.ts';
@@ -44,8 +44,10 @@ export async function downloadPaymentFile(
   await refuseUnapproved(db, account, head.id);
   const payer = await payerOf(db, account);
   const format = settled(known, payer, input.rows_per_file);
-  const lack = format.lacks?.(payer) ?? null;
-  if (lack !== null) throw fail('no_payer', `the ${format.title} needs ${lack}: PATCH /v2/account sets it`);
+  if (format.payer !== null && payingFrom(format, payer) === null) {
+    const { field, about } = format.payer;
+    throw fail('no_payer', `the ${format.title} needs ${field}: ${about}: PATCH /v2/account sets it`);
+  }
   const payments = { account, payout: head.id, format, wholeUnits: input.whole_units === 'down' };
   const groups = await paymentGroups(db, payments);
   const currency = format.choices.includes('currency')

@@ -11,7 +11,12 @@ const text = (name: string): Column => [name, `csv_text(r.${name})`];
 export const summary: PaymentFormat = {
   name: 'summary',
   title: 'summary',
+  about: 'a list for people with a header: all affiliates and currencies, and what Complete noted',
   destination: null,
+  currency: null,
+  payer: null,
+  extension: 'csv',
+  contentType: 'text/csv; charset=utf-8',
   ...csvFormat(
     [
       ['payout_id', `public_id('po', r.payout_id)`],

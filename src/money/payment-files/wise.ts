@@ -32,8 +32,6 @@ export const wise: PaymentFormat = {
     sourceCurrency: 'upper(r.source_currency)',
     targetCurrency: 'upper(r.currency)',
   }),
-  title: 'Wise file',
-  maxRows: 1000,
   refusal: `case
     ${NOT_NOW}
     when not ${among(CURRENCIES)} then 'Wise does not pay in ' || upper(r.currency)

@@ -3,8 +3,7 @@ import { maybeRecord, oneRecord } from '../../contract/records.ts';
 import { maybeRow, oneRow, type Reader, rows, type Tx } from '../../db/database.ts';
 import type { AccountId, TaxProfileId } from '../../kernel/ids.ts';
 import type { Json } from '../../kernel/json.ts';
-import type { CheckedTaxProfile } from './check.ts';
-import { record, type TaxProfile } from './record.ts';
+import { type NewTaxProfile, record, type TaxProfile } from './record.ts';
 import type { SealedTaxId } from './sealed.ts';
 
 const ofAffiliate = (account: AccountId, affiliate: number) =>
@@ -46,10 +45,10 @@ export async function lockTaxProfile(
 export async function writeTaxProfile(
   tx: Tx,
   { account, affiliate, id }: { account: AccountId; affiliate: number; id: TaxProfileId },
-  p: Omit<CheckedTaxProfile, 'tax_id'>,
+  p: Omit<NewTaxProfile, 'tax_id'>,
   taxId: SealedTaxId | null | undefined,
 ): Promise<Json<TaxProfile>> {
-  const selfBilling = p.self_billing && JSON.stringify(p.self_billing);
+  const selfBilling = p.self_billing ? JSON.stringify(p.self_billing) : null;
   const keepsTaxId = taxId === undefined;
   await rows(
     tx,

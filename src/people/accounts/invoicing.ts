@@ -81,7 +81,7 @@ function ruleFrom(rule: InvoicingInput['rules'][number], index: number): TaxRule
   if (!wantsReason && reason !== null)
     throw fail('invalid_body', `${field}.exemption has no place in the category ${taxed}`);
   return {
-    country: code == null ? null : checkedCountry(`${field}.country`, code),
+    country: code == null ? null : checkedCountry(code, `${field}.country`),
     legal_type: rule.legal_type ?? null,
     has_vat_id: rule.has_vat_id ?? null,
     category: taxed,

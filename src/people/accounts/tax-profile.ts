@@ -1,6 +1,7 @@
-import { checkedAddress, checkedCountry } from '../../contract/addresses.ts';
+import { ADDRESS_FIELDS, type Address, checkedCountry } from '../../contract/addresses.ts';
+import { normalObject } from '../../contract/fields.ts';
 import { fail } from '../../kernel/errors.ts';
-import { nameFrom } from '../../kernel/names.ts';
+import { composedName } from '../../kernel/names.ts';
 import { readTaxId } from '../../terms/tax-ids.ts';
 import type { AccountTaxProfile, AccountTaxProfileInput } from './record.ts';
 
@@ -8,9 +9,9 @@ import type { AccountTaxProfile, AccountTaxProfileInput } from './record.ts';
 export function accountTaxProfileFrom(input: AccountTaxProfileInput): AccountTaxProfile {
   const { vat_id, tax_number } = input;
   return {
-    legal_name: nameFrom(input.legal_name.normalize('NFC'), 'tax_profile.legal_name'),
-    country: checkedCountry('tax_profile.country', input.country),
-    address: checkedAddress('tax_profile.address', input.address),
+    legal_name: composedName(input.legal_name, 'tax_profile.legal_name'),
+    country: checkedCountry(input.country, 'tax_profile.country'),
+    address: normalObject(ADDRESS_FIELDS, input.address, 'tax_profile.address') as Address,
     vat_id: vat_id ? numberOf('vat', 'tax_profile.vat_id', vat_id) : null,
     tax_number: tax_number ? numberOf('other', 'tax_profile.tax_number', tax_number) : null,
   };
