@@ -56,6 +56,7 @@ export const ROOMS = [
   ],
   ['money/ledger', 'what the nouns share: books, membership, arrivals, totals', []],
   ['money/files', 'reading and writing CSV', []],
+  ['money/workbooks', 'reading sheets of workbooks (.xlsx, .ods)', []],
   ['money/programs', 'affiliate programs', []],
   [
     'money/affiliates',
@@ -138,6 +139,7 @@ export const ROOMS = [
       'money/files',
       'money/payouts',
       'money/tax-profiles',
+      'money/workbooks',
     ],
   ],
 

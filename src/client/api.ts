@@ -1899,6 +1899,8 @@ export interface ImportCounts {
   }[];
   /** what is wrong with the first 1,000 bad lines */
   readonly errors: readonly ImportError[];
+  /** the same errors by column and rule, the most frequent first */
+  readonly groups: readonly ImportErrorGroup[];
 }
 
 export interface ImportDialect {
@@ -1909,16 +1911,30 @@ export interface ImportDialect {
   readonly dates: 'iso' | 'dmy' | 'mdy';
   /** open: it has no line end, and the file was said to be whole */
   readonly last_line: 'ended' | 'open';
+  /** the line that names the columns */
+  readonly header_row?: number | undefined;
+  /** of a workbook */
+  readonly sheet?: string | undefined;
   /** what was said that words of the file mean, by field */
   readonly values?: Readonly<Record<string, Readonly<Record<string, string>>>> | undefined;
 }
 
 export interface ImportError {
-  /** the header is line 1 */
+  /** the line of the file, or the row of the sheet */
   readonly line: number;
   /** the column of the file */
   readonly column: string | null;
   readonly message: string;
+}
+
+export interface ImportErrorGroup {
+  /** the column of the file */
+  readonly column: string | null;
+  /** without the value, where several lines have the error */
+  readonly message: string;
+  readonly count: number;
+  /** three at most */
+  readonly first: readonly ImportError[];
 }
 
 export interface ImportMapping {
@@ -1957,6 +1973,7 @@ export interface ImportPreview {
         }
     >
   >;
+  readonly workbook: ImportWorkbook | null;
   /** the saved mapping that was used */
   readonly mapping_name: string | null;
   readonly columns: readonly ImportColumn[];
@@ -2034,6 +2051,8 @@ export interface ImportReport {
   }[];
   /** what is wrong with the first 1,000 bad lines */
   readonly errors: readonly ImportError[];
+  /** the same errors by column and rule, the most frequent first */
+  readonly groups: readonly ImportErrorGroup[];
 }
 
 export interface ImportRow {
@@ -2073,6 +2092,14 @@ export interface ImportValues {
   }[];
   /** how many different values are not listed */
   readonly more: number;
+}
+
+/** null: the file is CSV */
+export interface ImportWorkbook {
+  readonly sheets: readonly {
+    readonly name: string;
+    readonly is_hidden: boolean;
+  }[];
 }
 
 export interface ImportedFile {
@@ -4825,6 +4852,10 @@ export interface PreviewImportQuery {
    * guessed
    */
   readonly mapping?: string | undefined;
+  /** the name of a sheet of a workbook; default the first visible one */
+  readonly sheet?: string | undefined;
+  /** the line that names the columns; lines above it are left out */
+  readonly header_row?: number | undefined;
   readonly encoding?: 'utf-8' | 'utf-16le' | 'utf-16be' | 'windows-1252' | undefined;
   readonly separator?: 'comma' | 'semicolon' | 'tab' | 'bar' | undefined;
   readonly decimal?: 'point' | 'comma' | undefined;
@@ -4851,6 +4882,10 @@ export interface CreateImportQuery {
    * guessed
    */
   readonly mapping?: string | undefined;
+  /** the name of a sheet of a workbook; default the first visible one */
+  readonly sheet?: string | undefined;
+  /** the line that names the columns; lines above it are left out */
+  readonly header_row?: number | undefined;
   readonly encoding?: 'utf-8' | 'utf-16le' | 'utf-16be' | 'windows-1252' | undefined;
   readonly separator?: 'comma' | 'semicolon' | 'tab' | 'bar' | undefined;
   readonly decimal?: 'point' | 'comma' | undefined;
@@ -4897,6 +4932,10 @@ export interface DownloadBadLinesQuery {
    * guessed
    */
   readonly mapping?: string | undefined;
+  /** the name of a sheet of a workbook; default the first visible one */
+  readonly sheet?: string | undefined;
+  /** the line that names the columns; lines above it are left out */
+  readonly header_row?: number | undefined;
   readonly encoding?: 'utf-8' | 'utf-16le' | 'utf-16be' | 'windows-1252' | undefined;
   readonly separator?: 'comma' | 'semicolon' | 'tab' | 'bar' | undefined;
   readonly decimal?: 'point' | 'comma' | undefined;
@@ -5851,10 +5890,11 @@ export interface Operations {
     readonly result: Commission;
   };
   /**
-   * Look at a file before importing it. The file may be UTF-8, UTF-16 or Windows-1252, with commas, semicolons,
-   * tabs or bars, with columns of any name and order: what the request does not say is guessed from the bytes,
-   * the names of the columns and the values. The answer says how the file would be read, what of that was
-   * guessed, what must be asked, and what importing it would do. Nothing is changed.
+   * Look at a file before importing it. The file may be a workbook (.xlsx or .ods), or CSV in UTF-8, UTF-16 or
+   * Windows-1252, with commas, semicolons, tabs or bars, with columns of any name and order: what the request
+   * does not say is guessed from the bytes, the names of the columns and the values. The answer says how the
+   * file would be read, what of that was guessed, what must be asked, and what importing it would do. Nothing is
+   * changed.
    */
   readonly previewImport: {
     readonly query: PreviewImportQuery;
@@ -5863,12 +5903,13 @@ export interface Operations {
     readonly result: ImportPreview;
   };
   /**
-   * Import a file of any shape. The file may be UTF-8, UTF-16 or Windows-1252, with commas, semicolons, tabs or
-   * bars, with columns of any name and order: what the request does not say is guessed from the bytes, the names
-   * of the columns and the values. Guesses are taken with `accept_guesses` only, and what could be read in two
-   * ways and is about money is never guessed. One transaction: a bad line stops the import with nothing written,
-   * unless `partial`; `dry_run` reports and writes nothing. Commissions that were paid elsewhere (`paid_at`)
-   * come in as paid, in past payouts without events.
+   * Import a file of any shape. The file may be a workbook (.xlsx or .ods), or CSV in UTF-8, UTF-16 or
+   * Windows-1252, with commas, semicolons, tabs or bars, with columns of any name and order: what the request
+   * does not say is guessed from the bytes, the names of the columns and the values. Guesses are taken with
+   * `accept_guesses` only, and what could be read in two ways and is about money is never guessed. One
+   * transaction: a bad line stops the import with nothing written, unless `partial`; `dry_run` reports and
+   * writes nothing. Commissions that were paid elsewhere (`paid_at`) come in as paid, in past payouts without
+   * events.
    */
   readonly createImport: {
     readonly query: CreateImportQuery;
@@ -6783,14 +6824,14 @@ export const OPERATIONS = {
     path: '/v2/imports/preview',
     takes: ['file', 'query'],
     gives: 'record',
-    fileType: 'text/csv',
+    fileType: 'application/octet-stream',
   },
   createImport: {
     method: 'POST',
     path: '/v2/imports',
     takes: ['file', 'query'],
     gives: 'record',
-    fileType: 'text/csv',
+    fileType: 'application/octet-stream',
   },
   listImports: { method: 'GET', path: '/v2/imports', takes: ['query'], gives: 'page', order: 'id' },
   downloadBadLines: {
@@ -6798,7 +6839,7 @@ export const OPERATIONS = {
     path: '/v2/imports/bad-lines',
     takes: ['file', 'query'],
     gives: 'file',
-    fileType: 'text/csv',
+    fileType: 'application/octet-stream',
   },
   getImportProgress: { method: 'GET', path: '/v2/imports/progress', takes: ['query'], gives: 'record' },
   listImportMappings: {

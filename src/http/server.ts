@@ -140,7 +140,14 @@ function decodable(url: string): string {
 }
 
 /** The media types of files. Those after the first are for operations that detect the kind of a file from its bytes. */
-const FILES = ['text/csv', 'application/octet-stream', 'application/xml', 'text/xml'];
+const FILES = [
+  'text/csv',
+  'application/octet-stream',
+  'application/xml',
+  'text/xml',
+  'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet',
+  'application/vnd.oasis.opendocument.spreadsheet',
+];
 
 /** A body of a type that no operation reads. */
 const UNREAD = Symbol('unread');

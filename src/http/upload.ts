@@ -1,12 +1,10 @@
 import { createHash } from 'node:crypto';
-import { open, unlink } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import type { Upload } from '../contract/uploads.ts';
 import { fail } from '../kernel/errors.ts';
 import type { AccountId } from '../kernel/ids.ts';
 import { createPlaces } from '../kernel/places.ts';
+import { openUnnamedFile } from '../kernel/unnamed-file.ts';
 
 export interface SpooledUpload extends Upload {
   close(): Promise<void>;
@@ -46,9 +44,7 @@ interface Spooling {
  * open, so that its connection can still carry the response.
  */
 export async function spool({ body, limit, name, onSlow }: Spooling): Promise<SpooledUpload> {
-  const path = join(tmpdir(), `payhook-upload-${name}`);
-  const handle = await open(path, 'wx+', 0o600);
-  await unlink(path);
+  const handle = await openUnnamedFile(`upload-${name}`);
   const hash = createHash('sha256');
   let bytes = 0;
   try {

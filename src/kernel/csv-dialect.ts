@@ -12,6 +12,10 @@ export interface CsvDialect {
   readonly separator: CsvSeparator;
   /** The uploader confirms that the file is complete, although its last line has no line end. */
   readonly isWhole: boolean;
+  /** The line of the header; without it the first line that is not empty. Lines above it are skipped. */
+  readonly headerLine?: number;
+  /** For a sheet of a workbook, the number of its columns: columns beyond the header are named by their position. */
+  readonly sheetWidth?: number;
 }
 
 /** The dialect of our own files: RFC 4180 in UTF-8. */

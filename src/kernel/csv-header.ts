@@ -1,4 +1,4 @@
-import { CsvError, quote } from './csv-refusal.ts';
+import { CsvError, quote, whyUnreadable } from './csv-refusal.ts';
 import { nameSome } from './errors.ts';
 
 /** The columns of one kind of file. */
@@ -54,24 +54,38 @@ export function readHeader(cells: readonly string[], line: number, format: CsvCo
 }
 
 /**
- * Reads a header line whose columns may have any name, kept as written; one without a name is named by its position.
- * Throws CsvError when a name occurs twice, or when there are more than 500.
+ * Reads a header line whose columns may have any name, kept as written. A column without a name is named by its position,
+ * and a name that occurs again gets a number: `Status (2)`. A sheet has at least `width` columns. Throws CsvError when there
+ * are more than 500.
  */
-export function readAnyHeader(cells: readonly string[], line: number): CsvHeader {
-  const last = cells.findLastIndex((name) => name.trim() !== '');
+export function readAnyHeader(cells: readonly string[], line: number, width = 0): CsvHeader {
+  const last = Math.max(
+    cells.findLastIndex((name) => name.trim() !== ''),
+    width - 1,
+  );
   if (last >= MOST_COLUMNS) {
     throw new CsvError(
       `line ${line}: names ${last + 1} columns, and a file has ${MOST_COLUMNS} at most: remove those that are not imported`,
     );
   }
-  const names = cells.slice(0, last + 1).map((name, index) => name.trim() || `column ${index + 1}`);
-  const twice = firstTwice(names.map((name) => name.toLowerCase()));
-  if (twice !== null) {
-    throw new CsvError(
-      `line ${line}, column ${twice.at}: ${quote(names[twice.at - 1] ?? '')} is column ${twice.before} already`,
-    );
-  }
-  return { names, width: cells.length };
+  const taken = new Set(cells.map((name) => name.trim().toLowerCase()));
+  const seen = new Set<string>();
+  const uniqueName = (name: string) => {
+    for (let number = 1; ; number += 1) {
+      const unique = number === 1 ? name : `${name} (${number})`;
+      const key = unique.toLowerCase();
+      if (seen.has(key) || (number > 1 && taken.has(key))) continue;
+      seen.add(key);
+      return unique;
+    }
+  };
+  const names = Array.from({ length: last + 1 }, (_, index) => {
+    const name = cells[index]?.trim() || `column ${index + 1}`;
+    const why = whyUnreadable(name);
+    if (why !== null) throw new CsvError(`line ${line}: ${why}`);
+    return uniqueName(name);
+  });
+  return { names, width: Math.max(cells.length, last + 1) };
 }
 
 /** The first column whose name an earlier one has, both counted from 1; null when all differ. */

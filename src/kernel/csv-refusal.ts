@@ -5,6 +5,16 @@ export class CsvError extends Error {
   override name = 'CsvError';
 }
 
+/** Begins a cell that could not be read; the rest of the cell says why. */
+const UNREADABLE = '\u001a';
+
+/** A cell that could not be read, for a reason that names the cell. */
+export const unreadableCell = (why: string): string => UNREADABLE + why;
+
+/** Why a cell could not be read; null for any other cell. */
+export const whyUnreadable = (cell: string): string | null =>
+  cell.startsWith(UNREADABLE) ? cell.slice(1) : null;
+
 const SHOWN = 60;
 
 /** A cell as shown in a message: shortened, in quotes, control characters escaped. */

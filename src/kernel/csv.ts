@@ -80,8 +80,14 @@ export function csvReader(format: CsvColumns | null, dialect: CsvDialect = PLAIN
     read: (piece) => take(piece, false),
     end() {
       const found = take(Buffer.alloc(0), true);
-      if (state.header.width === 0)
-        throw new CsvError('the file is empty: its first line must name the columns');
+      if (state.header.width === 0) {
+        const { headerLine = 1 } = dialect;
+        throw new CsvError(
+          headerLine === 1
+            ? 'the file is empty: its first line must name the columns'
+            : `the file ends before line ${headerLine}, which must name the columns`,
+        );
+      }
       return found;
     },
   };
@@ -90,16 +96,24 @@ export function csvReader(format: CsvColumns | null, dialect: CsvDialect = PLAIN
 function readRecord(state: ReaderState, cells: string[], found: CsvLine[]): void {
   if (cells.every((cell) => cell === '')) return;
   if (state.header.width > 0) found.push({ line: state.line, cells: underHeader(state, cells) });
-  else if (state.format !== null || !isSeparatorLine(cells)) state.header = headerOf(state, cells);
+  else if (isBelow(state) && (state.format !== null || !isSeparatorLine(cells)))
+    state.header = headerOf(state, cells);
 }
 
-function headerOf({ format, line }: ReaderState, cells: string[]): CsvHeader {
-  return format === null ? readAnyHeader(cells, line) : readHeader(cells, line, format);
+/** Whether the lines above the header are read. */
+const isBelow = ({ line, dialect: { headerLine = 1 } }: ReaderState) => line >= headerLine;
+
+function headerOf({ format, line, dialect }: ReaderState, cells: string[]): CsvHeader {
+  const { headerLine = line, sheetWidth } = dialect;
+  if (headerLine > 1 && line !== headerLine)
+    throw new CsvError(`line ${headerLine} is empty: the header must be a line that names the columns`);
+  return format === null ? readAnyHeader(cells, line, sheetWidth) : readHeader(cells, line, format);
 }
 
 /** The cells of the named columns; any cells beyond them must be empty, as spreadsheets leave them. */
 function underHeader(state: ReaderState, cells: string[]): string[] {
   const { names, width } = state.header;
+  if (state.dialect.sheetWidth !== undefined) while (cells.length < names.length) cells.push('');
   if (cells.length < names.length) throw refuse(state, cells.length, 'is missing: the line ends before it');
   if (cells.length > names.length) {
     const beyond = cells.findIndex((cell, index) => index >= names.length && (cell !== '' || index >= width));

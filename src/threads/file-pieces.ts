@@ -23,6 +23,12 @@ export function* piecesOf({ descriptor }: SharedFile): Generator<Buffer> {
   }
 }
 
+/** The first bytes of the file, at most `count`. */
+export function headOf({ descriptor }: SharedFile, count: number): Buffer {
+  const head = Buffer.alloc(count);
+  return head.subarray(0, readSync(descriptor, head, 0, count, 0));
+}
+
 /** All bytes of the file. */
 export function bytesOf(file: SharedFile): Buffer {
   const all = Buffer.allocUnsafe(file.bytes);

@@ -1,7 +1,7 @@
 import { type CsvLine, csvReader } from '../../kernel/csv.ts';
 import type { CsvDialect } from '../../kernel/csv-dialect.ts';
 import type { CsvColumns } from '../../kernel/csv-header.ts';
-import { CsvError, guardRule, quote } from '../../kernel/csv-refusal.ts';
+import { CsvError, guardRule, quote, whyUnreadable } from '../../kernel/csv-refusal.ts';
 import { EMAIL_RULE, isEmail } from '../../kernel/email.ts';
 import { Failure, fail } from '../../kernel/errors.ts';
 import { numberIdOf } from '../../kernel/ids.ts';
@@ -151,7 +151,7 @@ export async function readLines(
       if (wrong.length === 0) text += `${row}\n`;
       else if (isTotals(cells, format.identifying))
         bad.add(line, 'looks like a total of the other lines: remove it');
-      else bad.add(line, ...new Set(wrong));
+      else bad.add(line, ...new Set(withoutFollowing(wrong)));
     }
     return text;
   }
@@ -171,6 +171,19 @@ export async function readLines(
   }
   return { columns: reading?.columns ?? reader.header, lines, skipped };
 }
+
+/** Errors of a line without those about cells that could not be read, which are empty for their readers. */
+function withoutFollowing(wrong: readonly string[]): readonly string[] {
+  const unread = new Set(wrong.filter((message) => message.includes(UNREAD)).map(fieldIn));
+  return unread.size === 0
+    ? wrong
+    : wrong.filter((message) => message.includes(UNREAD) || !unread.has(fieldIn(message)));
+}
+
+/** The field of a message, its first word. */
+const fieldIn = (message: string) => message.slice(0, message.indexOf(' '));
+
+const UNREAD = ' cannot be read: ';
 
 const isTotals = (cells: Cells, identifying: readonly string[]): boolean => {
   const names = Object.keys(cells);
@@ -212,8 +225,13 @@ function cellsUnder(names: readonly string[]): (values: readonly string[], wrong
   };
 }
 
-/** A cell of a file; one that carries the apostrophe of our own files is reported as an error. */
+/** A cell of a file; one that could not be read is reported as an error, and so is one that carries the apostrophe of our own files. */
 export function guardedCell(name: string, value: string, wrong: string[]): string {
+  const why = whyUnreadable(value);
+  if (why !== null) {
+    wrong.push(name + UNREAD + why);
+    return '';
+  }
   const broken = guardRule(value);
   if (broken !== null) wrong.push(`${name} ${broken}${isSealed(name) ? '' : `: ${quote(value)}`}`);
   return value;

@@ -2,6 +2,7 @@ import type { FieldType } from '../../contract/fields.ts';
 import type { CsvLine } from '../../kernel/csv.ts';
 import type { SharedFile } from '../../threads/file-pieces.ts';
 import { isTotalsLine } from '../files/totals-line.ts';
+import type { Workbook } from '../workbooks/workbook.ts';
 import { type FileShape, linesOf } from './dialect.ts';
 import { FIELDS, type ImportKind, plain } from './fields.ts';
 import { identifyingColumns, type PlannedColumn, type Question } from './mapping.ts';
@@ -26,17 +27,17 @@ export interface Proof {
 /** Collects what values show about one choice. */
 class Witness<Choice> {
   readonly #columns: readonly number[];
-  readonly #read: (text: string) => Evidence<Choice>;
+  readonly #read: (text: string, column: number) => Evidence<Choice>;
   readonly #found = new Map<Choice | 'either', string>();
 
-  constructor(columns: readonly number[], read: (text: string) => Evidence<Choice>) {
+  constructor(columns: readonly number[], read: (text: string, column: number) => Evidence<Choice>) {
     this.#columns = columns;
     this.#read = read;
   }
 
   look({ cells }: CsvLine): void {
     for (const index of this.#columns) {
-      const evidence = this.#read(cells[index] ?? '');
+      const evidence = this.#read(cells[index] ?? '', index);
       if (evidence !== null && !this.#found.has(evidence)) this.#found.set(evidence, cells[index] ?? '');
     }
   }
@@ -91,16 +92,22 @@ export function proofIn(
     readonly has: ReadonlySet<string>;
     readonly asked: Partial<ImportSettings>;
     readonly values: Values;
+    readonly workbook: Workbook | null;
   },
 ): Proof {
-  const { kind, asked, has, columns } = plan;
+  const { kind, asked, has, columns, workbook } = plan;
+  // a workbook knows the value of a number, except of one that was entered as text
+  const hasNumbers = (column: number) => workbook !== null && !workbook.textNumbers.includes(column);
   const ofType = (...types: readonly FieldType[]) =>
     columns.flatMap(({ field }, index) => {
       const type = field === null ? undefined : FIELDS[kind][field]?.type;
       return type !== undefined && types.includes(type) ? [index] : [];
     });
   const dates = new Witness(asked.dates === undefined ? ofType('time', 'day') : [], dateEvidence);
-  const amounts = new Witness(asked.decimal === undefined ? ofType('money') : [], decimalEvidence);
+  const amounts = new Witness(asked.decimal === undefined ? ofType('money') : [], (text, column) => {
+    const evidence = decimalEvidence(text);
+    return evidence === 'either' && hasNumbers(column) ? 'point' : evidence;
+  });
   const asksPaid = kind === 'commissions' && asked.paid === undefined && !has.has('paid_at');
   const status = asksPaid ? columns.findIndex(({ field }) => field === 'status') : -1;
   const paidWords = new Set(FIELDS.commissions.status?.words?.paid);

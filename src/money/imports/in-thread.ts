@@ -1,4 +1,4 @@
-import { CsvError } from '../../kernel/csv-refusal.ts';
+import { CsvError, whyUnreadable } from '../../kernel/csv-refusal.ts';
 import { fail } from '../../kernel/errors.ts';
 import { vaultOf } from '../../kernel/vault.ts';
 import { piecesOf } from '../../threads/file-pieces.ts';
@@ -9,16 +9,35 @@ import { destinationReader } from '../destinations/import-cells.ts';
 import { BadLines, type CsvFormat, readLines } from '../files/csv-import.ts';
 import { csvLine } from '../files/csv-line.ts';
 import { taxProfileReader } from '../tax-profiles/import-cells.ts';
+import { writeSheet as writeSheetOf } from '../workbooks/workbook.ts';
+import { WorkbookError } from '../workbooks/workbook-error.ts';
 import { linesOf } from './dialect.ts';
 import { type Facts, planImport } from './plan.ts';
 import { readingOf } from './reading.ts';
-import type { BAD_LINES, BadSlice, PLAN, PlanQuestion, READ, ReadInput, SealingKey } from './tasks.ts';
+import type {
+  BAD_LINES,
+  BadSlice,
+  PLAN,
+  PlanQuestion,
+  READ,
+  ReadInput,
+  SealingKey,
+  WRITE_SHEET,
+} from './tasks.ts';
 
 /** A longer text names no affiliate. */
 const LONGEST_REFERENCE = 320;
 
-/** What a thread does for an import. */
-export const plan: WorkOf<typeof PLAN> = ({ file, settings }, ask) => {
+export const writeSheet: WorkOf<typeof WRITE_SHEET> = async ({ file, target, sheet }) => {
+  try {
+    return await writeSheetOf(file, target, sheet);
+  } catch (error) {
+    throw error instanceof WorkbookError ? fail('invalid_file', error.message) : error;
+  }
+};
+
+/** Finds out how a file is read. */
+export const plan: WorkOf<typeof PLAN> = ({ file, workbook, settings }, ask) => {
   const know = async <Answer>(question: PlanQuestion) => (await ask(question)) as Answer;
   const facts: Facts = {
     settings: () => know({ about: 'settings' }),
@@ -29,7 +48,7 @@ export const plan: WorkOf<typeof PLAN> = ({ file, settings }, ask) => {
       return know({ about: 'affiliates', among });
     },
   };
-  return planImport(file, settings, facts);
+  return planImport(file, workbook, settings, facts);
 };
 
 const sealerOf = ({ account, fingerprint, secret }: SealingKey) => ({
@@ -60,6 +79,9 @@ export const read: WorkOf<typeof READ> = async (input, ask) => {
   return { ...result, bad: bad.found };
 };
 
+/** A cell, empty if it could not be read. */
+const readable = (cell: string) => (whyUnreadable(cell) === null ? cell : '');
+
 export const writeBadLines: WorkOf<typeof BAD_LINES> = async ({ file, rules, header }, ask) => {
   const wrong = new Map<number, readonly string[]>();
   for (;;) {
@@ -72,7 +94,8 @@ export const writeBadLines: WorkOf<typeof BAD_LINES> = async ({ file, rules, hea
     for (const { lines } of linesOf(file, rules.dialect)) {
       for (const { line, cells } of lines) {
         const messages = wrong.get(line);
-        if (messages !== undefined) text.push(csvLine([String(line), messages.join('; '), ...cells]));
+        if (messages !== undefined)
+          text.push(csvLine([String(line), messages.join('; '), ...cells.map(readable)]));
       }
     }
   } catch (error) {

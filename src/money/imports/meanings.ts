@@ -1,5 +1,5 @@
 import type { ImportField } from '../../contract/fields.ts';
-import { quote } from '../../kernel/csv-refusal.ts';
+import { quote, whyUnreadable } from '../../kernel/csv-refusal.ts';
 import { fail, nameSome } from '../../kernel/errors.ts';
 import { countryName } from '../../terms/countries.ts';
 import { FIELDS, type ImportKind, plain } from './fields.ts';
@@ -153,7 +153,7 @@ export class WordCount {
 
   look(cells: readonly string[]): void {
     const value = cells[this.#index] ?? '';
-    if (value === '') return;
+    if (value === '' || whyUnreadable(value) !== null) return;
     const before = this.#lines.get(value);
     if (before === undefined && this.#lines.size === MOST_WORDS) this.#isAll = false;
     else this.#lines.set(value, (before ?? 0) + 1);

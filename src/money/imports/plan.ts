@@ -1,10 +1,11 @@
-import { CsvError } from '../../kernel/csv-refusal.ts';
+import { CsvError, quote, whyUnreadable } from '../../kernel/csv-refusal.ts';
 import { isEmail } from '../../kernel/email.ts';
-import { fail } from '../../kernel/errors.ts';
+import { fail, nameSome } from '../../kernel/errors.ts';
 import { readIban } from '../../terms/bank-accounts.ts';
 import type { SharedFile } from '../../threads/file-pieces.ts';
 import type { ReaderSettings } from '../files/csv-stage.ts';
 import { shown } from '../files/sealed-columns.ts';
+import type { Workbook } from '../workbooks/workbook.ts';
 import { type FileShape, shapeOf } from './dialect.ts';
 import { proofIn } from './evidence.ts';
 import type { ImportKind } from './fields.ts';
@@ -20,7 +21,15 @@ import {
   type Seen,
 } from './mapping.ts';
 import { type ColumnValues, guessedValues, mergedValues, parseValues } from './meanings.ts';
-import { askDateColumn, askStatusColumns, askTotals, askValues, isOwnShape } from './questions.ts';
+import {
+  askDateColumn,
+  askOtherKind,
+  askRepeated,
+  askStatusColumns,
+  askTotals,
+  askValues,
+  isOwnShape,
+} from './questions.ts';
 import { type Rules, readingOf } from './reading.ts';
 import type { ImportSettings } from './settings.ts';
 import type { SavedMapping } from './store.ts';
@@ -37,7 +46,9 @@ export interface Facts {
 
 /** How a file will be read, and what of it was guessed. */
 export interface ImportPlan {
-  readonly shape: Pick<FileShape, 'lineEnd' | 'header'>;
+  readonly shape: Pick<FileShape, 'lineEnd' | 'header' | 'headerLine'>;
+  /** The workbook that the file is a sheet of. */
+  readonly workbook: Workbook | null;
   /** The first values of each column, and the first lines as they are read. Of what is sealed the end only. */
   readonly samples: readonly string[][];
   readonly rows: { line: number; fields: Record<string, string | null> }[];
@@ -60,24 +71,36 @@ export interface ImportPlan {
  */
 export async function planImport(
   file: SharedFile,
+  workbook: Workbook | null,
   settings: ImportSettings,
   facts: Facts,
 ): Promise<ImportPlan> {
   try {
-    return await plan(file, settings, facts);
+    return await plan(file, workbook, settings, facts);
   } catch (error) {
     throw error instanceof CsvError ? fail('invalid_file', error.message) : error;
   }
 }
 
-async function plan(file: SharedFile, given: ImportSettings, facts: Facts): Promise<ImportPlan> {
+async function plan(
+  file: SharedFile,
+  workbook: Workbook | null,
+  given: ImportSettings,
+  facts: Facts,
+): Promise<ImportPlan> {
   const { kind } = given;
   const named = await namedMapping(facts, given);
   const settings = { ...named?.dialect, ...defined(given), kind };
-  const shape = shapeOf(file, settings, kind);
+  if (workbook === null && given.sheet !== undefined)
+    throw new CsvError('the file is no workbook and has no sheets: leave out the parameter sheet');
+  const shape =
+    workbook === null
+      ? shapeOf(file, settings, kind)
+      : shapeOf(file, { ...settings, ...SHEET }, kind, workbook.width);
   refuseData(shape.header);
   const saved = named ?? (given.mapping === undefined ? await facts.saved(headerKey(shape.header)) : null);
   const said = saved?.mapping ?? (given.mapping === undefined ? {} : parseMapping(given.mapping));
+  if (named) checkColumns(named, shape.header);
   checkMapping(kind, shape.header, said);
   const seen = seenIn(facts, kind, shape);
   const { columns, questions } = await planColumns(seen, said, saved === null ? 'given' : 'saved');
@@ -92,7 +115,7 @@ async function plan(file: SharedFile, given: ImportSettings, facts: Facts): Prom
     saved?.dialect.values === undefined ? {} : parseValues(kind, saved.dialect.values),
     given.values === undefined ? {} : parseValues(kind, given.values),
   );
-  const proof = proofIn(file, shape, { columns, kind, has, asked, values });
+  const proof = proofIn(file, shape, { columns, kind, has, asked, values, workbook });
   const rules: Rules = {
     kind,
     dialect: shape.dialect,
@@ -105,11 +128,14 @@ async function plan(file: SharedFile, given: ImportSettings, facts: Facts): Prom
     values,
     totals: asked.totals ?? 'import',
   };
-  const open = questions.length > 0 ? questions : missingFields(kind, has);
+  const [open = []] = [questions, askOtherKind(seen, has), missingFields(kind, has)].filter(
+    ({ length }) => length > 0,
+  );
   const dates = askDateColumn(seen, columns, has);
   const undated = kind === 'commissions' && !has.has('occurred_at') && !isOwnShape(columns);
   return {
-    shape: { lineEnd: shape.lineEnd, header: shape.header },
+    shape: { lineEnd: shape.lineEnd, header: shape.header, headerLine: shape.headerLine },
+    workbook,
     samples: columns.map(({ field }, index) => samplesOf(shape, index).map((text) => shown(field, text))),
     rows: firstRows(rules, shape),
     rules,
@@ -118,6 +144,7 @@ async function plan(file: SharedFile, given: ImportSettings, facts: Facts): Prom
     values: proof.values,
     settled: asked,
     guessed: [
+      ...(workbook === null ? [] : sheetNotes(workbook, given)),
       ...shape.guessed,
       ...guessedOf(columns, has, rules, asked),
       ...(undated && dates.length === 0 ? [UNDATED] : []),
@@ -125,6 +152,7 @@ async function plan(file: SharedFile, given: ImportSettings, facts: Facts): Prom
     ],
     questions: [
       ...open,
+      ...askRepeated(seen, columns),
       ...dates,
       ...(asked.status_columns === undefined ? askStatusColumns(seen, columns, has) : []),
       ...proof.questions,
@@ -133,6 +161,17 @@ async function plan(file: SharedFile, given: ImportSettings, facts: Facts): Prom
       ...askTotals(proof.totals),
     ],
   };
+}
+
+/** How the sheet of a workbook was written. */
+const SHEET = { encoding: 'utf-8', separator: 'comma' } as const;
+
+/** What a person has to know about the sheet that is read, and those that are not. */
+function sheetNotes({ sheet, sheets, notes }: Workbook, given: ImportSettings): string[] {
+  const others = sheets.filter(({ name }) => name !== sheet);
+  const listed = nameSome(others.map(({ name, isHidden }) => quote(name) + (isHidden ? ' (hidden)' : '')));
+  const isOpen = given.sheet === undefined && others.length > 0;
+  return [...(isOpen ? [`the sheet ${quote(sheet)} is read, and not ${listed}`] : []), ...notes];
 }
 
 /** The names of columns are kept in the clear: a first line of data would keep what others seal. */
@@ -159,7 +198,21 @@ async function namedMapping(facts: Facts, { kind, mapping }: ImportSettings) {
   return found;
 }
 
-const valuesOf = ({ sample }: FileShape, index: number) => sample.flatMap(({ cells }) => cells[index] || []);
+/** Refuses a file that has other columns than those that a mapping was saved for. */
+function checkColumns({ name, mapping }: SavedMapping, header: readonly string[]): void {
+  const has = new Set(header.map((column) => column.toLowerCase()));
+  const missing = Object.entries(mapping).flatMap(([column, value]) =>
+    typeof value === 'string' && !has.has(column.toLowerCase()) ? [quote(column)] : [],
+  );
+  if (missing.length > 0)
+    throw fail(
+      'invalid_mapping',
+      `mapping ${JSON.stringify(name)} was saved for files of another product or layout: this file has no ${nameSome(missing)}`,
+    );
+}
+
+const valuesOf = ({ sample }: FileShape, index: number) =>
+  sample.flatMap(({ cells }) => cells[index] || []).filter((cell) => whyUnreadable(cell) === null);
 
 function seenIn(facts: Facts, kind: ImportKind, shape: FileShape): Seen {
   return {

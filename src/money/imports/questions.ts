@@ -16,6 +16,52 @@ function hasDates(seen: Seen, index: number): boolean {
   return values.length > 0 && values.filter(isDate).length * 2 > values.length;
 }
 
+/** Which of the columns with one name is meant, where a guess took the first and the others have other values. */
+export function askRepeated(seen: Seen, columns: readonly PlannedColumn[]): Question[] {
+  const texts = (index: number) => seen.valuesOf(index).join('\n');
+  return columns.flatMap(({ column, field, source }, index): Question[] => {
+    if (field === null || source === 'given' || source === 'saved') return [];
+    const others = columns.flatMap((other, at) =>
+      other.source === 'none' && isNumbered(other.column, column) && texts(at) !== texts(index)
+        ? [other.column]
+        : [],
+    );
+    if (others.length === 0) return [];
+    const names = [column, ...others];
+    const ignored = Object.fromEntries(names.map((name) => [name, IGNORE]));
+    return [
+      {
+        about: 'mapping',
+        message: `${names.length} columns are named ${JSON.stringify(column)}, and their values differ: which one is ${field}?`,
+        choices: names.map((name) => choiceOf({ ...ignored, [name]: field })),
+      },
+    ];
+  });
+}
+
+/** Whether a column has the name of another with a number: `Status (2)`. */
+const isNumbered = (name: string, of: string): boolean =>
+  name.toLowerCase().startsWith(`${of.toLowerCase()} (`) && /^ \(\d{1,3}\)$/.test(name.slice(of.length));
+
+/** Whether a file of affiliates was sent as one of commissions: it has no amount and no order. */
+export function askOtherKind(seen: Seen, has: ReadonlySet<string>): Question[] {
+  if (seen.kind !== 'commissions') return [];
+  if (['amount', 'sale_amount', 'order_id', 'external_id'].some((field) => has.has(field))) return [];
+  const names = Object.entries(FIELDS.affiliates).flatMap(([field, { synonyms }]) => {
+    if (Object.hasOwn(FIELDS.commissions, field)) return [];
+    const name = seen.header.find((one) => synonyms.includes(plain(one)));
+    return name === undefined ? [] : [JSON.stringify(name)];
+  });
+  if (names.length < 2) return [];
+  return [
+    {
+      about: 'mapping',
+      message: `the file has no amount and no order, and ${nameSome([...new Set(names)])} are columns of affiliates, and this imports commissions`,
+      choices: [{ label: 'import the file as affiliates', query: {} }],
+    },
+  ];
+}
+
 /** Which column says when commissions were earned: asked when none is known and some have dates, or several may be it. */
 export function askDateColumn(
   seen: Seen,

@@ -25,6 +25,20 @@ export const settings = {
         'the value of every line; or the name of a mapping that was saved. Columns it does not name are guessed',
     }),
   ),
+  sheet: Type.Optional(
+    Type.String({
+      minLength: 1,
+      maxLength: 255,
+      description: 'the name of a sheet of a workbook; default the first visible one',
+    }),
+  ),
+  header_row: Type.Optional(
+    Type.Integer({
+      minimum: 1,
+      maximum: 1_048_576,
+      description: 'the line that names the columns; lines above it are left out',
+    }),
+  ),
   encoding: Type.Optional(Type.Enum([...CSV_ENCODINGS])),
   separator: Type.Optional(Type.Enum(separators)),
   decimal: Type.Optional(Type.Enum([...DECIMALS], { description: 'the decimal sign of amounts' })),
@@ -78,6 +92,8 @@ const dialect = strict(
     last_line: Type.Enum(['ended', 'open'], {
       description: 'open: it has no line end, and the file was said to be whole',
     }),
+    header_row: Type.Optional(Type.Integer({ description: 'the line that names the columns' })),
+    sheet: Type.Optional(Type.String({ description: 'of a workbook' })),
     values: Type.Optional(values),
   },
   { title: 'ImportDialect' },
@@ -102,17 +118,30 @@ const counts = {
   }),
 };
 
-const errors = Type.Array(
-  strict(
-    {
-      line: Type.Integer({ description: 'the header is line 1' }),
-      column: nullable(Type.String({ description: 'the column of the file' })),
-      message: Type.String(),
-    },
-    { title: 'ImportError' },
-  ),
-  { description: 'what is wrong with the first 1,000 bad lines' },
+const errorColumn = nullable(Type.String({ description: 'the column of the file' }));
+const error = strict(
+  {
+    line: Type.Integer({ description: 'the line of the file, or the row of the sheet' }),
+    column: errorColumn,
+    message: Type.String(),
+  },
+  { title: 'ImportError' },
 );
+const errors = {
+  errors: Type.Array(error, { description: 'what is wrong with the first 1,000 bad lines' }),
+  groups: Type.Array(
+    strict(
+      {
+        column: errorColumn,
+        message: Type.String({ description: 'without the value, where several lines have the error' }),
+        count: Type.Integer(),
+        first: Type.Array(error, { description: 'three at most' }),
+      },
+      { title: 'ImportErrorGroup' },
+    ),
+    { description: 'the same errors by column and rule, the most frequent first' },
+  ),
+};
 
 export const importRecord = strict(
   {
@@ -176,7 +205,7 @@ export const importReport = strict(
     mapping,
     guessed,
     ...counts,
-    errors,
+    ...errors,
   },
   { title: 'ImportReport' },
 );
@@ -188,6 +217,12 @@ export const importPreview = strict(
     file,
     dialect,
     mapping,
+    workbook: nullable(
+      strict(
+        { sheets: Type.Array(strict({ name: Type.String(), is_hidden: Type.Boolean() })) },
+        { title: 'ImportWorkbook', description: 'null: the file is CSV' },
+      ),
+    ),
     mapping_name: nullable(Type.String({ description: 'the saved mapping that was used' })),
     columns: Type.Array(
       strict(
@@ -255,7 +290,7 @@ export const importPreview = strict(
       ),
       { description: 'the first lines as they are read; `fields` is empty for one that is left out' },
     ),
-    report: nullable(strict({ ...counts, errors }, { title: 'ImportCounts' })),
+    report: nullable(strict({ ...counts, ...errors }, { title: 'ImportCounts' })),
   },
   { title: 'ImportPreview' },
 );

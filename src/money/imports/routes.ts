@@ -14,16 +14,13 @@ import { COMMISSION_FIELDS } from '../commissions/fields.ts';
 import { commissionImport } from '../commissions/record.ts';
 import { DESTINATION_FIELDS } from '../destinations/fields.ts';
 import type { ImportKind } from './fields.ts';
-import type { ColumnValues } from './meanings.ts';
-import type { ImportPlan } from './plan.ts';
 import { importProgress, progressKey, readProgress, stagesOf } from './progress.ts';
 import { importPreview, importRecord, importReport, savedMapping, settings } from './record.ts';
+import { reportOf, shownSheet, shownValues } from './report.ts';
 import {
   badLinesOf,
-  countsOf,
   dialectOf,
   getImport,
-  type Imported,
   type ImportInput,
   importFile,
   importPlain,
@@ -68,31 +65,9 @@ const fileOf = ({ upload, fileName }: ImportInput) => ({
   bytes: upload.bytes,
 });
 
-/** The report of an import, with errors by column of the file. */
-function reportOf(plan: ImportPlan, { outcome, payouts }: Imported) {
-  const columnOf = new Map(plan.rules.columns.map(({ column, field }) => [field, column]));
-  const errors = outcome.bad.each().flatMap(([line, messages]) =>
-    messages.map((message) => ({
-      line,
-      // a message starts with its field
-      column: columnOf.get(/^\w+/.exec(message)?.[0] ?? null) ?? null,
-      message,
-    })),
-  );
-  return { ...countsOf(outcome, payouts), errors };
-}
-
-const MOST_VALUES = 100;
-
-/** The values of a column that an answer lists. */
-function shownValues({ column, field, words, values }: ColumnValues) {
-  const unknown = values.filter(({ source }) => source === 'none');
-  const listed = [...unknown, ...values.filter(({ source }) => source !== 'none')].slice(0, MOST_VALUES);
-  return { column, field, words: words && [...words], values: listed, more: values.length - listed.length };
-}
-
 const READS =
-  'The file may be UTF-8, UTF-16 or Windows-1252, with commas, semicolons, tabs or bars, with columns of any name and order: ' +
+  'The file may be a workbook (.xlsx or .ods), or CSV in UTF-8, UTF-16 or Windows-1252, with commas, semicolons, tabs or bars, ' +
+  'with columns of any name and order: ' +
   'what the request does not say is guessed from the bytes, the names of the columns and the values. ';
 
 export const preview = writeRoute({
@@ -106,7 +81,7 @@ export const preview = writeRoute({
     `${READS}The answer says how the file would be read, what of that was guessed, what must be asked, and what importing it ` +
     'would do. Nothing is changed.',
   query: strict(settings),
-  upload: 'text/csv',
+  upload: 'application/octet-stream',
   unaudited: true,
   returns: { 200: importPreview },
   errors: ['invalid_file', 'invalid_mapping', 'amount_too_large', 'too_much_work'],
@@ -120,6 +95,7 @@ export const preview = writeRoute({
         file: fileOf(input),
         dialect: dialectOf(plan),
         mapping: plan.mapping,
+        workbook: plan.workbook && { sheets: plan.workbook.sheets.map(shownSheet) },
         mapping_name: plan.mappingName,
         columns: plan.rules.columns.map((column, index) => ({
           ...column,
@@ -159,7 +135,7 @@ export const create = writeRoute({
       }),
     ),
   }),
-  upload: 'text/csv',
+  upload: 'application/octet-stream',
   returns: { 200: importReport },
   errors: [
     'invalid_file',
@@ -202,7 +178,7 @@ export const badLines = writeRoute({
     'As CSV: `line`, `error`, and the columns of the file; 100,000 lines at most. Correct them and import that file with the ' +
     'two columns ignored. Nothing is changed.',
   query: strict(settings),
-  upload: 'text/csv',
+  upload: 'application/octet-stream',
   unaudited: true,
   returns: { 200: 'text/csv' },
   errors: ['invalid_file', 'invalid_mapping', 'import_unclear', 'amount_too_large', 'too_much_work'],

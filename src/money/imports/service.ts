@@ -1,13 +1,15 @@
+import { randomUUID } from 'node:crypto';
 import type { Upload } from '../../contract/uploads.ts';
 import type { Tx } from '../../db/database.ts';
 import { sealingKey } from '../../db/secret-key.ts';
 import { fail } from '../../kernel/errors.ts';
 import { type AccountId, type ImportId, idOf, uuidOf } from '../../kernel/ids.ts';
 import type { Json } from '../../kernel/json.ts';
+import { openUnnamedFile } from '../../kernel/unnamed-file.ts';
 import type { Vault } from '../../kernel/vault.ts';
 import { notify } from '../../notices/notices.ts';
 import { zoneOf } from '../../people/accounts/service.ts';
-import { sharedFile } from '../../threads/file-pieces.ts';
+import { type SharedFile, sharedFile } from '../../threads/file-pieces.ts';
 import type { Threads } from '../../threads/pool.ts';
 import { importAffiliates } from '../affiliates/import.ts';
 import { importCommissions } from '../commissions/import.ts';
@@ -18,6 +20,7 @@ import { lockBooks } from '../ledger/books.ts';
 import { fileDigest } from '../ledger/file-digests.ts';
 import { createImportedPayouts } from '../payouts/imported-payouts.ts';
 import { taxProfilePart } from '../tax-profiles/import.ts';
+import { looksLikeWorkbook, type Workbook } from '../workbooks/workbook.ts';
 import type { ImportKind } from './fields.ts';
 import { headerKey, type ImportPlan } from './plan.ts';
 import { columnsOf, type Rules } from './reading.ts';
@@ -34,7 +37,15 @@ import {
   saveMapping,
   takingBack,
 } from './store.ts';
-import { BAD_LINES, PLAN, type PlanAnswer, type PlanQuestion, READ, type ReadInput } from './tasks.ts';
+import {
+  BAD_LINES,
+  PLAN,
+  type PlanAnswer,
+  type PlanQuestion,
+  READ,
+  type ReadInput,
+  WRITE_SHEET,
+} from './tasks.ts';
 
 /** The input of an import. */
 export interface ImportInput {
@@ -53,7 +64,36 @@ export interface ImportInput {
   readonly enter: (stage: Stage) => Promise<void>;
 }
 
-type Caller = Pick<ImportInput, 'tx' | 'account' | 'upload' | 'threads' | 'vault'>;
+/** An import, and the CSV file to read: the upload, or a sheet of it. */
+interface ReadableInput extends ImportInput {
+  readonly file: SharedFile;
+  readonly workbook: Workbook | null;
+}
+
+type Caller = Pick<ReadableInput, 'tx' | 'account' | 'file' | 'threads' | 'vault'>;
+
+/**
+ * Calls `work` with the CSV file to read. The sheet of a workbook is written to a file that exists until then. Throws
+ * `invalid_file` for a workbook that cannot be read.
+ */
+async function withFile<Result>(
+  input: ImportInput,
+  work: (input: ReadableInput) => Promise<Result>,
+): Promise<Result> {
+  const { account, upload, threads, settings, enter } = input;
+  const file = sharedFile(upload);
+  await enter('looking');
+  if (!looksLikeWorkbook(file)) return work({ ...input, file, workbook: null });
+  const target = await openUnnamedFile(`sheet-${randomUUID()}`);
+  try {
+    const sheet = settings.sheet ?? null;
+    const workbook = await threads.run(WRITE_SHEET, { file, target: target.fd, sheet }, { account });
+    const { size } = await target.stat();
+    return await work({ ...input, file: { bytes: size, descriptor: target.fd }, workbook });
+  } finally {
+    await target.close();
+  }
+}
 
 /** Imports a file of a kind, of our own layout or of another. */
 async function importLines(
@@ -89,11 +129,11 @@ async function keyOf({ tx, account, vault }: Caller) {
 
 /** Reads the lines of a file in a thread. */
 const lineReader =
-  ({ account, upload, threads }: Caller, how: Pick<ReadInput, 'kind' | 'rules' | 'parts'>): LineReader =>
+  ({ account, file, threads }: Caller, how: Pick<ReadInput, 'kind' | 'rules' | 'parts'>): LineReader =>
   (settings, mostBad, take) =>
     threads.run(
       READ,
-      { ...how, file: sharedFile(upload), settings, mostBad },
+      { ...how, file, settings, mostBad },
       {
         account,
         answer: async (rows) => {
@@ -134,7 +174,7 @@ interface RunOptions {
 
 /** Imports a file; a dry run is rolled back. */
 async function run(
-  input: Omit<ImportInput, 'settings'>,
+  input: Omit<ReadableInput, 'settings' | 'workbook'>,
   format: FileFormat,
   options: RunOptions,
 ): Promise<Imported> {
@@ -149,7 +189,7 @@ async function run(
 }
 
 async function write(
-  input: Omit<ImportInput, 'settings'>,
+  input: Omit<ReadableInput, 'settings' | 'workbook'>,
   format: FileFormat,
   options: RunOptions,
 ): Promise<Imported> {
@@ -198,7 +238,7 @@ export async function importPlain(
     guessed: [],
   };
   const format: FileFormat = { kind: input.kind, rules: null, provided: null, zone: 'UTC', described };
-  return run(input, format, options);
+  return run({ ...input, file: sharedFile(input.upload) }, format, options);
 }
 
 const formatOf = (plan: ImportPlan): FileFormat => ({
@@ -210,19 +250,20 @@ const formatOf = (plan: ImportPlan): FileFormat => ({
 });
 
 /** The dialect of a file, as reported and stored. */
-export const dialectOf = ({ shape, rules }: ImportPlan) => ({
+export const dialectOf = ({ shape, rules, workbook }: ImportPlan) => ({
   encoding: rules.dialect.encoding,
   separator: rules.dialect.separator,
   line_end: shape.lineEnd,
   decimal: rules.decimal,
   dates: rules.dates,
   last_line: rules.dialect.isWhole ? ('open' as const) : ('ended' as const),
+  header_row: shape.headerLine,
+  ...(workbook === null ? {} : { sheet: workbook.sheet }),
   ...(Object.keys(rules.values).length === 0 ? {} : { values: rules.values }),
 });
 
-async function planOf(input: ImportInput): Promise<ImportPlan> {
-  const { tx, account, upload, threads, settings, enter } = input;
-  await enter('looking');
+async function planOf(input: ReadableInput): Promise<ImportPlan> {
+  const { tx, account, file, workbook, threads, settings } = input;
   const answer = async (question: PlanQuestion): Promise<PlanAnswer> => {
     switch (question.about) {
       case 'settings':
@@ -235,26 +276,36 @@ async function planOf(input: ImportInput): Promise<ImportPlan> {
         return affiliatesAmong(tx, account, question.among);
     }
   };
-  return threads.run(PLAN, { file: sharedFile(upload), settings }, { account, answer });
+  return threads.run(PLAN, { file, workbook, settings }, { account, answer });
 }
 
 /** What a file looks like and what importing it would do; changes nothing. */
-export async function previewImport(
+export function previewImport(
   input: ImportInput,
 ): Promise<{ readonly plan: ImportPlan; readonly imported: Imported | null }> {
-  const plan = await planOf(input);
-  if (plan.questions.length > 0) return { plan, imported: null };
-  return { plan, imported: await run(input, formatOf(plan), { dryRun: true, partial: true }) };
+  return withFile(input, async (readable) => {
+    const plan = await planOf(readable);
+    if (plan.questions.length > 0) return { plan, imported: null };
+    return { plan, imported: await run(readable, formatOf(plan), { dryRun: true, partial: true }) };
+  });
 }
 
 /**
  * Imports a file of any layout. Throws `import_unclear` while a question is open, `import_not_confirmed` for guesses
  * that are not accepted, and as `importPlain`.
  */
-export async function importFile(
+export const importFile = (
   input: ImportInput,
-  options: RunOptions & { readonly acceptGuesses: boolean; readonly saveAs: string | null },
-): Promise<{ readonly plan: ImportPlan; readonly imported: Imported }> {
+  options: FileOptions,
+): Promise<{ readonly plan: ImportPlan; readonly imported: Imported }> =>
+  withFile(input, (readable) => importReadable(readable, options));
+
+interface FileOptions extends RunOptions {
+  readonly acceptGuesses: boolean;
+  readonly saveAs: string | null;
+}
+
+async function importReadable(input: ReadableInput, options: FileOptions) {
   const { tx, account, settings } = input;
   const plan = await planOf(input);
   refuseOpen(plan);
@@ -302,7 +353,9 @@ const BAD_AT_ONCE = 1000;
  * The bad lines of a file as CSV, at most 100,000: the line number, the errors, and the original line. Throws as
  * `importFile`.
  */
-export async function badLinesOf(input: ImportInput): Promise<string> {
+export const badLinesOf = (input: ImportInput): Promise<string> => withFile(input, badLinesIn);
+
+async function badLinesIn(input: ReadableInput): Promise<string> {
   const plan = await planOf(input);
   refuseOpen(plan);
   const { outcome } = await run(input, formatOf(plan), { dryRun: true, partial: true, mostBad: MOST_BAD });
@@ -314,7 +367,7 @@ export async function badLinesOf(input: ImportInput): Promise<string> {
   };
   return input.threads.run(
     BAD_LINES,
-    { file: sharedFile(input.upload), rules: plan.rules, header: plan.shape.header },
+    { file: input.file, rules: plan.rules, header: plan.shape.header },
     { account: input.account, answer: next },
   );
 }

@@ -8,6 +8,10 @@ export interface ImportSettings {
   readonly kind: ImportKind;
   /** JSON, or the name of a saved mapping. */
   readonly mapping?: string | undefined;
+  /** The name of a sheet, for a workbook. */
+  readonly sheet?: string | undefined;
+  /** The line that names the columns. */
+  readonly header_row?: number | undefined;
   readonly encoding?: CsvEncoding | undefined;
   readonly separator?: CsvSeparator | undefined;
   readonly decimal?: Decimal | undefined;

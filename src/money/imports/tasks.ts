@@ -3,6 +3,7 @@ import type { SharedFile } from '../../threads/file-pieces.ts';
 import { type Task, taskOf } from '../../threads/task.ts';
 import type { FoundBad, ReadFile } from '../files/csv-import.ts';
 import type { ReaderSettings } from '../files/csv-stage.ts';
+import type { Workbook } from '../workbooks/workbook.ts';
 import type { ImportKind } from './fields.ts';
 import type { ImportPlan } from './plan.ts';
 import type { Rules } from './reading.ts';
@@ -17,8 +18,21 @@ export type PlanQuestion =
   | { readonly about: 'affiliates'; readonly among: readonly string[] };
 export type PlanAnswer = ReaderSettings | SavedMapping | null | Readonly<Record<string, number>>;
 
+interface SheetInput {
+  readonly file: SharedFile;
+  /** The descriptor of the file that the sheet is written to. */
+  readonly target: number;
+  /** null = the first visible one. */
+  readonly sheet: string | null;
+}
+
+/** Writes a sheet of a workbook as CSV. */
+export const WRITE_SHEET: Task<SheetInput, Workbook> = taskOf('writeSheet', 'reading the workbook');
+
 interface PlanInput {
   readonly file: SharedFile;
+  /** Of a workbook, the sheet that `file` was written from. */
+  readonly workbook: Workbook | null;
   readonly settings: ImportSettings;
 }
 

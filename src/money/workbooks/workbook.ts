@@ -1,0 +1,93 @@
+import { headOf, piecesOf, type SharedFile } from '../../threads/file-pieces.ts';
+import { readOds } from './ods.ts';
+import { type SheetFacts, SheetText } from './sheet-text.ts';
+import type { Sheet } from './sheets.ts';
+import { WorkbookError } from './workbook-error.ts';
+import { readXlsx } from './xlsx.ts';
+import { type Archive, openArchive, PASSWORD } from './zip.ts';
+
+/** A workbook, one sheet of which was written as CSV. */
+export interface Workbook extends SheetFacts {
+  readonly sheets: readonly Sheet[];
+  /** The name of the sheet that was read. */
+  readonly sheet: string;
+}
+
+const ZIP = '504b0304';
+const OLE = 'd0cf11e0';
+/** The stream of an encrypted workbook. */
+const PROTECTED = Buffer.from('EncryptedPackage', 'utf16le');
+
+/** Whether a file may be a workbook by its first bytes, or is in the container of an old or protected one. */
+export const looksLikeWorkbook = (file: SharedFile): boolean => [ZIP, OLE].includes(beginOf(file));
+
+const beginOf = (file: SharedFile) => headOf(file, 4).toString('hex');
+
+/**
+ * Writes a sheet of a workbook (.xlsx or .ods) to the file `target` as CSV in UTF-8: every row of the sheet is a line, every
+ * cell is written as the sheet shows it, but numbers without thousands separators and days as `2026-09-01`. `wanted` is the
+ * name of the sheet; null = the first visible one. Throws WorkbookError.
+ */
+export async function writeSheet(file: SharedFile, target: number, wanted: string | null): Promise<Workbook> {
+  refuseOld(file);
+  const archive = await openArchive(file.descriptor);
+  const read = await readerOf(archive);
+  const text = new SheetText(target);
+  const { sheets, sheet } = await read(archive, wanted, text);
+  const facts = text.end();
+  if (facts.width === 0) throw new WorkbookError(`the sheet ${JSON.stringify(sheet)} is empty`);
+  return { sheets, sheet, ...facts };
+}
+
+/** Refuses the container of old and of protected workbooks: MS-CFB, MS-OFFCRYPTO. */
+function refuseOld(file: SharedFile): void {
+  if (beginOf(file) !== OLE) return;
+  let before: Buffer = Buffer.alloc(0);
+  let isProtected = false;
+  for (const piece of piecesOf(file)) {
+    isProtected ||= Buffer.concat([before, piece]).includes(PROTECTED);
+    before = piece.subarray(-PROTECTED.length);
+  }
+  throw new WorkbookError(
+    isProtected
+      ? PASSWORD
+      : 'the file is in an old format of Excel (.xls): save it as an Excel workbook (.xlsx)',
+  );
+}
+
+const MACROS =
+  'the workbook contains macros, which are refused: save it as an Excel workbook without macros (.xlsx), or as CSV';
+
+async function readerOf(archive: Archive): Promise<typeof readXlsx> {
+  const has = (pattern: RegExp) => archive.names.some((name) => pattern.test(name));
+  if (has(/(^|\/)vbaProject\.bin$/i) || has(/^(Basic|Scripts)\//)) throw new WorkbookError(MACROS);
+  if (has(/^xl\/workbook\.bin$/))
+    throw new WorkbookError('the file is a binary workbook (.xlsb): save it as an Excel workbook (.xlsx)');
+  if (has(/^\[Content_Types\]\.xml$/)) {
+    const types = await textOf(archive, '[Content_Types].xml');
+    if (/macroEnabled/i.test(types)) throw new WorkbookError(MACROS);
+    if (/spreadsheetml/.test(types)) return readXlsx;
+  }
+  if (has(/^content\.xml$/)) {
+    const type = has(/^mimetype$/) ? await textOf(archive, 'mimetype') : '';
+    if (
+      has(/^META-INF\/manifest\.xml$/) &&
+      /encryption-data/.test(await textOf(archive, 'META-INF/manifest.xml'))
+    )
+      throw new WorkbookError(PASSWORD);
+    if (/opendocument\.spreadsheet/.test(type)) return readOds;
+  }
+  if (has(/^Index\/.*\.iwa$/))
+    throw new WorkbookError('the file is of Apple Numbers: export it as Excel or CSV');
+  throw new WorkbookError('the file is a zip archive and no workbook: unpack it, and send the file inside');
+}
+
+/** The beginning of a small part. */
+async function textOf(archive: Archive, name: string): Promise<string> {
+  let text = '';
+  for await (const piece of archive.text(name)) {
+    text += piece;
+    if (text.length > 2 ** 20) break;
+  }
+  return text;
+}
