@@ -12,7 +12,15 @@ export type Values = Readonly<Record<string, Readonly<Record<string, string>>>>;
 export interface Choices
   extends Pick<
     PreviewImportQuery,
-    'encoding' | 'separator' | 'decimal' | 'dates' | 'paid' | 'status_columns' | 'totals'
+    | 'sheet'
+    | 'header_row'
+    | 'encoding'
+    | 'separator'
+    | 'decimal'
+    | 'dates'
+    | 'paid'
+    | 'status_columns'
+    | 'totals'
   > {
   readonly mapping?: string | Mapping;
   readonly values?: Values;

@@ -27,7 +27,7 @@ const meanings: Readonly<Record<string, Readonly<Record<string, string>>>> = {
 
 export const imports = {
   title: 'Import',
-  lead: 'Import affiliates, commissions and past payouts from any CSV file. A preview shows the result before anything is written.',
+  lead: 'Import affiliates, commissions and past payouts from a spreadsheet or any CSV file. A preview shows the result before anything is written.',
   viewer: roleCannot('write', 'import files or undo imports'),
   lines,
   kinds: { affiliates: 'Affiliates', commissions: 'Commissions and past payouts' },
@@ -38,9 +38,9 @@ export const imports = {
   },
   kind: 'What the file contains',
   drop: {
-    title: 'Drop a CSV file here',
+    title: 'Drop a spreadsheet or CSV file here',
     here: 'Drop the file to read it',
-    or: 'Export it from Excel, Google Sheets or another product. Nothing is written yet.',
+    or: 'From Excel (.xlsx), LibreOffice (.ods), Google Sheets or another product. Nothing is written yet.',
     choose: 'Choose a file',
     other: 'Choose another file',
     several: 'Drop one file at a time.',
@@ -74,6 +74,10 @@ export const imports = {
   dialect: {
     title: 'How the file is read',
     hint: 'Detected from the file. If you correct something, everything below is updated.',
+    sheet: 'Sheet',
+    hidden: (name: string) => `${name} (hidden)`,
+    header: 'Names of the columns',
+    headerLine: (line: number) => `Line ${line}`,
     separator: 'Separator',
     separators: {
       comma: 'Comma ,',

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { FIELDS } from '../../src/money/imports/fields.ts';
 import { makeAffiliate } from '../api/fixtures.ts';
+import { number, xlsx } from '../support/workbooks.ts';
 import { useWorld } from '../support/world.ts';
 import { atDashboard, expectAccessible, expectQuiet, PHONE } from './dashboard-support.ts';
 import { inChromium, type Page } from './support.ts';
@@ -126,6 +127,44 @@ inChromium('the import', (chromium) => {
     await page.getByText(/“Earned”.*"Locking Date" has dates/).waitFor();
     await page.getByRole('button', { name: 'Use “Locking Date” as Earned' }).click();
     await page.getByRole('button', { name: 'Import 1 commission' }).waitFor();
+    expectQuiet(ada);
+  });
+
+  test('a sheet of a workbook: chosen, with its header found, and its equal errors together', async () => {
+    const ada = await atDashboard(chromium, world, { path: '/import?kind=affiliates', viewport: PHONE });
+    const { page } = ada;
+    const people = [
+      ['Partners of the third quarter'],
+      ['E-Mail', 'Vorname', 'Partner ID'],
+      ['sheet-1@example.com', 'Ada', number('42', '00000')],
+      ['nobody', 'Bo', number('43', '00000')],
+      ['no one', 'Cy', number('44', '00000')],
+    ];
+    const file = xlsx([
+      { name: 'Notes', rows: [['E-Mail'], ['notes@example.com']] },
+      { name: 'Q3', rows: people, hiddenRows: [4] },
+    ]);
+    await choose(page, 'partners.xlsx', file);
+    await page.getByRole('button', { name: 'Import 1 affiliate' }).waitFor();
+    expect(await page.getByLabel('Sheet').inputValue()).toBe('Notes');
+    expect(await page.getByLabel('Separator').count()).toBe(0);
+    await page.getByLabel('Sheet').selectOption('Q3');
+    await page.getByRole('button', { name: 'Import 1 affiliate without 2 bad lines' }).waitFor();
+    expect(await page.getByLabel('Names of the columns').inputValue()).toBe('2');
+    await page.getByText('00042').first().waitFor();
+    const bad = page.getByRole('region', { name: 'Bad lines' });
+    await bad.getByText('4, 5').waitFor();
+    await bad.getByText('"nobody" · "no one"').waitFor();
+    await page.getByText(/^Importing accepts/).click();
+    await page.getByText('hidden rows are read as well: 4').waitFor();
+    await expectAccessible(page);
+    await page.getByLabel('Names of the columns').selectOption('Line 1');
+    await page.getByText('Which column is the e-mail address?').waitFor();
+    await page.getByLabel('Names of the columns').selectOption('Line 2');
+    await page.getByRole('button', { name: 'Import 1 affiliate without 2 bad lines' }).click();
+    await page.getByText('1 new and 2 bad lines.').waitFor();
+    const { body } = await world.api.get('/v2/affiliates?search=sheet-1');
+    expect(body.data).toMatchObject([{ external_id: '00042' }]);
     expectQuiet(ada);
   });
 
@@ -296,12 +335,12 @@ inChromium('the import', (chromium) => {
     await choose(page, 'photo.png', Buffer.from('89504e470d0a1a0a0000000d49484452', 'hex'));
     await page.getByText('The file is an image (PNG)').waitFor();
     await choose(page, 'people.xlsx', Buffer.from('504b030414000600', 'hex'));
-    await page.getByText('The file is an Excel workbook').waitFor();
+    await page.getByText('The file is a zip archive that cannot be unpacked').waitFor();
     await choose(page, 'all-bad.csv', `email\n${'nobody\n'.repeat(100_000)}`);
     await page.getByText('100,000 lines cannot be imported.').waitFor();
     await page.getByText('Every line is bad').waitFor();
     await page.getByText('No line in the file can be imported as it is.').waitFor();
-    await page.getByText('1–25 of 1,000').waitFor();
+    await page.getByRole('row', { name: /^2, 3, 4 …1,000 lines email Must be / }).waitFor();
     await expectAccessible(page);
 
     // saved again in the spreadsheet while it is open here

@@ -1,7 +1,8 @@
-import { readFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { AFFILIATES, allOf, makeAffiliate, nothingChanges } from '../api/fixtures.ts';
+import { number, xlsx } from '../support/workbooks.ts';
 import { useAccount, useWorld } from '../support/world.ts';
 import { commandsOf } from './here.ts';
 import { ROOT, useMachine } from './support.ts';
@@ -99,6 +100,41 @@ test.each([
     const ran = await run(['affiliates', 'import', file, ...options]);
     expect(ran).toMatchObject({ stdout: '', stderr: expect.stringContaining(message) });
     expect(ran.code).not.toBe(0);
+  });
+});
+
+test('a sheet of a workbook is imported, with its header where it is', async () => {
+  const file = join(machine.folder, 'partners.xlsx');
+  const rows = [
+    ['Partners of 2026'],
+    [],
+    ['E-Mail', 'Nr'],
+    ['ada@example.com', number('7', '0000')],
+    ['nobody', number('8', '0000')],
+    ['no one', number('9', '0000')],
+  ];
+  writeFileSync(
+    file,
+    xlsx([
+      { name: 'Notes', rows: [['Nothing here']] },
+      { name: 'Partners', rows },
+    ]),
+  );
+  const args = ['affiliates', 'import', file, '--sheet', 'Partners', '--map', 'Nr=external_id'];
+  const asked = await run(args);
+  expect(asked.stderr).toMatch(/^Sheet +Partners$/m);
+  expect(asked.stderr).toMatch(/^Header +line 3$/m);
+  expect(asked.stderr).toContain('guessed: line 3 names the columns');
+  expect(asked.stderr).not.toContain('Separator');
+  const done = await run([...args, '--header-row', '3', '--yes', '--partial']);
+  expect(done.stdout).toContain('3 lines: 1 created, 0 updated, 0 unchanged, 2 bad');
+  expect(done.stdout).toMatch(
+    /^2 lines: email must be .*\n {2}line 5: email .*"nobody"\n {2}line 6: email .*"no one"$/m,
+  );
+  expect(await allOf(api, AFFILIATES)).toMatchObject([{ email: 'ada@example.com', external_id: '0007' }]);
+  expect(await run([...args, '--header-row', 'first'])).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining('--header-row must be the number of a line, not first'),
   });
 });
 

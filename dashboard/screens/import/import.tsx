@@ -16,7 +16,7 @@ import './import.css';
 const route = getRouteApi('/import');
 const KINDS = ['affiliates', 'commissions'] as const;
 /** File types that the file dialog offers first; any other file can be chosen too. */
-export const ACCEPT = '.csv,.tsv,.txt,text/csv,text/plain';
+export const ACCEPT = '.csv,.tsv,.txt,.xlsx,.ods,text/csv,text/plain';
 
 /** /import: a new import, and past ones. */
 export function ImportScreen() {

@@ -54,10 +54,14 @@ function Inside({ record }: { record: Import }) {
                 [texts.undoneBy, <Actor key="undoer" id={record.undone_by} />],
               ] as const)),
           [texts.bytes, size(file.bytes)],
-          [labels.separator, labels.separators[dialect.separator]],
+          dialect.sheet === undefined
+            ? [labels.separator, labels.separators[dialect.separator]]
+            : [labels.sheet, <Name key="sheet">{dialect.sheet}</Name>],
           [labels.decimal, labels.decimals[dialect.decimal]],
           [labels.dates, labels.datesBy[dialect.dates]],
-          [labels.encoding, labels.encodings[dialect.encoding]],
+          ...(dialect.sheet === undefined
+            ? ([[labels.encoding, labels.encodings[dialect.encoding]]] as const)
+            : []),
           [texts.id, <Id key="id">{record.id}</Id>],
         ]}
       />

@@ -14,7 +14,7 @@ const texts = imports.records;
 const route = getRouteApi('/import');
 
 /** The result counts of a file, as parts of a sentence. */
-export const resultParts = (counts: Omit<ImportCounts, 'errors' | 'totals'>): string[] =>
+export const resultParts = (counts: Omit<ImportCounts, 'errors' | 'groups' | 'totals'>): string[] =>
   (['created', 'updated', 'unchanged', 'skipped', 'failed', 'payouts'] as const)
     .filter((name) => counts[name] > 0)
     .map((name) => imports.parts[name](counts[name]));

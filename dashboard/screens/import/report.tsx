@@ -1,5 +1,5 @@
 import { useState } from 'react';
-import type { ImportCounts, ImportError, ImportReport } from '../../../src/client/api.ts';
+import type { ImportCounts, ImportErrorGroup, ImportReport } from '../../../src/client/api.ts';
 import { download, UnreadableFile } from '../../data/api.ts';
 import { type Choices, type ImportKind, queryOf, type TimedPreview } from '../../data/imports.ts';
 import { pageSize } from '../../data/preferences.ts';
@@ -73,7 +73,7 @@ export function Report({
 }
 
 /** The result counts of a file. */
-export function Counts({ counts }: { counts: Omit<ImportCounts, 'errors'> }) {
+export function Counts({ counts }: { counts: Omit<ImportCounts, 'errors' | 'groups'> }) {
   const { created, updated, unchanged, skipped, failed, payouts, totals } = counts;
   const shown = [
     ['created', created, true],
@@ -96,25 +96,54 @@ export function Counts({ counts }: { counts: Omit<ImportCounts, 'errors'> }) {
 }
 
 /** The error without the field name, which has its own column. */
-function ruleOf({ column, message }: ImportError): string {
+function ruleOf({ column, message }: Pick<ImportErrorGroup, 'column' | 'message'>): string {
   const rule = column === null ? message : message.replace(/^\w+ /, '');
   return rule.charAt(0).toUpperCase() + rule.slice(1);
 }
 
-const COLUMNS: readonly Column<ImportError>[] = [
-  { title: texts.line, isFigure: true, cell: ({ line }) => whole(line) },
+/** What the lines of a group have where the error is: the rest of each message after the rule. */
+const valuesOf = ({ message, first }: ImportErrorGroup): string[] =>
+  first.flatMap((error) =>
+    error.message.startsWith(message)
+      ? error.message.slice(message.length).replace(/^(: |, not )/, '') || []
+      : [],
+  );
+
+const COLUMNS: readonly Column<ImportErrorGroup>[] = [
+  {
+    title: texts.line,
+    cell: ({ count: number, first }) => (
+      <>
+        {first.map(({ line }) => whole(line)).join(', ')}
+        {number > first.length && ' …'}
+        {number > 1 && <span className="second">{imports.lines(number)}</span>}
+      </>
+    ),
+  },
   { title: texts.column, cell: ({ column }) => (column === null ? '' : <Name>{column}</Name>) },
-  { title: texts.what, cell: (error) => <Name>{ruleOf(error)}</Name> },
+  {
+    title: texts.what,
+    cell: (group) => (
+      <span className="error-cell">
+        <Name>{ruleOf(group)}</Name>
+        {group.count > 1 && valuesOf(group).length > 0 && (
+          <span className="second">
+            <Name>{valuesOf(group).join(' · ')}</Name>
+          </span>
+        )}
+      </span>
+    ),
+  },
 ];
 
-/** The errors by line, a page at a time, and a download of the bad lines. */
+/** The errors, equal ones together, a page at a time, and a download of the bad lines. */
 function BadLines({ kind, report, file, choices }: FileOf & { kind: ImportKind; report: ImportCounts }) {
   const [page, setPage] = useState(1);
   const perPage = Number(pageSize.use());
-  const { errors, failed, lines } = report;
-  const pages = Math.max(1, Math.ceil(errors.length / perPage));
+  const { groups, failed, lines } = report;
+  const pages = Math.max(1, Math.ceil(groups.length / perPage));
   const at = Math.min(page, pages);
-  const shown = errors.slice((at - 1) * perPage, at * perPage);
+  const shown = groups.slice((at - 1) * perPage, at * perPage);
   return (
     <section className="part">
       <h2>{texts.errors}</h2>
@@ -131,14 +160,15 @@ function BadLines({ kind, report, file, choices }: FileOf & { kind: ImportKind; 
       </p>
       <Table
         label={texts.errors}
+        isStacked
         columns={COLUMNS}
         rows={shown}
-        keyOf={({ line, column, message }) => `${line} ${column} ${message}`}
+        keyOf={({ first: [one], column, message }) => `${one?.line} ${column} ${message}`}
       />
       {pages > 1 && (
         <Pager
           label={texts.pages}
-          pagination={{ page: at, limit: perPage, total: errors.length }}
+          pagination={{ page: at, limit: perPage, total: groups.length }}
           onPage={setPage}
         />
       )}

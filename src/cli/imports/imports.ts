@@ -10,7 +10,7 @@ const RULES = `
 
 
 
-Files exported from other products can be imported as they are. The encoding, separator, decimal sign, date order and columns are
+Files exported from other products can be imported as they are: CSV, and workbooks of Excel (.xlsx) or OpenDocument (.ods). The encoding, separator, decimal sign, date order and columns are
 guessed, unless --dialect and --map specify them. Guesses are shown first: on a terminal the command asks, --yes accepts them, and
 otherwise the import is refused. Ambiguous values about money are never guessed.
 
@@ -54,6 +54,7 @@ ${RULES}
 Examples:
   $ payhook affiliates import affiliates.csv --dry-run
   $ payhook affiliates import affiliates.csv
+  $ payhook affiliates import partners.xlsx --sheet Partners --header-row 7
   $ payhook affiliates import export.csv --map 'Partner=email' --map 'Notes=ignore' --save crm
   $ payhook affiliates import bank-details.csv --dry-run --bad bad.csv
   $ zcat affiliates.csv.gz | payhook affiliates import -
@@ -87,8 +88,10 @@ export function addCommissionImport(commissions: Command, cli: Cli): void {
 function addImport(parent: Command, cli: Cli, kind: ImportKind, help: string): Command {
   return parent
     .command('import')
-    .description(`import ${kind} from a CSV file`)
-    .argument('<file>', 'the CSV file; - is standard input')
+    .description(`import ${kind} from a CSV file or a workbook`)
+    .argument('<file>', 'the file: CSV, .xlsx or .ods; - is standard input')
+    .option('--sheet <name>', 'the sheet of a workbook; default the first visible one')
+    .option('--header-row <number>', 'the line that names the columns; default: found by its names')
     .option('--map <column=field>', 'the field of a column; may be repeated', collect)
     .option('--value <field:word=meaning>', 'the meaning of a word in a column; may be repeated', collect)
     .option('--ignore-status', 'leave out status and readiness columns without asking')

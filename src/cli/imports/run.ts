@@ -26,6 +26,8 @@ export type ImportKind = 'affiliates' | 'commissions';
 
 /** The options of `payhook affiliates import` and `payhook commissions import`. */
 export interface ImportOptions {
+  readonly sheet?: string;
+  readonly headerRow?: string;
   readonly map?: readonly string[];
   readonly value?: readonly string[];
   readonly ignoreStatus?: boolean;
@@ -43,6 +45,8 @@ export interface ImportOptions {
 type Settings = Pick<
   CreateImportQuery,
   | 'kind'
+  | 'sheet'
+  | 'header_row'
   | 'mapping'
   | 'values'
   | 'status_columns'
@@ -94,6 +98,8 @@ function settingsOf(kind: ImportKind, path: string, options: ImportOptions): Set
   // the server validates the values
   return {
     kind,
+    sheet: options.sheet,
+    header_row: headerRowOf(options.headerRow),
     ...dialect,
     mapping: mappingOf(options.map),
     values: valuesOf(options.value),
@@ -102,6 +108,13 @@ function settingsOf(kind: ImportKind, path: string, options: ImportOptions): Set
     paid: options.paid as Settings['paid'],
     ...(path === '-' ? {} : { file_name: basename(path).slice(0, 255) }),
   };
+}
+
+function headerRowOf(text: string | undefined): number | undefined {
+  if (text === undefined) return undefined;
+  if (!/^[1-9]\d{0,6}$/.test(text))
+    throw new UsageError(`--header-row must be the number of a line, not ${text}`);
+  return Number(text);
 }
 
 /** The mapping of the options as JSON, or the name of a saved one. */

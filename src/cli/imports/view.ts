@@ -50,11 +50,17 @@ function totalsTable(totals: Counts['totals'], paintHeading: (text: string) => s
   );
 }
 
+/** The bad lines: each with its error, or those with the same error together. */
 function describeBad(
-  { errors, failed }: Pick<ImportReport, 'errors' | 'failed'>,
+  { errors, groups, failed }: Pick<ImportReport, 'errors' | 'groups' | 'failed'>,
   paint: (text: string) => string,
 ): string {
-  const lines = errors.map(({ line, message }) => `${paint(`line ${line}:`)} ${printable(message)}\n`);
+  const lines = groups.map(({ message, count: number, first }) => {
+    const [one] = first;
+    if (number === 1 && one) return `${paint(`line ${one.line}:`)} ${printable(message)}\n`;
+    const shown = first.map((error) => `  line ${error.line}: ${printable(error.message)}\n`).join('');
+    return `${paint(count(number, 'line'))}: ${printable(message)}\n${shown}`;
+  });
   const rest = failed - new Set(errors.map(({ line }) => line)).size;
   return lines.join('') + (rest > 0 ? `and ${rest} more bad lines\n` : '');
 }
@@ -62,13 +68,22 @@ function describeBad(
 const NOT_KNOWN = 'not known';
 const DATES = { iso: 'year first', dmy: 'day first', mdy: 'month first' };
 
+/** The sheet of a workbook, or how a CSV file is written; and the line that names the columns, if it is not the first. */
+function formatFacts({ sheet, header_row, encoding, separator }: Import['dialect']) {
+  const file =
+    sheet === undefined
+      ? [['Encoding', encoding.toUpperCase()] as const, ['Separator', separator] as const]
+      : [['Sheet', printable(sheet)] as const];
+  const header = header_row === undefined || header_row === 1 ? null : `line ${header_row}`;
+  return [...file, ['Header', header] as const];
+}
+
 /** How a file would be read, as text. */
 export function describePreview(preview: ImportPreview, { paint }: Terminal): string {
   const { dialect, columns, guessed, questions, report } = preview;
   const isOpen = (about: 'dates' | 'decimal') => questions.some((question) => question.about === about);
   const facts = factLines([
-    ['Encoding', dialect.encoding.toUpperCase()],
-    ['Separator', dialect.separator],
+    ...formatFacts(dialect),
     ['Decimal sign', isOpen('decimal') ? NOT_KNOWN : dialect.decimal],
     ['Dates', isOpen('dates') ? NOT_KNOWN : DATES[dialect.dates]],
     ['Saved mapping', preview.mapping_name],
@@ -156,7 +171,7 @@ export function describeImport(one: Import, names: Names, { paint }: Terminal): 
     ['File', one.file.name],
     ['Digest', one.file.digest ?? '-'],
     ['Lines', `${one.lines}: ${summary(one, one.kind)}`],
-    ['Encoding', `${one.dialect.encoding.toUpperCase()}, ${one.dialect.separator}`],
+    ...formatFacts(one.dialect),
     ['Mapping', mapped.length === 0 ? null : mapped.join(', ')],
     ['Guessed', one.guessed.length === 0 ? null : one.guessed.join('; ')],
     ['By', names(one.created_by)],
