@@ -1,6 +1,8 @@
 import { type ReactNode, useEffect, useRef } from 'react';
 import { common } from '../texts/common.ts';
+import { Skeleton } from './feedback.tsx';
 import { Icon } from './icon.tsx';
+import { useIsSettled } from './settled.ts';
 
 /** A screen with its title, actions and content. The title is also that of the browser tab. */
 export function Page({
@@ -23,6 +25,7 @@ export function Page({
   above?: ReactNode;
   children: ReactNode;
 }) {
+  const isSettled = useIsSettled();
   const tab = typeof name === 'string' ? name : '';
   useEffect(() => {
     document.title = tab === '' ? common.product : `${tab} · ${common.product}`;
@@ -40,7 +43,10 @@ export function Page({
         </div>
         {actions && <div className="page-actions">{actions}</div>}
       </div>
-      {children}
+      <div className="page-body" aria-busy={!isSettled}>
+        {!isSettled && <Skeleton lines={6} />}
+        {children}
+      </div>
     </>
   );
 }

@@ -14,9 +14,10 @@ import {
 } from '../oauth/support.ts';
 import { browserAt, signInAs, tokenIn } from '../people/support.ts';
 import { type Answer, apiOf } from '../support/api.ts';
+import { borrowWorld } from '../support/pool.ts';
 import { type Receiver, startReceiver } from '../support/receiver.ts';
 import { until } from '../support/wire.ts';
-import { startWorld, type World } from '../support/world.ts';
+import type { World } from '../support/world.ts';
 import { dump } from '../tenants/support.ts';
 import { openLink, partsOf } from './portal-support.ts';
 import { backupOf, type Collector, startCollector } from './secret-places.ts';
@@ -75,7 +76,7 @@ beforeAll(async () => {
   });
   receiver = await startReceiver();
   collector = await startCollector();
-  world = await startWorld({ delivers: true, settings: { OTEL_EXPORTER_OTLP_ENDPOINT: collector.url } });
+  world = await borrowWorld({ delivers: true, settings: { OTEL_EXPORTER_OTLP_ENDPOINT: collector.url } });
   keep('SECRET_KEY', inject('postgres').secretKey);
   keep('the first key', world.api.key);
   const owner = await liveAsPeople();

@@ -4,8 +4,9 @@ import type { Api } from '../support/api.ts';
 import { keepHouse } from '../support/chores.ts';
 import { eventIdAt, putIn } from '../support/history.ts';
 import { WRONG_HISTORY } from '../support/imbalances.ts';
+import { borrowWorld } from '../support/pool.ts';
 import { makeEndpoint } from '../support/seed.ts';
-import { startWorld, type World } from '../support/world.ts';
+import type { World } from '../support/world.ts';
 import {
   completePayout,
   expectRefusal,
@@ -22,7 +23,7 @@ const PATH = '/v2/analytics/commissions';
 let world: World;
 let api: Api;
 beforeAll(async () => {
-  world = await startWorld();
+  world = await borrowWorld();
   return () => world.close();
 });
 beforeEach(async () => {

@@ -2,7 +2,8 @@ import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import { portalAt } from '../access/portal-support.ts';
 import { certificateFor } from '../support/certificate.ts';
-import { startWorld, useAccount, useWorld } from '../support/world.ts';
+import { borrowWorld } from '../support/pool.ts';
+import { useAccount, useWorld } from '../support/world.ts';
 import { dump, ENDPOINTS, expectRefusal, type Json, nothingChanges } from './fixtures.ts';
 
 const URL = 'https://shop.example.com/hooks';
@@ -174,7 +175,7 @@ describe('a proxy', () => {
   });
 
   test('of an account is not on the loopback of the server, and no portal sets one', async () => {
-    const strict = await startWorld({ settings: { DELIVERY_ALLOW_CIDRS: '' } });
+    const strict = await borrowWorld({ settings: { DELIVERY_ALLOW_CIDRS: '' } });
     for (const url of ['http://127.0.0.1:3128', 'http://localhost:3128', 'http://[::1]:3128']) {
       const answer = await strict.api.post(ENDPOINTS, { url: URL, proxy: url });
       expectRefusal(answer, 400, 'invalid_proxy', 'proxy must name a public address');

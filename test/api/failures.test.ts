@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
-import { startWorld } from '../support/world.ts';
+import { borrowWorld } from '../support/pool.ts';
 import { AFFILIATES, dump, expectRefusal, makeAffiliate, PAYOUTS, PROGRAMS } from './fixtures.ts';
 
 test('an unexpected error is a 500 with the request id and no internals, and nothing is half done', async () => {
-  const world = await startWorld();
+  const world = await borrowWorld();
   world.expectErrors();
   await world.query('alter table events rename column payload to hidden');
   const before = await dump(world);
@@ -26,7 +26,7 @@ test('an unexpected error is a 500 with the request id and no internals, and not
 });
 
 test('an unreachable database is a 500 that says when to retry, until it is back', async () => {
-  const world = await startWorld({ databaseLatencyMs: 0 });
+  const world = await borrowWorld({ databaseLatencyMs: 0 });
   const proxy = world.latency!;
   world.expectErrors();
   await makeAffiliate(world.api);

@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Answer } from '../support/api.ts';
+import { borrowWorld } from '../support/pool.ts';
 import { makeEndpoint, seedAttempts } from '../support/seed.ts';
-import { startWorld, useWorld, type World } from '../support/world.ts';
+import { useWorld, type World } from '../support/world.ts';
 import {
   AFFILIATES,
   COMMISSIONS,
@@ -273,7 +274,7 @@ describe('an Idempotency-Key', () => {
 describe('two concurrent requests with the same key', () => {
   let slow: World;
   beforeAll(async () => {
-    slow = await startWorld({ databaseLatencyMs: 25 });
+    slow = await borrowWorld({ databaseLatencyMs: 25 });
   });
   afterAll(() => slow.close());
 

@@ -2,8 +2,9 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { CATALOGUE } from '../../src/catalogue/catalogue.ts';
 import { memberOf, send } from '../access/support.ts';
 import type { Api } from '../support/api.ts';
+import { borrowWorld } from '../support/pool.ts';
 import { makeEndpoint } from '../support/seed.ts';
-import { startWorld, type World } from '../support/world.ts';
+import type { World } from '../support/world.ts';
 import {
   AFFILIATES,
   allOf,
@@ -23,7 +24,7 @@ let world: World;
 let api: Api;
 let nobodyElse: string;
 beforeAll(async () => {
-  world = await startWorld();
+  world = await borrowWorld();
   api = world.api;
   nobodyElse = await makeEndpoint(await world.otherAccount());
 });

@@ -1,9 +1,10 @@
 import fc from 'fast-check';
 import { beforeEach, describe, expect, test } from 'vitest';
 import type { Answer, Api } from '../support/api.ts';
+import { borrowWorld } from '../support/pool.ts';
 import { expectProperty } from '../support/properties.ts';
 import { NOTE_MADE } from '../support/seed.ts';
-import { startWorld, useWorld } from '../support/world.ts';
+import { useWorld } from '../support/world.ts';
 import {
   AFFILIATES,
   COMMISSIONS,
@@ -663,7 +664,7 @@ describe('between two files', () => {
 });
 
 test('a failed file is a 500, or cuts the connection midway: a truncated one never looks complete', async () => {
-  const own = await startWorld();
+  const own = await borrowWorld({ own: true });
   own.expectErrors();
   const { id } = (await own.api.post(AFFILIATES, { email: 'a@example.com', paypal_email: 'p@example.com' }))
     .body;

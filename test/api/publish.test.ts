@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Answer, Api } from '../support/api.ts';
+import { borrowWorld } from '../support/pool.ts';
 import { makeEndpoint } from '../support/seed.ts';
-import { startWorld, useWorld, type World } from '../support/world.ts';
+import { useWorld, type World } from '../support/world.ts';
 import { ENDPOINTS, EVENTS, expectRefusal, labelled, nothingChanges, TIMESTAMP, unique } from './fixtures.ts';
 
 const LIMIT = 262_144;
@@ -314,7 +315,7 @@ describe('an Idempotency-Key', () => {
 describe('concurrently', () => {
   let slow: World;
   beforeAll(async () => {
-    slow = await startWorld({ databaseLatencyMs: 10, poolSize: 30 });
+    slow = await borrowWorld({ databaseLatencyMs: 10, poolSize: 30 });
   });
   afterAll(() => slow.close());
 

@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Api, apiOf } from '../support/api.ts';
+import { borrowWorld } from '../support/pool.ts';
 import { makeEndpoint, makeGrant } from '../support/seed.ts';
-import { startWorld, useWorld, type World } from '../support/world.ts';
+import { useWorld, type World } from '../support/world.ts';
 import {
   allOf,
   ENDPOINTS,
@@ -278,7 +279,7 @@ describe('a token without the scope affiliates', () => {
 describe('concurrently', () => {
   let slow: World;
   beforeAll(async () => {
-    slow = await startWorld({ databaseLatencyMs: 25, poolSize: 20 });
+    slow = await borrowWorld({ databaseLatencyMs: 25, poolSize: 20 });
   });
   afterAll(() => slow.close());
   const post = (id: string) => slow.api.post(`${ENDPOINTS}/${id}/recover`, { since: SINCE });

@@ -1,10 +1,11 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { Answer } from '../support/api.ts';
-import { startWorld, type World } from '../support/world.ts';
+import { borrowWorld } from '../support/pool.ts';
+import type { World } from '../support/world.ts';
 
 let world: World;
 beforeEach(async () => {
-  world = await startWorld();
+  world = await borrowWorld();
 });
 afterEach(() => world.close());
 

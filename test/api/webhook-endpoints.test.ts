@@ -1,8 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { apiOf } from '../support/api.ts';
+import { borrowWorld } from '../support/pool.ts';
 import { makeEndpoint, makeGrant, seedAttempts } from '../support/seed.ts';
 import { until } from '../support/wire.ts';
-import { startWorld, useWorld, type World } from '../support/world.ts';
+import { useWorld, type World } from '../support/world.ts';
 import {
   allOf,
   dump,
@@ -540,7 +541,7 @@ describe('a URL', () => {
   let strict: World;
   let existing: string;
   beforeAll(async () => {
-    strict = await startWorld({ settings: { DELIVERY_ALLOW_CIDRS: '' } });
+    strict = await borrowWorld({ settings: { DELIVERY_ALLOW_CIDRS: '' } });
     existing = (await strict.api.post(ENDPOINTS, { url: URL })).body.id;
   });
   afterAll(() => strict.close());
@@ -882,7 +883,7 @@ describe('a deleted endpoint', () => {
   });
 
   test('fails its waiting deliveries without an attempt', async () => {
-    const busy = await startWorld();
+    const busy = await borrowWorld();
     try {
       const [deleted, kept] = [
         await makeEndpoint(busy.api, { url: 'http://8.8.8.8/' }),

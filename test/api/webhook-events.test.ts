@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Answer, Api } from '../support/api.ts';
+import { borrowWorld } from '../support/pool.ts';
 import { makeEndpoint, seedAttempts } from '../support/seed.ts';
-import { startWorld, useWorld, type World } from '../support/world.ts';
+import { useWorld, type World } from '../support/world.ts';
 import {
   allOf,
   ENDPOINTS,
@@ -197,7 +198,7 @@ describe('the log', () => {
 
   /** Thirty events at three or four endpoints, in every status. */
   beforeAll(async () => {
-    log = await startWorld();
+    log = await borrowWorld();
     client = log.api;
     endpoints = {
       first: await makeEndpoint(client),

@@ -5,8 +5,9 @@ import { newSecret } from '../../src/kernel/secrets.ts';
 import { authorizePath, type Registered, register } from '../oauth/support.ts';
 import { browserAt, everything, PASSWORD, signedIn, signInAs } from '../people/support.ts';
 import { certificateFor } from '../support/certificate.ts';
+import { borrowWorld } from '../support/pool.ts';
 import { until } from '../support/wire.ts';
-import { startWorld, useWorld } from '../support/world.ts';
+import { useWorld } from '../support/world.ts';
 import {
   type Cookies,
   inChromium,
@@ -298,7 +299,7 @@ inChromium('against somebody who is signed in', (chromium) => {
     proxy.keepAliveTimeout = 0;
     await new Promise<void>((listening) => proxy.listen(0, '127.0.0.1', listening));
     const outer = `https://localhost:${(proxy.address() as AddressInfo).port}`;
-    const secure = await startWorld({ settings: { BASE_URL: outer } });
+    const secure = await borrowWorld({ settings: { BASE_URL: outer } });
     inner = secure.url;
     const { email: other } = await signedIn(secure, 'owner');
     const there = await chromium.visitor({ scripts: true });

@@ -3,7 +3,8 @@ import { ALL_SCOPES, OPENING_SCOPES, OPENINGS } from '../../src/contract/scopes.
 import { nil } from '../../src/kernel/ids.ts';
 import { authorizePath, exchange, pkce, type Registered, register } from '../oauth/support.ts';
 import { PASSWORD, signedIn } from '../people/support.ts';
-import { startWorld, useWorld } from '../support/world.ts';
+import { borrowWorld } from '../support/pool.ts';
+import { useWorld } from '../support/world.ts';
 import {
   accessibleTree,
   factsOf,
@@ -70,7 +71,7 @@ inChromium('people at a browser without scripts', (chromium) => {
   }
 
   test('the set-up link creates the first owner, who sees their account, signs out and signs in again', async () => {
-    const fresh = await startWorld();
+    const fresh = await borrowWorld();
     const [account] = await fresh.platform.accounts.list();
     const link = new URL((await fresh.platform.accounts.setUpLink(account?.uuid ?? nil())) ?? '');
     const ada = await visitor();

@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { authorizePath, pkce, type Registered, register } from '../oauth/support.ts';
 import { signedIn } from '../people/support.ts';
-import { startWorld, type World } from '../support/world.ts';
+import { borrowWorld } from '../support/pool.ts';
+import type { World } from '../support/world.ts';
 import { inChromium, type Page, type Site, startSite, takeSession } from './support.ts';
 
 /** What a script of a page could read of a response; null when the browser blocked all of it. */
@@ -32,7 +33,7 @@ inChromium('the page of a public application', (chromium) => {
   let session: string;
   let application: Registered;
   beforeAll(async () => {
-    [world, site] = await Promise.all([startWorld(), startSite()]);
+    [world, site] = await Promise.all([borrowWorld(), startSite()]);
     session = (await signedIn(world, 'owner')).browser.cookie() ?? '';
     application = await register(world.api, { kind: 'public', redirect_uris: [callback()] });
   });

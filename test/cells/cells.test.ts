@@ -6,15 +6,16 @@ import { newSecret } from '../../src/kernel/secrets.ts';
 import { expectRefusal } from '../api/fixtures.ts';
 import { type Api, apiOf } from '../support/api.ts';
 import { IMBALANCES } from '../support/imbalances.ts';
+import { borrowWorld } from '../support/pool.ts';
 import { startReceiver } from '../support/receiver.ts';
 import { makeAffiliates } from '../support/seed.ts';
-import { startWorld, type World } from '../support/world.ts';
+import type { World } from '../support/world.ts';
 import { accountIn, addCellsTo, queryIn } from './support.ts';
 
 let world: World;
 let shops: { api: Api; key: string; id: string }[];
 beforeAll(async () => {
-  world = await startWorld({ own: true, delivers: true });
+  world = await borrowWorld({ own: true, delivers: true });
   await addCellsTo(world, 2);
   shops = [await accountIn(world, 1), await accountIn(world, 2)];
 });

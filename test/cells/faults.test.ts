@@ -3,9 +3,10 @@ import { addCells } from '../../src/cells/manage.ts';
 import { expectRefusal } from '../api/fixtures.ts';
 import { type Api, apiOf } from '../support/api.ts';
 import { type LatencyProxy, latencyProxy } from '../support/latency.ts';
+import { borrowWorld } from '../support/pool.ts';
 import { startReceiver } from '../support/receiver.ts';
 import { until } from '../support/wire.ts';
-import { startWorld, type World } from '../support/world.ts';
+import type { World } from '../support/world.ts';
 import { accountIn, addCellsTo, queryIn } from './support.ts';
 
 let world: World;
@@ -14,7 +15,7 @@ let proxy: LatencyProxy;
 let url: string;
 beforeAll(async () => {
   const { host, port, user, password } = inject('postgres');
-  world = await startWorld({ own: true, delivers: true, settings: { DATABASE_POOL_SIZE: '2' } });
+  world = await borrowWorld({ own: true, delivers: true, settings: { DATABASE_POOL_SIZE: '2' } });
   proxy = await latencyProxy({ host, port }, 0);
   const [{ name } = { name: '' }] = await world.query<{ name: string }>('select current_database() as name');
   const login = password ? `${user}:${password}` : user;
@@ -71,7 +72,7 @@ test('while a cell is down its accounts get 503, the others are served, and ever
 
 test('a process uses no more connections to all cells than DATABASE_CONNECTIONS', async () => {
   const settings = { DATABASE_POOL_SIZE: '4', DATABASE_CONNECTIONS: '12' };
-  const small = await startWorld({ own: true, settings });
+  const small = await borrowWorld({ own: true, settings });
   try {
     const cells = await addCellsTo(small, 6);
     const shops = [];
@@ -101,7 +102,7 @@ test('a process uses no more connections to all cells than DATABASE_CONNECTIONS'
 });
 
 test('a cell that says it is another one, or whose schema is newer, is not used, and the reason is shown', async () => {
-  const other = await startWorld({ own: true });
+  const other = await borrowWorld({ own: true });
   try {
     await addCellsTo(other, 3);
     const { api, key } = await accountIn(other, 2);

@@ -6,8 +6,9 @@ import { addCells } from '../../src/cells/manage.ts';
 import { runHere } from '../cli/here.ts';
 import { settingsOf, useMachine } from '../cli/support.ts';
 import { scrape } from '../operations/support.ts';
+import { borrowWorld } from '../support/pool.ts';
 import { until } from '../support/wire.ts';
-import { startWorld, type World } from '../support/world.ts';
+import type { World } from '../support/world.ts';
 
 const machine = useMachine();
 
@@ -16,7 +17,7 @@ async function onCells(
   work: (world: World, run: (...args: string[]) => ReturnType<typeof runHere>) => Promise<void>,
   settings: Readonly<Record<string, string>> = {},
 ): Promise<void> {
-  const world = await startWorld({ settings });
+  const world = await borrowWorld({ own: true, settings });
   try {
     const { platform } = world;
     await addCells(platform, { url: null, schema: 'cell_', count: 2 });

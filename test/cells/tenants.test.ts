@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Api } from '../support/api.ts';
-import { startWorld, type World } from '../support/world.ts';
+import { borrowWorld } from '../support/pool.ts';
+import type { World } from '../support/world.ts';
 import { furnish, type Ids, nobodys, OPERATIONS, pathOf, requestOf } from '../tenants/support.ts';
 import { accountIn, addCellsTo, queryIn, worldIn } from './support.ts';
 
@@ -9,7 +10,7 @@ let ours: Ids;
 let theirs: Ids;
 let us: Api;
 beforeAll(async () => {
-  world = await startWorld({ own: true });
+  world = await borrowWorld({ own: true });
   await addCellsTo(world, 2);
   us = (await accountIn(world, 1)).api;
   ours = await furnish(worldIn(world, 1), us, 'ours');

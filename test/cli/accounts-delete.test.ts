@@ -7,9 +7,10 @@ import { dump } from '../api/fixtures.ts';
 import type { Api } from '../support/api.ts';
 import { keepHouse } from '../support/chores.ts';
 import { agree, letInvoice } from '../support/invoicing.ts';
+import { borrowWorld } from '../support/pool.ts';
 import { makeAffiliates, makeEndpoint, makeGrant, salesFor, seedAttempts, takeIn } from '../support/seed.ts';
 import { until } from '../support/wire.ts';
-import { startWorld, type World } from '../support/world.ts';
+import type { World } from '../support/world.ts';
 import { type Machine, type Ran, settingsOf, startMachine } from './support.ts';
 
 let machine: Machine;
@@ -17,7 +18,7 @@ let world: World;
 let env: Record<string, string>;
 beforeEach(async () => {
   machine = startMachine();
-  world = await startWorld();
+  world = await borrowWorld({ own: true });
   env = await settingsOf(world);
 });
 afterEach(async () => {

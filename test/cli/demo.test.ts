@@ -1,6 +1,7 @@
 import { afterEach, expect, test } from 'vitest';
+import { borrowWorld } from '../support/pool.ts';
 import { until } from '../support/wire.ts';
-import { startWorld, type World } from '../support/world.ts';
+import type { World } from '../support/world.ts';
 import { type Machine, type Ran, ROOT, settingsOf, startMachine, startServer } from './support.ts';
 
 const LISTEN = 'http://127.0.0.1:9000';
@@ -40,7 +41,7 @@ function contentOf(ran: Ran) {
 test('the demo fills an empty account next to a delivering server, never mixes with other records, and can be stopped and run again', async () => {
   machine = startMachine();
   // as installed: only the operator reaches the loopback
-  const opened = await startWorld({ delivers: true, settings: { DELIVERY_ALLOW_CIDRS: '' } });
+  const opened = await borrowWorld({ delivers: true, settings: { DELIVERY_ALLOW_CIDRS: '' } });
   world = opened;
   const env = await settingsOf(opened);
   const first = await machine.run(['demo', '--json'], { env });

@@ -8,9 +8,10 @@ import { createSender } from '../../src/webhooks/engine/send.ts';
 import { memberOf, send } from '../access/support.ts';
 import { register, signedIn, tokensFor } from '../oauth/support.ts';
 import { type Answer, type Api, apiOf } from '../support/api.ts';
+import { borrowWorld } from '../support/pool.ts';
 import { type Receiver, startReceiver } from '../support/receiver.ts';
 import { until } from '../support/wire.ts';
-import { startWorld, type World } from '../support/world.ts';
+import type { World } from '../support/world.ts';
 import { uuidOf } from './support.ts';
 
 const ENDPOINTS = '/v2/webhook-endpoints';
@@ -64,7 +65,7 @@ const spelled = (host: string) => receiver.url.replace('127.0.0.1', host);
 describe('an endpoint on the loopback', () => {
   beforeEach(async () => {
     // as installed: public networks only
-    world = await startWorld({ delivers: true, settings: { DELIVERY_ALLOW_CIDRS: '' } });
+    world = await borrowWorld({ delivers: true, settings: { DELIVERY_ALLOW_CIDRS: '' } });
     receiver = await startReceiver();
     const [account] = await world.platform.accounts.list();
     const token = randomBytes(32).toString('base64url');

@@ -1,14 +1,15 @@
 import { Webhook } from 'standardwebhooks';
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { borrowWorld } from '../support/pool.ts';
 import { type Receiver, startReceiver } from '../support/receiver.ts';
 import { makeAffiliates, salesFor } from '../support/seed.ts';
 import { until } from '../support/wire.ts';
-import { startWorld, type World } from '../support/world.ts';
+import type { World } from '../support/world.ts';
 
 let world: World;
 let receiver: Receiver;
 beforeEach(async () => {
-  world = await startWorld({ delivers: true });
+  world = await borrowWorld({ delivers: true });
   receiver = await startReceiver();
 });
 afterEach(async () => {

@@ -8,9 +8,10 @@ import type { Example } from '../../src/http/examples.ts';
 import { ROUTES } from '../../src/http/routes.ts';
 import { SECTIONS } from '../../src/screens/reference/sections.ts';
 import { checkAgainstDescription } from '../support/description.ts';
+import { borrowWorld } from '../support/pool.ts';
 import { type Receiver, startReceiver } from '../support/receiver.ts';
 import { until } from '../support/wire.ts';
-import { startWorld, type World } from '../support/world.ts';
+import type { World } from '../support/world.ts';
 import { ADDRESSES, callOf, plain, shownOn } from './pages.ts';
 import { addressOf, recorderAt } from './recorder.ts';
 import { afterwards, completing, earning, listening, paying, publishing, settingUp } from './story.ts';
@@ -30,7 +31,7 @@ const examples: Record<string, Example> = JSON.parse(
 
 beforeAll(async () => {
   receiver = await startReceiver();
-  world = await startWorld();
+  world = await borrowWorld();
   worker = await world.startWorker();
   // numbers that distinguish an affiliate from a program
   await world.query('alter table affiliates alter column id restart with 1815');

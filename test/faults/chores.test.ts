@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { keepHouse } from '../support/chores.ts';
-import { startWorld, type World } from '../support/world.ts';
+import { borrowWorld } from '../support/pool.ts';
+import type { World } from '../support/world.ts';
 
 const OLD = 25_000;
 const YOUNG = 7;
@@ -37,7 +38,7 @@ async function counts(world: World): Promise<Record<string, number>> {
 }
 
 test('one run deletes everything old, however much it is, and keeps the rest', async () => {
-  const world = await startWorld();
+  const world = await borrowWorld();
   try {
     await world.query(
       `with h as (insert into people (email) values ('a@example.com') returning id),
@@ -74,7 +75,7 @@ test('one run deletes everything old, however much it is, and keeps the rest', a
 });
 
 test('a database whose clock jumps ahead does not lose what is deleted by age', async () => {
-  const world = await startWorld();
+  const world = await borrowWorld();
   try {
     await keepHouse(world, 'idempotency keys'); // the slow clock begins
     // a day that passed within one hour is not believed

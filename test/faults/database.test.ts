@@ -5,9 +5,10 @@ import type { Answer, Api } from '../support/api.ts';
 import { rounds } from '../support/depth.ts';
 import { IMBALANCES, MISSING_EVENTS } from '../support/imbalances.ts';
 import type { LatencyProxy } from '../support/latency.ts';
+import { borrowWorld } from '../support/pool.ts';
 import { makeAffiliates, salesFile, salesFor, takeIn } from '../support/seed.ts';
 import { isWhole, openWire, until } from '../support/wire.ts';
-import { startWorld, type World } from '../support/world.ts';
+import type { World } from '../support/world.ts';
 
 const PAYOUTS = '/v2/affiliates/payouts';
 const COMMISSIONS = '/v2/affiliates/commissions';
@@ -17,7 +18,7 @@ async function inWorld(
   options: { poolSize?: number },
   work: (world: World & { latency: LatencyProxy }) => Promise<void>,
 ): Promise<void> {
-  const world = await startWorld({ databaseLatencyMs: 0, ...options });
+  const world = await borrowWorld({ databaseLatencyMs: 0, ...options });
   world.expectErrors();
   let failure: unknown;
   try {
@@ -345,7 +346,7 @@ describe('a download', () => {
   let path: string;
   const LINES = 60_000;
   beforeAll(async () => {
-    world = (await startWorld({ databaseLatencyMs: 0, poolSize: 2 })) as typeof world;
+    world = (await borrowWorld({ databaseLatencyMs: 0, poolSize: 2 })) as typeof world;
     world.expectErrors();
     const { api } = world;
     const affiliates = await makeAffiliates(api, 3);

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
-import { startWorld } from '../support/world.ts';
+import { borrowWorld } from '../support/pool.ts';
 
 // no cluster runs here: a trigger raises the errors of Citus (src/db/faults.test.ts has more of its texts)
 test('a lost Citus node is reported as unavailable with the time to retry; nothing is written', async () => {
-  const world = await startWorld({ own: true });
+  const world = await borrowWorld({ own: true });
   try {
     world.expectErrors();
     await world.query(`

@@ -1,8 +1,9 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { makeAffiliate, makeCommission } from '../api/fixtures.ts';
 import type { Answer, Api } from '../support/api.ts';
+import { borrowWorld } from '../support/pool.ts';
 import { makeEndpoint } from '../support/seed.ts';
-import { standIn, startWorld, type World } from '../support/world.ts';
+import { standIn, type World } from '../support/world.ts';
 
 /*
  * The clock of the database may jump past all existing partitions. The transaction that stores an event creates those
@@ -17,7 +18,7 @@ let second: { api: Api; close(): Promise<void> };
 const world = standIn(() => started);
 
 beforeAll(async () => {
-  started = await startWorld({ own: true, databaseLatencyMs: 5 });
+  started = await borrowWorld({ own: true, databaseLatencyMs: 5 });
   second = await world.secondServer();
 });
 afterAll(async () => {

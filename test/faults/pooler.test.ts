@@ -10,7 +10,8 @@ import { readConfig } from '../../src/kernel/config.ts';
 import { runHere } from '../cli/here.ts';
 import { settingsOf } from '../support/database-url.ts';
 import { hasPgBouncer, type PgBouncer, startPgBouncer } from '../support/pgbouncer.ts';
-import { startWorld, type World } from '../support/world.ts';
+import { borrowWorld } from '../support/pool.ts';
+import type { World } from '../support/world.ts';
 
 const SETTINGS = ['TimeZone', 'transaction_read_only', 'statement_timeout', 'enable_seqscan', 'jit'];
 const shown = SETTINGS.map((name) => `current_setting('${name}') as "${name}"`).join(', ');
@@ -29,7 +30,7 @@ describe.skipIf(!hasPgBouncer)('behind PgBouncer in transaction mode (needs pgbo
     beforeAll(async () => {
       // one session of PostgreSQL for everyone: settings left there would reach the others
       pooler = await startPgBouncer(inject('postgres'), { default_pool_size: '1', ...startup });
-      world = await startWorld({ pooler });
+      world = await borrowWorld({ pooler });
     });
     afterAll(async () => {
       await world?.close();

@@ -11,9 +11,10 @@ import { settingsOf } from '../support/database-url.ts';
 import { rounds } from '../support/depth.ts';
 import { plainEnvironment } from '../support/environment.ts';
 import { eventIdAt, putIn } from '../support/history.ts';
+import { borrowWorld } from '../support/pool.ts';
 import { makeEndpoint } from '../support/seed.ts';
 import { until } from '../support/wire.ts';
-import { startWorld, type World } from '../support/world.ts';
+import type { World } from '../support/world.ts';
 
 const DAY_MS = 86_400_000;
 const SCRIPT = fileURLToPath(new URL('retention-child.mjs', import.meta.url));
@@ -103,7 +104,7 @@ function repeatRequests(world: World, young: number, grows: () => void) {
 }
 
 test('kill -9 of processes that drop old weeks, two at once, in a loop, leaves nothing half done: every list agrees with its total all the while', async () => {
-  const world = await startWorld();
+  const world = await borrowWorld();
   let stopRequests: () => Promise<number> = async () => 0;
   try {
     const endpoint = uuidOf(await makeEndpoint(world.api));

@@ -9,7 +9,8 @@ import { eventsOf, makeAffiliate, makeCommission, PAYOUTS } from '../api/fixture
 import { keepHouse } from '../support/chores.ts';
 import { settingsOf } from '../support/database-url.ts';
 import { plainEnvironment } from '../support/environment.ts';
-import { startWorld, type World } from '../support/world.ts';
+import { borrowWorld } from '../support/pool.ts';
+import type { World } from '../support/world.ts';
 
 const SCRIPT = fileURLToPath(new URL('schedules-child.mjs', import.meta.url));
 const SCHEDULES = '/v2/affiliates/payout-schedules';
@@ -31,7 +32,7 @@ test.each([
   ['before the next day is stored', /update payout_schedules set last_on/, 0],
   ['after all of it, when the process asks for the next one', /for update of s skip locked/, 1],
 ] as const)('kill -9 %s: the payout of the day is prepared once', async (_, moment, prepared) => {
-  const world = await startWorld({ databaseLatencyMs: 10 });
+  const world = await borrowWorld({ databaseLatencyMs: 10 });
   const made = async () => ({
     payouts: (await world.query('select 1 from payouts')).length,
     events: (await eventsOf(world, world.api, 'payout.created')).length,

@@ -1,9 +1,10 @@
 import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { rounds } from '../support/depth.ts';
+import { borrowWorld } from '../support/pool.ts';
 import { makeAffiliates, salesFile, salesFor } from '../support/seed.ts';
 import { isWhole, openWire, until, type Wire } from '../support/wire.ts';
-import { startWorld, useWorld, type World } from '../support/world.ts';
+import { useWorld, type World } from '../support/world.ts';
 
 const IMPORT = '/v2/affiliates/commissions/import';
 const HEADER = 'external_id,affiliate_id,amount,currency\n';
@@ -241,7 +242,7 @@ test('one account gets half of the slots for files, and the others get the other
 describe('with a limit of twenty connections', () => {
   let small: World;
   beforeAll(async () => {
-    small = await startWorld({ settings: { REQUEST_TIMEOUT_MS: '2000', MAX_CONNECTIONS: '20' } });
+    small = await borrowWorld({ settings: { REQUEST_TIMEOUT_MS: '2000', MAX_CONNECTIONS: '20' } });
   });
   afterAll(() => small.close());
 

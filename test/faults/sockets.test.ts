@@ -1,8 +1,9 @@
 import { once } from 'node:events';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { borrowWorld } from '../support/pool.ts';
 import { openStubborn, type Stubborn } from '../support/stubborn.ts';
 import { until } from '../support/wire.ts';
-import { startWorld, useWorld, type World } from '../support/world.ts';
+import { useWorld, type World } from '../support/world.ts';
 
 const opened: Stubborn[] = [];
 const open = async (url: string, bytes: string, from?: string): Promise<Stubborn> => {
@@ -122,7 +123,7 @@ describe('the server releases a client that never closes', () => {
 describe('with a limit of two hundred connections', () => {
   let small: World;
   beforeAll(async () => {
-    small = await startWorld({
+    small = await borrowWorld({
       settings: { MAX_CONNECTIONS: '200', TRUSTED_PROXIES: '127.0.0.9/32', METRICS_PORT: '0' },
     });
   });

@@ -7,7 +7,8 @@ import { uuidOf } from '../../src/kernel/ids.ts';
 import { hashSecret } from '../../src/kernel/secrets.ts';
 import { apiOf } from '../support/api.ts';
 import { keepHouse } from '../support/chores.ts';
-import { startWorld, useWorld, type World } from '../support/world.ts';
+import { borrowWorld } from '../support/pool.ts';
+import { useWorld, type World } from '../support/world.ts';
 import {
   authorizePath,
   browserOf,
@@ -620,7 +621,7 @@ test('expired ones are deleted; live ones, and those that prove a reuse, are not
 
 test('pages may be on another origin than the API: the issuer is the API', async () => {
   const settings = { BASE_URL: 'https://api.pay.example', AUTHORIZE_URL: 'https://login.pay.example' };
-  const apart = await startWorld({ settings });
+  const apart = await borrowWorld({ settings });
   try {
     const person = await signedIn(apart);
     const application = await register(apart.api);
@@ -657,7 +658,7 @@ describe('concurrently, with 25 ms to the database', () => {
   let server: Registered;
   let device: Registered;
   beforeAll(async () => {
-    slow = await startWorld({ databaseLatencyMs: 25 });
+    slow = await borrowWorld({ databaseLatencyMs: 25 });
     person = await signedIn(slow);
     server = await register(slow.api);
     device = await register(slow.api, { kind: 'public' });

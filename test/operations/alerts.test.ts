@@ -5,10 +5,11 @@ import { makeUser } from '../people/support.ts';
 import type { Api } from '../support/api.ts';
 import { certificateFor } from '../support/certificate.ts';
 import { keepHouse } from '../support/chores.ts';
+import { borrowWorld } from '../support/pool.ts';
 import { type Receiver, startReceiver } from '../support/receiver.ts';
 import { type MailReceiver, startMailReceiver } from '../support/smtp.ts';
 import { until } from '../support/wire.ts';
-import { standIn, startWorld, type World } from '../support/world.ts';
+import { standIn, type World } from '../support/world.ts';
 
 const CHANNELS = '/v2/alert-channels';
 
@@ -19,7 +20,8 @@ const world = standIn(() => started);
 
 beforeAll(async () => {
   mail = await startMailReceiver();
-  started = await startWorld({
+  started = await borrowWorld({
+    own: true,
     delivers: true,
     settings: {
       SMTP_URL: `smtp://127.0.0.1:${mail.port}?tls=off`,

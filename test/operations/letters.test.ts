@@ -2,9 +2,10 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { expectRefusal } from '../api/fixtures.ts';
 import type { Api } from '../support/api.ts';
 import { keepHouse } from '../support/chores.ts';
+import { borrowWorld } from '../support/pool.ts';
 import { type MailReceiver, startMailReceiver } from '../support/smtp.ts';
 import { until } from '../support/wire.ts';
-import { standIn, startWorld, type World } from '../support/world.ts';
+import { standIn, type World } from '../support/world.ts';
 
 let mail: MailReceiver;
 let started: World;
@@ -13,7 +14,7 @@ const world = standIn(() => started);
 
 beforeAll(async () => {
   mail = await startMailReceiver();
-  started = await startWorld({
+  started = await borrowWorld({
     settings: {
       SMTP_URL: `smtp://127.0.0.1:${mail.port}?tls=off`,
       SMTP_FROM: 'Payhook <pay@example.com>',

@@ -2,8 +2,9 @@ import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { writeSetting } from '../../src/db/settings.ts';
 import { onStage, uuidOf } from '../delivery/support.ts';
+import { borrowWorld } from '../support/pool.ts';
 import { until } from '../support/wire.ts';
-import { startWorld, type World } from '../support/world.ts';
+import type { World } from '../support/world.ts';
 import { hasPromtool, OPERATIONS_FOLDER, promtool, scrape, series, value } from './support.ts';
 
 const MEASURED = { METRICS_PORT: '0' };
@@ -135,7 +136,7 @@ describe.concurrent('the metrics of a server', () => {
     }));
 
   test('are only at /metrics, and are not served without METRICS_PORT', async () => {
-    const world = await startWorld({ settings: MEASURED });
+    const world = await borrowWorld({ own: true, settings: MEASURED });
     const { origin } = new URL(world.metricsUrl);
     expect((await fetch(`${origin}/`)).status).toBe(404);
     expect((await fetch(`${origin}/metrics`, { method: 'POST' })).status).toBe(405);
@@ -144,7 +145,7 @@ describe.concurrent('the metrics of a server', () => {
     expect(head.headers.get('content-type')).toContain('version=0.0.4');
     expect((await fetch(`${world.url}/metrics`)).status).toBe(404);
     await world.close();
-    const plain = await startWorld();
+    const plain = await borrowWorld();
     expect(plain.metricsUrl).toBe('');
     await plain.close();
   });
@@ -152,7 +153,7 @@ describe.concurrent('the metrics of a server', () => {
 
 describe.concurrent('the load on the database', () => {
   test('of a thousand scrapes is one query', async () => {
-    const world = await startWorld({ settings: MEASURED, databaseLatencyMs: 0 });
+    const world = await borrowWorld({ own: true, settings: MEASURED, databaseLatencyMs: 0 });
     let queries = 0;
     world.latency!.before = (message) => {
       if (message.includes('figures\0')) queries += 1;
@@ -169,7 +170,7 @@ describe.concurrent('the load on the database', () => {
   test.each(['refuses', 'is silent'])(
     'is bounded: while it %s, a scrape shows the last figures and that it is down',
     async (how) => {
-      const world = await startWorld({ settings: MEASURED, databaseLatencyMs: 0 });
+      const world = await borrowWorld({ own: true, settings: MEASURED, databaseLatencyMs: 0 });
       world.expectErrors();
       const { latency } = world;
       if (how === 'refuses') {
@@ -180,7 +181,7 @@ describe.concurrent('the load on the database', () => {
       expect(value(text, 'payhook_database_up')).toBe(0);
       // nothing was known before, and nothing is invented
       expect(value(text, 'payhook_queue_due')).toBeUndefined();
-      expect(value(text, 'payhook_database_pool_size{pool="reading"}')).toBe(10);
+      expect(value(text, 'payhook_database_pool_size{pool="reading"}')).toBe(4);
       latency!.refusing = false;
       latency!.silent = false;
       latency!.cut();

@@ -4,7 +4,8 @@ import { addCellsTo, accountIn as placeAccount } from '../cells/support.ts';
 import { authorizePath, CALLBACK, register } from '../oauth/support.ts';
 import type { Api } from '../support/api.ts';
 import { latencyProxy } from '../support/latency.ts';
-import { startWorld, type World } from '../support/world.ts';
+import { borrowWorld } from '../support/pool.ts';
+import type { World } from '../support/world.ts';
 import { markPeople } from './cells-support.ts';
 import {
   type Browser,
@@ -19,7 +20,7 @@ import {
 let world: World;
 let [one, two]: Api[] = [];
 beforeAll(async () => {
-  world = await startWorld({ own: true });
+  world = await borrowWorld({ own: true });
   await addCellsTo(world, 2);
   [one, two] = [await accountIn(world, 1, 'Northwind'), await accountIn(world, 2, 'Fabrikam')];
 });

@@ -1,7 +1,8 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import { newSecret } from '../../src/kernel/secrets.ts';
+import { borrowWorld } from '../support/pool.ts';
 import { until } from '../support/wire.ts';
-import { startWorld, useWorld } from '../support/world.ts';
+import { useWorld } from '../support/world.ts';
 import { type Browser, browserAt, makeUser, moveTimeBack, PASSWORD, signInAs } from './support.ts';
 
 const world = useWorld();
@@ -28,7 +29,7 @@ test('scripts and other sites cannot get the cookie, which ends with the session
 });
 
 test('the cookie is Secure, and only this host can set it, where the public address is https', async () => {
-  const secure = await startWorld({ settings: { BASE_URL: 'https://pay.example.com' } });
+  const secure = await borrowWorld({ settings: { BASE_URL: 'https://pay.example.com' } });
   const made = await secure.api.post('/v2/users', { email: 'a@example.com', name: 'A', role: 'owner' });
   expect(made.body.invitation_url).toMatch(/^https:\/\/pay\.example\.com\/password\?token=phl_/);
   const token = new URL(made.body.invitation_url).searchParams.get('token') ?? '';

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { nil } from '../../src/kernel/ids.ts';
-import { startWorld, useWorld, type World } from '../support/world.ts';
+import { borrowWorld } from '../support/pool.ts';
+import { useWorld, type World } from '../support/world.ts';
 import {
   type Browser,
   browserAt,
@@ -28,7 +29,7 @@ async function setUpLink(on: World): Promise<string> {
 describe('setting up', () => {
   let fresh: World;
   beforeAll(async () => {
-    fresh = await startWorld();
+    fresh = await borrowWorld();
   });
   afterAll(() => fresh.close());
   const ada = { name: 'Ada', email: 'Ada@Example.com', password: PASSWORD, again: PASSWORD };

@@ -3,9 +3,10 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { unique } from '../api/fixtures.ts';
 import { uuidOf } from '../delivery/support.ts';
 import { MISCOUNTS } from '../support/imbalances.ts';
+import { borrowWorld } from '../support/pool.ts';
 import { expectProperty } from '../support/properties.ts';
 import { makeEndpoint } from '../support/seed.ts';
-import { startWorld, type World } from '../support/world.ts';
+import type { World } from '../support/world.ts';
 import {
   apply,
   type Change,
@@ -54,7 +55,7 @@ type Question = typeof question extends fc.Arbitrary<infer Value> ? Value : neve
 const CLIENTS = 2;
 const worlds: World[] = [];
 beforeAll(async () => {
-  for (let client = 0; client < CLIENTS; client++) worlds.push(await startWorld());
+  for (let client = 0; client < CLIENTS; client++) worlds.push(await borrowWorld());
 });
 afterAll(async () => {
   for (const world of worlds) await world.close();

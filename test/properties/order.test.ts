@@ -16,9 +16,10 @@ import {
 } from '../api/fixtures.ts';
 import type { Api } from '../support/api.ts';
 import { keepHouse } from '../support/chores.ts';
+import { borrowWorld } from '../support/pool.ts';
 import { expectProperty } from '../support/properties.ts';
 import { makeEndpoint } from '../support/seed.ts';
-import { startWorld, type World } from '../support/world.ts';
+import type { World } from '../support/world.ts';
 
 const REFUNDS = '/v2/affiliates/refunds';
 
@@ -26,7 +27,7 @@ const REFUNDS = '/v2/affiliates/refunds';
 const CLIENTS = 2;
 const worlds: World[] = [];
 beforeAll(async () => {
-  for (let client = 0; client < CLIENTS; client++) worlds.push(await startWorld());
+  for (let client = 0; client < CLIENTS; client++) worlds.push(await borrowWorld());
 });
 afterAll(async () => {
   for (const world of worlds) await world.close();

@@ -3,9 +3,10 @@ import { unique } from '../api/fixtures.ts';
 import type { Answer } from '../support/api.ts';
 import { expectOwed, expectStatement } from '../support/balances.ts';
 import { keepHouse } from '../support/chores.ts';
+import { borrowWorld } from '../support/pool.ts';
 import { expectProperty } from '../support/properties.ts';
 import { makeAffiliates } from '../support/seed.ts';
-import { startWorld, type World } from '../support/world.ts';
+import type { World } from '../support/world.ts';
 import { type Command, type Expected, newState, run, type State } from './model.ts';
 import { type Observed, observe, PAYOUTS, type Stage, send, stateOf, wrongIn } from './payouts-stage.ts';
 import { AFFILIATES, FIRST_SALES, phases, resolve, type Wish } from './payouts-wishes.ts';
@@ -63,7 +64,7 @@ const CLIENTS = 3;
 const worlds: World[] = [];
 beforeAll(async () => {
   for (let client = 0; client < CLIENTS; client++)
-    worlds.push(await startWorld({ databaseLatencyMs: 3, poolSize: 12 }));
+    worlds.push(await borrowWorld({ databaseLatencyMs: 3, poolSize: 12 }));
 });
 afterAll(async () => {
   for (const world of worlds) await world.close();

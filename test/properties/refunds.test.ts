@@ -4,9 +4,10 @@ import type { Answer, Api } from '../support/api.ts';
 import { expectStatement } from '../support/balances.ts';
 import { keepHouse } from '../support/chores.ts';
 import { IMBALANCES, MISSING_EVENTS, WRONG_HISTORY } from '../support/imbalances.ts';
+import { borrowWorld } from '../support/pool.ts';
 import { expectProperty } from '../support/properties.ts';
 import { makeAffiliates } from '../support/seed.ts';
-import { startWorld, type World } from '../support/world.ts';
+import type { World } from '../support/world.ts';
 import { type Command, type Line, newState, run, type Sale, type State } from './refunds-model.ts';
 import { AFFILIATES, phases, resolve, type Wish } from './refunds-wishes.ts';
 
@@ -56,7 +57,7 @@ const CLIENTS = 3;
 const worlds: World[] = [];
 beforeAll(async () => {
   for (let client = 0; client < CLIENTS; client++)
-    worlds.push(await startWorld({ databaseLatencyMs: 3, poolSize: 8 }));
+    worlds.push(await borrowWorld({ databaseLatencyMs: 3, poolSize: 8 }));
 });
 afterAll(async () => {
   for (const world of worlds) await world.close();

@@ -2,7 +2,8 @@ import { expect } from 'vitest';
 import type { Answer, Api } from '../support/api.ts';
 import { rounds } from '../support/depth.ts';
 import { MISSING_EVENTS } from '../support/imbalances.ts';
-import { startWorld, type World } from '../support/world.ts';
+import { borrowWorld } from '../support/pool.ts';
+import type { World } from '../support/world.ts';
 
 /** The conditions of races: how slow the database is, and how many servers work on it. */
 export interface Arena {
@@ -36,7 +37,7 @@ export async function inArena(
   test: (racers: Racers) => Promise<void>,
   options: { poolSize?: number } = {},
 ): Promise<void> {
-  const world = await startWorld({ databaseLatencyMs: 0, poolSize: options.poolSize ?? 20 });
+  const world = await borrowWorld({ databaseLatencyMs: 0, poolSize: options.poolSize ?? 20 });
   const second = arena.servers === 2 ? await world.secondServer() : undefined;
   const clients = [world.api, ...(second ? [second.api] : [])];
   const { latency } = world;

@@ -6,7 +6,8 @@ import { PHONE, WIDE } from '../browser/dashboard-support.ts';
 import { type Chromium, inChromium, type Page, takeSession } from '../browser/support.ts';
 import { settingsOf, startMachine } from '../cli/support.ts';
 import { signedIn } from '../people/support.ts';
-import { startWorld, type World } from '../support/world.ts';
+import { borrowWorld } from '../support/pool.ts';
+import type { World } from '../support/world.ts';
 import { SCREENS } from './screens.ts';
 
 const FOLDER = fileURLToPath(new URL('../../screenshots/', import.meta.url));
@@ -20,7 +21,7 @@ inChromium('screenshots', (chromium) => {
   test('of every screen: full, empty and refused, light and dark, wide and on a phone', async () => {
     rmSync(FOLDER, { recursive: true, force: true });
     mkdirSync(FOLDER, { recursive: true });
-    const [full, empty] = [await startWorld({ delivers: true }), await startWorld()];
+    const [full, empty] = [await borrowWorld({ delivers: true }), await borrowWorld()];
     const machine = startMachine();
     try {
       expect(await machine.run(['demo', '--json'], { env: await settingsOf(full) })).toMatchObject({

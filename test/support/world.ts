@@ -19,6 +19,12 @@ import { borrowWorld, countWorld } from './pool.ts';
 import { slateOf, wipe } from './slate.ts';
 import { until } from './wire.ts';
 
+/**
+ * The connections of a server of the tests. Each connection reads the catalogue and plans its statements anew, which is a
+ * quarter of what PostgreSQL does in the tests; a test in which many requests overlap asks for more.
+ */
+const POOL_SIZE = 4;
+
 /** A server on a database of its own. */
 export interface World {
   /** The first account's client. */
@@ -97,13 +103,6 @@ export interface OwnWorld extends World {
   reset(): Promise<void>;
 }
 
-/** Starts a world that nobody else uses. */
-export async function startWorld(options: WorldOptions = {}): Promise<World> {
-  const world = await makeWorld(options);
-  world.begin();
-  return world;
-}
-
 /** Creates a world whose worker has not started. */
 export async function makeWorld(options: WorldOptions): Promise<OwnWorld> {
   countWorld();
@@ -136,7 +135,7 @@ export async function makeWorld(options: WorldOptions): Promise<OwnWorld> {
       DATA_DIR: folder,
       SECRET_KEY: postgres.secretKey,
       LOG_LEVEL: 'info',
-      DATABASE_POOL_SIZE: String(options.poolSize ?? 10),
+      DATABASE_POOL_SIZE: String(options.poolSize ?? POOL_SIZE),
       DELIVERY_ALLOW_CIDRS: '127.0.0.0/8',
       ...options.settings,
       ...settings,

@@ -1,8 +1,9 @@
 import { expect, inject, test } from 'vitest';
 import { ENDPOINTS, EVENTS, expectRefusal } from '../api/fixtures.ts';
 import type { Answer, Api } from '../support/api.ts';
+import { borrowWorld } from '../support/pool.ts';
 import { makeEndpoint } from '../support/seed.ts';
-import { startWorld, useWorld, type World } from '../support/world.ts';
+import { useWorld, type World } from '../support/world.ts';
 
 /*
  * One account publishes events that are expensive to filter; another account must not notice. Statements are held back
@@ -43,7 +44,7 @@ const publish = (api: Api, data: object, fields: object = {}) =>
   api.post(EVENTS, { type: 'order.created', data, ...fields });
 
 test('accounts without filters do not wait for the events of an account with many', async () => {
-  const world = await startWorld({ databaseLatencyMs: 0, poolSize: 10 });
+  const world = await borrowWorld({ databaseLatencyMs: 0, poolSize: 10 });
   try {
     const [hostile, other] = [world.api, await world.otherAccount('Other')];
     const filter = { 'data.text': { $contains: 'needle' } };
@@ -73,7 +74,7 @@ test('accounts without filters do not wait for the events of an account with man
 });
 
 test('two accounts with filters do not wait for each other, and share no statement', async () => {
-  const world = await startWorld({ databaseLatencyMs: 0, poolSize: 10 });
+  const world = await borrowWorld({ databaseLatencyMs: 0, poolSize: 10 });
   try {
     const [hostile, other] = [world.api, await world.otherAccount('Other')];
     for (const api of [hostile, other])

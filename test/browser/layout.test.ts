@@ -1,0 +1,64 @@
+import { expect, test } from 'vitest';
+import { ENDPOINTS, makePayout } from '../api/fixtures.ts';
+import { makeAffiliates, salesFor, takeIn } from '../support/seed.ts';
+import { useAccount, useWorld } from '../support/world.ts';
+import { atDashboard, expectQuiet, PHONE, WIDE } from './dashboard-support.ts';
+import { inChromium } from './support.ts';
+
+/** https://web.dev/articles/cls calls up to 0.1 good. */
+const MOST_SHIFT = 0.05;
+/** What a first visit may transfer, in bytes: 105 kB on the largest screen when this was written. */
+const MOST_BYTES = 160_000;
+
+/** Adds up what moved on the page without an input of the user, and keeps the limit of `useIsSettled` from ending early. */
+const OBSERVE = `
+  window.shift = 0;
+  new PerformanceObserver((list) => {
+    for (const entry of list.getEntries()) if (!entry.hadRecentInput) window.shift += entry.value;
+  }).observe({ type: 'layout-shift', buffered: true });
+  const set = window.setTimeout;
+  window.setTimeout = (work, wait, ...rest) => set(work, wait === 5000 ? 600000 : wait, ...rest);`;
+const BYTES = `[...performance.getEntriesByType('navigation'), ...performance.getEntriesByType('resource')]
+  .reduce((sum, { transferSize }) => sum + transferSize, 0)`;
+
+inChromium('the screens', (chromium) => {
+  const world = useWorld();
+  const api = useAccount(world);
+
+  test('do not move while they load, and transfer little', async () => {
+    await api.patch('/v2/account', { hold_days: 0 });
+    const affiliates = await makeAffiliates(api, 30, 'layout');
+    await takeIn(api, salesFor(affiliates, 90, 'layout'));
+    const payout = await makePayout(api);
+    const endpoint = await api.post(ENDPOINTS, { url: 'https://example.com/hook' });
+    const event = await api.post('/v2/events', { type: 'order.paid', data: {} });
+    const paths = [
+      ...['/', '/affiliates', `/affiliates/${affiliates[0]}`, '/commissions', '/events', '/events/types'],
+      ...[`/events/${event.body.id}`, '/import', '/payouts', '/payouts/new', `/payouts/${payout.id}`],
+      ...['/payouts/schedules', '/reports', '/settings/account', '/settings/people', '/settings/keys'],
+      ...[
+        '/settings/alerts',
+        '/settings/audit',
+        '/webhooks',
+        '/webhooks/log',
+        `/webhooks/${endpoint.body.id}`,
+      ],
+    ];
+    for (const viewport of [WIDE, PHONE]) {
+      const visitor = await atDashboard(chromium, world, { api, viewport });
+      const { context } = visitor;
+      await context.addInitScript(OBSERVE);
+      for (const path of paths) {
+        const page = await context.newPage();
+        await page.goto(world.url + path, { waitUntil: 'networkidle' });
+        await page.locator('.page-body[aria-busy="false"]').waitFor();
+        const [shift, bytes] = await page.evaluate<[number, number]>(`[shift, ${BYTES}]`);
+        expect(shift, `${path} at ${viewport.width} pixels`).toBeLessThanOrEqual(MOST_SHIFT);
+        expect(bytes, path).toBeGreaterThan(0);
+        expect(bytes, path).toBeLessThan(MOST_BYTES);
+        await page.close();
+      }
+      expectQuiet(visitor);
+    }
+  });
+});
