@@ -273,6 +273,11 @@ export const settings = {
           `The chore "${name}" keeps failing, first ${since}: ${message}.`,
         remedy: 'It is retried automatically. The server log has the details.',
       },
+      cellDown: {
+        what: (number: number, problem: string) => `Cell ${number} ${problem}.`,
+        remedy:
+          'Its accounts get errors until it works again; the others are not affected. `payhook doctor` checks it from your machine.',
+      },
       choresLate: {
         what: (names: readonly string[]) => `Not done for hours: ${listed(names)}.`,
         remedy:
@@ -310,6 +315,16 @@ export const settings = {
     chores: 'Chores',
     chore: 'Chore',
     lastDone: 'Last done',
+    choreOf: (name: string, cell: number) => (cell === 0 ? name : `${name} of cell ${cell}`),
+    cells: 'Cells',
+    cell: 'Cell',
+    cellState: 'State',
+    cellStates: { open: 'open', draining: 'takes no new accounts' },
+    place: 'Where',
+    ofLogin: 'schema of the login',
+    schemaOf: (name: string) => `schema ${name}`,
+    onHost: (schema: string, host: string) => `${schema} on ${host}`,
+    accounts: 'Accounts',
   },
   currencies: (number: number) => count(number, 'currency', 'currencies'),
 };

@@ -1,4 +1,5 @@
 import type { Database } from '../db/database.ts';
+import { inTime } from '../kernel/in-time.ts';
 import { type Figures, readFigures } from '../people/system/figures.ts';
 
 /** The statement runs at most this often, however many readers there are. */
@@ -39,20 +40,12 @@ export function createBacklog(db: Database): Backlog {
           running = undefined;
         });
       }
-      if (running !== undefined && !(await isOver(running, startedAt + PATIENCE_MS - performance.now())))
-        isUp = false;
+      if (running !== undefined) {
+        await inTime(startedAt + PATIENCE_MS - performance.now(), running, () => {
+          isUp = false;
+        });
+      }
       return { isUp, figures };
     },
   };
-}
-
-/** Whether the work ends within `ms` milliseconds. */
-async function isOver(work: Promise<void>, ms: number): Promise<boolean> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<boolean>((resolve) => {
-    timer = setTimeout(() => resolve(false), Math.max(0, ms));
-  });
-  const answer = await Promise.race([work.then(() => true), late]);
-  clearTimeout(timer);
-  return answer;
 }

@@ -1,11 +1,14 @@
 import { compareCells, type Disagreement } from '../cells/agreement.ts';
 import { type DirectoryCell, readDirectory } from '../cells/directory.ts';
-import { hostOf, type ListedCell } from '../cells/manage.ts';
-import { type Connecting, targetOf } from '../cells/open.ts';
+import { COMMAND_PATIENCE_MS, type Connecting, hostOf, targetOf } from '../cells/open.ts';
 import { installationOf, strangerProblem } from '../cells/schemas.ts';
+import type { Cell } from '../db/cells.ts';
 import { connect } from '../db/connect.ts';
 import type { Database } from '../db/database.ts';
 import type { Vault } from '../kernel/vault.ts';
+
+/** How many cells are inspected at once: each needs a few connections. */
+const AT_ONCE = 8;
 
 /** What the inspection of a database finds, as far as it matters here. */
 interface Inspected {
@@ -14,7 +17,7 @@ interface Inspected {
 }
 
 /** A cell other than 0. */
-export interface InspectedCell<Inspection> extends Pick<ListedCell, 'number' | 'state' | 'schema' | 'host'> {
+export interface InspectedCell<Inspection> extends Pick<Cell, 'number' | 'state' | 'schema' | 'host'> {
   /** Why it cannot be inspected; null = it can. */
   readonly problem: string | null;
   readonly inspection: Inspection | null;
@@ -33,7 +36,7 @@ interface Options<Inspection> {
   readonly inspect: (db: Database) => Promise<Inspection>;
 }
 
-/** Inspects the cells other than 0, one after the other, and compares them with the directory. */
+/** Inspects the cells other than 0 and compares them with the directory. */
 export async function inspectCells<Inspection extends Inspected>({
   first,
   vault,
@@ -43,21 +46,31 @@ export async function inspectCells<Inspection extends Inspected>({
   const directory = (await readDirectory(first.reader, vault)).filter(({ state }) => state !== 'closed');
   if (directory.length === 0) return NO_CELLS;
   const installation = await installationOf(first);
-  const opened: Database[] = [];
+  const opened = directory.map((row) => ({
+    row,
+    db: connect({
+      ...connecting,
+      ...targetOf(connecting, row.url),
+      cell: row,
+      patienceMs: COMMAND_PATIENCE_MS,
+    }),
+  }));
   try {
-    const cells: InspectedCell<Inspection>[] = [];
-    const comparable = [first];
-    for (const row of directory) {
-      const { number, url, schema } = row;
-      const db = connect({ ...connecting, ...targetOf(connecting, url), cell: { number, schema } });
-      opened.push(db);
-      const found = await inspectOne(db, row, { installation, inspect });
-      if (found.problem === null && found.inspection?.isOurs) comparable.push(db);
-      cells.push(found);
+    const found: { db: Database; cell: InspectedCell<Inspection> }[] = [];
+    for (let begin = 0; begin < opened.length; begin += AT_ONCE) {
+      const some = opened.slice(begin, begin + AT_ONCE).map(async ({ row, db }) => ({
+        db,
+        cell: await inspectOne(db, row, { installation, inspect }),
+      }));
+      found.push(...(await Promise.all(some)));
     }
-    return { cells, ...(await compareCells(first, comparable)) };
+    const comparable = found.filter(({ cell }) => cell.problem === null && cell.inspection?.isOurs);
+    return {
+      cells: found.map(({ cell }) => cell),
+      ...(await compareCells(first, [first, ...comparable.map(({ db }) => db)])),
+    };
   } finally {
-    await Promise.all(opened.map((db) => db.close()));
+    await Promise.all(opened.map(({ db }) => db.close()));
   }
 }
 

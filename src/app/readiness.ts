@@ -1,6 +1,7 @@
 import type { Cells } from '../db/cells.ts';
 import type { Database } from '../db/database.ts';
 import { probeReading, probeWriting } from '../db/settings.ts';
+import { inTime } from '../kernel/in-time.ts';
 import { CHECKS, type Problem, problemOf } from './checks.ts';
 import type { Platform } from './platform.ts';
 import { shared } from './shared.ts';
@@ -50,22 +51,6 @@ export function readinessOf(platform: Pick<Platform, 'cells' | 'db' | 'log' | 'e
     }
   }
 
-  const inTime = (looked: Promise<Problem | null>) =>
-    new Promise<Problem | null>((resolve) => {
-      const timer = setTimeout(
-        () =>
-          resolve({
-            reason: 'database',
-            message: `PostgreSQL does not answer within ${PATIENCE_MS / 1000} s`,
-          }),
-        PATIENCE_MS,
-      );
-      void looked.then((problem) => {
-        clearTimeout(timer);
-        resolve(problem);
-      });
-    });
-
   const lookOthers = shared(FRESH_MS, () => unavailableIn(cells));
 
   return {
@@ -78,7 +63,10 @@ export function readinessOf(platform: Pick<Platform, 'cells' | 'db' | 'log' | 'e
         looking = undefined;
         return problem;
       });
-      return inTime(looking);
+      return inTime(PATIENCE_MS, looking, () => ({
+        reason: 'database',
+        message: `PostgreSQL does not answer within ${PATIENCE_MS / 1000} s`,
+      }));
     },
     stop() {
       stopping = true;
@@ -99,17 +87,10 @@ async function unavailableIn(cells: Cells): Promise<readonly UnavailableCell[]> 
   return found.flat();
 }
 
-async function whyDown(db: Database): Promise<string | null> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<string>((resolve) => {
-    timer = setTimeout(
-      () => resolve(`does not answer within ${CELL_PATIENCE_MS / 1000} s`),
-      CELL_PATIENCE_MS,
-    );
-  });
+function whyDown(db: Database): Promise<string | null> {
   const asked = probeReading(db.reader).then(
     () => null,
     () => 'cannot be reached',
   );
-  return Promise.race([asked, late]).finally(() => clearTimeout(timer));
+  return inTime(CELL_PATIENCE_MS, asked, () => `does not answer within ${CELL_PATIENCE_MS / 1000} s`);
 }

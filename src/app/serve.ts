@@ -71,7 +71,7 @@ export async function serve(
       mostEndpoints: config.http.webhookEndpoints,
       disk: async () => (platform.embedded ? roomOf(config.dataDir) : null),
       replica: db.replica,
-      hasSeveralCells: () => cells.list().length > 1,
+      cells: cells.list,
     },
     limits: {
       ...config.http,

@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
+import type { Cell } from '../db/cells.ts';
 import { connect } from '../db/connect.ts';
 import type { Database, Reader, Tx } from '../db/database.ts';
 import { migrate } from '../db/migrate.ts';
 import { makePartitions } from '../db/partitions.ts';
 import { writeNewSetting } from '../db/settings.ts';
-import { addressesOf } from '../kernel/database-url.ts';
 import type { Vault } from '../kernel/vault.ts';
 import { listAccounts } from '../people/accounts/service.ts';
 import { CellError } from './accounts.ts';
@@ -14,7 +14,6 @@ import {
   insertCell,
   lockDirectory,
   placedAccounts,
-  readDirectory,
   readPeople,
   setCellState,
   setCellUrl,
@@ -22,6 +21,7 @@ import {
 import { type Connecting, type OpenCells, targetOf } from './open.ts';
 import {
   createSchema,
+  hasTables,
   INSTALLATION,
   installationOf,
   markCell,
@@ -41,34 +41,22 @@ interface Installation {
 }
 
 /** A cell as the operator sees it. */
-export interface ListedCell {
-  readonly number: number;
-  readonly state: 'open' | 'draining';
-  readonly schema: string | null;
-  /** The host of its PostgreSQL; null = that of cell 0. */
-  readonly host: string | null;
+export interface ListedCell extends Pick<Cell, 'number' | 'state' | 'schema' | 'host' | 'problem'> {
   /** null while the cell cannot be reached. */
   readonly accounts: number | null;
   /** The version of its schema; null likewise. */
   readonly version: number | null;
-  readonly problem: string | null;
 }
 
 /** All cells, with what each says of itself. */
-export async function listCells({ cells, vault, db }: Installation): Promise<ListedCell[]> {
-  const directory = new Map((await readDirectory(db.reader, vault)).map((row) => [row.number, row]));
+export function listCells({ cells }: Pick<Installation, 'cells'>): Promise<ListedCell[]> {
   return Promise.all(
-    cells.list().map(async ({ number, state, schema, problem, db: cell }) => {
-      const found = cell && (await readFacts(cell.reader));
-      const host = hostOf(directory.get(number)?.url ?? null);
+    cells.list().map(async ({ number, state, schema, host, problem, db }) => {
+      const found = db && (await readFacts(db.reader));
       return { number, state, schema, host, accounts: null, version: null, ...found, problem };
     }),
   );
 }
-
-/** The host of a cell; null = that of cell 0. */
-export const hostOf = (url: string | null): string | null =>
-  url === null ? null : new URL(addressesOf(url)?.[0] ?? url).host;
 
 /** Where new cells are: in a schema of this name, or of this name and the number of the cell. */
 export interface NewCells {
@@ -151,6 +139,10 @@ export async function setUrl(at: Installation, number: number, url: string): Pro
     cell: { number, schema },
   });
   try {
+    if (!(await hasTables(cell.reader))) {
+      const where = schema === null ? 'the schema of the login' : `the schema ${schema}`;
+      throw new CellError(`${where} there has no tables of Payhook: copy the cell before its URL is changed`);
+    }
     const problem = await strangerProblem(cell.reader, number, await installationOf(at.db));
     if (problem !== null) throw new CellError(problem);
   } finally {

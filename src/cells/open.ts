@@ -6,6 +6,7 @@ import { isUnavailable } from '../db/faults.ts';
 import { type MigrationReport, migrate } from '../db/migrate.ts';
 import { MigrationError } from '../db/migration-files.ts';
 import { makePartitions } from '../db/partitions.ts';
+import { addressesOf } from '../kernel/database-url.ts';
 import { fail } from '../kernel/errors.ts';
 import type { Vault } from '../kernel/vault.ts';
 import { CHANNEL, type DirectoryCell, readDirectory } from './directory.ts';
@@ -13,6 +14,8 @@ import { installationOf, refuseStranger } from './schemas.ts';
 
 /** How often a process reads the directory, and tries cells again that it could not use. */
 const REFRESH_MS = 5000;
+/** How long a command waits for a cell that does not answer: it may not be about that cell. */
+export const COMMAND_PATIENCE_MS = 3000;
 
 /** The cells of an installation, opened. */
 export interface OpenCells extends Cells {
@@ -45,6 +48,10 @@ export type Connecting = Pick<
 /** Where a cell is: at its URL, or where cell 0 is. */
 export const targetOf = ({ target, direct }: Connecting, url: string | null) =>
   url === null ? { target, direct } : { target: { connectionString: url }, direct: undefined };
+
+/** The host of a cell; null = that of cell 0. */
+export const hostOf = (url: string | null): string | null =>
+  url === null ? null : new URL(addressesOf(url)?.[0] ?? url).host;
 
 /** A cell of the directory within this process. */
 interface Held {
@@ -107,6 +114,7 @@ export async function openCells(options: OpenCellsOptions): Promise<OpenCells> {
   const shown = (cell: Held): Cell => ({
     number: cell.row.number,
     schema: cell.row.schema,
+    host: hostOf(cell.row.url),
     state: cell.row.state === 'draining' ? 'draining' : 'open',
     isServed: isServed(cell),
     db: cell.db,
@@ -172,7 +180,7 @@ function followDirectory(first: Database, log: Logger, refresh: () => Promise<vo
 
 /** Connects a cell, migrates it and checks that it is the one. Throws MigrationError, and what PostgreSQL says. */
 async function openCell(
-  { first, connecting, checkSecretKey }: OpenCellsOptions,
+  { first, connecting, follows, checkSecretKey }: OpenCellsOptions,
   { number, url, urlProblem, schema }: DirectoryCell,
 ): Promise<{ db: Database; report: MigrationReport }> {
   if (urlProblem !== null) throw new MigrationError(`its URL cannot be decrypted: ${urlProblem}`);
@@ -180,6 +188,7 @@ async function openCell(
     ...connecting,
     ...targetOf(connecting, url),
     cell: { number, schema },
+    patienceMs: follows ? undefined : COMMAND_PATIENCE_MS,
     makePartitions,
   });
   try {

@@ -59,6 +59,15 @@ export async function refuseOtherCell(tx: Tx): Promise<void> {
   );
 }
 
+/** Whether a database has the tables of a cell, or some of them. */
+export async function hasTables(db: Reader): Promise<boolean> {
+  const { found } = await oneRow<{ found: boolean }>(
+    db,
+    sql`select to_regclass('schema_migrations') is not null as found`,
+  );
+  return found;
+}
+
 /** What a cell says of itself. */
 export async function readFacts(db: Reader): Promise<{ accounts: number; version: number }> {
   return oneRow(

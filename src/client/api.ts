@@ -3988,7 +3988,7 @@ export interface System {
     }[];
     /** when one of them last took something to send */
     readonly last_claim_at: Timestamp | null;
-    /** attempts under way */
+    /** attempts under way, of all accounts */
     readonly in_flight_count: number;
   };
   readonly chores: readonly {
@@ -3996,13 +3996,15 @@ export interface System {
     /** by any process; noted once a minute at most */
     readonly last_done_at: Timestamp;
   }[];
-  /** what has failed, at every process that tried, since it was last done */
+  /** of all cells: what has failed, at every process that tried, since it was last done */
   readonly failing_chores: readonly {
     readonly name: string;
     /** of the first failure */
     readonly since: Timestamp;
     /** why it failed the last time */
     readonly message: string;
+    /** the cell in which it fails */
+    readonly cell: number;
   }[];
   /** made by `payhook backup`, by any process */
   readonly backups: {
@@ -4043,6 +4045,25 @@ export interface System {
     /** WAL of the primary that it has not replayed */
     readonly lag_bytes: number | null;
   } | null;
+  /** by number; cell 0 is the database of DATABASE_URL */
+  readonly cells: readonly {
+    readonly number: number;
+    /** a draining cell takes no new accounts */
+    readonly state: 'open' | 'draining';
+    /** why it cannot be used; null = it can */
+    readonly problem: string | null;
+    /** of its PostgreSQL; null = that of cell 0 */
+    readonly host: string | null;
+    /** null = that of the login */
+    readonly schema: string | null;
+    /** of its last migration; this and the counts are null while it cannot be used */
+    readonly schema_version: number | null;
+    readonly account_count: number | null;
+    /** deliveries that are due now at endpoints that are enabled */
+    readonly due_count: number | null;
+    /** processes that deliver */
+    readonly worker_count: number | null;
+  }[];
   /** where the data folder is; null when the database is elsewhere */
   readonly disk: {
     readonly free_bytes: number;
@@ -6250,7 +6271,8 @@ export interface Operations {
   /**
    * Get the state of the installation. For whoever runs the server: keys and owners of the account that was made
    * first. Version, schema, database, disk, what waits to be delivered, when each chore was last done, the last
-   * backup, and the replica.
+   * backup, the replica, and the cells. The backlog and the alerts are sums of all cells that can be reached;
+   * without a note to the contrary, the rest is of cell 0.
    */
   readonly getSystem: {
     readonly result: System;

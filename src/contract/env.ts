@@ -1,3 +1,4 @@
+import type { Cells } from '../db/cells.ts';
 import type { Database } from '../db/database.ts';
 import type { AddressRules } from '../kernel/addresses.ts';
 import type { Vault } from '../kernel/vault.ts';
@@ -19,6 +20,6 @@ export interface Env {
   readonly disk: () => Promise<{ readonly free_bytes: number; readonly total_bytes: number } | null>;
   /** The replica of the database, as this server sees it; null = there is none. */
   readonly replica: Database['replica'];
-  /** Whether the installation has more than one cell. */
-  readonly hasSeveralCells: () => boolean;
+  /** All cells of the installation. */
+  readonly cells: Cells['list'];
 }

@@ -62,6 +62,8 @@ export interface PageRoute {
   readonly errors: 'page' | 'oauth';
   /** The same for everybody, so the session is not looked up: `signedIn` is null. */
   readonly isPublic?: boolean;
+  /** It is shown also while the cell of the session cannot be reached, as to somebody who is not signed in. */
+  readonly withoutCell?: boolean;
   /** It reads nothing from the database, so it does not count as a request without an identity. */
   readonly isStatic?: boolean;
   handle(input: PageInput): Promise<PageReply>;

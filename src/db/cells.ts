@@ -5,6 +5,8 @@ export interface Cell {
   readonly number: number;
   /** The schema that holds it; null = that of the login. */
   readonly schema: string | null;
+  /** The host of its PostgreSQL; null = that of cell 0. */
+  readonly host: string | null;
   /** A draining cell takes no new accounts. */
   readonly state: 'open' | 'draining';
   /** Whether this process serves it (CELLS). */
@@ -37,7 +39,7 @@ export interface Cells {
 export function onlyCell(db: Database): Cells {
   return {
     first: db,
-    list: () => [{ number: 0, schema: null, state: 'open', isServed: true, db, problem: null }],
+    list: () => [{ number: 0, schema: null, host: null, state: 'open', isServed: true, db, problem: null }],
     of: (number) => (number === 0 ? db : null),
     each: (begin) => begin(db),
   };

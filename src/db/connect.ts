@@ -33,6 +33,8 @@ export interface ConnectOptions {
   /** What the connections are called in pg_stat_activity. */
   readonly name: string;
   readonly onIdleError: (error: Error) => void;
+  /** How long to wait for PostgreSQL to accept a connection, in milliseconds; default: 10 s. */
+  readonly patienceMs?: number | undefined;
   /** The limit on all connections of the process; default: none. */
   readonly limit?: ConnectionLimit | undefined;
   /** Makes the partitions of now, when an event found none of its week. */
@@ -64,7 +66,8 @@ export function connect(options: ConnectOptions): Database {
     renewals += 1; // idle connections have probably gone silent too
     onIdleError(new Error(`${count} connections went silent and are replaced`));
   });
-  const common = { cell, watch, name, limit: options.limit, renewals: () => renewals, onIdleError };
+  const { limit, patienceMs } = options;
+  const common = { cell, watch, name, limit, patienceMs, renewals: () => renewals, onIdleError };
   const readers = openPool(hosts, { readOnly: true, max, settings: LONGEST_STATEMENT }, common);
   const writers = openPool(hosts, { max, settings: LONGEST_STATEMENT }, common);
   const ofAnonymous = { max: Math.min(ANONYMOUS_CONNECTIONS, max), settings: LONGEST_STATEMENT };

@@ -11,32 +11,40 @@ export interface ConnectionLimit {
   /** Adds a pool; the first ones lose their idle connections last. Returns a function that removes it. */
   add(pool: LimitedPool): () => void;
   /**
-   * Waits until a pool may open a connection. Meanwhile idle connections of other pools are closed. Returns a function that
-   * must be called once the connection was opened, and counted, or was not needed. Throws after `ms` milliseconds.
+   * Lets a pool open a connection, at once or later. Meanwhile idle connections of other pools are closed. Gives a function that
+   * must be called once the connection was opened, and counted, or was not needed; undefined = the pool has an idle one.
+   * Throws after `ms` milliseconds.
    */
-  admit(ms: number): Promise<() => void>;
+  admit(pool: LimitedPool, ms: number): (() => void) | Promise<(() => void) | undefined>;
   /** Counts a connection that was opened (1) or closed (-1). */
   count(change: 1 | -1): void;
-  /** A connection is no longer in use. */
-  onIdle(): void;
+  /** A connection of a pool is no longer in use. */
+  onIdle(pool: LimitedPool): void;
 }
 
 /** Creates a limit of `most` connections. */
 export function createConnectionLimit(most: number): ConnectionLimit {
   const pools: LimitedPool[] = [];
-  const waiting: (() => void)[] = [];
+  const waiting: { readonly pool: LimitedPool; go(leave: (() => void) | undefined): void }[] = [];
   let open = 0;
   let admitted = 0;
+  let isClosing = false;
 
   const isFree = () => open + admitted < most;
 
   function proceed(): void {
     while (waiting.length > 0 && isFree()) {
       admitted += 1;
-      waiting.shift()?.();
+      waiting.shift()?.go(leave);
     }
+    if (waiting.length === 0 || isClosing) return;
     // the pools of the newest cells first: cell 0 is used by all
-    if (waiting.length > 0) void pools.findLast((pool) => pool.idle() > 0)?.closeIdle();
+    const closed = pools.findLast((pool) => pool.idle() > 0)?.closeIdle();
+    isClosing = closed !== undefined;
+    void closed?.finally(() => {
+      isClosing = false;
+      proceed();
+    });
   }
 
   function leave(): void {
@@ -49,31 +57,35 @@ export function createConnectionLimit(most: number): ConnectionLimit {
       pools.push(pool);
       return () => void pools.splice(pools.indexOf(pool), 1);
     },
-    async admit(ms) {
+    admit(pool, ms) {
       if (isFree()) {
         admitted += 1;
         return leave;
       }
-      await new Promise<void>((resolve, reject) => {
-        const go = () => {
-          clearTimeout(timer);
-          resolve();
+      return new Promise((resolve, reject) => {
+        const waiter = {
+          pool,
+          go(left: (() => void) | undefined) {
+            clearTimeout(timer);
+            resolve(left);
+          },
         };
         const timer = setTimeout(() => {
-          waiting.splice(waiting.indexOf(go), 1);
+          waiting.splice(waiting.indexOf(waiter), 1);
           reject(new LimitError(most));
         }, ms);
-        waiting.push(go);
+        waiting.push(waiter);
         proceed();
       });
-      return leave;
     },
     count(change) {
       open += change;
       if (change === -1) proceed();
     },
-    onIdle() {
-      if (waiting.length > 0) proceed();
+    onIdle(pool) {
+      const index = waiting.findIndex((waiter) => waiter.pool === pool);
+      if (index === -1) proceed();
+      else waiting.splice(index, 1)[0]?.go(undefined);
     },
   };
 }

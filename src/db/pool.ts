@@ -1,5 +1,5 @@
 import pg from 'pg';
-import type { ConnectionLimit } from './connection-limit.ts';
+import type { ConnectionLimit, LimitedPool } from './connection-limit.ts';
 import { isUnavailable } from './faults.ts';
 import type { Hosts } from './hosts.ts';
 import { CONNECT_MS, KEEP_ALIVE_S } from './listen.ts';
@@ -16,7 +16,7 @@ export interface Purpose {
   readonly settings?: Settings;
   /** Every connection must have a session of its own; a pooler in the way is a PoolerError. */
   readonly alone?: boolean;
-  /** How long to wait for a connection; 10 s. */
+  /** How long to wait for a connection; default: as all pools of the database. */
   readonly patienceMs?: number;
   /** Throws when a new connection is not one for the purpose; default: it must take writes, if another address could. */
   accept?(session: Session): void;
@@ -34,6 +34,8 @@ export interface Pooling {
   readonly watch: Watch;
   /** What the connections are called in pg_stat_activity. */
   readonly name: string;
+  /** How long to wait for PostgreSQL to accept a connection; default: 10 s. */
+  readonly patienceMs?: number | undefined;
   /** Counts up whenever all connections must be replaced. */
   readonly renewals: () => number;
   onIdleError(error: Error): void;
@@ -128,7 +130,7 @@ export function openPool(hosts: Hosts, purpose: Purpose, common: Pooling): Pool 
     } as never,
     types,
     max,
-    connectionTimeoutMillis: patienceMs,
+    connectionTimeoutMillis: purpose.patienceMs ?? common.patienceMs ?? CONNECT_MS,
     idleTimeoutMillis: 60_000,
     keepAlive: true,
     keepAliveInitialDelayMillis: KEEP_ALIVE_S * 1000,
@@ -158,16 +160,21 @@ export function openPool(hosts: Hosts, purpose: Purpose, common: Pooling): Pool 
     return ended;
   };
   pool.on('error', common.onIdleError);
-  const leaveLimit = limitIdle(pool, common.limit);
+  const { limited, leave: leaveLimit } = joinLimit(pool, common.limit);
   return {
     cell: common.cell.number,
     watch: common.watch,
     async take() {
       if (pool.idleCount === 0 && pool.totalCount >= max) waits += 1;
+      const end = performance.now() + patienceMs;
       for (;;) {
         // those that wait get the idle ones
-        const mayOpen = pool.idleCount <= pool.waitingCount && pool.totalCount < max;
-        const opened = mayOpen ? await common.limit?.admit(patienceMs) : undefined;
+        const mayOpen = () => pool.idleCount <= pool.waitingCount && pool.totalCount < max;
+        const admission = mayOpen() ? common.limit?.admit(limited, end - performance.now()) : undefined;
+        // without waiting the pool counts the connection before the next caller looks
+        const opened = admission instanceof Promise ? await admission : admission;
+        // another caller took the idle one
+        if (admission !== undefined && opened === undefined && mayOpen()) continue;
         const client = await connectTo(hosts, () => pool.connect()).finally(opened);
         if (born.get(client) === common.renewals()) return client;
         client.release(true);
@@ -196,18 +203,23 @@ export function openPool(hosts: Hosts, purpose: Purpose, common: Pooling): Pool 
   };
 }
 
-/** Lets the limit close the idle connections of a pool. Returns a function that ends this. */
-function limitIdle(pool: pg.Pool, limit: ConnectionLimit | undefined): () => void {
-  pool.on('release', () => limit?.onIdle());
-  const remove = limit?.add({
+/** Lets the limit close the idle connections of a pool, until `leave` is called. */
+function joinLimit(
+  pool: pg.Pool,
+  limit: ConnectionLimit | undefined,
+): { readonly limited: LimitedPool; leave(): void } {
+  const limited = {
     idle: () => pool.idleCount,
     closeIdle: () =>
       pool.connect().then(
         (client) => client.release(true),
         () => undefined,
       ),
-  });
-  return () => remove?.();
+  };
+  const remove = limit?.add(limited);
+  // pg reports a release before the connection is idle
+  if (limit) pool.on('release', () => queueMicrotask(() => limit.onIdle(limited)));
+  return { limited, leave: () => remove?.() };
 }
 
 /** Connects; if the address of the moment does not answer or takes no writes, tries each of the others once. */

@@ -52,7 +52,7 @@ type Answering = (request: FastifyRequest, route: PageRoute) => Promise<PageRepl
 export function answering(options: PageOptions): Answering {
   const takePlace = createPlaces(MOST_ANONYMOUS);
   return async (request, route) => {
-    const input = await inputOf(request, options, route.isPublic);
+    const input = await inputOf(request, options, route);
     if (input.signedIn !== null || route.isStatic) return route.handle(input);
     const leave = takePlace(subscriberOf(request.ip));
     if (leave === null) return tooBusy(route);
@@ -147,18 +147,25 @@ function addPage(app: FastifyInstance, route: PageRoute, answer: Answering): voi
   });
 }
 
-async function inputOf(request: FastifyRequest, options: PageOptions, isPublic = false): Promise<PageInput> {
+async function inputOf(
+  request: FastifyRequest,
+  options: PageOptions,
+  { isPublic = false, withoutCell = false }: PageRoute,
+): Promise<PageInput> {
   const start = request.url.indexOf('?');
   const { body } = request;
   // both are checked before anything is looked up
   const query = parametersOf(start === -1 ? '' : request.url.slice(start + 1));
   const form = parametersOf(Buffer.isBuffer(body) ? body.toString() : '');
   const cookie = sessionCookie(request.headers.cookie, options.env.authorizeUrl());
-  const cell = cellNamedBy(request.headers.authorization, query, form) ?? cellOf(cookie ?? '');
-  const db = options.cells.of(cell) ?? options.cells.first;
-  const signedIn = isPublic || cookie === undefined ? null : await signedInOf(db, cookie);
+  const named = cellNamedBy(request.headers.authorization, query, form);
+  const visitorWith = (sent: string | undefined) => visitorOf(request, options.cells, sent, named);
+  const visitor = await visitorWith(isPublic ? undefined : cookie).catch((error: Error) => {
+    if (!withoutCell || toFailure(error, request).reason !== 'cell_unavailable') throw error;
+    return visitorWith(undefined);
+  });
   return {
-    db: signedIn === null ? db.anonymous : db,
+    ...visitor,
     cells: options.cells,
     vault: options.env.vault,
     log: request.log as PageInput['log'],
@@ -167,7 +174,6 @@ async function inputOf(request: FastifyRequest, options: PageOptions, isPublic =
     headers: request.headers,
     query,
     form,
-    signedIn,
     address: request.ip,
     requestId: request.id,
     baseUrl: options.baseUrl(),
@@ -181,6 +187,19 @@ function parametersOf(text: string): URLSearchParams {
   const parameters = new URLSearchParams(text);
   if (parameters.size <= MOST_PARAMETERS) return parameters;
   throw fail('malformed_request', `the request has more than ${MOST_PARAMETERS} parameters`);
+}
+
+/** The user of a cookie, and the database of the cell that the request names; default: that of the cookie. */
+async function visitorOf(
+  request: FastifyRequest,
+  cells: Cells,
+  cookie: string | undefined,
+  named: number | null,
+): Promise<Pick<PageInput, 'db' | 'signedIn'>> {
+  const db = cells.of(named ?? cellOf(cookie ?? '')) ?? cells.first;
+  request.db = db;
+  const signedIn = cookie === undefined ? null : await signedInOf(db, cookie);
+  return { db: signedIn === null ? db.anonymous : db, signedIn };
 }
 
 /** The user whose session the cookie is, if the session is in this cell. */

@@ -10,18 +10,18 @@ import { REFERENCE_ROUTES } from './reference/routes.ts';
 import { showSetUp, submitSetUp } from './set-up.ts';
 import { showSignIn, signOut, submitSignIn } from './sign-in.ts';
 
-const page = (method: PageRoute['method'], path: string, handle: PageRoute['handle']): PageRoute => ({
-  method,
-  path,
-  errors: 'page',
-  handle,
-});
+const page = (
+  method: PageRoute['method'],
+  path: string,
+  handle: PageRoute['handle'],
+  more: Pick<PageRoute, 'withoutCell'> = {},
+): PageRoute => ({ method, path, errors: 'page', handle, ...more });
 
 /** The pages for people: sign-in and sign-out, set-up, passwords, the choice of an account, the reference, the dashboard. */
 export const PAGE_ROUTES: readonly PageRoute[] = [
-  page('GET', '/sign-in', showSignIn),
-  page('POST', '/sign-in', submitSignIn),
-  page('POST', '/sign-in/account', submitChoice),
+  page('GET', '/sign-in', showSignIn, { withoutCell: true }),
+  page('POST', '/sign-in', submitSignIn, { withoutCell: true }),
+  page('POST', '/sign-in/account', submitChoice, { withoutCell: true }),
   page('POST', '/sign-out', signOut),
   page('GET', '/set-up', showSetUp),
   page('POST', '/set-up', submitSetUp),

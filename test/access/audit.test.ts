@@ -41,7 +41,7 @@ let actors: Record<Kind, Actor>;
 beforeAll(async () => {
   const { api, url } = world;
   const [first] = await world.query<{ id: AccountId }>('select id from accounts order by id limit 1');
-  const operator = { token: 'the-operator-of-one-process', account: first?.id ?? nil(), cell: 0 };
+  const operator = { token: 'the-operator-of-one-process', account: first?.id ?? nil(), cell: world.db.cell };
   server = await serve(world.platform, { listen: { host: '127.0.0.1', port: 0 }, operator });
   // as if a process sent e-mails
   await world.query(`insert into server_settings (key, value) values ('chore e-mail', now()::text)`);
@@ -511,7 +511,7 @@ describe('nobody changes the log:', () => {
 
   test.each(statements)('%s is refused to the program and to the superuser', async (statement) => {
     const entries = await added(async () => {
-      const asProgram = world.platform.db.transaction((tx) => rows(tx, sql`${raw(statement)}`));
+      const asProgram = world.db.transaction((tx) => rows(tx, sql`${raw(statement)}`));
       await expect(asProgram).rejects.toThrow('append-only');
       await expect(world.query(statement)).rejects.toThrow('append-only');
     });

@@ -38,7 +38,7 @@ const IMPORT =
 /** Every row of the database, as text. */
 async function dump(): Promise<string> {
   const all = await Promise.all(
-    (await savedTables(world.platform.db.reader)).map(({ name }) =>
+    (await savedTables(world.db.reader)).map(({ name }) =>
       world.query<{ line: string }>(`select t::text as line from ${name} t`),
     ),
   );

@@ -114,9 +114,9 @@ describe('every operation answers 401, says how to authenticate, and does nothin
     'a garbled one': () => bearer('nonsense'),
     'an empty one': () => bearer(''),
     'another scheme': () => ({ authorization: `Basic ${Buffer.from('user:password').toString('base64')}` }),
-    'an unknown key': () => bearer(newSecret('ph_', 0)),
-    'an unknown token': () => bearer(newSecret('pha_', 0)),
-    'an unknown session': () => ({ cookie: `payhook_session=${newSecret('phi_', 0)}` }),
+    'an unknown key': () => bearer(newSecret('ph_', world.db.cell)),
+    'an unknown token': () => bearer(newSecret('pha_', world.db.cell)),
+    'an unknown session': () => ({ cookie: `payhook_session=${newSecret('phi_', world.db.cell)}` }),
     'an empty session': () => ({ cookie: 'payhook_session=' }),
     'a revoked key': async () => {
       const { body } = await world.api.post('/v2/api-keys', { name: 'leaked' });
@@ -330,7 +330,11 @@ describe('a signed-in user', () => {
 describe('credentials are checked before anything else', () => {
   const first: Readonly<Record<string, [Operation[], () => Credentials, number]>> = {
     'without a credential': [WRITES, () => ({}), 401],
-    'with an ended session': [WRITES, () => ({ cookie: `payhook_session=${newSecret('phi_', 0)}` }), 401],
+    'with an ended session': [
+      WRITES,
+      () => ({ cookie: `payhook_session=${newSecret('phi_', world.db.cell)}` }),
+      401,
+    ],
     'with a session and no CSRF token': [WRITES, () => users.owner.cookieOnly, 403],
     'as a viewer': [
       WRITES.filter(({ access }) => !access.roles.includes('viewer')),

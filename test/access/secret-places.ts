@@ -31,11 +31,11 @@ export async function startCollector(): Promise<Collector> {
 }
 
 /** The parts of a backup of a world by name, uncompressed. */
-export async function backupOf({ platform }: World): Promise<Map<string, Buffer>> {
+export async function backupOf({ db }: World): Promise<Map<string, Buffer>> {
   const folder = mkdtempSync(join(tmpdir(), 'payhook-secrets-'));
   try {
     const file = join(folder, 'all.payhook');
-    const { manifest } = await saveBackup({ db: platform.db, target: file, lock: {} });
+    const { manifest } = await saveBackup({ db, target: file, lock: {} });
     const parts = new Map<string, Buffer>();
     await readArchive(file, {}, async (name, content) => {
       const isPart = name.startsWith('tables/');

@@ -73,7 +73,7 @@ export async function withOperator<Result>(
   const token = randomBytes(32).toString('base64url');
   const commands = await serve(world.platform, {
     listen: { host: '127.0.0.1', port: 0 },
-    operator: { token, account, cell: 0 },
+    operator: { token, account, cell: world.db.cell },
   });
   try {
     return await work(apiOf(commands.address, token).request);

@@ -4,7 +4,7 @@ import { inlinePaths } from '../support/description.ts';
 import { useWorld } from '../support/world.ts';
 import { furnish, type Ids, OPERATIONS, type Operation, pathOf } from '../tenants/support.ts';
 
-const world = useWorld();
+const world = useWorld({ cell: 0 }); // it reads the state of the installation too
 const { api } = world;
 let other: Api;
 let ids: Ids;

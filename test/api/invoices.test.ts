@@ -124,7 +124,8 @@ describe('an invoice', () => {
   test('is issued by the next request when one request cannot issue all', async () => {
     const payout = await pay([await agreed(), await agreed(), (await makeAffiliate(api)).id, await agreed()]);
     const account = uuidOf('acc', (await api.get('/v2/account')).body.id) as AccountId;
-    const { db, vault } = world.platform;
+    const { vault } = world.platform;
+    const { db } = world;
     const limits = { page: 1, most: 2 };
     const ask = () => db.transaction((tx) => issueInvoices(tx, { account, vault }, payout.id, limits));
     expect(await ask()).toMatchObject({ issued: 2, skipped: [], has_more: true });

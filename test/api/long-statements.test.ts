@@ -8,7 +8,7 @@ const world = useWorld();
 const api = useAccount(world);
 
 test('every pool has a time limit for statements, and a long transaction has its own', async () => {
-  const { db } = world.platform;
+  const { db } = world;
   const limit = sql`select current_setting('statement_timeout') as limit`;
   const of = ([row]: { limit: string }[]) => row?.limit;
   for (let round = 0; round < 2; round++) {
@@ -23,7 +23,7 @@ test('every pool has a time limit for statements, and a long transaction has its
 
 test('a statement that exceeds its time limit is refused with a reason, and nothing is written', async () => {
   const { id } = await makeAffiliate(api, { name_first: 'Ada' });
-  const { db } = world.platform;
+  const { db } = world;
   let answer: ReturnType<typeof api.patch> | undefined;
   await db.transaction(async (tx) => {
     await tx.rows(sql`select 1 from affiliates where id = ${id} for update`);

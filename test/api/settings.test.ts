@@ -211,7 +211,7 @@ describe('API keys', () => {
     const made = await api.post('/v2/api-keys', { name: 'ci' });
     expect(made.status).toBe(201);
     const { key, ...record } = made.body;
-    expect(key).toMatch(/^ph_[0-9A-Za-z]{49}$/);
+    expect(key).toMatch(/^ph_(1_)?[0-9A-Za-z]{49}$/);
     expect(record).toEqual({
       id: expect.stringMatching(/^key_[0-9a-f]{32}$/),
       object: 'api_key',

@@ -21,7 +21,7 @@ interface Arrival {
 /** A signed-in user with a role at the dashboard, on a path. */
 export async function atDashboard(
   chromium: Chromium,
-  world: Pick<World, 'api' | 'platform' | 'url'>,
+  world: Pick<World, 'api' | 'db' | 'url'>,
   { role = 'owner', api = world.api, path = '/', ...look }: Arrival = {},
 ): Promise<Visitor & { readonly email: string }> {
   const { email, browser } = await signedIn(world, role, api);

@@ -20,7 +20,7 @@ inChromium('a server that is killed under an open page', (chromium) => {
     const first = await serve();
     const { id } = await makeAffiliate(world.api);
     const path = `/affiliates/${id}?open=adjust`;
-    const at = { api: world.api, platform: world.platform, url: first.url };
+    const at = { api: world.api, db: world.db, url: first.url };
     const ada = await atDashboard(chromium, at, { path });
     const { page } = ada;
     const form = page.getByRole('dialog', { name: /^Adjust/ });

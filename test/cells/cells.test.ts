@@ -179,7 +179,7 @@ test('a schema that holds something else is refused, and nothing is added', asyn
   const add = (schema: string | null) => addCellsTo(world, 1, { schema, count: null });
   await expect(add('cell_1')).rejects.toThrow('the schema cell_1 already holds cell 1');
   await expect(add(null)).rejects.toThrow('the schema public already holds cell 0 of an installation');
-  const { db } = world.platform;
+  const { db } = world;
   await db.transaction((tx) => rows(tx, sql`create schema other`));
   await db.transaction((tx) => rows(tx, sql`create table other.orders (id int)`));
   await expect(add('other')).rejects.toThrow('the schema other has other tables');

@@ -7,19 +7,17 @@ import { borrowWorld } from '../support/pool.ts';
 import { startReceiver } from '../support/receiver.ts';
 import { until } from '../support/wire.ts';
 import type { World } from '../support/world.ts';
-import { accountIn, addCellsTo, queryIn } from './support.ts';
+import { accountIn, addCellsTo, queryIn, urlOfWorld } from './support.ts';
 
 let world: World;
 let proxy: LatencyProxy;
 /** The URL of the world's database through the proxy. */
 let url: string;
 beforeAll(async () => {
-  const { host, port, user, password } = inject('postgres');
+  const { host, port } = inject('postgres');
   world = await borrowWorld({ own: true, delivers: true, settings: { DATABASE_POOL_SIZE: '2' } });
   proxy = await latencyProxy({ host, port }, 0);
-  const [{ name } = { name: '' }] = await world.query<{ name: string }>('select current_database() as name');
-  const login = password ? `${user}:${password}` : user;
-  url = `postgres://${login}@127.0.0.1:${proxy.port}/${name}`;
+  url = await urlOfWorld(world, proxy.port);
 });
 afterAll(async () => {
   await world.close();
@@ -96,6 +94,27 @@ test('a process uses no more connections to all cells than DATABASE_CONNECTIONS'
     }
     expect(most).toBeGreaterThan(6);
     expect(most).toBeLessThanOrEqual(12);
+  } finally {
+    await small.close();
+  }
+});
+
+test('a burst in one cell that needs all connections of the process is served', async () => {
+  const settings = { DATABASE_POOL_SIZE: '8', DATABASE_CONNECTIONS: '12' };
+  const small = await borrowWorld({ own: true, settings });
+  try {
+    await addCellsTo(small, 1);
+    const { api } = await accountIn(small, 1);
+    for (let round = 0; round < 3; round++) {
+      const answers = await Promise.all(
+        Array.from({ length: 40 }, (_, index) =>
+          index % 2 === 0
+            ? publish(api)
+            : api.post('/v2/affiliates', { email: `${round}-${index}@example.com` }),
+        ),
+      );
+      expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([201]));
+    }
   } finally {
     await small.close();
   }

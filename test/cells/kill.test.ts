@@ -46,3 +46,40 @@ test('a command that adds cells and is killed can be repeated; the running serve
     return answer.status === 200;
   });
 });
+
+test('a rotation of the secret key that is killed between two cells is finished by the next run', async () => {
+  const made: { shop: string; id: string }[] = [];
+  for (const cell of [1, 2]) {
+    const shop = `Sealed ${cell}`;
+    await command(folder, 'accounts', 'create', '--name', shop, '--cell', String(cell));
+    const args = ['--account', shop, 'webhooks', 'create', 'https://example.com/hook', '--json'];
+    made.push({ shop, id: (JSON.parse(await command(folder, ...args)) as { id: string }).id });
+  }
+  const keyIn = async (schema: string) => {
+    const [row] = await folder.query<{ value: string }>(
+      `select value from ${schema}.server_settings where key = 'secret_key_fingerprint'`,
+    );
+    return row?.value;
+  };
+  const before = await keyIn('cell_1');
+  const lock = await folder.superuser();
+  await lock.query('begin');
+  await lock.query('select from cell_2.webhook_endpoints for update');
+  const rotating = spawn(
+    process.execPath,
+    [PROGRAM, 'secret-key', 'rotate', '--data-dir', `${folder.path}/data`],
+    { env: plainEnvironment(), stdio: 'ignore' },
+  );
+  await until('cell 1 to have the new key', async () => (await keyIn('cell_1')) !== before);
+  rotating.kill('SIGKILL');
+  await once(rotating, 'close');
+  expect([await keyIn('public'), await keyIn('cell_2')]).toEqual([before, before]);
+  await lock.query('rollback');
+
+  const again = JSON.parse(await command(folder, 'secret-key', 'rotate', '--json'));
+  expect(again.changed).toBe(true);
+  const keys = await Promise.all(['public', 'cell_1', 'cell_2'].map(keyIn));
+  expect(keys).toEqual([again.fingerprint, again.fingerprint, again.fingerprint]);
+  expect(again.fingerprint).not.toBe(before);
+  for (const { shop, id } of made) await command(folder, '--account', shop, 'webhooks', 'secret', id);
+});

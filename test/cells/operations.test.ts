@@ -1,16 +1,25 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
+import { describe, expect, inject, test } from 'vitest';
+import { notifyOfFailingChore } from '../../src/app/chore-alerts.ts';
+import { choresOf } from '../../src/app/chores.ts';
 import { addCells } from '../../src/cells/manage.ts';
+import { keepHouse } from '../../src/db/chores.ts';
 import { runHere } from '../cli/here.ts';
-import { settingsOf, useMachine } from '../cli/support.ts';
+import { useMachine } from '../cli/support.ts';
 import { scrape } from '../operations/support.ts';
+import { settingsOf } from '../support/database-url.ts';
+import { latencyProxy } from '../support/latency.ts';
 import { borrowWorld } from '../support/pool.ts';
+import { makeEndpoint } from '../support/seed.ts';
 import { until } from '../support/wire.ts';
 import type { World } from '../support/world.ts';
+import { accountIn, addCellsTo, queryIn, urlOfWorld } from './support.ts';
 
 const machine = useMachine();
+
+const schedule = () => ({ BACKUP_EVERY: '24h', BACKUP_TO: join(machine.folder, 'scheduled') });
 
 /** Runs a test on a world with two cells besides 0, and an account with a key in cell 1. */
 async function onCells(
@@ -169,3 +178,163 @@ test('a backup writes a file for each cell, and is restored into that cell only'
     expect(restored, restored.stderr).toMatchObject({ code: 0 });
     expect(await world.query('select name from cell_1.accounts')).toEqual([{ name: 'Shop' }]);
   }));
+
+test('scheduled backups save every cell that is due; one that fails is reported, and the others are saved', () =>
+  onCells(async (world, run) => {
+    const { BACKUP_TO: folder } = schedule();
+    await mkdir(folder, { recursive: true });
+    const scheduled = async () => run('backup', '--scheduled');
+    const first = (await scheduled()).json();
+    expect([first.cell, ...first.other_cells.map(({ cell }: { cell: number }) => cell)]).toEqual([0, 1, 2]);
+    expect(readdirSync(folder)).toHaveLength(3);
+    expect((await scheduled()).json()).toBeNull();
+
+    await world.query(`delete from cell_1.server_settings where key = 'last_backup'`);
+    expect((await scheduled()).json()).toMatchObject({ cell: 1, other_cells: [] });
+    expect(readdirSync(folder)).toHaveLength(4);
+
+    for (const schema of ['public', 'cell_1'])
+      await world.query(`delete from ${schema}.server_settings where key = 'last_backup'`);
+    await world.query(`update cell_2.server_settings set value = '7' where key = 'cell_number'`);
+    expect(await scheduled()).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('cell 2 cannot be used'),
+    });
+    expect(readdirSync(folder)).toHaveLength(6);
+    const { backups } = (await world.api.get('/v2/system')).body;
+    expect(backups.failure.message).toContain('cell 2 cannot be used');
+  }, schedule()));
+
+test('a chore that fails in another cell is shown with its cell, and cell 0 notifies', () =>
+  onCells(async (world, run) => {
+    world.expectErrors();
+    const { platform } = world;
+    const db = platform.cells.of(1);
+    if (db === null) throw new Error('there is no cell 1');
+    const channel = {
+      name: 'ops',
+      format: 'slack',
+      url: 'https://hooks.slack.com/x',
+      kinds: ['chore_failing'],
+    };
+    expect((await world.api.post('/v2/alert-channels', channel)).status).toBe(201);
+    await world.query('alter table cell_1.sign_in_failures rename to renamed');
+    const chores = choresOf({ ...platform, db }).filter(({ name }) => name === 'sign-in attempts');
+    const fail = async (what: string, holds: () => Promise<boolean>) => {
+      const stop = keepHouse(chores, {
+        db,
+        log: platform.log,
+        firstMs: 0,
+        notify: (tx, failing) => notifyOfFailingChore(platform.db, tx, failing),
+      });
+      await until(what, holds).finally(stop);
+    };
+    const failing = async () => (await world.api.get('/v2/system')).body.failing_chores;
+    await fail('the failure to be noted', async () => (await failing()).length > 0);
+    expect(await failing()).toEqual([
+      {
+        name: 'sign-in attempts',
+        cell: 1,
+        since: expect.any(String),
+        message: expect.stringContaining('sign_in_failures'),
+      },
+    ]);
+    expect((await run('doctor')).json().checks).toContainEqual(
+      expect.objectContaining({ name: 'cell 1: chores', status: 'warning' }),
+    );
+    await world.query(
+      `update cell_1.server_settings set value = (value::jsonb || jsonb_build_object('since', iso(now() - interval '61 minutes')))::text
+       where key = 'failing chore sign-in attempts'`,
+    );
+    const notices = () =>
+      world.query(`select data ->> 'name' as name from notices where kind = 'chore_failing'`);
+    await fail('the alert', async () => (await notices()).length > 0);
+    expect(await notices()).toEqual([{ name: 'sign-in attempts (cell 1)' }]);
+    expect(await queryIn(world, 1, 'select from notices')).toEqual([]);
+    await world.query('alter table cell_1.renamed rename to sign_in_failures');
+  }));
+
+describe('the state of the installation', () => {
+  test('has a row for each cell, sums of all, and the reason why a cell cannot be used', () =>
+    onCells(async (world, run) => {
+      world.expectErrors();
+      const { host, port } = inject('postgres');
+      const proxy = await latencyProxy({ host, port }, 0);
+      const url = await urlOfWorld(world, proxy.port);
+      expect(await addCellsTo(world, 1, { url })).toEqual([3]);
+      for (const cell of [1, 3]) {
+        const { api } = await accountIn(world, cell);
+        await makeEndpoint(api, { event_types: ['order.*'] });
+        for (let count = 0; count < cell; count++) {
+          expect((await api.post('/v2/events', { type: 'order.created', data: {} })).status).toBe(201);
+        }
+      }
+      const cell = {
+        state: 'open',
+        problem: null,
+        host: null,
+        account_count: 1,
+        due_count: 0,
+        worker_count: 0,
+      };
+      const [{ version }] = (await world.query<{ version: number }>(
+        'select max(version) as version from schema_migrations',
+      )) as [{ version: number }];
+      const cells = [
+        { ...cell, number: 0, schema: null },
+        { ...cell, number: 1, schema: 'cell_1', account_count: 2, due_count: 1 },
+        { ...cell, number: 2, schema: 'cell_2', account_count: 0 },
+        { ...cell, number: 3, schema: 'cell_3', host: `localhost:${proxy.port}`, due_count: 3 },
+      ].map((each) => ({ ...each, schema_version: version }));
+      const { body, text } = await world.api.get('/v2/system');
+      expect(body.cells).toEqual(cells);
+      expect(body.backlog).toMatchObject({ queued_count: 4, due_count: 4 });
+      expect(text).not.toContain('postgres://');
+      for (const command of ['system', 'status']) {
+        const { stdout } = await run('--account', 'Default', command);
+        expect(stdout).toContain(`localhost:${proxy.port}`);
+      }
+      proxy.refusing = true;
+      proxy.cut();
+      const { body: later } = await world.api.get('/v2/system');
+      expect(later.backlog).toMatchObject({ queued_count: 1, due_count: 1 });
+      expect(later.cells[3]).toMatchObject({
+        problem: 'cannot be reached',
+        schema_version: null,
+        account_count: null,
+        due_count: null,
+        worker_count: null,
+      });
+      await proxy.close();
+    }));
+
+  test('is shown by commands although two cells accept connections and never answer', () =>
+    onCells(async (world, run) => {
+      world.expectErrors();
+      const { host, port } = inject('postgres');
+      const proxies = [await latencyProxy({ host, port }, 0), await latencyProxy({ host, port }, 0)];
+      for (const { port: at } of proxies) await addCellsTo(world, 1, { url: await urlOfWorld(world, at) });
+      for (const proxy of proxies) {
+        proxy.silent = true;
+        proxy.cut();
+      }
+      const status = (await run('--account', 'Default', 'status')).json();
+      expect(
+        status.system.cells.map(({ number, problem }: { number: number; problem: string }) => [
+          number,
+          problem,
+        ]),
+      ).toEqual([
+        [0, null],
+        [1, null],
+        [2, null],
+        [3, 'cannot be reached'],
+        [4, 'cannot be reached'],
+      ]);
+      const { checks } = (await run('doctor')).json() as { checks: Check[] };
+      for (const name of ['cell 3', 'cell 4']) {
+        expect(checks.find((each) => each.name === name)).toMatchObject({ status: 'failed' });
+      }
+      for (const proxy of proxies) await proxy.close();
+    }));
+});

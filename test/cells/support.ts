@@ -1,9 +1,10 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { expect } from 'vitest';
+import { expect, inject } from 'vitest';
 import { addCells, type NewCells } from '../../src/cells/manage.ts';
 import { createKey } from '../../src/people/keys/service.ts';
 import { type Api, apiOf } from '../support/api.ts';
+import { urlOf } from '../support/database-url.ts';
 import { plainEnvironment } from '../support/environment.ts';
 import type { World } from '../support/world.ts';
 
@@ -24,6 +25,14 @@ export async function accountIn(
   return { api: apiOf(world.url, secret), key: secret, id: (JSON.parse(json) as { id: string }).id };
 }
 
+/** The URL of a world's database, as a proxy in front of it has it; without one, as another name of the same database. */
+export async function urlOfWorld(world: World, port?: number): Promise<string> {
+  const postgres = inject('postgres');
+  const [row] = await world.query<{ name: string }>('select current_database() as name');
+  const at = port === undefined ? postgres : { ...postgres, host: '127.0.0.1', port };
+  return urlOf({ ...at, database: row?.name ?? '' });
+}
+
 /** The rows of a statement, with the tables of one cell. */
 export async function queryIn<Row>(
   world: World,
@@ -40,13 +49,13 @@ export async function queryIn<Row>(
   }
 }
 
-/** A world as its cell sees it: its platform and its queries are those of the cell. */
+/** A world as its cell sees it: its database and its queries are those of the cell. */
 export function worldIn(world: World, cell: number): World {
   const db = world.platform.cells.of(cell);
   if (db === null) throw new Error(`there is no cell ${cell}`);
   return {
     ...world,
-    platform: { ...world.platform, db },
+    db,
     query: <Row>(text: string, values?: unknown[]) => queryIn<Row>(world, cell, text, values),
   };
 }

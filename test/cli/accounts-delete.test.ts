@@ -240,7 +240,7 @@ test('a single remaining account is the current one, which cannot be deleted', a
 test('an event published while the account is deleted is refused, and leaves nothing', async () => {
   const { api, uuid } = await demoAccount();
   await makeEndpoint(api);
-  const published = await world.platform.db.transaction(async (tx) => {
+  const published = await world.db.transaction(async (tx) => {
     expect(await removeAccount(tx, uuid as AccountId)).toBeNull();
     const answer = api.post('/v2/events', { type: 'order.created', data: {} });
     await until('it waits', async () => {
@@ -258,7 +258,7 @@ test('an event published while the account is deleted is refused, and leaves not
 test('a deletion that PostgreSQL aborts because of a deadlock starts again', async () => {
   const { api, uuid } = await demoAccount();
   await makeEndpoint(api);
-  const { db } = world.platform;
+  const { db } = world;
   // the deletion detects the deadlock first, so PostgreSQL aborts the deletion
   await noticeDeadlocksAfter('10s');
   db.renew();
@@ -297,7 +297,7 @@ test('the audit log deletes only the entries of the demo account being deleted',
     [uuid, 'truncate audit_log'],
   ] as const;
   for (const [named, statement] of attempts) {
-    const tried = world.platform.db.transaction(async (tx) => {
+    const tried = world.db.transaction(async (tx) => {
       await rows(tx, sql`select set_config('payhook.removed_account', ${named}, true)`);
       await rows(tx, sql`${raw(statement)}`);
     });

@@ -63,7 +63,7 @@ async function onOwnPostgres(): Promise<Installation & { readonly key: string }>
     });
     await admin.query(statement);
   };
-  await asAdmin(`create database ${name} template ${postgres.template} owner ${user}`);
+  await asAdmin(`create database ${name} template ${postgres.templates[0].name} owner ${user}`);
   const credentials = [user, ...(password ? [password] : [])].map(encodeURIComponent).join(':');
   return {
     env: {
@@ -71,7 +71,7 @@ async function onOwnPostgres(): Promise<Installation & { readonly key: string }>
       DATABASE_URL: `postgres://${credentials}@localhost:${port}/${name}?host=${encodeURIComponent(host)}`,
     },
     key: postgres.secretKey,
-    apiKey: () => postgres.firstKey,
+    apiKey: () => postgres.templates[0].key,
     superuser: () => connected({ host, port, user: superuser, password: superuserPassword, database: name }),
   };
 }

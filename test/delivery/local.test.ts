@@ -3,7 +3,7 @@ import type { LookupAddress } from 'node:dns';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { type RunningServer, serve } from '../../src/app/serve.ts';
 import { addressRules, LOOPBACK } from '../../src/kernel/addresses.ts';
-import { nil } from '../../src/kernel/ids.ts';
+import { type AccountId, nil } from '../../src/kernel/ids.ts';
 import { createSender } from '../../src/webhooks/engine/send.ts';
 import { memberOf, send } from '../access/support.ts';
 import { register, signedIn, tokensFor } from '../oauth/support.ts';
@@ -67,11 +67,11 @@ describe('an endpoint on the loopback', () => {
     // as installed: public networks only
     world = await borrowWorld({ delivers: true, settings: { DELIVERY_ALLOW_CIDRS: '' } });
     receiver = await startReceiver();
-    const [account] = await world.platform.accounts.list();
+    const [account] = await world.query<{ id: AccountId }>('select id from accounts');
     const token = randomBytes(32).toString('base64url');
     commands = await serve(world.platform, {
       listen: { host: '127.0.0.1', port: 0 },
-      operator: { token, account: account?.uuid ?? nil(), cell: 0 },
+      operator: { token, account: account?.id ?? nil(), cell: world.db.cell },
     });
     operator = apiOf(commands.address, token);
   });

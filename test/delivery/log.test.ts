@@ -77,7 +77,7 @@ describe('while events are published, delivered, retried and deleted, and the co
         const publishing = async () => {
           for (let round = 0; round < 30; round += 1) await Promise.all([stage.publish(), stage.backlog(10)]);
         };
-        const meanwhile = [retry, ask, ask, () => foldCounts(world.platform.db)].map(repeat);
+        const meanwhile = [retry, ask, ask, () => foldCounts(world.db)].map(repeat);
         const published = publishing();
         await doomed.until(50);
         const [, , gone] = endpoints;
@@ -104,7 +104,7 @@ describe('while events are published, delivered, retried and deleted, and the co
 describe('the counts', () => {
   test('added up by several processes at once are added up once, completely', () =>
     onStage({ delivers: false }, async (stage) => {
-      const { db } = stage.world.platform;
+      const { db } = stage.world;
       const endpoint = await stage.endpoint('http://127.0.0.1:9/');
       for (let round = 0; round < 5; round += 1) {
         await stage.backlog(10);
@@ -148,7 +148,7 @@ describe('the counts', () => {
           endpoint: endpoint.uuid,
         })),
       );
-      await foldCounts(stage.world.platform.db);
+      await foldCounts(stage.world.db);
       const rows = await stage.world.query(
         `select span, count(*)::int as rows, sum(total)::int as total from delivery_counts
          where scope_id = $1 group by 1 order by 1`,

@@ -2,6 +2,7 @@ import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import sql from 'sql-template-tag';
 import { describe, expect, test } from 'vitest';
 import { oneRow } from '../../src/db/database.ts';
+import type { AccountId } from '../../src/kernel/ids.ts';
 import type { EventType } from '../../src/outbox/event-types.ts';
 import { publishEach } from '../../src/outbox/queue.ts';
 import { type Claim, claim } from '../../src/webhooks/engine/claim.ts';
@@ -53,7 +54,7 @@ async function leaveDead({ world }: Stage, ...endpoints: Endpoint[]) {
 
 /** A worker that looks when the test calls it. */
 function stepperOf({ world }: Stage, worker: number) {
-  const { db } = world.platform;
+  const { db } = world;
   const positions = startPositioning(db);
   const entries = sql`select pg_stat_get_xact_tuples_returned('queue_due'::regclass)::int as n`;
   return {
@@ -185,7 +186,7 @@ describe.concurrent('while an old snapshot keeps dead rows in the queue', () => 
       const { look, positions } = stepperOf(stage, 1);
       await look();
       const ages: number[] = [];
-      const stop = stage.world.platform.db.onAnnounced((ageMs) => void ages.push(ageMs));
+      const stop = stage.world.db.onAnnounced((ageMs) => void ages.push(ageMs));
       await publishLate(stage, async (begunAt) => {
         // the position follows the looks
         await until('the position is later', async () => {
@@ -226,8 +227,10 @@ describe.concurrent('while an old snapshot keeps dead rows in the queue', () => 
 
 /** Publishes in a transaction that did something else before; its events get its start time. */
 async function publishLate({ world }: Stage, before: (begunAt: number) => Promise<void>) {
-  const [{ uuid: account } = { uuid: '' as never }] = await world.platform.accounts.list();
-  await world.platform.db.transaction(async (tx) => {
+  const [{ id: account } = { id: '' as never }] = await world.query<{ id: AccountId }>(
+    'select id from accounts',
+  );
+  await world.db.transaction(async (tx) => {
     const { now } = await oneRow<{ now: string }>(tx, sql`select now() as now`);
     await before(Date.parse(now));
     await publishEach(tx, {

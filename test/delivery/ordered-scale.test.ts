@@ -32,7 +32,7 @@ async function readBy(
 ): Promise<number> {
   let read = 0;
   const undone = new Error('undone');
-  const doing = world.platform.db[by](async (tx) => {
+  const doing = world.db[by](async (tx) => {
     await prepare?.(tx);
     const before = await readSoFar(tx);
     await work(tx);

@@ -25,7 +25,7 @@ async function workOn(stage: Stage, path: string, daysAgo: number): Promise<void
   expect((await api.get(LOG)).status).toBe(200);
   expect((await api.get(path)).status).toBe(200);
   expect((await api.get('/v2/events?per_page=1')).status).toBe(200);
-  await world.platform.db.transaction((tx) => makePartitions(tx, [instant(daysAgo)]));
+  await world.db.transaction((tx) => makePartitions(tx, [instant(daysAgo)]));
   await expectNobodyWaits(stage);
 }
 

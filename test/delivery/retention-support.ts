@@ -19,7 +19,7 @@ export const partitionOf = (table: string, days: number): string =>
 
 /** Drops what is older than this many days, as the housekeeping of any process does. */
 export const drop = ({ world }: Stage, days: number | null = 90): Promise<void> =>
-  dropOldWeeks({ db: world.platform.db, log: world.platform.log, days });
+  dropOldWeeks({ db: world.db, log: world.platform.log, days });
 
 /** The UUID of the account. */
 export async function accountOf({ api }: Stage): Promise<string> {

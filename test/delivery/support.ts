@@ -1,8 +1,11 @@
 import type { ServerResponse } from 'node:http';
 import sql from 'sql-template-tag';
 import { expect } from 'vitest';
+import { channelOf } from '../../src/db/listen.ts';
+import type { AccountId } from '../../src/kernel/ids.ts';
 import type { EventType } from '../../src/outbox/event-types.ts';
 import { publishEach } from '../../src/outbox/queue.ts';
+import { CHANNEL } from '../../src/webhooks/engine/wake.ts';
 import type { Api } from '../support/api.ts';
 import { borrowWorld } from '../support/pool.ts';
 import { type Received, type Receiver, startReceiver } from '../support/receiver.ts';
@@ -11,7 +14,6 @@ import { until } from '../support/wire.ts';
 import type { World, WorldOptions } from '../support/world.ts';
 
 const ENDPOINTS = '/v2/webhook-endpoints';
-const CHANNEL = 'payhook_deliveries';
 
 /** A webhook endpoint that a test created. */
 export interface Endpoint {
@@ -112,11 +114,11 @@ function stageOf(world: World, receivers: Receiver[]): Stage {
     },
     publishMany: (count, type) => Promise.all(Array.from({ length: count }, () => stage.publish(type))),
     async backlog(count, type = 'order.created') {
-      const accounts = await world.platform.accounts.list();
+      const accounts = await world.query<{ id: AccountId }>('select id from accounts');
       const records = sql`select '{"number":1}' as data from generate_series(1, ${count}::int)`;
-      await world.platform.db.transaction(async (tx) => {
-        for (const { uuid } of accounts)
-          await publishEach(tx, { account: uuid, type: type as EventType, records });
+      await world.db.transaction(async (tx) => {
+        for (const { id } of accounts)
+          await publishEach(tx, { account: id, type: type as EventType, records });
       });
     },
     async log(endpoint, event) {
@@ -155,7 +157,7 @@ function stageOf(world: World, receivers: Receiver[]): Stage {
       await stage.nudge();
     },
     async nudge() {
-      await world.query(`notify ${CHANNEL}`);
+      await world.query(`notify ${channelOf(CHANNEL, world.db.cell)}`);
     },
     async state(endpoint) {
       const [row] = await world.query(

@@ -35,7 +35,7 @@ const place = (name: string) => join(folder, name);
 const save = (name: string, lock = {}) => {
   // of a failed attempt
   rmSync(place(name), { force: true });
-  return saveBackup({ db: world.platform.db, target: place(name), lock });
+  return saveBackup({ db: world.db, target: place(name), lock });
 };
 
 /** Restores a file of these bytes; returns why it is refused. */

@@ -39,7 +39,7 @@ describe.skipIf(!hasPgBouncer)('behind PgBouncer in transaction mode (needs pgbo
     });
 
     test('a reader cannot write, and the next user of the same session can', async () => {
-      const { db } = world.platform;
+      const { db } = world;
       const write = sql`create table if not exists written (at int)`;
       await expect(db.reader.rows(write)).rejects.toMatchObject({ code: '25006' });
       const inSnapshot = db.snapshot((snapshot) => snapshot.rows(write));
@@ -49,7 +49,7 @@ describe.skipIf(!hasPgBouncer)('behind PgBouncer in transaction mode (needs pgbo
     });
 
     test('every transaction has the settings of its purpose, and only those', async () => {
-      const { db } = world.platform;
+      const { db } = world;
       const query = () => sql([`select ${shown}`]);
       const READER = ['UTC', 'on', '5min', 'on', 'off'];
       const WRITER = ['UTC', 'off', '5min', 'on', 'off'];
@@ -72,7 +72,7 @@ describe.skipIf(!hasPgBouncer)('behind PgBouncer in transaction mode (needs pgbo
     });
 
     test('statements are not prepared by name: another session would not know them', async () => {
-      const { db } = world.platform;
+      const { db } = world;
       const query = sql`select name from pg_prepared_statements`;
       await db.reader.rows(sql`select 1`, 'one');
       await db.engine((tx) => tx.rows(sql`select 1`, 'one'), { single: true });
@@ -80,7 +80,7 @@ describe.skipIf(!hasPgBouncer)('behind PgBouncer in transaction mode (needs pgbo
     });
 
     test('work that needs its own session connects to PostgreSQL directly', async () => {
-      const { db } = world.platform;
+      const { db } = world;
       let heard = 0;
       const end = db.listen('pooler_test', () => {
         heard += 1;

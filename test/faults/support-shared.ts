@@ -32,13 +32,13 @@ export async function sharedDatabase({
     await admin.end();
   };
   await asAdmin(
-    `create database ${name} template ${isEmpty ? `template0 encoding 'UTF8'` : postgres.template} owner ${user}`,
+    `create database ${name} template ${isEmpty ? `template0 encoding 'UTF8'` : postgres.templates[0].name} owner ${user}`,
   );
   const at = port === undefined ? postgres : { host: '127.0.0.1', port };
   return {
     url: urlOf({ ...at, user, password, database: name }),
     secretKey: postgres.secretKey,
-    apiKey: postgres.firstKey,
+    apiKey: postgres.templates[0].key,
     superuser: as(name),
     drop: () => asAdmin(`drop database ${name} with (force)`),
   };

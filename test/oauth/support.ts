@@ -17,7 +17,7 @@ export async function signedIn(
   world: World,
   { role = 'owner', api = world.api }: { role?: Role; api?: Api } = {},
 ): Promise<Person> {
-  const cookie = newSecret('phi_', world.platform.db.cell);
+  const cookie = newSecret('phi_', world.db.cell);
   const csrf = randomBytes(32).toString('base64url');
   const [made] = await world.query<{ id: string }>(
     `with owner as (select account_id from api_keys where hash = $1),

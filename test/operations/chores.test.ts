@@ -30,7 +30,7 @@ function startChore(work: () => Promise<unknown>): () => void {
     db,
     log,
     firstMs: 0,
-    notify: (tx, failing) => notifyOfFailingChore(world.platform.db, tx, failing),
+    notify: (tx, failing) => notifyOfFailingChore(world.db, tx, failing),
   });
 }
 

@@ -29,7 +29,7 @@ test.skipIf(!canMount)(
       const { platform } = world;
       const config = { ...platform.config, dataDir: disk };
       const embedded = {} as NonNullable<Platform['embedded']>;
-      const look = () => keepHouse({ platform: { ...platform, config, embedded } }, 'disk');
+      const look = () => keepHouse({ db: world.db, platform: { ...platform, config, embedded } }, 'disk');
       const fillTo = (megabytes: number) => {
         rmSync(join(disk, 'filler'), { force: true });
         const { bavail, bsize } = statfsSync(disk);

@@ -54,7 +54,7 @@ test('a round of chores and a readiness check read as much among 4,000 accounts 
     expect(chores.length).toBeGreaterThan(8);
     const round = () =>
       readBy(stage, async () => {
-        for (const chore of chores) await doChore(world.platform.db, chore);
+        for (const chore of chores) await doChore(world.db, chore);
         expect((await fetch(`${world.url}/readyz`)).status).toBe(200);
       });
     await round();

@@ -120,7 +120,7 @@ describe.concurrent('the metrics of a server', () => {
     onStage({ settings: MEASURED, delivers: false }, async ({ world }) => {
       const made = { made_at: '2026-01-01T00:00:00.000Z', file: '/b', size_bytes: 1, duration_ms: 1 };
       const failed = { failed_at: '2026-01-02T00:00:00.000Z', message: 'the disk is full' };
-      await world.platform.db.transaction(async (tx) => {
+      await world.db.transaction(async (tx) => {
         await writeSetting(tx, 'last_backup', JSON.stringify(made));
         await writeSetting(tx, 'last_backup_failure', JSON.stringify(failed));
       });

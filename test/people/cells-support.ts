@@ -6,6 +6,6 @@ export async function markPeople({ platform }: World, ...cells: number[]): Promi
   for (const cell of cells) {
     const db = platform.cells.of(cell);
     if (db === null) throw new Error(`there is no cell ${cell}`);
-    await keepHouse({ platform: { ...platform, db } }, 'addresses of cells');
+    await keepHouse({ platform, db }, 'addresses of cells');
   }
 }

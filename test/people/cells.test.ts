@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
 import { newSecret } from '../../src/kernel/secrets.ts';
-import { addCellsTo, accountIn as placeAccount } from '../cells/support.ts';
+import { addCellsTo, accountIn as placeAccount, urlOfWorld } from '../cells/support.ts';
 import { authorizePath, CALLBACK, register } from '../oauth/support.ts';
 import type { Api } from '../support/api.ts';
 import { latencyProxy } from '../support/latency.ts';
@@ -291,13 +291,10 @@ test('the mark of somebody who is gone is removed', async () => {
 
 test('while a cell is down, other accounts sign in, and a failed attempt says so for every address', async () => {
   world.expectErrors();
-  const { host, port, user, password } = inject('postgres');
+  const { host, port } = inject('postgres');
   const proxy = await latencyProxy({ host, port }, 0);
-  const [database] = await world.query<{ name: string }>('select current_database() as name');
-  const login = password ? `${user}:${password}` : user;
-  const url = `postgres://${login}@127.0.0.1:${proxy.port}/${database?.name}`;
-  const [far] = await addCellsTo(world, 1, { url });
-  const { email } = await makeUser(await accountIn(world, far ?? 0, 'Far'), 'owner');
+  const [far] = await addCellsTo(world, 1, { url: await urlOfWorld(world, proxy.port) });
+  const { email, browser: signedIn } = await makeUser(await accountIn(world, far ?? 0, 'Far'), 'owner');
   const near = await makeUser(api(1), 'owner');
   await markPeople(world, 1, far ?? 0);
   expect((await signInAs(world.url, 'nobody@example.com')).answer.text).not.toContain('cannot be reached');
@@ -310,6 +307,12 @@ test('while a cell is down, other accounts sign in, and a failed attempt says so
     expect(answer.text).toContain('Some accounts cannot be reached at the moment');
   }
   expect(await accountOf((await signInAs(world.url, near.email)).browser)).toBe('Northwind');
+  // a browser that is signed in there gets the sign-in page, and can sign in to another account
+  expect((await signedIn.get('/account/switch')).status).toBe(503);
+  const page = await signedIn.get('/sign-in');
+  expect([page.status, page.text.includes('name="password"')]).toEqual([200, true]);
+  await signedIn.submit('/sign-in', { email: near.email, password: PASSWORD });
+  expect(await accountOf(signedIn)).toBe('Northwind');
   proxy.refusing = false;
   expect(await accountOf((await signInAs(world.url, email)).browser)).toBe('Far');
   await proxy.close();

@@ -11,7 +11,7 @@ const world = useWorld({
 
 const FLOOD = 40;
 /** How often work had to wait for a connection of a pool so far. */
-const waitsOf = (pool: string) => world.platform.db.pools().find(({ name }) => name === pool)?.waits;
+const waitsOf = (pool: string) => world.db.pools().find(({ name }) => name === pool)?.waits;
 const signIn = (email: string, address: string) =>
   browserAt(world.url).submit(
     '/sign-in',

@@ -117,7 +117,7 @@ let hashing: Promise<string> | undefined;
  * session into the database, nobody follows an invitation, and a process hashes the password once.
  */
 export async function signedIn(
-  { platform, url, api: first }: Pick<World, 'platform' | 'url' | 'api'>,
+  { db, url, api: first }: Pick<World, 'db' | 'url' | 'api'>,
   role: Role,
   api = first,
 ): Promise<SignedIn> {
@@ -127,7 +127,7 @@ export async function signedIn(
   const passwordHash = await hashing;
   const email = `${role}-${++made}@example.com`;
   const visit = { userAgent: 'a browser', address: '127.0.0.1', requestId: `signed-in-${made}` };
-  return platform.db.transaction(async (tx) => {
+  return db.transaction(async (tx) => {
     const person = await findOrMakePerson(tx, email);
     await replacePassword(tx, person, passwordHash, null);
     const { id } = await addUser(tx, account, { person, name: `The ${role}`, role, joined: true });

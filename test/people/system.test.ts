@@ -63,7 +63,7 @@ test('deliveries behind another one of their ordering key are counted, and are n
 });
 
 test('a chore is recorded when it succeeded, and not when it failed', async () => {
-  const { db } = world.platform;
+  const { db } = world;
   const read = async (): Promise<{ name: string; last_done_at: string }[]> =>
     (await world.api.get(SYSTEM)).body.chores;
   const warnings: unknown[] = [];

@@ -163,12 +163,12 @@ async function attempt(
       errorMessage: succeeded ? null : 'it failed',
     });
   }
-  await world.platform.db.engine((tx) => settle(tx, results));
+  await world.db.engine((tx) => settle(tx, results));
 }
 
 export async function apply(stage: Stage, change: Change): Promise<void> {
   const { world, api, account, endpoints } = stage;
-  const { db } = world.platform;
+  const { db } = world;
   const path = (at: number) => `${ENDPOINTS}/${endpoints[at]}`;
   switch (change.do) {
     case 'put in': {

@@ -32,7 +32,7 @@ test('a rotation of the secret key does not wait for others who replace bank acc
     return found?.number.startsWith(prefix);
   };
   let rotation: Promise<unknown> | undefined;
-  await world.platform.db.transaction(async (tx) => {
+  await world.db.transaction(async (tx) => {
     await take(tx, second);
     rotation = rotateSecretKey(world.platform, () => undefined);
     await until('the rotation to have come to the row, or past it', async () => {

@@ -14,16 +14,19 @@ const untilFree = (db: Database, name: string) =>
  * Runs the named chores of a database once, in order; without names all of them. When this returns, each chore has
  * processed everything written before the call, even if a worker runs the same chores.
  */
-export async function keepHouse({ platform }: Pick<World, 'platform'>, ...names: string[]): Promise<void> {
-  const chores = choresOf(platform);
+export async function keepHouse(
+  { platform, db }: Pick<World, 'platform' | 'db'>,
+  ...names: string[]
+): Promise<void> {
+  const chores = choresOf({ ...platform, db });
   const unknown = names.filter((name) => !chores.some((chore) => chore.name === name));
   if (unknown.length > 0) throw new Error(`no such chore: ${unknown}`);
   for (const chore of chores) {
     const { name } = chore;
     if (names.length === 0 || names.includes(name)) {
-      await untilFree(platform.db, name);
-      await doChore(platform.db, chore);
-      await untilFree(platform.db, name);
+      await untilFree(db, name);
+      await doChore(db, chore);
+      await untilFree(db, name);
     }
   }
 }

@@ -26,7 +26,7 @@ const timeOf = (eventId: string) =>
  * attempts and counts, and the queue.
  */
 export async function putIn(
-  world: Pick<World, 'platform' | 'query'>,
+  world: Pick<World, 'db' | 'query'>,
   account: string,
   history: readonly Past[],
 ): Promise<void> {
@@ -37,7 +37,7 @@ export async function putIn(
     status,
   }));
   const instants = made.map(({ event_id }) => timeOf(event_id));
-  await world.platform.db.transaction((tx) => makePartitions(tx, instants));
+  await world.db.transaction((tx) => makePartitions(tx, instants));
   await world.query(
     `with past as materialized (
        select $1::uuid as account_id, p.*, id_time(event_id) as at

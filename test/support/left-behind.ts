@@ -1,5 +1,6 @@
 import type pg from 'pg';
 import { inject } from 'vitest';
+import type { TestCell } from './cell-of-file.ts';
 import { IMBALANCES, LOOSE_ENDS } from './imbalances.ts';
 import { PATIENCE_MS } from './patience.ts';
 import { until } from './wire.ts';
@@ -12,9 +13,9 @@ export interface Inspector {
   isInTransaction(): boolean;
 }
 
-/** Connects as superuser. */
-export async function inspectorOf(database: string): Promise<Inspector> {
-  const client = clientOf(database);
+/** Connects to a cell as superuser. */
+export async function inspectorOf(database: string, cell: TestCell): Promise<Inspector> {
+  const client = clientOf(database, cell);
   let status = 'I';
   const { connection } = client as unknown as { connection: NodeJS.EventEmitter };
   connection.on('readyForQuery', (message: { status: string }) => {

@@ -1,4 +1,5 @@
 import { inject } from 'vitest';
+import { cellOfFile } from './cell-of-file.ts';
 import { makeWorld, type OwnWorld, type World, type WorldOptions } from './world.ts';
 
 /*
@@ -40,13 +41,16 @@ function isShared({ own = false, databaseLatencyMs, pooler }: WorldOptions): boo
  * such a world.
  */
 export async function borrowWorld(options: WorldOptions = {}): Promise<World> {
+  const cell = options.cell ?? cellOfFile();
   const key = JSON.stringify([
+    cell,
     options.delivers ?? false,
     options.poolSize,
     Object.entries(options.settings ?? {}).sort(),
   ]);
   const found = isShared(options) ? pool.idle.findIndex((each) => each.key === key) : -1;
-  const world = pool.idle.splice(found, found === -1 ? 0 : 1)[0]?.world ?? (await makeWorld(options));
+  const world =
+    pool.idle.splice(found, found === -1 ? 0 : 1)[0]?.world ?? (await makeWorld({ ...options, cell }));
   world.begin();
   if (!isShared(options)) return world;
   return {

@@ -3,9 +3,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
 import type { TestProject } from 'vitest/node';
-import { openPlatform } from '../../src/app/platform.ts';
+import { openPlatform, type Platform } from '../../src/app/platform.ts';
+import { addCells } from '../../src/cells/manage.ts';
 import { openEmbedded } from '../../src/db/embedded/open.ts';
 import { readConfig } from '../../src/kernel/config.ts';
+import { createKey } from '../../src/people/keys/service.ts';
 import { startCluster, whyNoCitus } from './citus.ts';
 import { startPgBouncer } from './pgbouncer.ts';
 import { startPair } from './replica.ts';
@@ -20,9 +22,8 @@ export interface TestPostgres {
   /** The role the program connects as. */
   readonly user: string;
   readonly password: string | undefined;
-  /** A migrated database with the first account, to clone. */
-  readonly template: string;
-  readonly firstKey: string;
+  /** A migrated database to clone, for the worlds of each cell. */
+  readonly templates: readonly [Template, Template];
   readonly secretKey: string;
   /** For files that the tests of a run share; removed at its end. */
   readonly folder: string;
@@ -32,6 +33,13 @@ export interface TestPostgres {
   readonly replica: { readonly host: string; readonly port: number } | undefined;
   /** The ports of a Citus cluster that holds each database as a cell on a node (TEST_CITUS), the coordinator's first. */
   readonly cluster: readonly number[] | undefined;
+}
+
+/** A database with a first account in cell 0. That of cell 1 has a second schema, with a first account in cell 1. */
+interface Template {
+  readonly name: string;
+  /** The key of the first account of its cell. */
+  readonly key: string;
 }
 
 declare module 'vitest' {
@@ -81,6 +89,16 @@ async function openServer(folder: string) {
   };
 }
 
+/** Creates the first account of a cell; returns its key. */
+async function firstKeyIn(platform: Platform, cell: number): Promise<string> {
+  const { id } = await platform.accounts.create('Default', cell);
+  const db = await platform.accounts.databaseOf(id);
+  const { secret } = await db.transaction((tx) =>
+    createKey(tx, id, { name: 'first key', createdBy: 'setup' }),
+  );
+  return secret;
+}
+
 /** Starts PostgreSQL once for the run and creates the template of every test's database. */
 export async function setup(project: TestProject): Promise<() => Promise<void>> {
   const folder = mkdtempSync(join(tmpdir(), 'payhook-test-'));
@@ -100,21 +118,26 @@ export async function setup(project: TestProject): Promise<() => Promise<void>> 
   } else
     await admin.query(`create database ${template} owner ${server.user} template template0 encoding 'UTF8'`);
   const config = readConfig({ DATA_DIR: join(folder, 'program'), SECRET_KEY, LOG_LEVEL: 'error' });
-  const platform = await openPlatform(config, {
-    purpose: 'command',
-    target: { ...server, database: template },
-  });
-  const firstKey = platform.firstKey?.secret ?? '';
+  const open = (database: string) =>
+    openPlatform(config, { purpose: 'command', target: { ...server, database } });
+  const platform = await open(template);
+  const first = { name: template, key: platform.firstKey?.secret ?? '' };
   await platform.close();
+  const second = { name: `${template}_cells`, key: '' };
   if (cluster) {
     await cluster.distribute(template, CELL);
     await cluster.freeze(template);
+  } else {
+    await admin.query(`create database ${second.name} template ${template} owner ${server.user}`);
+    const both = await open(second.name);
+    await addCells(both, { url: null, schema: 'cell_', count: 1 });
+    second.key = await firstKeyIn(both, 1);
+    await both.close();
   }
   const pooler = process.env.TEST_POOLER ? await startPgBouncer(server) : undefined;
   project.provide('postgres', {
     ...server,
-    template,
-    firstKey,
+    templates: [first, second],
     secretKey: SECRET_KEY,
     folder,
     cluster: cluster && [cluster.coordinator.port, ...cluster.nodes.map(({ port }) => port)],
@@ -122,7 +145,7 @@ export async function setup(project: TestProject): Promise<() => Promise<void>> 
   });
   return async () => {
     await pooler?.close();
-    await admin.query(`drop database if exists ${template} with (force)`);
+    for (const { name } of [first, second]) await admin.query(`drop database if exists ${name} with (force)`);
     await admin.end();
     await close();
     rmSync(folder, { recursive: true, force: true });

@@ -9,14 +9,18 @@ export interface Slate {
 
 const NO_TEST_WRITES = ['schema_migrations'];
 
+/** The schemas whose content counts: of a world in cell 1 also cell 0, which holds its directory. */
+const SCHEMAS = "array[current_schema(), case current_schema() when 'cell_1' then 'public' end]";
+
 /** Records the content of a database. */
 export async function slateOf(client: pg.Client): Promise<Slate> {
   const { rows: found } = await client.query<{ name: string; columns: string }>(`
-    select c.relname as name, string_agg(quote_ident(a.attname), ', ' order by a.attnum) as columns
+    select c.oid::regclass::text as name, string_agg(quote_ident(a.attname), ', ' order by a.attnum) as columns
     from pg_class c join pg_attribute a on a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped and a.attgenerated = ''
-    where c.relnamespace = current_schema()::regnamespace and c.relkind in ('r', 'p') and not c.relispartition
+    join pg_namespace n on n.oid = c.relnamespace
+    where n.nspname = any (${SCHEMAS}) and c.relkind in ('r', 'p') and not c.relispartition
       and c.relname <> all ('{${NO_TEST_WRITES.join()}}')
-    group by c.relname order by c.relname`);
+    group by c.oid order by 1`);
   const tables = found.map(({ name }) => name);
   const filled = new Set(await tablesWithRows(client, tables));
   const rows = new Map<string, { columns: string; json: string }>();
@@ -41,9 +45,9 @@ async function tablesWithRows(client: pg.Client, tables: readonly string[]): Pro
 async function sequencesOf(client: pg.Client): Promise<string> {
   const { rows } = await client.query<{ set: string | null }>({
     name: 'sequences',
-    text: `select string_agg(format('select setval(%L, %s, %L)', sequencename, coalesce(last_value, 1), last_value is not null), ';'
-                             order by sequencename) as set
-           from pg_sequences where schemaname = current_schema()`,
+    text: `select string_agg(format('select setval(%L, %s, %L)', schemaname || '.' || sequencename, coalesce(last_value, 1), last_value is not null), ';'
+                             order by schemaname, sequencename) as set
+           from pg_sequences where schemaname = any (${SCHEMAS})`,
   });
   return rows[0]?.set ?? '';
 }

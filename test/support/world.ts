@@ -7,10 +7,12 @@ import { pino } from 'pino';
 import { afterAll, beforeAll, beforeEach, inject } from 'vitest';
 import { openPlatform, type Platform } from '../../src/app/platform.ts';
 import { type RunningServer, serve, work } from '../../src/app/serve.ts';
+import type { Database } from '../../src/db/database.ts';
 import { readConfig } from '../../src/kernel/config.ts';
 import { createKey } from '../../src/people/keys/service.ts';
 import { OWN_PREFIXES } from '../../src/webhooks/types/types.ts';
 import { type Api, apiOf } from './api.ts';
+import { cellOfFile, type TestCell } from './cell-of-file.ts';
 import { onMembers } from './citus.ts';
 import { checkAgainstCatalogue } from './description.ts';
 import { type LatencyProxy, latencyProxy } from './latency.ts';
@@ -33,12 +35,14 @@ export interface World {
   /** The address of the metrics, in a world with METRICS_PORT. */
   readonly metricsUrl: string;
   readonly platform: Platform;
+  /** The database of the cell that holds its accounts. */
+  readonly db: Database;
   readonly latency: LatencyProxy | undefined;
   /** The program's log, a JSON object a line. */
   readonly log: Record<string, unknown>[];
   /** Creates another account with a key; returns its client. */
   otherAccount(name?: string): Promise<Api>;
-  /** A query as superuser, to inspect stored rows. */
+  /** A query as superuser on the tables of its cell, to inspect stored rows. */
   query<Row>(text: string, values?: unknown[]): Promise<Row[]>;
   /** Starts a second server on the same database, as another process would. */
   secondServer(): Promise<{ api: Api; close(): Promise<void> }>;
@@ -46,7 +50,7 @@ export interface World {
    * Starts a `payhook worker` on the same database, with its own settings; the world closes it if the test does not.
    */
   startWorker(settings?: Readonly<Record<string, string>>): Promise<{ close(): Promise<void> }>;
-  /** Another connection to the world's database, as superuser; the test ends it. */
+  /** Another connection to the tables of its cell, as superuser; the test ends it. */
   connect(): Promise<pg.Client>;
   /** Allows errors in the log that the test provokes. */
   expectErrors(): void;
@@ -54,11 +58,12 @@ export interface World {
   close(): Promise<void>;
 }
 
-/** A connection to a database of the tests as superuser, not yet opened. */
-export function clientOf(database: string): pg.Client {
+/** A connection to a cell in a database of the tests as superuser, not yet opened. */
+export function clientOf(database: string, cell: TestCell = 0): pg.Client {
   const { host, port, superuser, superuserPassword } = inject('postgres');
   const login = superuserPassword ? { password: superuserPassword } : {};
-  const client = new pg.Client({ host, port, user: superuser, database, ...login });
+  const place = cell === 0 ? {} : { options: `-c search_path=cell_${cell}` };
+  const client = new pg.Client({ host, port, user: superuser, database, ...login, ...place });
   // a failed test leaves its connection, which dropping the database ends
   client.on('error', () => undefined);
   return client;
@@ -85,6 +90,8 @@ export interface WorldOptions {
   readonly settings?: Readonly<Record<string, string>>;
   /** Not from the pool: for a test that changes the schema, or counts what a process did since it started. */
   readonly own?: boolean;
+  /** The cell of its accounts; default: that of the test file (cellOfFile). */
+  readonly cell?: TestCell;
 }
 
 /** A running world, with what only the pool may do to it. */
@@ -107,10 +114,12 @@ export interface OwnWorld extends World {
 export async function makeWorld(options: WorldOptions): Promise<OwnWorld> {
   countWorld();
   const postgres = inject('postgres');
-  const database = `${postgres.template}_${randomBytes(6).toString('hex')}`;
+  const cell = options.cell ?? cellOfFile();
+  const template = postgres.templates[cell];
+  const database = `${template.name}_${randomBytes(6).toString('hex')}`;
   // copied as files: through the log each page is written twice
   await asAdmin(
-    `create database ${database} template ${postgres.template} owner ${postgres.user} strategy file_copy`,
+    `create database ${database} template ${template.name} owner ${postgres.user} strategy file_copy`,
   );
   const folder = mkdtempSync(join(tmpdir(), 'payhook-world-'));
   const pooler = options.pooler ?? postgres.pooler;
@@ -158,7 +167,9 @@ export async function makeWorld(options: WorldOptions): Promise<OwnWorld> {
     return { platform, server: await serve(platform, { listen, delivers, keepsHouse: false }) };
   };
   const { platform, server } = await open(false);
-  const inspector = await inspectorOf(database);
+  const db = platform.cells.of(cell);
+  if (db === null) throw new Error(`there is no cell ${cell}`);
+  const inspector = await inspectorOf(database, cell);
   let errorsExpected = false;
   const workers = new Set<{ close(): Promise<void> }>();
   // one connection, so that a test may lock with it: one statement after the other
@@ -173,24 +184,23 @@ export async function makeWorld(options: WorldOptions): Promise<OwnWorld> {
   let stops: (() => unknown)[] = [];
 
   const world: OwnWorld = {
-    api: apiOf(server.address, postgres.firstKey),
+    api: apiOf(server.address, template.key),
     url: server.address,
     metricsUrl: server.metricsAddress ?? '',
     platform,
+    db,
     latency,
     log,
     query,
     async otherAccount(name = 'Other') {
-      const { id } = await platform.accounts.create(name);
-      const { secret } = await platform.db.transaction((tx) =>
-        createKey(tx, id, { name: 'key', createdBy: 'test' }),
-      );
+      const { id } = await platform.accounts.create(name, cell);
+      const { secret } = await db.transaction((tx) => createKey(tx, id, { name: 'key', createdBy: 'test' }));
       return apiOf(server.address, secret);
     },
     async secondServer() {
       const second = await open(options.delivers ?? false);
       return {
-        api: apiOf(second.server.address, postgres.firstKey),
+        api: apiOf(second.server.address, template.key),
         async close() {
           await second.server.close();
           await second.platform.close();
@@ -211,7 +221,7 @@ export async function makeWorld(options: WorldOptions): Promise<OwnWorld> {
       return worker;
     },
     async connect() {
-      const client = clientOf(database);
+      const client = clientOf(database, cell);
       await client.connect();
       return client;
     },

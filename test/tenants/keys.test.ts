@@ -50,7 +50,7 @@ const WITHOUT_ACCOUNT_IN_REFERENCE: Readonly<Record<string, string>> = {
 
 const ACCOUNT = `(select attnum from pg_attribute a
   where a.attrelid = t.oid and a.attname = 'account_id' and not a.attisdropped)`;
-const TABLES = `from pg_class t where t.relnamespace = 'public'::regnamespace and t.relkind in ('r', 'p')
+const TABLES = `from pg_class t where t.relnamespace = current_schema()::regnamespace and t.relkind in ('r', 'p')
   and not t.relispartition`;
 
 test('every table has the account of a row, or is listed with the reason', async () => {

@@ -206,7 +206,7 @@ export async function dump(
   // rows of a partition are rows of its parent
   const tables = await world.query<{ name: string }>(
     `select relname as name from pg_class
-     where relnamespace = 'public'::regnamespace and relkind in ('r', 'p') and not relispartition
+     where relnamespace = current_schema()::regnamespace and relkind in ('r', 'p') and not relispartition
        and relname not like all ('{delivery\\_count%,affiliate\\_balance%,commission\\_series%}')
        and relname not in ('commission_arrivals', 'program_affiliates', 'server_settings') order by 1`,
   );

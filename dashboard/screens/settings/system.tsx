@@ -44,13 +44,13 @@ export function SystemState() {
 
 /** The problems of the installation, and what to do about them. */
 function problemsOf(
-  { workers, backlog, disk, chores, failing_chores: failing, backups, replica }: System,
+  { workers, backlog, disk, chores, failing_chores: failing, backups, replica, cells }: System,
   now: number,
 ): readonly { readonly what: string; readonly remedy: string }[] {
   const isOlder = (instant: string | null, age: number) =>
     instant !== null && now - Date.parse(instant) > age;
   const late = chores.filter(({ last_done_at }) => isOlder(last_done_at, LATE_CHORE_MS));
-  const { noWorker, backlogLate, diskFull, choresLate, choreFails, backupFailed, replicaLeftOut } =
+  const { noWorker, backlogLate, diskFull, choresLate, choreFails, backupFailed, replicaLeftOut, cellDown } =
     texts.problems;
   return [
     ...(workers.processes.length === 0 ? [noWorker] : []),
@@ -69,9 +69,12 @@ function problemsOf(
         ]
       : []),
     ...(replica?.problem ? [{ ...replicaLeftOut, what: replicaLeftOut.what(replica.problem) }] : []),
-    ...failing.map(({ name, since, message }) => ({
+    ...cells.flatMap(({ number, problem }) =>
+      problem === null ? [] : [{ ...cellDown, what: cellDown.what(number, problem) }],
+    ),
+    ...failing.map(({ name, cell, since, message }) => ({
       ...choreFails,
-      what: choreFails.what(name, relative(since, now), message),
+      what: choreFails.what(texts.choreOf(name, cell), relative(since, now), message),
     })),
     ...(late.length > 0 ? [{ ...choresLate, what: choresLate.what(late.map(({ name }) => name)) }] : []),
   ];
@@ -86,9 +89,27 @@ const CHORES: readonly Column<System['chores'][number]>[] = [
   { title: texts.lastDone, cell: ({ last_done_at }) => <Time at={last_done_at} /> },
 ];
 
+const orDash = (value: number | null) => (value === null ? '–' : whole(value));
+
+/** The schema of a cell, and its server if that is another than the one of cell 0. */
+function placeOf({ schema, host }: System['cells'][number]): string {
+  const name = schema === null ? texts.ofLogin : texts.schemaOf(schema);
+  return host === null ? name : texts.onHost(name, host);
+}
+
+const CELLS: readonly Column<System['cells'][number]>[] = [
+  { title: texts.cell, cell: ({ number }) => number },
+  { title: texts.cellState, cell: ({ state, problem }) => problem ?? texts.cellStates[state] },
+  { title: texts.place, cell: placeOf },
+  { title: texts.schema, cell: ({ schema_version }) => orDash(schema_version), isFigure: true },
+  { title: texts.accounts, cell: ({ account_count }) => orDash(account_count), isFigure: true },
+  { title: texts.due, cell: ({ due_count }) => orDash(due_count), isFigure: true },
+  { title: texts.workers, cell: ({ worker_count }) => orDash(worker_count), isFigure: true },
+];
+
 /** The whole state, problems first. */
 function State({ system }: { system: System }) {
-  const { database, disk, backlog, workers, chores, backups, replica } = system;
+  const { database, disk, backlog, workers, chores, backups, replica, cells } = system;
   const problems = problemsOf(system, serverNow());
   return (
     <>
@@ -167,6 +188,12 @@ function State({ system }: { system: System }) {
         <h2>{texts.chores}</h2>
         <Table label={texts.chores} columns={CHORES} rows={chores} keyOf={({ name }) => name} />
       </section>
+      {cells.length > 1 && (
+        <section className="part">
+          <h2>{texts.cells}</h2>
+          <Table label={texts.cells} columns={CELLS} rows={cells} keyOf={({ number }) => String(number)} />
+        </section>
+      )}
     </>
   );
 }

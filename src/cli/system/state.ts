@@ -30,6 +30,40 @@ export const roomOf = (disk: System['disk']): string =>
 export const replicaOf = (replica: System['replica']): string | null =>
   replica && (replica.problem ?? `read from, ${replica.lag_ms ?? 0} ms behind`);
 
+/** A chore of a cell as text; of cell 0 its name alone. */
+export const choreName = ({ name, cell }: { name: string; cell: number }): string =>
+  cell === 0 ? name : `${name} of cell ${cell}`;
+
+/** A table of the cells. */
+export function cellTable(cells: System['cells'], paint: Paint): string {
+  const numberOr = (value: number | null) => (value === null ? '' : String(value));
+  return table(
+    [
+      { heading: 'CELL', right: true },
+      { heading: 'STATE' },
+      { heading: 'SCHEMA' },
+      { heading: 'SERVER' },
+      { heading: 'VERSION', right: true },
+      { heading: 'ACCOUNTS', right: true },
+      { heading: 'DUE', right: true },
+      { heading: 'WORKERS', right: true },
+      { heading: 'PROBLEM' },
+    ],
+    cells.map((cell) => [
+      String(cell.number),
+      cell.state,
+      cell.schema === null ? 'of the login' : printable(cell.schema),
+      cell.host === null ? 'of cell 0' : printable(cell.host),
+      numberOr(cell.schema_version),
+      numberOr(cell.account_count),
+      numberOr(cell.due_count),
+      numberOr(cell.worker_count),
+      cell.problem === null ? '' : paint.warning(printable(cell.problem)),
+    ]),
+    paint.faint,
+  );
+}
+
 /** How many deliveries wait for an earlier one of their ordering key, and since when; null if none does. */
 function behindOthers({ behind_count, behind_since }: System['backlog']): string | null {
   if (behind_count === 0) return null;
@@ -38,7 +72,18 @@ function behindOthers({ behind_count, behind_since }: System['backlog']): string
 }
 
 function describe(
-  { version, schema_version, database, replica, disk, backlog, workers, chores, failing_chores }: System,
+  {
+    version,
+    schema_version,
+    database,
+    replica,
+    disk,
+    backlog,
+    workers,
+    chores,
+    failing_chores,
+    cells,
+  }: System,
   paint: Paint,
 ) {
   const facts = factLines([
@@ -62,8 +107,9 @@ function describe(
       : table([{ heading: 'WORKER' }, { heading: 'SINCE (UTC)' }], processes, paint.faint),
     table([{ heading: 'CHORE' }, { heading: 'LAST DONE (UTC)' }], done, paint.faint),
     ...failing_chores.map(
-      ({ name, since, message }) =>
-        `${paint.warning(`${name} has failed since ${exactTime(since)} (UTC): ${printable(message)}`)}\n`,
+      ({ since, message, ...chore }) =>
+        `${paint.warning(`${choreName(chore)} has failed since ${exactTime(since)} (UTC): ${printable(message)}`)}\n`,
     ),
+    ...(cells.length === 1 ? [] : [cellTable(cells, paint)]),
   ].join('\n');
 }

@@ -14,7 +14,7 @@ import { openLiveLines } from '../terminal/live.ts';
 import { printable, table } from '../terminal/table.ts';
 import type { Paint } from '../terminal/terminal.ts';
 import { exactTime, lengthOf, shortTime } from '../terminal/time.ts';
-import { replicaOf, roomOf } from './state.ts';
+import { cellTable, choreName, replicaOf, roomOf } from './state.ts';
 
 const EVERY_MS = 2000;
 const MINUTE_MS = 60_000;
@@ -136,6 +136,7 @@ function describe({ at, account, rates, deliveries, failing_endpoints, system }:
     system === null
       ? 'Only the account that was created first can see the state of the installation.\n'
       : stateLines(system, now, paint),
+    ...(system !== null && system.cells.length > 1 ? [cellTable(system.cells, paint)] : []),
     endpointLines(failing_endpoints, paint),
   ];
   return parts.join('\n');
@@ -198,10 +199,11 @@ function choresLine(
   failing: System['failing_chores'],
   ago: (instant: string) => string | null,
 ): string {
-  const others = late.filter(({ name }) => !failing.some((chore) => chore.name === name));
+  const others = late.filter(({ name }) => !failing.some((chore) => chore.cell === 0 && chore.name === name));
   const parts = [
     ...failing.map(
-      ({ name, since, message }) => `${name} has failed for ${ago(since)}: ${printable(message)}`,
+      ({ since, message, ...chore }) =>
+        `${choreName(chore)} has failed for ${ago(since)}: ${printable(message)}`,
     ),
     ...others.map(({ name, last_done_at }) => `${name} is late (${ago(last_done_at)})`),
   ];

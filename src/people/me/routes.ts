@@ -14,5 +14,5 @@ export const get = readRoute({
     'the API with the session of its user reads the CSRF token here; pages of other origins cannot read the answer.',
   returns: { 200: me },
   noStore: true,
-  handle: async ({ db, principal, env }) => ok(await describeCaller(db, principal, env.hasSeveralCells())),
+  handle: async ({ db, principal, env }) => ok(await describeCaller(db, principal, env.cells().length > 1)),
 });

@@ -9,12 +9,18 @@ import { backupState } from './backups.ts';
 const bytes = Type.Integer({ minimum: 0 });
 const count = Type.Integer({ minimum: 0 });
 
+const failingChore = {
+  name: Type.String({ examples: ['webhook log'] }),
+  since: { ...timestamp, description: 'of the first failure' },
+  message: Type.String({ description: 'why it failed the last time' }),
+};
+
 const chore = strict({
   name: Type.String({ examples: ['webhook log'] }),
   last_done_at: { ...timestamp, description: 'by any process; noted once a minute at most' },
 });
 
-/** What the database says about the installation. */
+/** What the database of a cell says about it. */
 const known = {
   object: Type.Literal('system'),
   schema_version: Type.Integer({ description: 'of the last migration' }),
@@ -44,17 +50,10 @@ const known = {
       description: 'what delivers at the moment: machine and process',
     }),
     last_claim_at: nullable({ ...timestamp, description: 'when one of them last took something to send' }),
-    in_flight_count: { ...count, description: 'attempts under way' },
+    in_flight_count: { ...count, description: 'attempts under way, of all accounts' },
   }),
   chores: Type.Array(chore),
-  failing_chores: Type.Array(
-    strict({
-      name: Type.String({ examples: ['webhook log'] }),
-      since: { ...timestamp, description: 'of the first failure' },
-      message: Type.String({ description: 'why it failed the last time' }),
-    }),
-    { description: 'what has failed, at every process that tried, since it was last done' },
-  ),
+  failing_chores: Type.Array(strict(failingChore)),
   backups: strict(
     {
       last: nullable(
@@ -83,12 +82,39 @@ const known = {
     { description: 'the alerts of people and channels' },
   ),
 };
-export const knownState = strict(known);
+/** The same with what only `cells` shows. */
+export const knownState = strict({ ...known, account_count: count });
+export type KnownState = Static<typeof knownState>;
+
+const cell = strict({
+  number: Type.Integer({ minimum: 0 }),
+  state: Type.Enum(['open', 'draining'], { description: 'a draining cell takes no new accounts' }),
+  problem: nullable(
+    Type.String({ description: 'why it cannot be used; null = it can', examples: ['cannot be reached'] }),
+  ),
+  host: nullable(Type.String({ description: 'of its PostgreSQL; null = that of cell 0' })),
+  schema: nullable(Type.String({ description: 'null = that of the login', examples: ['cell_1'] })),
+  schema_version: nullable(
+    Type.Integer({
+      description: 'of its last migration; this and the counts are null while it cannot be used',
+    }),
+  ),
+  account_count: nullable(count),
+  due_count: nullable({ ...count, description: 'deliveries that are due now at endpoints that are enabled' }),
+  worker_count: nullable({ ...count, description: 'processes that deliver' }),
+});
 
 /** The state of the installation. */
 export const system = strict(
   {
     ...known,
+    failing_chores: Type.Array(
+      strict({
+        ...failingChore,
+        cell: Type.Integer({ minimum: 0, description: 'the cell in which it fails' }),
+      }),
+      { description: 'of all cells: what has failed, at every process that tried, since it was last done' },
+    ),
     version: Type.String({ description: 'of the program', examples: ['0.1.0'] }),
     replica: nullable(
       strict(
@@ -101,6 +127,7 @@ export const system = strict(
         { description: 'DATABASE_REPLICA_URL, as the server that answers sees it; null when it is not set' },
       ),
     ),
+    cells: Type.Array(cell, { description: 'by number; cell 0 is the database of DATABASE_URL' }),
     disk: nullable(
       strict(
         { free_bytes: bytes, total_bytes: bytes },
@@ -141,4 +168,5 @@ export const stateRecord = columnsOf(knownState, {
     from server_settings where starts_with(key, ${FAILING}))`,
   backups: backupState,
   alerts: alertState,
+  account_count: '(select count(*) from accounts)',
 });

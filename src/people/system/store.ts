@@ -1,10 +1,9 @@
 import sql from 'sql-template-tag';
-import type { Static } from 'typebox';
 import { oneRecord } from '../../contract/records.ts';
 import { oneRow, type Reader } from '../../db/database.ts';
 import type { AccountId } from '../../kernel/ids.ts';
-import type { Json } from '../../kernel/json.ts';
-import { type knownState, stateRecord } from './record.ts';
+import { fromJson } from '../../kernel/json.ts';
+import { type KnownState, stateRecord } from './record.ts';
 
 /** Whether the account (UUID) is the one that was made first. */
 export async function isFirstAccount(db: Reader, account: AccountId): Promise<boolean> {
@@ -15,7 +14,7 @@ export async function isFirstAccount(db: Reader, account: AccountId): Promise<bo
   return first;
 }
 
-/** What the database says about the installation. */
-export function readState(db: Reader): Promise<Json<Static<typeof knownState>>> {
-  return oneRecord(db, stateRecord, sql`(select 1) one`);
+/** What the database of a cell says about it. */
+export async function readState(db: Reader): Promise<KnownState> {
+  return fromJson(await oneRecord(db, stateRecord, sql`(select 1) one`));
 }
