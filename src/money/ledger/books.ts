@@ -14,6 +14,14 @@ export async function lockBooks(tx: Tx, account: AccountId): Promise<void> {
   await rows(tx, sql`select 1 from payout_books where account_id = ${account} for no key update`);
 }
 
+/**
+ * Lets nobody create commissions of the account until the transaction ends: their foreign keys need its row. Call it before any
+ * other lock.
+ */
+export async function stopCommissions(tx: Tx, account: AccountId): Promise<void> {
+  await rows(tx, sql`select 1 from accounts where id = ${account} for update`);
+}
+
 /** Raises the revision of the unpaid payout if the affiliate has a line in it, and publishes the change. */
 export async function reviseCurrentPayout(tx: Tx, account: AccountId, affiliateId: number): Promise<void> {
   await reviseFor(tx, account, sql`l.affiliate_id = ${affiliateId}`);

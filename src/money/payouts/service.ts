@@ -1,5 +1,6 @@
 import type { Page } from '../../contract/lists.ts';
 import type { Principal } from '../../contract/route.ts';
+import { NeedsLocksFirst } from '../../db/again.ts';
 import type { Reader, Snapshot, Tx } from '../../db/database.ts';
 import { uniqueViolation } from '../../db/faults.ts';
 import { fail, nameSome } from '../../kernel/errors.ts';
@@ -16,7 +17,7 @@ import { formatDecimal } from '../../kernel/money.ts';
 import { publish } from '../../outbox/queue.ts';
 import { zoneOf } from '../../people/accounts/service.ts';
 import { type CsvFile, csvOut } from '../files/csv-export.ts';
-import { lockBooks } from '../ledger/books.ts';
+import { lockBooks, stopCommissions } from '../ledger/books.ts';
 import type { Payout } from '../ledger/payout-record.ts';
 import { deletePayout, refreshTotals } from '../ledger/payout-totals.ts';
 import { readPayout, readSummary, type WhichPayout, whichPayout } from '../ledger/payouts.ts';
@@ -88,7 +89,8 @@ export async function createPayout(
   await refuseSecond(tx, account);
   await checkReferences(tx, account, selection.filters);
   const payout = await insertOnly(insertPayout(tx, selection, { id, ...by }));
-  await claim(tx, selection, payout.id);
+  if (!(await claim(tx, selection, payout.id)))
+    throw new NeedsLocksFirst((again) => stopCommissions(again, account));
   const { largest, lines } = await refreshTotals(tx, account, payout.id);
   if (lines === 0n) throw await nothingToPay(tx, account, payout.id);
   refuseInexact(largest);

@@ -46,11 +46,12 @@ export async function insertPayout(
 /**
  * Selects and claims in one statement, so that rules and rows come from one snapshot, without commissions created
  * meanwhile. Lines are sums of the rows actually claimed. `is true` keeps the planner from joining: it does not know the
- * number of groups, and the commissions must be read in heap order.
+ * number of groups, and the commissions must be read in heap order. Returns false if the claimed rows are not those that were
+ * selected: Citus takes a snapshot for each step.
  */
-export async function claim(tx: Tx, selection: Selection, payout: PayoutId): Promise<void> {
+export async function claim(tx: Tx, selection: Selection, payout: PayoutId): Promise<boolean> {
   const { account } = selection;
-  await rows(
+  const { agrees } = await oneRow<{ agrees: boolean }>(
     tx,
     sql`with moment as materialized (${moment}),
         decided as materialized (${decidedGroups(selection)}),
@@ -73,9 +74,14 @@ export async function claim(tx: Tx, selection: Selection, payout: PayoutId): Pro
         exclusion as (
           insert into payout_exclusions (account_id, payout_id, affiliate_id, currency, reason, amount, commission_count)
           select ${account}::uuid, ${payout}::uuid, affiliate_id, currency, reason, amount, commission_count
-          from decided where reason is not null)
-        update payouts set as_of = (select at from moment) where account_id = ${account} and id = ${payout}`,
+          from decided where reason is not null),
+        dated as (
+          update payouts set as_of = (select at from moment) where account_id = ${account} and id = ${payout})
+        select not exists (
+          select affiliate_id, currency, amount, commission_count from decided where reason is null
+          except select affiliate_id, currency, amount, commission_count from sums) as agrees`,
   );
+  return agrees;
 }
 
 /** What was left out of a payout, for the message of `nothing_to_pay`. */
