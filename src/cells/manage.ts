@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Cell } from '../db/cells.ts';
+import { hasNodes, missingSettings, placeOnNode } from '../db/citus.ts';
 import { connect } from '../db/connect.ts';
 import type { Database, Reader, Tx } from '../db/database.ts';
 import { migrate } from '../db/migrate.ts';
@@ -69,8 +70,9 @@ export interface NewCells {
 }
 
 /**
- * Adds cells, one after the other: creates the schema, applies the migrations, and enters the cell in the directory. If it is
- * killed, it can be repeated. Returns their numbers. Throws CellError when the schema holds something else.
+ * Adds cells, one after the other: creates the schema, applies the migrations, places it on a node if Citus has nodes, and enters
+ * the cell in the directory. If it is killed, it can be repeated. Returns their numbers. Throws CellError when the schema holds
+ * something else, or Citus cannot place it.
  */
 export async function addCells(at: Installation, { url, schema, count }: NewCells): Promise<number[]> {
   const { db } = at;
@@ -112,10 +114,15 @@ async function prepare(
   const cell = connect({ ...at.connecting, ...target, poolSize: 1, cell: { number, schema } });
   try {
     await refuseUsed(cell.reader, number, installation);
+    const isPlaced = await hasNodes(cell.reader);
+    const missing = isPlaced ? await missingSettings(cell.reader) : null;
+    if (missing !== null) throw new CellError(`Citus places each cell on a node, and ${missing}`);
     await migrate(cell, async (tx) => {
       await markCell(tx, number, installation);
       await makePartitions(tx);
       await at.checkSecretKey(tx);
+      // before a server uses it: its transactions and this one would end in a deadlock
+      if (isPlaced) await placeOnNode(tx);
     });
   } finally {
     await cell.close();

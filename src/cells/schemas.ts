@@ -1,5 +1,6 @@
 import pg from 'pg';
 import sql, { raw } from 'sql-template-tag';
+import { hasNodes } from '../db/citus.ts';
 import { type ConnectOptions, connect } from '../db/connect.ts';
 import { type Database, oneRow, type Reader, rows, type Tx } from '../db/database.ts';
 import { MigrationError } from '../db/migration-files.ts';
@@ -76,10 +77,16 @@ export async function readFacts(db: Reader): Promise<{ accounts: number; version
   );
 }
 
-/** Creates a schema where a database is, if it is missing. */
+/** Creates a schema where a database is, if it is missing. Throws CellError if Citus has nodes there. */
 export async function createSchema(connecting: ConnectOptions, schema: string): Promise<void> {
   const db = connect(connecting);
   try {
+    if (await hasNodes(db.reader)) {
+      throw new CellError(
+        'Citus places each cell on a node, where only a login can select the schema: give the URL of a login for this cell, and ' +
+          'no --schema, as docs/scaling.md describes',
+      );
+    }
     await db.transaction((tx) => rows(tx, raw(`create schema if not exists ${pg.escapeIdentifier(schema)}`)));
   } finally {
     await db.close();

@@ -1,10 +1,11 @@
 import { createHash } from 'node:crypto';
-import sql, { raw } from 'sql-template-tag';
+import sql from 'sql-template-tag';
 import { type Database, maybeRow, rows, type Tx } from './database.ts';
 import { FUNCTIONS } from './functions.ts';
 import { LOCKS, takeLock } from './locks.ts';
 import { MigrationError, readMigrations } from './migration-files.ts';
 import { foreignHistory, readApplied, recordChecksums } from './migration-history.ts';
+import { runScript } from './script.ts';
 import { readSetting, writeSetting } from './settings.ts';
 
 export interface MigrationReport {
@@ -56,7 +57,7 @@ export async function applyMigrations(tx: Tx, upTo = Number.POSITIVE_INFINITY): 
   // a backup reads every table to its end
   if (pending.length > 0) await takeLock(tx, LOCKS.tables);
   for (const { version, name, text, checksum } of pending) {
-    await rows(tx, raw(text));
+    await runScript(tx, text);
     await rows(
       tx,
       sql`insert into schema_migrations (version, name, checksum) values (${version}, ${name}, ${checksum})`,
@@ -102,6 +103,6 @@ async function createFunctions(tx: Tx): Promise<void> {
   await rows(tx, sql`create table if not exists server_settings (key text primary key, value text not null)`);
   const digest = createHash('sha256').update(FUNCTIONS).digest('hex');
   if ((await readSetting(tx, 'functions')) === digest) return;
-  await rows(tx, raw(FUNCTIONS));
+  await runScript(tx, FUNCTIONS);
   await writeSetting(tx, 'functions', digest);
 }

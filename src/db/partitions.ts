@@ -1,5 +1,6 @@
 import sql, { raw, type Sql } from 'sql-template-tag';
 import type { Timestamp } from '../kernel/time.ts';
+import { isOnNode } from './citus.ts';
 import { type Database, maybeRow, oneRow, type Reader, rows, type Tx } from './database.ts';
 import { LOCKS, limitLockWaits, takeLock } from './locks.ts';
 
@@ -108,12 +109,20 @@ export async function loggedWeeks(db: Reader): Promise<Timestamp[]> {
  * is two transactions of PostgreSQL's own. Throws when somebody holds one of the tables for too long.
  */
 export async function dropPartitions(db: Database, week: Timestamp): Promise<void> {
+  const onNode = await isOnNode(db.reader);
   for (const { parent, name, state } of (await partitions(db.reader)).filter((each) => each.week === week)) {
     const detach = `alter table ${parent} detach partition ${name}`;
-    if (state === 'attached') await db.outsideTransaction(raw(`${detach} concurrently`));
+    if (state === 'attached' && !onNode) await db.outsideTransaction(raw(`${detach} concurrently`));
+    if (state === 'attached' && onNode) await db.transaction((tx) => detachLocked(tx, detach));
     if (state === 'detaching') await db.outsideTransaction(raw(`${detach} finalize`));
     await db.outsideTransaction(raw(`drop table ${name}`));
   }
+}
+
+/** Citus cannot detach concurrently. Others wait behind this lock, so it does not wait long itself. */
+async function detachLocked(tx: Tx, detach: string): Promise<void> {
+  await limitLockWaits(tx, 5000);
+  await rows(tx, raw(detach));
 }
 
 /** When the week begins that the oldest stored event is of, or null. */

@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import type { Readable, Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { bareTables, dressTables } from '../../db/bare-tables.ts';
+import { hasNodes, placeOnNode } from '../../db/citus.ts';
 import type { Database, Tx } from '../../db/database.ts';
 import { applyMigrations, lockStarts, refuseUnusable } from '../../db/migrate.ts';
 import { readMigrations } from '../../db/migration-files.ts';
@@ -75,6 +76,8 @@ export async function restoreBackup(options: RestoreOptions): Promise<Restored> 
       async (tx) => {
         const restored = await restoreInto(tx, manifest, options);
         await verify?.(tx);
+        // in this transaction, before a server uses the cell
+        if (options.cell !== 0 && (await hasNodes(tx))) await placeOnNode(tx);
         return restored;
       },
       { takesLong: true },

@@ -12,7 +12,8 @@ const MOST = 256;
 const ADD_HELP = `
 A cell is a schema with the tables of Payhook, on the PostgreSQL of the URL. It holds some of the accounts. Without a URL, or with the
 URL of DATABASE_URL, it is in the database of cell 0. With --count, the names of the schemas are the given text and the number of the
-cell. Running servers and workers use new cells within seconds. See docs/scaling.md.
+cell. Running servers and workers use new cells within seconds. Where Citus has nodes, it places the cell on one of them; each cell then
+needs a URL with a login of its own. See docs/scaling.md.
 
 Examples:
   $ payhook cells add --schema cell_ --count 8
