@@ -185,7 +185,7 @@ export function withoutLists({ affiliates, excluded, ...rest }: Json): Json {
 
 /** Books a debt of an affiliate, as a refund of an old payment would. */
 export async function bookDebt(
-  world: World,
+  world: Pick<World, 'query'>,
   affiliateId: number,
   amount: number,
   fields: Readonly<Record<string, unknown>> = {},

@@ -1,61 +1,37 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { pino } from 'pino';
+import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { openPlatform } from '../../src/app/platform.ts';
-import { serve } from '../../src/app/serve.ts';
-import { readConfig } from '../../src/kernel/config.ts';
-import { type Api, apiOf } from '../support/api.ts';
-import { type Cluster, startCluster, whyNoCitus } from '../support/citus.ts';
+import type { Member } from '../support/citus.ts';
+import { whyNoCitus } from '../support/citus.ts';
 import { rounds } from '../support/depth.ts';
 import { type Receiver, startReceiver } from '../support/receiver.ts';
 import { until } from '../support/wire.ts';
+import { type Installation, type Shop, startInstallation } from './support-citus.ts';
 
 const CELLS = 4;
 /** How many events each cell accepts after each change of the cluster. */
 const EVENTS = rounds(20, 200);
-const DATABASE = 'payhook';
 
-/** A schema of the cluster with a server of its own, which publishes and delivers. */
-interface Cell {
-  readonly schema: string;
-  readonly api: Api;
+/** A shop whose events are published one after the other until it is stopped. */
+interface Publisher extends Shop {
   readonly receiver: Receiver;
   /** Ids of the events that were answered with a 201. */
   readonly accepted: string[];
-  /** The statuses of the other answers. */
-  readonly refused: number[];
+  /** The statuses and reasons of the other answers. */
+  readonly refused: string[];
   longestMs: number;
   stop(): Promise<void>;
 }
 
-/** Starts a server on an empty schema, distributes the schema, and publishes events one after the other until it is stopped. */
-async function startCell(cluster: Cluster, number: number): Promise<Cell> {
-  const schema = `cell_${number}`;
-  await cluster.addCell(DATABASE, schema);
-  const folder = mkdtempSync(join(tmpdir(), 'payhook-cell-'));
+async function startPublisher(shop: Shop): Promise<Publisher> {
   const receiver = await startReceiver();
-  const config = readConfig({
-    DATA_DIR: folder,
-    SECRET_KEY: 'a secret key for tests, long enough for the rule',
-    LOG_LEVEL: 'silent',
-    DATABASE_POOL_SIZE: '4',
-    DELIVERY_ALLOW_CIDRS: '127.0.0.0/8',
-    DELIVERY_SCHEDULE: '0s 1s 1s 1s 1s 1s 1s 1s 1s 1s',
+  const made = await shop.api.post('/v2/webhook-endpoints', {
+    url: receiver.url,
+    event_types: ['order.created'],
   });
-  const target = { host: '127.0.0.1', port: cluster.coordinator.port, user: schema, database: DATABASE };
-  const platform = await openPlatform(config, { purpose: 'command', target, log: pino({ level: 'silent' }) });
-  await cluster.distribute(DATABASE, schema);
-  const listen = { host: '127.0.0.1', port: 0 };
-  const server = await serve(platform, { listen, delivers: true, keepsHouse: false });
-  const api = apiOf(server.address, platform.firstKey?.secret ?? '');
-  const made = await api.post('/v2/webhook-endpoints', { url: receiver.url, event_types: ['order.created'] });
   expect(made.status).toBe(201);
   let isOver = false;
-  const cell: Cell = {
-    schema,
-    api,
+  const publisher: Publisher = {
+    ...shop,
     receiver,
     accepted: [],
     refused: [],
@@ -63,140 +39,125 @@ async function startCell(cluster: Cluster, number: number): Promise<Cell> {
     async stop() {
       isOver = true;
       await publishing;
-      await server.close();
-      await platform.close();
       await receiver.close();
-      rmSync(folder, { recursive: true, force: true });
     },
   };
   const publish = async () => {
     while (!isOver) {
       const begunAt = performance.now();
-      const { status, body } = await api.post('/v2/events', { type: 'order.created', data: {} });
-      cell.longestMs = Math.max(cell.longestMs, performance.now() - begunAt);
-      if (status === 201) cell.accepted.push(body.id);
-      else cell.refused.push(status);
+      const answer = await shop.api.post('/v2/events', { type: 'order.created', data: {} });
+      publisher.longestMs = Math.max(publisher.longestMs, performance.now() - begunAt);
+      if (answer.status === 201) publisher.accepted.push(answer.body.id);
+      else publisher.refused.push(`${answer.status} ${answer.reason}`);
+      // as a client does; an attempt each 100 ms is a load, and nothing waits for it
+      await delay(Number(answer.headers.get('retry-after')) * 1000 || 100);
     }
   };
   const publishing = publish();
-  return cell;
+  return publisher;
 }
 
 describe.skipIf(!process.env.TEST_CITUS || whyNoCitus !== null)(
   'cells on the nodes of a Citus cluster',
   () => {
-    let cluster: Cluster;
-    let cells: Cell[];
+    let installation: Installation;
+    let nodes: readonly [Member, Member];
+    const shops: Publisher[] = [];
 
-    const ask = async <Row>(statement: string): Promise<Row[]> => {
-      const client = await cluster.coordinator.client(DATABASE);
-      try {
-        return (await client.query(statement)).rows as Row[];
-      } finally {
-        await client.end();
-      }
+    const on = async (node: Member) => {
+      const places = await installation.places();
+      return shops.filter(({ schema }) => places.get(schema) === node.port);
     };
-    /** The port of the node that each schema lies on. */
-    const places = async () => {
-      const rows = await ask<{ schema: string; port: number }>(`
-      select distinct t.relnamespace::regnamespace::text as schema, s.nodeport as port
-      from citus_shards s join pg_class t on t.oid = s.table_name`);
-      return new Map(rows.map(({ schema, port }) => [schema, port]));
-    };
-    const on = async (port: number) => {
-      const found = await places();
-      return cells.filter(({ schema }) => found.get(schema) === port);
-    };
-    /** Waits until each of these cells has accepted more events. */
-    const untilAccepting = async (some: readonly Cell[]) => {
-      const before = new Map(some.map((cell) => [cell, cell.accepted.length]));
+    /** Waits until each of these shops has published more events. */
+    const untilAccepting = async (some: readonly Publisher[]) => {
+      const before = new Map(some.map((shop) => [shop, shop.accepted.length]));
       await until('each cell to accept events', () =>
-        some.every((cell) => cell.accepted.length >= (before.get(cell) ?? 0) + EVENTS),
+        some.every((shop) => shop.accepted.length >= (before.get(shop) ?? 0) + EVENTS),
       );
     };
-    const arrivedAt = ({ receiver }: Cell) =>
+    const arrivedAt = ({ receiver }: Publisher) =>
       receiver.received.map(({ headers }) => String(headers['webhook-id']));
-    /** Waits until everything that was accepted has arrived. */
-    const untilArrived = (some: readonly Cell[]) =>
-      until('everything that was accepted to arrive', () =>
-        some.every((cell) => {
-          const arrived = new Set(arrivedAt(cell));
-          return cell.accepted.every((id) => arrived.has(id));
-        }),
-      );
-    const duplicates = () =>
-      cells.reduce((sum, cell) => sum + arrivedAt(cell).length - new Set(arrivedAt(cell)).size, 0);
-    const forget = () => {
-      for (const cell of cells) {
-        cell.refused.length = 0;
-        cell.longestMs = 0;
+    /** Waits until everything that was accepted so far has arrived. */
+    const untilArrived = async () => {
+      for (const shop of shops) {
+        const accepted = [...shop.accepted];
+        await until('everything that was accepted to arrive', () => {
+          const arrived = new Set(arrivedAt(shop));
+          return accepted.every((id) => arrived.has(id));
+        });
       }
     };
-    const rebalance = async (how: string) => ask(how);
+    const duplicates = () =>
+      shops.reduce((sum, shop) => sum + arrivedAt(shop).length - new Set(arrivedAt(shop)).size, 0);
+    const forget = () => {
+      for (const shop of shops) {
+        shop.refused.length = 0;
+        shop.longestMs = 0;
+      }
+    };
     const print = (what: string) => {
-      const longest = Math.max(...cells.map(({ longestMs }) => longestMs));
-      const accepted = cells.reduce((sum, cell) => sum + cell.accepted.length, 0);
+      const longest = Math.max(...shops.map(({ longestMs }) => longestMs));
+      const accepted = shops.reduce((sum, shop) => sum + shop.accepted.length, 0);
       process.stderr.write(
         `${what}: accepted ${accepted}, duplicates ${duplicates()}, longest ${Math.round(longest)} ms\n`,
       );
     };
 
     beforeAll(async () => {
-      cluster = await startCluster({ nodes: 2 });
-      await cluster.createDatabase(DATABASE, 1);
-      cells = [];
-      for (let number = 1; number <= CELLS; number++) cells.push(await startCell(cluster, number));
+      installation = await startInstallation();
+      nodes = installation.cluster.nodes as [Member, Member];
+      for (let left = CELLS; left > 0; left--) shops.push(await startPublisher(await installation.addCell()));
     });
     afterAll(async () => {
-      for (const cell of cells) await cell.stop();
-      await cluster.close();
+      for (const shop of shops) await shop.stop();
+      await installation.close();
     });
 
     test('a rebalance that is cancelled, and one that completes, refuse no request and lose no event', async () => {
-      const [first, second] = cluster.nodes;
-      await untilAccepting(cells);
+      const { ask } = installation;
+      await untilAccepting(shops);
       forget();
-      await rebalance(`select citus_add_node('127.0.0.1', ${second?.port})`);
-      await rebalance('select citus_rebalance_start()');
-      await rebalance('select citus_rebalance_stop()');
-      await untilAccepting(cells);
-      await rebalance('select citus_rebalance_start()');
-      await rebalance('select citus_rebalance_wait()');
-      await untilAccepting(cells);
-      const found = await places();
-      expect(new Set(found.values())).toEqual(new Set([first?.port, second?.port]));
-      expect(cells.flatMap(({ refused }) => refused)).toEqual([]);
-      await untilArrived(cells);
+      await ask(`select citus_add_node('127.0.0.1', ${nodes[1].port})`);
+      await ask('select citus_rebalance_start()');
+      await ask('select citus_rebalance_stop()');
+      await untilAccepting(shops);
+      await ask('select citus_rebalance_start()');
+      await ask('select citus_rebalance_wait()');
+      await untilAccepting(shops);
+      const places = await installation.places();
+      expect(new Set(places.values())).toEqual(new Set(nodes.map(({ port }) => port)));
+      expect(shops.flatMap(({ refused }) => refused)).toEqual([]);
+      await untilArrived();
       print('rebalance');
     });
 
-    test('when a node dies, the other cells continue, and everything is delivered when it returns', async () => {
-      const [, second] = cluster.nodes as [unknown, (typeof cluster.nodes)[number]];
-      const lost = await on(second.port);
-      const others = cells.filter((cell) => !lost.includes(cell));
+    test('when a node dies its cells answer 503, the others continue, and everything is delivered when it returns', async () => {
+      const lost = await on(nodes[1]);
+      const others = shops.filter((shop) => !lost.includes(shop));
       forget();
-      await second.kill();
+      await nodes[1].kill();
       await until('the cells of the node to refuse requests', () =>
         lost.every(({ refused }) => refused.length > 0),
       );
       await untilAccepting(others);
+      await nodes[1].start();
+      await untilAccepting(shops);
       expect(others.flatMap(({ refused }) => refused)).toEqual([]);
-      await second.start();
-      await untilAccepting(cells);
-      expect(new Set(lost.flatMap(({ refused }) => refused))).toEqual(new Set([500]));
-      await untilArrived(cells);
+      expect(new Set(lost.flatMap(({ refused }) => refused))).toEqual(new Set(['503 cell_unavailable']));
+      await untilArrived();
       print('node died');
     });
 
-    test('when the coordinator restarts, requests are refused until it is back, and everything is delivered', async () => {
+    test('when the coordinator dies, requests are refused until it is back, and everything is delivered', async () => {
+      const { coordinator } = installation.cluster;
       forget();
-      await cluster.coordinator.kill();
-      await until('requests to be refused', () => cells.every(({ refused }) => refused.length > 0));
-      await cluster.coordinator.start();
-      await untilAccepting(cells);
-      await untilArrived(cells);
-      expect(new Set(cells.flatMap(({ refused }) => refused))).toEqual(new Set([500]));
-      print('coordinator restarted');
+      await coordinator.kill();
+      await until('requests to be refused', () => shops.every(({ refused }) => refused.length > 0));
+      await coordinator.start();
+      await untilAccepting(shops);
+      await untilArrived();
+      expect(new Set(shops.flatMap(({ refused }) => refused))).toEqual(new Set(['503 cell_unavailable']));
+      print('coordinator died');
     });
   },
 );
