@@ -119,10 +119,11 @@ async function busyAmong(hosts: Hosts, pids: readonly number[]): Promise<Readonl
   try {
     const seen = await askAside<{ pid: number }>(
       hosts,
-      // One that waits for us to go on is at work only while bytes move. Behind a pooler our numbers are not those of
-      // PostgreSQL: then its answer is all there is, and nothing is given up.
+      // One that waits for us to go on is at work only while bytes move; of Citus, such a backend may wait for a node. Behind a
+      // pooler our numbers are not those of PostgreSQL: then its answer is all there is, and nothing is given up.
       `select pid from unnest($1::int[]) pid left join pg_stat_activity a using (pid)
-       where coalesce(a.state, '') not like 'idle%' and a.wait_event is distinct from 'ClientRead' and a.pid is not null
+       where coalesce(a.state, '') not like 'idle%' and a.pid is not null
+           and (a.wait_event is distinct from 'ClientRead' or current_setting('citus.version', true) is not null)
           or not exists (select from pg_stat_activity where pid = $2)`,
       [pids],
       true,
