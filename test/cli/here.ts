@@ -83,13 +83,18 @@ export const runOn =
   (args: readonly string[], { env = {} }: Pick<RunOptions, 'env'> = {}): Promise<RanHere> =>
     runHere(args, { env: { ...machine.environment, ...env }, cwd: machine.folder });
 
-/** Commands for an account of a world, run inside this process, in the folder of a machine if one is given. */
-export function commandsOf(world: World, api: Api, machine?: { readonly folder: string }) {
-  const run = (...args: string[]) =>
-    runHere(args, {
-      env: { PAYHOOK_URL: world.url, PAYHOOK_API_KEY: api.key },
+/** Commands with an API key, run inside this process, in the folder of a machine if one is given. */
+export function commandsAt(
+  at: () => { readonly url: string; readonly key: string },
+  machine?: { readonly folder: string },
+) {
+  const run = (...args: string[]) => {
+    const { url, key } = at();
+    return runHere(args, {
+      env: { PAYHOOK_URL: url, PAYHOOK_API_KEY: key },
       ...(machine && { cwd: machine.folder }),
     });
+  };
   const runText = async (...args: string[]): Promise<string> => {
     const ran = await run(...args);
     expect(ran, ran.stderr).toMatchObject({ code: 0, stderr: '' });
@@ -101,10 +106,18 @@ export function commandsOf(world: World, api: Api, machine?: { readonly folder: 
     runText,
     /** A command that must succeed; returns its JSON. */
     runJson: async (...args: string[]): Promise<Json> => JSON.parse(await runText(...args, '--json')),
+  };
+}
+
+/** `commandsAt` for an account of a world. */
+export function commandsOf(world: World, api: Api, machine?: { readonly folder: string }) {
+  const commands = commandsAt(() => ({ url: world.url, key: api.key }), machine);
+  return {
+    ...commands,
     /** A command that is refused and changes nothing. */
     refuse: (code: number, message: string, ...args: string[]): Promise<void> =>
       nothingChanges(world, async () => {
-        const ran = await run(...args);
+        const ran = await commands.run(...args);
         expect(ran).toMatchObject({ code, stdout: '', stderr: expect.stringContaining(message) });
       }),
   };

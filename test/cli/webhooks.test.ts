@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { until } from '../support/wire.ts';
-import { runHere } from './here.ts';
+import { commandsAt } from './here.ts';
 import { type Ran, type RunOptions, type Started, startServer, useMachine } from './support.ts';
 
 const env = { DELIVERY_ALLOW_CIDRS: '127.0.0.0/8', DELIVERY_SCHEDULE: '0s 1s' };
@@ -15,15 +15,7 @@ let url: string;
 
 const firstKey = () => readFileSync(join(machine.dataDir, 'first-api-key'), 'utf8').trim();
 const remoteEnv = () => ({ PAYHOOK_URL: server.url, PAYHOOK_API_KEY: firstKey() });
-const run = (...args: string[]): Promise<Ran> => runHere(args, { env: remoteEnv(), cwd: machine.folder });
-
-/** A command that must succeed; returns its JSON. */
-// biome-ignore lint/suspicious/noExplicitAny: tests look into documents of every shape
-async function json(...args: string[]): Promise<any> {
-  const ran = await run(...args, '--json');
-  expect(ran, ran.stderr).toMatchObject({ code: 0, stderr: '' });
-  return ran.json();
-}
+const { run, runJson: json } = commandsAt(() => ({ url: server.url, key: firstKey() }), machine);
 
 interface Listening extends Started {
   // biome-ignore lint/suspicious/noExplicitAny: tests look into lines of every shape

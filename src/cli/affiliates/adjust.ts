@@ -54,7 +54,7 @@ async function adjust(
   const { reason, externalId, program, yes } = options;
   requireYes(terminal, yes);
   const given = options.currency === undefined ? undefined : readCurrency('--currency', options.currency);
-  const made = await withClient({ terminal, account: account() }, async (client) => {
+  const made = await withClient({ terminal, account }, async (client) => {
     const currency = given ?? (await client.account.get()).default_currency;
     const amount = readAmount('--amount', options.amount, { currency, from: -MAX_AMOUNT });
     if (amount === 0) throw new UsageError('--amount must not be 0');

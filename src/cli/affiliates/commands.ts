@@ -147,7 +147,7 @@ Example:
 async function listAffiliates({ terminal, account }: Cli, options: AffiliateFilters): Promise<undefined> {
   const { externalId, program, payoutMethod, ready, destination, balanceCurrency, ...rest } = options;
   const isYes = (answer: 'yes' | 'no' | undefined) => (answer === undefined ? undefined : answer === 'yes');
-  const page = await withClient({ terminal, account: account() }, async (client) =>
+  const page = await withClient({ terminal, account }, async (client) =>
     client.affiliates.list({
       ...queryOf<ListAffiliatesQuery>(rest),
       external_id: externalId,
@@ -164,7 +164,7 @@ async function listAffiliates({ terminal, account }: Cli, options: AffiliateFilt
 }
 
 async function show({ terminal, account }: Cli, reference: string): Promise<undefined> {
-  const affiliate = await withClient({ terminal, account: account() }, async (client) =>
+  const affiliate = await withClient({ terminal, account }, async (client) =>
     client.affiliates.get(await findAffiliate(client, reference)),
   );
   terminal.result(affiliate, () => describeAffiliate(affiliate, terminal));
@@ -172,13 +172,13 @@ async function show({ terminal, account }: Cli, reference: string): Promise<unde
 
 async function create({ terminal, account }: Cli, options: object): Promise<undefined> {
   const body = readFields(AFFILIATE_FIELDS, options) as unknown as CreateAffiliateBody;
-  const made = await withClient({ terminal, account: account() }, (client) => client.affiliates.create(body));
+  const made = await withClient({ terminal, account }, (client) => client.affiliates.create(body));
   terminal.result(made, () => describeAffiliate(made, terminal));
 }
 
 async function put({ terminal, account }: Cli, externalId: string, options: object): Promise<undefined> {
   const body: PutAffiliateByExternalIdBody = readFields(NAMED_FIELDS, options);
-  const stored = await withClient({ terminal, account: account() }, (client) =>
+  const stored = await withClient({ terminal, account }, (client) =>
     client.affiliates.putByExternalId(externalId, body),
   );
   terminal.result(stored, () => describeAffiliate(stored, terminal));
@@ -189,7 +189,7 @@ async function change({ terminal, account }: Cli, reference: string, options: ob
   if (Object.keys(body).length === 0) {
     throw new UsageError('nothing to change: payhook affiliates change --help lists the options');
   }
-  const changed = await withClient({ terminal, account: account() }, async (client) =>
+  const changed = await withClient({ terminal, account }, async (client) =>
     client.affiliates.change(await findAffiliate(client, reference), body),
   );
   terminal.result(changed, () => describeAffiliate(changed, terminal));

@@ -63,7 +63,7 @@ async function setDestination(
   options: object,
 ): Promise<undefined> {
   const body = readFields(DESTINATION_FIELDS, options) as unknown as PutAffiliateDestinationBody;
-  const made = await withClient({ terminal, account: account() }, async (client) =>
+  const made = await withClient({ terminal, account }, async (client) =>
     client.affiliates.putDestination(await findAffiliate(client, reference), body),
   );
   terminal.result(made, () => describe([made], terminal.paint.faint));
@@ -71,7 +71,7 @@ async function setDestination(
 }
 
 async function show({ terminal, account }: Cli, reference: string): Promise<undefined> {
-  const found = await withClient({ terminal, account: account() }, async (client) =>
+  const found = await withClient({ terminal, account }, async (client) =>
     client.affiliates.destinations(await findAffiliate(client, reference)),
   );
   terminal.result(found, () =>
@@ -89,7 +89,7 @@ async function remove(
   requireYes(terminal, yes);
   const code = codeOf(currency);
   const which = code === undefined ? 'for all currencies' : `for ${code.toUpperCase()}`;
-  const id = await withClient({ terminal, account: account() }, async (client) => {
+  const id = await withClient({ terminal, account }, async (client) => {
     const found = await findAffiliate(client, reference);
     await confirm(terminal, `Remove the destination ${which} of affiliate ${found}?`, yes);
     await client.affiliates.removeDestination(found, { currency: code });

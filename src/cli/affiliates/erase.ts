@@ -37,7 +37,7 @@ async function erase(
   reference: string,
   { yes, name }: Options,
 ): Promise<undefined> {
-  const erased = await withClient({ terminal, account: account() }, async (client) => {
+  const erased = await withClient({ terminal, account }, async (client) => {
     const { id, email } = await client.affiliates.get(await findAffiliate(client, reference));
     await confirmName(terminal, {
       question: `Erase the person behind affiliate ${id} (${printable(email)})? This cannot be undone.`,

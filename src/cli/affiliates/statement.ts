@@ -57,7 +57,7 @@ async function show(
   const format = options.pdf ? 'pdf' : options.html ? 'html' : 'csv';
   const isFile = format !== 'csv' || options.csv === true || options.output !== undefined;
   if (isFile) checkOutput(options, terminal);
-  await withClient({ terminal, account: account() }, async (client) => {
+  await withClient({ terminal, account }, async (client) => {
     const id = await findAffiliate(client, reference);
     const query = { year, from, to };
     if (!isFile) {

@@ -51,7 +51,7 @@ export function addTaxProfile(affiliates: Command, cli: Cli): void {
 
 async function set({ terminal, account }: Cli, reference: string, options: object): Promise<undefined> {
   const body = readFields(TAX_PROFILE_FIELDS, options) as unknown as PutAffiliateTaxProfileBody;
-  const made = await withClient({ terminal, account: account() }, async (client) =>
+  const made = await withClient({ terminal, account }, async (client) =>
     client.affiliates.putTaxProfile(await findAffiliate(client, reference), body),
   );
   terminal.result(made, () => describe(made));
@@ -60,7 +60,7 @@ async function set({ terminal, account }: Cli, reference: string, options: objec
 }
 
 async function show({ terminal, account }: Cli, reference: string): Promise<undefined> {
-  const found = await withClient({ terminal, account: account() }, async (client) =>
+  const found = await withClient({ terminal, account }, async (client) =>
     client.affiliates.taxProfile(await findAffiliate(client, reference)),
   );
   terminal.result(found, () => describe(found));
@@ -68,7 +68,7 @@ async function show({ terminal, account }: Cli, reference: string): Promise<unde
 
 async function remove({ terminal, account }: Cli, reference: string, yes?: boolean): Promise<undefined> {
   requireYes(terminal, yes);
-  const id = await withClient({ terminal, account: account() }, async (client) => {
+  const id = await withClient({ terminal, account }, async (client) => {
     const found = await findAffiliate(client, reference);
     await confirm(terminal, `Remove the tax profile of affiliate ${found}?`, yes);
     await client.affiliates.removeTaxProfile(found);

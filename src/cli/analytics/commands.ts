@@ -76,7 +76,7 @@ async function commissions(
   { terminal, account }: Cli,
   { program, ...options }: CommissionOptions,
 ): Promise<undefined> {
-  const series = await withClient({ terminal, account: account() }, async (client) =>
+  const series = await withClient({ terminal, account }, async (client) =>
     client.analytics.commissions({
       ...(options as GetCommissionAnalyticsQuery),
       program_id: program === undefined ? undefined : String(await findProgram(client, program)),
@@ -115,7 +115,7 @@ async function deliveries(
   reference: string | undefined,
   options: SpanOptions,
 ): Promise<undefined> {
-  const series = await withClient({ terminal, account: account() }, async (client) =>
+  const series = await withClient({ terminal, account }, async (client) =>
     client.analytics.deliveries({
       ...(options as GetDeliveryAnalyticsQuery),
       webhook_endpoint_id: reference === undefined ? undefined : await findEndpoint(client, reference),

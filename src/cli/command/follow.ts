@@ -29,7 +29,7 @@ export async function follow(
   for (;;) {
     let pause = everyMs;
     try {
-      await withClient({ terminal, account: account() }, async (client, keepMs) => {
+      await withClient({ terminal, account }, async (client, keepMs) => {
         const until = performance.now() + keepMs;
         for (;;) {
           await poll(client);

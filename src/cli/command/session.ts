@@ -7,6 +7,7 @@ import type { Client, ClientOptions } from '../../client/client.ts';
 import { type Config, readAccountSetting, readConfig, readRemote } from '../../kernel/config.ts';
 import { onInterrupt } from '../terminal/interrupt.ts';
 import type { Terminal } from '../terminal/terminal.ts';
+import type { Cli } from './cli.ts';
 import { type Account, accountFor } from './current-account.ts';
 import { UsageError } from './errors.ts';
 
@@ -68,11 +69,6 @@ type KeepMs = number;
 /** Uses a client. Only commands that run until they are stopped need `keepMs`. */
 type Work<Result> = (client: Client, keepMs: KeepMs) => Promise<Result>;
 
-interface SessionOptions {
-  readonly terminal: Terminal;
-  readonly account: string | undefined;
-}
-
 // When it stops, the owner of the embedded PostgreSQL waits for commands that have joined it.
 const KEEP_JOINED_MS = 5_000;
 
@@ -80,12 +76,14 @@ const KEEP_JOINED_MS = 5_000;
  * Runs `work` with a client of the API: of the server of PAYHOOK_URL, or else of one inside this process, on a private
  * socket. The code path is the same whether or not a server is running on the data.
  */
-export async function withClient<Result>(options: SessionOptions, work: Work<Result>): Promise<Result> {
-  const remote = readRemoteFor(options.account);
-  const { terminal } = options;
+export async function withClient<Result>(
+  { terminal, account: chosen }: Pick<Cli, 'terminal' | 'account'>,
+  work: Work<Result>,
+): Promise<Result> {
+  const remote = readRemoteFor(chosen());
   if (remote) return useClient(remote, terminal, (client) => work(client, Number.POSITIVE_INFINITY));
   return withPlatform(terminal, async (platform) => {
-    const account = accountFor(await platform.accounts.list(), options.account, platform.config.dataDir);
+    const account = accountFor(await platform.accounts.list(), chosen(), platform.config.dataDir);
     return withAccount({ platform, terminal, account }, (client) => work(client, keepMsOf(platform)));
   });
 }

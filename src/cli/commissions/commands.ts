@@ -84,7 +84,7 @@ function addHolds(commissions: Command, cli: Cli): void {
 }
 
 async function listCommissions({ terminal, account }: Cli, options: ListFilters): Promise<undefined> {
-  const page = await withClient({ terminal, account: account() }, async (client) =>
+  const page = await withClient({ terminal, account }, async (client) =>
     client.commissions.list(await readQuery(client, options)),
   );
   terminal.result(page, () =>
@@ -104,9 +104,7 @@ async function payoutId(client: Client, reference: string): Promise<string> {
 }
 
 async function show({ terminal, account }: Cli, reference: string): Promise<undefined> {
-  const commission = await withClient({ terminal, account: account() }, (client) =>
-    findCommission(client, reference),
-  );
+  const commission = await withClient({ terminal, account }, (client) => findCommission(client, reference));
   terminal.result(commission, () => describeCommission(commission, terminal));
 }
 
@@ -116,7 +114,7 @@ async function voidOne(
   { reason, yes }: { reason: string; yes?: boolean },
 ): Promise<undefined> {
   requireYes(terminal, yes);
-  const voided = await withClient({ terminal, account: account() }, async (client) => {
+  const voided = await withClient({ terminal, account }, async (client) => {
     const found = await findCommission(client, reference);
     await confirm(terminal, `Void ${nameOf(found)}? It will no longer be paid.`, yes);
     return client.commissions.void(found.id, { reason });
@@ -129,7 +127,7 @@ async function review(
   verb: 'hold' | 'unhold',
   reference: string,
 ): Promise<undefined> {
-  const changed = await withClient({ terminal, account: account() }, async (client) => {
+  const changed = await withClient({ terminal, account }, async (client) => {
     const { id } = await findCommission(client, reference);
     return client.commissions[verb](id);
   });

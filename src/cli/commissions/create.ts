@@ -48,7 +48,7 @@ export function addCommissionCreate(commissions: Command, cli: Cli): void {
 
 async function create({ terminal, account }: Cli, options: CreateOptions): Promise<undefined> {
   const given = options.currency === undefined ? undefined : readCurrency('--currency', options.currency);
-  const made = await withClient({ terminal, account: account() }, async (client) => {
+  const made = await withClient({ terminal, account }, async (client) => {
     const currency = given ?? (await client.account.get()).default_currency;
     const { program, affiliate } = options;
     const fields = readFields(TYPED, options, currency) as unknown as CommissionInput;

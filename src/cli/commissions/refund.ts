@@ -46,21 +46,18 @@ async function refund(
 ): Promise<undefined> {
   checkRefund(options);
   requireYes(terminal, options.yes);
-  const made = await withClient(
-    { terminal, account: account() },
-    async (client): Promise<CommissionRefund> => {
-      const commission = await findCommission(client, reference);
-      const { currency } = commission;
-      const amounts = refundAmounts(options, currency);
-      const what = `${printable(commission.external_id)} (affiliate ${commission.affiliate_id})`;
-      const all = `the remaining ${money(commission, commission.original_amount - commission.refunded_amount)}`;
-      await confirm(terminal, refundQuestion({ currency, all, what }, amounts), options.yes);
-      return client.commissions
-        .refund(commission.id, { ...readPlain(options), ...amounts })
-        .catch((error: unknown) => {
-          throw inDecimals(error, [commission]);
-        });
-    },
-  );
+  const made = await withClient({ terminal, account }, async (client): Promise<CommissionRefund> => {
+    const commission = await findCommission(client, reference);
+    const { currency } = commission;
+    const amounts = refundAmounts(options, currency);
+    const what = `${printable(commission.external_id)} (affiliate ${commission.affiliate_id})`;
+    const all = `the remaining ${money(commission, commission.original_amount - commission.refunded_amount)}`;
+    await confirm(terminal, refundQuestion({ currency, all, what }, amounts), options.yes);
+    return client.commissions
+      .refund(commission.id, { ...readPlain(options), ...amounts })
+      .catch((error: unknown) => {
+        throw inDecimals(error, [commission]);
+      });
+  });
   terminal.result(made, () => describeRefunds([made]));
 }

@@ -40,18 +40,18 @@ export function addImports(imports: Command, cli: Cli): void {
 }
 
 async function list({ terminal, account }: Cli, query: ListImportsQuery): Promise<undefined> {
-  const page = await withClient({ terminal, account: account() }, (client) => client.imports.list(query));
+  const page = await withClient({ terminal, account }, (client) => client.imports.list(query));
   terminal.result(page, () => describePage(page, 'import', (data) => importTable(data, terminal), terminal));
 }
 
 async function show({ terminal, account }: Cli, id: string): Promise<undefined> {
-  await withClient({ terminal, account: account() }, async (client) =>
+  await withClient({ terminal, account }, async (client) =>
     printImport(client, await client.imports.get(id), terminal),
   );
 }
 
 async function undo({ terminal, account }: Cli, id: string, yes?: boolean): Promise<undefined> {
-  await withClient({ terminal, account: account() }, async (client) => {
+  await withClient({ terminal, account }, async (client) => {
     const { lines, kind, payouts } = await client.imports.get(id);
     const past = payouts === 0 ? '' : ` and its ${count(payouts, 'past payout')}`;
     await confirm(terminal, `Undo the import of ${lines} lines of ${kind}${past}?`, yes);

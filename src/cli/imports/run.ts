@@ -74,7 +74,7 @@ export async function runImport(
     ? { source: given, remove: () => undefined }
     : await kept(given);
   try {
-    const report = await withClient({ terminal, account: cli.account() }, (client) =>
+    const report = await withClient(cli, (client) =>
       new Import(cli, client, path, source, options).run(settings),
     );
     terminal.result(report, () => describeReport(report, terminal));

@@ -73,7 +73,7 @@ export function addInvoices(invoices: Command, cli: Cli): void {
 
 async function list({ terminal, account }: Cli, options: InvoiceFilters): Promise<undefined> {
   const { payout, affiliate, ...rest } = options;
-  const page = await withClient({ terminal, account: account() }, async (client) =>
+  const page = await withClient({ terminal, account }, async (client) =>
     client.invoices.list({
       ...queryOf<ListInvoicesQuery>(rest),
       payout_id: payout === undefined ? undefined : (await findPayout(client, payout)).id,
@@ -86,14 +86,12 @@ async function list({ terminal, account }: Cli, options: InvoiceFilters): Promis
 }
 
 async function show({ terminal, account }: Cli, reference: string): Promise<undefined> {
-  const found = await withClient({ terminal, account: account() }, (client) =>
-    findInvoice(client, reference),
-  );
+  const found = await withClient({ terminal, account }, (client) => findInvoice(client, reference));
   terminal.result(found, () => describeInvoice(found, terminal));
 }
 
 async function issue({ terminal, account }: Cli, reference: string): Promise<undefined> {
-  const issued = await withClient({ terminal, account: account() }, async (client) =>
+  const issued = await withClient({ terminal, account }, async (client) =>
     issueAll(client, (await findPayout(client, reference)).id),
   );
   terminal.result(issued, () => describeIssued(issued));
@@ -105,7 +103,7 @@ async function save(
   options: OutputOptions,
 ): Promise<undefined> {
   checkOutput(options, terminal);
-  await withClient({ terminal, account: account() }, async (client) => {
+  await withClient({ terminal, account }, async (client) => {
     const { id } = await findInvoice(client, reference);
     const written = await saveReceived(terminal, options, () => client.invoices.file(id, { format }));
     if (written !== null) terminal.result(written, () => `${written.file}\n`);

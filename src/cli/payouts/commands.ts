@@ -123,12 +123,12 @@ function selectionOf({
 }
 
 async function list({ terminal, account }: Cli, query: ListPayoutsQuery): Promise<undefined> {
-  const page = await withClient({ terminal, account: account() }, (client) => client.payouts.list(query));
+  const page = await withClient({ terminal, account }, (client) => client.payouts.list(query));
   terminal.result(page, () => describePage(page, 'payout', (data) => payoutTable(data, terminal), terminal));
 }
 
 async function show({ terminal, account }: Cli, reference: string): Promise<undefined> {
-  await withClient({ terminal, account: account() }, async (client) => {
+  await withClient({ terminal, account }, async (client) => {
     const payout = await findPayout(client, reference);
     const isWaiting = payout.approval.status === 'waiting' && !terminal.json;
     const standing = isWaiting ? await client.payouts.approval(payout.id) : null;
@@ -139,7 +139,7 @@ async function show({ terminal, account }: Cli, reference: string): Promise<unde
 
 async function preview({ terminal, account }: Cli, options: SelectionOptions): Promise<undefined> {
   const selection = selectionOf(options);
-  await withClient({ terminal, account: account() }, async (client) => {
+  await withClient({ terminal, account }, async (client) => {
     const made = await client.payouts.preview(selection);
     if (terminal.json) return terminal.result(made, () => '');
     const lines = made.affiliates ?? (await firstOf(client.payouts.previewAffiliates(selection)));
@@ -150,7 +150,7 @@ async function preview({ terminal, account }: Cli, options: SelectionOptions): P
 
 async function create({ terminal, account }: Cli, options: SelectionOptions): Promise<undefined> {
   const selection = selectionOf(options);
-  await withClient({ terminal, account: account() }, async (client) => {
+  await withClient({ terminal, account }, async (client) => {
     const payout = await client.payouts.create(selection);
     const names = await findNames(client, actorsOf(payout), terminal);
     terminal.result(payout, () => summarizePayout(payout, names, terminal));
@@ -159,7 +159,7 @@ async function create({ terminal, account }: Cli, options: SelectionOptions): Pr
 
 async function remove({ terminal, account }: Cli, reference: string, yes: boolean): Promise<undefined> {
   requireYes(terminal, yes);
-  const payout = await withClient({ terminal, account: account() }, async (client) => {
+  const payout = await withClient({ terminal, account }, async (client) => {
     const found = await findPayout(client, reference);
     if (found.status === 'unpaid') {
       const what = `${amounts(found.totals)} to ${count(found.affiliate_count, 'affiliate')}`;

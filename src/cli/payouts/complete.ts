@@ -134,7 +134,7 @@ async function complete(cli: Cli, reference: string, options: CompleteOptions): 
       : readInteger('--revision', options.revision, { from: 1, to: 999_999_999 });
   const metadata = readMetadata(options.metadata);
   const listed = await readListed(options);
-  const { payout, names } = await withClient({ terminal, account: cli.account() }, async (client) => {
+  const { payout, names } = await withClient(cli, async (client) => {
     const withNames = async (payout: Payout) => ({
       payout,
       names: await findNames(client, actorsOf(payout), terminal),

@@ -156,7 +156,7 @@ async function run(
   const { format, output } = options;
   checkOutput(options, terminal);
   if (options.paidList !== undefined) refuseExisting(options.paidList, options.force);
-  const { payout, report, doubled } = await withClient({ terminal, account: account() }, async (client) => {
+  const { payout, report, doubled } = await withClient({ terminal, account }, async (client) => {
     const found = await findPayout(client, reference);
     const source = { client, payout: found, format, query };
     const { files, skipped, aboveLimit, inOtherFiles, fileSet, replacesFileSet, list } =

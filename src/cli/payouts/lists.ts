@@ -100,7 +100,7 @@ async function listCommissions(
   reference: string,
   options: CommissionFilters,
 ): Promise<undefined> {
-  const page = await withClient({ terminal, account: account() }, async (client) => {
+  const page = await withClient({ terminal, account }, async (client) => {
     const { id } = await findPayout(client, reference);
     return client.payouts.commissions(id, await readCommissionFilters(client, options));
   });
@@ -130,7 +130,7 @@ function within<Item>(
   { reference, affiliate }: { reference: string; affiliate: string | undefined },
   list: (client: Client, payout: string, affiliate: number | undefined) => PromiseLike<Page<Item>>,
 ): Promise<Page<Item>> {
-  return withClient({ terminal, account: account() }, async (client) => {
+  return withClient({ terminal, account }, async (client) => {
     const { id } = await findPayout(client, reference);
     return list(client, id, affiliate === undefined ? undefined : await findAffiliate(client, affiliate));
   });

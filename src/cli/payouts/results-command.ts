@@ -54,7 +54,7 @@ async function read(cli: Cli, reference: string, path: string, options: ResultsO
   if ((sort ?? page ?? perPage) !== undefined)
     throw new UsageError('--sort, --page and --per-page apply to the list of files: use them without a file');
   const bytes = await buffer(openSource(path).open());
-  const proposal = await withClient({ terminal, account: cli.account() }, async (client) =>
+  const proposal = await withClient(cli, async (client) =>
     takeResult(client, await findPayout(client, reference), { bytes, ignored }),
   );
   terminal.result(proposal, () => `${describeProposal(path, proposal, terminal)}\n`);
@@ -67,7 +67,7 @@ async function list(
 ): Promise<undefined> {
   const { terminal } = cli;
   if (ignoreColumn !== undefined) throw new UsageError('--ignore-column needs a file');
-  const page = await withClient({ terminal, account: cli.account() }, async (client) => {
+  const page = await withClient(cli, async (client) => {
     const { id } = await findPayout(client, reference);
     return client.payouts.results(id, queryOf<ListPayoutResultsQuery>(options));
   });

@@ -102,7 +102,7 @@ async function book(
   { reason, reference, externalId, yes, ...part }: ReturnedOptions,
 ): Promise<undefined> {
   requireYes(terminal, yes);
-  const { line, came } = await withClient({ terminal, account: account() }, async (client) => {
+  const { line, came } = await withClient({ terminal, account }, async (client) => {
     const { payout, line: found } = await findLine(client, references);
     const { input, sums } = readPart(found, part);
     const came = amounts(sums);
@@ -157,7 +157,7 @@ async function listReturns(
   references: LineReference,
   options: ReturnFilters,
 ): Promise<undefined> {
-  const page = await withClient({ terminal, account: account() }, async (client) => {
+  const page = await withClient({ terminal, account }, async (client) => {
     const { payout, line } = await findLine(client, references);
     return client.payouts.returns(payout.id, line.affiliate_id, queryOf<ListPayoutReturnsQuery>(options));
   });
@@ -171,7 +171,7 @@ async function undo(
   yes?: boolean,
 ): Promise<undefined> {
   requireYes(terminal, yes);
-  const line = await withClient({ terminal, account: account() }, async (client) => {
+  const line = await withClient({ terminal, account }, async (client) => {
     const found = await findLine(client, references);
     const question = `Undo the return ${printable(id)} of ${nameOf(found.line)}? The amount will no longer be owed.`;
     await confirm(terminal, question, yes);

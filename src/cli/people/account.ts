@@ -97,15 +97,13 @@ export function addAccount(group: Command, cli: Cli): void {
 }
 
 async function show({ terminal, account }: Cli): Promise<undefined> {
-  const found = await withClient({ terminal, account: account() }, (client) => client.account.get());
+  const found = await withClient({ terminal, account }, (client) => client.account.get());
   terminal.result(found, () => describe(found, terminal));
 }
 
 async function change({ terminal, account }: Cli, settings: Settings): Promise<undefined> {
   const changes = readSettings(settings);
-  const changed = await withClient({ terminal, account: account() }, (client) =>
-    client.account.change(changes),
-  );
+  const changed = await withClient({ terminal, account }, (client) => client.account.change(changes));
   terminal.result(changed, () => describe(changed, terminal));
 }
 

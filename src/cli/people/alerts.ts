@@ -111,7 +111,7 @@ const kindsFrom = (text: string) =>
   (text === 'none' ? [] : text.split(',').map((kind) => kind.trim())) as AlertKind[];
 
 async function show({ terminal, account }: Cli, wanted: string): Promise<undefined> {
-  const settings = await withClient({ terminal, account: account() }, async (client) =>
+  const settings = await withClient({ terminal, account }, async (client) =>
     client.alerts.get({ user_id: await findUser(client, wanted) }),
   );
   terminal.result(settings, () => describe(settings, terminal));
@@ -119,7 +119,7 @@ async function show({ terminal, account }: Cli, wanted: string): Promise<undefin
 
 async function choose({ terminal, account }: Cli, wanted: string, text: string): Promise<undefined> {
   const kinds = text === 'default' ? null : kindsFrom(text);
-  const settings = await withClient({ terminal, account: account() }, async (client) =>
+  const settings = await withClient({ terminal, account }, async (client) =>
     client.alerts.set({ kinds }, { user_id: await findUser(client, wanted) }),
   );
   terminal.result(settings, () => describe(settings, terminal));
@@ -138,16 +138,14 @@ function describe({ email, alerts, is_email_sent, last_error }: AlertSettings, {
 }
 
 async function testUser({ terminal, account }: Cli, wanted: string): Promise<undefined> {
-  const sent = await withClient({ terminal, account: account() }, async (client) =>
+  const sent = await withClient({ terminal, account }, async (client) =>
     client.alerts.test({ user_id: await findUser(client, wanted) }),
   );
   terminal.result(sent, () => 'A test is on its way; payhook alerts show prints the result.\n');
 }
 
 async function list({ terminal, account }: Cli, query: ListAlertChannelsQuery): Promise<undefined> {
-  const page = await withClient({ terminal, account: account() }, (client) =>
-    client.alertChannels.list(query),
-  );
+  const page = await withClient({ terminal, account }, (client) => client.alertChannels.list(query));
   terminal.result(page, () =>
     describePage(page, 'alert channel', (data) => channelTable(data, terminal), terminal),
   );
@@ -175,7 +173,7 @@ async function add(
   { name, format, kinds }: ChannelOptions,
 ): Promise<undefined> {
   const target = await secretReader().one('the URL', url);
-  const made = await withClient({ terminal, account: account() }, (client) =>
+  const made = await withClient({ terminal, account }, (client) =>
     client.alertChannels.create({
       url: target,
       name,
@@ -195,13 +193,13 @@ function describeNew({ id, name, secret }: NewAlertChannel, { paint }: Terminal)
 }
 
 async function testChannel({ terminal, account }: Cli, id: string): Promise<undefined> {
-  const sent = await withClient({ terminal, account: account() }, (client) => client.alertChannels.test(id));
+  const sent = await withClient({ terminal, account }, (client) => client.alertChannels.test(id));
   terminal.result(sent, () => 'A test is on its way; payhook alerts channels prints the result.\n');
 }
 
 async function remove({ terminal, account }: Cli, id: string, yes?: boolean): Promise<undefined> {
   requireYes(terminal, yes);
-  await withClient({ terminal, account: account() }, async (client) => {
+  await withClient({ terminal, account }, async (client) => {
     await confirm(terminal, `Delete ${id}? It receives no more alerts.`, yes);
     await client.alertChannels.delete(id);
   });

@@ -50,7 +50,7 @@ export function addAuditLog(log: Command, cli: Cli): void {
 
 async function list({ terminal, account }: Cli, options: AuditFilters): Promise<undefined> {
   const { actor, since, before, ...rest } = options;
-  await withClient({ terminal, account: account() }, async (client) => {
+  await withClient({ terminal, account }, async (client) => {
     const page = await client.auditLog.list({
       ...queryOf<ListAuditLogQuery>(rest),
       ...(await readActor(client, actor)),

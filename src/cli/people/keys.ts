@@ -47,9 +47,7 @@ Examples:
 }
 
 async function create({ terminal, account }: Cli, name: string): Promise<undefined> {
-  const made = await withClient({ terminal, account: account() }, (client) =>
-    client.apiKeys.create({ name }),
-  );
+  const made = await withClient({ terminal, account }, (client) => client.apiKeys.create({ name }));
   if (made.key === null) {
     throw new CommandError(`the response with the secret was lost: revoke ${made.id} and create another key`);
   }
@@ -61,7 +59,7 @@ function describeNew(made: NewApiKey, { paint }: Terminal): string {
 }
 
 async function list({ terminal, account }: Cli, query: ListApiKeysQuery): Promise<undefined> {
-  const page = await withClient({ terminal, account: account() }, (client) => client.apiKeys.list(query));
+  const page = await withClient({ terminal, account }, (client) => client.apiKeys.list(query));
   terminal.result(page, () => describePage(page, 'API key', (data) => keyTable(data, terminal), terminal));
 }
 
@@ -82,7 +80,7 @@ function keyTable(keys: readonly ApiKey[], { paint }: Terminal): string {
 
 async function revoke({ terminal, account }: Cli, wanted: string, yes?: boolean): Promise<undefined> {
   requireYes(terminal, yes);
-  const id = await withClient({ terminal, account: account() }, async (client) => {
+  const id = await withClient({ terminal, account }, async (client) => {
     const found = wanted.startsWith('key_') ? wanted : (await liveKeyNamed(client, wanted)).id;
     await confirm(terminal, `Revoke the API key ${printable(wanted)}? It stops working at once.`, yes);
     await client.apiKeys.revoke(found);

@@ -128,9 +128,7 @@ function fieldsOf({ name, redirectUri, scope }: Fields): ChangeOAuthApplicationB
 }
 
 async function list({ terminal, account }: Cli, query: ListOAuthApplicationsQuery): Promise<undefined> {
-  const page = await withClient({ terminal, account: account() }, (client) =>
-    client.oauthApplications.list(query),
-  );
+  const page = await withClient({ terminal, account }, (client) => client.oauthApplications.list(query));
   terminal.result(page, () =>
     describePage(page, 'OAuth application', (data) => applicationTable(data, terminal), terminal),
   );
@@ -151,9 +149,7 @@ function applicationTable(applications: readonly OAuthApplication[], { paint }: 
 }
 
 async function show({ terminal, account }: Cli, reference: string): Promise<undefined> {
-  const application = await withClient({ terminal, account: account() }, (client) =>
-    findApplication(client, reference),
-  );
+  const application = await withClient({ terminal, account }, (client) => findApplication(client, reference));
   terminal.result(application, () => describe(application, terminal));
 }
 
@@ -178,7 +174,7 @@ async function create(
   if (scope === undefined)
     throw new UsageError('--scope is required: the most the application can be granted');
   const body = { ...fieldsOf(fields), kind: isPublic ? 'public' : 'confidential' };
-  const made = await withClient({ terminal, account: account() }, (client) =>
+  const made = await withClient({ terminal, account }, (client) =>
     client.oauthApplications.create(body as CreateOAuthApplicationBody),
   );
   tellSecret(terminal, made);
@@ -205,7 +201,7 @@ async function change({ terminal, account }: Cli, reference: string, fields: Fie
   if (Object.values(changes).every((value) => value === undefined)) {
     throw new UsageError('nothing to change: give --name, --redirect-uri or --scope');
   }
-  const changed = await withClient({ terminal, account: account() }, async (client) =>
+  const changed = await withClient({ terminal, account }, async (client) =>
     client.oauthApplications.change((await findApplication(client, reference)).id, changes),
   );
   terminal.result(changed, () => describe(changed, terminal));
@@ -213,7 +209,7 @@ async function change({ terminal, account }: Cli, reference: string, fields: Fie
 
 async function rotate({ terminal, account }: Cli, reference: string, yes?: boolean): Promise<undefined> {
   requireYes(terminal, yes);
-  const made = await withClient({ terminal, account: account() }, async (client) => {
+  const made = await withClient({ terminal, account }, async (client) => {
     const found = await findApplication(client, reference);
     const question = `Create a new secret for ${printable(found.name)} (${found.id})? The old one stops working at once.`;
     await confirm(terminal, question, yes);
@@ -224,7 +220,7 @@ async function rotate({ terminal, account }: Cli, reference: string, yes?: boole
 
 async function remove({ terminal, account }: Cli, reference: string, yes?: boolean): Promise<undefined> {
   requireYes(terminal, yes);
-  const { id, name } = await withClient({ terminal, account: account() }, async (client) => {
+  const { id, name } = await withClient({ terminal, account }, async (client) => {
     const found = await findApplication(client, reference);
     const question = `Delete ${printable(found.name)} (${found.id})? All its grants end, in every account.`;
     await confirm(terminal, question, yes);

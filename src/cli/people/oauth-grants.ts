@@ -53,7 +53,7 @@ export function addOAuthGrants(grants: Command, cli: Cli): void {
 
 async function list({ terminal, account }: Cli, { application, ...rest }: GrantFilters): Promise<undefined> {
   const query = { ...queryOf<ListOAuthGrantsQuery>(rest), application_id: application };
-  const page = await withClient({ terminal, account: account() }, (client) => client.oauthGrants.list(query));
+  const page = await withClient({ terminal, account }, (client) => client.oauthGrants.list(query));
   terminal.result(page, () => describePage(page, 'grant', (data) => grantTable(data, terminal), terminal));
 }
 
@@ -76,7 +76,7 @@ function grantTable(grants: readonly OAuthGrant[], { paint }: Terminal): string 
 }
 
 async function show({ terminal, account }: Cli, id: string): Promise<undefined> {
-  const grant = await withClient({ terminal, account: account() }, (client) => client.oauthGrants.get(id));
+  const grant = await withClient({ terminal, account }, (client) => client.oauthGrants.get(id));
   terminal.result(grant, () => describe(grant, terminal));
 }
 
@@ -105,7 +105,7 @@ function describe(grant: OAuthGrant, { paint }: Terminal): string {
 
 async function revoke({ terminal, account }: Cli, id: string, yes?: boolean): Promise<undefined> {
   requireYes(terminal, yes);
-  const grant = await withClient({ terminal, account: account() }, async (client) => {
+  const grant = await withClient({ terminal, account }, async (client) => {
     const found = await client.oauthGrants.get(id);
     const application = printable(found.application_name);
     await confirm(

@@ -35,7 +35,7 @@ export function addSessions(sessions: Command, cli: Cli): void {
 }
 
 async function list({ terminal, account }: Cli, { user, ...rest }: SessionFilters): Promise<undefined> {
-  const [page, emails] = await withClient({ terminal, account: account() }, async (client) => {
+  const [page, emails] = await withClient({ terminal, account }, async (client) => {
     const user_id = user === undefined ? undefined : await findUser(client, user);
     const found = await client.sessions.list({ ...queryOf<ListSessionsQuery>(rest), user_id });
     const named =
@@ -77,6 +77,6 @@ function sessionTable(
 }
 
 async function end({ terminal, account }: Cli, id: string): Promise<undefined> {
-  await withClient({ terminal, account: account() }, (client) => client.sessions.end(id));
+  await withClient({ terminal, account }, (client) => client.sessions.end(id));
   terminal.result({ id, object: 'session', ended: true }, () => `Ended ${id}.\n`);
 }

@@ -113,7 +113,7 @@ function addErase(users: Command, cli: Cli): void {
 }
 
 async function list({ terminal, account }: Cli, query: ListUsersQuery): Promise<undefined> {
-  const page = await withClient({ terminal, account: account() }, (client) => client.users.list(query));
+  const page = await withClient({ terminal, account }, (client) => client.users.list(query));
   terminal.result(page, () => describePage(page, 'user', (data) => userTable(data, terminal), terminal));
 }
 
@@ -128,7 +128,7 @@ function userTable(users: readonly User[], { paint }: Terminal): string {
 async function invite({ terminal, account }: Cli, { email, name, role }: InviteOptions): Promise<undefined> {
   if (email === undefined)
     throw new UsageError('name the e-mail address of the user: payhook users invite <email>');
-  const made = await withClient({ terminal, account: account() }, (client) =>
+  const made = await withClient({ terminal, account }, (client) =>
     client.users.create({ email, name: name ?? email.replace(/@.*/, ''), role }),
   );
   const link = made.invitation_url;
@@ -155,7 +155,7 @@ async function change(
 ): Promise<undefined> {
   if (name === undefined && role === undefined)
     throw new UsageError('nothing to change: give --name or --role');
-  const user = await withClient({ terminal, account: account() }, async (client) =>
+  const user = await withClient({ terminal, account }, async (client) =>
     client.users.change(await findUser(client, wanted), { name, role }),
   );
   terminal.result(user, () => `${printable(user.name)} (${user.id}) is ${user.role} now.\n`);
@@ -163,7 +163,7 @@ async function change(
 
 async function remove({ terminal, account }: Cli, wanted: string, yes?: boolean): Promise<undefined> {
   requireYes(terminal, yes);
-  const id = await withClient({ terminal, account: account() }, async (client) => {
+  const id = await withClient({ terminal, account }, async (client) => {
     const user = await findUser(client, wanted);
     await confirm(terminal, `Remove ${printable(wanted)}? Sessions end at once.`, yes);
     await client.users.delete(user);
@@ -174,7 +174,7 @@ async function remove({ terminal, account }: Cli, wanted: string, yes?: boolean)
 
 async function erase({ terminal, account }: Cli, wanted: string, yes?: boolean): Promise<undefined> {
   requireYes(terminal, yes);
-  const erased = await withClient({ terminal, account: account() }, async (client) => {
+  const erased = await withClient({ terminal, account }, async (client) => {
     const user = await findUser(client, wanted);
     await confirm(terminal, `Erase the person behind ${printable(wanted)}? This cannot be undone.`, yes);
     return client.users.erase(user);
@@ -183,7 +183,7 @@ async function erase({ terminal, account }: Cli, wanted: string, yes?: boolean):
 }
 
 async function resetPassword({ terminal, account }: Cli, wanted: string): Promise<undefined> {
-  const reset = await withClient({ terminal, account: account() }, async (client) =>
+  const reset = await withClient({ terminal, account }, async (client) =>
     client.users.resetPassword(await findUser(client, wanted)),
   );
   const link = reset.reset_url;

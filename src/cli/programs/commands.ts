@@ -50,14 +50,14 @@ export function addPrograms(programs: Command, cli: Cli): void {
 }
 
 async function list({ terminal, account }: Cli, query: ListProgramsQuery): Promise<undefined> {
-  const page = await withClient({ terminal, account: account() }, (client) => client.programs.list(query));
+  const page = await withClient({ terminal, account }, (client) => client.programs.list(query));
   terminal.result(page, () =>
     describePage(page, 'program', (data) => programTable(data, terminal), terminal),
   );
 }
 
 async function show({ terminal, account }: Cli, reference: string): Promise<undefined> {
-  const found = await withClient({ terminal, account: account() }, async (client) =>
+  const found = await withClient({ terminal, account }, async (client) =>
     client.programs.get(await findProgram(client, reference)),
   );
   terminal.result(found, () => describeProgram(found, terminal));
@@ -65,7 +65,7 @@ async function show({ terminal, account }: Cli, reference: string): Promise<unde
 
 async function create({ terminal, account }: Cli, options: object): Promise<undefined> {
   const fields = readFields(PROGRAM_FIELDS, options);
-  const made = await withClient({ terminal, account: account() }, (client) =>
+  const made = await withClient({ terminal, account }, (client) =>
     client.programs.create(fields as unknown as CreateProgramBody),
   );
   terminal.result(made, () => programTable([made], terminal));
@@ -76,7 +76,7 @@ async function change({ terminal, account }: Cli, reference: string, options: ob
   if (Object.keys(fields).length === 0) {
     throw new UsageError(`nothing to change: give ${optionNames(PROGRAM_FIELDS)}`);
   }
-  const changed = await withClient({ terminal, account: account() }, async (client) =>
+  const changed = await withClient({ terminal, account }, async (client) =>
     client.programs.change(await findProgram(client, reference), fields),
   );
   terminal.result(changed, () => programTable([changed], terminal));

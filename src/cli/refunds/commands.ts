@@ -100,7 +100,7 @@ function addList(refunds: Command, cli: Cli): void {
 
 async function listRefunds({ terminal, account }: Cli, options: RefundFilters): Promise<undefined> {
   const { order, externalId, commission, ...rest } = options;
-  const page = await withClient({ terminal, account: account() }, async (client) =>
+  const page = await withClient({ terminal, account }, async (client) =>
     client.refunds.list({
       ...queryOf<ListRefundsQuery>(rest),
       order_id: order,
@@ -112,15 +112,13 @@ async function listRefunds({ terminal, account }: Cli, options: RefundFilters): 
 }
 
 async function show({ terminal, account }: Cli, reference: string): Promise<undefined> {
-  const refund = await withClient({ terminal, account: account() }, (client) =>
-    client.refunds.get(reference),
-  );
+  const refund = await withClient({ terminal, account }, (client) => client.refunds.get(reference));
   terminal.result(refund, () => describeRefund(refund, terminal));
 }
 
 async function reverse({ terminal, account }: Cli, reference: string, yes?: boolean): Promise<undefined> {
   requireYes(terminal, yes);
-  const reversed = await withClient({ terminal, account: account() }, async (client) => {
+  const reversed = await withClient({ terminal, account }, async (client) => {
     const { id, external_id } = await client.refunds.get(reference);
     const what = `Reverse the refund ${printable(external_id)}? The amounts it took are owed again.`;
     await confirm(terminal, what, yes);
@@ -138,7 +136,7 @@ async function create({ terminal, account }: Cli, options: OrderRefundOptions): 
     throw new UsageError('--currency has no effect without an amount: the rest is refunded');
   }
   requireYes(terminal, options.yes);
-  const made = await withClient({ terminal, account: account() }, async (client): Promise<Refund> => {
+  const made = await withClient({ terminal, account }, async (client): Promise<Refund> => {
     const commissions = await refundable(client, options);
     const given = amountsOf(commissions, options);
     await confirm(terminal, question(commissions, options, given), options.yes);

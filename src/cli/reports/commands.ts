@@ -42,7 +42,7 @@ async function paid({ terminal, account }: Cli, options: PaidOptions): Promise<u
   checkOutput(options, terminal);
   const { year, from, to } = options;
   const query = { year, from, to };
-  const written = await withClient({ terminal, account: account() }, (client) =>
+  const written = await withClient({ terminal, account }, (client) =>
     saveReceived(terminal, options, () => client.reports.paid(query)),
   );
   if (written === null) return;

@@ -72,9 +72,7 @@ export function addUsTax(reports: Command, cli: Cli): void {
 }
 
 async function show({ terminal, account }: Cli, year: string | undefined): Promise<undefined> {
-  const found = await withClient({ terminal, account: account() }, (client) =>
-    client.reports.usTax({ year }),
-  );
+  const found = await withClient({ terminal, account }, (client) => client.reports.usTax({ year }));
   terminal.result(found, () => describe(found));
 }
 
@@ -105,9 +103,7 @@ async function list({ terminal, account }: Cli, options: RowOptions): Promise<un
     missing_form: missing as ListUsTaxReportQuery['missing_form'],
     residence: residence as ListUsTaxReportQuery['residence'],
   };
-  const page = await withClient({ terminal, account: account() }, (client) =>
-    client.reports.usTaxRows(query),
-  );
+  const page = await withClient({ terminal, account }, (client) => client.reports.usTaxRows(query));
   terminal.result(page, () => describePage(page, 'affiliate', (data) => rowTable(data, terminal), terminal));
 }
 
@@ -138,7 +134,7 @@ function rowTable(rows: readonly UsTaxRow[], { paint }: Terminal): string {
 async function save({ terminal, account }: Cli, options: ExportOptions): Promise<undefined> {
   checkOutput(options, terminal);
   const { year } = options;
-  const written = await withClient({ terminal, account: account() }, (client) =>
+  const written = await withClient({ terminal, account }, (client) =>
     saveReceived(terminal, options, () => client.reports.exportUsTax({ year })),
   );
   if (written === null) return;

@@ -113,7 +113,7 @@ function bodyOf({
 }
 
 async function list({ terminal, account }: Cli, options: ListOptions): Promise<undefined> {
-  const page = await withClient({ terminal, account: account() }, (client) =>
+  const page = await withClient({ terminal, account }, (client) =>
     client.payoutSchedules.list(queryOf<ListPayoutSchedulesQuery>(options)),
   );
   terminal.result(page, () =>
@@ -122,7 +122,7 @@ async function list({ terminal, account }: Cli, options: ListOptions): Promise<u
 }
 
 async function show({ terminal, account }: Cli, id: string): Promise<undefined> {
-  await withClient({ terminal, account: account() }, async (client) =>
+  await withClient({ terminal, account }, async (client) =>
     printSchedule(client, await client.payoutSchedules.get(id), terminal),
   );
 }
@@ -133,7 +133,7 @@ async function create({ terminal, account }: Cli, settings: Settings): Promise<u
     throw new UsageError('--name, --every and --day are required');
   }
   const body = { ...rest, name, every, day, is_active: settings.off ? false : undefined };
-  await withClient({ terminal, account: account() }, async (client) =>
+  await withClient({ terminal, account }, async (client) =>
     printSchedule(client, await client.payoutSchedules.create(body), terminal),
   );
 }
@@ -145,14 +145,14 @@ async function change({ terminal, account }: Cli, id: string, settings: Settings
   if (Object.values(body).every((value) => value === undefined)) {
     throw new UsageError('nothing to change: payhook schedules change --help lists the options');
   }
-  await withClient({ terminal, account: account() }, async (client) =>
+  await withClient({ terminal, account }, async (client) =>
     printSchedule(client, await client.payoutSchedules.change(id, body), terminal),
   );
 }
 
 async function remove({ terminal, account }: Cli, id: string, yes?: boolean): Promise<undefined> {
   requireYes(terminal, yes);
-  await withClient({ terminal, account: account() }, async (client) => {
+  await withClient({ terminal, account }, async (client) => {
     const { name } = await client.payoutSchedules.get(id);
     await confirm(terminal, `Delete the schedule ${printable(name)}?`, yes);
     await client.payoutSchedules.delete(id);

@@ -12,7 +12,7 @@ const GIGABYTE = 1e9;
 
 /** `payhook system`. */
 export async function showSystem({ terminal, account }: Cli): Promise<undefined> {
-  const found = await withClient({ terminal, account: account() }, (client) => client.system.get());
+  const found = await withClient({ terminal, account }, (client) => client.system.get());
   terminal.result(found, () => describe(found, terminal.paint));
 }
 

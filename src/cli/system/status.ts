@@ -42,7 +42,7 @@ interface Status {
 export async function showStatus(cli: Cli, { once = false }: { once?: boolean }): Promise<undefined> {
   const { terminal } = cli;
   if (once || terminal.json || !process.stdout.isTTY) {
-    const status = await withClient({ terminal, account: cli.account() }, readStatus);
+    const status = await withClient(cli, readStatus);
     terminal.result(status, () => describe(status, terminal.paint));
     return;
   }

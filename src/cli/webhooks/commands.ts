@@ -207,7 +207,7 @@ async function listEndpoints(
       throw new UsageError(`--${option} filters events: name an endpoint`);
     }
   }
-  const page = await withClient({ terminal, account: account() }, (client) =>
+  const page = await withClient({ terminal, account }, (client) =>
     client.webhookEndpoints.list(queryOf<ListWebhookEndpointsQuery>(options)),
   );
   terminal.result(page, () =>
@@ -245,9 +245,7 @@ async function showEvent(cli: Cli, reference: string, event: string): Promise<un
 
 async function create({ terminal, account }: Cli, url: string, fields: EndpointFields): Promise<undefined> {
   const body = { url, ...(await readEndpointFields(fields)) };
-  const made = await withClient({ terminal, account: account() }, (client) =>
-    client.webhookEndpoints.create(body),
-  );
+  const made = await withClient({ terminal, account }, (client) => client.webhookEndpoints.create(body));
   if (made.secret === null) {
     terminal.note(`The response with the secret was lost. Get it with: payhook webhooks secret ${made.id}`);
   }

@@ -40,7 +40,7 @@ export function addBatch(events: Command, cli: Cli): void {
 
 async function publishBatch({ terminal, account }: Cli, path: string): Promise<undefined> {
   const lines = linesOf(await readText(path), path === '-' ? 'standard input' : path);
-  const batch = await withClient({ terminal, account: account() }, (client) =>
+  const batch = await withClient({ terminal, account }, (client) =>
     client.events.publishMany(lines.map(({ event }) => event)),
   ).catch((error: unknown) => {
     throw namingLines(error, lines);

@@ -51,7 +51,7 @@ export function addPublished(events: Command, cli: Cli): void {
 
 async function list({ terminal, account }: Cli, options: EventFilters): Promise<undefined> {
   const { externalId, since, before, ...rest } = options;
-  const page = await withClient({ terminal, account: account() }, (client) =>
+  const page = await withClient({ terminal, account }, (client) =>
     client.events.list({
       ...queryOf<ListEventsQuery>(rest),
       external_id: externalId,
@@ -83,7 +83,7 @@ function eventTable(events: readonly PublishedEvent[], { paint }: Terminal): str
 }
 
 async function show({ terminal, account }: Cli, id: string): Promise<undefined> {
-  const event = await withClient({ terminal, account: account() }, (client) => client.events.get(id));
+  const event = await withClient({ terminal, account }, (client) => client.events.get(id));
   terminal.result(event, () => describe(event, terminal));
 }
 

@@ -24,7 +24,7 @@ export function addTypes(events: Command, cli: Cli): void {
 
 async function types({ terminal, account }: Cli): Promise<undefined> {
   const data: EventType[] = [];
-  await withClient({ terminal, account: account() }, async (client) => {
+  await withClient({ terminal, account }, async (client) => {
     for await (const type of client.events.types()) data.push(type);
   });
   terminal.result({ data }, () =>

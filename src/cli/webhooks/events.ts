@@ -54,7 +54,7 @@ async function publish(
   if (data !== undefined && dataFile !== undefined)
     throw new UsageError('give --data or --data-file, not both');
   const dataText = await readData(data, dataFile);
-  const event = await withClient({ terminal, account: account() }, (client) =>
+  const event = await withClient({ terminal, account }, (client) =>
     client.events.publish({ type, dataText, external_id: externalId, ordering_key: orderingKey }),
   );
   terminal.result(event, () => `${event.id}\n`);

@@ -101,7 +101,7 @@ function describeNew({ id, url, owner, expires_at }: NewPortalLink): string {
 }
 
 async function list({ terminal, account }: Cli, query: ListPortalLinksQuery): Promise<undefined> {
-  const page = await withClient({ terminal, account: account() }, (client) => client.portalLinks.list(query));
+  const page = await withClient({ terminal, account }, (client) => client.portalLinks.list(query));
   terminal.result(page, () =>
     describePage(page, 'portal link', (data) => linkTable(data, terminal), terminal),
   );
@@ -124,7 +124,7 @@ function linkTable(links: readonly PortalLink[], { paint }: Terminal): string {
 
 async function revoke({ terminal, account }: Cli, id: string, yes?: boolean): Promise<undefined> {
   requireYes(terminal, yes);
-  await withClient({ terminal, account: account() }, async (client) => {
+  await withClient({ terminal, account }, async (client) => {
     await confirm(terminal, `Revoke ${id}? An open portal ends at once.`, yes);
     await client.portalLinks.revoke(id);
   });

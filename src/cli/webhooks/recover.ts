@@ -163,7 +163,7 @@ export function withEndpoint<Result>(
   reference: string,
   work: (client: Client, id: string) => Promise<Result>,
 ): Promise<Result> {
-  return withClient({ terminal, account: account() }, async (client) =>
+  return withClient({ terminal, account }, async (client) =>
     work(client, await findEndpoint(client, reference)),
   );
 }

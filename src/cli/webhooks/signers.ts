@@ -70,7 +70,7 @@ export function accountSigners(cli: Cli): Signers {
 
 async function readSigners({ terminal, account }: Cli): Promise<Signer[]> {
   await requireData(account());
-  return withClient({ terminal, account: account() }, async (client) => {
+  return withClient({ terminal, account }, async (client) => {
     const signers: Signer[] = [];
     for await (const { id, signing } of client.webhookEndpoints.list({ sort: '-id' })) {
       if (signing !== 'standard') continue; // other schemes are verified with their own libraries
