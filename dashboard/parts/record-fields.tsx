@@ -229,6 +229,10 @@ function shown(name: string, { type, choices }: FormField, value: unknown, recor
   return <Path>{String(value)}</Path>;
 }
 
+/** The fields that have a value in a record. */
+export const givenIn = (fields: FormFields, record: object): FormFields =>
+  Object.fromEntries(Object.entries(fields).filter(([name]) => (valueIn(record, name) ?? null) !== null));
+
 /** A row for each field of a record, for `Facts`. */
 export const factsOf = (fields: FormFields, record: object): (readonly [label: string, value: ReactNode])[] =>
   inForm(fields).map(([name, field]) => [field.label, shown(name, field, valueIn(record, name), record)]);

@@ -174,6 +174,7 @@ export const refunds = {
   title: 'Refunds',
   lead: 'Commission amounts that were taken back because a customer was refunded.',
   refund: 'Refund',
+  details: 'Details',
   taken: 'Taken back',
   occurred: 'Refunded',
   statuses: { waiting: 'Waiting for a commission', applied: 'Applied', reversed: 'Reversed' },

@@ -21,12 +21,12 @@ import {
   examplesOf,
   type Field,
   fieldsOf,
-  NO_RESOURCES,
   operationOf,
   operationsOf,
   PREPARED,
   RESOURCES,
   singly,
+  TESTED_IN,
 } from '../support/fields.ts';
 import { useAccount, useWorld } from '../support/world.ts';
 import { dump, fill, type Json, OPERATIONS, sampleBody, unique } from './fixtures.ts';
@@ -55,13 +55,23 @@ function done(answer: Answer): Json {
   return answer.body;
 }
 
-test('every operation with a JSON body belongs to a resource whose fields are tested here, or has a reason', () => {
+test('every operation with a JSON body belongs to a resource whose fields are tested here, or names the tests of its fields', () => {
   const described = OPERATIONS.filter(({ requestBody }) => requestBody?.content['application/json']);
   const covered = Object.values(RESOURCES).flatMap(operationsOf);
-  expect([...new Set([...covered, ...Object.keys(NO_RESOURCES)])].sort()).toEqual(
+  expect([...new Set([...covered, ...Object.keys(TESTED_IN)])].sort()).toEqual(
     described.map(({ method, path }) => `${method} ${path}`).sort(),
   );
 });
+
+test.each(Object.entries(TESTED_IN))(
+  'the tests of %s name every field of its body: %s',
+  (operation, files) => {
+    const tests = files.split(' ').map((file) => readFileSync(`test/${file}.test.ts`, 'utf8'));
+    const { properties } = operationOf(operation).requestBody?.content['application/json']?.schema ?? {};
+    const names = Object.keys(properties);
+    expect(names.filter((name) => !new RegExp(`\\b${name}\\b`).test(tests.join('\n')))).toEqual([]);
+  },
+);
 
 test('every field of these operations is sent by a test', () => {
   for (const { create } of Object.values(RESOURCES)) {

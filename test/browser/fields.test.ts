@@ -1,17 +1,56 @@
 import { expect, test } from 'vitest';
 import { wordLabel } from '../../dashboard/texts/words.ts';
-import { AFFILIATE_FIELDS, type FormFields } from '../../src/client/fields.ts';
-import { type Json, sampleBody } from '../api/fixtures.ts';
-import { type Field, fieldsOf, operationOf, RESOURCES } from '../support/fields.ts';
+import {
+  AFFILIATE_FIELDS,
+  COMMISSION_FIELDS,
+  DESTINATION_FIELDS,
+  ENDPOINT_FIELDS,
+  type FormField,
+  type FormFields,
+  REFUND_FIELDS,
+  TAX_PROFILE_FIELDS,
+} from '../../src/client/fields.ts';
+import { fill, type Json, makeAffiliate, makeCommission, sampleBody, unique } from '../api/fixtures.ts';
+import { examplesOf, type Field, fieldsOf, operationOf, RESOURCES, singly } from '../support/fields.ts';
 import { useAccount, useWorld } from '../support/world.ts';
 import { atDashboard, expectQuiet } from './dashboard-support.ts';
 import { inChromium, type Page } from './support.ts';
 
-/** Where the form of a record is, and the button that opens it. */
-const FORMS: Readonly<
-  Record<string, { fields: FormFields; page: (record: Json) => string; button: string }>
-> = {
-  affiliates: { fields: AFFILIATE_FIELDS, page: ({ id }) => `/affiliates/${id}`, button: 'Edit' },
+/** Where the form of a record is, the button that opens it, if any, and the one that saves it. */
+interface Form {
+  readonly fields: FormFields;
+  readonly path: string;
+  readonly opens?: string;
+  readonly saves: string;
+}
+
+const destination = {
+  fields: DESTINATION_FIELDS,
+  path: '/affiliates/{affiliate_id}',
+  opens: 'Set destination',
+  saves: 'Set destination',
+};
+const FORMS: Readonly<Record<string, Form>> = {
+  affiliates: { fields: AFFILIATE_FIELDS, path: '/affiliates/{id}', opens: 'Edit', saves: 'Save changes' },
+  'destinations of type sepa': destination,
+  'destinations of type ach': destination,
+  'tax profiles': {
+    fields: TAX_PROFILE_FIELDS,
+    path: '/affiliates/{affiliate_id}',
+    opens: 'Set tax profile',
+    saves: 'Save tax profile',
+  },
+  'webhook endpoints': {
+    fields: ENDPOINT_FIELDS,
+    path: '/webhooks/{id}?view=settings',
+    saves: 'Save endpoint',
+  },
+};
+
+/** The dashboard has no form for these: the server or the shop sets them. A page shows every field. */
+const PAGES: Readonly<Record<string, Pick<Form, 'fields' | 'path'>>> = {
+  commissions: { fields: COMMISSION_FIELDS, path: '/commissions?open={id}' },
+  'refunds of the lines of an order': { fields: REFUND_FIELDS, path: '/commissions/refunds' },
 };
 
 inChromium('the forms of the dashboard', (chromium) => {
@@ -20,43 +59,98 @@ inChromium('the forms of the dashboard', (chromium) => {
 
   test.each(Object.entries(FORMS))(
     'the form of %s has an input for every field, and the page shows them',
-    async (name, form) => {
-      const { create, change = '', withoutInput = [] } = RESOURCES[name] ?? { create: '' };
-      const fields = fieldsOf(change).filter((field) => !withoutInput.includes(field.name));
-      const { path } = operationOf(create);
-      const made = (await api.post(path, sampleBody(operationOf(create)))).body;
-      const visitor = await atDashboard(chromium, world, { api, path: form.page(made) });
+    async (name, { fields: forms, path, opens, saves }) => {
+      const resource = RESOURCES[name] ?? { create: '' };
+      const { create, change, withoutInput = [], shown = {}, recordIn = (body: Json) => body } = resource;
+      const values = examplesOf(fieldsOf(create), resource);
+      const fields = singly(
+        fieldsOf(change ?? create).flatMap((field) =>
+          field.name in values && !withoutInput.includes(field.name)
+            ? [{ ...field, example: values[field.name] }]
+            : [],
+        ),
+        forms,
+      ).filter((field) => formOf(forms, field).type !== 'other');
+      const operation = operationOf(create);
+      const found = (await resource.prepare?.(api)) ?? {};
+      const made = change ? (await api.post(operation.path, sampleBody(operation))).body : found;
+      const visitor = await atDashboard(chromium, world, { api, path: fill(path, made) });
       const { page } = visitor;
-      await page.getByRole('button', { name: form.button, exact: true }).click();
-      for (const field of fields) await enter(page, form.fields, field);
-      await page.getByRole('dialog').getByRole('button', { name: 'Save changes' }).click();
-      await page.getByRole('dialog').waitFor({ state: 'detached' });
-      const stored = (await api.get(`${path}/${made.id}`)).body;
-      for (const { name: field, example } of fields) expect(stored[field], field).toEqual(example);
+      if (opens !== undefined) await page.getByRole('button', { name: opens, exact: true }).click();
+      const form = opens === undefined ? page.getByRole('main') : page.getByRole('dialog');
+      for (const field of fields) await enter(form, formOf(forms, field), field);
+      const answer = page.waitForResponse((each) => ['PATCH', 'PUT'].includes(each.request().method()));
+      await form.getByRole('button', { name: saves, exact: true }).click();
+      expect((await answer).status()).toBe(200);
+      const stored = recordIn((await api.get(fill(resource.read ?? `${operation.path}/{id}`, made))).body);
+      for (const { name: field, example } of fields) {
+        const [own = '', part] = field.split('.');
+        if (own in shown) continue;
+        expect(part === undefined ? stored[own] : stored[own][part], field).toEqual(example);
+      }
       await page.reload();
-      await page.getByRole('button', { name: form.button, exact: true }).waitFor();
-      const shown = await page.getByRole('main').innerText();
-      for (const field of fields) expect(shown).toContain(shownOf(form.fields, field));
+      if (opens === undefined) {
+        for (const field of fields) await expectValue(form, formOf(forms, field), field);
+      } else {
+        await page
+          .getByRole('button', { name: /^(Edit|Remove)/ })
+          .first()
+          .waitFor();
+        const text = await page.getByRole('main').innerText();
+        for (const field of fields.filter((each) => !((each.name.split('.')[0] ?? '') in shown)))
+          expect(text).toContain(shownOf(formOf(forms, field), field));
+      }
       expectQuiet(visitor);
+    },
+  );
+
+  test.each(Object.entries(PAGES))(
+    'the page of %s shows every field',
+    async (name, { fields: forms, path }) => {
+      const resource = RESOURCES[name] ?? { create: '' };
+      const operation = operationOf(resource.create);
+      const values = examplesOf(fieldsOf(resource.create), resource);
+      const { id } = await makeAffiliate(api);
+      if (name !== 'commissions')
+        await makeCommission(api, id, { order_id: values.order_id, external_id: unique('line') });
+      const found = (await resource.prepare?.(api)) ?? {};
+      const made = (await api.post(operation.path, { ...values, ...found })).body;
+      const { page } = await atDashboard(chromium, world, { api, path: fill(path, made) });
+      await page.getByText(made.external_id).first().waitFor({ state: 'attached' });
+      for (const details of await page.locator('summary').all()) await details.click();
+      const text = await page.locator('body').innerText();
+      const texts = fieldsOf(resource.create)
+        .filter(({ name: field }) => ['text', 'id'].includes(forms[field]?.type ?? ''))
+        .flatMap(({ name: field }) => (made[field] == null ? [] : [made[field]]));
+      expect(texts.filter((each) => !text.includes(each))).toEqual([]);
+      expect(texts).not.toEqual([]);
     },
   );
 });
 
-const formOf = (forms: FormFields, { name }: Field) => {
+const formOf = (forms: FormFields, { name }: Field): FormField => {
   const form = forms[name];
   if (form === undefined) throw new Error(`${name} has no label: run npm run generate`);
   return form;
 };
 
+type Inputs = ReturnType<Page['getByRole']>;
+
+const inputOf = (form: Inputs, { label, type }: FormField) =>
+  form.getByLabel(type === 'amounts' ? `${label}, USD` : label, { exact: true });
+
 /** Enters the example of a field in the form. */
-async function enter(page: Page, forms: FormFields, field: Field): Promise<void> {
-  const { label, type, choices } = formOf(forms, field);
-  const input = page
-    .getByRole('dialog')
-    .getByLabel(type === 'amounts' ? `${label}, USD` : label, { exact: true });
-  if (choices) await input.selectOption(String(field.example));
-  else await input.fill(typedText(type, field.example));
+async function enter(form: Inputs, field: FormField, { example }: Field): Promise<void> {
+  const input = inputOf(form, field);
+  if (field.choices || field.type === 'flag') await input.selectOption(String(example));
+  else await input.fill(typedText(field.type, example));
 }
+
+const expectValue = async (form: Inputs, field: FormField, { name, example }: Field) => {
+  const input = inputOf(form, field);
+  await input.waitFor();
+  expect(await input.inputValue(), name).toBe(typedText(field.type, example));
+};
 
 /** How a value is typed and, but for the words of an enumeration, shown. */
 function typedText(type: string, value: Json): string {
@@ -69,8 +163,10 @@ function typedText(type: string, value: Json): string {
 }
 
 /** What the page must show of a field. */
-function shownOf(forms: FormFields, field: Field): string {
-  const { type, choices } = formOf(forms, field);
-  const text = typedText(type, field.example);
-  return choices ? wordLabel(field.name, text) : text;
+function shownOf({ type, choices }: FormField, { name, example }: Field): string {
+  const text = typedText(type, example);
+  if (type === 'day')
+    return new Date(text).toLocaleDateString('en-GB', { day: 'numeric', month: 'short', year: 'numeric' });
+  if (type === 'currency') return text.toUpperCase();
+  return choices ? wordLabel(name, text) : text;
 }

@@ -207,45 +207,42 @@ export const RESOURCES: Readonly<Record<string, Resource>> = {
   },
 };
 
-/** Operations with a JSON body that are not in RESOURCES, and why. */
-export const NO_RESOURCES: Readonly<Record<string, string>> = {
-  ...because('the fields of a commission, in a list', ['POST /v2/affiliates/commissions/batch']),
-  ...because('an action with an argument or two, or a question', [
-    'POST /v2/affiliates/payouts/preview',
-    'POST /v2/affiliates/payouts/preview/affiliates',
-    'POST /v2/affiliates/payouts/preview/excluded',
-    'PUT /v2/affiliates/payouts/{payout_id}',
-    'POST /v2/affiliates/payouts/{payout_id}/approve',
-    'POST /v2/affiliates/payouts/{payout_id}/reject',
-    'POST /v2/affiliates/payouts/{payout_id}/affiliates/{affiliate_id}/returned',
-    'POST /v2/affiliates/commissions/{commission_id}/void',
-    'POST /v2/webhook-endpoints/{id}/rotate-secret',
-    'POST /v2/webhook-endpoints/{id}/test',
-    'POST /v2/webhook-endpoints/{id}/test-filter',
-    'POST /v2/webhook-endpoints/{id}/portal-link',
-    'POST /v2/webhook-endpoints/{id}/recover',
-  ]),
-  ...because('a record without a list of fields, tested field by field in a file of its own', [
-    'POST /v2/affiliates/payouts',
-    'POST /v2/affiliates/payout-schedules',
-    'PATCH /v2/affiliates/payout-schedules/{schedule_id}',
-    'POST /v2/events',
-    'POST /v2/events/batch',
-    'PUT /v2/alerts',
-    'POST /v2/alert-channels',
-    'PATCH /v2/alert-channels/{channel_id}',
-    'PATCH /v2/account',
-    'POST /v2/api-keys',
-    'POST /v2/users',
-    'PATCH /v2/users/{user_id}',
-    'POST /v2/oauth-applications',
-    'PATCH /v2/oauth-applications/{application_id}',
-  ]),
+/** Operations with a JSON body that are not in RESOURCES: the files that send each of their fields. */
+export const TESTED_IN: Readonly<Record<string, string>> = {
+  // the items have the schema of one commission, and of one event
+  'POST /v2/affiliates/commissions/batch': 'api/batch',
+  'POST /v2/events/batch': 'api/publish-batch',
+  'POST /v2/events': 'api/publish-batch',
+  // filters choose what is paid; a preview stores nothing
+  'POST /v2/affiliates/payouts': 'api/payouts api/metadata',
+  'POST /v2/affiliates/payouts/preview': 'api/payouts',
+  'POST /v2/affiliates/payouts/preview/affiliates': 'api/payouts',
+  'POST /v2/affiliates/payouts/preview/excluded': 'api/payouts',
+  'POST /v2/affiliates/payout-schedules': 'api/schedules',
+  'PATCH /v2/affiliates/payout-schedules/{schedule_id}': 'api/schedules',
+  // decisions about a payout, a line or a commission
+  'PUT /v2/affiliates/payouts/{payout_id}': 'api/payout-complete api/metadata',
+  'POST /v2/affiliates/payouts/{payout_id}/approve': 'api/approval',
+  'POST /v2/affiliates/payouts/{payout_id}/reject': 'api/approval',
+  'POST /v2/affiliates/payouts/{payout_id}/affiliates/{affiliate_id}/returned': 'api/returns',
+  'POST /v2/affiliates/commissions/{commission_id}/void': 'api/commissions',
+  // actions on an endpoint
+  'POST /v2/webhook-endpoints/{id}/rotate-secret': 'api/webhook-endpoints',
+  'POST /v2/webhook-endpoints/{id}/test': 'api/webhook-endpoints',
+  'POST /v2/webhook-endpoints/{id}/test-filter': 'api/filters',
+  'POST /v2/webhook-endpoints/{id}/portal-link': 'access/portal',
+  'POST /v2/webhook-endpoints/{id}/recover': 'api/recoveries',
+  // settings, people and access
+  'PUT /v2/alerts': 'operations/alerts',
+  'POST /v2/alert-channels': 'operations/alerts',
+  'PATCH /v2/alert-channels/{channel_id}': 'operations/alerts',
+  'PATCH /v2/account': 'api/settings',
+  'POST /v2/api-keys': 'access/audit',
+  'POST /v2/users': 'access/audit',
+  'PATCH /v2/users/{user_id}': 'access/audit',
+  'POST /v2/oauth-applications': 'oauth/applications',
+  'PATCH /v2/oauth-applications/{application_id}': 'oauth/applications',
 };
-
-function because(reason: string, operations: readonly string[]): Record<string, string> {
-  return Object.fromEntries(operations.map((operation) => [operation, reason]));
-}
 
 /** The operations of a resource. */
 export const operationsOf = ({ create, change, put }: Resource): string[] =>

@@ -17,12 +17,15 @@ import { type Column, Table } from '../../parts/table.tsx';
 import { toast } from '../../parts/toast.tsx';
 import { Name, Time } from '../../parts/values.tsx';
 import { affiliates } from '../../texts/affiliates.ts';
+import { wordLabel } from '../../texts/words.ts';
 
 const texts = affiliates.destinations;
 
 /** `DE …3000 COBADEFFXXX`, or nothing without a bank account. */
-const accountOf = ({ country, last_four, bic, routing_number, account_type }: AffiliateDestination) =>
-  [country, last_four && `…${last_four}`, bic, routing_number, account_type].filter(Boolean).join(' ');
+const accountOf = ({ country, last_four, bic, routing_number, account_type: kind }: AffiliateDestination) =>
+  [country, last_four && `…${last_four}`, bic, routing_number, kind && wordLabel('account_type', kind)]
+    .filter(Boolean)
+    .join(' ');
 
 /** The destinations of an affiliate by currency, with the last characters of each account number. */
 export function Destinations({ affiliate, onSet }: { affiliate: AffiliateWithBalance; onSet: () => void }) {

@@ -9,7 +9,7 @@ import { Id } from '../../parts/copy.tsx';
 import { Problem, Skeleton } from '../../parts/feedback.tsx';
 import { Drawer } from '../../parts/overlay.tsx';
 import { Facts } from '../../parts/page.tsx';
-import { factsOf } from '../../parts/record-fields.tsx';
+import { factsOf, givenIn } from '../../parts/record-fields.tsx';
 import { Money } from '../../parts/values.tsx';
 import { commissions as texts } from '../../texts/commissions.ts';
 import { Hold, Unhold, VoidCommission } from './actions.tsx';
@@ -90,9 +90,6 @@ function About({ commission }: { commission: Commission }) {
     { path: [commission.program_id ?? 0] },
     { isEnabled: commission.program_id !== null },
   ).data;
-  const given = Object.fromEntries(
-    Object.entries(SHOWN).filter(([name]) => commission[name as keyof typeof SHOWN] !== null),
-  );
   return (
     <Facts
       rows={[
@@ -108,7 +105,7 @@ function About({ commission }: { commission: Commission }) {
               ] as const,
             ]),
         ...(program ? [[facts.program, program.name] as const] : []),
-        ...factsOf(given, commission),
+        ...factsOf(givenIn(SHOWN, commission), commission),
         [facts.externalId, <Id key="external">{commission.external_id}</Id>],
         [facts.id, <Id key="id">{commission.id}</Id>],
       ]}

@@ -1,10 +1,12 @@
 import { getRouteApi, Link } from '@tanstack/react-router';
 import type { Refund } from '../../../src/client/api.ts';
+import { REFUND_FIELDS } from '../../../src/client/fields.ts';
 import { Empty, NoMatch } from '../../parts/feedback.tsx';
 import { DayField, FilterSelect, optionsOf } from '../../parts/field.tsx';
 import { ListMenu, useList } from '../../parts/list.tsx';
 import { Listing } from '../../parts/listing.tsx';
-import { Page } from '../../parts/page.tsx';
+import { Facts, Page } from '../../parts/page.tsx';
+import { factsOf, givenIn } from '../../parts/record-fields.tsx';
 import { sumsOf } from '../../parts/sums.ts';
 import { type Column, rowLink } from '../../parts/table.tsx';
 import { Moneys, Name, Status, Time } from '../../parts/values.tsx';
@@ -34,6 +36,7 @@ const COLUMNS: readonly Column<Refund>[] = [
     isWide: true,
     cell: ({ status }) => <Status tone={TONES[status]} label={texts.statuses[status]} />,
   },
+  { title: texts.details, cell: (refund) => <Details refund={refund} /> },
   { title: texts.taken, isFigure: true, cell: (refund) => <Moneys amounts={takenBy(refund)} /> },
   {
     title: texts.occurred,
@@ -48,6 +51,19 @@ const COLUMNS: readonly Column<Refund>[] = [
     cell: ({ created_at }) => <Time at={created_at} />,
   },
 ];
+
+// the list shows these in another way
+const { order_id: _order, reason: _reason, occurred_at: _occurred, ...SHOWN } = REFUND_FIELDS;
+
+/** The fields of a refund that no column shows. */
+function Details({ refund }: { refund: Refund }) {
+  return (
+    <details>
+      <summary>{texts.details}</summary>
+      <Facts rows={factsOf(givenIn(SHOWN, refund), refund)} />
+    </details>
+  );
+}
 
 /** The amounts a refund took from its commissions, by currency. */
 const takenBy = ({ refunds }: Refund) =>
