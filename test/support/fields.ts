@@ -225,7 +225,7 @@ export const TESTED_IN: Readonly<Record<string, string>> = {
   'POST /v2/affiliates/payouts/{payout_id}/approve': 'api/approval',
   'POST /v2/affiliates/payouts/{payout_id}/reject': 'api/approval',
   'POST /v2/affiliates/payouts/{payout_id}/affiliates/{affiliate_id}/returned': 'api/returns',
-  'POST /v2/affiliates/commissions/{commission_id}/void': 'api/commissions',
+  'POST /v2/affiliates/commissions/{commission_id}/void': 'api/refunds',
   // actions on an endpoint
   'POST /v2/webhook-endpoints/{id}/rotate-secret': 'api/webhook-endpoints',
   'POST /v2/webhook-endpoints/{id}/test': 'api/webhook-endpoints',
