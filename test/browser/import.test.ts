@@ -152,7 +152,7 @@ inChromium('the import', (chromium) => {
     await page.getByRole('button', { name: 'Import 1 affiliate without 2 bad lines' }).waitFor();
     expect(await page.getByLabel('Names of the columns').inputValue()).toBe('2');
     await page.getByText('00042').first().waitFor();
-    const bad = page.getByRole('region', { name: 'Bad lines' });
+    const bad = page.getByRole('list', { name: 'Bad lines' });
     await bad.getByText('4, 5').waitFor();
     await bad.getByText('"nobody" · "no one"').waitFor();
     await page.getByText(/^Importing accepts/).click();
@@ -340,7 +340,7 @@ inChromium('the import', (chromium) => {
     await page.getByText('100,000 lines cannot be imported.').waitFor();
     await page.getByText('Every line is bad').waitFor();
     await page.getByText('No line in the file can be imported as it is.').waitFor();
-    await page.getByRole('row', { name: /^2, 3, 4 …1,000 lines email Must be / }).waitFor();
+    await page.getByRole('row', { name: /^2, 3, 4 …\s*1,000 lines\s+email Must be / }).waitFor();
     await expectAccessible(page);
 
     // saved again in the spreadsheet while it is open here

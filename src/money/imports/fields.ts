@@ -20,7 +20,7 @@ const PENDING = words(
    ausstehend wartend inprufung enattente pendiente inattesa inafwachting oczekujacy oczekujaca oczekuje pendente`,
 );
 const REJECTED = words(
-  `rejected denied declined void voided canceled cancelled reversed unqualified
+  `rejected denied declined disapproved void voided canceled cancelled reversed unqualified
    abgelehnt storniert widerrufen refuse rejete annule rechazado rechazada cancelado cancelada anulado anulada
    rifiutato rifiutata annullato annullata afgewezen geweigerd geannuleerd odrzucony odrzucona anulowany anulowana
    rejeitado rejeitada`,
