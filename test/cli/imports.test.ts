@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { AFFILIATES, allOf, makeAffiliate, nothingChanges } from '../api/fixtures.ts';
+import { AFFILIATES, allOf, COMMISSIONS, makeAffiliate, nothingChanges } from '../api/fixtures.ts';
 import { number, xlsx } from '../support/workbooks.ts';
 import { useAccount, useWorld } from '../support/world.ts';
 import { commandsOf } from './here.ts';
@@ -220,6 +220,47 @@ test('files of other products are imported by one command each', async () => {
   expect(await go('commissions', 'import', example('excel-commissions.csv'), ...dates)).toMatchObject({
     created: 3,
   });
+});
+
+test('files of sales and of conversions are imported with a mapping', async () => {
+  await makeAffiliate(api, { email: 'ada@example.com', external_id: 'ADA10' });
+  const map = (...pairs: string[]) => pairs.flatMap((pair) => ['--map', pair]);
+  const files: [string, string[], number][] = [
+    ['tapfiliate-conversions.csv', map('commission_amount=amount', 'amount=sale_amount'), 2],
+    [
+      'dub-commissions.csv',
+      [...map('Earnings=amount', 'Amount=sale_amount'), '--value', 'status:processed=unpaid'],
+      2,
+    ],
+    [
+      'shopify-orders.csv',
+      map(
+        'Name=order_id',
+        'Discount Code=affiliate_external_id',
+        'Subtotal=sale_amount',
+        'rate_bps:=1500',
+        'Created at=occurred_at',
+        'Paid at=ignore',
+      ),
+      2,
+    ],
+    [
+      'stripe-payments.csv',
+      map(
+        'affiliate (metadata)=affiliate_external_id',
+        'Amount=sale_amount',
+        'rate_bps:=2000',
+        'Created (UTC)=occurred_at',
+      ),
+      2,
+    ],
+  ];
+  for (const [name, options, created] of files) {
+    const report = await runJson('commissions', 'import', example(name), ...options, '--yes');
+    expect(report, name).toMatchObject({ created, failed: 0, payouts: 0 });
+  }
+  const amounts = (await allOf(api, `${COMMISSIONS}?sort=id`)).map(({ amount }) => amount);
+  expect(amounts).toEqual([2000, 800, 2400, 1200, 1500, 899, 980, 980]);
 });
 
 test('the command asks for the date of a file and offers the columns with dates', async () => {
