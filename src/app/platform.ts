@@ -75,6 +75,8 @@ export interface PlatformOptions {
   readonly onlyExisting?: boolean;
   /** Accepts any secret key, whatever the database was set up with: for abandoning a lost one. */
   readonly anySecretKey?: boolean;
+  /** How long to wait for a cell other than 0 to accept a connection, in milliseconds; default: 10 s. */
+  readonly cellPatienceMs?: number;
   readonly log?: Logger;
   /** Replaces the server of the settings, for tests. */
   readonly target?: ConnectionTarget | readonly ConnectionTarget[] | undefined;
@@ -131,6 +133,7 @@ export async function openPlatform(config: Config, options: PlatformOptions): Pr
       connecting: opened.connecting,
       served: options.purpose === 'command' ? null : (config.cells ?? null),
       follows: options.purpose !== 'command',
+      patienceMs: options.cellPatienceMs,
       checkSecretKey: options.anySecretKey ? async () => undefined : checkKey,
     });
     if (options.purpose !== 'command') await requireAgreement(cells, log);

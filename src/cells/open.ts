@@ -35,6 +35,8 @@ export interface OpenCellsOptions {
   readonly served: readonly number[] | null;
   /** Follows changes of the directory. Otherwise it is read once, for a command. */
   readonly follows: boolean;
+  /** How long to wait for a cell to accept a connection, in milliseconds; default: 10 s. */
+  readonly patienceMs: number | undefined;
   /** Checks the secret key that a cell was set up with. Throws MigrationError. */
   checkSecretKey(tx: Tx): Promise<void>;
 }
@@ -180,7 +182,7 @@ function followDirectory(first: Database, log: Logger, refresh: () => Promise<vo
 
 /** Connects a cell, migrates it and checks that it is the one. Throws MigrationError, and what PostgreSQL says. */
 async function openCell(
-  { first, connecting, follows, checkSecretKey }: OpenCellsOptions,
+  { first, connecting, patienceMs, checkSecretKey }: OpenCellsOptions,
   { number, url, urlProblem, schema }: DirectoryCell,
 ): Promise<{ db: Database; report: MigrationReport }> {
   if (urlProblem !== null) throw new MigrationError(`its URL cannot be decrypted: ${urlProblem}`);
@@ -188,7 +190,7 @@ async function openCell(
     ...connecting,
     ...targetOf(connecting, url),
     cell: { number, schema },
-    patienceMs: follows ? undefined : COMMAND_PATIENCE_MS,
+    patienceMs,
     makePartitions,
   });
   try {

@@ -34,7 +34,8 @@ interface Actor {
 const KINDS = ['key', 'user', 'application', 'operator'] as const;
 type Kind = (typeof KINDS)[number];
 
-const world = useWorld();
+// sign-in finds the users of another cell by a chore, which does not run here
+const world = useWorld({ cell: 0 });
 let server: RunningServer;
 let actors: Record<Kind, Actor>;
 

@@ -37,11 +37,13 @@ export async function withPlatform<Result>(
   refuseRemote();
   const config = await readConfigHere(terminal);
   const { openPlatform } = await import('../../app/platform.ts');
+  const { COMMAND_PATIENCE_MS } = await import('../../cells/open.ts');
   const log = await quietLog(config, terminal);
   const platform = await openPlatform(config, {
     purpose: 'command',
     onlyExisting: !makes,
     anySecretKey,
+    cellPatienceMs: COMMAND_PATIENCE_MS,
     log,
   });
   try {
