@@ -1,5 +1,8 @@
 import { spawnSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { ROOT } from '../cli/support.ts';
 import {
   type Block,
   blocksOf,
@@ -25,57 +28,63 @@ const INSTALLS = process.env.TEST_LONG !== undefined;
 const NPX = INSTALLS ? '' : 'npx() { PATH=node_modules/.bin:$PATH "$@"; }\n';
 const has = (tool: string) => spawnSync(tool, ['--version']).status === 0;
 const hasCurl = has('curl');
+const RECEIVER = blocksOf('docs/webhooks.md').filter(({ heading }) => heading === 'Try it on this machine');
 const NEXT = has('jq') ? blocksOf('docs/integration.md') : [];
 
-describe.skipIf(!hasCurl)('the README in a fresh clone, and docs/integration.md after it', () => {
-  let clone: Clone;
-  let ports: Ports;
-  let server: Running;
-  let started: string;
-  let typed: { output: string; code: number }[];
-  const [start, ...second] = BLOCKS as [Block, ...Block[]];
-  const rest = [...second, ...NEXT];
+describe.skipIf(!hasCurl)(
+  'the README in a fresh clone, then a receiver of docs/webhooks.md and docs/integration.md',
+  () => {
+    let clone: Clone;
+    let ports: Ports;
+    let server: Running;
+    let started: string;
+    let typed: { output: string; code: number }[];
+    const [start, ...second] = BLOCKS as [Block, ...Block[]];
+    const rest = [...second, ...RECEIVER, ...NEXT];
 
-  beforeAll(async () => {
-    clone = freshClone(INSTALLS);
-    ports = await freePorts([8080, 9000]);
-    const commands = INSTALLS ? start.commands : start.commands.replace('npm ci && ', '');
-    server = startShell(commands, clone.folder, newcomer({ PORT: String(ports.get(8080)) }));
-    await server.until(/Ctrl-C stops it.*\n/);
-    started = server.printed();
-    const here = rest.map((block) => ({ ...block, commands: withPorts(block.commands, ports) }));
-    if (here[0]) here[0].commands = NPX + here[0].commands;
-    typed = await typeBlocks(here, clone.folder, newcomer({}));
-  });
+    beforeAll(async () => {
+      clone = freshClone(INSTALLS);
+      ports = await freePorts([8080, 9000]);
+      const commands = INSTALLS ? start.commands : start.commands.replace('npm ci && ', '');
+      server = startShell(commands, clone.folder, newcomer({ PORT: String(ports.get(8080)) }));
+      await server.until(/Ctrl-C stops it.*\n/);
+      started = server.printed();
+      const here = rest.map((block) => ({ ...block, commands: withPorts(block.commands, ports) }));
+      if (here[0]) here[0].commands = NPX + here[0].commands;
+      typed = await typeBlocks(here, clone.folder, newcomer({}));
+    });
 
-  afterAll(async () => {
-    await server?.interrupt();
-    clone?.remove();
-  });
+    afterAll(async () => {
+      await server?.interrupt();
+      clone?.remove();
+    });
 
-  test('the two commands start it and it prints what the README shows', () => {
-    expectShown(started, start);
-  });
+    test('the two commands start it and it prints what the README shows', () => {
+      expectShown(started, start);
+    });
 
-  test.each(rest.map((block, index) => ({ ...block, index, title: firstLine(block) })))(
-    '$heading: $title',
-    (block) => {
-      const { output, code } = typed[block.index] ?? { output: '', code: -1 };
-      expect(code, output).toBe(0);
-      expectShown(output, block);
-    },
-  );
+    test.each(rest.map((block, index) => ({ ...block, index, title: firstLine(block) })))(
+      '$heading: $title',
+      (block) => {
+        const { output, code } = typed[block.index] ?? { output: '', code: -1 };
+        expect(code, output).toBe(0);
+        expectShown(output, block);
+      },
+    );
 
-  function expectShown(output: string, { output: shown }: Block): void {
-    if (shown === undefined) return;
-    const expected = withPorts(shown, ports);
-    // compared as texts on a mismatch, for a readable difference
-    if (!isAsShown(output, expected)) expect(output).toBe(expected);
-  }
-});
+    function expectShown(output: string, { output: shown }: Block): void {
+      if (shown === undefined) return;
+      const expected = withPorts(shown, ports);
+      // compared as texts on a mismatch, for a readable difference
+      if (!isAsShown(output, expected)) expect(output).toBe(expected);
+    }
+  },
+);
 
 test('the README shows the output of its commands, and has room for no more', () => {
-  expect(BLOCKS.length).toBeGreaterThan(8);
+  expect(readFileSync(join(ROOT, 'README.md'), 'utf8').trimEnd().split('\n').length).toBeLessThanOrEqual(150);
+  expect(BLOCKS.length).toBeGreaterThan(6);
+  expect(RECEIVER.length).toBe(3);
   expect(BLOCKS[0]?.commands).toContain('npm ci && npm start');
   expect(BLOCKS.filter(({ output }) => output !== undefined).length).toBeGreaterThan(BLOCKS.length / 2);
 });

@@ -16,6 +16,10 @@ const role = ROLE_NAMES.find((name) => name === process.env.ROLE) ?? 'owner';
 const wanted = process.env.SCREENS?.split(',');
 const chosen = SCREENS.filter(({ name }) => wanted?.includes(name) ?? true);
 const STATES = ['full', 'empty', 'error'] as const;
+/** The pictures of the README, by the names of their screens. */
+const PICTURES_FOLDER = fileURLToPath(new URL('../../docs/pictures/', import.meta.url));
+const PICTURE = { x: 0, y: 0, width: WIDE.width, height: 640 };
+const PICTURES: Readonly<Record<string, string>> = { 'payout-review': 'payout', 'webhook-log': 'deliveries' };
 
 inChromium('screenshots', (chromium) => {
   test('of every screen: full, empty and refused, light and dark, wide and on a phone', async () => {
@@ -48,12 +52,18 @@ async function takeAll(chromium: Chromium, world: World, state: (typeof STATES)[
       for (const { name, path, act, after } of chosen) {
         await page.goto(world.url + (await path(world.api)));
         await page.waitForLoadState('networkidle');
+        await page.locator('.page-body[aria-busy="true"]').waitFor({ state: 'detached' });
         if (state === 'full') await act?.(page);
         await page.screenshot({
           path: `${FOLDER}${name}-${state}-${size}-${colorScheme}.png`,
           fullPage: true,
           animations: 'disabled',
         });
+        const picture = state === 'full' && size === 'wide' ? PICTURES[name] : undefined;
+        if (picture !== undefined) {
+          const file = `${PICTURES_FOLDER}${picture}-${colorScheme}.png`;
+          await page.screenshot({ path: file, clip: PICTURE, animations: 'disabled' });
+        }
         if (after !== undefined) expect((await after(owner)).status, `after ${name}`).toBe(200);
       }
     }
