@@ -19,7 +19,7 @@ import type { Answer, RequestOptions } from '../support/api.ts';
 import { makeGrant } from '../support/seed.ts';
 import { useWorld } from '../support/world.ts';
 import { OPERATIONS, type Operation } from '../tenants/support.ts';
-import { bearer, type Credentials, memberOf, nonsense, send } from './support.ts';
+import { bearer, type Credentials, isUpload, memberOf, nonsense, send } from './support.ts';
 
 interface Actor {
   readonly id: string;
@@ -148,7 +148,7 @@ async function liveAs(actor: Actor): Promise<{ done: string[]; expected: Partial
       expected.push({ action: operationId, target, request_id: requestId(answer) });
     }
     // previewing a file has no replay, and an uploaded file is not stored
-    const isLook = operation.mediaType === 'text/csv' && isUnaudited(operationId);
+    const isLook = isUpload(operation) && isUnaudited(operationId);
     const isFile = answer.headers.get('content-type')?.startsWith('text/csv');
     if (once && !isLook && !isFile) {
       const again = await send(actor, actor.credentials, [method, path, request]);

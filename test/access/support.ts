@@ -53,6 +53,10 @@ export const askerOf = (api: Api, member: Member, isForPeople: boolean): Api['re
 /** A hash in its stored form, for a query. */
 export const hashOf = (secret: string) => createHash('sha256').update(secret).digest();
 
+/** Whether the body of an operation is a file. */
+export const isUpload = ({ mediaType }: Pick<Operation, 'mediaType'>): boolean =>
+  mediaType === 'text/csv' || mediaType === 'application/octet-stream';
+
 /** A request that no operation carries out: nobody has its ids, and its body is invalid. */
 export function nonsense(
   operation: Pick<Operation, 'method' | 'path' | 'query' | 'mediaType'>,
@@ -60,7 +64,6 @@ export function nonsense(
   const { method, mediaType } = operation;
   const path = pathOf(operation, nobodys);
   if (method === 'GET') return [method, path, {}];
-  if (mediaType !== 'text/csv' && mediaType !== 'application/octet-stream')
-    return [method, path, { body: { nonsense: true } }];
-  return [method, path, { body: 'twice,twice\n', headers: { 'content-type': mediaType } }];
+  if (!isUpload(operation)) return [method, path, { body: { nonsense: true } }];
+  return [method, path, { body: '"a cell without an end', headers: { 'content-type': mediaType } }];
 }

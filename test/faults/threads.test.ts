@@ -62,7 +62,8 @@ describe('a thread', () => {
   });
 
   test('may wait for an answer as long as that takes, and learns when there is none', async () => {
-    start({ silenceMs: 500 });
+    // long enough for a thread to start on a busy machine
+    start({ silenceMs: 3000 });
     let reply: (answer: string) => void = () => undefined;
     const late = new Promise<string>((resolve) => {
       reply = resolve;
