@@ -64,7 +64,8 @@ async function fill({ world }: Stage, { uuid }: Endpoint): Promise<void> {
 const onLongQueue = (options: WorldOptions, work: (stage: Stage) => Promise<void>) =>
   onStage(options, (stage) =>
     work(stage).finally(async () => {
-      await stage.world.query('delete from queue where ordering_key is not null');
+      // the worker may have released some from their keys
+      await stage.world.query('delete from queue');
       await stage.world.query('delete from queue_keys');
     }),
   );
