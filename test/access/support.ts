@@ -64,6 +64,6 @@ export function nonsense(
   const { method, mediaType } = operation;
   const path = pathOf(operation, nobodys);
   if (method === 'GET') return [method, path, {}];
-  if (!isUpload(operation)) return [method, path, { body: { nonsense: true } }];
+  if (mediaType === undefined || !isUpload(operation)) return [method, path, { body: { nonsense: true } }];
   return [method, path, { body: '"a cell without an end', headers: { 'content-type': mediaType } }];
 }

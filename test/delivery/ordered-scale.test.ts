@@ -64,8 +64,10 @@ async function fill({ world }: Stage, { uuid }: Endpoint): Promise<void> {
 const onLongQueue = (options: WorldOptions, work: (stage: Stage) => Promise<void>) =>
   onStage(options, (stage) =>
     work(stage).finally(async () => {
-      // the worker may have released some from their keys
-      await stage.world.query('delete from queue');
+      // of no event; the worker may have released some from their keys
+      await stage.world.query(
+        'delete from queue q where not exists (select from events e where e.id = q.event_id)',
+      );
       await stage.world.query('delete from queue_keys');
     }),
   );

@@ -22,7 +22,7 @@ import { slateOf, wipe } from './slate.ts';
 import { until } from './wire.ts';
 
 /**
- * The connections of a server of the tests. Each connection reads the catalogue and plans its statements anew, which is a
+ * The connections of a server of the tests. Every new connection reads the catalogue and plans its statements, which is a
  * quarter of what PostgreSQL does in the tests; a test in which many requests overlap asks for more.
  */
 const POOL_SIZE = 4;

@@ -39,7 +39,7 @@ export async function writeSheet(file: SharedFile, target: number, wanted: strin
   return { sheets, sheet, ...facts };
 }
 
-/** Refuses the container of old and of protected workbooks: MS-CFB, MS-OFFCRYPTO. */
+/** Refuses the container of .xls files and of workbooks with a password: MS-CFB, MS-OFFCRYPTO. */
 function refuseOld(file: SharedFile): void {
   if (beginOf(file) !== OLE) return;
   let before: Buffer = Buffer.alloc(0);
