@@ -2,4 +2,4 @@ import { defineConfig } from 'vitest/config';
 import base from '../../vitest.config.ts';
 
 // npm run screenshots: not a test, but it needs what the tests need
-export default defineConfig({ test: { ...base.test, include: ['test/screenshots/shots.ts'] } });
+export default defineConfig({ ...base, test: { ...base.test, include: ['test/screenshots/shots.ts'] } });
