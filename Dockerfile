@@ -9,6 +9,7 @@ COPY packages packages
 COPY scripts scripts
 COPY dashboard dashboard
 COPY src src
+COPY docs/examples.json docs/
 RUN npm ci --no-audit --no-fund
 
 FROM ${NODE} AS modules

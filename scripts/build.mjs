@@ -1,5 +1,5 @@
-// Builds dist/ from scratch, so that a renamed file leaves no stale output: the program, the dashboard next to it, and
-// the client package. A failed build keeps the previous output.
+// Builds dist/ from scratch, so that a renamed file leaves no stale output: the program, the dashboard and the pages of
+// the reference next to it, and the client package. A failed build keeps the previous output.
 import { chmodSync, mkdirSync, renameSync, rmSync, symlinkSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { buildDashboard, run } from './dashboard.mjs';
@@ -14,6 +14,7 @@ const built = await Promise.all([
   buildProgram(next),
   run('typescript/bin/tsc', ['-p', 'tsconfig.client.json', '--outDir', nextClient]),
   buildDashboard(`${next}/dashboard`),
+  run('tsx/dist/cli.mjs', ['scripts/reference.ts', `${next}/reference`]),
 ]);
 if (built.includes(false)) process.exit(1);
 chmodSync(`${next}/cli/main.js`, 0o755);

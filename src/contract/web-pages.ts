@@ -35,8 +35,6 @@ export interface PageInput {
   /** Public addresses without a trailing slash. */
   readonly baseUrl: string;
   readonly authorizeUrl: string;
-  /** The OpenAPI description of `/v2`. */
-  description(): Readonly<Record<string, unknown>>;
 }
 
 export interface PageReply {

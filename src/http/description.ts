@@ -17,7 +17,7 @@ export interface Addresses {
 const CACHING = 'public, max-age=0, must-revalidate';
 
 /** The description of `/v2` of a server at these addresses, including its name. */
-export function descriptionOf({ baseUrl, env }: Addresses): Readonly<Record<string, unknown>> {
+function descriptionOf({ baseUrl, env }: Addresses): Readonly<Record<string, unknown>> {
   return describe(ROUTES, { baseUrl: baseUrl(), authorizeUrl: env.authorizeUrl() });
 }
 

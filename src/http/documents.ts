@@ -21,7 +21,7 @@ import { showDashboard } from '../screens/dashboard.ts';
 import { nothingHere } from '../screens/guard.ts';
 import { errorPage } from '../screens/html/html.ts';
 import { PAGE_ROUTES } from '../screens/routes.ts';
-import { type Addresses, descriptionOf } from './description.ts';
+import type { Addresses } from './description.ts';
 import { pathOf, READING } from './methods.ts';
 import { toFailure } from './respond.ts';
 
@@ -178,7 +178,6 @@ async function inputOf(
     requestId: request.id,
     baseUrl: options.baseUrl(),
     authorizeUrl: options.env.authorizeUrl(),
-    description: () => descriptionOf(options),
   };
 }
 

@@ -10,6 +10,9 @@ const MOST_SHIFT = 0.05;
 /** What a first visit may transfer, in bytes: 105 kB on the largest screen when this was written. */
 const MOST_BYTES = 160_000;
 
+/** What a page of the reference may transfer, in bytes. It makes one request, so nothing delays its first paint. */
+const MOST_REFERENCE_BYTES = 80_000;
+
 /** Adds up what moved on the page without an input of the user, and keeps the limit of `useIsSettled` from ending early. */
 const OBSERVE = `
   window.shift = 0;
@@ -59,6 +62,21 @@ inChromium('the screens', (chromium) => {
         await page.close();
       }
       expectQuiet(visitor);
+    }
+  });
+
+  test('the overview of the reference is one small response and does not move', async () => {
+    for (const viewport of [WIDE, PHONE]) {
+      const { page } = await chromium.visitor({ scripts: true, viewport });
+      const requests: string[] = [];
+      page.on('request', (request) => requests.push(request.url()));
+      await page.addInitScript(OBSERVE);
+      await page.goto(`${world.url}/docs`, { waitUntil: 'networkidle' });
+      const [shift, bytes] = await page.evaluate<[number, number]>(`[shift, ${BYTES}]`);
+      expect(requests.filter((url) => !url.startsWith('data:'))).toEqual([`${world.url}/docs`]);
+      expect(shift).toBeLessThanOrEqual(MOST_SHIFT);
+      expect(bytes).toBeGreaterThan(0);
+      expect(bytes).toBeLessThan(MOST_REFERENCE_BYTES);
     }
   });
 });

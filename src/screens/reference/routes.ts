@@ -1,16 +1,15 @@
 import { createHash } from 'node:crypto';
+import { existsSync, readFileSync } from 'node:fs';
 import { html, type PageInput, type PageReply, type PageRoute } from '../../contract/web-pages.ts';
 import { escapeHtml } from '../../kernel/html.ts';
-import { type Book, bookOf } from './book.ts';
-import { readDescription } from './description.ts';
-import { eventTypesHtml } from './events.ts';
-import { groupsHtml } from './groups.ts';
-import { operationHtml, routeOf } from './operation.ts';
-import { overviewHtml } from './overview.ts';
-import { recordsHtml } from './records.ts';
-import { addressOf, SECTIONS, type Section } from './sections.ts';
-import { leafHtml } from './shell.ts';
-import { paragraphs } from './text.ts';
+import { ROOT } from '../../kernel/installation.ts';
+import { errorPage } from '../html/html.ts';
+
+/** The address of the server in the pages as they were built; the reader gets the address of this one. */
+export const EXAMPLE_URL = 'https://payhook.example.com';
+/** The names of the pages that are not sections. */
+export const OVERVIEW = 'overview';
+export const MISSING = 'missing';
 
 /** A page as it is sent, with its validator. */
 interface Printed {
@@ -18,80 +17,48 @@ interface Printed {
   readonly etag: string;
 }
 
-// what the examples call the server, whose own address the reader can paste
-const EXAMPLE_URL = 'https://payhook.example.com';
 const printed = new Map<string, Printed>();
 
-/** The page under this name: made when it is first asked for, then kept. */
-function print({ baseUrl, description }: PageInput, name: string, make: (book: Book) => string): Printed {
+/** A page that `npm run build` made (`scripts/reference.ts`), with the address of this server; null if there is none. */
+function pageOf(name: string, baseUrl: string): Printed | null {
   const key = `${baseUrl} ${name}`;
-  let found = printed.get(key);
-  if (found === undefined) {
-    const page = make(bookOf(readDescription(description()), baseUrl));
-    const body = page.replaceAll(EXAMPLE_URL, escapeHtml(baseUrl));
-    found = { body, etag: `"${createHash('sha256').update(body).digest('base64url').slice(0, 22)}"` };
-    printed.set(key, found);
-  }
-  return found;
+  const known = printed.get(key);
+  if (known !== undefined) return known;
+  const file = new URL(`dist/reference/${name}.html`, ROOT);
+  if (!existsSync(file)) return null;
+  const body = readFileSync(file, 'utf8').replaceAll(EXAMPLE_URL, escapeHtml(baseUrl));
+  const etag = `"${createHash('sha256').update(body).digest('base64url').slice(0, 22)}"`;
+  printed.set(key, { body, etag });
+  return { body, etag };
 }
 
 const CACHING = 'public, max-age=0, must-revalidate';
 
-/** Anybody may keep the page, and asks before showing it again. */
-function reply({ headers }: PageInput, { body, etag }: Printed): PageReply {
-  const cached = { etag, 'cache-control': CACHING };
+async function showPage({ path, baseUrl, headers }: PageInput): Promise<PageReply> {
+  const named = path.slice('/docs/'.length);
+  const isSection = /^[a-z-]+$/.test(named) && named !== OVERVIEW && named !== MISSING;
+  const page = isSection || named === '' ? pageOf(named || OVERVIEW, baseUrl) : null;
+  if (page === null) return missing(baseUrl);
+  const cached = { etag: page.etag, 'cache-control': CACHING };
   const known = headers['if-none-match']?.split(',').map((tag) => tag.trim().replace(/^W\//, ''));
-  if (known?.includes(etag)) return { status: 304, body: '', type: null, headers: cached };
-  return html(200, body, cached);
+  if (known?.includes(page.etag)) return { status: 304, body: '', type: null, headers: cached };
+  return html(200, page.body, cached);
 }
 
-const route = (path: string, handle: PageRoute['handle']): PageRoute => ({
+function missing(baseUrl: string): PageReply {
+  const page = pageOf(MISSING, baseUrl);
+  if (page !== null) return html(404, page.body);
+  return errorPage(503, 'the reference was not built: run `npm run build` on the server');
+}
+
+const route = (path: string): PageRoute => ({
   method: 'GET',
   path,
   errors: 'page',
-  handle,
+  isPublic: true,
+  isStatic: true,
+  handle: showPage,
 });
 
-function sectionPage(book: Book, section: Section): string {
-  const operations = book.operationsOf(section);
-  const list = operations.map(
-    (operation) =>
-      `<li><a href="#${operation.id}">${routeOf(operation)}<span>${escapeHtml(operation.summary)}</span></a></li>`,
-  );
-  const body =
-    `<h1>${escapeHtml(section.title)}</h1>` +
-    `<div class="lead">${paragraphs(section.lead, (word) => book.linkTo(word, section))}</div>` +
-    `<ul class="list">${list.join('')}</ul>` +
-    operations.map((operation) => operationHtml(book, section, operation)).join('') +
-    (section.slug === 'events' ? eventTypesHtml() : '') +
-    recordsHtml(book, section);
-  return leafHtml(book, { title: section.title, section, body });
-}
-
-function missingPage(book: Book): string {
-  const body =
-    '<h1>There is no such page</h1><p class="lead">The reference has an <a href="/docs">overview</a> and these ' +
-    `sections.</p>${groupsHtml(() => '')}`;
-  return leafHtml(book, { title: 'No such page', section: undefined, body });
-}
-
 /** The reference: public, made from the OpenAPI description. */
-export const REFERENCE_ROUTES: readonly PageRoute[] = [
-  route('/docs', async (input) =>
-    reply(
-      input,
-      print(input, 'overview', (book) =>
-        leafHtml(book, { title: 'API reference', section: null, body: overviewHtml(book) }),
-      ),
-    ),
-  ),
-  ...SECTIONS.map((section) =>
-    route(addressOf(section), async (input) =>
-      reply(
-        input,
-        print(input, section.slug, (book) => sectionPage(book, section)),
-      ),
-    ),
-  ),
-  route('/docs/*', async (input) => html(404, print(input, '*', missingPage).body)),
-];
+export const REFERENCE_ROUTES: readonly PageRoute[] = [route('/docs'), route('/docs/*')];
