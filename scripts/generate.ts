@@ -1,6 +1,6 @@
 // Writes the generated files: docs/openapi.json, docs/errors.md, docs/events.md, docs/configuration.md, docs/cli.md,
-// docs/sizes.md, src/client/{api,fields}.ts, and the marked tables of docs/{payouts,security,alerts,webhooks}.md. With --check it writes
-// nothing and fails when one of them is out of date.
+// docs/sizes.md, src/client/{api,fields}.ts, the generated files of packages/python, and the marked tables of
+// docs/{payouts,security,alerts,webhooks}.md. With --check it writes nothing and fails when one of them is out of date.
 import { readFileSync, writeFileSync } from 'node:fs';
 import type { TSchema } from 'typebox';
 import { CATALOGUE, exampleEvent } from '../src/catalogue/catalogue.ts';
@@ -31,6 +31,8 @@ import { protectedTable } from '../src/people/accounts/protection.ts';
 import { ENDPOINT_FIELDS } from '../src/webhooks/endpoints/fields.ts';
 import { KNOWN_SCHEMES, type Scheme } from '../src/webhooks/signing/known-schemes.ts';
 import { OWN_PREFIXES } from '../src/webhooks/types/types.ts';
+import { clientModel } from './client-model.ts';
+import { pythonFiles } from './client-python.ts';
 import { clientTypes, formatted } from './client-types.ts';
 import { sizesPage } from './sizes-page.ts';
 
@@ -346,10 +348,19 @@ const FILES: Readonly<Record<string, () => string | Promise<string>>> = {
   'src/client/api.ts': () => clientTypes(describe(ROUTES)),
 };
 
+/** The generated files of the clients in other languages. */
+function clientFiles(): Record<string, string> {
+  return pythonFiles(clientModel(describe(ROUTES)));
+}
+
 const check = process.argv.includes('--check');
-for (const [name, make] of Object.entries(FILES)) {
+async function* texts(): AsyncGenerator<[name: string, text: string]> {
+  for (const [name, make] of Object.entries(FILES)) yield [name, await make()];
+  yield* Object.entries(clientFiles());
+}
+
+for await (const [name, text] of texts()) {
   const path = new URL(`../${name}`, import.meta.url);
-  const text = await make();
   if (!check) {
     writeFileSync(path, text);
   } else if (text !== readFileSync(path, { encoding: 'utf8', flag: 'a+' })) {

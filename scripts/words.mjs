@@ -5,9 +5,10 @@ import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
-const TEXT = /\.(ts|tsx|mjs|md|css|yaml|yml|tpl|txt|sh|conf)$/;
-/** Landed migrations never change, the client is generated, and CONTRIBUTING.md and this file name the words. */
-const LEFT_OUT = /^(migrations\/|src\/client\/api\.ts$|CONTRIBUTING\.md$|scripts\/words\.mjs$)/;
+const TEXT = /\.(ts|tsx|mjs|md|css|yaml|yml|tpl|txt|sh|conf|py|go)$/;
+/** Landed migrations never change, the clients are generated, and CONTRIBUTING.md and this file name the words. */
+const LEFT_OUT =
+  /^(migrations\/|src\/client\/api\.ts$|packages\/python\/src\/payhook\/(types|_resources|_async_resources)\.py$|packages\/go\/(types|resources)\.go$|CONTRIBUTING\.md$|scripts\/words\.mjs$)/;
 
 const table = readFileSync(new URL('../CONTRIBUTING.md', import.meta.url), 'utf8')
   .split('### Words we do not use')[1]

@@ -1,0 +1,4477 @@
+# Made by `npm run generate` from the description of the API: change the routes, not this file.
+"""The records, bodies and events of the API. Amounts are minor units, times RFC 3339 in UTC."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any, Literal, TypedDict, Union
+
+if sys.version_info >= (3, 11):
+    from typing import NotRequired
+else:
+    from typing_extensions import NotRequired
+
+
+class Account(TypedDict):
+    id: str
+    object: Literal["account"]
+    name: str
+    default_currency: str
+    """ISO 4217, lower case."""
+    hold_days: int
+    """Days a new commission is on hold."""
+    minimum_payout: dict[str, int]
+    """Minor units per currency code, for example {"usd": 5000}."""
+    time_zone: str
+    """IANA name: the time zone of days without a time, in filters, files and reports."""
+    paypal_payment_limit: dict[str, int]
+    """Minor units per currency code: the largest single payment PayPal sends."""
+    portal_origins: list[str]
+    """Origins of your own pages that may show a portal in a frame; https, or http on localhost."""
+    approval: ApprovalRule
+    """second_person: a payout is paid only after a person who did not create it has approved it. Only a
+    signed-in owner, or the operator, may change it back to none.
+    """
+    destination_wait_hours: int
+    """Hours for which whoever changed where they are paid is not paid; 0 = none. Only a signed-in owner,
+    or the operator, may lower it.
+    """
+    debtor: Debtor | None
+    originator: Originator | None
+    tax_profile: AccountTaxProfile | None
+    invoicing: Invoicing | None
+    created_at: str
+    updated_at: str
+
+
+class AccountTaxProfile(TypedDict):
+    """Who you are on invoices and reports."""
+
+    legal_name: str
+    country: str
+    """ISO 3166-1 alpha-2."""
+    address: PostalAddress
+    vat_id: str | None
+    """With its country in front."""
+    tax_number: str | None
+    """A national number, such as an EIN; only its end, such as …2051, for callers who may not download
+    payment files.
+    """
+
+
+class Actor(TypedDict):
+    kind: ActorKind
+    id: str
+    name: str | None
+    """Of a portal link: the owner of its endpoints."""
+
+
+ActorKind = Literal["key", "user", "application", "operator", "portal"]
+
+class Actors(TypedDict):
+    object: Literal["actors"]
+    actors: list[Actor]
+    """By id."""
+
+
+class Affiliate(TypedDict):
+    id: int
+    """affiliate_id in other records."""
+    object: Literal["affiliate"]
+    name_first: str | None
+    name_last: str | None
+    email: str
+    """Unique in the account."""
+    external_id: str | None
+    """Your own id of the affiliate, unique in the account."""
+    slug: str | None
+    """The affiliate in your links; searches include it."""
+    status: AffiliateStatus
+    """Payouts leave out an inactive affiliate."""
+    payout_method: PayoutMethod | None
+    """How payouts pay, unless a destination says otherwise."""
+    paypal_email: str | None
+    """The address that PayPal pays."""
+    is_ready_for_payout: bool
+    """Your switch: payouts leave out an affiliate that is not ready."""
+    minimum_payout: dict[str, int] | None
+    """Used instead of the minimum of the account; minor units per currency code, for example {"usd":
+    5000}.
+    """
+    legal_type: LegalType | None
+    """What the affiliate is by law, if known."""
+    country: str | None
+    """Where the affiliate pays taxes: two letters such as DE (ISO 3166-1 alpha-2)."""
+    metadata: dict[str, str]
+    """Your own keys and texts: at most 50, keys of up to 40 and texts of up to 500 characters; a change
+    replaces all of them.
+    """
+    created_at: str
+    updated_at: str
+
+
+class AffiliateBalance(TypedDict):
+    currency: str
+    """ISO 4217, lower case."""
+    pending: int
+    """Minor units of the currency given with it."""
+    unpaid: int
+    """Minor units of the currency given with it."""
+    in_payout: int
+    """Minor units of the currency given with it."""
+    paid: int
+    """Minor units of the currency given with it."""
+
+
+class AffiliateBalances(TypedDict):
+    object: Literal["affiliate_balances"]
+    current_payout_id: str | None
+    """The unpaid payout."""
+    balances: list[OwedBalance]
+    """A row per currency in which something is owed."""
+
+
+class AffiliateCreatedEvent(TypedDict):
+    id: str
+    object: Literal["event"]
+    type: Literal["affiliate.created"]
+    timestamp: str
+    account_id: str
+    api_version: Literal["2.0.0"]
+    is_test: NotRequired[bool]
+    """Sent to test the endpoint: nothing happened."""
+    data: Affiliate
+
+
+class AffiliateDeletedEvent(TypedDict):
+    id: str
+    object: Literal["event"]
+    type: Literal["affiliate.deleted"]
+    timestamp: str
+    account_id: str
+    api_version: Literal["2.0.0"]
+    is_test: NotRequired[bool]
+    """Sent to test the endpoint: nothing happened."""
+    data: Affiliate
+
+
+class AffiliateDestination(TypedDict):
+    object: Literal["affiliate_destination"]
+    affiliate_id: int
+    type: DestinationType
+    """paypal: to `paypal_email`; wise: to `email`; sepa and ach: to a bank account; other: your own
+    method.
+    """
+    currency: str | None
+    """Only for this currency; without it, for every currency without its own destination; ISO 4217, lower
+    case.
+    """
+    account_holder: str | None
+    """sepa, ach: the name of the account holder."""
+    holder_in_files: str | None
+    """sepa, ach: the holder in the characters of payment files."""
+    bic: str | None
+    """sepa: the BIC, which few banks still ask for."""
+    routing_number: str | None
+    """ach: nine digits."""
+    account_type: BankAccountType | None
+    """ach: the type of the account."""
+    last_four: str | None
+    """sepa, ach: the end of the IBAN or account number."""
+    country: str | None
+    """sepa: of the IBAN, ISO 3166-1 alpha-2."""
+    is_lost: bool
+    """The number was lost with the secret key: set the destination again."""
+    waits_until: str | None
+    """Not paid before: see `destination_wait_hours` of the account; null: paid."""
+    shared_with: list[int]
+    """Other affiliates with the same IBAN or account, the first 20 ids."""
+    created_at: str
+
+
+class AffiliateDestinations(TypedDict):
+    object: Literal["affiliate_destinations"]
+    affiliate_id: int
+    destinations: list[AffiliateDestination]
+    """The one for all currencies first; empty: paid as `payout_method` and `paypal_email` of the affiliate
+    say.
+    """
+
+
+class AffiliateImport(TypedDict):
+    object: Literal["affiliate_import"]
+    dry_run: bool
+    lines: int
+    created: int
+    updated: int
+    unchanged: int
+    failed: int
+    methods_set: int
+    """Lines whose `payout_method` became `paypal`, because they have a `paypal_email` and no method."""
+    errors: list[BadLine]
+    """The first 1,000 bad lines."""
+
+
+class AffiliateInSeveralFilesFilesItem(TypedDict):
+    format: Literal["paypal", "wise", "sepa", "nacha"]
+    file_set_id: str
+    part: int
+    revision: int
+    """Of the payout when the file set was first downloaded."""
+    is_current: bool
+    """No other file set of its format and currency was downloaded since."""
+
+
+class AffiliateInSeveralFiles(TypedDict):
+    affiliate_id: int
+    name: str | None
+    currency: str
+    """ISO 4217, lower case."""
+    files: list[AffiliateInSeveralFilesFilesItem]
+    """Oldest first."""
+
+
+AffiliateStatement = TypedDict(
+    "AffiliateStatement",
+    {
+        "object": Literal["affiliate_statement"],
+        "affiliate_id": int,
+        "name": Union[str, None],
+        "email": str,
+        "from": Union[str, None],
+        "to": Union[str, None],
+        "time_zone": str,
+        "currencies": list["StatementBalance"],
+    },
+)
+
+AffiliateStatus = Literal["active", "inactive"]
+
+class AffiliateTaxProfile(TypedDict):
+    object: Literal["affiliate_tax_profile"]
+    affiliate_id: int
+    legal_type: TaxLegalType
+    """Who signed."""
+    legal_name: str
+    """The name as signed."""
+    country: str
+    """The tax country, in two letters; ISO 3166-1 alpha-2."""
+    address: PostalAddress
+    tax_id: TaxId | None
+    form: SignedTaxForm | None
+    self_billing: SelfBillingAgreement | None
+    """The affiliate agreed that you write their invoices; null: they did not."""
+    created_at: str
+    updated_at: str
+
+
+class AffiliateUpdatedEvent(TypedDict):
+    id: str
+    object: Literal["event"]
+    type: Literal["affiliate.updated"]
+    timestamp: str
+    account_id: str
+    api_version: Literal["2.0.0"]
+    is_test: NotRequired[bool]
+    """Sent to test the endpoint: nothing happened."""
+    data: Affiliate
+
+
+class AffiliateWithBalance(TypedDict):
+    id: int
+    """affiliate_id in other records."""
+    object: Literal["affiliate"]
+    name_first: str | None
+    name_last: str | None
+    email: str
+    """Unique in the account."""
+    external_id: str | None
+    """Your own id of the affiliate, unique in the account."""
+    slug: str | None
+    """The affiliate in your links; searches include it."""
+    status: AffiliateStatus
+    """Payouts leave out an inactive affiliate."""
+    payout_method: PayoutMethod | None
+    """How payouts pay, unless a destination says otherwise."""
+    paypal_email: str | None
+    """The address that PayPal pays."""
+    is_ready_for_payout: bool
+    """Your switch: payouts leave out an affiliate that is not ready."""
+    minimum_payout: dict[str, int] | None
+    """Used instead of the minimum of the account; minor units per currency code, for example {"usd":
+    5000}.
+    """
+    legal_type: LegalType | None
+    """What the affiliate is by law, if known."""
+    country: str | None
+    """Where the affiliate pays taxes: two letters such as DE (ISO 3166-1 alpha-2)."""
+    metadata: dict[str, str]
+    """Your own keys and texts: at most 50, keys of up to 40 and texts of up to 500 characters; a change
+    replaces all of them.
+    """
+    created_at: str
+    updated_at: str
+    balance: list[AffiliateBalance]
+    """What the affiliate earned, per currency."""
+    last_paid_at: str | None
+    """When a payout last paid the affiliate."""
+    destination_type: DestinationType | None
+    """Of the destination for all currencies, else of one for some; null: none, paid as `payout_method`
+    says.
+    """
+    paid_through: DestinationType | None
+    """How the affiliate is paid: by the destination, or by `payout_method`, or by PayPal if there is a
+    `paypal_email`; null: unknown.
+    """
+
+
+class AlertChannel(TypedDict):
+    id: str
+    object: Literal["alert_channel"]
+    name: str
+    format: AlertFormat
+    """webhook: a JSON object, signed as Standard Webhooks; slack: the format of incoming webhooks of Slack
+    and Mattermost.
+    """
+    host: str
+    """The host of the URL."""
+    kinds: list[AlertKind]
+    """The alerts it receives."""
+    last_sent_at: str | None
+    """When a message was last accepted, within the last week."""
+    last_error: str | None
+    """Why the last try failed; null if it succeeded."""
+    created_at: str
+    updated_at: str
+
+
+AlertFormat = Literal["webhook", "slack"]
+
+AlertKind = Literal["endpoint_failing", "endpoint_disabled", "endpoint_recovered", "deliveries_failed", "certificate_ending", "payout_waiting", "approval_waiting", "payout_prepared", "schedule_skipped", "import_done", "backup_failed", "disk_almost_full", "chore_failing"]
+
+class AlertSettingsAlertsItem(TypedDict):
+    kind: AlertKind
+    label: str
+    meaning: str
+    """When it is sent."""
+    by_email: bool
+    """Whether the user gets it by e-mail."""
+
+
+class AlertSettings(TypedDict):
+    object: Literal["alert_settings"]
+    user_id: str
+    email: str
+    """Where alerts are sent."""
+    is_email_sent: bool
+    """Whether the server sends e-mail at all: SMTP_URL."""
+    is_default: bool
+    """true: the role's default alerts; nothing was chosen."""
+    alerts: list[AlertSettingsAlertsItem]
+    """Every kind of alert."""
+    last_sent_at: str | None
+    """When an e-mail was last sent, within the last week."""
+    last_error: str | None
+    """Why the last try failed; null if it succeeded."""
+
+
+class AlertTest(TypedDict):
+    object: Literal["alert_test"]
+    requested_at: str
+
+
+AnswerCounts = TypedDict(
+    "AnswerCounts",
+    {
+        "2xx": int,
+        "3xx": int,
+        "4xx": int,
+        "5xx": int,
+        "none": int,
+    },
+)
+
+class ApiKey(TypedDict):
+    id: str
+    object: Literal["api_key"]
+    name: str
+    hint: str
+    """The first and last characters of the key."""
+    created_by: str
+    """The id of the key or user that made it."""
+    last_used_at: str | None
+    """To the minute."""
+    revoked_at: str | None
+    created_at: str
+
+
+ApplicationKind = Literal["confidential", "public"]
+
+class Approval(TypedDict):
+    status: ApprovalStatus
+    """`waiting`, `rejected`: a second person must approve this revision before the payout can be paid, see
+    `approval` of the account. `GET …/approval` says how many people must approve and who may.
+    """
+    decided_by: str | None
+    """The user who approved or rejected it."""
+    decided_at: str | None
+    note: str | None
+    """Their note."""
+
+
+ApprovalBar = Literal["approver_is_creator", "approver_changed_payout", "approver_let_in"]
+
+ApprovalRule = Literal["none", "second_person"]
+
+ApprovalStatus = Literal["not_needed", "waiting", "approved", "rejected"]
+
+class ApprovePayoutBody(TypedDict):
+    revision: int
+    """The revision you reviewed: if the payout has another one by now, the decision is refused."""
+    note: NotRequired[str | None]
+    """Shown with the payout."""
+
+
+class AttemptBatch(TypedDict):
+    """The request was an array of events; null = it carried only this event, or is lost."""
+
+    id: str
+    """`webhook-id` of the request."""
+    event_count: int
+    """The number of events it carried."""
+
+
+AttemptStatus = Literal["succeeded", "failed"]
+
+AttemptTrigger = Literal["scheduled", "manual", "recovery"]
+
+class AuditEntryActor(TypedDict):
+    kind: ActorKind
+    id: str
+
+
+class AuditEntry(TypedDict):
+    id: str
+    object: Literal["audit_entry"]
+    actor: AuditEntryActor
+    user_id: str | None
+    """Who signed in, or on whose grant the application acted."""
+    action: str
+    """The operation, named as in this description; openPortal is the use of a portal link;
+    runPayoutSchedule is a schedule, on behalf of who last changed it; raiseUserRole is a changeUser
+    that made a role higher; rotateSecretKey, abandonSecretKey and endCredentials (of payhook restore)
+    are commands on the machine.
+    """
+    target: str | None
+    """The id of the record it changed."""
+    request_id: str
+    """Identifies the request in the log of the server."""
+    created_at: str
+
+
+class BadLine(TypedDict):
+    line: int
+    message: str
+
+
+BankAccountType = Literal["checking", "savings"]
+
+class Batch(TypedDict):
+    """Several events are sent in one request, as an array; null = one event per request."""
+
+    max_events: int
+    """The maximum number of events in a request."""
+    max_bytes: int
+    """The maximum bytes of its body; a larger event is sent alone."""
+    max_wait_ms: int
+    """The maximum milliseconds that an event waits for others; 0 = it is sent with what is already due."""
+
+
+class BatchInput(TypedDict):
+    """Several events are sent in one request, as an array; omitted fields have their default. null = one
+    event in each request.
+    """
+
+    max_events: NotRequired[int]
+    """The maximum number of events in a request."""
+    max_bytes: NotRequired[int]
+    """The maximum bytes of its body; a larger event is sent alone."""
+    max_wait_ms: NotRequired[int]
+    """The maximum milliseconds that an event waits for others; 0 = it is sent with what is already due."""
+
+
+Capability = Literal["read", "write", "files", "approve", "tax_ids", "webhooks", "self", "people", "own"]
+
+class ChangeAccountBodyDebtor(TypedDict):
+    name: str
+    """At most 70 characters as banks write it."""
+    iban: str
+    """Any case, with or without blanks."""
+    bic: NotRequired[str | None]
+    message: NotRequired[SepaMessage]
+    """The message that your bank takes; default pain.001.001.09."""
+    rows_per_file: NotRequired[int]
+    """Payments in one file; default 10,000. More are split into parts of about the same size."""
+
+
+class ChangeAccountBodyOriginator(TypedDict):
+    immediate_destination: str
+    """The routing number of the bank that takes the file; at most 20 characters."""
+    immediate_destination_name: str
+    """The name of that bank; at most 23 characters."""
+    immediate_origin: str
+    """Nine or ten digits that your bank assigned; at most 20 characters."""
+    immediate_origin_name: str
+    """Your name at that bank; at most 23 characters."""
+    company_name: str
+    """Your name on the statements of affiliates; at most 16 characters."""
+    company_id: str
+    """The ten letters and digits your bank knows you by, often 1 and your EIN; at most 10 characters."""
+    originating_dfi: NotRequired[str]
+    """The routing number you pay from, or its first eight digits; default immediate_destination; at most
+    20 characters.
+    """
+    entry_description: NotRequired[str]
+    """What the payment is, on the statements of affiliates; default PAYOUT; at most 10 characters."""
+    discretionary_data: NotRequired[str | None]
+    """For your bank, if it asks for it; at most 20 characters."""
+    rows_per_file: NotRequired[int]
+    """Payments in one file; default 10,000. More are split into several files."""
+
+
+class ChangeAccountBodyTaxProfileAddress(TypedDict):
+    line1: str
+    """Street and number."""
+    line2: NotRequired[str | None]
+    postal_code: NotRequired[str | None]
+    city: str
+    region: NotRequired[str | None]
+    """State or province; two letters in the United States."""
+
+
+class ChangeAccountBodyTaxProfile(TypedDict):
+    legal_name: str
+    country: str
+    """ISO 3166-1 alpha-2, any case."""
+    address: ChangeAccountBodyTaxProfileAddress
+    vat_id: NotRequired[str | None]
+    """Its check digits are checked."""
+    tax_number: NotRequired[str | None]
+
+
+class ChangeAccountBodyInvoicingRulesItem(TypedDict):
+    country: NotRequired[str | None]
+    """ISO 3166-1 alpha-2; null = any."""
+    legal_type: NotRequired[InvoiceLegalType | None]
+    """Null = any."""
+    has_vat_id: NotRequired[bool | None]
+    """Null = with or without one."""
+    category: TaxCategory
+    """S: at a rate; Z: zero rate; E: exempt; AE: reverse charge; O: outside the scope of VAT."""
+    rate: NotRequired[int]
+    """Hundredths of a percent: 1900 = 19 %."""
+    exemption: NotRequired[str | None]
+    """Why no tax is due, as the invoice says it; wanted for E, AE and O."""
+
+
+class ChangeAccountBodyInvoicing(TypedDict):
+    prefix: NotRequired[str]
+    """How numbers of invoices begin; default SB-."""
+    rules: list[ChangeAccountBodyInvoicingRulesItem]
+
+
+class ChangeAccountBody(TypedDict):
+    name: NotRequired[str]
+    default_currency: NotRequired[str]
+    """ISO 4217, any case."""
+    hold_days: NotRequired[int]
+    """Days a new commission is on hold."""
+    minimum_payout: NotRequired[dict[str, int]]
+    """Minor units per currency code, for example {"usd": 5000}."""
+    time_zone: NotRequired[str]
+    """IANA name: the time zone of days without a time, in filters, files and reports."""
+    paypal_payment_limit: NotRequired[dict[str, int]]
+    """Minor units per currency code: the largest single payment PayPal sends."""
+    portal_origins: NotRequired[list[str]]
+    """Origins of your own pages that may show a portal in a frame; https, or http on localhost."""
+    approval: NotRequired[ApprovalRule]
+    """second_person: a payout is paid only after a person who did not create it has approved it. Only a
+    signed-in owner, or the operator, may change it back to none.
+    """
+    destination_wait_hours: NotRequired[int]
+    """Hours for which whoever changed where they are paid is not paid; 0 = none. Only a signed-in owner,
+    or the operator, may lower it.
+    """
+    debtor: NotRequired[ChangeAccountBodyDebtor | None]
+    originator: NotRequired[ChangeAccountBodyOriginator | None]
+    tax_profile: NotRequired[ChangeAccountBodyTaxProfile | None]
+    invoicing: NotRequired[ChangeAccountBodyInvoicing | None]
+
+
+class ChangeAffiliateBody(TypedDict):
+    name_first: NotRequired[str | None]
+    name_last: NotRequired[str | None]
+    email: NotRequired[str]
+    """Unique in the account; an e-mail address."""
+    external_id: NotRequired[str | None]
+    """Your own id of the affiliate, unique in the account."""
+    slug: NotRequired[str | None]
+    """The affiliate in your links; searches include it."""
+    status: NotRequired[AffiliateStatus]
+    """Payouts leave out an inactive affiliate."""
+    payout_method: NotRequired[PayoutMethod | None]
+    """How payouts pay, unless a destination says otherwise."""
+    paypal_email: NotRequired[str | None]
+    """The address that PayPal pays; an e-mail address."""
+    is_ready_for_payout: NotRequired[bool]
+    """Your switch: payouts leave out an affiliate that is not ready."""
+    minimum_payout: NotRequired[dict[str, int] | None]
+    """Used instead of the minimum of the account; minor units per currency code, for example {"usd":
+    5000}.
+    """
+    legal_type: NotRequired[LegalType | None]
+    """What the affiliate is by law, if known."""
+    country: NotRequired[str | None]
+    """Where the affiliate pays taxes: two letters such as DE (ISO 3166-1 alpha-2)."""
+    metadata: NotRequired[dict[str, str]]
+    """Your own keys and texts: at most 50, keys of up to 40 and texts of up to 500 characters; a change
+    replaces all of them.
+    """
+
+
+class ChangeAlertChannelBody(TypedDict):
+    name: NotRequired[str]
+    """Your name for it."""
+    url: NotRequired[str]
+    """Receives messages by POST; stored encrypted and not shown again."""
+    kinds: NotRequired[list[AlertKind]]
+    """The alerts it receives."""
+
+
+class ChangeOAuthApplicationBody(TypedDict):
+    name: NotRequired[str]
+    """What merchants see when they are asked."""
+    redirect_uris: NotRequired[list[str]]
+    """Where merchants return to, compared character by character: https, or http on a loopback host; for
+    public applications also private-use schemes such as com.example.app:/callback.
+    """
+    scopes: NotRequired[list[Scope]]
+    """The scopes that merchants can grant it at most."""
+
+
+class ChangePayoutScheduleBody(TypedDict):
+    name: NotRequired[str]
+    every: NotRequired[ScheduleRhythm]
+    day: NotRequired[int]
+    """week: 1 (Monday) to 7; month: 1 to 31, or the last day of a shorter month. The day is in the
+    account’s time zone and begins at midnight there.
+    """
+    filters: NotRequired[PayoutFilters | None]
+    """Report filters: null, or an object of field to a value (equals), a list (one of) or an object of
+    operators; all must hold. - `affiliate_id` (eq, ne, in, nin): an integer from 1 to 9007199254740991
+    - `program_id` (eq, ne, in, nin): an integer from 1 to 9007199254740991 - `product_id` (eq, ne, in,
+    nin): a text of 1 to 255 characters - `order_id` (eq, ne, in, nin): a text of 1 to 255 characters -
+    `payout_method` (eq, ne, in, nin): one of paypal, wise, other, sepa, ach - `affiliate_status` (eq,
+    ne, in, nin): one of active, inactive - `type` (eq, ne, in, nin): one of sale, recurring, bonus,
+    adjustment, clawback - `is_ready_for_payout` (eq): true or false - `currency` (eq, in): an ISO 4217
+    currency code - `total` (eq, gt, gte, lt, lte): an integer of minor units - `occurred_at` (gt, gte,
+    lt, lte): an RFC 3339 instant or a day YYYY-MM-DD, from 1970 to 2999.
+    """
+    search: NotRequired[str]
+    """Every word must occur in the name, e-mail address or slug of the affiliate."""
+    ignore_minimum: NotRequired[bool]
+    """Also pays amounts below the minimum."""
+    is_active: NotRequired[bool]
+    """false: it creates no payouts until it is activated."""
+
+
+class ChangeProgramBody(TypedDict):
+    name: NotRequired[str]
+    """Unique in the account."""
+    hold_days: NotRequired[int | None]
+    """The days for which new commissions are on hold; null = the account's hold."""
+    metadata: NotRequired[dict[str, str]]
+    """Your own keys and texts: at most 50, keys of up to 40 and texts of up to 500 characters; a change
+    replaces all of them.
+    """
+
+
+class ChangeUserBody(TypedDict):
+    name: NotRequired[str]
+    role: NotRequired[Role]
+    """owner: may do everything; member: may do everything except API keys, users and applications;
+    finance: manages payouts, affiliates, commissions, imports and tax reports, but no webhooks, users
+    or API keys; approver: reads, downloads payment files and approves payouts, but changes nothing
+    else; viewer: only reads, without payment files and complete account numbers.
+    """
+
+
+class ChangeWebhookEndpointBodyCustomSigning(TypedDict):
+    """With `signing: custom`, and only then."""
+
+    header: str
+    """The header of the signature."""
+    content: str
+    """The signed text: {body}, and optionally {id}, {timestamp} and {url}."""
+    value: NotRequired[str]
+    """The value of the header: {signature}, and optionally {timestamp} and {id}; default {signature}."""
+    encoding: SignatureEncoding
+    algorithm: NotRequired[SignatureAlgorithm]
+    """The hash function of the HMAC."""
+    secret_prefix: NotRequired[str]
+    """The prefix of new secrets; it is part of the key."""
+    headers: NotRequired[dict[str, str]]
+    """Further headers that a receiver needs to verify, by name: {timestamp} or {id}, with optional text
+    around it; default none.
+    """
+
+
+class ChangeWebhookEndpointBodySecondSignatureCustomSigning(TypedDict):
+    """With `signing: custom`, and only then."""
+
+    header: str
+    """The header of the signature."""
+    content: str
+    """The signed text: {body}, and optionally {id}, {timestamp} and {url}."""
+    value: NotRequired[str]
+    """The value of the header: {signature}, and optionally {timestamp} and {id}; default {signature}."""
+    encoding: SignatureEncoding
+    algorithm: NotRequired[SignatureAlgorithm]
+    """The hash function of the HMAC."""
+    secret_prefix: NotRequired[str]
+    """The prefix of new secrets; it is part of the key."""
+    headers: NotRequired[dict[str, str]]
+    """Further headers that a receiver needs to verify, by name: {timestamp} or {id}, with optional text
+    around it; default none.
+    """
+
+
+class ChangeWebhookEndpointBodySecondSignature(TypedDict):
+    """Also sent until `expires_at`. Fields that are left out have the values of the previous signature.
+    Without it, a change of scheme or secret sends the previous signature for a day; null = none.
+    """
+
+    signing: NotRequired[SigningScheme]
+    """standard: Standard Webhooks. stripe, github, shopify, slack: as these services sign, so that
+    receivers written for them need no change. custom: as `custom_signing` says.
+    """
+    custom_signing: NotRequired[ChangeWebhookEndpointBodySecondSignatureCustomSigning | None]
+    """With `signing: custom`, and only then."""
+    secret: NotRequired[str]
+    """A secret that the receiver already has; by default the current one stays if the scheme can use it,
+    else a new one is created.
+    """
+    expires_at: str
+    """An RFC 3339 instant, at most 90 days ahead."""
+
+
+class ChangeWebhookEndpointBodyClientCertificate(TypedDict):
+    """Shown to the receiver when it asks for one (mTLS); null = none."""
+
+    certificate: str
+    """PEM: the certificate, then the ones that issued it, without the root."""
+    key: str
+    """PEM: its private key, without a passphrase; never shown."""
+
+
+class ChangeWebhookEndpointBodyClientCredentials(TypedDict):
+    """For access tokens that are sent in the header Authorization (OAuth 2); null = none."""
+
+    token_url: str
+    """The token endpoint: http or https, without credentials or fragment, at a public address."""
+    client_id: str
+    client_secret: NotRequired[str]
+    """Never shown; if omitted, the current one is kept, provided that `token_url` and `client_id` are
+    unchanged and nobody else could read it.
+    """
+    scope: NotRequired[str | None]
+    """names, separated by spaces; null = none."""
+    audience: NotRequired[str | None]
+    """For servers that require one; null = none."""
+    authentication: NotRequired[ClientAuthentication]
+    """How the client id and secret are sent to the token endpoint: basic, the usual way, in the header
+    Authorization; body, in the body.
+    """
+
+
+class ChangeWebhookEndpointBody(TypedDict):
+    url: NotRequired[str]
+    """Where events are sent, including pending ones; http or https, without credentials and fragment, at a
+    public address.
+    """
+    description: NotRequired[str | None]
+    """A note of yours."""
+    owner: NotRequired[str | None]
+    """Your name for the recipient, for lists and portals: a portal can show all endpoints of an owner."""
+    event_types: NotRequired[list[str] | None]
+    """The types of events that it receives; names such as payout.paid or payout.*; null = all."""
+    filter: NotRequired[dict[str, Any] | None]
+    """Conditions on the payload; conditions on the payload that must all hold: a path, and a value or
+    operators ($eq, $ne, $gt, $gte, $lt, $lte, $in, $nin, $exists, $startsWith, $contains); $and and $or
+    take lists of filters. At most 4,096 bytes.
+    """
+    status: NotRequired[EndpointStatus]
+    """Events for a disabled endpoint are held until it is enabled."""
+    ordered: NotRequired[bool]
+    """Events with the same ordering key are sent one after the other, in the order in which they were
+    published; applies to events published from now on; false releases the events that wait.
+    """
+    batch: NotRequired[BatchInput | None]
+    rate_limit: NotRequired[int | None]
+    """The most requests that it is sent in a second; null = no limit."""
+    headers: NotRequired[dict[str, str | None]]
+    """Your own headers, sent with every delivery; values by name; null removes a header, others stay."""
+    payload: NotRequired[PayloadForm]
+    """The form of the events: a thin one has no data, which the receiver reads with an API key; full: the
+    whole event. thin: the event without its `data`, but with the id of its subject and the path to read
+    it. cloudevents: a CloudEvent 1.0 in structured mode. Applies to future attempts.
+    """
+    signing: NotRequired[SigningScheme]
+    """standard: Standard Webhooks. stripe, github, shopify, slack: as these services sign, so that
+    receivers written for them need no change. custom: as `custom_signing` says.
+    """
+    custom_signing: NotRequired[ChangeWebhookEndpointBodyCustomSigning | None]
+    """With `signing: custom`, and only then."""
+    secret: NotRequired[str]
+    """A secret that the receiver already has; by default the current one stays if the scheme can use it,
+    else a new one is created.
+    """
+    second_signature: NotRequired[ChangeWebhookEndpointBodySecondSignature | None]
+    """Also sent until `expires_at`. Fields that are left out have the values of the previous signature.
+    Without it, a change of scheme or secret sends the previous signature for a day; null = none.
+    """
+    proxy: NotRequired[str | None]
+    """An HTTP proxy that requests go through, with user and password if it needs them:
+    http://user:password@proxy:3128; null = that of the server, if any.
+    """
+    client_certificate: NotRequired[ChangeWebhookEndpointBodyClientCertificate | None]
+    """Shown to the receiver when it asks for one (mTLS); null = none."""
+    client_credentials: NotRequired[ChangeWebhookEndpointBodyClientCredentials | None]
+    """For access tokens that are sent in the header Authorization (OAuth 2); null = none."""
+    metadata: NotRequired[dict[str, str]]
+    """Your own keys and texts: at most 50, keys of up to 40 and texts of up to 500 characters; a change
+    replaces all of them.
+    """
+
+
+class ChangedWebhookEndpoint(TypedDict):
+    id: str
+    object: Literal["webhook_endpoint"]
+    url: str
+    """Where events are sent, including pending ones."""
+    description: str | None
+    """A note of yours."""
+    owner: str | None
+    """Your name for the recipient, for lists and portals: a portal can show all endpoints of an owner."""
+    event_types: list[str] | None
+    """The types of events that it receives; null = all."""
+    filter: dict[str, Any] | None
+    """Conditions on the payload; null = none."""
+    status: EndpointStatus
+    """Events for a disabled endpoint are held until it is enabled."""
+    disabled_reason: DisabledReason | None
+    """manual: by hand; failing: every attempt failed for five days; gone: it answered 410."""
+    disabled_at: str | None
+    paused_until: str | None
+    """Nothing is sent before this time: the endpoint answered with Retry-After or was busy (429, 502, 503,
+    504).
+    """
+    next_attempt_at: str | None
+    """When the first waiting event is due; null if no event is waiting or the endpoint is disabled."""
+    ordered: bool
+    """Events with the same ordering key are sent one after the other, in the order in which they were
+    published.
+    """
+    batch: Batch | None
+    rate_limit: int | None
+    """The most requests that it is sent in a second; null = no limit."""
+    headers: list[str]
+    """Your own headers, sent with every delivery; the names; the values are never shown."""
+    payload: PayloadForm
+    """The form of the events: a thin one has no data, which the receiver reads with an API key; full: the
+    whole event. thin: the event without its `data`, but with the id of its subject and the path to read
+    it. cloudevents: a CloudEvent 1.0 in structured mode. Applies to future attempts.
+    """
+    signing: SigningScheme
+    """standard: Standard Webhooks. stripe, github, shopify, slack: as these services sign, so that
+    receivers written for them need no change. custom: as `custom_signing` says.
+    """
+    custom_signing: CustomSigning | None
+    second_signature: SecondSignature | None
+    proxy: str | None
+    """The HTTP proxy of requests, without its password; null = that of the server, if any."""
+    client_certificate: ClientCertificate | None
+    client_credentials: ClientCredentials | None
+    metadata: dict[str, str]
+    """Your own keys and texts: at most 50, keys of up to 40 and texts of up to 500 characters; a change
+    replaces all of them.
+    """
+    first_failure_at: str | None
+    last_success_at: str | None
+    created_at: str
+    updated_at: str
+    secret: NotRequired[str | None]
+    """Only if this change created a new secret, because the scheme cannot use the previous one; null when
+    a stored answer is replayed.
+    """
+
+
+ClientAuthentication = Literal["basic", "body"]
+
+class ClientCertificate(TypedDict):
+    """Sent to a receiver that requests one (mTLS); null = none."""
+
+    subject: str
+    issuer: str
+    fingerprint: str
+    """SHA-256 of the certificate, hexadecimal."""
+    expires_at: str
+
+
+class ClientCredentials(TypedDict):
+    """For access tokens that are sent in the header Authorization (OAuth 2); null = none."""
+
+    token_url: str
+    client_id: str
+    scope: str | None
+    audience: str | None
+    authentication: ClientAuthentication
+    """How the client id and secret are sent to the token endpoint: basic, the usual way, in the header
+    Authorization; body, in the body.
+    """
+
+
+class Commission(TypedDict):
+    id: str
+    object: Literal["affiliate_commission"]
+    external_id: str
+    """Your id, unique forever; `payhook:…` names what Payhook created itself, such as a clawback."""
+    affiliate_id: int
+    """Who earned it."""
+    program_id: int | None
+    """The program whose hold applies."""
+    type: CommissionType
+    """A clawback is negative: it takes back what was paid before a refund."""
+    status: CommissionStatus
+    """Pending = on hold: available_at is in the future."""
+    is_paid: bool
+    """The status is paid."""
+    amount: int
+    """What the affiliate gets; minor units: what is owed or was paid, after refunds before payment."""
+    original_amount: int
+    """Minor units: the original amount."""
+    refunded_amount: int
+    """Minor units: what was taken back, before and after payment."""
+    currency: str
+    """ISO 4217, lower case."""
+    sale_amount: int | None
+    """The amount of the sale; minor units."""
+    rate_bps: int | None
+    """Basis points of the sale: 2000 is 20 %."""
+    order_id: str | None
+    """The order in the shop, by which refunds find it."""
+    order_line_id: str | None
+    """The line of the order: commissions with the same line are shares of one sale."""
+    customer_email: str | None
+    """The e-mail address of the buyer."""
+    product_id: str | None
+    product_name: str | None
+    """The name of the product."""
+    description: str | None
+    occurred_at: str
+    available_at: str | None
+    """Null while it is held for review."""
+    payout_id: str | None
+    """The payout it is in or was paid in."""
+    paid_at: str | None
+    voided_at: str | None
+    void_reason: str | None
+    reverses_commission_id: str | None
+    """Of a clawback: the commission it takes back."""
+    metadata: dict[str, str] | None
+    """Your own keys and texts: at most 50, keys of up to 40 and texts of up to 500 characters; a change
+    replaces all of them.
+    """
+    created_at: str
+    updated_at: str
+
+
+CommissionAnalytics = TypedDict(
+    "CommissionAnalytics",
+    {
+        "object": Literal["commission_analytics"],
+        "interval": Literal["day", "week", "month"],
+        "time_zone": str,
+        "from": str,
+        "to": str,
+        "series": list["CommissionSeries"],
+    },
+)
+
+class CommissionBatchItemsItemError(TypedDict):
+    code: str
+    reason: str
+    message: str
+
+
+class CommissionBatchItemsItem(TypedDict):
+    index: int
+    status: int
+    """201 new, 200 stored before, 400 or 409 refused."""
+    commission: NotRequired[Commission]
+    error: NotRequired[CommissionBatchItemsItemError]
+
+
+class CommissionBatch(TypedDict):
+    object: Literal["commission_batch"]
+    items: list[CommissionBatchItemsItem]
+
+
+class CommissionBucket(TypedDict):
+    starts_at: str
+    day: str
+    """The first day, in the zone of the account."""
+    earned_amount: int
+    """commissions, dated by the sale."""
+    earned_count: int
+    refunded_amount: int
+    """Amounts taken by refunds, dated by the refund; reversed refunds do not count."""
+    refunded_count: int
+    voided_amount: int
+    """The remaining amounts of commissions that were voided manually."""
+    voided_count: int
+    adjusted_amount: int
+    """Manual credits and debits."""
+    adjusted_count: int
+    paid_amount: int | None
+    """payments; null with a program, because a payment belongs to an affiliate and a currency."""
+    paid_count: int | None
+    returned_amount: int | None
+    """Returned payments, less returns that were undone."""
+    returned_count: int | None
+
+
+class CommissionClawedBackEvent(TypedDict):
+    id: str
+    object: Literal["event"]
+    type: Literal["commission.clawed_back"]
+    timestamp: str
+    account_id: str
+    api_version: Literal["2.0.0"]
+    is_test: NotRequired[bool]
+    """Sent to test the endpoint: nothing happened."""
+    data: Commission
+
+
+class CommissionCreatedEvent(TypedDict):
+    id: str
+    object: Literal["event"]
+    type: Literal["commission.created"]
+    timestamp: str
+    account_id: str
+    api_version: Literal["2.0.0"]
+    is_test: NotRequired[bool]
+    """Sent to test the endpoint: nothing happened."""
+    data: Commission
+
+
+class CommissionImportTotalsItem(TypedDict):
+    currency: str
+    """ISO 4217, lower case."""
+    amount: int
+    """Minor units of the currency given with it."""
+    count: int
+
+
+class CommissionImport(TypedDict):
+    object: Literal["commission_import"]
+    dry_run: bool
+    lines: int
+    created: int
+    unchanged: int
+    """Already stored with the same content."""
+    failed: int
+    totals: list[CommissionImportTotalsItem]
+    """Sums of the good lines."""
+    errors: list[BadLine]
+    """The first 1,000 bad lines."""
+
+
+class CommissionInput(TypedDict):
+    external_id: str
+    """Your id, unique forever; must not begin with `payhook:`."""
+    affiliate_id: NotRequired[int]
+    """Who earned it; exactly one of `affiliate_id`, `affiliate_external_id`, `affiliate_email`."""
+    affiliate_external_id: NotRequired[str]
+    """Who earned it, by your own id."""
+    affiliate_email: NotRequired[str]
+    """Who earned it, by e-mail address, in any case."""
+    program_id: NotRequired[int | None]
+    """The program whose hold applies."""
+    type: NotRequired[NewCommissionType]
+    """Default sale."""
+    amount: NotRequired[int]
+    """What the affiliate gets; in minor units."""
+    currency: NotRequired[str]
+    """ISO 4217, any case; default the account currency."""
+    sale_amount: NotRequired[int | None]
+    """The amount of the sale; minor units."""
+    rate_bps: NotRequired[int | None]
+    """Basis points of the sale: 2000 is 20 %."""
+    order_id: NotRequired[str | None]
+    """The order in the shop, by which refunds find it."""
+    order_line_id: NotRequired[str | None]
+    """The line of the order: commissions with the same line are shares of one sale."""
+    customer_email: NotRequired[str | None]
+    """The e-mail address of the buyer; an e-mail address."""
+    product_id: NotRequired[str | None]
+    product_name: NotRequired[str | None]
+    """The name of the product."""
+    description: NotRequired[str | None]
+    occurred_at: NotRequired[str]
+    """RFC 3339; default now."""
+    metadata: NotRequired[dict[str, str] | None]
+    """Your own keys and texts: at most 50, keys of up to 40 and texts of up to 500 characters; a change
+    replaces all of them.
+    """
+
+
+class CommissionRefund(TypedDict):
+    id: str
+    object: Literal["affiliate_refund"]
+    external_id: str
+    """Your own id of the refund, unique forever."""
+    status: Literal["waiting", "applied", "reversed"]
+    """waiting: a line of it has no commission yet, or is in doubt."""
+    order_id: str | None
+    """Null for a refund of one commission by its id."""
+    product_id: str | None
+    reason: str | None
+    """why."""
+    occurred_at: str
+    """When the customer was refunded; RFC 3339, UTC, milliseconds."""
+    reversed_at: str | None
+    created_at: str
+    updated_at: str
+    amount: int
+    """Minor units of commission that were taken back."""
+    sale_amount: int | None
+    """Minor units of the sale refunded; null when the refund was given as commission."""
+    capped: bool
+    """The refund asked for more than was left and took the rest."""
+    commission: Commission
+    clawback: Commission | None
+
+
+class CommissionSeries(TypedDict):
+    currency: str
+    """ISO 4217, lower case."""
+    buckets: list[CommissionBucket]
+    """Every interval from the first day to the last."""
+
+
+CommissionStatus = Literal["pending", "unpaid", "paid", "voided"]
+
+CommissionType = Literal["sale", "recurring", "bonus", "adjustment", "clawback"]
+
+class CommissionUpdatedEvent(TypedDict):
+    id: str
+    object: Literal["event"]
+    type: Literal["commission.updated"]
+    timestamp: str
+    account_id: str
+    api_version: Literal["2.0.0"]
+    is_test: NotRequired[bool]
+    """Sent to test the endpoint: nothing happened."""
+    data: Commission
+
+
+class CommissionVoidedEvent(TypedDict):
+    id: str
+    object: Literal["event"]
+    type: Literal["commission.voided"]
+    timestamp: str
+    account_id: str
+    api_version: Literal["2.0.0"]
+    is_test: NotRequired[bool]
+    """Sent to test the endpoint: nothing happened."""
+    data: Commission
+
+
+class CommissionsImportedEventDataTotalsItem(TypedDict):
+    currency: str
+    """ISO 4217, lower case."""
+    amount: int
+    """Minor units of the currency given with it."""
+    count: int
+
+
+class CommissionsImportedEventData(TypedDict):
+    object: Literal["commission_import"]
+    source: Literal["batch", "file", "payout"]
+    """payout: the parts of lines that a completed payout did not pay and owes again."""
+    created: int
+    unchanged: NotRequired[int]
+    failed: NotRequired[int]
+    totals: list[CommissionsImportedEventDataTotalsItem]
+
+
+class CommissionsImportedEvent(TypedDict):
+    id: str
+    object: Literal["event"]
+    type: Literal["commissions.imported"]
+    timestamp: str
+    account_id: str
+    api_version: Literal["2.0.0"]
+    is_test: NotRequired[bool]
+    """Sent to test the endpoint: nothing happened."""
+    data: CommissionsImportedEventData
+
+
+class CompletePayoutBodyCommissionsItem(TypedDict):
+    affiliate_id: int
+    """An affiliate of the payout."""
+    is_paid: bool
+    """Whether it was paid; false releases the line, which is owed again."""
+    currency: NotRequired[str]
+    """ISO 4217, any case: the line that the entry covers; without it, all lines of the affiliate."""
+    amount: NotRequired[int]
+    """The amount paid in minor units of `currency`, at most the amount of the line; the rest is owed
+    again.
+    """
+    payment_reference: NotRequired[str | None]
+    """Identifies the transfer, stored with the line."""
+
+
+class CompletePayoutBody(TypedDict):
+    commissions: list[CompletePayoutBodyCommissionsItem]
+    require_all: NotRequired[bool]
+    """Refuse the request unless every line is listed."""
+    paid_at: NotRequired[str]
+    """When the money left: a day YYYY-MM-DD of the account's time zone, or an RFC 3339 instant; not before
+    the payout was created, not in the future; default now.
+    """
+    metadata: NotRequired[dict[str, str]]
+    """Your own keys and texts: at most 50, keys of up to 40 and texts of up to 500 characters; a change
+    replaces all of them.
+    """
+
+
+class CompletedPayoutExcludedItemTotalsItem(TypedDict):
+    currency: str
+    """ISO 4217, lower case."""
+    amount: int
+    """Minor units of the currency given with it."""
+    commission_count: int
+    affiliate_count: int
+
+
+class CompletedPayoutExcludedItem(TypedDict):
+    reason: ExclusionReason
+    """The first two are carried forward to the next payout."""
+    affiliate_count: int
+    totals: list[CompletedPayoutExcludedItemTotalsItem]
+
+
+class CompletedPayout(TypedDict):
+    id: str
+    object: Literal["affiliate_payout"]
+    number: int
+    """Increases per account, may have gaps."""
+    status: PayoutStatus
+    """Paid is final."""
+    filters: dict[str, Any] | None
+    """As normalised and applied."""
+    search: str | None
+    """As applied; null = none."""
+    as_of: str
+    """The time of creation: it contains what was owed at that time."""
+    currency: str | None
+    """Null when there are several; amount is null too."""
+    amount: int | None
+    """Minor units of the currency given with it."""
+    totals: list[PayoutTotal]
+    """One per currency; amount = paid + carried + released once completed."""
+    affiliate_count: int
+    commission_count: int
+    metadata: dict[str, str]
+    """Your own keys and texts: at most 50, keys of up to 40 and texts of up to 500 characters; a change
+    replaces all of them.
+    """
+    revision: int
+    """The ETag; rises with every change."""
+    created_by: str
+    """The id of the key, user or application."""
+    schedule_id: str | None
+    """The schedule that prepared it, which may have been deleted since."""
+    created_at: str
+    updated_at: str
+    paid_at: str | None
+    """When the money left, as given at completion; default the time of completion."""
+    paid_by: str | None
+    """Who completed it."""
+    approval: Approval
+    affiliates: list[PayoutLine] | None
+    """All lines, or null when there are more than 1,000."""
+    excluded: list[CompletedPayoutExcludedItem]
+    """Who was left out, one row per reason."""
+    unlisted_affiliate_count: int
+    """Affiliates without any listed line: all their lines were released."""
+    unlisted_line_count: int
+    """Lines (one per affiliate and currency) that were not listed and were released."""
+
+
+class CreateAdjustmentBody(TypedDict):
+    external_id: str
+    """Your id, unique forever; must not begin with `payhook:`."""
+    amount: int
+    """What the affiliate gets, or below zero owes; in minor units."""
+    currency: NotRequired[str]
+    """ISO 4217, any case; default the account currency."""
+    program_id: NotRequired[int | None]
+    """The program whose hold applies."""
+    description: NotRequired[str | None]
+    occurred_at: NotRequired[str]
+    """RFC 3339; default now."""
+    metadata: NotRequired[dict[str, str] | None]
+    """Your own keys and texts: at most 50, keys of up to 40 and texts of up to 500 characters; a change
+    replaces all of them.
+    """
+
+
+class CreateAffiliateBody(TypedDict):
+    name_first: NotRequired[str | None]
+    name_last: NotRequired[str | None]
+    email: str
+    """Unique in the account; an e-mail address."""
+    external_id: NotRequired[str | None]
+    """Your own id of the affiliate, unique in the account."""
+    slug: NotRequired[str | None]
+    """The affiliate in your links; searches include it."""
+    status: NotRequired[AffiliateStatus]
+    """Payouts leave out an inactive affiliate."""
+    payout_method: NotRequired[PayoutMethod | None]
+    """How payouts pay, unless a destination says otherwise."""
+    paypal_email: NotRequired[str | None]
+    """The address that PayPal pays; an e-mail address."""
+    is_ready_for_payout: NotRequired[bool]
+    """Your switch: payouts leave out an affiliate that is not ready."""
+    minimum_payout: NotRequired[dict[str, int] | None]
+    """Used instead of the minimum of the account; minor units per currency code, for example {"usd":
+    5000}.
+    """
+    legal_type: NotRequired[LegalType | None]
+    """What the affiliate is by law, if known."""
+    country: NotRequired[str | None]
+    """Where the affiliate pays taxes: two letters such as DE (ISO 3166-1 alpha-2)."""
+    metadata: NotRequired[dict[str, str]]
+    """Your own keys and texts: at most 50, keys of up to 40 and texts of up to 500 characters; a change
+    replaces all of them.
+    """
+
+
+class CreateAlertChannelBody(TypedDict):
+    name: str
+    """Your name for it."""
+    format: AlertFormat
+    """webhook: a JSON object, signed as Standard Webhooks; slack: the format of incoming webhooks of Slack
+    and Mattermost.
+    """
+    url: str
+    """Receives messages by POST; stored encrypted and not shown again."""
+    kinds: NotRequired[list[AlertKind]]
+    """The alerts it receives; default: all."""
+
+
+class CreateApiKeyBody(TypedDict):
+    name: str
+
+
+class CreateCommissionBatchBody(TypedDict):
+    commissions: list[CommissionInput]
+    partial: NotRequired[bool]
+    """Creates the good items and reports the bad ones."""
+
+
+class CreateOAuthApplicationBody(TypedDict):
+    name: str
+    """What merchants see when they are asked."""
+    kind: ApplicationKind
+    """confidential: runs on a server that keeps a secret; public: runs on a device, and uses PKCE."""
+    redirect_uris: list[str]
+    """Where merchants return to, compared character by character: https, or http on a loopback host; for
+    public applications also private-use schemes such as com.example.app:/callback.
+    """
+    scopes: list[Scope]
+    """The scopes that merchants can grant it at most."""
+
+
+class CreatePayoutScheduleBody(TypedDict):
+    name: str
+    every: ScheduleRhythm
+    day: int
+    """week: 1 (Monday) to 7; month: 1 to 31, or the last day of a shorter month. The day is in the
+    account’s time zone and begins at midnight there.
+    """
+    filters: NotRequired[PayoutFilters | None]
+    """Report filters: null, or an object of field to a value (equals), a list (one of) or an object of
+    operators; all must hold. - `affiliate_id` (eq, ne, in, nin): an integer from 1 to 9007199254740991
+    - `program_id` (eq, ne, in, nin): an integer from 1 to 9007199254740991 - `product_id` (eq, ne, in,
+    nin): a text of 1 to 255 characters - `order_id` (eq, ne, in, nin): a text of 1 to 255 characters -
+    `payout_method` (eq, ne, in, nin): one of paypal, wise, other, sepa, ach - `affiliate_status` (eq,
+    ne, in, nin): one of active, inactive - `type` (eq, ne, in, nin): one of sale, recurring, bonus,
+    adjustment, clawback - `is_ready_for_payout` (eq): true or false - `currency` (eq, in): an ISO 4217
+    currency code - `total` (eq, gt, gte, lt, lte): an integer of minor units - `occurred_at` (gt, gte,
+    lt, lte): an RFC 3339 instant or a day YYYY-MM-DD, from 1970 to 2999.
+    """
+    search: NotRequired[str]
+    """Every word must occur in the name, e-mail address or slug of the affiliate."""
+    ignore_minimum: NotRequired[bool]
+    """Also pays amounts below the minimum."""
+    is_active: NotRequired[bool]
+    """false: it creates no payouts until it is activated."""
+
+
+class CreatePortalLinkBody(TypedDict):
+    all_of_owner: NotRequired[bool]
+    """A portal for all endpoints with the `owner` of this one, in which endpoints can be created and
+    deleted.
+    """
+    read_only: NotRequired[bool]
+    """A portal that can change and send nothing, and shows no secrets."""
+    event_types: NotRequired[list[str] | None]
+    """The event types that portal users may subscribe to; null = all; default: those of this endpoint."""
+    ttl_seconds: NotRequired[int]
+    """How long the link can be opened."""
+
+
+class CreateProgramBody(TypedDict):
+    name: str
+    """Unique in the account."""
+    hold_days: NotRequired[int | None]
+    """The days for which new commissions are on hold; null = the account's hold."""
+    metadata: NotRequired[dict[str, str]]
+    """Your own keys and texts: at most 50, keys of up to 40 and texts of up to 500 characters; a change
+    replaces all of them.
+    """
+
+
+class CreateUserBody(TypedDict):
+    email: str
+    """An e-mail address."""
+    name: str
+    role: Role
+    """owner: may do everything; member: may do everything except API keys, users and applications;
+    finance: manages payouts, affiliates, commissions, imports and tax reports, but no webhooks, users
+    or API keys; approver: reads, downloads payment files and approves payouts, but changes nothing
+    else; viewer: only reads, without payment files and complete account numbers.
+    """
+
+
+class CreateWebhookEndpointBodyCustomSigning(TypedDict):
+    """With `signing: custom`, and only then."""
+
+    header: str
+    """The header of the signature."""
+    content: str
+    """The signed text: {body}, and optionally {id}, {timestamp} and {url}."""
+    value: NotRequired[str]
+    """The value of the header: {signature}, and optionally {timestamp} and {id}; default {signature}."""
+    encoding: SignatureEncoding
+    algorithm: NotRequired[SignatureAlgorithm]
+    """The hash function of the HMAC."""
+    secret_prefix: NotRequired[str]
+    """The prefix of new secrets; it is part of the key."""
+    headers: NotRequired[dict[str, str]]
+    """Further headers that a receiver needs to verify, by name: {timestamp} or {id}, with optional text
+    around it; default none.
+    """
+
+
+class CreateWebhookEndpointBodySecondSignatureCustomSigning(TypedDict):
+    """With `signing: custom`, and only then."""
+
+    header: str
+    """The header of the signature."""
+    content: str
+    """The signed text: {body}, and optionally {id}, {timestamp} and {url}."""
+    value: NotRequired[str]
+    """The value of the header: {signature}, and optionally {timestamp} and {id}; default {signature}."""
+    encoding: SignatureEncoding
+    algorithm: NotRequired[SignatureAlgorithm]
+    """The hash function of the HMAC."""
+    secret_prefix: NotRequired[str]
+    """The prefix of new secrets; it is part of the key."""
+    headers: NotRequired[dict[str, str]]
+    """Further headers that a receiver needs to verify, by name: {timestamp} or {id}, with optional text
+    around it; default none.
+    """
+
+
+class CreateWebhookEndpointBodySecondSignature(TypedDict):
+    """Also sent until `expires_at`. Fields that are left out have the values of the previous signature.
+    Without it, a change of scheme or secret sends the previous signature for a day; null = none.
+    """
+
+    signing: NotRequired[SigningScheme]
+    """standard: Standard Webhooks. stripe, github, shopify, slack: as these services sign, so that
+    receivers written for them need no change. custom: as `custom_signing` says.
+    """
+    custom_signing: NotRequired[CreateWebhookEndpointBodySecondSignatureCustomSigning | None]
+    """With `signing: custom`, and only then."""
+    secret: NotRequired[str]
+    """A secret that the receiver already has; by default the current one stays if the scheme can use it,
+    else a new one is created.
+    """
+    expires_at: str
+    """An RFC 3339 instant, at most 90 days ahead."""
+
+
+class CreateWebhookEndpointBodyClientCertificate(TypedDict):
+    """Shown to the receiver when it asks for one (mTLS); null = none."""
+
+    certificate: str
+    """PEM: the certificate, then the ones that issued it, without the root."""
+    key: str
+    """PEM: its private key, without a passphrase; never shown."""
+
+
+class CreateWebhookEndpointBodyClientCredentials(TypedDict):
+    """For access tokens that are sent in the header Authorization (OAuth 2); null = none."""
+
+    token_url: str
+    """The token endpoint: http or https, without credentials or fragment, at a public address."""
+    client_id: str
+    client_secret: NotRequired[str]
+    """Never shown; if omitted, the current one is kept, provided that `token_url` and `client_id` are
+    unchanged and nobody else could read it.
+    """
+    scope: NotRequired[str | None]
+    """names, separated by spaces; null = none."""
+    audience: NotRequired[str | None]
+    """For servers that require one; null = none."""
+    authentication: NotRequired[ClientAuthentication]
+    """How the client id and secret are sent to the token endpoint: basic, the usual way, in the header
+    Authorization; body, in the body.
+    """
+
+
+class CreateWebhookEndpointBody(TypedDict):
+    url: str
+    """Where events are sent, including pending ones; http or https, without credentials and fragment, at a
+    public address.
+    """
+    description: NotRequired[str | None]
+    """A note of yours."""
+    owner: NotRequired[str | None]
+    """Your name for the recipient, for lists and portals: a portal can show all endpoints of an owner."""
+    event_types: NotRequired[list[str] | None]
+    """The types of events that it receives; names such as payout.paid or payout.*; null = all."""
+    filter: NotRequired[dict[str, Any] | None]
+    """Conditions on the payload; conditions on the payload that must all hold: a path, and a value or
+    operators ($eq, $ne, $gt, $gte, $lt, $lte, $in, $nin, $exists, $startsWith, $contains); $and and $or
+    take lists of filters. At most 4,096 bytes.
+    """
+    status: NotRequired[EndpointStatus]
+    """Events for a disabled endpoint are held until it is enabled."""
+    ordered: NotRequired[bool]
+    """Events with the same ordering key are sent one after the other, in the order in which they were
+    published; applies to events published from now on; false releases the events that wait.
+    """
+    batch: NotRequired[BatchInput | None]
+    rate_limit: NotRequired[int | None]
+    """The most requests that it is sent in a second; null = no limit."""
+    headers: NotRequired[dict[str, str | None]]
+    """Your own headers, sent with every delivery; values by name; null removes a header, others stay."""
+    payload: NotRequired[PayloadForm]
+    """The form of the events: a thin one has no data, which the receiver reads with an API key; full: the
+    whole event. thin: the event without its `data`, but with the id of its subject and the path to read
+    it. cloudevents: a CloudEvent 1.0 in structured mode. Applies to future attempts.
+    """
+    signing: NotRequired[SigningScheme]
+    """standard: Standard Webhooks. stripe, github, shopify, slack: as these services sign, so that
+    receivers written for them need no change. custom: as `custom_signing` says.
+    """
+    custom_signing: NotRequired[CreateWebhookEndpointBodyCustomSigning | None]
+    """With `signing: custom`, and only then."""
+    secret: NotRequired[str]
+    """A secret that the receiver already has; by default the current one stays if the scheme can use it,
+    else a new one is created.
+    """
+    second_signature: NotRequired[CreateWebhookEndpointBodySecondSignature | None]
+    """Also sent until `expires_at`. Fields that are left out have the values of the previous signature.
+    Without it, a change of scheme or secret sends the previous signature for a day; null = none.
+    """
+    proxy: NotRequired[str | None]
+    """An HTTP proxy that requests go through, with user and password if it needs them:
+    http://user:password@proxy:3128; null = that of the server, if any.
+    """
+    client_certificate: NotRequired[CreateWebhookEndpointBodyClientCertificate | None]
+    """Shown to the receiver when it asks for one (mTLS); null = none."""
+    client_credentials: NotRequired[CreateWebhookEndpointBodyClientCredentials | None]
+    """For access tokens that are sent in the header Authorization (OAuth 2); null = none."""
+    metadata: NotRequired[dict[str, str]]
+    """Your own keys and texts: at most 50, keys of up to 40 and texts of up to 500 characters; a change
+    replaces all of them.
+    """
+
+
+class CustomSigning(TypedDict):
+    header: str
+    """The header of the signature, in lower case."""
+    content: str
+    """The signed text: {body}, and optionally {id}, {timestamp} and {url}."""
+    value: str
+    """The value of the header: {signature}, and optionally {timestamp} and {id}."""
+    encoding: SignatureEncoding
+    algorithm: SignatureAlgorithm
+    """The hash function of the HMAC."""
+    secret_prefix: str
+    """The prefix of new secrets; it is part of the key."""
+    headers: dict[str, str]
+    """Further headers that a receiver needs to verify, by name: {timestamp} or {id}, with optional text
+    around it; names in lower case.
+    """
+
+
+class Debtor(TypedDict):
+    """The account that SEPA transfers are paid from."""
+
+    name: str
+    """At most 70 characters as banks write it."""
+    iban: str
+    """Only its end, such as …2051, for callers who may not download payment files."""
+    bic: str | None
+    message: SepaMessage
+    """The message that your bank takes; default pain.001.001.09."""
+    rows_per_file: int
+    """Payments in one file; default 10,000. More are split into parts of about the same size."""
+
+
+DeliveryAnalytics = TypedDict(
+    "DeliveryAnalytics",
+    {
+        "object": Literal["delivery_analytics"],
+        "interval": Literal["minute", "hour", "day"],
+        "time_zone": str,
+        "from": str,
+        "to": str,
+        "webhook_endpoint_id": Union[str, None],
+        "buckets": list["DeliveryBucket"],
+        "totals": "DeliverySums",
+    },
+)
+
+class DeliveryBucket(TypedDict):
+    starts_at: str
+    published: int
+    """Deliveries of events published in the bucket: one for each endpoint of an event."""
+    delivered: int
+    """Those of them that are delivered by now."""
+    failed: int
+    """Those of them that have failed by now; the rest is pending or held."""
+    attempts: int
+    """Attempts that began in the bucket, of any event."""
+    p50_ms: int | None
+    """milliseconds, off by at most 9 %: half of the attempts took at most this long; null without
+    attempts.
+    """
+    p95_ms: int | None
+    """milliseconds, off by at most 9 %: 95 % of the attempts took at most this long."""
+    p99_ms: int | None
+    """milliseconds, off by at most 9 %: 99 % of the attempts took at most this long."""
+    answers: AnswerCounts
+
+
+class DeliveryCounts(TypedDict):
+    """The number of endpoints by delivery status; all 0: no endpoint gets it."""
+
+    pending: int
+    held: int
+    delivered: int
+    failed: int
+    filtered: int
+    """Endpoints whose filter excluded it."""
+
+
+DeliveryStatus = Literal["pending", "delivered", "failed", "held"]
+
+class DeliverySums(TypedDict):
+    """The same over all buckets."""
+
+    published: int
+    """Deliveries of events published in the bucket: one for each endpoint of an event."""
+    delivered: int
+    """Those of them that are delivered by now."""
+    failed: int
+    """Those of them that have failed by now; the rest is pending or held."""
+    attempts: int
+    """Attempts that began in the bucket, of any event."""
+    p50_ms: int | None
+    """milliseconds, off by at most 9 %: half of the attempts took at most this long; null without
+    attempts.
+    """
+    p95_ms: int | None
+    """milliseconds, off by at most 9 %: 95 % of the attempts took at most this long."""
+    p99_ms: int | None
+    """milliseconds, off by at most 9 %: 99 % of the attempts took at most this long."""
+    answers: AnswerCounts
+
+
+DestinationType = Literal["paypal", "wise", "other", "sepa", "ach"]
+
+DisabledReason = Literal["manual", "failing", "gone"]
+
+EndpointStatus = Literal["enabled", "disabled"]
+
+class Erasure(TypedDict):
+    object: Literal["erasure"]
+    affiliate_id: int
+    status: ErasureStatus
+    """in_progress: commissions and the webhook log are still looked through."""
+    requested_at: str
+    completed_at: str | None
+
+
+ErasureStatus = Literal["in_progress", "completed"]
+
+class Event(TypedDict):
+    """A whole event, as sent."""
+
+    id: str
+    object: Literal["event"]
+    type: str
+    timestamp: str
+    account_id: str
+    api_version: Literal["2.0.0"]
+    is_test: NotRequired[bool]
+    """Sent to test the endpoint: nothing happened."""
+    data: dict[str, Any]
+
+
+class EventBatchItemsItem(TypedDict):
+    index: int
+    """Its index in the request."""
+    status: int
+    """201 new, 200 published before."""
+    event: Event
+
+
+class EventBatch(TypedDict):
+    object: Literal["event_batch"]
+    items: list[EventBatchItemsItem]
+
+
+class EventType(TypedDict):
+    object: Literal["event_type"]
+    type: str
+    description: str
+    """When it happens."""
+    schema: dict[str, Any]
+    """The JSON schema of the whole event."""
+    example: Event
+
+
+ExclusionReason = Literal["below_minimum", "negative_balance", "on_hold", "affiliate_inactive", "not_ready"]
+
+class FilterTest(TypedDict):
+    object: Literal["filter_test"]
+    matches: bool
+    """Whether the endpoint would get the event."""
+    filter: dict[str, Any] | None
+    """Conditions on the payload that must all hold: a path, and a value or operators ($eq, $ne, $gt, $gte,
+    $lt, $lte, $in, $nin, $exists, $startsWith, $contains); $and and $or take lists of filters. At most
+    4,096 bytes.
+    """
+    conditions: list[JudgedCondition]
+    """Each condition separately, in the order of the filter."""
+
+
+FoundType = Literal["missing", "null", "boolean", "number", "string", "array", "object"]
+
+GrantEnd = Literal["merchant", "application", "reuse", "deleted", "user_removed", "user_not_owner"]
+
+GrantStatus = Literal["active", "revoked"]
+
+class ImportMappingValue(TypedDict):
+    constant: str
+
+
+class ImportTotalsItem(TypedDict):
+    currency: str
+    """ISO 4217, lower case."""
+    amount: int
+    """Minor units of the currency given with it."""
+    count: int
+
+
+class Import(TypedDict):
+    id: str
+    object: Literal["import"]
+    kind: Literal["affiliates", "commissions"]
+    status: Literal["completed", "undone"]
+    file: ImportedFile
+    dialect: ImportDialect
+    mapping: dict[str, str | ImportMappingValue]
+    """Column to field, or to `ignore`; field to a constant."""
+    guessed: list[str]
+    """What nobody had said, in words."""
+    lines: int
+    """Lines read."""
+    created: int
+    updated: int
+    unchanged: int
+    skipped: int
+    """Left out, because their status says that they are not owed."""
+    failed: int
+    """Bad lines."""
+    payouts: int
+    """Paid payouts made of lines that were paid elsewhere."""
+    totals: list[ImportTotalsItem]
+    """Sums of the good lines."""
+    created_by: str
+    created_at: str
+    undone_by: str | None
+    undone_at: str | None
+    undo_ended_at: str | None
+    """When what its undo needs was deleted; null = it can be undone while nothing of it is in use."""
+
+
+class ImportColumn(TypedDict):
+    column: str
+    field: str | None
+    """Null = ignored."""
+    source: Literal["given", "saved", "exact", "synonym", "values", "none"]
+    """How it is known."""
+    samples: list[str]
+
+
+class ImportCountsTotalsItem(TypedDict):
+    currency: str
+    """ISO 4217, lower case."""
+    amount: int
+    """Minor units of the currency given with it."""
+    count: int
+
+
+class ImportCounts(TypedDict):
+    lines: int
+    """Lines read."""
+    created: int
+    updated: int
+    unchanged: int
+    skipped: int
+    """Left out, because their status says that they are not owed."""
+    failed: int
+    """Bad lines."""
+    payouts: int
+    """Paid payouts made of lines that were paid elsewhere."""
+    totals: list[ImportCountsTotalsItem]
+    """Sums of the good lines."""
+    errors: list[ImportError]
+    """What is wrong with the first 1,000 bad lines."""
+    groups: list[ImportErrorGroup]
+    """The same errors by column and rule, the most frequent first."""
+
+
+class ImportDialect(TypedDict):
+    encoding: Literal["utf-8", "utf-16le", "utf-16be", "windows-1252"]
+    separator: Literal["comma", "semicolon", "tab", "bar"]
+    line_end: Literal["lf", "crlf", "cr", "mixed"] | None
+    decimal: Literal["point", "comma"]
+    dates: Literal["iso", "dmy", "mdy"]
+    last_line: Literal["ended", "open"]
+    """open: it has no line end, and the file was said to be whole."""
+    header_row: NotRequired[int]
+    """The line that names the columns."""
+    sheet: NotRequired[str]
+    """Of a workbook."""
+    values: NotRequired[dict[str, dict[str, str]]]
+    """What was said that words of the file mean, by field."""
+
+
+class ImportError(TypedDict):
+    line: int
+    """The line of the file, or the row of the sheet."""
+    column: str | None
+    """The column of the file."""
+    message: str
+
+
+class ImportErrorGroup(TypedDict):
+    column: str | None
+    """The column of the file."""
+    message: str
+    """Without the value, where several lines have the error."""
+    count: int
+    first: list[ImportError]
+    """Three at most."""
+
+
+class ImportMappingMappingValue(TypedDict):
+    constant: str
+
+
+class ImportMapping(TypedDict):
+    name: str
+    object: Literal["import_mapping"]
+    kind: Literal["affiliates", "commissions"]
+    columns: list[str]
+    """Of the files it is for, in lower case."""
+    mapping: dict[str, str | ImportMappingMappingValue]
+    """Column to field, or to `ignore`; field to a constant."""
+    settings: dict[str, str]
+    """The other settings for such files."""
+    updated_at: str
+
+
+class ImportPreviewMappingValue(TypedDict):
+    constant: str
+
+
+class ImportPreview(TypedDict):
+    object: Literal["import_preview"]
+    kind: Literal["affiliates", "commissions"]
+    file: UploadedFile
+    dialect: ImportDialect
+    mapping: dict[str, str | ImportPreviewMappingValue]
+    """Column to field, or to `ignore`; field to a constant."""
+    workbook: ImportWorkbook | None
+    mapping_name: str | None
+    """The saved mapping that was used."""
+    columns: list[ImportColumn]
+    values: list[ImportValues]
+    """The columns that have words of a fixed set, or countries."""
+    guessed: list[str]
+    """What nobody had said, in words."""
+    questions: list[ImportQuestion]
+    """What must be answered before the file can be imported."""
+    rows: list[ImportRow]
+    """The first lines as they are read; `fields` is empty for one that is left out."""
+    report: ImportCounts | None
+
+
+class ImportProgress(TypedDict):
+    object: Literal["import_progress"]
+    stage: Literal["looking", "reading", "writing"] | None
+    """looking: how the file is to be read; reading: its lines; writing: comparing them with what is there,
+    and writing. null: no request with this key is being worked on: the file has not arrived as a whole,
+    or it is done.
+    """
+    lines_read: int | None
+    """Good lines so far, while they are read."""
+
+
+class ImportQuestionChoicesItem(TypedDict):
+    label: str
+    query: dict[str, Any]
+    """What the next request says: parameters; `mapping` and `values` as JSON to merge into them."""
+
+
+class ImportQuestion(TypedDict):
+    about: Literal["dates", "decimal", "mapping", "paid", "values", "status_columns", "totals"]
+    message: str
+    choices: list[ImportQuestionChoicesItem]
+
+
+class ImportReportMappingValue(TypedDict):
+    constant: str
+
+
+class ImportReportTotalsItem(TypedDict):
+    currency: str
+    """ISO 4217, lower case."""
+    amount: int
+    """Minor units of the currency given with it."""
+    count: int
+
+
+class ImportReport(TypedDict):
+    object: Literal["import_report"]
+    import_id: str | None
+    """Null in a dry run."""
+    dry_run: bool
+    kind: Literal["affiliates", "commissions"]
+    file: UploadedFile
+    dialect: ImportDialect
+    mapping: dict[str, str | ImportReportMappingValue]
+    """Column to field, or to `ignore`; field to a constant."""
+    guessed: list[str]
+    """What nobody had said, in words."""
+    lines: int
+    """Lines read."""
+    created: int
+    updated: int
+    unchanged: int
+    skipped: int
+    """Left out, because their status says that they are not owed."""
+    failed: int
+    """Bad lines."""
+    payouts: int
+    """Paid payouts made of lines that were paid elsewhere."""
+    totals: list[ImportReportTotalsItem]
+    """Sums of the good lines."""
+    errors: list[ImportError]
+    """What is wrong with the first 1,000 bad lines."""
+    groups: list[ImportErrorGroup]
+    """The same errors by column and rule, the most frequent first."""
+
+
+class ImportRow(TypedDict):
+    line: int
+    fields: dict[str, str | None]
+
+
+class ImportUndoneEvent(TypedDict):
+    id: str
+    object: Literal["event"]
+    type: Literal["import.undone"]
+    timestamp: str
+    account_id: str
+    api_version: Literal["2.0.0"]
+    is_test: NotRequired[bool]
+    """Sent to test the endpoint: nothing happened."""
+    data: Import
+
+
+class ImportValuesValuesItem(TypedDict):
+    value: str
+    """As the file has it."""
+    lines: int
+    means: str | None
+    """null: not known, or its lines are refused."""
+    source: Literal["given", "exact", "synonym", "none"]
+    """given: by the request or a saved mapping; exact: one of our words; synonym: a common word for one;
+    none: not known.
+    """
+
+
+class ImportValues(TypedDict):
+    column: str
+    field: str
+    words: list[str] | None
+    """What a value can mean; null = any country, by two letters."""
+    values: list[ImportValuesValuesItem]
+    """The most frequent first, 100 at most, those that are not known before others."""
+    more: int
+    """How many different values are not listed."""
+
+
+class ImportWorkbookSheetsItem(TypedDict):
+    name: str
+    is_hidden: bool
+
+
+class ImportWorkbook(TypedDict):
+    """null: the file is CSV."""
+
+    sheets: list[ImportWorkbookSheetsItem]
+
+
+class ImportedFile(TypedDict):
+    name: str | None
+    bytes: int
+    digest: str | None
+    """A keyed digest of the file, hexadecimal: equal for equal files of the account until the secret key
+    of the server changes; null if dropped since, or if the download was cut off.
+    """
+
+
+class Invoice(TypedDict):
+    id: str
+    object: Literal["invoice"]
+    kind: InvoiceKind
+    number: str
+    """Without gaps within its series."""
+    payout_id: str
+    affiliate_id: int
+    currency: str
+    """ISO 4217, lower case."""
+    amount: int
+    """The amount paid or returned: net, tax and rounding."""
+    net_amount: int
+    """Minor units of the currency given with it."""
+    tax_amount: int
+    """Minor units of the currency given with it."""
+    rounding_amount: int
+    """0 or 1: the unit that no net amount plus its tax reaches."""
+    tax_category: TaxCategory
+    """S: at a rate; Z: zero rate; E: exempt; AE: reverse charge; O: outside the scope of VAT."""
+    tax_rate: int
+    """Hundredths of a percent: 1900 = 19 %."""
+    exemption: str | None
+    """Why no tax is due."""
+    corrects_id: str | None
+    """The invoice that a credit note corrects."""
+    issued_on: str
+    """YYYY-MM-DD in the time zone of the account."""
+    supplied_on: str
+    """The day of the payment."""
+    seller: InvoiceSeller
+    buyer: InvoiceBuyer
+    description: str
+    payment_reference: str | None
+    created_at: str
+
+
+class InvoiceBuyer(TypedDict):
+    name: str
+    address: PostalAddress
+    country: str
+    """ISO 3166-1 alpha-2."""
+    vat_id: str | None
+    tax_number: str | None
+    """Its end, such as …6789; the file has all of it."""
+
+
+InvoiceKind = Literal["invoice", "credit_note"]
+
+InvoiceLegalType = Literal["person", "business"]
+
+class InvoiceSeller(TypedDict):
+    name: str
+    address: PostalAddress
+    country: str
+    """ISO 3166-1 alpha-2."""
+    tax_id: InvoiceTaxId | None
+
+
+InvoiceSkipReason = Literal["no_agreement", "no_rule", "no_tax_id"]
+
+class InvoiceTaxId(TypedDict):
+    type: InvoiceTaxIdType
+    ending: str
+    """The last four characters, or three of a short one; the file has all of it."""
+    is_lost: bool
+    """It was lost with the secret key, so no file can be made."""
+
+
+InvoiceTaxIdType = Literal["vat", "other"]
+
+class InvoiceTaxRule(TypedDict):
+    country: str | None
+    """ISO 3166-1 alpha-2; null = any."""
+    legal_type: InvoiceLegalType | None
+    """Null = any."""
+    has_vat_id: bool | None
+    """Null = with or without one."""
+    category: TaxCategory
+    """S: at a rate; Z: zero rate; E: exempt; AE: reverse charge; O: outside the scope of VAT."""
+    rate: int
+    """Hundredths of a percent: 1900 = 19 %."""
+    exemption: str | None
+    """Why no tax is due, as the invoice says it; wanted for E, AE and O."""
+
+
+class Invoicing(TypedDict):
+    """self-billing invoices; null = none are issued."""
+
+    prefix: str
+    """How numbers of invoices begin; default SB-."""
+    rules: list[InvoiceTaxRule]
+    """The first one that fits the tax profile of the affiliate counts; where none fits, nothing is issued."""
+
+
+class IssuedInvoicesSkippedItem(TypedDict):
+    affiliate_id: int
+    currency: str
+    """ISO 4217, lower case."""
+    reason: InvoiceSkipReason
+    """no_agreement: the affiliate had not agreed to self-billing when it was paid; no_rule: no rule of
+    `invoicing` fits the tax profile of the affiliate; no_tax_id: the category requires a VAT id of the
+    affiliate (S: or a tax number; AE: and your own).
+    """
+
+
+class IssuedInvoices(TypedDict):
+    object: Literal["issued_invoices"]
+    issued: int
+    """The number issued by this request."""
+    skipped: list[IssuedInvoicesSkippedItem]
+    """Paid lines without an invoice, the first 1,000."""
+    has_more: bool
+    """There are more lines than one request handles: repeat it."""
+
+
+class JudgedCondition(TypedDict):
+    path: str
+    operator: str
+    value: Any
+    """The value in the filter."""
+    matches: bool
+    found_type: FoundType
+    """The type of the value in the payload."""
+    found: Any
+    """The value in the payload; null for lists and objects."""
+
+
+LegalType = Literal["person", "business"]
+
+class MeAccount(TypedDict):
+    id: str
+    name: str
+    default_currency: str
+    """ISO 4217, lower case."""
+    time_zone: str
+    """IANA name."""
+
+
+class MeAccountsItem(TypedDict):
+    id: str
+    name: str
+    role: Role
+    """owner: may do everything; member: may do everything except API keys, users and applications;
+    finance: manages payouts, affiliates, commissions, imports and tax reports, but no webhooks, users
+    or API keys; approver: reads, downloads payment files and approves payouts, but changes nothing
+    else; viewer: only reads, without payment files and complete account numbers.
+    """
+    is_current: bool
+
+
+class Me(TypedDict):
+    object: Literal["me"]
+    kind: ActorKind
+    """operator: the command line on the machine of the server; portal: who opened a portal link."""
+    id: str
+    """Of the key, the user, the application or the portal link."""
+    name: str | None
+    email: str | None
+    """Of a user."""
+    role: Role
+    """owner: may do everything; member: may do everything except API keys, users and applications;
+    finance: manages payouts, affiliates, commissions, imports and tax reports, but no webhooks, users
+    or API keys; approver: reads, downloads payment files and approves payouts, but changes nothing
+    else; viewer: only reads, without payment files and complete account numbers.
+    """
+    scopes: list[Literal["account", "users", "customers", "checkouts", "subscriptions", "subscription_metered_billing", "integrations", "orders", "payments", "paymentplans", "webhooks", "promos", "affiliates", "products", "analytics", "reports"]]
+    capabilities: list[Capability]
+    """What it may do; each operation names the one that it needs as `x-capability`."""
+    has_full_access: bool
+    """Whether it may use operations that need an API key or an owner."""
+    session_id: str | None
+    """Of a user who is signed in."""
+    csrf_token: str | None
+    """The token that every write with this session sends as `Payhook-CSRF`."""
+    portal: Portal | None
+    account: MeAccount
+    accounts: list[MeAccountsItem]
+    """The accounts a user is a member of, the last used first; for a key or token its one account."""
+    has_several_cells: bool
+    """Whether the installation has several cells: a user may then have accounts in others, which
+    `/sign-in?another` leads to.
+    """
+
+
+MissingTaxForm = Literal["w9", "w8"]
+
+class NeededPaymentFileSkippedItem(TypedDict):
+    affiliate_id: int
+    name: str | None
+    amount: int
+    """Minor units of the currency given with it."""
+    reason: str
+    """Why the file cannot pay them."""
+
+
+class NeededPaymentFileRewrittenItem(TypedDict):
+    affiliate_id: int
+    account_holder: str
+    """As entered."""
+    holder_in_files: str
+    """As written in the file."""
+
+
+class NeededPaymentFile(TypedDict):
+    format: Literal["paypal", "wise", "sepa", "nacha"]
+    """As in the path of the download."""
+    currency: str
+    """ISO 4217, lower case."""
+    affiliate_count: int
+    amount: int
+    """Minor units of the currency given with it."""
+    part_count: int
+    """The number of files its rows need; 0 if it would be empty."""
+    above_limit_count: int
+    """Affiliates in the file above `paypal_payment_limit`."""
+    skipped_count: int
+    skipped_amount: int
+    """Minor units of the currency given with it."""
+    skipped: list[NeededPaymentFileSkippedItem]
+    """Affiliates who are paid this way but cannot be in the file, at most 100."""
+    rewritten_count: int
+    rewritten: list[NeededPaymentFileRewrittenItem]
+    """Affiliates whose account holder is spelled differently in the file, because banks take Latin letters
+    without accents; at most 100. The bank of the payee compares names: set account_holder to its
+    spelling if that differs.
+    """
+    downloads: list[PaymentFileDownload]
+    """The last 100, newest first."""
+
+
+class NewAlertChannel(TypedDict):
+    id: str
+    object: Literal["alert_channel"]
+    name: str
+    format: AlertFormat
+    """webhook: a JSON object, signed as Standard Webhooks; slack: the format of incoming webhooks of Slack
+    and Mattermost.
+    """
+    host: str
+    """The host of the URL."""
+    kinds: list[AlertKind]
+    """The alerts it receives."""
+    last_sent_at: str | None
+    """When a message was last accepted, within the last week."""
+    last_error: str | None
+    """Why the last try failed; null if it succeeded."""
+    created_at: str
+    updated_at: str
+    secret: str | None
+    """Signs the messages of a webhook; shown once; null for Slack, and when a stored response is replayed."""
+
+
+class NewApiKey(TypedDict):
+    id: str
+    object: Literal["api_key"]
+    name: str
+    hint: str
+    """The first and last characters of the key."""
+    created_by: str
+    """The id of the key or user that made it."""
+    last_used_at: str | None
+    """To the minute."""
+    revoked_at: str | None
+    created_at: str
+    key: str | None
+    """The secret, shown once; null when a stored answer is replayed."""
+
+
+NewCommissionType = Literal["sale", "recurring", "bonus"]
+
+class NewOAuthApplication(TypedDict):
+    id: str
+    """The client_id."""
+    object: Literal["oauth_application"]
+    name: str
+    kind: ApplicationKind
+    """confidential: runs on a server that keeps a secret; public: runs on a device, and uses PKCE."""
+    redirect_uris: list[str]
+    scopes: list[Scope]
+    """The scopes that merchants can grant it at most."""
+    client_secret_hint: str | None
+    """The first and last characters of the secret; null for public applications."""
+    created_at: str
+    updated_at: str
+    client_secret: str | None
+    """Shown once; null for public applications, and when a stored answer is replayed."""
+
+
+class NewPortalLink(TypedDict):
+    id: str
+    object: Literal["portal_link"]
+    webhook_endpoint_id: str
+    """The endpoint for which it was created."""
+    owner: str | None
+    """The portal shows all endpoints of this owner; null = only this endpoint."""
+    read_only: bool
+    """The portal can change and send nothing, and shows no secrets."""
+    event_types: list[str] | None
+    """The event types that portal users may subscribe to; null = all."""
+    filter: dict[str, Any] | None
+    """The filter of endpoints created in the portal; null = none."""
+    status: PortalLinkStatus
+    """open: its portal is open; ended: its portal has ended; expired: it was not opened in time."""
+    created_by: str
+    """The id of the key or user that created it."""
+    expires_at: str
+    """Until when it can be opened."""
+    used_at: str | None
+    """When it was opened; a link opens once."""
+    ends_at: str | None
+    """When the portal it opened ends."""
+    revoked_at: str | None
+    created_at: str
+    url: str | None
+    """Opens the portal once; shown once; null when a stored response is replayed."""
+
+
+class NewUser(TypedDict):
+    id: str
+    object: Literal["user"]
+    email: str
+    name: str
+    role: Role
+    """owner: may do everything; member: may do everything except API keys, users and applications;
+    finance: manages payouts, affiliates, commissions, imports and tax reports, but no webhooks, users
+    or API keys; approver: reads, downloads payment files and approves payouts, but changes nothing
+    else; viewer: only reads, without payment files and complete account numbers.
+    """
+    status: UserStatus
+    """invited: has not accepted the invitation yet."""
+    removed_at: str | None
+    created_at: str
+    updated_at: str
+    invitation_url: str | None
+    """A link that works once; shown once, and null when a stored answer is replayed."""
+    is_emailed: bool
+    """Whether the link is also sent to the user by e-mail: not where the server sends none, nor when the
+    user has had 5 letters, or the account has sent 50, within an hour.
+    """
+
+
+class NewWebhookEndpoint(TypedDict):
+    id: str
+    object: Literal["webhook_endpoint"]
+    url: str
+    """Where events are sent, including pending ones."""
+    description: str | None
+    """A note of yours."""
+    owner: str | None
+    """Your name for the recipient, for lists and portals: a portal can show all endpoints of an owner."""
+    event_types: list[str] | None
+    """The types of events that it receives; null = all."""
+    filter: dict[str, Any] | None
+    """Conditions on the payload; null = none."""
+    status: EndpointStatus
+    """Events for a disabled endpoint are held until it is enabled."""
+    disabled_reason: DisabledReason | None
+    """manual: by hand; failing: every attempt failed for five days; gone: it answered 410."""
+    disabled_at: str | None
+    paused_until: str | None
+    """Nothing is sent before this time: the endpoint answered with Retry-After or was busy (429, 502, 503,
+    504).
+    """
+    next_attempt_at: str | None
+    """When the first waiting event is due; null if no event is waiting or the endpoint is disabled."""
+    ordered: bool
+    """Events with the same ordering key are sent one after the other, in the order in which they were
+    published.
+    """
+    batch: Batch | None
+    rate_limit: int | None
+    """The most requests that it is sent in a second; null = no limit."""
+    headers: list[str]
+    """Your own headers, sent with every delivery; the names; the values are never shown."""
+    payload: PayloadForm
+    """The form of the events: a thin one has no data, which the receiver reads with an API key; full: the
+    whole event. thin: the event without its `data`, but with the id of its subject and the path to read
+    it. cloudevents: a CloudEvent 1.0 in structured mode. Applies to future attempts.
+    """
+    signing: SigningScheme
+    """standard: Standard Webhooks. stripe, github, shopify, slack: as these services sign, so that
+    receivers written for them need no change. custom: as `custom_signing` says.
+    """
+    custom_signing: CustomSigning | None
+    second_signature: SecondSignature | None
+    proxy: str | None
+    """The HTTP proxy of requests, without its password; null = that of the server, if any."""
+    client_certificate: ClientCertificate | None
+    client_credentials: ClientCredentials | None
+    metadata: dict[str, str]
+    """Your own keys and texts: at most 50, keys of up to 40 and texts of up to 500 characters; a change
+    replaces all of them.
+    """
+    first_failure_at: str | None
+    last_success_at: str | None
+    created_at: str
+    updated_at: str
+    secret: str | None
+    """Signs deliveries; null when a stored answer is replayed."""
+
+
+class NotSent(TypedDict):
+    webhook_endpoint_id: str
+    url: str
+    """The current URL of the endpoint."""
+    reason: NotSentReason
+    """filtered: its filter did not match when the event was published. made_later: the endpoint was
+    created after the event. not_addressed: the event was for one endpoint only, or reports that this
+    one was disabled. not_subscribed: it does not subscribe to the type. subscribed_later: it subscribes
+    to the type now, but did not then, or its record was dropped with its week of the log.
+    """
+
+
+NotSentReason = Literal["filtered", "made_later", "not_addressed", "not_subscribed", "subscribed_later"]
+
+class OAuthApplication(TypedDict):
+    id: str
+    """The client_id."""
+    object: Literal["oauth_application"]
+    name: str
+    kind: ApplicationKind
+    """confidential: runs on a server that keeps a secret; public: runs on a device, and uses PKCE."""
+    redirect_uris: list[str]
+    scopes: list[Scope]
+    """The scopes that merchants can grant it at most."""
+    client_secret_hint: str | None
+    """The first and last characters of the secret; null for public applications."""
+    created_at: str
+    updated_at: str
+
+
+class OAuthGrant(TypedDict):
+    id: str
+    object: Literal["oauth_grant"]
+    application_id: str
+    application_name: str
+    user_id: str
+    """Who granted it."""
+    user_name: str
+    scopes: list[Scope]
+    status: GrantStatus
+    last_used_at: str | None
+    revoked_at: str | None
+    revoked_because: GrantEnd | None
+    """Who ended it: this account, the application itself, a code or refresh token that was used twice, the
+    deletion of the application, the removal of the user, or the user no longer being an owner.
+    """
+    created_at: str
+
+
+class Originator(TypedDict):
+    """Whom ACH payments in NACHA files are from, as your bank says."""
+
+    immediate_destination: str
+    """The routing number of the bank that takes the file."""
+    immediate_destination_name: str
+    """The name of that bank; at most 23 characters."""
+    immediate_origin: str
+    """Nine or ten digits that your bank assigned; only its end, such as …2051, for callers who may not
+    download payment files.
+    """
+    immediate_origin_name: str
+    """Your name at that bank; at most 23 characters."""
+    company_name: str
+    """Your name on the statements of affiliates; at most 16 characters."""
+    company_id: str
+    """The ten letters and digits your bank knows you by, often 1 and your EIN; only its end, such as
+    …2051, for callers who may not download payment files.
+    """
+    originating_dfi: str
+    """The first eight digits of the routing number you pay from."""
+    entry_description: str
+    """What the payment is, on the statements of affiliates; default PAYOUT; at most 10 characters."""
+    discretionary_data: str | None
+    """For your bank, if it asks for it; at most 20 characters."""
+    rows_per_file: int
+    """Payments in one file; default 10,000. More are split into several files."""
+
+
+class OwedBalancePayable(TypedDict):
+    """A payout without filters would take it now."""
+
+    amount: int
+    """Minor units of the currency given with it."""
+    affiliate_count: int
+
+
+class OwedBalanceOnHold(TypedDict):
+    """Not available yet, or held for review."""
+
+    amount: int
+    """Minor units of the currency given with it."""
+    affiliate_count: int
+
+
+class OwedBalanceBelowMinimum(TypedDict):
+    """Less than the minimum payout of the affiliate."""
+
+    amount: int
+    """Minor units of the currency given with it."""
+    affiliate_count: int
+
+
+class OwedBalanceNegativeBalance(TypedDict):
+    """debts: an amount below zero."""
+
+    amount: int
+    """Minor units of the currency given with it."""
+    affiliate_count: int
+
+
+class OwedBalanceNotReady(TypedDict):
+    """Of affiliates who are switched off for payouts."""
+
+    amount: int
+    """Minor units of the currency given with it."""
+    affiliate_count: int
+
+
+class OwedBalanceAffiliateInactive(TypedDict):
+    """Of affiliates who are inactive."""
+
+    amount: int
+    """Minor units of the currency given with it."""
+    affiliate_count: int
+
+
+class OwedBalanceInPayout(TypedDict):
+    """In the unpaid payout."""
+
+    amount: int
+    """Minor units of the currency given with it."""
+    affiliate_count: int
+
+
+class OwedBalanceWithoutDestination(TypedDict):
+    """The part of payable whose affiliate has no destination."""
+
+    amount: int
+    """Minor units of the currency given with it."""
+    affiliate_count: int
+
+
+class OwedBalance(TypedDict):
+    currency: str
+    """ISO 4217, lower case."""
+    owed: int
+    """Minor units: the sum of the states."""
+    payable: OwedBalancePayable
+    """A payout without filters would take it now."""
+    on_hold: OwedBalanceOnHold
+    """Not available yet, or held for review."""
+    below_minimum: OwedBalanceBelowMinimum
+    """Less than the minimum payout of the affiliate."""
+    negative_balance: OwedBalanceNegativeBalance
+    """debts: an amount below zero."""
+    not_ready: OwedBalanceNotReady
+    """Of affiliates who are switched off for payouts."""
+    affiliate_inactive: OwedBalanceAffiliateInactive
+    """Of affiliates who are inactive."""
+    in_payout: OwedBalanceInPayout
+    """In the unpaid payout."""
+    without_destination: OwedBalanceWithoutDestination
+    """The part of payable whose affiliate has no destination."""
+
+
+class OwnSession(TypedDict):
+    id: str
+    object: Literal["session"]
+    user_id: str
+    user_agent: str | None
+    """The User-Agent header of the browser."""
+    address: str | None
+    """The network address that opened it."""
+    created_at: str
+    last_seen_at: str
+    expires_at: str
+    """When it ends unless it is used before."""
+    account_id: str
+    """The account it works in."""
+    account_name: str
+    is_current: bool
+    """Whether it is the session of this request."""
+
+
+class Pagination(TypedDict):
+    page: int
+    """The number of this page; with `after`, counted from where the walk began."""
+    limit: int
+    """Items per page."""
+    total: int
+    """Items across all pages; exact unless the request limited counting with `max_total`."""
+    pages: int
+    """pages; 0 if there are no items."""
+    next: str | None
+    """The `after` of the next page, even if rows move meanwhile; null on the last."""
+
+
+PaidMethod = Literal["paypal", "wise", "other", "sepa", "ach"]
+
+class PaidRow(TypedDict):
+    affiliate_id: int
+    external_id: str | None
+    name_first: str | None
+    name_last: str | None
+    email: str
+    paypal_email: str | None
+    currency: str
+    """ISO 4217, lower case."""
+    payout_count: int
+    commission_count: int
+    paid_amount: int
+    """Minor units paid."""
+    returned_amount: int
+    """Minor units returned in the period, whenever they were paid."""
+    net_amount: int
+    """The difference; below zero if more was returned."""
+    payout_method: DestinationType | None
+    """How it was paid, as `paid_through` of the line."""
+    country: str | None
+    """ISO 3166-1 alpha-2."""
+
+
+class PasswordReset(TypedDict):
+    object: Literal["password_reset"]
+    user_id: str
+    reset_url: str | None
+    """A link that works once; shown once, and null when a stored answer is replayed."""
+    is_emailed: bool
+    """Whether the link is also sent to the user by e-mail: not where the server sends none, nor when the
+    user has had 5 letters, or the account has sent 50, within an hour.
+    """
+    expires_at: str
+
+
+PayloadForm = Literal["full", "thin", "cloudevents"]
+
+class PaymentFileChange(TypedDict):
+    affiliate_id: int
+    name: str | None
+    amount_then: int | None
+    """In the file; null: not in the file."""
+    amount_now: int | None
+    """null: a file made now would not contain it."""
+
+
+class PaymentFileDownloadBy(TypedDict):
+    kind: ActorKind
+    id: str
+    name: str | None
+
+
+class PaymentFileDownload(TypedDict):
+    downloaded_at: str
+    by: PaymentFileDownloadBy
+    revision: int
+    """The revision of the payout at the download."""
+    part: int | None
+    """Null when the file was not split."""
+    digest: str | None
+    """A keyed digest of the file, hexadecimal: equal for equal files of the account until the secret key
+    of the server changes; null if dropped since, or if the download was cut off.
+    """
+    file_set_id: str | None
+    """All parts of a set have the same content; null for the summary."""
+    replaces_file_set_id: str | None
+    """The set that was downloaded before this one was created; null: none."""
+    message_id: str | None
+    """sepa: the MsgId and PmtInfId of the file."""
+    is_outdated: bool
+    """The payout is unpaid, and a download would now give another file, or another file set was downloaded
+    since: download it again.
+    """
+    change_count: int | None
+    """The number of affiliates whose amount differs between an outdated file and a new one; null if the
+    file is not outdated, was downloaded again, or has several currencies.
+    """
+    changes: list[PaymentFileChange]
+    """The first 100 of them, by affiliate."""
+
+
+class PaymentFilesByHandItem(TypedDict):
+    currency: str
+    """ISO 4217, lower case."""
+    affiliate_count: int
+    amount: int
+    """Minor units of the currency given with it."""
+
+
+class PaymentFiles(TypedDict):
+    object: Literal["payment_files"]
+    payout_id: str
+    revision: int
+    files: list[NeededPaymentFile]
+    by_hand: list[PaymentFilesByHandItem]
+    """Affiliates paid in another way: their destination or `payout_method` is other."""
+    summary_downloads: list[PaymentFileDownload]
+    """The last 100, newest first."""
+    in_several_files_count: int
+    """A warning: affiliates who are in several different downloaded files, in the same currency. If two of
+    the files are sent, they are paid twice.
+    """
+    in_several_files: list[AffiliateInSeveralFiles]
+    """The first 100 of them."""
+
+
+PaymentOutcome = Literal["paid", "rejected", "returned", "pending"]
+
+class PayoutExcludedItemTotalsItem(TypedDict):
+    currency: str
+    """ISO 4217, lower case."""
+    amount: int
+    """Minor units of the currency given with it."""
+    commission_count: int
+    affiliate_count: int
+
+
+class PayoutExcludedItem(TypedDict):
+    reason: ExclusionReason
+    """The first two are carried forward to the next payout."""
+    affiliate_count: int
+    totals: list[PayoutExcludedItemTotalsItem]
+
+
+class Payout(TypedDict):
+    id: str
+    object: Literal["affiliate_payout"]
+    number: int
+    """Increases per account, may have gaps."""
+    status: PayoutStatus
+    """Paid is final."""
+    filters: dict[str, Any] | None
+    """As normalised and applied."""
+    search: str | None
+    """As applied; null = none."""
+    as_of: str
+    """The time of creation: it contains what was owed at that time."""
+    currency: str | None
+    """Null when there are several; amount is null too."""
+    amount: int | None
+    """Minor units of the currency given with it."""
+    totals: list[PayoutTotal]
+    """One per currency; amount = paid + carried + released once completed."""
+    affiliate_count: int
+    commission_count: int
+    metadata: dict[str, str]
+    """Your own keys and texts: at most 50, keys of up to 40 and texts of up to 500 characters; a change
+    replaces all of them.
+    """
+    revision: int
+    """The ETag; rises with every change."""
+    created_by: str
+    """The id of the key, user or application."""
+    schedule_id: str | None
+    """The schedule that prepared it, which may have been deleted since."""
+    created_at: str
+    updated_at: str
+    paid_at: str | None
+    """When the money left, as given at completion; default the time of completion."""
+    paid_by: str | None
+    """Who completed it."""
+    approval: Approval
+    affiliates: list[PayoutLine] | None
+    """All lines, or null when there are more than 1,000."""
+    excluded: list[PayoutExcludedItem]
+    """Who was left out, one row per reason."""
+
+
+class PayoutApprovalApprovalsItem(TypedDict):
+    user_id: str
+    approved_at: str
+    note: str | None
+    """Their note."""
+
+
+class PayoutApprovalChangesItem(TypedDict):
+    revision: int
+    """The revision that the change produced."""
+    change: PayoutChange
+    """redirected: the name, readiness or destination of an affiliate in it changed; increased, reduced: an
+    amount did.
+    """
+    actor_id: str
+    """The id of the key, user or application that caused it."""
+    user_id: str | None
+    """The person behind it; null if unknown."""
+    changed_at: str
+
+
+class PayoutApprovalApproversItemBarredBecauseItem(TypedDict):
+    reason: ApprovalBar
+    """The reason with which their approval is refused."""
+    message: str
+    """Readable text; it begins with "you" for the caller."""
+    actor_id: str
+    """Who caused the bar."""
+    at: str
+
+
+class PayoutApprovalApproversItem(TypedDict):
+    user_id: str
+    can_approve: bool
+    barred_because: list[PayoutApprovalApproversItemBarredBecauseItem]
+    """Empty for users who can approve."""
+
+
+class PayoutApproval(TypedDict):
+    object: Literal["payout_approval"]
+    payout_id: str
+    revision: int
+    """The revision of the payout that this describes."""
+    status: ApprovalStatus
+    """`waiting`, `rejected`: a second person must approve this revision before the payout can be paid, see
+    `approval` of the account. `GET …/approval` says how many people must approve and who may.
+    """
+    required_count: int
+    """How many people must approve it; 0 if the account requires no approval or the payout is paid."""
+    required_because: str | None
+    """Why two people must approve, as readable text; null when one is enough."""
+    approvals: list[PayoutApprovalApprovalsItem]
+    """Approvals of this revision that count, oldest first."""
+    changes: list[PayoutApprovalChangesItem]
+    """Who created and changed the payout, oldest first."""
+    approvers: list[PayoutApprovalApproversItem]
+    """The users whose role may approve payouts, while the payout is unpaid and needs an approval."""
+
+
+class PayoutApprovedEvent(TypedDict):
+    id: str
+    object: Literal["event"]
+    type: Literal["payout.approved"]
+    timestamp: str
+    account_id: str
+    api_version: Literal["2.0.0"]
+    is_test: NotRequired[bool]
+    """Sent to test the endpoint: nothing happened."""
+    data: PayoutSummary
+
+
+PayoutChange = Literal["created", "redirected", "increased", "reduced"]
+
+class PayoutCreatedEvent(TypedDict):
+    id: str
+    object: Literal["event"]
+    type: Literal["payout.created"]
+    timestamp: str
+    account_id: str
+    api_version: Literal["2.0.0"]
+    is_test: NotRequired[bool]
+    """Sent to test the endpoint: nothing happened."""
+    data: PayoutSummary
+
+
+class PayoutDeletedEvent(TypedDict):
+    id: str
+    object: Literal["event"]
+    type: Literal["payout.deleted"]
+    timestamp: str
+    account_id: str
+    api_version: Literal["2.0.0"]
+    is_test: NotRequired[bool]
+    """Sent to test the endpoint: nothing happened."""
+    data: PayoutSummary
+
+
+class PayoutExclusion(TypedDict):
+    affiliate_id: int
+    currency: str
+    """ISO 4217, lower case."""
+    reason: ExclusionReason
+    """The first two are carried forward to the next payout."""
+    amount: int
+    """Minor units of the currency given with it."""
+    commission_count: int
+
+
+PayoutFiltersAffiliateId = TypedDict(
+    "PayoutFiltersAffiliateId",
+    {
+        "eq": NotRequired[int],
+        "ne": NotRequired[int],
+        "in": NotRequired[list[int]],
+        "nin": NotRequired[list[int]],
+    },
+)
+
+PayoutFiltersProgramId = TypedDict(
+    "PayoutFiltersProgramId",
+    {
+        "eq": NotRequired[int],
+        "ne": NotRequired[int],
+        "in": NotRequired[list[int]],
+        "nin": NotRequired[list[int]],
+    },
+)
+
+PayoutFiltersProductId = TypedDict(
+    "PayoutFiltersProductId",
+    {
+        "eq": NotRequired[str],
+        "ne": NotRequired[str],
+        "in": NotRequired[list[str]],
+        "nin": NotRequired[list[str]],
+    },
+)
+
+PayoutFiltersOrderId = TypedDict(
+    "PayoutFiltersOrderId",
+    {
+        "eq": NotRequired[str],
+        "ne": NotRequired[str],
+        "in": NotRequired[list[str]],
+        "nin": NotRequired[list[str]],
+    },
+)
+
+PayoutFiltersPayoutMethod = TypedDict(
+    "PayoutFiltersPayoutMethod",
+    {
+        "eq": NotRequired["DestinationType"],
+        "ne": NotRequired["DestinationType"],
+        "in": NotRequired[list["DestinationType"]],
+        "nin": NotRequired[list["DestinationType"]],
+    },
+)
+
+PayoutFiltersAffiliateStatus = TypedDict(
+    "PayoutFiltersAffiliateStatus",
+    {
+        "eq": NotRequired["AffiliateStatus"],
+        "ne": NotRequired["AffiliateStatus"],
+        "in": NotRequired[list["AffiliateStatus"]],
+        "nin": NotRequired[list["AffiliateStatus"]],
+    },
+)
+
+PayoutFiltersType = TypedDict(
+    "PayoutFiltersType",
+    {
+        "eq": NotRequired["CommissionType"],
+        "ne": NotRequired["CommissionType"],
+        "in": NotRequired[list["CommissionType"]],
+        "nin": NotRequired[list["CommissionType"]],
+    },
+)
+
+class PayoutFiltersIsReadyForPayout(TypedDict):
+    eq: NotRequired[bool]
+
+
+PayoutFiltersCurrency = TypedDict(
+    "PayoutFiltersCurrency",
+    {
+        "eq": NotRequired[str],
+        "in": NotRequired[list[str]],
+    },
+)
+
+class PayoutFiltersTotal(TypedDict):
+    eq: NotRequired[int]
+    gt: NotRequired[int]
+    gte: NotRequired[int]
+    lt: NotRequired[int]
+    lte: NotRequired[int]
+
+
+class PayoutFiltersOccurredAt(TypedDict):
+    """An RFC 3339 instant or a day YYYY-MM-DD, from 1970 to 2999."""
+
+    gt: NotRequired[str]
+    gte: NotRequired[str]
+    lt: NotRequired[str]
+    lte: NotRequired[str]
+
+
+class PayoutFilters(TypedDict):
+    affiliate_id: NotRequired[int | list[int] | PayoutFiltersAffiliateId]
+    """An integer from 1 to 9007199254740991."""
+    program_id: NotRequired[int | list[int] | PayoutFiltersProgramId]
+    """An integer from 1 to 9007199254740991."""
+    product_id: NotRequired[str | list[str] | PayoutFiltersProductId]
+    """A text of 1 to 255 characters."""
+    order_id: NotRequired[str | list[str] | PayoutFiltersOrderId]
+    """A text of 1 to 255 characters."""
+    payout_method: NotRequired[DestinationType | list[DestinationType] | PayoutFiltersPayoutMethod]
+    """One of paypal, wise, other, sepa, ach."""
+    affiliate_status: NotRequired[AffiliateStatus | list[AffiliateStatus] | PayoutFiltersAffiliateStatus]
+    """One of active, inactive."""
+    type: NotRequired[CommissionType | list[CommissionType] | PayoutFiltersType]
+    """One of sale, recurring, bonus, adjustment, clawback."""
+    is_ready_for_payout: NotRequired[bool | PayoutFiltersIsReadyForPayout]
+    """True or false."""
+    currency: NotRequired[str | list[str] | PayoutFiltersCurrency]
+    """An ISO 4217 currency code."""
+    total: NotRequired[int | PayoutFiltersTotal]
+    """An integer of minor units."""
+    occurred_at: NotRequired[PayoutFiltersOccurredAt]
+    """An RFC 3339 instant or a day YYYY-MM-DD, from 1970 to 2999."""
+    status: NotRequired[Literal["unpaid"]]
+    """Always true: a payout takes unpaid commissions only."""
+
+
+class PayoutLine(TypedDict):
+    affiliate_id: int
+    name: str | None
+    """Name and destination follow the affiliate until the payout is paid, and are fixed from then on."""
+    email: str | None
+    paypal_email: str | None
+    payout_method: PayoutMethod | None
+    is_ready_for_payout: bool
+    """Set by the merchant."""
+    is_paid: bool | None
+    """Null until the payout is completed; true when all currencies were paid, see totals for each."""
+    commission_count: int
+    totals: list[PayoutLineTotal]
+    """One per currency."""
+    payment_reference: str | None
+    """Identifies the transfer, as given at completion; null when it differs between currencies."""
+    returned_amount: int | None
+    """The returned amount in minor units; null when the affiliate is paid in several currencies, see
+    totals.
+    """
+
+
+class PayoutLineDestination(TypedDict):
+    """The destination: taken from the affiliate until the payout is paid; null: none, paid as
+    `paid_through` says.
+    """
+
+    type: DestinationType
+    last_four: str | None
+    """sepa, ach: the last four characters of the IBAN or account number; 0000 after the affiliate was
+    erased.
+    """
+
+
+class PayoutLineTotal(TypedDict):
+    currency: str
+    """ISO 4217, lower case."""
+    amount: int
+    """Minor units: the amount of the line."""
+    commission_count: int
+    is_paid: bool | None
+    """Null until the payout is completed; true also for a part payment."""
+    paid_amount: int
+    """What was paid; 0 until the payout is completed, and for released lines."""
+    carried_amount: int
+    """The unpaid part of a paid line: owed again through an adjustment."""
+    returned_amount: int
+    """The part of the payment that was returned."""
+    payment_reference: str | None
+    """Identifies the transfer."""
+    is_in_file: bool
+    """In a downloaded payment file that no later file of its format and currency has replaced."""
+    destination: PayoutLineDestination | None
+    paid_through: DestinationType | None
+    """How the affiliate is paid: by the destination, or by `payout_method`, or by PayPal if there is a
+    `paypal_email`; null: unknown.
+    """
+
+
+PayoutMethod = Literal["paypal", "wise", "other"]
+
+class PayoutPaidEvent(TypedDict):
+    id: str
+    object: Literal["event"]
+    type: Literal["payout.paid"]
+    timestamp: str
+    account_id: str
+    api_version: Literal["2.0.0"]
+    is_test: NotRequired[bool]
+    """Sent to test the endpoint: nothing happened."""
+    data: PayoutSummary
+
+
+class PayoutPreviewExcludedItemTotalsItem(TypedDict):
+    currency: str
+    """ISO 4217, lower case."""
+    amount: int
+    """Minor units of the currency given with it."""
+    commission_count: int
+    affiliate_count: int
+
+
+class PayoutPreviewExcludedItem(TypedDict):
+    reason: ExclusionReason
+    """The first two are carried forward to the next payout."""
+    affiliate_count: int
+    totals: list[PayoutPreviewExcludedItemTotalsItem]
+
+
+class PayoutPreview(TypedDict):
+    id: Any
+    object: Literal["affiliate_payout"]
+    number: Any
+    status: PayoutStatus
+    """Paid is final."""
+    filters: dict[str, Any] | None
+    """As normalised and applied."""
+    search: str | None
+    """As applied; null = none."""
+    as_of: str
+    """The time of creation: it contains what was owed at that time."""
+    currency: str | None
+    """Null when there are several; amount is null too."""
+    amount: int | None
+    """Minor units of the currency given with it."""
+    totals: list[PayoutTotal]
+    """One per currency; amount = paid + carried + released once completed."""
+    affiliate_count: int
+    commission_count: int
+    metadata: dict[str, str]
+    """Your own keys and texts: at most 50, keys of up to 40 and texts of up to 500 characters; a change
+    replaces all of them.
+    """
+    revision: Any
+    created_by: Any
+    schedule_id: Any
+    created_at: Any
+    updated_at: Any
+    paid_at: str | None
+    """When the money left, as given at completion; default the time of completion."""
+    paid_by: str | None
+    """Who completed it."""
+    approval: Any
+    affiliates: list[PayoutLine] | None
+    """All lines, or null when there are more than 1,000."""
+    excluded: list[PayoutPreviewExcludedItem]
+    """Who was left out, one row per reason."""
+    current_payout_id: str | None
+    """The unpaid payout that prevents creating this one."""
+
+
+class PayoutPreviewExclusion(TypedDict):
+    affiliate_id: int
+    name: str | None
+    email: str
+    currency: str
+    """ISO 4217, lower case."""
+    reason: ExclusionReason
+    """The first two are carried forward to the next payout."""
+    amount: int
+    """Minor units of the currency given with it."""
+    commission_count: int
+    minimum_payout: int | None
+    """Minor units: the minimum that a sum `below_minimum` does not reach."""
+    available_at: str | None
+    """When the first commission `on_hold` becomes available; null when all are held for review."""
+
+
+class PayoutRejectedEvent(TypedDict):
+    id: str
+    object: Literal["event"]
+    type: Literal["payout.rejected"]
+    timestamp: str
+    account_id: str
+    api_version: Literal["2.0.0"]
+    is_test: NotRequired[bool]
+    """Sent to test the endpoint: nothing happened."""
+    data: PayoutSummary
+
+
+class PayoutResultBy(TypedDict):
+    kind: ActorKind
+    id: str
+    name: str | None
+
+
+class PayoutResult(TypedDict):
+    id: str
+    object: Literal["payout_result"]
+    payout_id: str
+    kind: PayoutResultKind
+    file_bytes: int
+    digest: str | None
+    """A keyed digest of the file, hexadecimal: equal for equal files of the account until the secret key
+    of the server changes; null if dropped since, or if the download was cut off.
+    """
+    revision: int
+    """The revision of the payout when the file was uploaded."""
+    counts: PayoutResultCounts
+    by: PayoutResultBy
+    created_at: str
+
+
+class PayoutResultCounts(TypedDict):
+    paid: int
+    """Lines whose money left."""
+    rejected: int
+    """Lines that were refused before money left."""
+    returned: int
+    """Lines whose money left and came back."""
+    pending: int
+    """Lines that are not decided yet."""
+    unanswered: int
+    """Lines of the payout without a clear answer in the file."""
+    problems: int
+    """Statements that match no line; see `problems`."""
+    others: int
+    """Entries that are not our payments."""
+
+
+PayoutResultKind = Literal["camt.053", "camt.054", "pain.002", "paypal", "wise", "paid_list"]
+
+class PayoutResultLine(TypedDict):
+    affiliate_id: int
+    name: str | None
+    currency: str
+    """ISO 4217, lower case."""
+    reference: str
+    outcome: PaymentOutcome
+    """rejected: no money left. returned: it left and came back. pending: the bank or provider has not
+    decided.
+    """
+    amount: int
+    """The amount paid, refused or returned, in minor units."""
+    line_amount: int
+    """The amount of the line."""
+    reason: str | None
+    """why, as readable text."""
+    reason_code: str | None
+    """An ISO 20022 code, or the status of the provider."""
+    booked_on: str | None
+    """YYYY-MM-DD, as in the file."""
+    bank_reference: str | None
+    """The identifier used by the bank or provider."""
+    payment_file: str | None
+    """The id (MsgId) of the payment file that contains it, if the file names one."""
+    is_booked: bool
+    """Nothing left to do: the payout was completed with this result, or the return is booked."""
+
+
+class PayoutResultProblem(TypedDict):
+    kind: PayoutResultProblemKind
+    affiliate_id: int | None
+    """Null when it concerns no affiliate of the payout."""
+    reference: str | None
+    message: str
+    """What is wrong, and where in the file."""
+
+
+PayoutResultProblemKind = Literal["other_account", "other_payout", "unknown_reference", "other_currency", "other_amount", "duplicate", "contradiction", "unknown_file", "unclear", "inexact_reference"]
+
+class PayoutResultProposalBy(TypedDict):
+    kind: ActorKind
+    id: str
+    name: str | None
+
+
+class PayoutResultProposal(TypedDict):
+    id: str
+    object: Literal["payout_result"]
+    payout_id: str
+    kind: PayoutResultKind
+    file_bytes: int
+    digest: str | None
+    """A keyed digest of the file, hexadecimal: equal for equal files of the account until the secret key
+    of the server changes; null if dropped since, or if the download was cut off.
+    """
+    revision: int
+    """The revision of the payout when the file was uploaded."""
+    counts: PayoutResultCounts
+    by: PayoutResultProposalBy
+    created_at: str
+    lines: list[PayoutResultLine]
+    """The lines that the file is about."""
+    problems: list[PayoutResultProblem]
+    """The first of each kind for each affiliate, and the first 1000 that concern no affiliate of the
+    payout.
+    """
+    outdated_revisions: list[int]
+    """The revisions of the payout at which the answered files were made, if it has changed since."""
+    uploaded_before: str | None
+    """When the same file was uploaded before; null = never."""
+
+
+class PayoutReturn(TypedDict):
+    id: str
+    object: Literal["payout_return"]
+    payout_id: str
+    affiliate_id: int
+    currency: str
+    """ISO 4217, lower case."""
+    amount: int
+    """Minor units of the currency given with it."""
+    external_id: str | None
+    """Your id of the request that booked it."""
+    reason: str
+    reference: str | None
+    """Identifies it in your books."""
+    commission_id: str
+    """The adjustment that makes the money owed again."""
+    returned_at: str
+    undone_at: str | None
+    """When it was undone; null = in force."""
+
+
+class PayoutSchedule(TypedDict):
+    id: str
+    object: Literal["payout_schedule"]
+    name: str
+    every: ScheduleRhythm
+    day: int
+    """week: 1 (Monday) to 7; month: 1 to 31, or the last day of a shorter month. The day is in the
+    account’s time zone and begins at midnight there.
+    """
+    filters: Any
+    """As given; null = none."""
+    search: str
+    ignore_minimum: bool
+    is_active: bool
+    """false: it creates no payouts until it is activated."""
+    made_by: str
+    """Who last changed it, and so counts as the creator of its payouts."""
+    next_on: str | None
+    """The next due day; null while inactive."""
+    last_run: ScheduleRun | None
+    created_at: str
+    updated_at: str
+
+
+class PayoutSelection(TypedDict):
+    filters: NotRequired[PayoutFilters | None]
+    """Report filters: null, or an object of field to a value (equals), a list (one of) or an object of
+    operators; all must hold. - `affiliate_id` (eq, ne, in, nin): an integer from 1 to 9007199254740991
+    - `program_id` (eq, ne, in, nin): an integer from 1 to 9007199254740991 - `product_id` (eq, ne, in,
+    nin): a text of 1 to 255 characters - `order_id` (eq, ne, in, nin): a text of 1 to 255 characters -
+    `payout_method` (eq, ne, in, nin): one of paypal, wise, other, sepa, ach - `affiliate_status` (eq,
+    ne, in, nin): one of active, inactive - `type` (eq, ne, in, nin): one of sale, recurring, bonus,
+    adjustment, clawback - `is_ready_for_payout` (eq): true or false - `currency` (eq, in): an ISO 4217
+    currency code - `total` (eq, gt, gte, lt, lte): an integer of minor units - `occurred_at` (gt, gte,
+    lt, lte): an RFC 3339 instant or a day YYYY-MM-DD, from 1970 to 2999.
+    """
+    search: NotRequired[str]
+    """Every word must occur in the name, e-mail address or slug of the affiliate."""
+    ignore_minimum: NotRequired[bool]
+    """Also pays amounts below the minimum."""
+    metadata: NotRequired[dict[str, str]]
+    """Your own keys and texts: at most 50, keys of up to 40 and texts of up to 500 characters; a change
+    replaces all of them.
+    """
+
+
+PayoutStatus = Literal["unpaid", "paid"]
+
+class PayoutSummary(TypedDict):
+    id: str
+    object: Literal["affiliate_payout"]
+    number: int
+    """Increases per account, may have gaps."""
+    status: PayoutStatus
+    """Paid is final."""
+    filters: dict[str, Any] | None
+    """As normalised and applied."""
+    search: str | None
+    """As applied; null = none."""
+    as_of: str
+    """The time of creation: it contains what was owed at that time."""
+    currency: str | None
+    """Null when there are several; amount is null too."""
+    amount: int | None
+    """Minor units of the currency given with it."""
+    totals: list[PayoutTotal]
+    """One per currency; amount = paid + carried + released once completed."""
+    affiliate_count: int
+    commission_count: int
+    metadata: dict[str, str]
+    """Your own keys and texts: at most 50, keys of up to 40 and texts of up to 500 characters; a change
+    replaces all of them.
+    """
+    revision: int
+    """The ETag; rises with every change."""
+    created_by: str
+    """The id of the key, user or application."""
+    schedule_id: str | None
+    """The schedule that prepared it, which may have been deleted since."""
+    created_at: str
+    updated_at: str
+    paid_at: str | None
+    """When the money left, as given at completion; default the time of completion."""
+    paid_by: str | None
+    """Who completed it."""
+    approval: Approval
+
+
+class PayoutTotal(TypedDict):
+    currency: str
+    """ISO 4217, lower case."""
+    amount: int
+    """Minor units of the currency given with it."""
+    commission_count: int
+    affiliate_count: int
+    paid_amount: int
+    """What was paid, in minor units."""
+    paid_count: int
+    """Commissions of lines that were paid, also in part."""
+    carried_amount: int
+    """The unpaid part of paid lines: owed again through an adjustment."""
+    released_amount: int
+    """Minor units of the currency given with it."""
+    released_count: int
+    """Commissions that were released and are owed again."""
+
+
+class PayoutUpdatedEvent(TypedDict):
+    id: str
+    object: Literal["event"]
+    type: Literal["payout.updated"]
+    timestamp: str
+    account_id: str
+    api_version: Literal["2.0.0"]
+    is_test: NotRequired[bool]
+    """Sent to test the endpoint: nothing happened."""
+    data: PayoutSummary
+
+
+class Portal(TypedDict):
+    """What a portal is of; null for every other caller."""
+
+    webhook_endpoint_id: str
+    """The endpoint its link was made at."""
+    owner: str | None
+    """It is of all endpoints of this owner; null = of the one alone."""
+    event_types: list[str] | None
+    """What endpoints may be subscribed to; null = all."""
+    ends_at: str
+
+
+class PortalLink(TypedDict):
+    id: str
+    object: Literal["portal_link"]
+    webhook_endpoint_id: str
+    """The endpoint for which it was created."""
+    owner: str | None
+    """The portal shows all endpoints of this owner; null = only this endpoint."""
+    read_only: bool
+    """The portal can change and send nothing, and shows no secrets."""
+    event_types: list[str] | None
+    """The event types that portal users may subscribe to; null = all."""
+    filter: dict[str, Any] | None
+    """The filter of endpoints created in the portal; null = none."""
+    status: PortalLinkStatus
+    """open: its portal is open; ended: its portal has ended; expired: it was not opened in time."""
+    created_by: str
+    """The id of the key or user that created it."""
+    expires_at: str
+    """Until when it can be opened."""
+    used_at: str | None
+    """When it was opened; a link opens once."""
+    ends_at: str | None
+    """When the portal it opened ends."""
+    revoked_at: str | None
+    created_at: str
+
+
+PortalLinkStatus = Literal["unused", "open", "ended", "expired", "revoked"]
+
+class PostalAddress(TypedDict):
+    line1: str
+    """Street and number."""
+    line2: str | None
+    postal_code: str | None
+    city: str
+    region: str | None
+    """State or province; two letters in the United States."""
+
+
+class Program(TypedDict):
+    id: int
+    object: Literal["affiliate_program"]
+    name: str
+    """Unique in the account."""
+    hold_days: int | None
+    """The days for which new commissions are on hold; null = the account's hold."""
+    metadata: dict[str, str]
+    """Your own keys and texts: at most 50, keys of up to 40 and texts of up to 500 characters; a change
+    replaces all of them.
+    """
+    created_at: str
+    updated_at: str
+
+
+class PublishEventBatchBody(TypedDict):
+    events: list[PublishEventBody]
+
+
+class PublishEventBody(TypedDict):
+    type: str
+    data: dict[str, Any]
+    """Passed on unchanged; a number may have 131,072 digits before the decimal point and 16,383 after it,
+    written without an exponent.
+    """
+    external_id: NotRequired[str]
+    ordering_key: NotRequired[str]
+    """Ordered endpoints get the events of a key one at a time, in the order of publishing."""
+
+
+class PublishedEvent(TypedDict):
+    id: str
+    """`webhook-id` for every receiver."""
+    object: Literal["published_event"]
+    type: str
+    external_id: str | None
+    """The id under which the platform published it."""
+    ordering_key: str | None
+    """Ordered endpoints get the events of a key one at a time."""
+    created_at: str
+    deliveries: DeliveryCounts
+
+
+class PublishedEventWhole(TypedDict):
+    id: str
+    """`webhook-id` for every receiver."""
+    object: Literal["published_event"]
+    type: str
+    external_id: str | None
+    """The id under which the platform published it."""
+    ordering_key: str | None
+    """Ordered endpoints get the events of a key one at a time."""
+    created_at: str
+    deliveries: DeliveryCounts
+    payload: Event
+    sent_to: list[WebhookEventAt]
+    """Its records in the log, at most 100; `event_id` finds all of them there."""
+    not_sent_to: list[NotSent]
+    """The other current endpoints, at most 100, oldest first."""
+
+
+class PutAffiliateByExternalIdBody(TypedDict):
+    name_first: NotRequired[str | None]
+    name_last: NotRequired[str | None]
+    email: NotRequired[str]
+    """Unique in the account; an e-mail address."""
+    slug: NotRequired[str | None]
+    """The affiliate in your links; searches include it."""
+    status: NotRequired[AffiliateStatus]
+    """Payouts leave out an inactive affiliate."""
+    payout_method: NotRequired[PayoutMethod | None]
+    """How payouts pay, unless a destination says otherwise."""
+    paypal_email: NotRequired[str | None]
+    """The address that PayPal pays; an e-mail address."""
+    is_ready_for_payout: NotRequired[bool]
+    """Your switch: payouts leave out an affiliate that is not ready."""
+    minimum_payout: NotRequired[dict[str, int] | None]
+    """Used instead of the minimum of the account; minor units per currency code, for example {"usd":
+    5000}.
+    """
+    legal_type: NotRequired[LegalType | None]
+    """What the affiliate is by law, if known."""
+    country: NotRequired[str | None]
+    """Where the affiliate pays taxes: two letters such as DE (ISO 3166-1 alpha-2)."""
+    metadata: NotRequired[dict[str, str]]
+    """Your own keys and texts: at most 50, keys of up to 40 and texts of up to 500 characters; a change
+    replaces all of them.
+    """
+
+
+class PutAffiliateDestinationBody(TypedDict):
+    type: DestinationType
+    """paypal: to `paypal_email`; wise: to `email`; sepa and ach: to a bank account; other: your own
+    method.
+    """
+    currency: NotRequired[str | None]
+    """Only for this currency; without it, for every currency without its own destination; ISO 4217, any
+    case.
+    """
+    account_holder: NotRequired[str]
+    """sepa, ach: the name of the account holder."""
+    iban: NotRequired[str]
+    """sepa: the IBAN, with or without blanks."""
+    bic: NotRequired[str]
+    """sepa: the BIC, which few banks still ask for."""
+    routing_number: NotRequired[str]
+    """ach: nine digits."""
+    account_number: NotRequired[str]
+    """ach: the number of the account."""
+    account_type: NotRequired[BankAccountType]
+    """ach: the type of the account."""
+
+
+class PutAffiliateTaxProfileBodyAddress(TypedDict):
+    line1: str
+    """Street and number."""
+    line2: NotRequired[str | None]
+    postal_code: NotRequired[str | None]
+    city: str
+    region: NotRequired[str | None]
+    """State or province; two letters in the United States."""
+
+
+class PutAffiliateTaxProfileBodyTaxId(TypedDict):
+    type: TaxIdType
+    """us_ssn, us_itin, us_ein: of the United States; vat: a VAT id with its country in front; other: a
+    number that is not checked.
+    """
+    number: str
+    """The tax id, with or without spaces and hyphens; it cannot be read back."""
+
+
+class PutAffiliateTaxProfileBodyForm(TypedDict):
+    type: TaxForm
+    """The form that was signed; w8ben is for persons and w8bene for businesses."""
+    signed_on: str
+    """The day the form was signed; YYYY-MM-DD."""
+    document: NotRequired[str | None]
+    """Where you keep the form: a name, number or link."""
+
+
+class PutAffiliateTaxProfileBodySelfBilling(TypedDict):
+    agreed_on: str
+    """The day; empty if they write their own invoices; YYYY-MM-DD."""
+    agreed_by: str
+    """The name of the person who agreed."""
+    document: NotRequired[str | None]
+    """Where you keep the agreement: a name, number or link."""
+
+
+class PutAffiliateTaxProfileBody(TypedDict):
+    legal_type: TaxLegalType
+    """Who signed."""
+    legal_name: str
+    """The name as signed."""
+    country: str
+    """The tax country, in two letters; ISO 3166-1 alpha-2, any case."""
+    address: PutAffiliateTaxProfileBodyAddress
+    tax_id: NotRequired[PutAffiliateTaxProfileBodyTaxId | None]
+    """Without it the current one is kept, because it cannot be read back; null removes it."""
+    form: NotRequired[PutAffiliateTaxProfileBodyForm | None]
+    self_billing: NotRequired[PutAffiliateTaxProfileBodySelfBilling | None]
+    """The affiliate agreed that you write their invoices; null: they did not."""
+
+
+class RecoverWebhookEndpointBody(TypedDict):
+    since: str
+    """Events created at or after it: an RFC 3339 instant, or a day YYYY-MM-DD in the time zone of the
+    account.
+    """
+    until: NotRequired[str]
+    """Events created before it, including a whole day; at most now, which is the default."""
+    status: NotRequired[RecoveredStatus | list[RecoveredStatus]]
+    """The status of the events in the log, one or several; default failed."""
+    types: NotRequired[list[str] | None]
+    """Names such as payout.paid or payout.*; null = all."""
+
+
+RecoveredStatus = Literal["failed", "pending", "delivered"]
+
+RecoveryStatus = Literal["pending", "running", "paused", "completed", "cancelled"]
+
+class Refund(TypedDict):
+    id: str
+    object: Literal["affiliate_refund"]
+    external_id: str
+    """Your own id of the refund, unique forever."""
+    status: Literal["waiting", "applied", "reversed"]
+    """waiting: a line of it has no commission yet, or is in doubt."""
+    order_id: str | None
+    """Null for a refund of one commission by its id."""
+    product_id: str | None
+    reason: str | None
+    """why."""
+    occurred_at: str
+    """When the customer was refunded; RFC 3339, UTC, milliseconds."""
+    reversed_at: str | None
+    created_at: str
+    updated_at: str
+    lines: list[RefundLine]
+    """Of a refund by order: what it covers."""
+    refunds: list[RefundItem]
+    """What it took of each commission."""
+
+
+class RefundCommissionBody(TypedDict):
+    external_id: str
+    """Your own id of the refund, unique forever; sending the same refund again changes nothing."""
+    amount: NotRequired[int]
+    """Minor units of commission to take back."""
+    sale_amount: NotRequired[int]
+    """Minor units of the sale; the commission is reduced pro rata."""
+    reason: NotRequired[str | None]
+    """why."""
+    occurred_at: NotRequired[str]
+    """When the customer was refunded; RFC 3339; default now."""
+
+
+class RefundItem(TypedDict):
+    amount: int
+    """Minor units of commission that were taken back."""
+    sale_amount: int | None
+    """Minor units of the sale refunded; null when the refund was given as commission."""
+    capped: bool
+    """The refund asked for more than was left and took the rest."""
+    commission: Commission
+    clawback: Commission | None
+
+
+class RefundLine(TypedDict):
+    order_line_id: str | None
+    external_id: str | None
+    """Of the one commission the line is."""
+    amount: int | None
+    """Minor units of commission."""
+    sale_amount: int | None
+    """Minor units of the sale."""
+    currency: str | None
+    """Of the amount, once it is known."""
+    status: Literal["waiting", "in_doubt", "applied"]
+    """in_doubt: it could belong to several commissions that came in; reverse it and name lines."""
+
+
+class RefundOrderBodyLinesItem(TypedDict):
+    order_line_id: NotRequired[str]
+    external_id: NotRequired[str]
+    """Of one commission."""
+    sale_amount: NotRequired[int]
+    """Minor units of the sale; the commission is reduced pro rata."""
+
+
+class RefundOrderBody(TypedDict):
+    external_id: str
+    """Your own id of the refund, unique forever; sending the same refund again changes nothing."""
+    order_id: str
+    product_id: NotRequired[str | None]
+    currency: NotRequired[str]
+    """The currency of the amounts; a different one is refused."""
+    lines: NotRequired[list[RefundOrderBodyLinesItem]]
+    """Each with either order_line_id or external_id."""
+    amount: NotRequired[int]
+    """Minor units of commission to take back."""
+    sale_amount: NotRequired[int]
+    """Minor units of the sale; the commission is reduced pro rata."""
+    reason: NotRequired[str | None]
+    """why."""
+    occurred_at: NotRequired[str]
+    """When the customer was refunded; RFC 3339; default now."""
+
+
+class RejectPayoutBody(TypedDict):
+    revision: int
+    """The revision you reviewed: if the payout has another one by now, the decision is refused."""
+    note: NotRequired[str | None]
+    """Shown with the payout."""
+
+
+class ReturnPayoutLineBody(TypedDict):
+    external_id: NotRequired[str | None]
+    """Your id: sending the same return again books nothing more."""
+    currency: NotRequired[str]
+    """ISO 4217, any case; without it all currencies, or with an amount the only currency paid."""
+    amount: NotRequired[int]
+    """The returned amount in minor units; without it, everything not yet returned."""
+    reason: str
+    reference: NotRequired[str | None]
+
+
+Role = Literal["owner", "member", "finance", "approver", "viewer"]
+
+class RotateWebhookEndpointSecretBody(TypedDict):
+    overlap_seconds: NotRequired[int]
+    secret: NotRequired[str]
+    """A secret that the receiver already has; by default the current one stays if the scheme can use it,
+    else a new one is created.
+    """
+
+
+ScheduleOutcome = Literal["created", "empty", "refused"]
+
+ScheduleRhythm = Literal["week", "month"]
+
+class ScheduleRun(TypedDict):
+    due_on: str
+    """The last due day."""
+    ran_at: str
+    outcome: ScheduleOutcome
+    """empty: there was nothing to pay; refused: see `reason`."""
+    reason: str | None
+    """Why it created no payout."""
+    payout_id: str | None
+    """The payout it created, which may have been deleted since."""
+
+
+Scope = Literal["account", "users", "customers", "checkouts", "subscriptions", "subscription_metered_billing", "integrations", "orders", "payments", "paymentplans", "webhooks", "promos", "affiliates", "products", "analytics", "reports"]
+
+class SecondSignature(TypedDict):
+    """Also sent until `expires_at`."""
+
+    signing: SigningScheme
+    """standard: Standard Webhooks. stripe, github, shopify, slack: as these services sign, so that
+    receivers written for them need no change. custom: as `custom_signing` says.
+    """
+    custom_signing: CustomSigning | None
+    expires_at: str
+
+
+class SelfBillingAgreement(TypedDict):
+    agreed_on: str
+    """The day; empty if they write their own invoices; YYYY-MM-DD."""
+    agreed_by: str
+    """The name of the person who agreed."""
+    document: str | None
+    """Where you keep the agreement: a name, number or link."""
+
+
+SepaMessage = Literal["pain.001.001.09", "pain.001.001.03"]
+
+class Session(TypedDict):
+    id: str
+    object: Literal["session"]
+    user_id: str
+    user_agent: str | None
+    """The User-Agent header of the browser."""
+    address: str | None
+    """The network address that opened it."""
+    created_at: str
+    last_seen_at: str
+    expires_at: str
+    """When it ends unless it is used before."""
+
+
+class SetAlertSettingsBody(TypedDict):
+    kinds: list[AlertKind] | None
+    """The alerts to get by e-mail; null = the role's default."""
+
+
+SignatureAlgorithm = Literal["sha256", "sha512", "sha1"]
+
+SignatureEncoding = Literal["hex", "base64"]
+
+class SignedTaxForm(TypedDict):
+    type: TaxForm
+    """The form that was signed; w8ben is for persons and w8bene for businesses."""
+    signed_on: str
+    """The day the form was signed; YYYY-MM-DD."""
+    document: str | None
+    """Where you keep the form: a name, number or link."""
+
+
+SigningScheme = Literal["standard", "stripe", "github", "shopify", "slack", "custom"]
+
+class StatementBalance(TypedDict):
+    currency: str
+    """ISO 4217, lower case."""
+    opening_amount: int
+    """Owed before the first day."""
+    earned_amount: int
+    """commissions, dated by the sale."""
+    adjusted_amount: int
+    """Manual credits and debits."""
+    refunded_amount: int
+    """Below zero: amounts taken by refunds, dated by the refund; reversed refunds do not count."""
+    voided_amount: int
+    """Below zero: the remaining amounts of commissions that were voided manually."""
+    paid_amount: int
+    """Below zero: payments, dated by the payment."""
+    returned_amount: int
+    """Returned payments, less returns that were undone."""
+    closing_amount: int
+    """Owed after the last day: the opening amount plus all others."""
+
+
+class SystemDatabase(TypedDict):
+    version: str
+    size_bytes: int
+    started_at: str
+
+
+class SystemBacklog(TypedDict):
+    """Of all accounts."""
+
+    queued_count: int
+    """Deliveries that somebody must act on, of all accounts."""
+    due_count: int
+    """Of these, due now at endpoints that are enabled."""
+    behind_count: int
+    """Of these, behind another delivery of their ordering key, which has to end first."""
+    behind_since: str | None
+    """When the first of them at an endpoint that is enabled was published."""
+    oldest_due_at: str | None
+    """Since when the first of them is due."""
+
+
+class SystemWorkersProcessesItem(TypedDict):
+    name: str
+    started_at: str
+
+
+class SystemWorkers(TypedDict):
+    processes: list[SystemWorkersProcessesItem]
+    """What delivers at the moment: machine and process."""
+    last_claim_at: str | None
+    """When one of them last took something to send."""
+    in_flight_count: int
+    """Attempts under way, of all accounts."""
+
+
+class SystemChoresItem(TypedDict):
+    name: str
+    last_done_at: str
+    """By any process; noted once a minute at most."""
+
+
+class SystemFailingChoresItem(TypedDict):
+    name: str
+    since: str
+    """Of the first failure."""
+    message: str
+    """Why it failed the last time."""
+    cell: int
+    """The cell in which it fails."""
+
+
+class SystemBackupsLast(TypedDict):
+    made_at: str
+    """The instant that it holds."""
+    file: str
+    """Where it was written, on the machine that made it."""
+    size_bytes: int
+    duration_ms: int
+
+
+class SystemBackupsFailure(TypedDict):
+    """Of BACKUP_EVERY; null when a backup was made since."""
+
+    failed_at: str
+    message: str
+    """why, and what to do."""
+
+
+class SystemBackups(TypedDict):
+    """Made by `payhook backup`, by any process."""
+
+    last: SystemBackupsLast | None
+    failure: SystemBackupsFailure | None
+    """Of BACKUP_EVERY; null when a backup was made since."""
+
+
+class SystemAlerts(TypedDict):
+    """The alerts of people and channels."""
+
+    waiting_count: int
+    """Messages of all accounts that are still to be sent."""
+    failed_count: int
+    """Given up within the last week."""
+    last_error: str | None
+    """Why the last of these was given up."""
+
+
+class SystemReplica(TypedDict):
+    """DATABASE_REPLICA_URL, as the server that answers sees it; null when it is not set."""
+
+    is_used: bool
+    """Whether lists, reports and CSV files are read from it."""
+    problem: str | None
+    """Why not; null = it is used."""
+    lag_ms: int | None
+    """For how long it has not had what the primary has."""
+    lag_bytes: int | None
+    """WAL of the primary that it has not replayed."""
+
+
+class SystemCellsItem(TypedDict):
+    number: int
+    state: Literal["open", "draining"]
+    """A draining cell takes no new accounts."""
+    problem: str | None
+    """Why it cannot be used; null = it can."""
+    host: str | None
+    """Of its PostgreSQL; null = that of cell 0."""
+    schema: str | None
+    """Null = that of the login."""
+    schema_version: int | None
+    """Of its last migration; this and the counts are null while it cannot be used."""
+    account_count: int | None
+    due_count: int | None
+    """Deliveries that are due now at endpoints that are enabled."""
+    worker_count: int | None
+    """Processes that deliver."""
+
+
+class SystemDisk(TypedDict):
+    """Where the data folder is; null when the database is elsewhere."""
+
+    free_bytes: int
+    total_bytes: int
+
+
+class System(TypedDict):
+    object: Literal["system"]
+    schema_version: int
+    """Of the last migration."""
+    database: SystemDatabase
+    backlog: SystemBacklog
+    """Of all accounts."""
+    workers: SystemWorkers
+    chores: list[SystemChoresItem]
+    failing_chores: list[SystemFailingChoresItem]
+    """Of all cells: what has failed, at every process that tried, since it was last done."""
+    backups: SystemBackups
+    """Made by `payhook backup`, by any process."""
+    alerts: SystemAlerts
+    """The alerts of people and channels."""
+    version: str
+    """Of the program."""
+    replica: SystemReplica | None
+    """DATABASE_REPLICA_URL, as the server that answers sees it; null when it is not set."""
+    cells: list[SystemCellsItem]
+    """By number; cell 0 is the database of DATABASE_URL."""
+    disk: SystemDisk | None
+    """Where the data folder is; null when the database is elsewhere."""
+
+
+TaxCategory = Literal["S", "Z", "E", "AE", "O"]
+
+TaxForm = Literal["w9", "w8ben", "w8bene", "w8eci", "w8exp", "w8imy", "vat_registration", "other"]
+
+class TaxId(TypedDict):
+    type: TaxIdType
+    """us_ssn, us_itin, us_ein: of the United States; vat: a VAT id with its country in front; other: a
+    number that is not checked.
+    """
+    ending: str
+    """The last four characters, of a short one fewer."""
+    is_lost: bool
+    """It was lost with the secret key: set it again."""
+    shared_with: list[int]
+    """Other affiliates with the same tax id, the first 20 ids."""
+
+
+TaxIdType = Literal["us_ssn", "us_itin", "us_ein", "vat", "other"]
+
+TaxLegalType = Literal["person", "business"]
+
+class TestWebhookEndpointBody(TypedDict):
+    type: NotRequired[str]
+    """A type of the catalogue or your own; default webhook_endpoint.test."""
+    data: NotRequired[dict[str, Any]]
+    """Passed on unchanged; default: that of webhook_endpoint.test."""
+
+
+class TestWebhookEndpointFilterBody(TypedDict):
+    filter: NotRequired[dict[str, Any]]
+    """default: the filter of the endpoint."""
+    payload: dict[str, Any]
+    """A whole event, as sent."""
+
+
+class UploadedFile(TypedDict):
+    name: str | None
+    bytes: int
+
+
+class UsTaxPayment(TypedDict):
+    method: PaidMethod
+    currency: str
+    """ISO 4217, lower case."""
+    paid_amount: int
+    """Minor units of the currency given with it."""
+    returned_amount: int
+    """Minor units of the currency given with it."""
+    net_amount: int
+    """Minor units of the currency given with it."""
+
+
+class UsTaxReportReportable(TypedDict):
+    affiliate_count: int
+    """In the United States, with the threshold or more: they are in the export."""
+    amount: int
+    """cents: the sum paid to them."""
+
+
+class UsTaxReport(TypedDict):
+    object: Literal["us_tax_report"]
+    year: int
+    time_zone: str
+    """Of the account: the year begins and ends at its midnights."""
+    threshold_amount: int
+    """cents: the sum from which a Form 1099-NEC is due."""
+    is_threshold_known: bool
+    """false: the threshold of that year was not yet published when this version was released."""
+    reportable: UsTaxReportReportable
+    processor_amount: int
+    """cents: the sum paid by PayPal to anyone."""
+    missing_w9_count: int
+    """Affiliates who need a W-9 and have none."""
+    missing_w8_count: int
+    """Affiliates elsewhere without a W-8."""
+    missing_tax_id_count: int
+    """Affiliates in the export without a US tax id."""
+    other_currency_count: int
+    """Affiliates who were also paid in other currencies, which are not converted."""
+    remark: str
+
+
+UsTaxResidence = Literal["us", "foreign", "unknown"]
+
+class UsTaxRow(TypedDict):
+    affiliate_id: int
+    name: str | None
+    email: str
+    legal_name: str | None
+    """Of the tax profile."""
+    legal_type: TaxLegalType | None
+    country: str | None
+    """Of the tax profile, or of the affiliate."""
+    residence: UsTaxResidence
+    """By the signed form, or by the country."""
+    form: TaxForm | None
+    tax_id_type: TaxIdType | None
+    tax_id_ending: str | None
+    missing_form: MissingTaxForm | None
+    """w9: in the United States, or country unknown and paid the threshold or more; w8: elsewhere without a
+    W-8.
+    """
+    reportable_amount: int
+    """cents: paid by methods that you report, less returns."""
+    processor_amount: int
+    """cents: paid by PayPal, which reports it itself (Form 1099-K), less returns."""
+    is_above_threshold: bool
+    """`reportable_amount` is the threshold or more."""
+    payments: list[UsTaxPayment]
+    """Every method and currency, in minor units; other currencies than USD are not converted."""
+
+
+class User(TypedDict):
+    id: str
+    object: Literal["user"]
+    email: str
+    name: str
+    role: Role
+    """owner: may do everything; member: may do everything except API keys, users and applications;
+    finance: manages payouts, affiliates, commissions, imports and tax reports, but no webhooks, users
+    or API keys; approver: reads, downloads payment files and approves payouts, but changes nothing
+    else; viewer: only reads, without payment files and complete account numbers.
+    """
+    status: UserStatus
+    """invited: has not accepted the invitation yet."""
+    removed_at: str | None
+    created_at: str
+    updated_at: str
+
+
+UserStatus = Literal["invited", "active", "removed"]
+
+class VoidCommissionBody(TypedDict):
+    reason: NotRequired[str | None]
+
+
+class WebhookAttempt(TypedDict):
+    number: int
+    """From 1."""
+    trigger: AttemptTrigger
+    """manual: a manual retry."""
+    status: AttemptStatus
+    url: str
+    started_at: str
+    duration_ms: int
+    request_headers: dict[str, str] | None
+    """As sent; the values of your own headers are hidden."""
+    request_body: str | None
+    """As sent, if it differs from `payload`: thin or a CloudEvent; in a batch its part of the array."""
+    batch: AttemptBatch | None
+    response_status: int | None
+    """Null without a response."""
+    response_headers: dict[str, str] | None
+    """As received."""
+    response_body: str | None
+    """Its first 16 KiB; in a batch of several events its first KiB."""
+    response_truncated: bool
+    """The body is longer than the stored part."""
+    error_code: str | None
+    """Why it failed, as a stable code; null if it succeeded."""
+    error_message: str | None
+    """The same as readable text."""
+
+
+class WebhookEndpoint(TypedDict):
+    id: str
+    object: Literal["webhook_endpoint"]
+    url: str
+    """Where events are sent, including pending ones."""
+    description: str | None
+    """A note of yours."""
+    owner: str | None
+    """Your name for the recipient, for lists and portals: a portal can show all endpoints of an owner."""
+    event_types: list[str] | None
+    """The types of events that it receives; null = all."""
+    filter: dict[str, Any] | None
+    """Conditions on the payload; null = none."""
+    status: EndpointStatus
+    """Events for a disabled endpoint are held until it is enabled."""
+    disabled_reason: DisabledReason | None
+    """manual: by hand; failing: every attempt failed for five days; gone: it answered 410."""
+    disabled_at: str | None
+    paused_until: str | None
+    """Nothing is sent before this time: the endpoint answered with Retry-After or was busy (429, 502, 503,
+    504).
+    """
+    next_attempt_at: str | None
+    """When the first waiting event is due; null if no event is waiting or the endpoint is disabled."""
+    ordered: bool
+    """Events with the same ordering key are sent one after the other, in the order in which they were
+    published.
+    """
+    batch: Batch | None
+    rate_limit: int | None
+    """The most requests that it is sent in a second; null = no limit."""
+    headers: list[str]
+    """Your own headers, sent with every delivery; the names; the values are never shown."""
+    payload: PayloadForm
+    """The form of the events: a thin one has no data, which the receiver reads with an API key; full: the
+    whole event. thin: the event without its `data`, but with the id of its subject and the path to read
+    it. cloudevents: a CloudEvent 1.0 in structured mode. Applies to future attempts.
+    """
+    signing: SigningScheme
+    """standard: Standard Webhooks. stripe, github, shopify, slack: as these services sign, so that
+    receivers written for them need no change. custom: as `custom_signing` says.
+    """
+    custom_signing: CustomSigning | None
+    second_signature: SecondSignature | None
+    proxy: str | None
+    """The HTTP proxy of requests, without its password; null = that of the server, if any."""
+    client_certificate: ClientCertificate | None
+    client_credentials: ClientCredentials | None
+    metadata: dict[str, str]
+    """Your own keys and texts: at most 50, keys of up to 40 and texts of up to 500 characters; a change
+    replaces all of them.
+    """
+    first_failure_at: str | None
+    last_success_at: str | None
+    created_at: str
+    updated_at: str
+
+
+class WebhookEndpointDisabledEvent(TypedDict):
+    id: str
+    object: Literal["event"]
+    type: Literal["webhook_endpoint.disabled"]
+    timestamp: str
+    account_id: str
+    api_version: Literal["2.0.0"]
+    is_test: NotRequired[bool]
+    """Sent to test the endpoint: nothing happened."""
+    data: WebhookEndpoint
+
+
+class WebhookEndpointSecret(TypedDict):
+    object: Literal["webhook_endpoint_secret"]
+    secret: str | None
+    """Signs deliveries; null when a stored answer is replayed."""
+    previous_secret_expires_at: str | None
+    """When the second signature ends: that of the previous secret, or one that was given."""
+
+
+class WebhookEndpointTestEventData(TypedDict):
+    object: Literal["webhook_test"]
+    webhook_endpoint_id: str
+    """The endpoint to which it was sent."""
+    message: str
+
+
+class WebhookEndpointTestEvent(TypedDict):
+    id: str
+    object: Literal["event"]
+    type: Literal["webhook_endpoint.test"]
+    timestamp: str
+    account_id: str
+    api_version: Literal["2.0.0"]
+    is_test: NotRequired[bool]
+    """Sent to test the endpoint: nothing happened."""
+    data: WebhookEndpointTestEventData
+
+
+class WebhookEvent(TypedDict):
+    id: str
+    """The event's id: `webhook-id` for the receiver."""
+    object: Literal["webhook_event"]
+    webhook_endpoint_id: str
+    """The endpoint it is sent to."""
+    type: str
+    status: DeliveryStatus
+    """held: the endpoint is disabled; delivery continues when it is enabled."""
+    attempt_count: int
+    """Attempts made so far."""
+    next_attempt_at: str | None
+    """Null if none is planned, or it waits for another event."""
+    waits_for: str | None
+    """The event of the same ordering key that must end first, at an ordered endpoint; null = none."""
+    last_attempt_at: str | None
+    last_response_status: int | None
+    """Of the last attempt; null without a response."""
+    last_error_code: str | None
+    """Why the last attempt failed."""
+    delivered_at: str | None
+    created_at: str
+
+
+class WebhookEventAt(TypedDict):
+    url: str
+    """The current URL of the endpoint."""
+    id: str
+    """The event's id: `webhook-id` for the receiver."""
+    object: Literal["webhook_event"]
+    webhook_endpoint_id: str
+    """The endpoint it is sent to."""
+    type: str
+    status: DeliveryStatus
+    """held: the endpoint is disabled; delivery continues when it is enabled."""
+    attempt_count: int
+    """Attempts made so far."""
+    next_attempt_at: str | None
+    """Null if none is planned, or it waits for another event."""
+    waits_for: str | None
+    """The event of the same ordering key that must end first, at an ordered endpoint; null = none."""
+    last_attempt_at: str | None
+    last_response_status: int | None
+    """Of the last attempt; null without a response."""
+    last_error_code: str | None
+    """Why the last attempt failed."""
+    delivered_at: str | None
+    created_at: str
+
+
+class WebhookEventWithAttempts(TypedDict):
+    id: str
+    """The event's id: `webhook-id` for the receiver."""
+    object: Literal["webhook_event"]
+    webhook_endpoint_id: str
+    """The endpoint it is sent to."""
+    type: str
+    status: DeliveryStatus
+    """held: the endpoint is disabled; delivery continues when it is enabled."""
+    attempt_count: int
+    """Attempts made so far."""
+    next_attempt_at: str | None
+    """Null if none is planned, or it waits for another event."""
+    waits_for: str | None
+    """The event of the same ordering key that must end first, at an ordered endpoint; null = none."""
+    last_attempt_at: str | None
+    last_response_status: int | None
+    """Of the last attempt; null without a response."""
+    last_error_code: str | None
+    """Why the last attempt failed."""
+    delivered_at: str | None
+    created_at: str
+    payload: dict[str, Any]
+    """The event as sent."""
+    attempts: list[WebhookAttempt]
+
+
+class WebhookRecoveryFilters(TypedDict):
+    since: str
+    until: str
+    status: list[RecoveredStatus]
+    types: list[str] | None
+    """Null = all."""
+
+
+class WebhookRecovery(TypedDict):
+    id: str
+    object: Literal["webhook_recovery"]
+    webhook_endpoint_id: str
+    status: RecoveryStatus
+    """paused: the endpoint is disabled; the recovery continues when it is enabled."""
+    filters: WebhookRecoveryFilters
+    processed_until: str | None
+    """Its progress from `since` to `until`: events created before this were processed."""
+    queued_count: int
+    """Events it queued."""
+    skipped_count: int
+    """Events that were already due or being sent: that attempt counts."""
+    created_by: str
+    created_at: str
+    started_at: str | None
+    completed_at: str | None
+    cancelled_at: str | None
+
+
+WebhookBody = Union[
+    "PayoutCreatedEvent",
+    "PayoutUpdatedEvent",
+    "PayoutApprovedEvent",
+    "PayoutRejectedEvent",
+    "PayoutPaidEvent",
+    "PayoutDeletedEvent",
+    "CommissionCreatedEvent",
+    "CommissionUpdatedEvent",
+    "CommissionVoidedEvent",
+    "CommissionClawedBackEvent",
+    "CommissionsImportedEvent",
+    "AffiliateCreatedEvent",
+    "AffiliateUpdatedEvent",
+    "AffiliateDeletedEvent",
+    "ImportUndoneEvent",
+    "WebhookEndpointDisabledEvent",
+    "WebhookEndpointTestEvent",
+]
+"""An event of Payhook as it is sent to an endpoint with `payload: full`; `type` distinguishes them."""
