@@ -3825,6 +3825,77 @@ export interface RejectPayoutBody {
   readonly note?: string | null | undefined;
 }
 
+export interface ReportSummary {
+  readonly object: 'report_summary';
+  readonly by: 'currency' | 'method' | 'program' | 'country' | 'affiliate';
+  /** the first day; null = from the beginning */
+  readonly from: string | null;
+  /** the last day; null = until now, including later-dated entries */
+  readonly to: string | null;
+  /** of the account: the days are in it */
+  readonly time_zone: string;
+  /** of the whole period, one for each currency */
+  readonly totals: readonly ReportSummaryTotal[];
+  /**
+   * one for each group and currency: ordered by currency, then the most paid, the most earned and the most owed
+   * first
+   */
+  readonly rows: readonly ReportSummaryRow[];
+  /** of all pages */
+  readonly row_count: number;
+  readonly page: number;
+  readonly per_page: number;
+}
+
+export interface ReportSummaryRow {
+  /**
+   * the currency, payout method, id of the program, country (ISO 3166-1 alpha-2) or id of the affiliate; null:
+   * none, or unknown
+   */
+  readonly key: string | null;
+  /** of the program or affiliate; the e-mail address of an affiliate without a name */
+  readonly name: string | null;
+  /** ISO 4217, lower case */
+  readonly currency: string;
+  /** owed before the first day */
+  readonly opening_amount: number | null;
+  /** commissions, dated by the sale */
+  readonly earned_amount: number | null;
+  /** manual credits, less debits, dated by their own date */
+  readonly adjusted_amount: number | null;
+  /** amounts taken by refunds, also of paid commissions, dated by the refund; reversed refunds do not count */
+  readonly refunded_amount: number | null;
+  /** the remaining amounts of commissions that were voided manually, dated by the day they were voided */
+  readonly voided_amount: number | null;
+  /** payments, dated by the payment */
+  readonly paid_amount: number | null;
+  /** returned payments, less returns that were undone, dated by the return */
+  readonly returned_amount: number | null;
+  /** owed after the last day: opening + earned + adjusted - refunded - voided - paid + returned */
+  readonly closing_amount: number | null;
+}
+
+export interface ReportSummaryTotal {
+  /** ISO 4217, lower case */
+  readonly currency: string;
+  /** owed before the first day */
+  readonly opening_amount: number | null;
+  /** commissions, dated by the sale */
+  readonly earned_amount: number | null;
+  /** manual credits, less debits, dated by their own date */
+  readonly adjusted_amount: number | null;
+  /** amounts taken by refunds, also of paid commissions, dated by the refund; reversed refunds do not count */
+  readonly refunded_amount: number | null;
+  /** the remaining amounts of commissions that were voided manually, dated by the day they were voided */
+  readonly voided_amount: number | null;
+  /** payments, dated by the payment */
+  readonly paid_amount: number | null;
+  /** returned payments, less returns that were undone, dated by the return */
+  readonly returned_amount: number | null;
+  /** owed after the last day: opening + earned + adjusted - refunded - voided - paid + returned */
+  readonly closing_amount: number | null;
+}
+
 export interface ReturnPayoutLineBody {
   /** your id: sending the same return again books nothing more */
   readonly external_id?: string | null | undefined;
@@ -4633,6 +4704,33 @@ export interface ListPayoutResultsQuery extends PageQuery {
   /** a field; a leading - means descending; default `-id` */
   readonly sort?: 'id' | '-id' | undefined;
   readonly kind?: 'camt.053' | 'camt.054' | 'pain.002' | 'paypal' | 'wise' | 'paid_list' | undefined;
+}
+
+export interface GetReportSummaryQuery extends PageQuery {
+  /**
+   * a month, quarter or year such as 2026-07, 2026-Q3, 2026, or this_month, last_month, this_quarter,
+   * last_quarter, this_year, last_year. Default this_month
+   */
+  readonly period?: string | undefined;
+  /** instead of a period, a day YYYY-MM-DD: the first day */
+  readonly from?: string | undefined;
+  /** a day YYYY-MM-DD: the last day */
+  readonly to?: string | undefined;
+  readonly by?: 'currency' | 'method' | 'program' | 'country' | 'affiliate' | undefined;
+}
+
+export interface DownloadReportSummaryQuery {
+  /**
+   * a month, quarter or year such as 2026-07, 2026-Q3, 2026, or this_month, last_month, this_quarter,
+   * last_quarter, this_year, last_year. Default this_month
+   */
+  readonly period?: string | undefined;
+  /** instead of a period, a day YYYY-MM-DD: the first day */
+  readonly from?: string | undefined;
+  /** a day YYYY-MM-DD: the last day */
+  readonly to?: string | undefined;
+  readonly by?: 'currency' | 'method' | 'program' | 'country' | 'affiliate' | undefined;
+  readonly format?: 'csv' | 'pdf' | 'html' | undefined;
 }
 
 export interface DownloadPaidReportQuery {
@@ -5535,6 +5633,31 @@ export interface Operations {
     readonly path: [payout_id: string];
     readonly query?: ListPayoutResultsQuery;
     readonly result: Page<PayoutResult>;
+  };
+  /**
+   * Get what was earned, refunded and paid in a period. Amounts by currency and group, for a period in the
+   * account's time zone. Amounts of different currencies are never added. In each row: opening + earned +
+   * adjusted - refunded - voided - paid + returned = closing. A refund or payment that is entered late still
+   * belongs to the day on which it happened. By `method`, only what was paid and returned is known, by the
+   * method of the payment; by `program`, everything else, because a payment belongs to an affiliate and a
+   * currency. These amounts are null. Countries are the current ones of the affiliates.
+   */
+  readonly getReportSummary: {
+    readonly query?: GetReportSummaryQuery;
+    readonly result: ReportSummary;
+  };
+  /**
+   * Download what was earned, refunded and paid in a period. Amounts by currency and group, for a period in the
+   * account's time zone. Amounts of different currencies are never added. In each row: opening + earned +
+   * adjusted - refunded - voided - paid + returned = closing. A refund or payment that is entered late still
+   * belongs to the day on which it happened. By `method`, only what was paid and returned is known, by the
+   * method of the payment; by `program`, everything else, because a payment belongs to an affiliate and a
+   * currency. These amounts are null. Countries are the current ones of the affiliates. `csv` has all rows, with
+   * decimal amounts; `pdf` is an A4 document and `html` a page to print, each of at most 1,000 rows.
+   */
+  readonly downloadReportSummary: {
+    readonly query?: DownloadReportSummaryQuery;
+    readonly result: Download;
   };
   /**
    * Download the payments of a period. One row per affiliate, currency and payout method, on a cash basis: what
@@ -6641,6 +6764,13 @@ export const OPERATIONS = {
     takes: ['query'],
     gives: 'page',
     order: 'id',
+  },
+  getReportSummary: { method: 'GET', path: '/v2/reports/summary', takes: ['query'], gives: 'record' },
+  downloadReportSummary: {
+    method: 'GET',
+    path: '/v2/reports/summary/download',
+    takes: ['query'],
+    gives: 'file',
   },
   downloadPaidReport: { method: 'GET', path: '/v2/affiliates/reports/paid', takes: ['query'], gives: 'file' },
   listPaidReport: {

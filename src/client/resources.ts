@@ -197,6 +197,10 @@ export function resourcesOf({ method, send }: Calls) {
       reverse: method('reverseRefund'),
     },
     reports: {
+      /** What was earned, refunded, adjusted, paid, returned and owed in a period, by currency or other groups. */
+      summary: method('getReportSummary'),
+      /** The same as CSV, PDF or a page to print. */
+      summaryFile: method('downloadReportSummary'),
       /** What was paid in a year or a range of days, as CSV. */
       paid: method('downloadPaidReport'),
       /** The same rows as JSON, a page at a time. */

@@ -13,6 +13,7 @@ import * as payouts from '../money/payouts/routes.ts';
 import * as programs from '../money/programs/routes.ts';
 import * as refunds from '../money/refunds/routes.ts';
 import * as reports from '../money/reports/routes.ts';
+import * as summaries from '../money/reports/summary-routes.ts';
 import * as usTax from '../money/reports/us-tax-routes.ts';
 import * as results from '../money/results/routes.ts';
 import * as returns from '../money/returns/routes.ts';
@@ -69,6 +70,8 @@ export const ROUTES: readonly Route[] = [
   paymentFiles.download,
   results.take,
   results.list,
+  summaries.summary,
+  summaries.summaryFile,
   reports.paid,
   reports.paidRows,
   usTax.report,

@@ -145,7 +145,7 @@ test('deleting a demo account deletes its rows in every table; other accounts ke
   const counts = await countsOf(uuid);
   // notes are added up when a chore runs
   const isSum = (name: string) =>
-    /^(delivery_count|attempt_counts|affiliate_balance|commission_series|commission_arrivals|program_affiliates)/.test(
+    /^(delivery_count|attempt_counts|affiliate_balance|affiliate_series|commission_series|commission_arrivals|program_affiliates)/.test(
       name,
     );
   for (const sums of ['delivery_count', 'affiliate_balance', 'commission_series']) {

@@ -55,7 +55,7 @@ test('a backup moves everything from your own PostgreSQL to the embedded one and
   await live.end();
   for (const [name, rows] of Object.entries(source)) {
     if (
-      !/^(queue$|server_settings$|delivery_count|attempt_counts|affiliate_balance|commission_series|commission_arr|program_aff)/.test(
+      !/^(queue$|server_settings$|delivery_count|attempt_counts|affiliate_balance|affiliate_series|commission_series|commission_arr|program_aff)/.test(
         name,
       )
     )

@@ -5,6 +5,7 @@ import { expectOwed, expectStatement } from '../support/balances.ts';
 import { keepHouse } from '../support/chores.ts';
 import { borrowWorld } from '../support/pool.ts';
 import { expectProperty } from '../support/properties.ts';
+import { expectReports } from '../support/reports.ts';
 import { makeAffiliates } from '../support/seed.ts';
 import type { World } from '../support/world.ts';
 import { type Command, type Expected, newState, run, type State } from './model.ts';
@@ -136,6 +137,18 @@ async function step(stage: Stage, state: State, commands: readonly Command[], be
   return { state: match.next, after, answers: isCertain ? match.shape.answers : null };
 }
 
+/** Whole months, and some days. */
+function periods(): [string, string][] {
+  const [yesterday, today] = [-1, 0].map((days) =>
+    new Date(Date.now() + days * 86_400_000).toISOString().slice(0, 10),
+  );
+  if (yesterday === undefined || today === undefined) return [];
+  return [
+    [`${today.slice(0, 7)}-01`, '2999-12-31'],
+    [yesterday, today],
+  ];
+}
+
 /** The final reports: balances and files. */
 async function checkReports({ world, api, ids }: Stage, state: State, seen: Observed): Promise<void> {
   const list = (await api.get('/v2/affiliates?sort=-unpaid&per_page=100')).body.data as Record<
@@ -166,8 +179,10 @@ async function checkReports({ world, api, ids }: Stage, state: State, seen: Obse
     await expectStatement(api, id);
   }
   await expectOwed(api);
-  await keepHouse(world, 'affiliate balances');
+  await expectReports(world, api, periods());
+  await keepHouse(world, 'affiliate balances', 'commission series');
   await expectOwed(api);
+  await expectReports(world, api, periods());
   for (const payout of state.payouts) {
     const file = await api.get(`${PAYOUTS}/${seen.payouts[payout.number]}/download`);
     const [header = '', ...lines] = file.text.trimEnd().split('\r\n');

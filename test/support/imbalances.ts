@@ -279,28 +279,42 @@ export const WRONG_HISTORY = `
       -- without commissions of an undone import
       and (external_id like 'payhook:undone:%') is not true),
   happened as (
-    select account_id, program_id, currency, occurred_at as at,
+    select account_id, affiliate_id, program_id, currency, occurred_at as at,
            case type when 'adjustment' then 'adjusted' else 'earned' end as kind, original_amount as amount, 1 as count
     from own
     union all
-    select account_id, program_id, currency, voided_at, 'voided', original_amount - refunded_amount, 1
+    select account_id, affiliate_id, program_id, currency, voided_at, 'voided', original_amount - refunded_amount, 1
     from own where voided_at is not null and original_amount <> refunded_amount
     union all
-    select c.account_id, c.program_id, c.currency, r.occurred_at, 'refunded', i.amount, 1
+    select c.account_id, c.affiliate_id, c.program_id, c.currency, r.occurred_at, 'refunded', i.amount, 1
     from refund_items i join refunds r on r.account_id = i.account_id and r.id = i.refund_id
     join commissions c on c.account_id = i.account_id and c.id = i.commission_id
     where r.status <> 'reversed' and i.amount > 0
     union all
-    select t.account_id, null, t.currency, p.paid_at, 'paid', t.amount - t.carried_amount, t.commission_count
+    select t.account_id, t.affiliate_id, null, t.currency, p.paid_at, 'paid', t.amount - t.carried_amount, t.commission_count
     from payout_line_totals t join payouts p on p.account_id = t.account_id and p.id = t.payout_id where t.is_paid
     union all
-    select account_id, null, currency, returned_at, 'returned', amount, 1 from payout_returns
+    select account_id, affiliate_id, null, currency, returned_at, 'returned', amount, 1 from payout_returns
     union all
-    select account_id, null, currency, undone_at, 'returned', -amount, -1 from payout_returns where undone_at is not null),
+    select account_id, affiliate_id, null, currency, undone_at, 'returned', -amount, -1 from payout_returns where undone_at is not null),
+  by_month as (
+    select n.account_id, n.affiliate_id, n.currency, n.kind, m.month, n.amount
+    from (
+      select account_id, affiliate_id, currency, kind, at, amount from happened
+      union all
+      select account_id, affiliate_id, currency, kind, starts_at, -amount from affiliate_series_notes) n
+    join accounts a on a.id = n.account_id
+    cross join lateral (
+      values ('-infinity'::date), (date_trunc('month', n.at at time zone a.time_zone)::date)) m (month)
+    union all
+    select s.account_id, s.affiliate_id, s.currency, k.kind, s.month, -k.amount
+    from affiliate_series s
+    cross join lateral (values ('earned', earned), ('refunded', refunded), ('voided', voided), ('adjusted', adjusted),
+      ('paid', paid), ('returned', returned)) k (kind, amount)),
   part as (
     select account_id, program_id, at, currency, kind, amount, count from happened
     union all
-    select account_id, program_id, starts_at, currency, kind, -amount, -count from commission_series_notes),
+    select account_id, program_id, starts_at, currency, kind, -amount, -count from affiliate_series_notes),
   summed as (
     select account_id, scope as program_id, span, date_bin(length, at, timestamptz '2001-01-01 00:00:00Z') as starts_at,
            currency, kind, amount, count
@@ -313,6 +327,11 @@ export const WRONG_HISTORY = `
   from (select account_id, program_id, span, starts_at, currency, kind, sum(amount) as amount, sum(count) as count
         from summed group by 1, 2, 3, 4, 5, 6) s
   where (amount, count) <> (0, 0)
+  union all
+  select 'the months of an affiliate do not match what happened', to_json(s)::text
+  from (select account_id, affiliate_id, currency, kind, month, sum(amount) as amount from by_month
+        where account_id not in (select account_id from affiliate_series_due) group by 1, 2, 3, 4, 5) s
+  where amount <> 0
 `;
 
 /** Wrong counts of the log: sums, folded or not, compared with the rows. They must be right at any moment. */

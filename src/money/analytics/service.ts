@@ -7,7 +7,7 @@ import { normalizeCurrency } from '../../kernel/money.ts';
 import { formatInstant, parseDay } from '../../kernel/time.ts';
 import { dayOf, dayStart } from '../../kernel/zones.ts';
 import { zoneOf } from '../../people/accounts/service.ts';
-import { KINDS, readSeries, type SeriesSum } from '../ledger/series.ts';
+import { ALL_PROGRAMS, KINDS, readSeries, type SeriesSum } from '../ledger/series.ts';
 import { refuseInexact } from '../ledger/totals.ts';
 import type { CommissionAnalytics, CommissionBucket, Interval } from './record.ts';
 
@@ -49,7 +49,7 @@ export async function getCommissionAnalytics(
   const starts = startsOf(interval, query, dayOf(await readNow(db), zone));
   const instants = starts.map((day) => dayStart(day, zone));
   const buckets = instants.slice(0, -1).map((from, index) => ({ from, until: instants[index + 1] ?? from }));
-  const sums = await readSeries(db, account, { buckets, currency, program });
+  const sums = await readSeries(db, account, { buckets, currency, programs: [program ?? ALL_PROGRAMS] });
   for (const { amount } of sums) refuseInexact(amount < 0n ? -amount : amount);
   const sumOf = new Map<string, SeriesSum>(
     sums.map((sum) => [`${sum.currency} ${sum.bucket} ${sum.kind}`, sum]),

@@ -80,13 +80,14 @@ export async function removeUndoneReturns(tx: Tx, account: AccountId, id: Import
     sql`with gone as (
           delete from payout_returns r using payouts p
           where p.account_id = ${account} and p.import_id = ${id} and r.account_id = p.account_id and r.payout_id = p.id
-          returning r.commission_id, r.currency, r.amount, r.returned_at, r.undone_at),
+          returning r.commission_id, r.affiliate_id, r.currency, r.amount, r.returned_at, r.undone_at),
         noted as (${noteSeries(
           account,
-          sql`select 'returned' as kind, null::int8 as program_id, currency, returned_at as at, -amount as amount, -1 as count
+          sql`select 'returned' as kind, affiliate_id, null::int8 as program_id, currency, returned_at as at, -amount as amount,
+                     -1 as count
               from gone
               union all
-              select 'returned', null, currency, undone_at, amount, 1 from gone where undone_at is not null`,
+              select 'returned', affiliate_id, null, currency, undone_at, amount, 1 from gone where undone_at is not null`,
         )})
         update commissions c set returns_payout_id = null, updated_at = clock_time(),
           external_id = ${undoneId(sql`c`)}

@@ -24,12 +24,6 @@ export function selectList(columns: readonly Column[]): string {
   return columns.map(([name, expression]) => `${expression} as "${name}"`).join(', ');
 }
 
-/** A value as an SQL literal, since COPY takes no parameters: an id, a code, an instant. Throws for any other text. */
-export function literal(value: string): string {
-  if (!/^[\w:.-]+$/.test(value)) throw new Error('not a value for a statement');
-  return `'${value}'`;
-}
-
 /** The bytes of a COPY with CRLF line ends. Memory is constant at any size; an error midway aborts the stream. */
 export function csvOut(db: Snapshot, copy: string): Readable {
   const source = db.copyOut(copy);

@@ -1,7 +1,8 @@
 import sql, { raw } from 'sql-template-tag';
 import { oneRow, type Reader, rows } from '../../db/database.ts';
+import { literal } from '../../db/literal.ts';
 import { currencyDigits } from '../../kernel/money.ts';
-import { literal, selectList } from '../files/csv-export.ts';
+import { selectList } from '../files/csv-export.ts';
 import { destinationOfLine, waitsUntil } from '../ledger/destinations.ts';
 import { frozen } from '../ledger/payout-record.ts';
 import type { FilePart, PaymentFormat, Payments } from './format.ts';

@@ -1,8 +1,9 @@
 import sql from 'sql-template-tag';
 import { maybeRow, type Reader } from '../../db/database.ts';
+import { literal } from '../../db/literal.ts';
 import type { AccountId, PayoutId } from '../../kernel/ids.ts';
 import { dayOf } from '../../kernel/zones.ts';
-import { type Column, literal, selectList } from '../files/csv-export.ts';
+import { type Column, selectList } from '../files/csv-export.ts';
 import { frozen } from '../ledger/payout-record.ts';
 import type { WhichPayout } from '../ledger/payouts.ts';
 

@@ -84,7 +84,9 @@ async function writePayouts(tx: Tx, account: AccountId, importId: ImportId, acto
         select 1`,
   );
   await rows(tx, notePaid(account, sql`select affiliate_id, currency, amount, paid_at from paid_elsewhere`));
-  const happened = sql`select 'paid' as kind, null::int8 as program_id, currency, paid_at as at, amount, 1 as count from paid_elsewhere`;
+  const happened = sql`
+    select 'paid' as kind, affiliate_id, null::int8 as program_id, currency, paid_at as at, amount, 1 as count
+    from paid_elsewhere`;
   await rows(tx, noteSeries(account, happened));
   const made = await rows<{ id: PayoutId }>(tx, sql`select id from imported_payouts order by place`);
   for (const { id } of made) await refreshTotals(tx, account, id);
@@ -110,7 +112,7 @@ export async function deleteImportedPayouts(tx: Tx, account: AccountId, importId
     tx,
     noteSeries(
       account,
-      sql`select 'paid' as kind, null::int8 as program_id, currency, paid_at as at, -amount as amount,
+      sql`select 'paid' as kind, affiliate_id, null::int8 as program_id, currency, paid_at as at, -amount as amount,
                  -commission_count as count
           from imported_lines`,
     ),

@@ -212,7 +212,7 @@ export async function markPaid(
         )}),
         noted as (${noteSeries(
           account,
-          sql`select 'paid' as kind, null::int8 as program_id, t.currency, paid.paid_at as at,
+          sql`select 'paid' as kind, t.affiliate_id, null::int8 as program_id, t.currency, paid.paid_at as at,
                      t.amount - t.carried_amount as amount, t.commission_count as count
               from payout_line_totals t cross join paid
               where t.account_id = ${account} and t.payout_id = ${payout} and t.is_paid`,

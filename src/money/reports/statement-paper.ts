@@ -6,7 +6,7 @@ import { formatDecimal } from '../../kernel/money.ts';
 import { grouped, type Paper, type Row, type Table } from '../../papers/paper.ts';
 import { getAccount } from '../../people/accounts/service.ts';
 import { missingAffiliate } from '../affiliates/service.ts';
-import { type Period, type PeriodInput, readPeriod } from './period.ts';
+import { inWords, type PeriodInput, readPeriod } from './period.ts';
 import { ENTRY_KINDS, type EntryKind } from './statement-record.ts';
 import { readLines, readSums, type StatementLine, statementLines } from './statement-store.ts';
 
@@ -93,9 +93,6 @@ export function statementPaper(draft: StatementDraft): Paper {
     notes: lines.length === 0 ? ['Nothing was earned or paid.'] : [],
   };
 }
-
-const inWords = ({ from, to }: Period) =>
-  `${from === null ? 'from the beginning' : `from ${from}`} ${to === null ? 'until now' : `to ${to}`}`;
 
 const amountOf = (amount: bigint, currency: string) => grouped(formatDecimal(amount, currency));
 

@@ -1,50 +1,13 @@
 import sql, { raw } from 'sql-template-tag';
 import { maybeRow, oneRow, type Reader } from '../../db/database.ts';
+import { literal } from '../../db/literal.ts';
 import type { AccountId } from '../../kernel/ids.ts';
 import { formatInstant, type Span } from '../../kernel/time.ts';
-import { type Column, literal, selectList } from '../files/csv-export.ts';
-import { paidAmount } from '../ledger/payout-record.ts';
+import { type Column, selectList } from '../files/csv-export.ts';
+import { movements } from '../ledger/movements.ts';
 import { ENTRY_KINDS, type EntryKind } from './statement-record.ts';
 
 const KINDS = Object.keys(ENTRY_KINDS) as EntryKind[];
-
-/**
- * The query of everything that changed what an affiliate is owed: kind, currency, at, amount (minor units, below zero if
- * it subtracts), description and reference. A refund of a paid commission counts as itself, so its clawback does not; nor
- * do adjustments of payouts and returns, because only the amount actually paid counts as paid. It is text, because COPY
- * needs text.
- */
-function entries(account: AccountId, affiliate: number): string {
-  const of = (alias: string) =>
-    `${alias}.account_id = ${literal(account)} and ${alias}.affiliate_id = ${literal(String(affiliate))}`;
-  const returns = (instant: string, sign: '' | '-') => `
-    select 'returned', r.currency, r.${instant}, ${sign}r.amount, 'payout ' || p.number, r.reference
-    from payout_returns r join payouts p on p.account_id = r.account_id and p.id = r.payout_id
-    where ${of('r')} and r.${instant} is not null`;
-  return `
-    select case c.type when 'adjustment' then 'adjusted' else 'earned' end as kind, c.currency, c.occurred_at as at,
-           c.original_amount as amount, c.external_id as what, c.order_id as reference
-    from commissions c
-    where ${of('c')} and c.type <> 'clawback' and c.returns_payout_id is null
-      and (c.external_id like 'payhook:undone:%') is not true
-    union all
-    select 'voided', c.currency, c.voided_at, -(c.original_amount - c.refunded_amount), c.external_id, c.order_id
-    from commissions c
-    where ${of('c')} and c.voided_at is not null and c.type <> 'clawback' and c.returns_payout_id is null
-      and (c.external_id like 'payhook:undone:%') is not true and c.original_amount <> c.refunded_amount
-    union all
-    select 'refunded', c.currency, r.occurred_at, -i.amount, r.external_id, c.order_id
-    from commissions c
-    join refund_items i on i.account_id = c.account_id and i.commission_id = c.id
-    join refunds r on r.account_id = i.account_id and r.id = i.refund_id
-    where ${of('c')} and r.status <> 'reversed' and i.amount > 0
-    union all
-    select 'paid', t.currency, p.paid_at, -(${paidAmount('t')}), 'payout ' || p.number, t.payment_reference
-    from payout_line_totals t join payouts p on p.account_id = t.account_id and p.id = t.payout_id
-    where ${of('t')} and t.is_paid
-    union all ${returns('returned_at', '')}
-    union all ${returns('undone_at', '-')}`;
-}
 
 interface Sums {
   readonly name: string | null;
@@ -70,7 +33,7 @@ export function readSums(
   return maybeRow(
     db,
     sql`with entry as materialized (
-          select *, at >= ${formatInstant(from)}::timestamptz as is_within from (${raw(entries(account, affiliate))}) e
+          select *, at >= ${formatInstant(from)}::timestamptz as is_within from (${raw(movements(account, affiliate))}) e
           where at < ${formatInstant(until)}::timestamptz),
         sums as (
           select currency, coalesce(sum(amount) filter (where not is_within), 0)::int8 as opening_amount, ${raw(sums)},
@@ -99,7 +62,7 @@ function lines({ account, affiliate }: Whose, { from, until }: Span, columns: re
   const instant = (ms: number) => literal(formatInstant(ms));
   return `
     with entry as materialized (
-      select * from (${entries(account, affiliate)}) e where at < ${instant(until)})
+      select * from (${movements(account, affiliate)}) e where at < ${instant(until)})
     select ${selectList(columns)} from (
       select 0 as place, 'opening_balance' as kind, currency, null::timestamptz as at,
              coalesce(sum(amount) filter (where at < ${instant(from)}), 0)::int8 as amount, null as what, null as reference

@@ -7,9 +7,10 @@ import {
   type Page,
 } from '../../contract/lists.ts';
 import type { Reader } from '../../db/database.ts';
+import { literal } from '../../db/literal.ts';
 import type { AccountId } from '../../kernel/ids.ts';
 import { formatInstant, parseDay, type Span } from '../../kernel/time.ts';
-import { type Column, literal, selectList } from '../files/csv-export.ts';
+import { type Column, selectList } from '../files/csv-export.ts';
 import { paidThrough } from '../ledger/destinations.ts';
 import { paidAmount } from '../ledger/payout-record.ts';
 import { type PaidRow, record } from './record.ts';
@@ -22,7 +23,7 @@ const money = (name: string, expression: string): Column => [name, `decimal_text
  * in the period: payments, and returns whenever the money had been paid. An undone return counts against the returns of
  * the day it was undone. It is text, because COPY needs text.
  */
-function moved(account: AccountId, { from, until }: Span): string {
+export function moved(account: AccountId, { from, until }: Span): string {
   const of = (alias: string) => `${alias}.account_id = ${literal(account)}`;
   const within = (instant: string) =>
     `${instant} >= ${literal(formatInstant(from))} and ${instant} < ${literal(formatInstant(until))}`;

@@ -85,7 +85,9 @@ export async function bookReturns(
         )}),
         back as (${noteSeries(
           account,
-          sql`select 'returned' as kind, null::int8 as program_id, currency, now_ms() as at, amount, 1 as count from given`,
+          sql`select 'returned' as kind, ${affiliate}::int8 as affiliate_id, null::int8 as program_id, currency, now_ms() as at, amount,
+                     1 as count
+              from given`,
         )}),
         recorded as (
           insert into payout_returns (account_id, id, payout_id, affiliate_id, currency, amount, reason, reference,
@@ -156,7 +158,8 @@ export async function markUndone(tx: Tx, account: AccountId, id: ReturnId): Prom
         )}),
         noted as (${noteSeries(
           account,
-          sql`select 'returned' as kind, null::int8 as program_id, currency, now_ms() as at, -amount as amount, -1 as count
+          sql`select 'returned' as kind, affiliate_id, null::int8 as program_id, currency, now_ms() as at, -amount as amount,
+                     -1 as count
               from undone`,
         )})
         update payout_line_totals t set returned_amount = returned_amount - u.amount
