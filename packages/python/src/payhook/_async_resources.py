@@ -572,6 +572,58 @@ class AsyncReports:
     def __init__(self, calls: AsyncCalls) -> None:
         self._calls = calls
 
+    async def summary(
+        self,
+        *,
+        period: str | None = None,
+        from_: str | None = None,
+        to: str | None = None,
+        by: Literal["currency", "method", "program", "country", "affiliate"] | None = None,
+        page: str | None = None,
+        per_page: str | None = None,
+        **options: Unpack[CallOptions],
+    ) -> types.ReportSummary:
+        """Get what was earned, refunded and paid in a period. Amounts by currency and group, for a period
+        in the account's time zone. Amounts of different currencies are never added. In each row:
+        opening + earned + adjusted - refunded - voided - paid + returned = closing. A refund or payment
+        that is entered late still belongs to the day on which it happened. By `method`, only what was
+        paid and returned is known, by the method of the payment; by `program`, everything else, because
+        a payment belongs to an affiliate and a currency. These amounts are null. Countries are the
+        current ones of the affiliates.
+        """
+        return await self._calls.record(
+            "GET",
+            ("/v2/reports/summary",),
+            query={"period": period, "from": from_, "to": to, "by": by, "page": page, "per_page": per_page},
+            **options,
+        )
+
+    async def summary_file(
+        self,
+        *,
+        period: str | None = None,
+        from_: str | None = None,
+        to: str | None = None,
+        by: Literal["currency", "method", "program", "country", "affiliate"] | None = None,
+        format: Literal["csv", "pdf", "html"] | None = None,
+        **options: Unpack[CallOptions],
+    ) -> AsyncDownload:
+        """Download what was earned, refunded and paid in a period. Amounts by currency and group, for a
+        period in the account's time zone. Amounts of different currencies are never added. In each row:
+        opening + earned + adjusted - refunded - voided - paid + returned = closing. A refund or payment
+        that is entered late still belongs to the day on which it happened. By `method`, only what was
+        paid and returned is known, by the method of the payment; by `program`, everything else, because
+        a payment belongs to an affiliate and a currency. These amounts are null. Countries are the
+        current ones of the affiliates. `csv` has all rows, with decimal amounts; `pdf` is an A4
+        document and `html` a page to print, each of at most 1,000 rows.
+        """
+        return await self._calls.download(
+            "GET",
+            ("/v2/reports/summary/download",),
+            query={"period": period, "from": from_, "to": to, "by": by, "format": format},
+            **options,
+        )
+
     async def paid(
         self,
         *,

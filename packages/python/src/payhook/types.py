@@ -3822,6 +3822,74 @@ class RejectPayoutBody(TypedDict):
     """Shown with the payout."""
 
 
+ReportSummary = TypedDict(
+    "ReportSummary",
+    {
+        "object": Literal["report_summary"],
+        "by": Literal["currency", "method", "program", "country", "affiliate"],
+        "from": Union[str, None],
+        "to": Union[str, None],
+        "time_zone": str,
+        "totals": list["ReportSummaryTotal"],
+        "rows": list["ReportSummaryRow"],
+        "row_count": int,
+        "page": int,
+        "per_page": int,
+    },
+)
+
+class ReportSummaryRow(TypedDict):
+    key: str | None
+    """The currency, payout method, id of the program, country (ISO 3166-1 alpha-2) or id of the affiliate;
+    null: none, or unknown.
+    """
+    name: str | None
+    """Of the program or affiliate; the e-mail address of an affiliate without a name."""
+    currency: str
+    """ISO 4217, lower case."""
+    opening_amount: int | None
+    """Owed before the first day."""
+    earned_amount: int | None
+    """commissions, dated by the sale."""
+    adjusted_amount: int | None
+    """Manual credits, less debits, dated by their own date."""
+    refunded_amount: int | None
+    """Amounts taken by refunds, also of paid commissions, dated by the refund; reversed refunds do not
+    count.
+    """
+    voided_amount: int | None
+    """The remaining amounts of commissions that were voided manually, dated by the day they were voided."""
+    paid_amount: int | None
+    """payments, dated by the payment."""
+    returned_amount: int | None
+    """Returned payments, less returns that were undone, dated by the return."""
+    closing_amount: int | None
+    """Owed after the last day: opening + earned + adjusted - refunded - voided - paid + returned."""
+
+
+class ReportSummaryTotal(TypedDict):
+    currency: str
+    """ISO 4217, lower case."""
+    opening_amount: int | None
+    """Owed before the first day."""
+    earned_amount: int | None
+    """commissions, dated by the sale."""
+    adjusted_amount: int | None
+    """Manual credits, less debits, dated by their own date."""
+    refunded_amount: int | None
+    """Amounts taken by refunds, also of paid commissions, dated by the refund; reversed refunds do not
+    count.
+    """
+    voided_amount: int | None
+    """The remaining amounts of commissions that were voided manually, dated by the day they were voided."""
+    paid_amount: int | None
+    """payments, dated by the payment."""
+    returned_amount: int | None
+    """Returned payments, less returns that were undone, dated by the return."""
+    closing_amount: int | None
+    """Owed after the last day: opening + earned + adjusted - refunded - voided - paid + returned."""
+
+
 class ReturnPayoutLineBody(TypedDict):
     external_id: NotRequired[str | None]
     """Your id: sending the same return again books nothing more."""
