@@ -1,5 +1,5 @@
 // Writes the generated files: docs/openapi.json, docs/errors.md, docs/events.md, docs/configuration.md, docs/cli.md,
-// docs/sizes.md, src/client/{api,fields}.ts, the generated files of packages/python, and the marked tables of
+// docs/sizes.md, src/client/{api,fields}.ts, the generated files of packages/{python,go}, and the marked tables of
 // docs/{payouts,security,alerts,webhooks}.md. With --check it writes nothing and fails when one of them is out of date.
 import { readFileSync, writeFileSync } from 'node:fs';
 import type { TSchema } from 'typebox';
@@ -31,6 +31,7 @@ import { protectedTable } from '../src/people/accounts/protection.ts';
 import { ENDPOINT_FIELDS } from '../src/webhooks/endpoints/fields.ts';
 import { KNOWN_SCHEMES, type Scheme } from '../src/webhooks/signing/known-schemes.ts';
 import { OWN_PREFIXES } from '../src/webhooks/types/types.ts';
+import { goFiles } from './client-go.ts';
 import { clientModel } from './client-model.ts';
 import { pythonFiles } from './client-python.ts';
 import { clientTypes, formatted } from './client-types.ts';
@@ -350,7 +351,8 @@ const FILES: Readonly<Record<string, () => string | Promise<string>>> = {
 
 /** The generated files of the clients in other languages. */
 function clientFiles(): Record<string, string> {
-  return pythonFiles(clientModel(describe(ROUTES)));
+  const model = clientModel(describe(ROUTES));
+  return { ...pythonFiles(model), ...goFiles(model) };
 }
 
 const check = process.argv.includes('--check');

@@ -1,0 +1,3 @@
+module payhook
+
+go 1.24
