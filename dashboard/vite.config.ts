@@ -68,6 +68,10 @@ export default defineConfig({
       input: { index: `${HERE}index.html`, portal: `${HERE}portal.html` },
       // 'use client' in a library is for server rendering
       onLog: (level, log, handle) => (log.code === 'MODULE_LEVEL_DIRECTIVE' ? undefined : handle(level, log)),
+      // a browser loads a few larger files faster than many small ones, of which it requests six at a time
+      output: {
+        codeSplitting: { groups: [{ name: 'shared', minShareCount: 5 }] },
+      },
       checks: { pluginTimings: false },
     },
   },

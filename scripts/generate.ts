@@ -1,6 +1,6 @@
 // Writes the generated files: docs/openapi.json, docs/errors.md, docs/events.md, docs/configuration.md, docs/cli.md,
 // docs/sizes.md, src/client/{api,fields}.ts, the generated files of packages/{python,go}, and the marked tables of
-// docs/{payouts,security,alerts,webhooks}.md. With --check it writes nothing and fails when one of them is out of date.
+// docs/{payouts-reference,security,alerts,webhooks-reference}.md. With --check it writes nothing and fails when one of them is out of date.
 import { readFileSync, writeFileSync } from 'node:fs';
 import type { TSchema } from 'typebox';
 import { CATALOGUE, exampleEvent } from '../src/catalogue/catalogue.ts';
@@ -336,15 +336,16 @@ const FILES: Readonly<Record<string, () => string | Promise<string>>> = {
   'docs/events.md': eventsPage,
   // commands read the fields, so they are loaded once those are written
   'docs/cli.md': async () => (await import('./cli-page.ts')).cliPage(),
-  'docs/payouts.md': () =>
-    withTables('docs/payouts.md', {
+  'docs/payouts-reference.md': () =>
+    withTables('docs/payouts-reference.md', {
       'approval rules': approvalTable(),
       'payment files': paymentFilesTable(),
       'protected actions': protectedTable(),
     }),
   'docs/security.md': () => withTables('docs/security.md', { roles: rolesTable() }),
   'docs/alerts.md': () => withTables('docs/alerts.md', { alerts: alertsTable() }),
-  'docs/webhooks.md': () => withTables('docs/webhooks.md', { 'signature schemes': schemesTable() }),
+  'docs/webhooks-reference.md': () =>
+    withTables('docs/webhooks-reference.md', { 'signature schemes': schemesTable() }),
   'docs/sizes.md': sizesPage,
   'src/client/api.ts': () => clientTypes(describe(ROUTES)),
 };

@@ -317,7 +317,12 @@ export const payouts = {
     reason: 'Reason',
     reference: 'Reference',
     booked: 'Returned money recorded',
-    undone: 'Taken back',
+    undone: 'Undone',
+    undo: 'Undo',
+    undoTitle: 'Undo this return?',
+    undoLead:
+      'For money that did not come back. The affiliate is no longer owed it, and an unpaid payout no longer includes it.',
+    undoDone: 'Return undone',
   },
   remove: {
     title: (number: number) => `Delete payout #${number}?`,

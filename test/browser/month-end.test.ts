@@ -152,6 +152,17 @@ inChromium("the month's end", (chromium) => {
       await page.getByText('account closed').waitFor();
       const after = await api.get(`${PAYOUTS}/${id}/affiliates`);
       expect(after.body.data[0].totals[0].returned_amount).toBe(1250);
+
+      // it was another customer's money
+      await page.getByRole('button', { name: 'Undo', exact: true }).click();
+      const undo = page.getByRole('dialog', { name: 'Undo this return?' });
+      await expectAccessible(page);
+      await undo.getByRole('button', { name: 'Undo', exact: true }).click();
+      await page.getByText('Return undone').waitFor();
+      await page.getByText('Undone', { exact: true }).waitFor();
+      expect(await page.getByRole('button', { name: 'Undo', exact: true }).count()).toBe(0);
+      const undone = await api.get(`${PAYOUTS}/${id}/affiliates`);
+      expect(undone.body.data[0].totals[0].returned_amount).toBe(0);
       expectQuiet(finance);
     },
   );

@@ -13,7 +13,9 @@ import { checkAgainstCatalogue } from '../support/description.ts';
 
 // The programs of the guide, run as a reader would: extracted from the page, started, and called with requests.
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
-const PAGE = readFileSync(join(ROOT, 'docs/webhooks.md'), 'utf8');
+const PAGE = ['webhooks', 'webhooks-verify', 'webhooks-reference']
+  .map((name) => readFileSync(join(ROOT, `docs/${name}.md`), 'utf8'))
+  .join('\n');
 
 /** The code blocks of a language under the heading that begins with this text; under any heading without one. */
 function blocks(language: string, heading = ''): string[] {

@@ -17,7 +17,14 @@ export interface Screen {
 
 const unpaid = async (api: Api) => {
   const { body } = await api.get('/v2/affiliates/payouts?status=unpaid');
-  return `/payouts/${body.data[0]?.id ?? 'po_none'}`;
+  const { body: made } = body.data[0] ? { body: body.data[0] } : await api.post('/v2/affiliates/payouts');
+  return `/payouts/${made.id ?? 'po_none'}`;
+};
+/** Without the unpaid payout, which `unpaid` creates again. */
+const owed = async (api: Api) => {
+  const path = await unpaid(api);
+  await api.delete(path.replace('/payouts/', '/v2/affiliates/payouts/'));
+  return '/payouts/new';
 };
 const paid = async (api: Api) => {
   const { body } = await api.get('/v2/affiliates/payouts?status=paid');
@@ -120,6 +127,40 @@ const chooseFile = async (page: Page, name: string, ...lines: string[]) => {
   await page.getByText('What each column means').waitFor();
 };
 
+/** Reads a result file about the first affiliates of the payout, of whom one was not paid. */
+const readAnswer = async (page: Page) => {
+  const lines: { affiliate_id: number; is_paid: boolean }[] = await page.evaluate(`(async () => {
+    const [{ id }] = (await (await fetch('/v2/affiliates/payouts?status=unpaid')).json()).data;
+    const { data } = await (await fetch('/v2/affiliates/payouts/' + id + '/affiliates?per_page=20')).json();
+    return data.slice(1).map(({ affiliate_id }, index) => ({ affiliate_id, is_paid: index !== 3 }));
+  })()`);
+  const rows = lines.map(({ affiliate_id, is_paid }) => `${affiliate_id},${is_paid}`);
+  const buffer = Buffer.from(['affiliate_id,is_paid', ...rows, ''].join('\n'));
+  await page
+    .locator('input[type=file]')
+    .setInputFiles({ name: 'bank-november.csv', mimeType: 'text/csv', buffer });
+  await page.getByText('Rejected').waitFor();
+};
+
+/** An export of another product about affiliates of the demo, with one line that cannot be imported. */
+const chooseMonth = async (page: Page) => {
+  const emails: string[] = await page.evaluate(`(async () => {
+    const { data } = await (await fetch('/v2/affiliates?per_page=8')).json();
+    return data.map(({ email }) => email);
+  })()`);
+  const lines = emails.map(
+    (email, index) => `${2041 + index};${email};${31 + index}.90;EUR;2026-11-${10 + index}`,
+  );
+  await chooseFile(
+    page,
+    'november.csv',
+    'Order;Partner e-mail;Commission;Currency;Date',
+    ...lines,
+    '2050;nobody@example.com;12.00;EUR;2026-11-31',
+  );
+  await page.getByText('cannot be imported').first().waitFor();
+};
+
 const firstImport = async (api: Api) => {
   const { body } = await api.get('/v2/imports');
   return `/import?import=${body.data[0]?.id ?? 'imp_none'}`;
@@ -133,6 +174,7 @@ export const SCREENS: readonly Screen[] = [
   { name: 'schedule', path: schedule },
   { name: 'schedule-new', path: () => '/payouts/schedules?open=new' },
   { name: 'payout-new', path: () => '/payouts/new' },
+  { name: 'payout-preview', path: owed },
   { name: 'payout-left-out', path: () => '/payouts/new?view=out' },
   { name: 'payout-review', path: unpaid },
   { name: 'payout-line', path: async (api) => `${await unpaid(api)}?line=3` },
@@ -156,6 +198,11 @@ export const SCREENS: readonly Screen[] = [
     name: 'payout-complete',
     path: async (api) => `${await unpaid(api)}?step=complete`,
     act: (page) => page.getByRole('button', { name: 'Tick all' }).click(),
+  },
+  {
+    name: 'payout-results',
+    path: async (api) => `${await unpaid(api)}?step=complete`,
+    act: readAnswer,
   },
   { name: 'payout-paid', path: paid },
   { name: 'payout-invoices', path: invoiced },
@@ -199,6 +246,7 @@ export const SCREENS: readonly Screen[] = [
       await page.getByText('lines cannot be imported').waitFor();
     },
   },
+  { name: 'import-month', path: () => '/import?kind=commissions', act: chooseMonth },
   {
     name: 'import-bank',
     path: () => '/import',

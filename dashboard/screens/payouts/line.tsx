@@ -13,7 +13,7 @@ import { SelectField, TextField } from '../../parts/field.tsx';
 import { exampleAmount } from '../../parts/format.ts';
 import { useList } from '../../parts/list.tsx';
 import { Listing } from '../../parts/listing.tsx';
-import { Confirm, Drawer } from '../../parts/overlay.tsx';
+import { Confirm, ConfirmEnd, Drawer } from '../../parts/overlay.tsx';
 import { Card, Facts } from '../../parts/page.tsx';
 import type { Column } from '../../parts/table.tsx';
 import { toast } from '../../parts/toast.tsx';
@@ -111,6 +111,8 @@ function Returns({
   onBook: (() => void) | undefined;
 }) {
   const { data } = useRead('listPayoutReturns', { path: [payout.id, line.affiliate_id] });
+  const [undoing, setUndoing] = useState<string>();
+  const stop = useCallback(() => setUndoing(undefined), []);
   return (
     <Card title={texts.returns} actions={onBook && <Button onPress={onBook}>{texts.book}</Button>}>
       {data?.data.length === 0 && <p className="soft">{texts.noReturns}</p>}
@@ -122,9 +124,26 @@ function Returns({
               <span className="second">{undone_at === null ? <Time at={returned_at} /> : texts.undone}</span>
             </div>
             <Money amount={amount} currency={currency} />
+            {onBook && undone_at === null && (
+              <Button kind="quiet" onPress={() => setUndoing(id)}>
+                {texts.undo}
+              </Button>
+            )}
           </li>
         ))}
       </ul>
+      {undoing && (
+        <ConfirmEnd
+          title={texts.undoTitle}
+          action={texts.undo}
+          operation="undoPayoutReturn"
+          input={{ path: [payout.id, line.affiliate_id, undoing] }}
+          done={texts.undoDone}
+          onClose={stop}
+        >
+          <p className="soft">{texts.undoLead}</p>
+        </ConfirmEnd>
+      )}
     </Card>
   );
 }

@@ -167,8 +167,11 @@ export const PARTS: readonly Part[] = [
 const GUIDES = [
   ['integration.md', 'your first integration: what a shop calls, and when'],
   ['client.md', 'the same in TypeScript, with retries and typed answers'],
-  ['payouts.md', 'for the person who pays: rules, refunds, what to do when something went wrong'],
-  ['webhooks.md', 'receiving events, with programs that verify them in five languages'],
+  ['payouts.md', 'the month end in the dashboard, for the person who pays'],
+  ['payouts-reference.md', 'the rules of payouts, refunds, approvals and payment files'],
+  ['webhooks.md', 'operating endpoints, and writing a receiver'],
+  ['webhooks-verify.md', 'programs that verify webhooks in five languages'],
+  ['webhooks-reference.md', 'all options of an endpoint, and what the errors in the log mean'],
   ['oauth.md', 'the whole authorization flow, for those who write an application'],
   ['imports.md', 'the CSV files of affiliates and commissions, column by column'],
   ['production.md', 'from a folder on a laptop to a service that runs unattended'],
