@@ -303,8 +303,12 @@ export const ROOMS = [
     'payhook account, accounts, users, sessions, keys, oauth-…, audit-log',
     ['cli/command', 'cli/finders', 'cli/terminal'],
   ],
-  ['cli/system', 'payhook serve, worker, doctor, secret-key, service, …', ['cli/command', 'cli/terminal']],
-  ['cli/demo', 'payhook demo', ['cli/command', 'cli/terminal', 'cli/webhooks']],
+  [
+    'cli/system',
+    'payhook serve, worker, doctor, secret-key, service, …',
+    ['cli/command', 'cli/demo', 'cli/terminal'],
+  ],
+  ['cli/demo', 'payhook demo', ['cli/command', 'cli/terminal']],
 ];
 
 /** The same for the dashboard, which is a separate program and reaches everything else through the API. */

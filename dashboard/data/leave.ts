@@ -2,7 +2,7 @@ import { session } from './session.ts';
 
 /** Submits a form to a page of the server, which changes the session cookie. Cached data is lost with this page. */
 export function leave(
-  action: '/sign-out' | '/account/switch' | '/account/password',
+  action: '/sign-out' | '/account/switch' | '/account/password' | '/account/demo' | '/account/demo/delete',
   fields: Readonly<Record<string, string>> = {},
 ) {
   const form = Object.assign(document.createElement('form'), { method: 'post', action });

@@ -30,6 +30,9 @@ export const clock = kept('clock', ['local', 'utc']);
 export const live = kept('live', ['on', 'off']);
 export const pageSize = kept('page-size', ['25', '50', '100']);
 
+/** Whether the first steps of a new account are shown. */
+export const firstSteps = kept('first-steps', ['shown', 'hidden']);
+
 /** Applies the theme to the document, now and whenever it changes. */
 export function followTheme(): void {
   const apply = (value: string) => {

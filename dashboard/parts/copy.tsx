@@ -25,6 +25,16 @@ export function Id({ children }: { children: string }) {
   );
 }
 
+/** A command to type, with a button to copy it. */
+export function Command({ children }: { children: string }) {
+  return (
+    <span className="command">
+      <code>{children}</code>
+      <IconButton icon="copy" label={common.copyId(children)} onPress={() => copyText(children)} />
+    </span>
+  );
+}
+
 /** The request of a list or an action as a curl command. */
 export function curlOf(id: OperationId, input: Call): string {
   const { method, address } = requestOf(id, input);

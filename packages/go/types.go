@@ -2525,6 +2525,8 @@ const (
 type MeAccount struct {
 	ID   string `json:"id"`
 	Name string `json:"name"`
+	// Whether it has example data, and may be deleted.
+	IsDemo bool `json:"is_demo"`
 	// ISO 4217, lower case.
 	DefaultCurrency string `json:"default_currency"`
 	// IANA name.
@@ -2541,6 +2543,7 @@ type MeAccountsItem struct {
 	// payment files and complete account numbers.
 	Role      Role `json:"role"`
 	IsCurrent bool `json:"is_current"`
+	IsDemo    bool `json:"is_demo"`
 }
 
 // Me is an object of the API.

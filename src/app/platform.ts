@@ -19,11 +19,12 @@ import { noteFirstKey, readSecretKeyState } from '../db/secret-key.ts';
 import type { Config } from '../kernel/config.ts';
 import type { AccountId } from '../kernel/ids.ts';
 import { fingerprintOf, type Vault, vaultOf } from '../kernel/vault.ts';
+import { type PastLog, writePast } from '../outbox/past.ts';
 import { removeAccount } from '../people/accounts/removal.ts';
 import { createFirstAccount } from '../people/accounts/service.ts';
 import { markDemo } from '../people/accounts/store.ts';
 import { newSetUpLink } from '../people/users/service.ts';
-import { plainAddress } from './address.ts';
+import { addressOf } from './address.ts';
 import { openDatabase } from './database.ts';
 import { createLog } from './log.ts';
 import { exposedSecretKey, heldKeys, makeFolderKey, refusalOfKeys, unfinished } from './secret-keys.ts';
@@ -58,6 +59,8 @@ export interface Platform {
     databaseOf(account: AccountId): Promise<Database>;
     /** Records that the demo fills an account (UUID). */
     markDemo(account: AccountId): Promise<void>;
+    /** Writes the log that example data has. */
+    writePast(account: AccountId, log: PastLog): Promise<void>;
     /** Deletes an account (UUID) that the demo filled. Returns null, or why nothing was done. */
     remove(account: AccountId): Promise<string | null>;
     /** The address of a page that creates the first owner of an account (UUID), or null if it has users. */
@@ -160,10 +163,12 @@ export async function openPlatform(config: Config, options: PlatformOptions): Pr
           ),
         markDemo: async (account) =>
           (await placed.databaseOf(account)).transaction((tx) => markDemo(tx, account)),
+        writePast: async (account, log) =>
+          (await placed.databaseOf(account)).transaction((tx) => writePast(tx, account, log)),
         async setUpLink(account) {
           const there = await placed.databaseOf(account);
           const secret = await there.transaction((tx) => newSetUpLink(tx, account));
-          return secret === null ? null : setUpUrl(config, plainAddress(config), secret);
+          return secret === null ? null : setUpUrl(config, addressOf(config), secret);
         },
       },
       close,

@@ -14,6 +14,7 @@ import { plainAddress } from './address.ts';
 import { roomOf } from './checks.ts';
 import { notifyOfFailingChore } from './chore-alerts.ts';
 import { choresOf } from './chores.ts';
+import { demosOf, type FillDemo } from './demos.ts';
 import type { Platform } from './platform.ts';
 import { readinessOf } from './readiness.ts';
 import { startTelemetry, type Telemetry } from './telemetry.ts';
@@ -40,6 +41,8 @@ export async function serve(
   options: {
     listen: { host: string; port: number } | { path: string };
     operator?: OperatorCredential;
+    /** How a demo account is filled; without it there are none. */
+    fillDemo?: FillDemo;
     /** Whether to deliver webhooks too. */
     delivers?: boolean;
     /** Whether to run the database's chores; true by default, and false only for servers under close examination. */
@@ -73,6 +76,7 @@ export async function serve(
       replica: db.replica,
       cells: cells.list,
     },
+    demos: options.fillDemo ? demosOf(platform, options.fillDemo) : null,
     limits: {
       ...config.http,
       connections: connectionsFor(config, { isPublic, delivers: options.delivers ?? false, log }),

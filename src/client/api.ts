@@ -2286,6 +2286,8 @@ export interface Me {
   readonly account: {
     readonly id: string;
     readonly name: string;
+    /** whether it has example data, and may be deleted */
+    readonly is_demo: boolean;
     /** ISO 4217, lower case */
     readonly default_currency: string;
     /** IANA name */
@@ -2303,6 +2305,7 @@ export interface Me {
      */
     readonly role: Role;
     readonly is_current: boolean;
+    readonly is_demo: boolean;
   }[];
   /**
    * whether the installation has several cells: a user may then have accounts in others, which

@@ -2,6 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { Logger } from 'pino';
 import type { Cells } from '../db/cells.ts';
 import type { Database } from '../db/database.ts';
+import type { AccountId } from '../kernel/ids.ts';
 import type { Vault } from '../kernel/vault.ts';
 import type { Principal } from './route.ts';
 
@@ -13,12 +14,22 @@ export interface SignedIn {
   readonly csrfToken: string;
 }
 
+/** Demo accounts: example data to look around in. */
+export interface Demos {
+  /** Creates an account with example data, of which the person (UUID) becomes the owner under this name. Returns its public id. */
+  create(owner: { readonly db: Database; readonly person: string; readonly name: string }): Promise<string>;
+  /** Deletes a demo account. Returns null, or why nothing was done. */
+  remove(account: AccountId): Promise<string | null>;
+}
+
 /** The input of a route outside `/v2`: pages for people, and the OAuth endpoints. */
 export interface PageInput {
   /** The database of the cell that the request names, or of cell 0; `anonymous` of it, unless a user is signed in. */
   readonly db: Database;
   readonly cells: Cells;
   readonly vault: Vault;
+  /** null = this program cannot fill one. */
+  readonly demos: Demos | null;
   readonly log: Logger;
   readonly method: string;
   /** Without the query. */

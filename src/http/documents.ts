@@ -40,6 +40,7 @@ const MOST_PARAMETERS = 100;
 interface PageOptions extends Addresses {
   readonly cells: Cells;
   readonly env: Pick<Env, 'authorizeUrl' | 'vault'>;
+  readonly demos: PageInput['demos'];
 }
 
 /** Responds to a request at a page route. */
@@ -168,6 +169,7 @@ async function inputOf(
     ...visitor,
     cells: options.cells,
     vault: options.env.vault,
+    demos: options.demos,
     log: request.log as PageInput['log'],
     method: request.method === 'HEAD' ? 'GET' : request.method,
     path: pathOf(request),

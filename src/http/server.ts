@@ -11,6 +11,7 @@ import type { Env } from '../contract/env.ts';
 import type { ListQuery } from '../contract/lists.ts';
 import type { Principal, Route } from '../contract/route.ts';
 import type { Upload, UploadType } from '../contract/uploads.ts';
+import type { Demos } from '../contract/web-pages.ts';
 import { type Cells, perDatabase } from '../db/cells.ts';
 import type { Database } from '../db/database.ts';
 import { fail } from '../kernel/errors.ts';
@@ -46,6 +47,7 @@ export interface ServerOptions {
   readonly trustedProxies: readonly string[];
   readonly operator?: OperatorCredential;
   readonly env: Env;
+  readonly demos: Demos | null;
   readonly limits: ConnectionLimits &
     Pick<AdmissionLimits, 'connections' | 'perAddress'> & {
       /** The maximum number of concurrent file uploads. */

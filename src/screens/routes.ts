@@ -2,6 +2,7 @@ import type { PageRoute } from '../contract/web-pages.ts';
 import { showAccounts, submitAccount } from './accounts.ts';
 import { submitChoice } from './choice.ts';
 import { DASHBOARD_ROUTES } from './dashboard.ts';
+import { createDemo, deleteDemo } from './demo.ts';
 import { submitJoin } from './invitation.ts';
 import { showPassword, submitPassword } from './links.ts';
 import { showProfile, submitOwnPassword } from './own-password.ts';
@@ -32,6 +33,8 @@ export const PAGE_ROUTES: readonly PageRoute[] = [
   page('GET', '/account/switch', showAccounts),
   page('POST', '/account/switch', submitAccount),
   page('POST', '/account/password', submitOwnPassword),
+  page('POST', '/account/demo', createDemo),
+  page('POST', '/account/demo/delete', deleteDemo),
   ...REFERENCE_ROUTES,
   ...DASHBOARD_ROUTES,
   ...PORTAL_ROUTES,

@@ -10,8 +10,17 @@ inChromium('the start of the dashboard', (chromium) => {
   test('from an empty account to the owed amount: steps tick themselves, sums lead to their rows', async () => {
     const visitor = await atDashboard(chromium, world, { path: '/', viewport: PHONE });
     const { page } = visitor;
-    await page.getByText('Add affiliates (to do)').waitFor();
+    await page.getByText('Import your affiliates (to do)').waitFor();
     await page.getByText('Nothing is owed.').waitFor();
+    await page.getByRole('button', { name: 'Copy npx payhook payouts create' }).waitFor();
+    const names = [
+      'Import affiliates',
+      'Import commissions',
+      'Add an endpoint',
+      'Invite a colleague',
+      'Preview a payout',
+    ];
+    for (const name of names) await page.getByRole('link', { name, exact: true }).first().waitFor();
     await expectAccessible(page);
     await world.api.patch('/v2/account', { hold_days: 0 });
     const ready = await makeAffiliate(world.api, { paypal_email: 'ready@example.com' });
@@ -22,7 +31,7 @@ inChromium('the start of the dashboard', (chromium) => {
     const missing = await makeAffiliate(world.api);
     await makeCommission(world.api, missing.id, { amount: 4000 });
     await page.reload();
-    await page.getByText('Add affiliates (done)').waitFor();
+    await page.getByText('Import your affiliates (done)').waitFor();
     await page.getByRole('heading', { name: `Payout #${payout.number}` }).waitFor();
     await page.getByRole('row', { name: 'Total 52.50 USD' }).waitFor();
     await page.getByText('1 affiliate owed money in a currency without a destination').waitFor();
@@ -41,6 +50,7 @@ inChromium('the start of the dashboard', (chromium) => {
     await page.getByText('No deliveries in the last 24 hours.').waitFor();
     await world.api.post(ENDPOINTS, { url: 'https://example.com/hook' });
     await world.api.post('/v2/events', { type: 'order.paid', data: {} });
+    await world.api.post('/v2/users', { email: 'grace@example.com', name: 'Grace', role: 'finance' });
     await page.reload();
     await page.getByRole('link', { name: '1 delivery' }).waitFor();
     const hours = page.getByRole('slider', { name: 'Deliveries by hour' });

@@ -1,8 +1,9 @@
 import { afterEach, expect, test } from 'vitest';
+import { type Api, apiOf } from '../support/api.ts';
 import { borrowWorld } from '../support/pool.ts';
 import { until } from '../support/wire.ts';
 import type { World } from '../support/world.ts';
-import { type Machine, type Ran, ROOT, settingsOf, startMachine, startServer } from './support.ts';
+import { type Machine, ROOT, settingsOf, startMachine, startServer } from './support.ts';
 
 const LISTEN = 'http://127.0.0.1:9000';
 
@@ -15,86 +16,66 @@ afterEach(async () => {
 });
 
 /** The total of a list; each page is checked against the description. */
-async function total(world: World, path: string): Promise<number> {
-  const { status, text, body } = await world.api.get(path);
+async function total(api: Api, path: string): Promise<number> {
+  const { status, text, body } = await api.get(path);
   expect(status, `${path}: ${text}`).toBe(200);
   return body.pagination.total;
 }
 
-/** The records of a demo, without values that differ each time. */
-function contentOf(ran: Ran) {
-  const { affiliates, commissions, payouts, webhook_endpoints } = ran.json();
-  return {
-    affiliates,
-    commissions,
-    payouts: payouts.map(({ number, status, filters, totals, revision }: Record<string, unknown>) => ({
-      number,
-      status,
-      filters,
-      totals,
-      revision,
-    })),
-    endpoints: webhook_endpoints.map(({ url, status }: Record<string, unknown>) => ({ url, status })),
-  };
-}
-
-test('the demo fills an empty account next to a delivering server, never mixes with other records, and can be stopped and run again', async () => {
+test('the demo always creates an account named Demo, with months of payouts and a day of deliveries, and deletes it when interrupted', async () => {
   machine = startMachine();
   // as installed: only the operator reaches the loopback
   const opened = await borrowWorld({ delivers: true, settings: { DELIVERY_ALLOW_CIDRS: '' } });
   world = opened;
   const env = await settingsOf(opened);
-  const first = await machine.run(['demo', '--json'], { env });
-  expect(first).toMatchObject({ code: 0, stderr: '' });
-  expect(first.json()).toMatchObject({ object: 'demo', account: { name: 'Default' }, affiliates: 60 });
-
-  await everyListHasSomething(opened);
-  await theEndpointsAreInEveryState(opened);
-
-  // the account has records now: the demo refuses it when named, and otherwise ignores it
-  const again = await machine.run(['demo', '--account', 'Default'], { env });
-  expect(again).toMatchObject({ code: 1, stdout: '' });
-  expect(again.stderr).toMatch(/^payhook: the account Default is not empty: it has 60 affiliates, /);
-
-  const stopped = machine.start(['demo'], { env });
   const count = (table: string, where = 'true') =>
     opened
       .query<{ count: string }>(`select count(*) from ${table} where ${where}`)
       .then(([row]) => Number(row?.count));
-  await until('the second demo is in progress', async () => (await count('affiliates')) > 65);
+  const stopped = machine.start(['demo'], { env });
+  await until('the demo is in progress', async () => (await count('affiliates')) > 5);
   stopped.child.kill('SIGINT');
   const interrupted = await stopped.ended;
   expect(interrupted).toMatchObject({ code: 1, stdout: '' });
-  expect(interrupted.stderr).toMatch(
-    /^payhook: interrupted: .* stays in the account Demo; payhook demo starts/,
-  );
-  // only the endpoint of the first demo is left to send to
-  expect(await count('webhook_endpoints', 'disabled_at is null')).toBe(1);
+  expect(interrupted.stderr).toBe('payhook: interrupted: the account Demo was deleted again\n');
+  expect(await count('affiliates')).toBe(0);
 
-  const second = await machine.run(['demo', '--json'], { env });
-  expect(second).toMatchObject({ code: 0, stderr: '' });
-  expect(second.json().account.name).toBe('Demo 2');
-  expect(contentOf(second)).toEqual(contentOf(first));
-  // deliveries left behind would be retried for days
-  expect(await count('queue q join webhook_endpoints e on e.id = q.endpoint_id', 'disabled_at is null')).toBe(
-    0,
-  );
-  expect(machine.leftovers()).toEqual([]);
-
+  // the only account is empty, and stays so
+  const filled = await machine.run(['demo', '--json'], { env });
+  expect(filled).toMatchObject({ code: 0, stderr: '' });
+  // the same seed gives the same numbers
+  expect(filled.json()).toMatchObject({
+    object: 'demo',
+    account: { name: 'Demo' },
+    affiliates: 60,
+    commissions: { paid: 2867, unpaid: 1407, pending: 732, voided: 19 },
+  });
+  expect(await total(opened.api, '/v2/affiliates')).toBe(0);
   const listed = (await machine.run(['accounts', 'list', '--json'], { env })).json().data;
-  expect(listed.map(({ name, is_demo }: Record<string, unknown>) => [name, is_demo])).toEqual([
-    ['Default', true],
-    ['Demo', true],
-    ['Demo 2', true],
+  expect(listed.map((each: Record<string, unknown>) => [each.name, each.is_demo, each.is_current])).toEqual([
+    ['Default', false, true],
+    ['Demo', true, false],
   ]);
-  const deleted = await machine.run(['accounts', 'delete', 'Demo 2', '--yes', '--name', 'Demo 2'], { env });
+  const key = await machine.run(['keys', 'create', '--account', 'Demo', '--name', 'x', '--json'], { env });
+  const api = apiOf(opened.url, key.json().key);
+  await everyListHasSomething(api);
+  await payoutsAreOfSeveralMonths(api);
+  await theEndpointsAreInEveryState(api);
+
+  const again = await machine.run(['demo'], { env });
+  expect(again).toMatchObject({ code: 1, stdout: '' });
+  expect(again.stderr).toMatch(
+    /^payhook: there is an account named Demo already \(acc_\w+\): delete it with payhook accounts delete Demo, /,
+  );
+  const named = await machine.run(['demo', '--account', 'Default'], { env });
+  expect(named).toMatchObject({ code: 2, stderr: expect.stringContaining('--account has no effect') });
+  const deleted = await machine.run(['accounts', 'delete', 'Demo', '--yes', '--name', 'Demo'], { env });
   expect(deleted).toMatchObject({ code: 0, stderr: '' });
-  expect(await count('commissions c join accounts a on a.id = c.account_id', `a.name = 'Demo 2'`)).toBe(0);
-  expect(await total(opened, '/v2/affiliates/commissions')).toBeGreaterThan(4999);
+  expect(await count('commissions')).toBe(0);
+  expect(machine.leftovers()).toEqual([]);
 });
 
-async function everyListHasSomething(world: World): Promise<void> {
-  const { api } = world;
+async function everyListHasSomething(api: Api): Promise<void> {
   const lists = [
     'affiliates?status=active',
     'affiliates?status=inactive',
@@ -107,32 +88,32 @@ async function everyListHasSomething(world: World): Promise<void> {
     ...['usd', 'eur', 'gbp', 'jpy'].map((currency) => `affiliates/commissions?currency=${currency}`),
     ...['affiliates', 'commissions', 'excluded'].map((part) => `affiliates/payouts/current/${part}`),
     ...['enabled', 'disabled'].map((status) => `webhook-endpoints?status=${status}`),
-    ...['delivered', 'failed', 'held'].map((status) => `webhook-events?status=${status}`),
+    ...['delivered', 'failed', 'held', 'pending'].map((status) => `webhook-events?status=${status}`),
     'audit-log',
   ];
-  for (const list of lists) expect(await total(world, `/v2/${list}`), list).toBeGreaterThan(0);
-  expect(await total(world, '/v2/affiliates/commissions')).toBeGreaterThan(4999);
+  for (const list of lists) expect(await total(api, `/v2/${list}`), list).toBeGreaterThan(0);
+}
 
+async function payoutsAreOfSeveralMonths(api: Api): Promise<void> {
   const payouts = (await api.get('/v2/affiliates/payouts?sort=number')).body.data;
   expect(payouts.map(({ number, status }: { number: number; status: string }) => [number, status])).toEqual([
-    [1, 'paid'],
-    [2, 'paid'],
-    [3, 'paid'],
-    // 4 was deleted
-    [5, 'paid'],
-    [6, 'unpaid'],
+    ...[1, 2, 3, 4, 5, 6].map((number) => [number, 'paid']),
+    // 7 was deleted
+    [8, 'unpaid'],
   ]);
+  const months = new Set(payouts.map(({ paid_at }: { paid_at: string | null }) => paid_at?.slice(0, 7)));
+  expect(months.size).toBeGreaterThan(5);
   const one = async (number: number) => {
     const { id } = payouts.find((payout: { number: number }) => payout.number === number);
     return (await api.get(`/v2/affiliates/payouts/${id}`)).body;
   };
-  expect((await one(1)).currency).toBe('usd');
-  const file = await api.get(`/v2/affiliates/payouts/${payouts[0].id}/payment-files/paypal`);
+  const recent = await one(6);
+  const file = await api.get(`/v2/affiliates/payouts/${recent.id}/payment-files/paypal`);
   expect([file.status, file.headers.get('payhook-skipped-affiliates')], file.text).toEqual([200, '0']);
-  expect((await one(2)).affiliates.map((line: { is_paid: boolean }) => line.is_paid)).toContain(false);
+  expect(recent.affiliates.map((line: { is_paid: boolean }) => line.is_paid)).toContain(false);
   const returned = (line: { returned_amount: unknown }) => line.returned_amount !== null;
-  expect((await one(3)).affiliates.some(returned)).toBe(true);
-  const current = await one(6);
+  expect(recent.affiliates.some(returned)).toBe(true);
+  const current = await one(8);
   expect(current.excluded.map(({ reason }: { reason: string }) => reason).sort()).toEqual([
     'affiliate_inactive',
     'below_minimum',
@@ -143,60 +124,53 @@ async function everyListHasSomething(world: World): Promise<void> {
   expect(current.revision).toBeGreaterThan(1);
 }
 
-async function theEndpointsAreInEveryState(world: World): Promise<void> {
-  const { api } = world;
+async function theEndpointsAreInEveryState(api: Api): Promise<void> {
   const endpoints = (await api.get('/v2/webhook-endpoints?sort=id')).body.data;
-  expect(
-    endpoints.map(({ url, status, disabled_reason }: Record<string, string>) => [
-      url,
-      status,
-      disabled_reason,
-    ]),
-  ).toEqual([
-    [`${LISTEN}/shop`, 'enabled', null],
-    [`${LISTEN}/books`, 'disabled', 'manual'],
-    [`${LISTEN}/crm`, 'disabled', 'gone'],
-    [`${LISTEN}/warehouse`, 'disabled', 'manual'],
+  const states = endpoints.map((each: Record<string, string | null>) => [
+    each.url,
+    each.status,
+    each.disabled_reason,
+    each.first_failure_at !== null,
+  ]);
+  expect(states).toEqual([
+    [`${LISTEN}/shop`, 'enabled', null, false],
+    [`${LISTEN}/books`, 'enabled', null, true],
+    [`${LISTEN}/crm`, 'disabled', 'gone', false],
+    [`${LISTEN}/warehouse`, 'disabled', 'manual', false],
   ]);
   const [shop, books, crm, warehouse] = endpoints.map(
     ({ id }: { id: string }) => `/v2/webhook-endpoints/${id}`,
   );
-  const statusOf = async (path: string, status: string) => total(world, `${path}/events?status=${status}`);
-  expect(await statusOf(shop, 'delivered')).toBe(await total(world, `${shop}/events`));
-  expect(await statusOf(books, 'delivered')).toBe(await total(world, `${books}/events`));
-  expect(await statusOf(crm, 'failed')).toBeGreaterThan(0);
-  expect(await statusOf(warehouse, 'held')).toBe(await total(world, `${warehouse}/events`));
+  const statusOf = (path: string, status: string) => total(api, `${path}/events?status=${status}`);
+  expect(await statusOf(shop, 'delivered')).toBe(await total(api, `${shop}/events`));
+  expect(await statusOf(books, 'delivered')).toBeGreaterThan(10);
+  expect(await statusOf(books, 'pending')).toBeGreaterThan(10);
+  expect(await statusOf(crm, 'failed')).toBe(1);
+  expect(await statusOf(warehouse, 'held')).toBe(await total(api, `${warehouse}/events`));
 
-  // one was prepared by hand, the others by the schedule
-  const log = (await api.get(`${books}/events?sort=id&per_page=100`)).body.data;
-  const recovered = log.filter((event: { attempt_count: number }) => event.attempt_count === 2);
-  const histories = [];
-  for (const { id } of recovered) {
-    const { attempts } = (await api.get(`${books}/events/${id}`)).body;
-    histories.push(
-      attempts
-        .map((attempt: Record<string, unknown>) => `${attempt.trigger} ${attempt.response_status}`)
-        .join(', '),
-    );
-  }
-  expect([...new Set(histories)].sort()).toEqual([
-    'scheduled 500, manual 200',
-    'scheduled 500, scheduled 200',
-  ]);
+  // spread over a day, and counted
+  const { buckets, totals } = (await api.get('/v2/analytics/deliveries?interval=hour')).body;
+  expect(buckets.filter(({ published }: { published: number }) => published > 0).length).toBeGreaterThan(18);
+  expect(totals.published).toBe(await total(api, '/v2/webhook-events'));
+  const [event] = (await api.get(`${books}/events?status=pending&sort=id`)).body.data;
+  const { attempts, payload } = (await api.get(`${books}/events/${event.id}`)).body;
+  expect(payload).toMatchObject({ id: event.id, timestamp: event.created_at });
+  expect(attempts.length).toBeGreaterThan(2);
+  expect(attempts[0]).toMatchObject({ response_status: 500, started_at: event.created_at });
 }
 
 test('on a fresh machine it needs no server, and every command it names works as typed', async () => {
   machine = startMachine();
   const { code, stdout, stderr } = await machine.run(['demo', '--seed', '7']);
   expect([code, stderr]).toEqual([0, `Created the first API key, in ${machine.dataDir}/first-api-key\n`]);
-  expect(stdout).toMatch(/^Default is filled: 60 affiliates, 5\d\d\d commissions \(\d+ paid, /);
+  expect(stdout).toMatch(/^Demo is filled: 60 affiliates, 5\d\d\d commissions \(\d+ paid, /);
   expect(stdout).not.toContain('npm start'); // an installed package has none
   expect(stdout).toContain('while a server is running (npx payhook serve)');
   const commands = [...stdout.matchAll(/^ {2}.*npx payhook (.+)$/gm)].map(([, command = '']) => command);
   expect(commands.length).toBeGreaterThan(8);
-  expect(commands).toContain('users setup-link');
+  expect(commands).toContain('users setup-link --account Demo');
   const server = await startServer(machine);
-  for (const command of commands.filter((each) => each !== 'listen')) {
+  for (const command of commands.filter((each) => !each.startsWith('listen'))) {
     // irreversible commands ask on a terminal
     const answered = command.replace('--all-paid', '--all-paid --yes');
     const typed = `npx() { shift; '${process.execPath}' '${ROOT}dist/cli/main.js' "$@"; }; npx payhook ${answered}`;

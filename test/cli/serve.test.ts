@@ -22,6 +22,10 @@ test('the first start prints the address, the key file and a working curl comman
   const pasted = machine.startOther('sh', ['-c', `${command} -s`], machine.folder);
   expect((await pasted.ended).json()).toMatchObject({ data: [], pagination: { total: 0 } });
 
+  // a command prints links to where the server listens, whatever the settings of the command say
+  const link = await machine.run(['users', 'setup-link', '--json'], { env: { PORT: '1234' } });
+  expect(link.json().url).toMatch(new RegExp(`^${server.url}/set-up\\?token=`));
+
   const postgres = postgresPid(machine.dataDir);
   server.child.kill('SIGTERM');
   const { code, stdout, stderr } = await server.ended;

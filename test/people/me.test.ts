@@ -42,8 +42,8 @@ test('a key gets its name and account, and that it may do everything', async () 
     session_id: null,
     csrf_token: null,
     portal: null,
-    account: { id, name: 'Shop', default_currency: 'eur', time_zone: 'Europe/Berlin' },
-    accounts: [{ id, name: 'Shop', role: 'owner', is_current: true }],
+    account: { id, name: 'Shop', is_demo: false, default_currency: 'eur', time_zone: 'Europe/Berlin' },
+    accounts: [{ id, name: 'Shop', role: 'owner', is_current: true, is_demo: false }],
     has_several_cells: false,
   });
 });

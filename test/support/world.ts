@@ -7,6 +7,7 @@ import { pino } from 'pino';
 import { afterAll, beforeAll, beforeEach, inject } from 'vitest';
 import { openPlatform, type Platform } from '../../src/app/platform.ts';
 import { type RunningServer, serve, work } from '../../src/app/serve.ts';
+import { fillQuietly } from '../../src/cli/demo/fill.ts';
 import type { Database } from '../../src/db/database.ts';
 import { readConfig } from '../../src/kernel/config.ts';
 import { createKey } from '../../src/people/keys/service.ts';
@@ -164,7 +165,10 @@ export async function makeWorld(options: WorldOptions): Promise<OwnWorld> {
       log: logger,
     });
     if (replica) await until('the replica to be used', () => platform.db.replica?.state().problem === null);
-    return { platform, server: await serve(platform, { listen, delivers, keepsHouse: false }) };
+    return {
+      platform,
+      server: await serve(platform, { listen, delivers, keepsHouse: false, fillDemo: fillQuietly }),
+    };
   };
   const { platform, server } = await open(false);
   const db = platform.cells.of(cell);

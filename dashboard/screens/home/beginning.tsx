@@ -1,88 +1,127 @@
 import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import { useMay } from '../../data/me.ts';
+import { firstSteps } from '../../data/preferences.ts';
 import { useRead } from '../../data/queries.ts';
+import { Button } from '../../parts/button.tsx';
+import { Command } from '../../parts/copy.tsx';
 import { Icon } from '../../parts/icon.tsx';
 import { Card } from '../../parts/page.tsx';
 import { home } from '../../texts/home.ts';
+import { DemoOffer } from './demo.tsx';
 
 const texts = home.begin;
 const ONE = { query: { per_page: 1 } };
 
-/** The first steps of a new account; hidden once a payout was paid and the shop is connected. */
-export function Beginning() {
+interface Step {
+  readonly name: keyof typeof texts.steps;
+  readonly isDone: boolean;
+  /** The link to where it is done. */
+  readonly link: (label: string) => ReactNode;
+}
+
+/** The first steps of an account: what the user may do, ticked once it is done. null while loading. */
+function useSteps(): readonly Step[] | null {
   const may = useMay();
   const counts = [
     useRead('listAffiliates', ONE),
     useRead('listCommissions', ONE),
     useRead('listPayouts', ONE),
     useRead('listWebhookEndpoints', ONE),
-    useRead('listWebhookEvents', { query: { status: 'delivered', per_page: 1 } }),
   ].map(({ data }) => data?.pagination.total);
-  const keys = useRead('listApiKeys', ONE, { isEnabled: may.people }).data?.pagination.total;
-  if (counts.includes(undefined)) return null;
-  const [affiliates = 0, commissions = 0, payouts = 0, endpoints = 0, delivered = 0] = counts;
-  if (payouts > 0 && endpoints > 0) return null;
-  const steps: readonly (readonly [isDone: boolean, inside: ReactNode])[] = [
-    [
-      affiliates > 0,
-      <Link key="a" to="/import" search={{ kind: 'affiliates' }}>
-        {texts.affiliates}
-      </Link>,
-    ],
-    [
-      commissions > 0,
-      <Link key="c" to="/import" search={{ kind: 'commissions' }}>
-        {texts.commissions}
-      </Link>,
-    ],
-    [
-      payouts > 0,
-      <Link key="p" to="/payouts">
-        {texts.payout}
-      </Link>,
-    ],
-    ...(may.people
-      ? [
-          [
-            (keys ?? 0) > 0,
-            <Link key="k" to="/settings/keys">
-              {texts.key}
-            </Link>,
-          ] as const,
-        ]
-      : []),
-    [
-      endpoints > 0,
-      <Link key="e" to="/webhooks">
-        {texts.endpoint}
-      </Link>,
-    ],
-    [
-      delivered > 0,
-      <Link key="v" to="/webhooks/log">
-        {texts.event}
-      </Link>,
-    ],
+  const users = useRead('listUsers', ONE, { isEnabled: may.people }).data?.pagination.total;
+  if (counts.includes(undefined) || (may.people && users === undefined)) return null;
+  const [affiliates = 0, commissions = 0, payouts = 0, endpoints = 0] = counts;
+  const steps: readonly (Step & { readonly isAllowed: boolean })[] = [
+    {
+      name: 'affiliates',
+      isAllowed: may.write,
+      isDone: affiliates > 0,
+      link: (label) => (
+        <Link className="button plain" to="/import" search={{ kind: 'affiliates' }}>
+          {label}
+        </Link>
+      ),
+    },
+    {
+      name: 'commissions',
+      isAllowed: may.write,
+      isDone: commissions > 0,
+      link: (label) => (
+        <Link className="button plain" to="/import" search={{ kind: 'commissions' }}>
+          {label}
+        </Link>
+      ),
+    },
+    {
+      name: 'endpoint',
+      isAllowed: may.webhooks,
+      isDone: endpoints > 0,
+      link: (label) => (
+        <Link className="button plain" to="/webhooks">
+          {label}
+        </Link>
+      ),
+    },
+    {
+      name: 'colleague',
+      isAllowed: may.people,
+      isDone: (users ?? 0) > 1,
+      link: (label) => (
+        <Link className="button plain" to="/settings/people">
+          {label}
+        </Link>
+      ),
+    },
+    {
+      name: 'payout',
+      isAllowed: may.write,
+      isDone: payouts > 0,
+      link: (label) => (
+        <Link className="button plain" to="/payouts/new">
+          {label}
+        </Link>
+      ),
+    },
   ];
+  return steps.filter(({ isAllowed }) => isAllowed);
+}
+
+/** The first steps of a new account, until they are done or the user hides them, and the offer of a demo while it is empty. */
+export function Beginning() {
+  const steps = useSteps();
+  const isHidden = firstSteps.use() === 'hidden';
+  if (steps === null || isHidden || steps.every(({ isDone }) => isDone)) return null;
   return (
-    <Card title={texts.title}>
-      <p className="soft form-lead">{texts.lead}</p>
-      <ul className="checklist">
-        {steps.map(([isDone, inside], index) => (
-          <li key={index}>
-            <span className={isDone ? 'step-sign done' : 'step-sign'}>
-              {isDone ? <Icon name="check" /> : index + 1}
-            </span>
-            {inside} <span className="hidden-text">({isDone ? texts.done : texts.open})</span>
-          </li>
-        ))}
-      </ul>
-      {affiliates === 0 && (
-        <p className="hint">
-          {texts.demo} <code>{texts.demoCommand}</code>
-        </p>
-      )}
-    </Card>
+    <>
+      {steps.every(({ isDone }) => !isDone) && <DemoOffer />}
+      <Card
+        title={texts.title}
+        actions={
+          <Button kind="quiet" onPress={() => firstSteps.set('hidden')}>
+            {texts.hide}
+          </Button>
+        }
+      >
+        <p className="soft form-lead">{texts.lead}</p>
+        <ol className="checklist">
+          {steps.map(({ name, isDone, link }, index) => (
+            <li key={name}>
+              <span className={isDone ? 'step-sign done' : 'step-sign'}>
+                {isDone ? <Icon name="check" /> : index + 1}
+              </span>
+              <span className="checklist-text">
+                <span>
+                  {texts.steps[name].title}{' '}
+                  <span className="hidden-text">({isDone ? texts.done : texts.open})</span>
+                </span>
+                {!isDone && <Command>{texts.steps[name].command}</Command>}
+              </span>
+              {!isDone && link(texts.steps[name].action)}
+            </li>
+          ))}
+        </ol>
+      </Card>
+    </>
   );
 }

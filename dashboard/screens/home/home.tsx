@@ -13,6 +13,7 @@ import { payouts } from '../../texts/payouts.ts';
 import { Attention } from './attention.tsx';
 import { Beginning } from './beginning.tsx';
 import { Deliveries } from './deliveries.tsx';
+import { DemoBanner } from './demo.tsx';
 import { Months } from './months.tsx';
 
 const LIVE = { isLive: true };
@@ -22,6 +23,7 @@ export function Home() {
   const { data, error, refetch } = useRead('getBalances', {}, LIVE);
   return (
     <Page title={texts.title} lead={texts.lead}>
+      <DemoBanner />
       <Beginning />
       {error && <Problem error={error} onRetry={() => void refetch()} />}
       {data === undefined && !error && <Skeleton lines={6} />}

@@ -92,7 +92,11 @@ export async function withClient<Result>(
 
 /** Runs `work` with a client of one account, whose API is served inside this process with operator access. */
 export function withAccount<Result>(
-  { platform, terminal, account }: { platform: Platform; terminal: Terminal; account: Account },
+  {
+    platform,
+    terminal,
+    account,
+  }: { platform: Platform; terminal: Pick<Terminal, 'spinner'>; account: Account },
   work: (client: Client) => Promise<Result>,
 ): Promise<Result> {
   return serveInProcess(platform, account, (target) => useClient(target, terminal, work));
@@ -116,7 +120,7 @@ function keepMsOf({ embedded }: Platform): KeepMs {
 
 async function useClient<Result>(
   target: ClientOptions,
-  { spinner }: Terminal,
+  { spinner }: Pick<Terminal, 'spinner'>,
   work: (client: Client) => Promise<Result>,
 ): Promise<Result> {
   const { createClient } = await import('../../client/client.ts');

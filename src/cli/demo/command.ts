@@ -2,29 +2,24 @@ import type { Command } from 'commander';
 import type { Cli } from '../command/cli.ts';
 
 const HELP = `
+Creates an account named Demo, and fills it with affiliates, some thousand commissions of the last months, payouts in every state, and
+a day of webhooks that work, fail and wait. It never touches your own accounts. The same seed gives the same data relative to today.
+At the end it prints what to look at first. If there is an account named Demo already, it is refused: delete that one first, with
+payhook accounts delete Demo. An interrupted demo deletes what it created.
 
-
-
-
-Fills an account with affiliates, some thousand commissions, payouts in every state, and webhooks that work, fail and recover. It
-uses the only account if it is empty, else a new one called Demo, so it never mixes with your own data and can be run repeatedly.
-The same seed gives the same data relative to today. At the end it prints what to look at first.
-
-It works on the data of this machine, whether or not a server is running. The webhooks go to receivers inside this command. At the
-end, one endpoint stays enabled for payhook listen, and the others are disabled, so that nothing keeps failing.
-
-payhook accounts delete removes such an account with everything in it, if there is another account.
+It works on the data of this machine, whether or not a server is running. One endpoint works and one fails, until payhook listen
+receives for both.
 
 Examples:
   $ payhook demo
-  $ payhook demo --seed 7 --account "Northwind test"
+  $ payhook demo --seed 7
 `;
 
 /** `payhook demo`. */
 export function addDemo(program: Command, cli: Cli): void {
   program
     .command('demo')
-    .description('fill an account with example data: commissions, payouts, webhooks')
+    .description('create an account named Demo with example data: commissions, payouts, webhooks')
     .option('--seed <number>', 'other numbers; the same seed gives the same numbers', '1')
     .option('--json', 'print what was created: {object, account, seed, affiliates, commissions, payouts, …}')
     .addHelpText('after', HELP)

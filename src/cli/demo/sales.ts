@@ -3,7 +3,9 @@ import type { Dice } from './dice.ts';
 import type { Currency, Person } from './people.ts';
 
 /** The number of days before today that the demo covers. */
-const DAYS = 120;
+const DAYS = 190;
+/** How many days ago each past payout was paid. */
+const PAID_DAYS = [158, 126, 97, 65, 34] as const;
 
 export const PROGRAMS: readonly CreateProgramBody[] = [
   { name: 'Storefront', hold_days: 14 },
@@ -51,6 +53,8 @@ export interface Sale {
   readonly program: number;
   /** Whole days before today. */
   readonly daysAgo: number;
+  /** How many days ago it was paid; null = not yet. */
+  readonly paidDaysAgo: number | null;
   readonly input: Omit<CommissionInput, 'affiliate_id' | 'program_id'>;
 }
 
@@ -80,7 +84,7 @@ function offHoldBefore(draft: Draft): Draft {
 }
 
 /**
- * This many commissions of the last 120 days, oldest first: a growing number of orders, monthly subscriptions, and an
+ * This many commissions of the last 190 days, oldest first: a growing number of orders, monthly subscriptions, and an
  * occasional bonus. All are from before today.
  */
 export function demoSales(dice: Dice, people: readonly Person[], total: number): Sale[] {
@@ -98,10 +102,12 @@ export function demoSales(dice: Dice, people: readonly Person[], total: number):
     .flatMap(({ person, program, minutesAgo, key, lines }) => {
       orders += key === null ? 1 : 0;
       const name = key ?? `order-${orders}`;
+      const daysAgo = Math.ceil(minutesAgo / DAY_MINUTES);
       return lines.map((line, index) => ({
         person,
         program,
-        daysAgo: Math.ceil(minutesAgo / DAY_MINUTES),
+        daysAgo,
+        paidDaysAgo: paidDaysAgo({ person, program, daysAgo }),
         input: {
           ...line,
           ...(line.type === 'bonus' ? {} : { order_id: name }),
@@ -111,6 +117,12 @@ export function demoSales(dice: Dice, people: readonly Person[], total: number):
       }));
     })
     .slice(-total);
+}
+
+/** The first past payout after the hold. Affiliates who left or are paused were not in the last two. */
+function paidDaysAgo({ person, program, daysAgo }: Pick<Sale, 'person' | 'program' | 'daysAgo'>) {
+  const days = person.later === null ? PAID_DAYS : PAID_DAYS.slice(0, -2);
+  return days.find((paid) => daysAgo - (PROGRAMS[program]?.hold_days ?? 0) > paid) ?? null;
 }
 
 function order(dice: Dice, people: readonly Person[]): Draft {

@@ -28,7 +28,7 @@ const COMMISSION_STATUSES = ['paid', 'unpaid', 'pending', 'voided'] as const;
 const EVENT_STATUSES = ['delivered', 'failed', 'held', 'pending'] as const;
 
 /** Counts the records of the account. */
-export async function summarize(client: Client, seed: number, seconds: number): Promise<Summary> {
+export async function summarize(client: Client, seed: number): Promise<Omit<Summary, 'seconds'>> {
   const { id, name } = await client.account.get();
   const { pagination } = await client.affiliates.list({ per_page: 1 });
   const payouts: PayoutSummary[] = [];
@@ -51,7 +51,6 @@ export async function summarize(client: Client, seed: number, seconds: number): 
     payouts,
     webhook_endpoints: endpoints,
     recovered_event: await recovered(client),
-    seconds,
   };
 }
 
@@ -74,8 +73,8 @@ async function recovered(client: Client): Promise<Summary['recovered_event']> {
 }
 
 /**
- * The summary as text: what was created, and commands to try. `flag` names the account; '' = not needed. Without users,
- * it starts with the link that creates the first owner.
+ * The summary as text: what was created, and commands to try. `flag` names the account. Without users, the commands include
+ * the link that creates the first owner.
  */
 export function describe(
   summary: Summary,
@@ -89,11 +88,12 @@ export function describe(
   const sections = [
     `${paint.strong(account.name)} is filled: ${summary.affiliates} affiliates, ${count(total, 'commission')} ` +
       `(${parts}). It took ${summary.seconds.toFixed(1)} s.\n` +
-      (flag === ''
-        ? ''
-        : `Name this account in every command:${paint.strong(flag)}\n` +
-          `Or make it the current one: ${paint.strong(`npx payhook accounts use${flag.replace(' --account', '')}`)}\n` +
-          `Delete it when you are done: ${paint.strong(`npx payhook accounts delete${flag.replace(' --account', '')}`)}\n`),
+      `Name this account in every command:${paint.strong(flag)}
+` +
+      `Or make it the current one: ${paint.strong(`npx payhook accounts use${flag.replace(' --account', '')}`)}
+` +
+      `Delete it when you are done: ${paint.strong(`npx payhook accounts delete${flag.replace(' --account', '')}`)}
+`,
     payoutTable(payouts, paint.faint),
     endpointTable(endpoints, paint.faint),
     `${paint.strong('Have a look')}\n` +
@@ -125,25 +125,23 @@ const WHAT_TO_SEND = [
 
 type Step = readonly [what: string, command: string];
 
-function whatToSee({ payouts, recovered_event: recovered }: Summary): Step[] {
+function whatToSee({ payouts, webhook_endpoints: endpoints, recovered_event: recovered }: Summary): Step[] {
   const current = payouts.find(({ status }) => status === 'unpaid')?.number ?? 'current';
-  const [first] = payouts;
+  // the earlier ones were imported
+  const paid = payouts.findLast(({ status }) => status === 'paid');
+  const url = endpoints.find(({ id }) => id === recovered?.webhook_endpoint_id)?.url ?? '';
   return [
     ['Who was paid, and who will be', 'payouts list'],
-    ['A payment file for PayPal', `payouts export ${first?.number ?? 1} --format paypal`],
+    ['A payment file for PayPal', `payouts export ${paid?.number ?? 1} --format paypal`],
     ['The unpaid payout, and who was left out', `payouts show ${current}`],
     ['Its commissions as CSV', `payouts export ${current}`],
     ['Record that everybody in it was paid', `payouts complete ${current} --all-paid --also-without-file`],
     ['The endpoints', 'webhooks list'],
     ['What did not arrive', `webhooks list ${LISTEN_URL}/crm --status failed`],
-    ...(recovered ? [attemptsOf(recovered.id)] : []),
+    ['What one endpoint missed while it fails', `webhooks list ${LISTEN_URL}/books --status pending`],
+    ...(recovered ? [['Every attempt of an event', `webhooks show ${url} ${recovered.id}`] as const] : []),
   ];
 }
-
-const attemptsOf = (event: string): Step => [
-  'Every attempt of an event',
-  `webhooks show ${LISTEN_URL}/books ${event}`,
-];
 
 function payoutTable(payouts: readonly PayoutSummary[], faint: (text: string) => string): string {
   return table(

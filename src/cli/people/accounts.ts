@@ -65,7 +65,7 @@ export function addAccounts(accounts: Command, cli: Cli): void {
   addExport(accounts, cli);
   accounts
     .command('delete')
-    .description('delete an account that payhook demo filled, with everything in it')
+    .description('delete a demo account, with everything in it')
     .argument('<account>', 'the id (acc_…) or the name of the account')
     .option('-y, --yes', 'with --name, do not ask; required without a terminal')
     .option('--name <name>', 'the name of the account, instead of typing it when asked')

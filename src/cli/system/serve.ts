@@ -29,20 +29,23 @@ export async function serveForever(exit: Exit, json = false): Promise<number> {
   const signalled = stopSignal(exit);
   const letGrow = keepYoungGenerationSmall();
   const config = readConfig();
-  const [{ openPlatform }, { serve }, { createLog }] = await Promise.all([
+  const [{ openPlatform }, { serve }, { createLog }, { recordAddress }] = await Promise.all([
     import('../../app/platform.ts'),
     import('../../app/serve.ts'),
     import('../../app/log.ts'),
+    import('../../app/address.ts'),
   ]);
   const log = createLog(config);
   const platform = await opened(openPlatform(config, { purpose: 'serve', log }), signalled, exit);
   const server = await listen(platform, serve);
+  const forget = recordAddress(config, server.address);
   process.stdout.write(
     json ? announcement(platform, server.address) : await banner(platform, server.address),
   );
   letGrow();
   const crashed = ended(platform);
   const end = await Promise.race([signalled, crashed]);
+  forget();
   if ('signal' in end) {
     const delayMs = shutdownDelay(end.signal, config);
     log.info({ ...end, ...(delayMs > 0 ? { delay_ms: delayMs } : {}) }, 'stopping');
@@ -133,7 +136,11 @@ async function listen(
 ): Promise<RunningServer> {
   const { host, port, delivery } = platform.config;
   try {
-    return await serve(platform, { listen: { host, port }, delivers: delivery.inServer });
+    return await serve(platform, {
+      listen: { host, port },
+      delivers: delivery.inServer,
+      fillDemo: async (...given) => (await import('../demo/fill.ts')).fillQuietly(...given),
+    });
   } catch (error) {
     await platform.close();
     throw listenError(error as NodeJS.ErrnoException, platform.config);

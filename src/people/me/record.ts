@@ -55,13 +55,23 @@ export const me = strict(
     account: strict({
       id: accountId,
       name: Type.String(),
+      is_demo: Type.Boolean({ description: 'whether it has example data, and may be deleted' }),
       default_currency: currencyCode,
       time_zone: Type.String({ description: 'IANA name', examples: ['Europe/Berlin'] }),
     }),
-    accounts: Type.Array(strict({ id: accountId, name: Type.String(), role, is_current: Type.Boolean() }), {
-      description:
-        'the accounts a user is a member of, the last used first; for a key or token its one account',
-    }),
+    accounts: Type.Array(
+      strict({
+        id: accountId,
+        name: Type.String(),
+        role,
+        is_current: Type.Boolean(),
+        is_demo: Type.Boolean(),
+      }),
+      {
+        description:
+          'the accounts a user is a member of, the last used first; for a key or token its one account',
+      },
+    ),
     has_several_cells: Type.Boolean({
       description:
         'whether the installation has several cells: a user may then have accounts in others, which `/sign-in?another` leads to',

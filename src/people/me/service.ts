@@ -29,8 +29,9 @@ export async function describeCaller(
         name: each.account_name,
         role: each.role,
         is_current: each.account === principal.account,
+        is_demo: each.is_demo,
       }))
-    : [{ id: account.id, name: account.name, role, is_current: true }];
+    : [{ id: account.id, name: account.name, role, is_current: true, is_demo: account.is_demo }];
   return toJson({
     object: 'me',
     kind,

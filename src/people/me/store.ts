@@ -43,10 +43,16 @@ export async function programCalled(db: Reader, { kind, id }: Principal): Promis
 export function accountCalled(
   db: Reader,
   account: string,
-): Promise<{ readonly id: string; readonly name: string; default_currency: string; time_zone: string }> {
+): Promise<{
+  readonly id: string;
+  readonly name: string;
+  is_demo: boolean;
+  default_currency: string;
+  time_zone: string;
+}> {
   return oneRow(
     db,
-    sql`select public_id('acc', a.id) as id, a.name, a.default_currency, a.time_zone from accounts a
+    sql`select public_id('acc', a.id) as id, a.name, a.is_demo, a.default_currency, a.time_zone from accounts a
         where a.id = ${account}`,
   );
 }

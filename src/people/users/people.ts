@@ -68,7 +68,10 @@ export async function isMemberSomewhere(db: Reader, id: string, but?: string): P
 export interface Membership {
   readonly account: AccountId;
   readonly account_name: string;
+  /** `payhook demo` or a button of the dashboard filled it. */
+  readonly is_demo: boolean;
   readonly user: UserId;
+  readonly user_name: string;
   readonly role: Role;
 }
 
@@ -76,7 +79,7 @@ export interface Membership {
 export function membershipsOf(db: Reader, id: string): Promise<Membership[]> {
   return rows(
     db,
-    sql`select u.account_id as account, a.name as account_name, u.id as user, u.role
+    sql`select u.account_id as account, a.name as account_name, a.is_demo, u.id as user, u.name as user_name, u.role
         from users u join accounts a on a.id = u.account_id
         where u.person_id = ${id} and ${isMember}
         order by (select max(s.last_seen_at) from sessions s

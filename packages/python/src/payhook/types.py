@@ -2210,6 +2210,8 @@ LegalType = Literal["person", "business"]
 class MeAccount(TypedDict):
     id: str
     name: str
+    is_demo: bool
+    """Whether it has example data, and may be deleted."""
     default_currency: str
     """ISO 4217, lower case."""
     time_zone: str
@@ -2226,6 +2228,7 @@ class MeAccountsItem(TypedDict):
     else; viewer: only reads, without payment files and complete account numbers.
     """
     is_current: bool
+    is_demo: bool
 
 
 class Me(TypedDict):
