@@ -37,7 +37,7 @@ class Source:
         else:
             self._file = upload
             self.is_repeatable = upload.seekable()
-            self._start = upload.tell() if self.is_repeatable else 0
+            self._start = upload.seek(0, os.SEEK_CUR) if self.is_repeatable else 0
 
     def chunks(self) -> Iterator[bytes]:
         """The bytes, from the beginning."""
