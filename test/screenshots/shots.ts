@@ -17,16 +17,16 @@ const wanted = process.env.SCREENS?.split(',');
 const chosen = SCREENS.filter(({ name }) => wanted?.includes(name) ?? true);
 const STATES = ['full', 'empty', 'error'] as const;
 const PICTURES_FOLDER = fileURLToPath(new URL('../../docs/pictures/', import.meta.url));
-const PICTURE = { x: 0, width: WIDE.width, height: 640, scale: 1 };
-/** The pictures of the README and the guides, by the names of their screens; each begins at the top or above a text. */
-const PICTURES: Readonly<Record<string, { readonly name: string; readonly from?: string }>> = {
-  'payout-review': { name: 'payout' },
-  'webhook-log': { name: 'deliveries' },
-  'import-month': { name: 'import', from: 'What each column means' },
-  'payout-preview': { name: 'preview' },
-  'payout-files': { name: 'files' },
-  'payout-results': { name: 'complete' },
-  delivery: { name: 'delivery' },
+const PICTURE = { x: 0, y: 0, width: WIDE.width, height: 640, scale: 1 };
+/** The pictures of the README and the guides, by the names of their screens. */
+const PICTURES: Readonly<Record<string, string>> = {
+  'payout-review': 'payout',
+  'webhook-log': 'deliveries',
+  'import-month': 'import',
+  'payout-preview': 'preview',
+  'payout-files': 'files',
+  'payout-results': 'complete',
+  delivery: 'delivery',
 };
 
 inChromium('screenshots', (chromium) => {
@@ -69,24 +69,18 @@ async function takeAll(chromium: Chromium, world: World, state: (typeof STATES)[
         });
         const picture = state === 'full' && size === 'wide' ? PICTURES[name] : undefined;
         if (picture !== undefined)
-          await takePicture(page, `${PICTURES_FOLDER}${picture.name}-${colorScheme}.webp`, picture.from);
+          await takePicture(page, `${PICTURES_FOLDER}${picture}-${colorScheme}.webp`);
         if (after !== undefined) expect((await after(owner)).status, `after ${name}`).toBe(200);
       }
     }
   }
 }
 
-/** Writes the first part of the page, or the part that begins with a text, as WebP: a third of the size of PNG. */
-async function takePicture(page: Page, file: string, from?: string): Promise<void> {
-  if (from !== undefined)
-    await page
-      .getByText(from)
-      .first()
-      .evaluate('(found) => scrollBy(0, found.getBoundingClientRect().top - 24)');
-  const y = await page.evaluate<number>('scrollY');
-  const clip = { ...PICTURE, y };
+/** Writes the top of the page as WebP, which is a third of the size of PNG. */
+async function takePicture(page: Page, file: string): Promise<void> {
   const session = await page.context().newCDPSession(page);
-  const { data } = await session.send('Page.captureScreenshot', { format: 'webp', quality: 80, clip });
+  const picture = { format: 'webp', quality: 80, clip: PICTURE } as const;
+  const { data } = await session.send('Page.captureScreenshot', picture);
   writeFileSync(file, Buffer.from(data, 'base64'));
 }
 
