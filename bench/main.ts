@@ -27,6 +27,7 @@ import { cleanUp, postgresqlVersion } from './program.ts';
 import { publishing } from './publishing.ts';
 import { recovery } from './recovery.ts';
 import { type Outcome, summary, table } from './report.ts';
+import { reports } from './reports.ts';
 import { requests } from './requests.ts';
 import { screens } from './screens.ts';
 import { tableSizes } from './sizes.ts';
@@ -41,6 +42,7 @@ const GROUPS: readonly Group[] = [
   payouts,
   lists,
   balances,
+  reports,
   requests,
   log,
   loop,

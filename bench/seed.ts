@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs';
+import { setTimeout as delay } from 'node:timers/promises';
 import type pg from 'pg';
 
 /** What `seedCommissions` makes. */
@@ -197,3 +199,20 @@ export async function sumBalances(client: pg.Client, account: string): Promise<v
     [account],
   );
 }
+
+/** Fills the charts from existing commissions, as the migration that introduced them does. */
+const SERIES = /with happened as[\s\S]*?group by 1, 2, 3, 4, 5, 6;/.exec(
+  readFileSync(new URL('../migrations/0023_commission_series.sql', import.meta.url), 'utf8'),
+)?.[0];
+
+/** Adds up the series of all seeded commissions, and waits until a chore has added up the months of their affiliates. */
+export async function sumSeries(client: pg.Client): Promise<void> {
+  if (SERIES === undefined) throw new Error('the migration of the charts has no sums');
+  await client.query(SERIES);
+  await client.query('insert into affiliate_series_due select id from accounts');
+  while ((await client.query('select from affiliate_series_due limit 1')).rows.length > 0)
+    await delay(POLL_MS);
+  await client.query('vacuum (analyze) commission_series, affiliate_series');
+}
+
+const POLL_MS = 500;

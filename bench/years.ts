@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 import { choresOf } from '../src/app/chores.ts';
 import { openPlatform, type Platform } from '../src/app/platform.ts';
@@ -16,7 +15,15 @@ import {
 } from './measure.ts';
 import { type Bench, startBench } from './program.ts';
 import { LOOPBACK, type Receiver, startReceiver } from './receiver.ts';
-import { seedAffiliates, seedCommissions, seedPayouts, settle, sumBalances, sumPayouts } from './seed.ts';
+import {
+  seedAffiliates,
+  seedCommissions,
+  seedPayouts,
+  settle,
+  sumBalances,
+  sumPayouts,
+  sumSeries,
+} from './seed.ts';
 import { makePastWeeks, seedLog, settleLog } from './seed-log.ts';
 
 const GOAL = 2;
@@ -34,10 +41,6 @@ const CHORE_ROUNDS = 5;
 const JUDGED_S = 0.05;
 const PUBLISHED = 500;
 const POLL_MS = 50;
-/** Fills the charts from existing commissions, as the migration that introduced them does. */
-const SERIES = /with happened as[\s\S]*?group by 1, 2, 3, 4, 5, 6;/.exec(
-  readFileSync(new URL('../migrations/0023_commission_series.sql', import.meta.url), 'utf8'),
-)?.[0];
 
 const PAGES = {
   'commissions, page 1': '/v2/affiliates/commissions?per_page=50',
@@ -49,6 +52,8 @@ const PAGES = {
   'paid in the last month, page 1': `/v2/affiliates/reports/paid/rows?per_page=50&from=${dayBefore(MONTH_DAYS)}`,
   'statement of the last month': `/v2/affiliates/{affiliate}/statement?from=${dayBefore(MONTH_DAYS)}`,
   'chart of commissions, 30 days': '/v2/analytics/commissions',
+  'report of the last month by currency': '/v2/reports/summary?period=last_month',
+  'the same by affiliate': '/v2/reports/summary?period=last_month&by=affiliate',
   'log, page 1': '/v2/webhook-events?per_page=50',
   'log, page 1 of failed': '/v2/webhook-events?per_page=50&status=failed',
   'chart of deliveries, 7 days': `/v2/analytics/deliveries?interval=day&from=${encodeURIComponent(new Date(Date.now() - 7 * DAY_MS).toISOString())}`,
@@ -91,8 +96,7 @@ async function installationOf(
   );
   await sumPayouts(pg, account);
   await sumBalances(pg, account);
-  if (SERIES === undefined) throw new Error('the migration of the charts has no sums');
-  await pg.query(SERIES);
+  await sumSeries(pg);
   // older rows were dropped
   const logDays = Math.min(days, RETENTION_DAYS);
   const spanMs = logDays * DAY_MS;

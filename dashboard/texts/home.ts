@@ -34,6 +34,7 @@ export const home = {
     earned: 'Earned',
     refunded: 'Refunded',
     paid: 'Paid',
+    report: 'Open the report',
     empty: 'No commissions in the last twelve months.',
   },
   deliveries: {

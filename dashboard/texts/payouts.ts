@@ -16,6 +16,8 @@ export const payouts = {
   viewer: roleCannot('write', 'create, complete or delete payouts'),
   affiliates,
   commissions,
+  paidFrom: 'Paid from',
+  paidTo: 'Paid to',
   columns: {
     number: 'Payout',
     status: 'Status',

@@ -4720,6 +4720,8 @@ export interface GetReportSummaryQuery extends PageQuery {
   /** a day YYYY-MM-DD: the last day */
   readonly to?: string | undefined;
   readonly by?: 'currency' | 'method' | 'program' | 'country' | 'affiliate' | undefined;
+  /** by affiliate, only those of a country (ISO 3166-1 alpha-2); the totals are of all */
+  readonly country?: string | undefined;
 }
 
 export interface DownloadReportSummaryQuery {
@@ -4733,6 +4735,8 @@ export interface DownloadReportSummaryQuery {
   /** a day YYYY-MM-DD: the last day */
   readonly to?: string | undefined;
   readonly by?: 'currency' | 'method' | 'program' | 'country' | 'affiliate' | undefined;
+  /** by affiliate, only those of a country (ISO 3166-1 alpha-2); the totals are of all */
+  readonly country?: string | undefined;
   readonly format?: 'csv' | 'pdf' | 'html' | undefined;
 }
 

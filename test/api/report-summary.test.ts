@@ -115,6 +115,9 @@ describe('a report', () => {
         [String(program.id), 'usd', { earned: 1007 }],
         [null, 'usd', { earned: 50 }],
       ]);
+      expect(await rowsOf('by=affiliate&country=fr')).toEqual([
+        [String(bob.id), 'usd', { earned: 57, paid: 50, closing: 7 }],
+      ]);
       const names = async (by: string) => (await reportOf(`by=${by}`)).rows.map(({ name }: Json) => name);
       expect(await names('affiliate')).toEqual(['Ada', 'Ada', 'B']);
       expect(await names('program')).toEqual([null, 'Spring', null]);
@@ -333,6 +336,8 @@ describe('a report', () => {
     ['to=20260230', 'to must be a day', ''],
     ['from=2026-02-02&to=2026-02-01', 'from must not be after to', '2026-02-02 is after 2026-02-01'],
     ['by=colour', 'by', 'currency, method, program, country, affiliate'],
+    ['country=DE', 'country', 'by=affiliate'],
+    ['by=affiliate&country=Germany', 'country must be', 'two letters'],
     ['page=0', 'page must be', ''],
     ['per_page=1001', 'per_page must be', '1000'],
   ])('refuses %s by name', async (query, part, other) => {

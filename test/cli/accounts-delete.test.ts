@@ -148,7 +148,7 @@ test('deleting a demo account deletes its rows in every table; other accounts ke
     /^(delivery_count|attempt_counts|affiliate_balance|affiliate_series|commission_series|commission_arrivals|program_affiliates)/.test(
       name,
     );
-  for (const sums of ['delivery_count', 'affiliate_balance', 'commission_series']) {
+  for (const sums of ['delivery_count', 'affiliate_balance', 'affiliate_series']) {
     const of = Object.entries(counts).filter(([name]) => name.startsWith(sums));
     expect(
       of.reduce((all, [, count]) => all + count, 0),

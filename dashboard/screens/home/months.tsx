@@ -30,15 +30,17 @@ export function Months() {
     <Card
       title={texts.title}
       actions={
-        currency &&
-        currencies.length > 1 && (
-          <Select
-            label={texts.currency}
-            value={currency}
-            options={currencies.map((value) => ({ value, label: value.toUpperCase() }))}
-            onChange={(chosen) => void navigate({ search: { currency: chosen }, replace: true })}
-          />
-        )
+        <>
+          {currency && currencies.length > 1 && (
+            <Select
+              label={texts.currency}
+              value={currency}
+              options={currencies.map((value) => ({ value, label: value.toUpperCase() }))}
+              onChange={(chosen) => void navigate({ search: { currency: chosen }, replace: true })}
+            />
+          )}
+          <Link to="/reports">{texts.report}</Link>
+        </>
       }
     >
       {error && <Problem error={error} onRetry={() => void refetch()} />}

@@ -4,7 +4,7 @@ import { useMay } from '../../data/me.ts';
 import { useRead } from '../../data/queries.ts';
 import { Actor } from '../../parts/actor.tsx';
 import { Empty, NoMatch } from '../../parts/feedback.tsx';
-import { FilterSelect } from '../../parts/field.tsx';
+import { DayField, FilterSelect } from '../../parts/field.tsx';
 import { whole } from '../../parts/format.ts';
 import { Icon } from '../../parts/icon.tsx';
 import { ListMenu, useList } from '../../parts/list.tsx';
@@ -69,7 +69,7 @@ export function PayoutList() {
   const change = (next: Partial<typeof search>) =>
     void navigate({ search: { ...search, page: undefined, ...next } });
   const list = useList('listPayouts', {
-    filters: { status: search.status },
+    filters: { status: search.status, 'paid_at[gte]': search.from, 'paid_at[lte]': search.to },
     place: search,
     onPlace: change,
   });
@@ -109,6 +109,8 @@ export function PayoutList() {
           ]}
           onChange={(status) => change({ status })}
         />
+        <DayField label={texts.paidFrom} value={search.from} onChange={(from) => change({ from })} />
+        <DayField label={texts.paidTo} value={search.to} onChange={(to) => change({ to })} />
       </div>
       <Listing
         {...list}
@@ -117,7 +119,10 @@ export function PayoutList() {
         keyOf={({ id }) => id}
         empty={
           list.isFiltered ? (
-            <NoMatch title={texts.empty.filtered} onClear={() => change({ status: undefined })} />
+            <NoMatch
+              title={texts.empty.filtered}
+              onClear={() => change({ status: undefined, from: undefined, to: undefined })}
+            />
           ) : (
             <Empty icon="payouts" title={texts.empty.title} actions={primary}>
               {texts.empty.lead}

@@ -6,7 +6,13 @@ import { number, numbers, oneOf, searchOf, text } from '../../app/search.ts';
 const list = createRoute({
   getParentRoute: () => rootRoute,
   path: '/payouts',
-  validateSearch: searchOf({ page: number, sort: text, status: oneOf(['unpaid', 'paid']) }),
+  validateSearch: searchOf({
+    page: number,
+    sort: text,
+    status: oneOf(['unpaid', 'paid']),
+    from: text,
+    to: text,
+  }),
   component: lazyRouteComponent(() => import('./list.tsx'), 'PayoutList'),
 });
 

@@ -1,13 +1,20 @@
-import { createRoute, lazyRouteComponent, redirect } from '@tanstack/react-router';
+import { createRoute, lazyRouteComponent } from '@tanstack/react-router';
 import { rootRoute } from '../../app/root.tsx';
 import { number, oneOf, searchOf, text } from '../../app/search.ts';
 
-const start = createRoute({
+/** The report of a period; `country` is a filter by affiliate. */
+const report = createRoute({
   getParentRoute: () => rootRoute,
   path: '/reports',
-  beforeLoad: () => {
-    throw redirect({ to: '/reports/us-tax' });
-  },
+  validateSearch: searchOf({
+    by: oneOf(['currency', 'method', 'program', 'country', 'affiliate']),
+    period: text,
+    from: text,
+    to: text,
+    country: text,
+    page: number,
+  }),
+  component: lazyRouteComponent(() => import('./report.tsx'), 'ReportScreen'),
 });
 
 const usTax = createRoute({
@@ -17,4 +24,4 @@ const usTax = createRoute({
   component: lazyRouteComponent(() => import('./us-tax.tsx'), 'UsTaxReportScreen'),
 });
 
-export const reportRoutes = [start, usTax] as const;
+export const reportRoutes = [report, usTax] as const;

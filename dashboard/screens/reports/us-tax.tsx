@@ -19,6 +19,7 @@ import { Money, Name, Status } from '../../parts/values.tsx';
 import { affiliates } from '../../texts/affiliates.ts';
 import { common } from '../../texts/common.ts';
 import { tax } from '../../texts/tax.ts';
+import { Views as Reports } from './views.tsx';
 
 const route = getRouteApi('/reports/us-tax');
 const texts = tax.report;
@@ -73,6 +74,7 @@ export function UsTaxReportScreen() {
         </>
       }
     >
+      <Reports by={null} />
       <Notice>
         <p>{texts.remark}</p>
         {!may.tax_ids && <p>{texts.notAllowed}</p>}

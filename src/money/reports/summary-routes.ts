@@ -26,6 +26,7 @@ const query = {
       examples: ['currency'],
     }),
   ),
+  country: text('by affiliate, only those of a country (ISO 3166-1 alpha-2); the totals are of all', 'DE'),
 };
 
 const WHAT =

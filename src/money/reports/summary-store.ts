@@ -137,15 +137,20 @@ export async function readCountries(db: Reader, account: AccountId, period: Mont
   );
 }
 
-/** A page of the sums of a period by affiliate. `db` is a snapshot. */
+/** A page of the sums of a period by affiliate, of one country or all. `db` is a snapshot. */
 export async function readAffiliates(
   db: Reader,
   account: AccountId,
-  period: Months,
+  period: Months & { readonly country: string | null },
   { offset, limit }: Cut,
 ): Promise<Groups> {
+  const { country } = period;
+  const isThere =
+    country === null
+      ? sql`true`
+      : sql`affiliate_id in (select id from affiliates where account_id = ${account} and country = ${country})`;
   const all: Sql = sql`all_groups as materialized (
-    select * from (${await movedIn(db, account, period)}) m where ${IS_SOMETHING})`;
+    select * from (${await movedIn(db, account, period)}) m where ${IS_SOMETHING} and ${isThere})`;
   const found = await rows<Group & { row_count: bigint }>(
     db,
     sql`with ${all}

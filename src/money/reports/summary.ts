@@ -26,6 +26,8 @@ import {
 
 export interface SummaryInput extends NamedPeriodInput {
   readonly by?: Grouping;
+  /** Only affiliates of a country. */
+  readonly country?: string;
 }
 
 /** A page of a summary. */
@@ -50,13 +52,23 @@ export interface Summary extends Groups {
 export async function readSummary(
   db: Reader,
   account: AccountId,
-  { by = 'currency', ...input }: SummaryInput,
+  { by = 'currency', country, ...input }: SummaryInput,
   cut: Cut,
 ): Promise<Summary> {
+  if (country !== undefined && by !== 'affiliate')
+    throw fail('invalid_query', 'country is a filter of affiliates: give by=affiliate with it');
+  if (country !== undefined && !/^[a-z]{2}$/i.test(country))
+    throw fail('invalid_query', 'country must be a code of two letters such as DE (ISO 3166-1 alpha-2)');
   const zone = await zoneOf(db, account);
   const period = readNamedPeriod(input, { zone, today: dayOf(await readNow(db), zone) });
   const totals = await readCurrencies(db, account, period.span);
-  const found = await groupsOf(db, account, { by, period, totals, cut });
+  const found = await groupsOf(db, account, {
+    by,
+    period,
+    totals,
+    cut,
+    country: country?.toUpperCase() ?? null,
+  });
   for (const group of [...totals, ...found.groups])
     for (const name of FIGURE_NAMES) refuseInexact(sizeOf(group[name]));
   return { by, zone, period, totals, ...found };
@@ -67,10 +79,16 @@ const sizeOf = (amount: bigint | null): bigint => (amount === null ? 0n : amount
 async function groupsOf(
   db: Reader,
   account: AccountId,
-  { by, period, totals, cut }: { by: Grouping; period: Period; totals: readonly Group[]; cut: Cut },
+  {
+    by,
+    period,
+    totals,
+    cut,
+    country,
+  }: { by: Grouping; period: Period; totals: readonly Group[]; cut: Cut; country: string | null },
 ): Promise<Groups> {
   const months = { span: period.span, months: monthsIn(period) };
-  if (by === 'affiliate') return readAffiliates(db, account, months, cut);
+  if (by === 'affiliate') return readAffiliates(db, account, { ...months, country }, cut);
   const all = [...(await few())].sort(compare);
   const { offset, limit } = cut;
   return { groups: all.slice(offset, limit === null ? undefined : offset + limit), count: all.length };

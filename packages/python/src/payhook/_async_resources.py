@@ -579,6 +579,7 @@ class AsyncReports:
         from_: str | None = None,
         to: str | None = None,
         by: Literal["currency", "method", "program", "country", "affiliate"] | None = None,
+        country: str | None = None,
         page: str | None = None,
         per_page: str | None = None,
         **options: Unpack[CallOptions],
@@ -594,7 +595,7 @@ class AsyncReports:
         return await self._calls.record(
             "GET",
             ("/v2/reports/summary",),
-            query={"period": period, "from": from_, "to": to, "by": by, "page": page, "per_page": per_page},
+            query={"period": period, "from": from_, "to": to, "by": by, "country": country, "page": page, "per_page": per_page},
             **options,
         )
 
@@ -605,6 +606,7 @@ class AsyncReports:
         from_: str | None = None,
         to: str | None = None,
         by: Literal["currency", "method", "program", "country", "affiliate"] | None = None,
+        country: str | None = None,
         format: Literal["csv", "pdf", "html"] | None = None,
         **options: Unpack[CallOptions],
     ) -> AsyncDownload:
@@ -620,7 +622,7 @@ class AsyncReports:
         return await self._calls.download(
             "GET",
             ("/v2/reports/summary/download",),
-            query={"period": period, "from": from_, "to": to, "by": by, "format": format},
+            query={"period": period, "from": from_, "to": to, "by": by, "country": country, "format": format},
             **options,
         )
 

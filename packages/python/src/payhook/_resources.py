@@ -575,6 +575,7 @@ class Reports:
         from_: str | None = None,
         to: str | None = None,
         by: Literal["currency", "method", "program", "country", "affiliate"] | None = None,
+        country: str | None = None,
         page: str | None = None,
         per_page: str | None = None,
         **options: Unpack[CallOptions],
@@ -590,7 +591,7 @@ class Reports:
         return self._calls.record(
             "GET",
             ("/v2/reports/summary",),
-            query={"period": period, "from": from_, "to": to, "by": by, "page": page, "per_page": per_page},
+            query={"period": period, "from": from_, "to": to, "by": by, "country": country, "page": page, "per_page": per_page},
             **options,
         )
 
@@ -601,6 +602,7 @@ class Reports:
         from_: str | None = None,
         to: str | None = None,
         by: Literal["currency", "method", "program", "country", "affiliate"] | None = None,
+        country: str | None = None,
         format: Literal["csv", "pdf", "html"] | None = None,
         **options: Unpack[CallOptions],
     ) -> Download:
@@ -616,7 +618,7 @@ class Reports:
         return self._calls.download(
             "GET",
             ("/v2/reports/summary/download",),
-            query={"period": period, "from": from_, "to": to, "by": by, "format": format},
+            query={"period": period, "from": from_, "to": to, "by": by, "country": country, "format": format},
             **options,
         )
 
