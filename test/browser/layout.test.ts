@@ -38,7 +38,14 @@ inChromium('the screens', (chromium) => {
     const paths = [
       ...['/', '/affiliates', `/affiliates/${affiliates[0]}`, '/commissions', '/events', '/events/types'],
       ...[`/events/${event.body.id}`, '/import', '/payouts', '/payouts/new', `/payouts/${payout.id}`],
-      ...['/payouts/schedules', '/reports', '/settings/account', '/settings/people', '/settings/keys'],
+      ...[
+        '/payouts/schedules',
+        '/reports',
+        '/reports/us-tax',
+        '/settings/account',
+        '/settings/people',
+        '/settings/keys',
+      ],
       ...[
         '/settings/alerts',
         '/settings/audit',

@@ -44,7 +44,7 @@ inChromium('the lists for US tax forms', (chromium) => {
     ['a wide screen', WIDE],
     ['a phone', PHONE],
   ])("on %s missing forms come first, and every sum has the affiliate's form", async (_, viewport) => {
-    const visitor = await atDashboard(chromium, world, { path: '/reports', viewport });
+    const visitor = await atDashboard(chromium, world, { path: '/reports/us-tax', viewport });
     const { page } = visitor;
     await page.getByRole('combobox', { name: 'Year' }).selectOption('2026');
     await page.getByText('This list is not tax advice.').waitFor();
