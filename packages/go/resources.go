@@ -533,6 +533,8 @@ type GetReportSummaryQuery struct {
 	To string
 	// What the rows are of. Default currency; one of currency, method, program, country, affiliate.
 	By string
+	// By affiliate, only those of a country (ISO 3166-1 alpha-2); the totals are of all.
+	Country string
 	// The page of rows; default 1.
 	Page string
 	// Rows a page: default 100, at most 1000.
@@ -546,6 +548,7 @@ func (query *GetReportSummaryQuery) values() url.Values {
 		addString(values, "from", query.From)
 		addString(values, "to", query.To)
 		addString(values, "by", query.By)
+		addString(values, "country", query.Country)
 		addString(values, "page", query.Page)
 		addString(values, "per_page", query.PerPage)
 	}
@@ -563,6 +566,8 @@ type DownloadReportSummaryQuery struct {
 	To string
 	// What the rows are of. Default currency; one of currency, method, program, country, affiliate.
 	By string
+	// By affiliate, only those of a country (ISO 3166-1 alpha-2); the totals are of all.
+	Country string
 	// Csv (default), pdf or html; one of csv, pdf, html.
 	Format string
 }
@@ -574,6 +579,7 @@ func (query *DownloadReportSummaryQuery) values() url.Values {
 		addString(values, "from", query.From)
 		addString(values, "to", query.To)
 		addString(values, "by", query.By)
+		addString(values, "country", query.Country)
 		addString(values, "format", query.Format)
 	}
 	return values
