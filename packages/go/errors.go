@@ -112,9 +112,14 @@ func finalError(err error, isWrite, mayBeDone bool, key string) error {
 	return &ConnectionError{Message: message, Status: status, RequestID: requestID, Err: causeOf(err)}
 }
 
+// causeOf is the cause that an error may wrap. An *APIError is none: errors.As would find it, and report a refusal.
 func causeOf(err error) error {
+	var refusal *APIError
 	var lost *ConnectionError
-	if errors.As(err, &lost) {
+	switch {
+	case errors.As(err, &refusal):
+		return nil
+	case errors.As(err, &lost):
 		return lost.Err
 	}
 	return err

@@ -112,7 +112,7 @@ def body_bytes(request: Request) -> bytes | None:
     """The JSON of the body, if any."""
     if request.body is None:
         return None
-    return json.dumps(request.body, ensure_ascii=False, allow_nan=False).encode()
+    return json.dumps(request.body, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode()
 
 
 def query_of(request: Request) -> dict[str, str]:

@@ -1,0 +1,164 @@
+"""Makes the calls of test/client/behaviours.ts with the client in Python: a JSON object per line in, the result per line out.
+
+`python driver.py sync` uses Payhook, `python driver.py async` AsyncPayhook.
+"""
+
+import asyncio
+import io
+import json
+import sys
+import time
+from typing import Any
+
+import payhook
+
+
+class OnceReadable(io.RawIOBase):
+    """A file that cannot seek."""
+
+    def __init__(self, content: bytes) -> None:
+        self._content = io.BytesIO(content)
+
+    def read(self, size: int = -1) -> bytes:
+        return self._content.read(size)
+
+    def seekable(self) -> bool:
+        return False
+
+
+def options_of(call: dict[str, Any]) -> dict[str, Any]:
+    """The options of a call that the table names."""
+    options: dict[str, Any] = {}
+    if "key" in call:
+        options["idempotency_key"] = call["key"]
+    if "ifMatch" in call:
+        options["if_match"] = call["ifMatch"]
+    return options
+
+
+def settings_of(call: dict[str, Any]) -> dict[str, Any]:
+    settings: dict[str, Any] = {}
+    if "retries" in call:
+        settings["retries"] = call["retries"]
+    if "timeoutMs" in call:
+        settings["timeout"] = call["timeoutMs"] / 1000
+    return settings
+
+
+def tokens_of(call: dict[str, Any]) -> payhook.Tokens:
+    return payhook.Tokens("old", "refresh-1", time.time() + call["expiresIn"], "affiliates")
+
+
+async def value_of(value: Any) -> Any:
+    """The result of a call, of either client."""
+    return await value if asyncio.iscoroutine(value) else value
+
+
+async def run(call: dict[str, Any], is_async: bool, seen: list[Any]) -> Any:
+    """Makes a call. `seen` gets the records of a loop as they come."""
+    verb = call["verb"]
+    if verb == "verify":
+        return payhook.verify_webhooks(call["body"], call["headers"], call["secrets"])
+    if verb == "sign":
+        return payhook.sign_webhook(call["body"], secrets=call["secrets"], id=call["id"], timestamp=call["timestamp"])
+    oauth: Any = None
+    saved: list[str | None] = []
+    if verb.startswith("oauth"):
+        kept: list[payhook.Tokens | None] = [tokens_of(call)] if "expiresIn" in call else [None]
+
+        def save(tokens: payhook.Tokens | None) -> None:
+            kept[0] = tokens
+            saved.append(tokens and tokens.access_token)
+
+        async def save_later(tokens: payhook.Tokens | None) -> None:
+            save(tokens)
+
+        async def load_later() -> payhook.Tokens | None:
+            return kept[0]
+
+        about = {"client_id": "app_1", "client_secret": "phs_1", "redirect_uri": "https://shop.example.com/callback"}
+        if is_async:
+            oauth = payhook.AsyncOAuth(call["url"], load=load_later, save=save_later, **about)
+        else:
+            oauth = payhook.OAuth(call["url"], load=lambda: kept[0], save=save, **about)
+    if verb == "oauth_authorization":
+        request = oauth.authorization(["affiliates", "webhooks"])
+        return {"url": request.url, "state": request.state, "verifier": request.code_verifier}
+    if verb == "oauth_exchange":
+        tokens = await value_of(oauth.exchange("phc_1", "the verifier"))
+        return {"access": tokens.access_token, "refresh": tokens.refresh_token, "saved": saved}
+    if verb == "oauth_revoke":
+        await value_of(oauth.revoke())
+        return {"saved": saved}
+    client_type: Any = payhook.AsyncPayhook if is_async else payhook.Payhook
+    credentials = {"oauth": oauth} if oauth else {"api_key": "secret"}
+    client = client_type(call["url"], **credentials, **settings_of(call))
+    try:
+        if verb in ("all", "oauth_all"):
+            listing = client.affiliates.list()
+            if is_async:
+                async for affiliate in listing:
+                    seen.append(affiliate["id"])
+            else:
+                for affiliate in listing:
+                    seen.append(affiliate["id"])
+            return {"seen": seen, "saved": saved} if oauth else seen
+        return await call_of(client, verb, options_of(call))
+    finally:
+        await value_of(client.aclose() if is_async else client.close())
+
+
+async def call_of(client: Any, verb: str, options: dict[str, Any]) -> Any:
+    if verb == "read":
+        return await value_of(client.account.get(**options))
+    if verb == "create":
+        return await value_of(client.payouts.create({"filters": {"currency": "usd"}}, **options))
+    if verb == "create_affiliate":
+        return await value_of(client.affiliates.create({"email": "ada@example.com"}, **options))
+    if verb == "complete":
+        body = {"commissions": [], "require_all": True}
+        return await value_of(client.payouts.complete("po_1", body, **options))
+    if verb == "delete":
+        return await value_of(client.payouts.delete("po_1", **options))
+    if verb == "page":
+        page = await value_of(client.affiliates.list(status="active", per_page=2).page())
+        return [affiliate["id"] for affiliate in page.data]
+    if verb == "invalid_id":
+        return await value_of(client.payouts.get(".."))
+    if verb == "upload":
+        return await value_of(client.affiliates.import_("email\nzoë@example.com\n", **options))
+    if verb == "upload_once":
+        return await value_of(client.affiliates.import_(OnceReadable(b"email\n"), **options))
+    if verb == "download":
+        file = await value_of(client.payouts.download("po_1"))
+        content = (await value_of(file.read())).decode()
+        return {"name": file.about.name, "revision": file.about.revision, "content": content}
+    raise ValueError(verb)
+
+
+def failure_of(error: Exception) -> dict[str, Any]:
+    result: dict[str, Any] = {"message": str(error)}
+    if isinstance(error, payhook.ApiError):
+        given = {"status": error.status, "code": error.code, "reason": error.reason, "requestId": error.request_id}
+        return {**result, **given, "outcome": "refused", "retryAfter": error.retry_after or 0}
+    if isinstance(error, payhook.UnknownOutcomeError):
+        return {**result, "outcome": "unknown", "key": error.idempotency_key, "status": error.status}
+    if isinstance(error, payhook.ApiConnectionError):
+        return {**result, "outcome": "not_done", "status": error.status}
+    if isinstance(error, payhook.InvalidIdError):
+        return {**result, "outcome": "invalid_id"}
+    if isinstance(error, payhook.OAuthError):
+        return {**result, "outcome": "oauth", "code": error.error}
+    if isinstance(error, payhook.WebhookVerificationError):
+        return {**result, "outcome": "not_genuine", "code": error.problem}
+    return {**result, "outcome": type(error).__name__}
+
+
+for line in sys.stdin:
+    seen: list[Any] = []
+    try:
+        value = asyncio.run(run(json.loads(line), sys.argv[1] == "async", seen))
+        answer = {"outcome": "ok", "value": value}
+    except Exception as error:
+        answer = {**failure_of(error), "seen": seen}
+    print(json.dumps(answer), flush=True)

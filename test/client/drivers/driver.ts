@@ -1,0 +1,84 @@
+import { Readable } from 'node:stream';
+import { text } from 'node:stream/consumers';
+import {
+  ApiError,
+  type Client,
+  ConnectionError,
+  createClient,
+  InvalidIdError,
+} from '../../../src/client/client.ts';
+import { verifyWebhooks, WebhookVerificationError } from '../../../src/client/verify.ts';
+import type { Call, Result } from '../behaviour.ts';
+
+/** Makes a call of the table with the client in TypeScript, in this process. */
+export async function runHere(call: Call & { readonly url: string }): Promise<Result> {
+  const seen: number[] = [];
+  try {
+    // through JSON, as the other drivers answer
+    const value = JSON.parse(JSON.stringify((await resultOf(call, seen)) ?? null));
+    return { outcome: 'ok', value };
+  } catch (error) {
+    return { ...failureOf(error), seen };
+  }
+}
+
+async function resultOf(call: Call & { readonly url: string }, seen: number[]): Promise<unknown> {
+  const { verb, url, body = '', headers = {}, secrets = [], retries, timeoutMs } = call;
+  if (verb === 'verify') return verifyWebhooks(body, headers, secrets);
+  const client = createClient({ url, apiKey: 'secret', retries, timeoutMs });
+  try {
+    return await withClient(client, call, seen);
+  } finally {
+    await client.close();
+  }
+}
+
+async function withClient(client: Client, { verb, key, ifMatch }: Call, seen: number[]): Promise<unknown> {
+  const options = { idempotencyKey: key, ifMatch };
+  const once = { repeatable: false, open: () => Readable.from([Buffer.from('email\n')]) };
+  switch (verb) {
+    case 'read':
+      return client.account.get();
+    case 'create':
+      return client.payouts.create({ filters: { currency: 'usd' } }, options);
+    case 'create_affiliate':
+      return client.affiliates.create({ email: 'ada@example.com' }, options);
+    case 'complete':
+      return client.payouts.complete('po_1', { commissions: [], require_all: true }, options);
+    case 'delete':
+      return client.payouts.delete('po_1');
+    case 'page':
+      return (await client.affiliates.list({ status: 'active', per_page: 2 })).data.map(({ id }) => id);
+    case 'all':
+      for await (const { id } of client.affiliates.list()) seen.push(id);
+      return seen;
+    case 'invalid_id':
+      return client.payouts.get('..');
+    case 'upload':
+      return client.affiliates.import('email\nzoë@example.com\n', {}, options);
+    case 'upload_once':
+      return client.affiliates.import(once, {}, options);
+    case 'download': {
+      const { name, revision, stream } = await client.payouts.download('po_1');
+      return { name, revision, content: await text(stream) };
+    }
+    default:
+      throw new Error(`no verb ${verb}`);
+  }
+}
+
+function failureOf(error: unknown): Result {
+  const { message } = error as Error;
+  if (error instanceof ApiError) {
+    const { status, code, reason, requestId, retryAfter } = error;
+    return { outcome: 'refused', message, status, code, reason, requestId, retryAfter: retryAfter ?? 0 };
+  }
+  if (error instanceof ConnectionError) {
+    const { outcome, idempotencyKey: key, status } = error;
+    return { outcome, message, key, status };
+  }
+  if (error instanceof InvalidIdError) return { outcome: 'invalid_id', message };
+  if (error instanceof WebhookVerificationError)
+    return { outcome: 'not_genuine', code: error.problem, message };
+  throw error;
+}
