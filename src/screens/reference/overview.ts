@@ -169,6 +169,7 @@ const GUIDES = [
   ['client.md', 'the same in TypeScript, with retries and typed answers'],
   ['payouts.md', 'the month end in the dashboard, for the person who pays'],
   ['payouts-reference.md', 'the rules of payouts, refunds, approvals and payment files'],
+  ['reports.md', 'what was earned, paid and owed in a period'],
   ['webhooks.md', 'operating endpoints, and writing a receiver'],
   ['webhooks-verify.md', 'programs that verify webhooks in five languages'],
   ['webhooks-reference.md', 'all options of an endpoint, and what the errors in the log mean'],
