@@ -175,7 +175,10 @@ function typesOf(schemas: Readonly<Record<string, Schema>>): Types {
     return others.length < choices.length ? { kind: 'nullable', of: type } : type;
   };
   const of = (schema: Schema, name: string): Type => {
-    if (schema.$ref !== undefined) return { kind: 'named', name: nameIn(schema.$ref) };
+    if (schema.$ref !== undefined) {
+      const target = resolved(schema) ?? {};
+      return isPlain(target) ? of(target, name) : { kind: 'named', name: nameIn(schema.$ref) };
+    }
     const [one, ...more] = schema.allOf ?? [];
     if (one) return of(more.length === 0 ? one : merged(schema, resolved), name);
     const choices = schema.anyOf ?? schema.oneOf;
@@ -208,12 +211,17 @@ function typesOf(schemas: Readonly<Record<string, Schema>>): Types {
     return items ? of(items, 'Item') : null;
   };
   for (const [name, schema] of Object.entries(schemas)) {
-    if (name === 'Error' || ofItems(schema)) continue;
+    if (name === 'Error' || ofItems(schema) || isPlain(schema)) continue;
     const type = of(schema, name);
     if (type.kind !== 'named' || type.name !== name) add(name, { name, doc: docOf(schema), type });
   }
   return { all, of, ofItems };
 }
+
+/** Texts, times and maps: languages have types for them. */
+const isPlain = (schema: Schema): boolean =>
+  (schema.type === 'string' && schema.enum === undefined && schema.const === undefined) ||
+  (schema.properties === undefined && typeof schema.additionalProperties === 'object');
 
 const nameIn = (reference: string) => reference.split('/').at(-1) ?? '';
 

@@ -12,7 +12,7 @@ interface Schema {
   readonly anyOf?: readonly Schema[];
   readonly items?: Schema;
   readonly properties?: Readonly<Record<string, Schema>>;
-  readonly patternProperties?: Readonly<Record<string, Schema>>;
+  readonly additionalProperties?: boolean | Schema;
   readonly required?: readonly string[];
   readonly description?: string;
   readonly default?: unknown;
@@ -46,9 +46,6 @@ interface Described {
 const HEAD = `// Made by \`npm run generate\` from the description of the API: change the routes, not this file.
 import type { Download } from './download.ts';
 import type { Upload } from './upload.ts';
-
-/** An instant, RFC 3339 in UTC with milliseconds: \`2026-09-15T08:30:00.000Z\`. */
-export type Timestamp = string;
 
 /** A page of a list with its exact total. */
 export interface Page<Item> {
@@ -137,15 +134,13 @@ function typeOf(schema: Schema): string {
   if (schema.const !== undefined) return JSON.stringify(schema.const);
   if (schema.enum) return schema.enum.map((value) => JSON.stringify(value)).join(' | ');
   if (schema.properties) return objectType(schema.properties, schema.required);
-  if (schema.patternProperties) {
-    const [value = {}] = Object.values(schema.patternProperties);
-    return `Readonly<Record<string, ${typeOf(value)}>>`;
-  }
+  if (typeof schema.additionalProperties === 'object')
+    return `Readonly<Record<string, ${typeOf(schema.additionalProperties)}>>`;
   switch (schema.type) {
     case 'array':
       return `readonly (${typeOf(schema.items ?? {})})[]`;
     case 'string':
-      return schema.format === 'date-time' ? 'Timestamp' : 'string';
+      return 'string';
     case 'integer':
     case 'number':
       return 'number';
@@ -174,7 +169,6 @@ function field(name: string, type: string, about: { optional: boolean; doc?: str
 
 /** The constraints of a schema beyond its type. */
 function describing(schema: Schema): string | undefined {
-  if (schema.format === 'date-time' && schema.description?.startsWith('RFC 3339')) return undefined;
   return schema.description ?? schema.anyOf?.map(describing).find((text) => text !== undefined);
 }
 

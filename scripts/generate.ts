@@ -13,7 +13,7 @@ import {
   roleLabel,
   usersWith,
 } from '../src/contract/roles.ts';
-import { describe } from '../src/http/openapi.ts';
+import { describe, describeInline } from '../src/http/openapi.ts';
 import { ROUTES } from '../src/http/routes.ts';
 import { explainConfig } from '../src/kernel/config.ts';
 import { REASONS } from '../src/kernel/errors.ts';
@@ -103,7 +103,7 @@ function valueText(schema: FieldSchema): string {
 
 function fieldRow(name: string, schema: FieldSchema, optional: boolean): string[] {
   const notes = [schema, ...(schema.anyOf ?? [])]
-    .filter(({ format, description }) => description && !(format && description.startsWith('RFC 3339')))
+    .filter(({ description }) => description)
     .map(({ description }) => description);
   if (optional) notes.push('may be missing');
   const row = `| \`${name}\` | ${valueText(schema)} | ${notes.join('; ')} |`;
@@ -330,7 +330,7 @@ function alertsTable(): string {
 
 const FILES: Readonly<Record<string, () => string | Promise<string>>> = {
   'src/client/fields.ts': clientFields,
-  'docs/openapi.json': () => `${JSON.stringify(describe(ROUTES), null, 2)}\n`,
+  'docs/openapi.json': () => `${JSON.stringify(describe(ROUTES), null, 1)}\n`,
   'docs/errors.md': errorsPage,
   'docs/configuration.md': configurationPage,
   'docs/events.md': eventsPage,
@@ -347,12 +347,12 @@ const FILES: Readonly<Record<string, () => string | Promise<string>>> = {
   'docs/webhooks-reference.md': () =>
     withTables('docs/webhooks-reference.md', { 'signature schemes': schemesTable() }),
   'docs/sizes.md': sizesPage,
-  'src/client/api.ts': () => clientTypes(describe(ROUTES)),
+  'src/client/api.ts': () => clientTypes(describeInline(ROUTES)),
 };
 
 /** The generated files of the clients in other languages. */
 function clientFiles(): Record<string, string> {
-  const model = clientModel(describe(ROUTES));
+  const model = clientModel(describeInline(ROUTES));
   return { ...pythonFiles(model), ...goFiles(model) };
 }
 

@@ -447,7 +447,6 @@ func (query *DownloadInvoiceQuery) values() url.Values {
 
 // DownloadPaymentFileQuery is the query of Payouts.PaymentFile. A field without a value is not sent.
 type DownloadPaymentFileQuery struct {
-	// ISO 4217, any case.
 	Currency string
 	// The part, if there are more rows than fit into one file.
 	Part int64
@@ -456,7 +455,7 @@ type DownloadPaymentFileQuery struct {
 	RowsPerFile int64
 	// Leaves out affiliates the file cannot pay, instead of refusing.
 	AllowSkipped *bool
-	// ISO 4217, any case: the currency the transfers are paid from; default the payout currency.
+	// The currency the transfers are paid from; default the payout currency.
 	SourceCurrency string
 	// Bank files: the day on which the bank should pay, `YYYY-MM-DD`; defaults to today in your time zone for
 	// `sepa`, the next banking day for `nacha`.
@@ -818,8 +817,7 @@ type GetCommissionAnalyticsQuery struct {
 	// months.
 	From string
 	// A day YYYY-MM-DD: the series ends with the interval that contains this day. Default today.
-	To string
-	// ISO 4217, any case.
+	To       string
 	Currency string
 	// Only commissions of this program.
 	ProgramID string
@@ -882,7 +880,7 @@ func (query *ImportAffiliatesQuery) values() url.Values {
 
 // RemoveAffiliateDestinationQuery is the query of Affiliates.RemoveDestination. A field without a value is not sent.
 type RemoveAffiliateDestinationQuery struct {
-	// ISO 4217, any case; absent: the one for all currencies.
+	// absent: the one for all currencies.
 	Currency string
 }
 

@@ -6,11 +6,13 @@ import "time"
 
 // Account is an object of the API.
 type Account struct {
+	// The id of the record.
 	ID string `json:"id"`
-	// One of account.
+	// The type of the record.; one of account.
 	Object string `json:"object"`
-	Name   string `json:"name"`
-	// ISO 4217, lower case.
+	// The name.
+	Name string `json:"name"`
+	// The currency of amounts that name none.
 	DefaultCurrency string `json:"default_currency"`
 	// Days a new commission is on hold.
 	HoldDays int64 `json:"hold_days"`
@@ -27,20 +29,28 @@ type Account struct {
 	Approval ApprovalRule `json:"approval"`
 	// Hours for which whoever changed where they are paid is not paid; 0 = none. Only a signed-in owner, or the
 	// operator, may lower it.
-	DestinationWaitHours int64              `json:"destination_wait_hours"`
-	Debtor               *Debtor            `json:"debtor"`
-	Originator           *Originator        `json:"originator"`
-	TaxProfile           *AccountTaxProfile `json:"tax_profile"`
-	Invoicing            *Invoicing         `json:"invoicing"`
-	CreatedAt            time.Time          `json:"created_at"`
-	UpdatedAt            time.Time          `json:"updated_at"`
+	DestinationWaitHours int64 `json:"destination_wait_hours"`
+	// The bank account that payouts are paid from (SEPA); null if unknown.
+	Debtor *Debtor `json:"debtor"`
+	// The bank account that payouts are paid from (ACH); null if unknown.
+	Originator *Originator `json:"originator"`
+	// The tax details of the account; null if unknown.
+	TaxProfile *AccountTaxProfile `json:"tax_profile"`
+	// How self-billing invoices are written; null if the account writes none.
+	Invoicing *Invoicing `json:"invoicing"`
+	// When it was created.
+	CreatedAt time.Time `json:"created_at"`
+	// When it last changed.
+	UpdatedAt time.Time `json:"updated_at"`
 }
 
 // AccountTaxProfile: who you are on invoices and reports
 type AccountTaxProfile struct {
+	// The name in the register or the passport.
 	LegalName string `json:"legal_name"`
 	// ISO 3166-1 alpha-2.
-	Country string        `json:"country"`
+	Country string `json:"country"`
+	// The postal address.
 	Address PostalAddress `json:"address"`
 	// With its country in front.
 	VATID *string `json:"vat_id"`
@@ -51,8 +61,10 @@ type AccountTaxProfile struct {
 
 // Actor is an object of the API.
 type Actor struct {
+	// The kind.
 	Kind ActorKind `json:"kind"`
-	ID   string    `json:"id"`
+	// The id of the record.
+	ID string `json:"id"`
 	// Of a portal link: the owner of its endpoints.
 	Name *string `json:"name"`
 }
@@ -71,7 +83,7 @@ const (
 
 // Actors is an object of the API.
 type Actors struct {
-	// One of actors.
+	// The type of the record.; one of actors.
 	Object string `json:"object"`
 	// By id.
 	Actors []Actor `json:"actors"`
@@ -81,10 +93,12 @@ type Actors struct {
 type Affiliate struct {
 	// affiliate_id in other records.
 	ID int64 `json:"id"`
-	// One of affiliate.
-	Object    string  `json:"object"`
+	// The type of the record.; one of affiliate.
+	Object string `json:"object"`
+	// First name.
 	NameFirst *string `json:"name_first"`
-	NameLast  *string `json:"name_last"`
+	// Last name.
+	NameLast *string `json:"name_last"`
 	// Unique in the account.
 	Email string `json:"email"`
 	// Your own id of the affiliate, unique in the account.
@@ -105,16 +119,17 @@ type Affiliate struct {
 	LegalType *LegalType `json:"legal_type"`
 	// Where the affiliate pays taxes: two letters such as DE (ISO 3166-1 alpha-2).
 	Country *string `json:"country"`
-	// Your own keys and texts: at most 50, keys of up to 40 and texts of up to 500 characters; a change replaces all
-	// of them.
-	Metadata  map[string]string `json:"metadata"`
-	CreatedAt time.Time         `json:"created_at"`
-	UpdatedAt time.Time         `json:"updated_at"`
+	// Your own keys and texts.
+	Metadata map[string]string `json:"metadata"`
+	// When it was created.
+	CreatedAt time.Time `json:"created_at"`
+	// When it last changed.
+	UpdatedAt time.Time `json:"updated_at"`
 }
 
 // AffiliateBalance is an object of the API.
 type AffiliateBalance struct {
-	// ISO 4217, lower case.
+	// The currency of the amounts.
 	Currency string `json:"currency"`
 	// Minor units of the currency given with it.
 	Pending int64 `json:"pending"`
@@ -128,7 +143,7 @@ type AffiliateBalance struct {
 
 // AffiliateBalances is an object of the API.
 type AffiliateBalances struct {
-	// One of affiliate_balances.
+	// The type of the record.; one of affiliate_balances.
 	Object string `json:"object"`
 	// The unpaid payout.
 	CurrentPayoutID *string `json:"current_payout_id"`
@@ -138,44 +153,53 @@ type AffiliateBalances struct {
 
 // AffiliateCreatedEvent is an object of the API.
 type AffiliateCreatedEvent struct {
+	// The id of the record.
 	ID string `json:"id"`
-	// One of event.
+	// The type of the record.; one of event.
 	Object string `json:"object"`
-	// One of affiliate.created.
-	Type      string    `json:"type"`
+	// The type, such as `payout.paid`.; one of affiliate.created.
+	Type string `json:"type"`
+	// When the change happened.
 	Timestamp time.Time `json:"timestamp"`
-	AccountID string    `json:"account_id"`
-	// One of 2.0.0.
+	// The account that it belongs to.
+	AccountID string `json:"account_id"`
+	// The version of the API that the form of the event belongs to.; one of 2.0.0.
 	APIVersion string `json:"api_version"`
 	// Sent to test the endpoint: nothing happened.
-	IsTest *bool     `json:"is_test,omitzero"`
-	Data   Affiliate `json:"data"`
+	IsTest *bool `json:"is_test,omitzero"`
+	// The records of this page, in the requested order.
+	Data Affiliate `json:"data"`
 }
 
 // AffiliateDeletedEvent is an object of the API.
 type AffiliateDeletedEvent struct {
+	// The id of the record.
 	ID string `json:"id"`
-	// One of event.
+	// The type of the record.; one of event.
 	Object string `json:"object"`
-	// One of affiliate.deleted.
-	Type      string    `json:"type"`
+	// The type, such as `payout.paid`.; one of affiliate.deleted.
+	Type string `json:"type"`
+	// When the change happened.
 	Timestamp time.Time `json:"timestamp"`
-	AccountID string    `json:"account_id"`
-	// One of 2.0.0.
+	// The account that it belongs to.
+	AccountID string `json:"account_id"`
+	// The version of the API that the form of the event belongs to.; one of 2.0.0.
 	APIVersion string `json:"api_version"`
 	// Sent to test the endpoint: nothing happened.
-	IsTest *bool     `json:"is_test,omitzero"`
-	Data   Affiliate `json:"data"`
+	IsTest *bool `json:"is_test,omitzero"`
+	// The records of this page, in the requested order.
+	Data Affiliate `json:"data"`
 }
 
 // AffiliateDestination is an object of the API.
 type AffiliateDestination struct {
-	// One of affiliate_destination.
-	Object      string `json:"object"`
-	AffiliateID int64  `json:"affiliate_id"`
+	// The type of the record.; one of affiliate_destination.
+	Object string `json:"object"`
+	// The affiliate.
+	AffiliateID int64 `json:"affiliate_id"`
 	// paypal: to `paypal_email`; wise: to `email`; sepa and ach: to a bank account; other: your own method.
 	Type DestinationType `json:"type"`
-	// Only for this currency; without it, for every currency without its own destination; ISO 4217, lower case.
+	// Only for this currency; without it, for every currency without its own destination.
 	Currency *string `json:"currency"`
 	// sepa, ach: the name of the account holder.
 	AccountHolder *string `json:"account_holder"`
@@ -196,29 +220,37 @@ type AffiliateDestination struct {
 	// Not paid before: see `destination_wait_hours` of the account; null: paid.
 	WaitsUntil *time.Time `json:"waits_until"`
 	// Other affiliates with the same IBAN or account, the first 20 ids.
-	SharedWith []int64   `json:"shared_with"`
-	CreatedAt  time.Time `json:"created_at"`
+	SharedWith []int64 `json:"shared_with"`
+	// When it was created.
+	CreatedAt time.Time `json:"created_at"`
 }
 
 // AffiliateDestinations is an object of the API.
 type AffiliateDestinations struct {
-	// One of affiliate_destinations.
-	Object      string `json:"object"`
-	AffiliateID int64  `json:"affiliate_id"`
+	// The type of the record.; one of affiliate_destinations.
+	Object string `json:"object"`
+	// The affiliate.
+	AffiliateID int64 `json:"affiliate_id"`
 	// The one for all currencies first; empty: paid as `payout_method` and `paypal_email` of the affiliate say.
 	Destinations []AffiliateDestination `json:"destinations"`
 }
 
 // AffiliateImport is an object of the API.
 type AffiliateImport struct {
-	// One of affiliate_import.
-	Object    string `json:"object"`
-	DryRun    bool   `json:"dry_run"`
-	Lines     int64  `json:"lines"`
-	Created   int64  `json:"created"`
-	Updated   int64  `json:"updated"`
-	Unchanged int64  `json:"unchanged"`
-	Failed    int64  `json:"failed"`
+	// The type of the record.; one of affiliate_import.
+	Object string `json:"object"`
+	// Whether nothing was stored, because the request only checked the file.
+	DryRun bool `json:"dry_run"`
+	// How many lines there are, without the head.
+	Lines int64 `json:"lines"`
+	// How many records are new.
+	Created int64 `json:"created"`
+	// How many records changed.
+	Updated int64 `json:"updated"`
+	// How many records were stored before with the same content.
+	Unchanged int64 `json:"unchanged"`
+	// How many were refused, or failed.
+	Failed int64 `json:"failed"`
 	// Lines whose `payout_method` became `paypal`, because they have a `paypal_email` and no method.
 	MethodsSet int64 `json:"methods_set"`
 	// The first 1,000 bad lines.
@@ -227,10 +259,12 @@ type AffiliateImport struct {
 
 // AffiliateInSeveralFilesFilesItem is an object of the API.
 type AffiliateInSeveralFilesFilesItem struct {
-	// One of paypal, wise, sepa, nacha.
-	Format    string `json:"format"`
+	// The format of the file.; one of paypal, wise, sepa, nacha.
+	Format string `json:"format"`
+	// The file set that the file belongs to.
 	FileSetID string `json:"file_set_id"`
-	Part      int64  `json:"part"`
+	// The number of the part, from 1.
+	Part int64 `json:"part"`
 	// Of the payout when the file set was first downloaded.
 	Revision int64 `json:"revision"`
 	// No other file set of its format and currency was downloaded since.
@@ -239,9 +273,11 @@ type AffiliateInSeveralFilesFilesItem struct {
 
 // AffiliateInSeveralFiles is an object of the API.
 type AffiliateInSeveralFiles struct {
-	AffiliateID int64   `json:"affiliate_id"`
-	Name        *string `json:"name"`
-	// ISO 4217, lower case.
+	// The affiliate.
+	AffiliateID int64 `json:"affiliate_id"`
+	// The name.
+	Name *string `json:"name"`
+	// The currency of the amounts.
 	Currency string `json:"currency"`
 	// Oldest first.
 	Files []AffiliateInSeveralFilesFilesItem `json:"files"`
@@ -249,17 +285,21 @@ type AffiliateInSeveralFiles struct {
 
 // AffiliateStatement is an object of the API.
 type AffiliateStatement struct {
-	// One of affiliate_statement.
-	Object      string  `json:"object"`
-	AffiliateID int64   `json:"affiliate_id"`
-	Name        *string `json:"name"`
-	Email       string  `json:"email"`
+	// The type of the record.; one of affiliate_statement.
+	Object string `json:"object"`
+	// The affiliate.
+	AffiliateID int64 `json:"affiliate_id"`
+	// The name.
+	Name *string `json:"name"`
+	// The e-mail address.
+	Email string `json:"email"`
 	// The first day; null = from the beginning.
 	From *string `json:"from"`
 	// The last day; null = until now, including later-dated entries.
 	To *string `json:"to"`
 	// Of the account: the days are in it.
-	TimeZone   string             `json:"time_zone"`
+	TimeZone string `json:"time_zone"`
+	// Sums of the affiliate, one for each currency.
 	Currencies []StatementBalance `json:"currencies"`
 }
 
@@ -274,48 +314,60 @@ const (
 
 // AffiliateTaxProfile is an object of the API.
 type AffiliateTaxProfile struct {
-	// One of affiliate_tax_profile.
-	Object      string `json:"object"`
-	AffiliateID int64  `json:"affiliate_id"`
+	// The type of the record.; one of affiliate_tax_profile.
+	Object string `json:"object"`
+	// The affiliate.
+	AffiliateID int64 `json:"affiliate_id"`
 	// Who signed.
 	LegalType TaxLegalType `json:"legal_type"`
 	// The name as signed.
 	LegalName string `json:"legal_name"`
 	// The tax country, in two letters; ISO 3166-1 alpha-2.
-	Country string         `json:"country"`
-	Address PostalAddress  `json:"address"`
-	TaxID   *TaxID         `json:"tax_id"`
-	Form    *SignedTaxForm `json:"form"`
+	Country string `json:"country"`
+	// The postal address.
+	Address PostalAddress `json:"address"`
+	// The tax id; null if unknown.
+	TaxID *TaxID `json:"tax_id"`
+	// The signed tax form; null if there is none.
+	Form *SignedTaxForm `json:"form"`
 	// The affiliate agreed that you write their invoices; null: they did not.
 	SelfBilling *SelfBillingAgreement `json:"self_billing"`
-	CreatedAt   time.Time             `json:"created_at"`
-	UpdatedAt   time.Time             `json:"updated_at"`
+	// When it was created.
+	CreatedAt time.Time `json:"created_at"`
+	// When it last changed.
+	UpdatedAt time.Time `json:"updated_at"`
 }
 
 // AffiliateUpdatedEvent is an object of the API.
 type AffiliateUpdatedEvent struct {
+	// The id of the record.
 	ID string `json:"id"`
-	// One of event.
+	// The type of the record.; one of event.
 	Object string `json:"object"`
-	// One of affiliate.updated.
-	Type      string    `json:"type"`
+	// The type, such as `payout.paid`.; one of affiliate.updated.
+	Type string `json:"type"`
+	// When the change happened.
 	Timestamp time.Time `json:"timestamp"`
-	AccountID string    `json:"account_id"`
-	// One of 2.0.0.
+	// The account that it belongs to.
+	AccountID string `json:"account_id"`
+	// The version of the API that the form of the event belongs to.; one of 2.0.0.
 	APIVersion string `json:"api_version"`
 	// Sent to test the endpoint: nothing happened.
-	IsTest *bool     `json:"is_test,omitzero"`
-	Data   Affiliate `json:"data"`
+	IsTest *bool `json:"is_test,omitzero"`
+	// The records of this page, in the requested order.
+	Data Affiliate `json:"data"`
 }
 
 // AffiliateWithBalance is an object of the API.
 type AffiliateWithBalance struct {
 	// affiliate_id in other records.
 	ID int64 `json:"id"`
-	// One of affiliate.
-	Object    string  `json:"object"`
+	// The type of the record.; one of affiliate.
+	Object string `json:"object"`
+	// First name.
 	NameFirst *string `json:"name_first"`
-	NameLast  *string `json:"name_last"`
+	// Last name.
+	NameLast *string `json:"name_last"`
 	// Unique in the account.
 	Email string `json:"email"`
 	// Your own id of the affiliate, unique in the account.
@@ -336,11 +388,12 @@ type AffiliateWithBalance struct {
 	LegalType *LegalType `json:"legal_type"`
 	// Where the affiliate pays taxes: two letters such as DE (ISO 3166-1 alpha-2).
 	Country *string `json:"country"`
-	// Your own keys and texts: at most 50, keys of up to 40 and texts of up to 500 characters; a change replaces all
-	// of them.
-	Metadata  map[string]string `json:"metadata"`
-	CreatedAt time.Time         `json:"created_at"`
-	UpdatedAt time.Time         `json:"updated_at"`
+	// Your own keys and texts.
+	Metadata map[string]string `json:"metadata"`
+	// When it was created.
+	CreatedAt time.Time `json:"created_at"`
+	// When it last changed.
+	UpdatedAt time.Time `json:"updated_at"`
 	// What the affiliate earned, per currency.
 	Balance []AffiliateBalance `json:"balance"`
 	// When a payout last paid the affiliate.
@@ -354,10 +407,12 @@ type AffiliateWithBalance struct {
 
 // AlertChannel is an object of the API.
 type AlertChannel struct {
+	// The id of the record.
 	ID string `json:"id"`
-	// One of alert_channel.
+	// The type of the record.; one of alert_channel.
 	Object string `json:"object"`
-	Name   string `json:"name"`
+	// The name.
+	Name string `json:"name"`
 	// webhook: a JSON object, signed as Standard Webhooks; slack: the format of incoming webhooks of Slack and
 	// Mattermost.
 	Format AlertFormat `json:"format"`
@@ -368,8 +423,10 @@ type AlertChannel struct {
 	// When a message was last accepted, within the last week.
 	LastSentAt *time.Time `json:"last_sent_at"`
 	// Why the last try failed; null if it succeeded.
-	LastError *string   `json:"last_error"`
+	LastError *string `json:"last_error"`
+	// When it was created.
 	CreatedAt time.Time `json:"created_at"`
+	// When it last changed.
 	UpdatedAt time.Time `json:"updated_at"`
 }
 
@@ -404,8 +461,10 @@ const (
 
 // AlertSettingsAlertsItem is an object of the API.
 type AlertSettingsAlertsItem struct {
-	Kind  AlertKind `json:"kind"`
-	Label string    `json:"label"`
+	// The kind.
+	Kind AlertKind `json:"kind"`
+	// The name for people.
+	Label string `json:"label"`
 	// When it is sent.
 	Meaning string `json:"meaning"`
 	// Whether the user gets it by e-mail.
@@ -414,8 +473,9 @@ type AlertSettingsAlertsItem struct {
 
 // AlertSettings is an object of the API.
 type AlertSettings struct {
-	// One of alert_settings.
+	// The type of the record.; one of alert_settings.
 	Object string `json:"object"`
+	// The user.
 	UserID string `json:"user_id"`
 	// Where alerts are sent.
 	Email string `json:"email"`
@@ -433,34 +493,44 @@ type AlertSettings struct {
 
 // AlertTest is an object of the API.
 type AlertTest struct {
-	// One of alert_test.
-	Object      string    `json:"object"`
+	// The type of the record.; one of alert_test.
+	Object string `json:"object"`
+	// When it was requested.
 	RequestedAt time.Time `json:"requested_at"`
 }
 
 // AnswerCounts: the attempts by the class of the answer; none: no answer arrived
 type AnswerCounts struct {
+	// Responses with a status from 200 to 299.
 	Status2xx int64 `json:"2xx"`
+	// Redirects, which are not followed.
 	Status3xx int64 `json:"3xx"`
+	// Responses with a status from 400 to 499.
 	Status4xx int64 `json:"4xx"`
+	// Responses with a status from 500 to 599.
 	Status5xx int64 `json:"5xx"`
-	None      int64 `json:"none"`
+	// Attempts without a response.
+	None int64 `json:"none"`
 }
 
 // APIKey is an object of the API.
 type APIKey struct {
+	// The id of the record.
 	ID string `json:"id"`
-	// One of api_key.
+	// The type of the record.; one of api_key.
 	Object string `json:"object"`
-	Name   string `json:"name"`
+	// The name of the key.
+	Name string `json:"name"`
 	// The first and last characters of the key.
 	Hint string `json:"hint"`
 	// The id of the key or user that made it.
 	CreatedBy string `json:"created_by"`
 	// To the minute.
 	LastUsedAt *time.Time `json:"last_used_at"`
-	RevokedAt  *time.Time `json:"revoked_at"`
-	CreatedAt  time.Time  `json:"created_at"`
+	// When it was revoked; null while it is valid.
+	RevokedAt *time.Time `json:"revoked_at"`
+	// When it was created.
+	CreatedAt time.Time `json:"created_at"`
 }
 
 // ApplicationKind is a word of the API. A newer server may send others.
@@ -478,7 +548,8 @@ type Approval struct {
 	// `approval` of the account. `GET …/approval` says how many people must approve and who may.
 	Status ApprovalStatus `json:"status"`
 	// The user who approved or rejected it.
-	DecidedBy *string    `json:"decided_by"`
+	DecidedBy *string `json:"decided_by"`
+	// When the decision was made; null while it is open.
 	DecidedAt *time.Time `json:"decided_at"`
 	// Their note.
 	Note *string `json:"note"`
@@ -549,18 +620,22 @@ const (
 	AttemptTriggerRecovery  AttemptTrigger = "recovery"
 )
 
-// AuditEntryActor is an object of the API.
+// AuditEntryActor: Who made the change.
 type AuditEntryActor struct {
+	// The kind.
 	Kind ActorKind `json:"kind"`
-	ID   string    `json:"id"`
+	// The id of the record.
+	ID string `json:"id"`
 }
 
 // AuditEntry is an object of the API.
 type AuditEntry struct {
+	// The id of the record.
 	ID string `json:"id"`
-	// One of audit_entry.
-	Object string          `json:"object"`
-	Actor  AuditEntryActor `json:"actor"`
+	// The type of the record.; one of audit_entry.
+	Object string `json:"object"`
+	// Who made the change.
+	Actor AuditEntryActor `json:"actor"`
 	// Who signed in, or on whose grant the application acted.
 	UserID *string `json:"user_id"`
 	// The operation, named as in this description; openPortal is the use of a portal link; runPayoutSchedule is a
@@ -570,13 +645,16 @@ type AuditEntry struct {
 	// The id of the record it changed.
 	Target *string `json:"target"`
 	// Identifies the request in the log of the server.
-	RequestID string    `json:"request_id"`
+	RequestID string `json:"request_id"`
+	// When it was created.
 	CreatedAt time.Time `json:"created_at"`
 }
 
 // BadLine is an object of the API.
 type BadLine struct {
-	Line    int64  `json:"line"`
+	// The number of the line in the file, from 1.
+	Line int64 `json:"line"`
+	// What is wrong with the line.
 	Message string `json:"message"`
 }
 
@@ -631,8 +709,9 @@ type ChangeAccountBodyDebtor struct {
 	// At most 70 characters as banks write it.
 	Name string `json:"name"`
 	// Any case, with or without blanks.
-	IBAN string           `json:"iban"`
-	BIC  Optional[string] `json:"bic,omitzero"`
+	IBAN string `json:"iban"`
+	// The BIC of the bank; null if it is not needed.
+	BIC Optional[string] `json:"bic,omitzero"`
 	// The message that your bank takes; default pain.001.001.09.
 	Message *SEPAMessage `json:"message,omitzero"`
 	// Payments in one file; default 10,000. More are split into parts of about the same size.
@@ -664,25 +743,31 @@ type ChangeAccountBodyOriginator struct {
 	RowsPerFile *int64 `json:"rows_per_file,omitzero"`
 }
 
-// ChangeAccountBodyTaxProfileAddress is an object of the API.
+// ChangeAccountBodyTaxProfileAddress: The postal address.
 type ChangeAccountBodyTaxProfileAddress struct {
 	// Street and number.
-	Line1      string           `json:"line1"`
-	Line2      Optional[string] `json:"line2,omitzero"`
+	Line1 string `json:"line1"`
+	// Address, line 2.
+	Line2 Optional[string] `json:"line2,omitzero"`
+	// Postal code.
 	PostalCode Optional[string] `json:"postal_code,omitzero"`
-	City       string           `json:"city"`
+	// City.
+	City string `json:"city"`
 	// State or province; two letters in the United States.
 	Region Optional[string] `json:"region,omitzero"`
 }
 
 // ChangeAccountBodyTaxProfile is an object of the API.
 type ChangeAccountBodyTaxProfile struct {
+	// The name in the register or the passport.
 	LegalName string `json:"legal_name"`
 	// ISO 3166-1 alpha-2, any case.
-	Country string                             `json:"country"`
+	Country string `json:"country"`
+	// The postal address.
 	Address ChangeAccountBodyTaxProfileAddress `json:"address"`
 	// Its check digits are checked.
-	VATID     Optional[string] `json:"vat_id,omitzero"`
+	VATID Optional[string] `json:"vat_id,omitzero"`
+	// The tax number; null if unknown.
 	TaxNumber Optional[string] `json:"tax_number,omitzero"`
 }
 
@@ -705,14 +790,16 @@ type ChangeAccountBodyInvoicingRulesItem struct {
 // ChangeAccountBodyInvoicing is an object of the API.
 type ChangeAccountBodyInvoicing struct {
 	// How numbers of invoices begin; default SB-.
-	Prefix *string                               `json:"prefix,omitzero"`
-	Rules  []ChangeAccountBodyInvoicingRulesItem `json:"rules"`
+	Prefix *string `json:"prefix,omitzero"`
+	// The rate for each kind of seller, the first match applies.
+	Rules []ChangeAccountBodyInvoicingRulesItem `json:"rules"`
 }
 
 // ChangeAccountBody is an object of the API.
 type ChangeAccountBody struct {
+	// The name.
 	Name *string `json:"name,omitzero"`
-	// ISO 4217, any case.
+	// The currency of amounts that name none.
 	DefaultCurrency *string `json:"default_currency,omitzero"`
 	// Days a new commission is on hold.
 	HoldDays *int64 `json:"hold_days,omitzero"`
@@ -729,17 +816,23 @@ type ChangeAccountBody struct {
 	Approval *ApprovalRule `json:"approval,omitzero"`
 	// Hours for which whoever changed where they are paid is not paid; 0 = none. Only a signed-in owner, or the
 	// operator, may lower it.
-	DestinationWaitHours *int64                                `json:"destination_wait_hours,omitzero"`
-	Debtor               Optional[ChangeAccountBodyDebtor]     `json:"debtor,omitzero"`
-	Originator           Optional[ChangeAccountBodyOriginator] `json:"originator,omitzero"`
-	TaxProfile           Optional[ChangeAccountBodyTaxProfile] `json:"tax_profile,omitzero"`
-	Invoicing            Optional[ChangeAccountBodyInvoicing]  `json:"invoicing,omitzero"`
+	DestinationWaitHours *int64 `json:"destination_wait_hours,omitzero"`
+	// The bank account that payouts are paid from (SEPA); null if unknown.
+	Debtor Optional[ChangeAccountBodyDebtor] `json:"debtor,omitzero"`
+	// The bank account that payouts are paid from (ACH); null if unknown.
+	Originator Optional[ChangeAccountBodyOriginator] `json:"originator,omitzero"`
+	// The tax details of the account; null if unknown.
+	TaxProfile Optional[ChangeAccountBodyTaxProfile] `json:"tax_profile,omitzero"`
+	// How self-billing invoices are written; null if the account writes none.
+	Invoicing Optional[ChangeAccountBodyInvoicing] `json:"invoicing,omitzero"`
 }
 
 // ChangeAffiliateBody is an object of the API.
 type ChangeAffiliateBody struct {
+	// First name.
 	NameFirst Optional[string] `json:"name_first,omitzero"`
-	NameLast  Optional[string] `json:"name_last,omitzero"`
+	// Last name.
+	NameLast Optional[string] `json:"name_last,omitzero"`
 	// Unique in the account; an e-mail address.
 	Email *string `json:"email,omitzero"`
 	// Your own id of the affiliate, unique in the account.
@@ -760,8 +853,7 @@ type ChangeAffiliateBody struct {
 	LegalType Optional[LegalType] `json:"legal_type,omitzero"`
 	// Where the affiliate pays taxes: two letters such as DE (ISO 3166-1 alpha-2).
 	Country Optional[string] `json:"country,omitzero"`
-	// Your own keys and texts: at most 50, keys of up to 40 and texts of up to 500 characters; a change replaces all
-	// of them.
+	// Your own keys and texts.
 	Metadata map[string]string `json:"metadata,omitzero"`
 }
 
@@ -788,19 +880,14 @@ type ChangeOAuthApplicationBody struct {
 
 // ChangePayoutScheduleBody is an object of the API.
 type ChangePayoutScheduleBody struct {
-	Name  *string         `json:"name,omitzero"`
+	// The name.
+	Name *string `json:"name,omitzero"`
+	// On which days it runs.
 	Every *ScheduleRhythm `json:"every,omitzero"`
 	// week: 1 (Monday) to 7; month: 1 to 31, or the last day of a shorter month. The day is in the account’s time
 	// zone and begins at midnight there.
 	Day *int64 `json:"day,omitzero"`
-	// Report filters: null, or an object of field to a value (equals), a list (one of) or an object of operators;
-	// all must hold. - `affiliate_id` (eq, ne, in, nin): an integer from 1 to 9007199254740991 - `program_id` (eq,
-	// ne, in, nin): an integer from 1 to 9007199254740991 - `product_id` (eq, ne, in, nin): a text of 1 to 255
-	// characters - `order_id` (eq, ne, in, nin): a text of 1 to 255 characters - `payout_method` (eq, ne, in, nin):
-	// one of paypal, wise, other, sepa, ach - `affiliate_status` (eq, ne, in, nin): one of active, inactive - `type`
-	// (eq, ne, in, nin): one of sale, recurring, bonus, adjustment, clawback - `is_ready_for_payout` (eq): true or
-	// false - `currency` (eq, in): an ISO 4217 currency code - `total` (eq, gt, gte, lt, lte): an integer of minor
-	// units - `occurred_at` (gt, gte, lt, lte): an RFC 3339 instant or a day YYYY-MM-DD, from 1970 to 2999.
+	// The filters of the report; null = none.
 	Filters Optional[PayoutFilters] `json:"filters,omitzero"`
 	// Every word must occur in the name, e-mail address or slug of the affiliate.
 	Search *string `json:"search,omitzero"`
@@ -816,97 +903,19 @@ type ChangeProgramBody struct {
 	Name *string `json:"name,omitzero"`
 	// The days for which new commissions are on hold; null = the account's hold.
 	HoldDays Optional[int64] `json:"hold_days,omitzero"`
-	// Your own keys and texts: at most 50, keys of up to 40 and texts of up to 500 characters; a change replaces all
-	// of them.
+	// Your own keys and texts.
 	Metadata map[string]string `json:"metadata,omitzero"`
 }
 
 // ChangeUserBody is an object of the API.
 type ChangeUserBody struct {
+	// The name.
 	Name *string `json:"name,omitzero"`
 	// owner: may do everything; member: may do everything except API keys, users and applications; finance: manages
 	// payouts, affiliates, commissions, imports and tax reports, but no webhooks, users or API keys; approver:
 	// reads, downloads payment files and approves payouts, but changes nothing else; viewer: only reads, without
 	// payment files and complete account numbers.
 	Role *Role `json:"role,omitzero"`
-}
-
-// ChangeWebhookEndpointBodyCustomSigning: with `signing: custom`, and only then
-type ChangeWebhookEndpointBodyCustomSigning struct {
-	// The header of the signature.
-	Header string `json:"header"`
-	// The signed text: {body}, and optionally {id}, {timestamp} and {url}.
-	Content string `json:"content"`
-	// The value of the header: {signature}, and optionally {timestamp} and {id}; default {signature}.
-	Value    *string           `json:"value,omitzero"`
-	Encoding SignatureEncoding `json:"encoding"`
-	// The hash function of the HMAC.
-	Algorithm *SignatureAlgorithm `json:"algorithm,omitzero"`
-	// The prefix of new secrets; it is part of the key.
-	SecretPrefix *string `json:"secret_prefix,omitzero"`
-	// Further headers that a receiver needs to verify, by name: {timestamp} or {id}, with optional text around it;
-	// default none.
-	Headers map[string]string `json:"headers,omitzero"`
-}
-
-// ChangeWebhookEndpointBodySecondSignatureCustomSigning: with `signing: custom`, and only then
-type ChangeWebhookEndpointBodySecondSignatureCustomSigning struct {
-	// The header of the signature.
-	Header string `json:"header"`
-	// The signed text: {body}, and optionally {id}, {timestamp} and {url}.
-	Content string `json:"content"`
-	// The value of the header: {signature}, and optionally {timestamp} and {id}; default {signature}.
-	Value    *string           `json:"value,omitzero"`
-	Encoding SignatureEncoding `json:"encoding"`
-	// The hash function of the HMAC.
-	Algorithm *SignatureAlgorithm `json:"algorithm,omitzero"`
-	// The prefix of new secrets; it is part of the key.
-	SecretPrefix *string `json:"secret_prefix,omitzero"`
-	// Further headers that a receiver needs to verify, by name: {timestamp} or {id}, with optional text around it;
-	// default none.
-	Headers map[string]string `json:"headers,omitzero"`
-}
-
-// ChangeWebhookEndpointBodySecondSignature: also sent until `expires_at`. Fields that are left out have the
-// values of the previous signature. Without it, a change of scheme or secret sends the previous signature for a
-// day; null = none
-type ChangeWebhookEndpointBodySecondSignature struct {
-	// standard: Standard Webhooks. stripe, github, shopify, slack: as these services sign, so that receivers written
-	// for them need no change. custom: as `custom_signing` says.
-	Signing *SigningScheme `json:"signing,omitzero"`
-	// With `signing: custom`, and only then.
-	CustomSigning Optional[ChangeWebhookEndpointBodySecondSignatureCustomSigning] `json:"custom_signing,omitzero"`
-	// A secret that the receiver already has; by default the current one stays if the scheme can use it, else a new
-	// one is created.
-	Secret *string `json:"secret,omitzero"`
-	// An RFC 3339 instant, at most 90 days ahead.
-	ExpiresAt string `json:"expires_at"`
-}
-
-// ChangeWebhookEndpointBodyClientCertificate: shown to the receiver when it asks for one (mTLS); null = none
-type ChangeWebhookEndpointBodyClientCertificate struct {
-	// PEM: the certificate, then the ones that issued it, without the root.
-	Certificate string `json:"certificate"`
-	// PEM: its private key, without a passphrase; never shown.
-	Key string `json:"key"`
-}
-
-// ChangeWebhookEndpointBodyClientCredentials: for access tokens that are sent in the header Authorization (OAuth
-// 2); null = none
-type ChangeWebhookEndpointBodyClientCredentials struct {
-	// The token endpoint: http or https, without credentials or fragment, at a public address.
-	TokenURL string `json:"token_url"`
-	ClientID string `json:"client_id"`
-	// Never shown; if omitted, the current one is kept, provided that `token_url` and `client_id` are unchanged and
-	// nobody else could read it.
-	ClientSecret *string `json:"client_secret,omitzero"`
-	// names, separated by spaces; null = none.
-	Scope Optional[string] `json:"scope,omitzero"`
-	// For servers that require one; null = none.
-	Audience Optional[string] `json:"audience,omitzero"`
-	// How the client id and secret are sent to the token endpoint: basic, the usual way, in the header
-	// Authorization; body, in the body.
-	Authentication *ClientAuthentication `json:"authentication,omitzero"`
 }
 
 // ChangeWebhookEndpointBody is an object of the API.
@@ -928,8 +937,9 @@ type ChangeWebhookEndpointBody struct {
 	Status *EndpointStatus `json:"status,omitzero"`
 	// Events with the same ordering key are sent one after the other, in the order in which they were published;
 	// applies to events published from now on; false releases the events that wait.
-	Ordered *bool                `json:"ordered,omitzero"`
-	Batch   Optional[BatchInput] `json:"batch,omitzero"`
+	Ordered *bool `json:"ordered,omitzero"`
+	// How events are sent together in one request; null if each is sent alone.
+	Batch Optional[BatchInput] `json:"batch,omitzero"`
 	// The most requests that it is sent in a second; null = no limit.
 	RateLimit Optional[int64] `json:"rate_limit,omitzero"`
 	// Your own headers, sent with every delivery; values by name; null removes a header, others stay.
@@ -941,30 +951,29 @@ type ChangeWebhookEndpointBody struct {
 	// standard: Standard Webhooks. stripe, github, shopify, slack: as these services sign, so that receivers written
 	// for them need no change. custom: as `custom_signing` says.
 	Signing *SigningScheme `json:"signing,omitzero"`
-	// With `signing: custom`, and only then.
-	CustomSigning Optional[ChangeWebhookEndpointBodyCustomSigning] `json:"custom_signing,omitzero"`
+	// The scheme of `signing: custom`; null with another scheme.
+	CustomSigning Optional[CustomSigningInput] `json:"custom_signing,omitzero"`
 	// A secret that the receiver already has; by default the current one stays if the scheme can use it, else a new
 	// one is created.
 	Secret *string `json:"secret,omitzero"`
-	// Also sent until `expires_at`. Fields that are left out have the values of the previous signature. Without it,
-	// a change of scheme or secret sends the previous signature for a day; null = none.
-	SecondSignature Optional[ChangeWebhookEndpointBodySecondSignature] `json:"second_signature,omitzero"`
+	// A further signature that is sent until it expires; null if there is none.
+	SecondSignature Optional[SecondSignatureInput] `json:"second_signature,omitzero"`
 	// An HTTP proxy that requests go through, with user and password if it needs them:
 	// http://user:password@proxy:3128; null = that of the server, if any.
 	Proxy Optional[string] `json:"proxy,omitzero"`
-	// Shown to the receiver when it asks for one (mTLS); null = none.
-	ClientCertificate Optional[ChangeWebhookEndpointBodyClientCertificate] `json:"client_certificate,omitzero"`
-	// For access tokens that are sent in the header Authorization (OAuth 2); null = none.
-	ClientCredentials Optional[ChangeWebhookEndpointBodyClientCredentials] `json:"client_credentials,omitzero"`
-	// Your own keys and texts: at most 50, keys of up to 40 and texts of up to 500 characters; a change replaces all
-	// of them.
+	// The certificate shown to the receiver (mTLS), without its key; null if there is none.
+	ClientCertificate Optional[ClientCertificateInput] `json:"client_certificate,omitzero"`
+	// How access tokens for the receiver are requested (OAuth 2); null if none are.
+	ClientCredentials Optional[ClientCredentialsInput] `json:"client_credentials,omitzero"`
+	// Your own keys and texts.
 	Metadata map[string]string `json:"metadata,omitzero"`
 }
 
 // ChangedWebhookEndpoint is an object of the API.
 type ChangedWebhookEndpoint struct {
+	// The id of the record.
 	ID string `json:"id"`
-	// One of webhook_endpoint.
+	// The type of the record.; one of webhook_endpoint.
 	Object string `json:"object"`
 	// Where events are sent, including pending ones.
 	URL string `json:"url"`
@@ -980,14 +989,16 @@ type ChangedWebhookEndpoint struct {
 	Status EndpointStatus `json:"status"`
 	// manual: by hand; failing: every attempt failed for five days; gone: it answered 410.
 	DisabledReason *DisabledReason `json:"disabled_reason"`
-	DisabledAt     *time.Time      `json:"disabled_at"`
+	// When it was disabled; null while it is enabled.
+	DisabledAt *time.Time `json:"disabled_at"`
 	// Nothing is sent before this time: the endpoint answered with Retry-After or was busy (429, 502, 503, 504).
 	PausedUntil *time.Time `json:"paused_until"`
 	// When the first waiting event is due; null if no event is waiting or the endpoint is disabled.
 	NextAttemptAt *time.Time `json:"next_attempt_at"`
 	// Events with the same ordering key are sent one after the other, in the order in which they were published.
-	Ordered bool   `json:"ordered"`
-	Batch   *Batch `json:"batch"`
+	Ordered bool `json:"ordered"`
+	// How events are sent together in one request; null if each is sent alone.
+	Batch *Batch `json:"batch"`
 	// The most requests that it is sent in a second; null = no limit.
 	RateLimit *int64 `json:"rate_limit"`
 	// Your own headers, sent with every delivery; the names; the values are never shown.
@@ -998,20 +1009,27 @@ type ChangedWebhookEndpoint struct {
 	Payload PayloadForm `json:"payload"`
 	// standard: Standard Webhooks. stripe, github, shopify, slack: as these services sign, so that receivers written
 	// for them need no change. custom: as `custom_signing` says.
-	Signing         SigningScheme    `json:"signing"`
-	CustomSigning   *CustomSigning   `json:"custom_signing"`
+	Signing SigningScheme `json:"signing"`
+	// The scheme of `signing: custom`; null with another scheme.
+	CustomSigning *CustomSigning `json:"custom_signing"`
+	// A further signature that is sent until it expires; null if there is none.
 	SecondSignature *SecondSignature `json:"second_signature"`
 	// The HTTP proxy of requests, without its password; null = that of the server, if any.
-	Proxy             *string            `json:"proxy"`
+	Proxy *string `json:"proxy"`
+	// The certificate shown to the receiver (mTLS), without its key; null if there is none.
 	ClientCertificate *ClientCertificate `json:"client_certificate"`
+	// How access tokens for the receiver are requested (OAuth 2); null if none are.
 	ClientCredentials *ClientCredentials `json:"client_credentials"`
-	// Your own keys and texts: at most 50, keys of up to 40 and texts of up to 500 characters; a change replaces all
-	// of them.
-	Metadata       map[string]string `json:"metadata"`
-	FirstFailureAt *time.Time        `json:"first_failure_at"`
-	LastSuccessAt  *time.Time        `json:"last_success_at"`
-	CreatedAt      time.Time         `json:"created_at"`
-	UpdatedAt      time.Time         `json:"updated_at"`
+	// Your own keys and texts.
+	Metadata map[string]string `json:"metadata"`
+	// When the first of the current failures happened; null after a success.
+	FirstFailureAt *time.Time `json:"first_failure_at"`
+	// When a delivery last succeeded; null if none has.
+	LastSuccessAt *time.Time `json:"last_success_at"`
+	// When it was created.
+	CreatedAt time.Time `json:"created_at"`
+	// When it last changed.
+	UpdatedAt time.Time `json:"updated_at"`
 	// Only if this change created a new secret, because the scheme cannot use the previous one; null when a stored
 	// answer is replayed.
 	Secret Optional[string] `json:"secret,omitzero"`
@@ -1028,28 +1046,62 @@ const (
 
 // ClientCertificate: sent to a receiver that requests one (mTLS); null = none
 type ClientCertificate struct {
+	// The subject of the certificate.
 	Subject string `json:"subject"`
-	Issuer  string `json:"issuer"`
+	// The issuer of the certificate.
+	Issuer string `json:"issuer"`
 	// SHA-256 of the certificate, hexadecimal.
-	Fingerprint string    `json:"fingerprint"`
-	ExpiresAt   time.Time `json:"expires_at"`
+	Fingerprint string `json:"fingerprint"`
+	// When it expires.
+	ExpiresAt time.Time `json:"expires_at"`
+}
+
+// ClientCertificateInput: shown to the receiver when it asks for one (mTLS); null = none
+type ClientCertificateInput struct {
+	// PEM: the certificate, then the ones that issued it, without the root.
+	Certificate string `json:"certificate"`
+	// PEM: its private key, without a passphrase; never shown.
+	Key string `json:"key"`
 }
 
 // ClientCredentials: for access tokens that are sent in the header Authorization (OAuth 2); null = none
 type ClientCredentials struct {
-	TokenURL string  `json:"token_url"`
-	ClientID string  `json:"client_id"`
-	Scope    *string `json:"scope"`
+	// The token endpoint.
+	TokenURL string `json:"token_url"`
+	// The client id at the token endpoint.
+	ClientID string `json:"client_id"`
+	// The requested scopes, separated by spaces; null if none are named.
+	Scope *string `json:"scope"`
+	// The requested audience; null if none is named.
 	Audience *string `json:"audience"`
 	// How the client id and secret are sent to the token endpoint: basic, the usual way, in the header
 	// Authorization; body, in the body.
 	Authentication ClientAuthentication `json:"authentication"`
 }
 
+// ClientCredentialsInput: for access tokens that are sent in the header Authorization (OAuth 2); null = none
+type ClientCredentialsInput struct {
+	// The token endpoint: http or https, without credentials or fragment, at a public address.
+	TokenURL string `json:"token_url"`
+	// The client id at the token endpoint.
+	ClientID string `json:"client_id"`
+	// Never shown; if omitted, the current one is kept, provided that `token_url` and `client_id` are unchanged and
+	// nobody else could read it.
+	ClientSecret *string `json:"client_secret,omitzero"`
+	// names, separated by spaces; null = none.
+	Scope Optional[string] `json:"scope,omitzero"`
+	// For servers that require one; null = none.
+	Audience Optional[string] `json:"audience,omitzero"`
+	// How the client id and secret are sent to the token endpoint: basic, the usual way, in the header
+	// Authorization; body, in the body.
+	Authentication *ClientAuthentication `json:"authentication,omitzero"`
+}
+
 // Commission is an object of the API.
 type Commission struct {
+	// The id of the record.
 	ID string `json:"id"`
-	// One of affiliate_commission.
+	// The type of the record.; one of affiliate_commission.
 	Object string `json:"object"`
 	// Your id, unique forever; `payhook:…` names what Payhook created itself, such as a clawback.
 	ExternalID string `json:"external_id"`
@@ -1069,7 +1121,7 @@ type Commission struct {
 	OriginalAmount int64 `json:"original_amount"`
 	// Minor units: what was taken back, before and after payment.
 	RefundedAmount int64 `json:"refunded_amount"`
-	// ISO 4217, lower case.
+	// Currency.
 	Currency string `json:"currency"`
 	// The amount of the sale; minor units.
 	SaleAmount *int64 `json:"sale_amount"`
@@ -1081,141 +1133,176 @@ type Commission struct {
 	OrderLineID *string `json:"order_line_id"`
 	// The e-mail address of the buyer.
 	CustomerEmail *string `json:"customer_email"`
-	ProductID     *string `json:"product_id"`
+	// Product id.
+	ProductID *string `json:"product_id"`
 	// The name of the product.
-	ProductName *string   `json:"product_name"`
-	Description *string   `json:"description"`
-	OccurredAt  time.Time `json:"occurred_at"`
+	ProductName *string `json:"product_name"`
+	// Description.
+	Description *string `json:"description"`
+	// Earned.
+	OccurredAt time.Time `json:"occurred_at"`
 	// Null while it is held for review.
 	AvailableAt *time.Time `json:"available_at"`
 	// The payout it is in or was paid in.
-	PayoutID   *string    `json:"payout_id"`
-	PaidAt     *time.Time `json:"paid_at"`
-	VoidedAt   *time.Time `json:"voided_at"`
-	VoidReason *string    `json:"void_reason"`
+	PayoutID *string `json:"payout_id"`
+	// When it was paid; null if it was not.
+	PaidAt *time.Time `json:"paid_at"`
+	// When it was voided; null if it was not.
+	VoidedAt *time.Time `json:"voided_at"`
+	// Why it was voided; null without a reason.
+	VoidReason *string `json:"void_reason"`
 	// Of a clawback: the commission it takes back.
 	ReversesCommissionID *string `json:"reverses_commission_id"`
-	// Your own keys and texts: at most 50, keys of up to 40 and texts of up to 500 characters; a change replaces all
-	// of them.
-	Metadata  map[string]string `json:"metadata"`
-	CreatedAt time.Time         `json:"created_at"`
-	UpdatedAt time.Time         `json:"updated_at"`
+	// Your own keys and texts.
+	Metadata map[string]string `json:"metadata"`
+	// When it was created.
+	CreatedAt time.Time `json:"created_at"`
+	// When it last changed.
+	UpdatedAt time.Time `json:"updated_at"`
 }
 
 // CommissionAnalytics is an object of the API.
 type CommissionAnalytics struct {
-	// One of commission_analytics.
+	// The type of the record.; one of commission_analytics.
 	Object string `json:"object"`
-	// One of day, week, month.
+	// The length of an interval of the series.; one of day, week, month.
 	Interval string `json:"interval"`
 	// Of the account: the days are in it.
 	TimeZone string `json:"time_zone"`
 	// The first day.
 	From string `json:"from"`
 	// The last day.
-	To     string             `json:"to"`
+	To string `json:"to"`
+	// The intervals, the earliest first.
 	Series []CommissionSeries `json:"series"`
 }
 
-// CommissionBatchItemsItemError is an object of the API.
+// CommissionBatchItemsItemError: Why it was refused; absent if it was not.
 type CommissionBatchItemsItemError struct {
-	Code    string `json:"code"`
-	Reason  string `json:"reason"`
+	// The kind of error, as in an error response.
+	Code string `json:"code"`
+	// The reason, as in `Payhook-Reason`.
+	Reason string `json:"reason"`
+	// The problem in words, for people.
 	Message string `json:"message"`
 }
 
 // CommissionBatchItemsItem is an object of the API.
 type CommissionBatchItemsItem struct {
+	// The position in the request, from 0.
 	Index int64 `json:"index"`
 	// 201 new, 200 stored before, 400 or 409 refused.
-	Status     int64                          `json:"status"`
-	Commission *Commission                    `json:"commission,omitzero"`
-	Error      *CommissionBatchItemsItemError `json:"error,omitzero"`
+	Status int64 `json:"status"`
+	// The commission.
+	Commission *Commission `json:"commission,omitzero"`
+	// Why it was refused; absent if it was not.
+	Error *CommissionBatchItemsItemError `json:"error,omitzero"`
 }
 
 // CommissionBatch is an object of the API.
 type CommissionBatch struct {
-	// One of commission_batch.
-	Object string                     `json:"object"`
-	Items  []CommissionBatchItemsItem `json:"items"`
+	// The type of the record.; one of commission_batch.
+	Object string `json:"object"`
+	// The results, in the order of the request.
+	Items []CommissionBatchItemsItem `json:"items"`
 }
 
 // CommissionBucket is an object of the API.
 type CommissionBucket struct {
+	// When the interval begins.
 	StartsAt time.Time `json:"starts_at"`
 	// The first day, in the zone of the account.
 	Day string `json:"day"`
 	// commissions, dated by the sale.
 	EarnedAmount int64 `json:"earned_amount"`
-	EarnedCount  int64 `json:"earned_count"`
+	// How many commissions were earned.
+	EarnedCount int64 `json:"earned_count"`
 	// Amounts taken by refunds, dated by the refund; reversed refunds do not count.
 	RefundedAmount int64 `json:"refunded_amount"`
-	RefundedCount  int64 `json:"refunded_count"`
+	// How many commissions were refunded.
+	RefundedCount int64 `json:"refunded_count"`
 	// The remaining amounts of commissions that were voided manually.
 	VoidedAmount int64 `json:"voided_amount"`
-	VoidedCount  int64 `json:"voided_count"`
+	// How many commissions were voided.
+	VoidedCount int64 `json:"voided_count"`
 	// Manual credits and debits.
 	AdjustedAmount int64 `json:"adjusted_amount"`
-	AdjustedCount  int64 `json:"adjusted_count"`
+	// How many adjustments were made.
+	AdjustedCount int64 `json:"adjusted_count"`
 	// payments; null with a program, because a payment belongs to an affiliate and a currency.
 	PaidAmount *int64 `json:"paid_amount"`
-	PaidCount  *int64 `json:"paid_count"`
+	// How many commissions were paid; null where payments are not counted.
+	PaidCount *int64 `json:"paid_count"`
 	// Returned payments, less returns that were undone.
 	ReturnedAmount *int64 `json:"returned_amount"`
-	ReturnedCount  *int64 `json:"returned_count"`
+	// How many payments came back; null where returns are not counted.
+	ReturnedCount *int64 `json:"returned_count"`
 }
 
 // CommissionClawedBackEvent is an object of the API.
 type CommissionClawedBackEvent struct {
+	// The id of the record.
 	ID string `json:"id"`
-	// One of event.
+	// The type of the record.; one of event.
 	Object string `json:"object"`
-	// One of commission.clawed_back.
-	Type      string    `json:"type"`
+	// The type, such as `payout.paid`.; one of commission.clawed_back.
+	Type string `json:"type"`
+	// When the change happened.
 	Timestamp time.Time `json:"timestamp"`
-	AccountID string    `json:"account_id"`
-	// One of 2.0.0.
+	// The account that it belongs to.
+	AccountID string `json:"account_id"`
+	// The version of the API that the form of the event belongs to.; one of 2.0.0.
 	APIVersion string `json:"api_version"`
 	// Sent to test the endpoint: nothing happened.
-	IsTest *bool      `json:"is_test,omitzero"`
-	Data   Commission `json:"data"`
+	IsTest *bool `json:"is_test,omitzero"`
+	// The records of this page, in the requested order.
+	Data Commission `json:"data"`
 }
 
 // CommissionCreatedEvent is an object of the API.
 type CommissionCreatedEvent struct {
+	// The id of the record.
 	ID string `json:"id"`
-	// One of event.
+	// The type of the record.; one of event.
 	Object string `json:"object"`
-	// One of commission.created.
-	Type      string    `json:"type"`
+	// The type, such as `payout.paid`.; one of commission.created.
+	Type string `json:"type"`
+	// When the change happened.
 	Timestamp time.Time `json:"timestamp"`
-	AccountID string    `json:"account_id"`
-	// One of 2.0.0.
+	// The account that it belongs to.
+	AccountID string `json:"account_id"`
+	// The version of the API that the form of the event belongs to.; one of 2.0.0.
 	APIVersion string `json:"api_version"`
 	// Sent to test the endpoint: nothing happened.
-	IsTest *bool      `json:"is_test,omitzero"`
-	Data   Commission `json:"data"`
+	IsTest *bool `json:"is_test,omitzero"`
+	// The records of this page, in the requested order.
+	Data Commission `json:"data"`
 }
 
 // CommissionImportTotalsItem is an object of the API.
 type CommissionImportTotalsItem struct {
-	// ISO 4217, lower case.
+	// The currency of the amounts.
 	Currency string `json:"currency"`
 	// Minor units of the currency given with it.
 	Amount int64 `json:"amount"`
-	Count  int64 `json:"count"`
+	// How many there are.
+	Count int64 `json:"count"`
 }
 
 // CommissionImport is an object of the API.
 type CommissionImport struct {
-	// One of commission_import.
-	Object  string `json:"object"`
-	DryRun  bool   `json:"dry_run"`
-	Lines   int64  `json:"lines"`
-	Created int64  `json:"created"`
+	// The type of the record.; one of commission_import.
+	Object string `json:"object"`
+	// Whether nothing was stored, because the request only checked the file.
+	DryRun bool `json:"dry_run"`
+	// How many lines there are, without the head.
+	Lines int64 `json:"lines"`
+	// How many records are new.
+	Created int64 `json:"created"`
 	// Already stored with the same content.
 	Unchanged int64 `json:"unchanged"`
-	Failed    int64 `json:"failed"`
+	// How many were refused, or failed.
+	Failed int64 `json:"failed"`
 	// Sums of the good lines.
 	Totals []CommissionImportTotalsItem `json:"totals"`
 	// The first 1,000 bad lines.
@@ -1238,7 +1325,7 @@ type CommissionInput struct {
 	Type *NewCommissionType `json:"type,omitzero"`
 	// What the affiliate gets; in minor units.
 	Amount *int64 `json:"amount,omitzero"`
-	// ISO 4217, any case; default the account currency.
+	// Default the account currency.
 	Currency *string `json:"currency,omitzero"`
 	// The amount of the sale; minor units.
 	SaleAmount Optional[int64] `json:"sale_amount,omitzero"`
@@ -1250,49 +1337,57 @@ type CommissionInput struct {
 	OrderLineID Optional[string] `json:"order_line_id,omitzero"`
 	// The e-mail address of the buyer; an e-mail address.
 	CustomerEmail Optional[string] `json:"customer_email,omitzero"`
-	ProductID     Optional[string] `json:"product_id,omitzero"`
+	// Product id.
+	ProductID Optional[string] `json:"product_id,omitzero"`
 	// The name of the product.
 	ProductName Optional[string] `json:"product_name,omitzero"`
+	// Description.
 	Description Optional[string] `json:"description,omitzero"`
 	// RFC 3339; default now.
 	OccurredAt *string `json:"occurred_at,omitzero"`
-	// Your own keys and texts: at most 50, keys of up to 40 and texts of up to 500 characters; a change replaces all
-	// of them.
+	// Your own keys and texts.
 	Metadata Optional[map[string]string] `json:"metadata,omitzero"`
 }
 
 // CommissionRefund is an object of the API.
 type CommissionRefund struct {
+	// The id of the record.
 	ID string `json:"id"`
-	// One of affiliate_refund.
+	// The type of the record.; one of affiliate_refund.
 	Object string `json:"object"`
 	// Your own id of the refund, unique forever.
 	ExternalID string `json:"external_id"`
 	// waiting: a line of it has no commission yet, or is in doubt; one of waiting, applied, reversed.
 	Status string `json:"status"`
 	// Null for a refund of one commission by its id.
-	OrderID   *string `json:"order_id"`
+	OrderID *string `json:"order_id"`
+	// Product.
 	ProductID *string `json:"product_id"`
 	// why.
 	Reason *string `json:"reason"`
-	// When the customer was refunded; RFC 3339, UTC, milliseconds.
-	OccurredAt time.Time  `json:"occurred_at"`
+	// When the customer was refunded.
+	OccurredAt time.Time `json:"occurred_at"`
+	// When the refund was reversed; null if it was not.
 	ReversedAt *time.Time `json:"reversed_at"`
-	CreatedAt  time.Time  `json:"created_at"`
-	UpdatedAt  time.Time  `json:"updated_at"`
+	// When it was created.
+	CreatedAt time.Time `json:"created_at"`
+	// When it last changed.
+	UpdatedAt time.Time `json:"updated_at"`
 	// Minor units of commission that were taken back.
 	Amount int64 `json:"amount"`
 	// Minor units of the sale refunded; null when the refund was given as commission.
 	SaleAmount *int64 `json:"sale_amount"`
 	// The refund asked for more than was left and took the rest.
-	Capped     bool        `json:"capped"`
-	Commission Commission  `json:"commission"`
-	Clawback   *Commission `json:"clawback"`
+	Capped bool `json:"capped"`
+	// The commission.
+	Commission Commission `json:"commission"`
+	// The negative commission that takes back what was paid; null if nothing had been paid.
+	Clawback *Commission `json:"clawback"`
 }
 
 // CommissionSeries is an object of the API.
 type CommissionSeries struct {
-	// ISO 4217, lower case.
+	// The currency of the amounts.
 	Currency string `json:"currency"`
 	// Every interval from the first day to the last.
 	Buckets []CommissionBucket `json:"buckets"`
@@ -1323,71 +1418,88 @@ const (
 
 // CommissionUpdatedEvent is an object of the API.
 type CommissionUpdatedEvent struct {
+	// The id of the record.
 	ID string `json:"id"`
-	// One of event.
+	// The type of the record.; one of event.
 	Object string `json:"object"`
-	// One of commission.updated.
-	Type      string    `json:"type"`
+	// The type, such as `payout.paid`.; one of commission.updated.
+	Type string `json:"type"`
+	// When the change happened.
 	Timestamp time.Time `json:"timestamp"`
-	AccountID string    `json:"account_id"`
-	// One of 2.0.0.
+	// The account that it belongs to.
+	AccountID string `json:"account_id"`
+	// The version of the API that the form of the event belongs to.; one of 2.0.0.
 	APIVersion string `json:"api_version"`
 	// Sent to test the endpoint: nothing happened.
-	IsTest *bool      `json:"is_test,omitzero"`
-	Data   Commission `json:"data"`
+	IsTest *bool `json:"is_test,omitzero"`
+	// The records of this page, in the requested order.
+	Data Commission `json:"data"`
 }
 
 // CommissionVoidedEvent is an object of the API.
 type CommissionVoidedEvent struct {
+	// The id of the record.
 	ID string `json:"id"`
-	// One of event.
+	// The type of the record.; one of event.
 	Object string `json:"object"`
-	// One of commission.voided.
-	Type      string    `json:"type"`
+	// The type, such as `payout.paid`.; one of commission.voided.
+	Type string `json:"type"`
+	// When the change happened.
 	Timestamp time.Time `json:"timestamp"`
-	AccountID string    `json:"account_id"`
-	// One of 2.0.0.
+	// The account that it belongs to.
+	AccountID string `json:"account_id"`
+	// The version of the API that the form of the event belongs to.; one of 2.0.0.
 	APIVersion string `json:"api_version"`
 	// Sent to test the endpoint: nothing happened.
-	IsTest *bool      `json:"is_test,omitzero"`
-	Data   Commission `json:"data"`
+	IsTest *bool `json:"is_test,omitzero"`
+	// The records of this page, in the requested order.
+	Data Commission `json:"data"`
 }
 
 // CommissionsImportedEventDataTotalsItem is an object of the API.
 type CommissionsImportedEventDataTotalsItem struct {
-	// ISO 4217, lower case.
+	// The currency of the amounts.
 	Currency string `json:"currency"`
 	// Minor units of the currency given with it.
 	Amount int64 `json:"amount"`
-	Count  int64 `json:"count"`
+	// How many there are.
+	Count int64 `json:"count"`
 }
 
-// CommissionsImportedEventData is an object of the API.
+// CommissionsImportedEventData: The records of this page, in the requested order.
 type CommissionsImportedEventData struct {
-	// One of commission_import.
+	// The type of the record.; one of commission_import.
 	Object string `json:"object"`
 	// payout: the parts of lines that a completed payout did not pay and owes again; one of batch, file, payout.
-	Source    string                                   `json:"source"`
-	Created   int64                                    `json:"created"`
-	Unchanged *int64                                   `json:"unchanged,omitzero"`
-	Failed    *int64                                   `json:"failed,omitzero"`
-	Totals    []CommissionsImportedEventDataTotalsItem `json:"totals"`
+	Source string `json:"source"`
+	// How many records are new.
+	Created int64 `json:"created"`
+	// How many records were stored before with the same content.
+	Unchanged *int64 `json:"unchanged,omitzero"`
+	// How many lines were refused.
+	Failed *int64 `json:"failed,omitzero"`
+	// Sums, one for each currency.
+	Totals []CommissionsImportedEventDataTotalsItem `json:"totals"`
 }
 
 // CommissionsImportedEvent is an object of the API.
 type CommissionsImportedEvent struct {
+	// The id of the record.
 	ID string `json:"id"`
-	// One of event.
+	// The type of the record.; one of event.
 	Object string `json:"object"`
-	// One of commissions.imported.
-	Type      string    `json:"type"`
+	// The type, such as `payout.paid`.; one of commissions.imported.
+	Type string `json:"type"`
+	// When the change happened.
 	Timestamp time.Time `json:"timestamp"`
-	AccountID string    `json:"account_id"`
-	// One of 2.0.0.
+	// The account that it belongs to.
+	AccountID string `json:"account_id"`
+	// The version of the API that the form of the event belongs to.; one of 2.0.0.
 	APIVersion string `json:"api_version"`
 	// Sent to test the endpoint: nothing happened.
-	IsTest *bool                        `json:"is_test,omitzero"`
-	Data   CommissionsImportedEventData `json:"data"`
+	IsTest *bool `json:"is_test,omitzero"`
+	// The records of this page, in the requested order.
+	Data CommissionsImportedEventData `json:"data"`
 }
 
 // CompletePayoutBodyCommissionsItem is an object of the API.
@@ -1396,7 +1508,7 @@ type CompletePayoutBodyCommissionsItem struct {
 	AffiliateID int64 `json:"affiliate_id"`
 	// Whether it was paid; false releases the line, which is owed again.
 	IsPaid bool `json:"is_paid"`
-	// ISO 4217, any case: the line that the entry covers; without it, all lines of the affiliate.
+	// The line that the entry covers; without it, all lines of the affiliate.
 	Currency *string `json:"currency,omitzero"`
 	// The amount paid in minor units of `currency`, at most the amount of the line; the rest is owed again.
 	Amount *int64 `json:"amount,omitzero"`
@@ -1406,39 +1518,44 @@ type CompletePayoutBodyCommissionsItem struct {
 
 // CompletePayoutBody is an object of the API.
 type CompletePayoutBody struct {
+	// The commissions, one entry each.
 	Commissions []CompletePayoutBodyCommissionsItem `json:"commissions"`
 	// Refuse the request unless every line is listed.
 	RequireAll *bool `json:"require_all,omitzero"`
 	// When the money left: a day YYYY-MM-DD of the account's time zone, or an RFC 3339 instant; not before the
 	// payout was created, not in the future; default now.
 	PaidAt *string `json:"paid_at,omitzero"`
-	// Your own keys and texts: at most 50, keys of up to 40 and texts of up to 500 characters; a change replaces all
-	// of them.
+	// Your own keys and texts.
 	Metadata map[string]string `json:"metadata,omitzero"`
 }
 
 // CompletedPayoutExcludedItemTotalsItem is an object of the API.
 type CompletedPayoutExcludedItemTotalsItem struct {
-	// ISO 4217, lower case.
+	// The currency of the amounts.
 	Currency string `json:"currency"`
 	// Minor units of the currency given with it.
-	Amount          int64 `json:"amount"`
+	Amount int64 `json:"amount"`
+	// How many commissions it covers.
 	CommissionCount int64 `json:"commission_count"`
-	AffiliateCount  int64 `json:"affiliate_count"`
+	// How many affiliates it covers.
+	AffiliateCount int64 `json:"affiliate_count"`
 }
 
 // CompletedPayoutExcludedItem is an object of the API.
 type CompletedPayoutExcludedItem struct {
 	// The first two are carried forward to the next payout.
-	Reason         ExclusionReason                         `json:"reason"`
-	AffiliateCount int64                                   `json:"affiliate_count"`
-	Totals         []CompletedPayoutExcludedItemTotalsItem `json:"totals"`
+	Reason ExclusionReason `json:"reason"`
+	// How many affiliates it covers.
+	AffiliateCount int64 `json:"affiliate_count"`
+	// Sums, one for each currency.
+	Totals []CompletedPayoutExcludedItemTotalsItem `json:"totals"`
 }
 
 // CompletedPayout is an object of the API.
 type CompletedPayout struct {
+	// The id of the record.
 	ID string `json:"id"`
-	// One of affiliate_payout.
+	// The type of the record.; one of affiliate_payout.
 	Object string `json:"object"`
 	// Increases per account, may have gaps.
 	Number int64 `json:"number"`
@@ -1455,24 +1572,28 @@ type CompletedPayout struct {
 	// Minor units of the currency given with it.
 	Amount *int64 `json:"amount"`
 	// One per currency; amount = paid + carried + released once completed.
-	Totals          []PayoutTotal `json:"totals"`
-	AffiliateCount  int64         `json:"affiliate_count"`
-	CommissionCount int64         `json:"commission_count"`
-	// Your own keys and texts: at most 50, keys of up to 40 and texts of up to 500 characters; a change replaces all
-	// of them.
+	Totals []PayoutTotal `json:"totals"`
+	// How many affiliates it covers.
+	AffiliateCount int64 `json:"affiliate_count"`
+	// How many commissions it covers.
+	CommissionCount int64 `json:"commission_count"`
+	// Your own keys and texts.
 	Metadata map[string]string `json:"metadata"`
 	// The ETag; rises with every change.
 	Revision int64 `json:"revision"`
 	// The id of the key, user or application.
 	CreatedBy string `json:"created_by"`
 	// The schedule that prepared it, which may have been deleted since.
-	ScheduleID *string   `json:"schedule_id"`
-	CreatedAt  time.Time `json:"created_at"`
-	UpdatedAt  time.Time `json:"updated_at"`
+	ScheduleID *string `json:"schedule_id"`
+	// When it was created.
+	CreatedAt time.Time `json:"created_at"`
+	// When it last changed.
+	UpdatedAt time.Time `json:"updated_at"`
 	// When the money left, as given at completion; default the time of completion.
 	PaidAt *time.Time `json:"paid_at"`
 	// Who completed it.
-	PaidBy   *string  `json:"paid_by"`
+	PaidBy *string `json:"paid_by"`
+	// Whether the payout needs approval, and who has decided.
 	Approval Approval `json:"approval"`
 	// All lines, or null when there are more than 1,000.
 	Affiliates []PayoutLine `json:"affiliates"`
@@ -1490,22 +1611,24 @@ type CreateAdjustmentBody struct {
 	ExternalID string `json:"external_id"`
 	// What the affiliate gets, or below zero owes; in minor units.
 	Amount int64 `json:"amount"`
-	// ISO 4217, any case; default the account currency.
+	// Default the account currency.
 	Currency *string `json:"currency,omitzero"`
 	// The program whose hold applies.
-	ProgramID   Optional[int64]  `json:"program_id,omitzero"`
+	ProgramID Optional[int64] `json:"program_id,omitzero"`
+	// Description.
 	Description Optional[string] `json:"description,omitzero"`
 	// RFC 3339; default now.
 	OccurredAt *string `json:"occurred_at,omitzero"`
-	// Your own keys and texts: at most 50, keys of up to 40 and texts of up to 500 characters; a change replaces all
-	// of them.
+	// Your own keys and texts.
 	Metadata Optional[map[string]string] `json:"metadata,omitzero"`
 }
 
 // CreateAffiliateBody is an object of the API.
 type CreateAffiliateBody struct {
+	// First name.
 	NameFirst Optional[string] `json:"name_first,omitzero"`
-	NameLast  Optional[string] `json:"name_last,omitzero"`
+	// Last name.
+	NameLast Optional[string] `json:"name_last,omitzero"`
 	// Unique in the account; an e-mail address.
 	Email string `json:"email"`
 	// Your own id of the affiliate, unique in the account.
@@ -1526,8 +1649,7 @@ type CreateAffiliateBody struct {
 	LegalType Optional[LegalType] `json:"legal_type,omitzero"`
 	// Where the affiliate pays taxes: two letters such as DE (ISO 3166-1 alpha-2).
 	Country Optional[string] `json:"country,omitzero"`
-	// Your own keys and texts: at most 50, keys of up to 40 and texts of up to 500 characters; a change replaces all
-	// of them.
+	// Your own keys and texts.
 	Metadata map[string]string `json:"metadata,omitzero"`
 }
 
@@ -1546,11 +1668,13 @@ type CreateAlertChannelBody struct {
 
 // CreateAPIKeyBody is an object of the API.
 type CreateAPIKeyBody struct {
+	// The name.
 	Name string `json:"name"`
 }
 
 // CreateCommissionBatchBody is an object of the API.
 type CreateCommissionBatchBody struct {
+	// The commissions, one entry each.
 	Commissions []CommissionInput `json:"commissions"`
 	// Creates the good items and reports the bad ones.
 	Partial *bool `json:"partial,omitzero"`
@@ -1571,19 +1695,14 @@ type CreateOAuthApplicationBody struct {
 
 // CreatePayoutScheduleBody is an object of the API.
 type CreatePayoutScheduleBody struct {
-	Name  string         `json:"name"`
+	// The name.
+	Name string `json:"name"`
+	// On which days it runs.
 	Every ScheduleRhythm `json:"every"`
 	// week: 1 (Monday) to 7; month: 1 to 31, or the last day of a shorter month. The day is in the account’s time
 	// zone and begins at midnight there.
 	Day int64 `json:"day"`
-	// Report filters: null, or an object of field to a value (equals), a list (one of) or an object of operators;
-	// all must hold. - `affiliate_id` (eq, ne, in, nin): an integer from 1 to 9007199254740991 - `program_id` (eq,
-	// ne, in, nin): an integer from 1 to 9007199254740991 - `product_id` (eq, ne, in, nin): a text of 1 to 255
-	// characters - `order_id` (eq, ne, in, nin): a text of 1 to 255 characters - `payout_method` (eq, ne, in, nin):
-	// one of paypal, wise, other, sepa, ach - `affiliate_status` (eq, ne, in, nin): one of active, inactive - `type`
-	// (eq, ne, in, nin): one of sale, recurring, bonus, adjustment, clawback - `is_ready_for_payout` (eq): true or
-	// false - `currency` (eq, in): an ISO 4217 currency code - `total` (eq, gt, gte, lt, lte): an integer of minor
-	// units - `occurred_at` (gt, gte, lt, lte): an RFC 3339 instant or a day YYYY-MM-DD, from 1970 to 2999.
+	// The filters of the report; null = none.
 	Filters Optional[PayoutFilters] `json:"filters,omitzero"`
 	// Every word must occur in the name, e-mail address or slug of the affiliate.
 	Search *string `json:"search,omitzero"`
@@ -1611,8 +1730,7 @@ type CreateProgramBody struct {
 	Name string `json:"name"`
 	// The days for which new commissions are on hold; null = the account's hold.
 	HoldDays Optional[int64] `json:"hold_days,omitzero"`
-	// Your own keys and texts: at most 50, keys of up to 40 and texts of up to 500 characters; a change replaces all
-	// of them.
+	// Your own keys and texts.
 	Metadata map[string]string `json:"metadata,omitzero"`
 }
 
@@ -1620,90 +1738,13 @@ type CreateProgramBody struct {
 type CreateUserBody struct {
 	// An e-mail address.
 	Email string `json:"email"`
-	Name  string `json:"name"`
+	// The name.
+	Name string `json:"name"`
 	// owner: may do everything; member: may do everything except API keys, users and applications; finance: manages
 	// payouts, affiliates, commissions, imports and tax reports, but no webhooks, users or API keys; approver:
 	// reads, downloads payment files and approves payouts, but changes nothing else; viewer: only reads, without
 	// payment files and complete account numbers.
 	Role Role `json:"role"`
-}
-
-// CreateWebhookEndpointBodyCustomSigning: with `signing: custom`, and only then
-type CreateWebhookEndpointBodyCustomSigning struct {
-	// The header of the signature.
-	Header string `json:"header"`
-	// The signed text: {body}, and optionally {id}, {timestamp} and {url}.
-	Content string `json:"content"`
-	// The value of the header: {signature}, and optionally {timestamp} and {id}; default {signature}.
-	Value    *string           `json:"value,omitzero"`
-	Encoding SignatureEncoding `json:"encoding"`
-	// The hash function of the HMAC.
-	Algorithm *SignatureAlgorithm `json:"algorithm,omitzero"`
-	// The prefix of new secrets; it is part of the key.
-	SecretPrefix *string `json:"secret_prefix,omitzero"`
-	// Further headers that a receiver needs to verify, by name: {timestamp} or {id}, with optional text around it;
-	// default none.
-	Headers map[string]string `json:"headers,omitzero"`
-}
-
-// CreateWebhookEndpointBodySecondSignatureCustomSigning: with `signing: custom`, and only then
-type CreateWebhookEndpointBodySecondSignatureCustomSigning struct {
-	// The header of the signature.
-	Header string `json:"header"`
-	// The signed text: {body}, and optionally {id}, {timestamp} and {url}.
-	Content string `json:"content"`
-	// The value of the header: {signature}, and optionally {timestamp} and {id}; default {signature}.
-	Value    *string           `json:"value,omitzero"`
-	Encoding SignatureEncoding `json:"encoding"`
-	// The hash function of the HMAC.
-	Algorithm *SignatureAlgorithm `json:"algorithm,omitzero"`
-	// The prefix of new secrets; it is part of the key.
-	SecretPrefix *string `json:"secret_prefix,omitzero"`
-	// Further headers that a receiver needs to verify, by name: {timestamp} or {id}, with optional text around it;
-	// default none.
-	Headers map[string]string `json:"headers,omitzero"`
-}
-
-// CreateWebhookEndpointBodySecondSignature: also sent until `expires_at`. Fields that are left out have the
-// values of the previous signature. Without it, a change of scheme or secret sends the previous signature for a
-// day; null = none
-type CreateWebhookEndpointBodySecondSignature struct {
-	// standard: Standard Webhooks. stripe, github, shopify, slack: as these services sign, so that receivers written
-	// for them need no change. custom: as `custom_signing` says.
-	Signing *SigningScheme `json:"signing,omitzero"`
-	// With `signing: custom`, and only then.
-	CustomSigning Optional[CreateWebhookEndpointBodySecondSignatureCustomSigning] `json:"custom_signing,omitzero"`
-	// A secret that the receiver already has; by default the current one stays if the scheme can use it, else a new
-	// one is created.
-	Secret *string `json:"secret,omitzero"`
-	// An RFC 3339 instant, at most 90 days ahead.
-	ExpiresAt string `json:"expires_at"`
-}
-
-// CreateWebhookEndpointBodyClientCertificate: shown to the receiver when it asks for one (mTLS); null = none
-type CreateWebhookEndpointBodyClientCertificate struct {
-	// PEM: the certificate, then the ones that issued it, without the root.
-	Certificate string `json:"certificate"`
-	// PEM: its private key, without a passphrase; never shown.
-	Key string `json:"key"`
-}
-
-// CreateWebhookEndpointBodyClientCredentials: for access tokens that are sent in the header Authorization (OAuth
-// 2); null = none
-type CreateWebhookEndpointBodyClientCredentials struct {
-	// The token endpoint: http or https, without credentials or fragment, at a public address.
-	TokenURL string `json:"token_url"`
-	ClientID string `json:"client_id"`
-	// Never shown; if omitted, the current one is kept, provided that `token_url` and `client_id` are unchanged and
-	// nobody else could read it.
-	ClientSecret *string `json:"client_secret,omitzero"`
-	// names, separated by spaces; null = none.
-	Scope Optional[string] `json:"scope,omitzero"`
-	// For servers that require one; null = none.
-	Audience Optional[string] `json:"audience,omitzero"`
-	// How the client id and secret are sent to the token endpoint: basic, the usual way, in the header
-	// Authorization; body, in the body.
-	Authentication *ClientAuthentication `json:"authentication,omitzero"`
 }
 
 // CreateWebhookEndpointBody is an object of the API.
@@ -1725,8 +1766,9 @@ type CreateWebhookEndpointBody struct {
 	Status *EndpointStatus `json:"status,omitzero"`
 	// Events with the same ordering key are sent one after the other, in the order in which they were published;
 	// applies to events published from now on; false releases the events that wait.
-	Ordered *bool                `json:"ordered,omitzero"`
-	Batch   Optional[BatchInput] `json:"batch,omitzero"`
+	Ordered *bool `json:"ordered,omitzero"`
+	// How events are sent together in one request; null if each is sent alone.
+	Batch Optional[BatchInput] `json:"batch,omitzero"`
 	// The most requests that it is sent in a second; null = no limit.
 	RateLimit Optional[int64] `json:"rate_limit,omitzero"`
 	// Your own headers, sent with every delivery; values by name; null removes a header, others stay.
@@ -1738,23 +1780,21 @@ type CreateWebhookEndpointBody struct {
 	// standard: Standard Webhooks. stripe, github, shopify, slack: as these services sign, so that receivers written
 	// for them need no change. custom: as `custom_signing` says.
 	Signing *SigningScheme `json:"signing,omitzero"`
-	// With `signing: custom`, and only then.
-	CustomSigning Optional[CreateWebhookEndpointBodyCustomSigning] `json:"custom_signing,omitzero"`
+	// The scheme of `signing: custom`; null with another scheme.
+	CustomSigning Optional[CustomSigningInput] `json:"custom_signing,omitzero"`
 	// A secret that the receiver already has; by default the current one stays if the scheme can use it, else a new
 	// one is created.
 	Secret *string `json:"secret,omitzero"`
-	// Also sent until `expires_at`. Fields that are left out have the values of the previous signature. Without it,
-	// a change of scheme or secret sends the previous signature for a day; null = none.
-	SecondSignature Optional[CreateWebhookEndpointBodySecondSignature] `json:"second_signature,omitzero"`
+	// A further signature that is sent until it expires; null if there is none.
+	SecondSignature Optional[SecondSignatureInput] `json:"second_signature,omitzero"`
 	// An HTTP proxy that requests go through, with user and password if it needs them:
 	// http://user:password@proxy:3128; null = that of the server, if any.
 	Proxy Optional[string] `json:"proxy,omitzero"`
-	// Shown to the receiver when it asks for one (mTLS); null = none.
-	ClientCertificate Optional[CreateWebhookEndpointBodyClientCertificate] `json:"client_certificate,omitzero"`
-	// For access tokens that are sent in the header Authorization (OAuth 2); null = none.
-	ClientCredentials Optional[CreateWebhookEndpointBodyClientCredentials] `json:"client_credentials,omitzero"`
-	// Your own keys and texts: at most 50, keys of up to 40 and texts of up to 500 characters; a change replaces all
-	// of them.
+	// The certificate shown to the receiver (mTLS), without its key; null if there is none.
+	ClientCertificate Optional[ClientCertificateInput] `json:"client_certificate,omitzero"`
+	// How access tokens for the receiver are requested (OAuth 2); null if none are.
+	ClientCredentials Optional[ClientCredentialsInput] `json:"client_credentials,omitzero"`
+	// Your own keys and texts.
 	Metadata map[string]string `json:"metadata,omitzero"`
 }
 
@@ -1765,7 +1805,8 @@ type CustomSigning struct {
 	// The signed text: {body}, and optionally {id}, {timestamp} and {url}.
 	Content string `json:"content"`
 	// The value of the header: {signature}, and optionally {timestamp} and {id}.
-	Value    string            `json:"value"`
+	Value string `json:"value"`
+	// How bytes are written as text.
 	Encoding SignatureEncoding `json:"encoding"`
 	// The hash function of the HMAC.
 	Algorithm SignatureAlgorithm `json:"algorithm"`
@@ -1776,13 +1817,33 @@ type CustomSigning struct {
 	Headers map[string]string `json:"headers"`
 }
 
+// CustomSigningInput: with `signing: custom`, and only then
+type CustomSigningInput struct {
+	// The header of the signature.
+	Header string `json:"header"`
+	// The signed text: {body}, and optionally {id}, {timestamp} and {url}.
+	Content string `json:"content"`
+	// The value of the header: {signature}, and optionally {timestamp} and {id}; default {signature}.
+	Value *string `json:"value,omitzero"`
+	// How bytes are written as text.
+	Encoding SignatureEncoding `json:"encoding"`
+	// The hash function of the HMAC.
+	Algorithm *SignatureAlgorithm `json:"algorithm,omitzero"`
+	// The prefix of new secrets; it is part of the key.
+	SecretPrefix *string `json:"secret_prefix,omitzero"`
+	// Further headers that a receiver needs to verify, by name: {timestamp} or {id}, with optional text around it;
+	// default none.
+	Headers map[string]string `json:"headers,omitzero"`
+}
+
 // Debtor: the account that SEPA transfers are paid from
 type Debtor struct {
 	// At most 70 characters as banks write it.
 	Name string `json:"name"`
 	// Only its end, such as …2051, for callers who may not download payment files.
-	IBAN string  `json:"iban"`
-	BIC  *string `json:"bic"`
+	IBAN string `json:"iban"`
+	// The BIC of the bank; null if it is not needed.
+	BIC *string `json:"bic"`
 	// The message that your bank takes; default pain.001.001.09.
 	Message SEPAMessage `json:"message"`
 	// Payments in one file; default 10,000. More are split into parts of about the same size.
@@ -1791,9 +1852,9 @@ type Debtor struct {
 
 // DeliveryAnalytics is an object of the API.
 type DeliveryAnalytics struct {
-	// One of delivery_analytics.
+	// The type of the record.; one of delivery_analytics.
 	Object string `json:"object"`
-	// One of minute, hour, day.
+	// The length of an interval of the series.; one of minute, hour, day.
 	Interval string `json:"interval"`
 	// Of the account, for days.
 	TimeZone string `json:"time_zone"`
@@ -1805,11 +1866,13 @@ type DeliveryAnalytics struct {
 	WebhookEndpointID *string `json:"webhook_endpoint_id"`
 	// Every interval, including empty ones.
 	Buckets []DeliveryBucket `json:"buckets"`
-	Totals  DeliverySums     `json:"totals"`
+	// Sums of the whole series.
+	Totals DeliverySums `json:"totals"`
 }
 
 // DeliveryBucket is an object of the API.
 type DeliveryBucket struct {
+	// When the interval begins.
 	StartsAt time.Time `json:"starts_at"`
 	// Deliveries of events published in the bucket: one for each endpoint of an event.
 	Published int64 `json:"published"`
@@ -1824,16 +1887,21 @@ type DeliveryBucket struct {
 	// milliseconds, off by at most 9 %: 95 % of the attempts took at most this long.
 	P95Ms *int64 `json:"p95_ms"`
 	// milliseconds, off by at most 9 %: 99 % of the attempts took at most this long.
-	P99Ms   *int64       `json:"p99_ms"`
+	P99Ms *int64 `json:"p99_ms"`
+	// The responses of the receiver, by class.
 	Answers AnswerCounts `json:"answers"`
 }
 
 // DeliveryCounts: the number of endpoints by delivery status; all 0: no endpoint gets it
 type DeliveryCounts struct {
-	Pending   int64 `json:"pending"`
-	Held      int64 `json:"held"`
+	// Deliveries that wait for an attempt.
+	Pending int64 `json:"pending"`
+	// Deliveries that wait because the endpoint is disabled.
+	Held int64 `json:"held"`
+	// Deliveries that the receiver accepted.
 	Delivered int64 `json:"delivered"`
-	Failed    int64 `json:"failed"`
+	// Deliveries whose attempts are used up.
+	Failed int64 `json:"failed"`
 	// Endpoints whose filter excluded it.
 	Filtered int64 `json:"filtered"`
 }
@@ -1864,7 +1932,8 @@ type DeliverySums struct {
 	// milliseconds, off by at most 9 %: 95 % of the attempts took at most this long.
 	P95Ms *int64 `json:"p95_ms"`
 	// milliseconds, off by at most 9 %: 99 % of the attempts took at most this long.
-	P99Ms   *int64       `json:"p99_ms"`
+	P99Ms *int64 `json:"p99_ms"`
+	// The responses of the receiver, by class.
 	Answers AnswerCounts `json:"answers"`
 }
 
@@ -1901,13 +1970,16 @@ const (
 
 // Erasure is an object of the API.
 type Erasure struct {
-	// One of erasure.
-	Object      string `json:"object"`
-	AffiliateID int64  `json:"affiliate_id"`
+	// The type of the record.; one of erasure.
+	Object string `json:"object"`
+	// The affiliate.
+	AffiliateID int64 `json:"affiliate_id"`
 	// in_progress: commissions and the webhook log are still looked through.
-	Status      ErasureStatus `json:"status"`
-	RequestedAt time.Time     `json:"requested_at"`
-	CompletedAt *time.Time    `json:"completed_at"`
+	Status ErasureStatus `json:"status"`
+	// When it was requested.
+	RequestedAt time.Time `json:"requested_at"`
+	// When it was completed; null before that.
+	CompletedAt *time.Time `json:"completed_at"`
 }
 
 // ErasureStatus is a word of the API. A newer server may send others.
@@ -1921,17 +1993,22 @@ const (
 
 // Event: a whole event, as sent
 type Event struct {
+	// The id of the record.
 	ID string `json:"id"`
-	// One of event.
-	Object    string    `json:"object"`
-	Type      string    `json:"type"`
+	// The type of the record.; one of event.
+	Object string `json:"object"`
+	// The type, such as `payout.paid`.
+	Type string `json:"type"`
+	// When the change happened.
 	Timestamp time.Time `json:"timestamp"`
-	AccountID string    `json:"account_id"`
-	// One of 2.0.0.
+	// The account that it belongs to.
+	AccountID string `json:"account_id"`
+	// The version of the API that the form of the event belongs to.; one of 2.0.0.
 	APIVersion string `json:"api_version"`
 	// Sent to test the endpoint: nothing happened.
-	IsTest *bool          `json:"is_test,omitzero"`
-	Data   map[string]any `json:"data"`
+	IsTest *bool `json:"is_test,omitzero"`
+	// The records of this page, in the requested order.
+	Data map[string]any `json:"data"`
 }
 
 // EventBatchItemsItem is an object of the API.
@@ -1940,26 +2017,30 @@ type EventBatchItemsItem struct {
 	Index int64 `json:"index"`
 	// 201 new, 200 published before.
 	Status int64 `json:"status"`
-	Event  Event `json:"event"`
+	// The stored event.
+	Event Event `json:"event"`
 }
 
 // EventBatch is an object of the API.
 type EventBatch struct {
-	// One of event_batch.
-	Object string                `json:"object"`
-	Items  []EventBatchItemsItem `json:"items"`
+	// The type of the record.; one of event_batch.
+	Object string `json:"object"`
+	// The results, in the order of the request.
+	Items []EventBatchItemsItem `json:"items"`
 }
 
 // EventType is an object of the API.
 type EventType struct {
-	// One of event_type.
+	// The type of the record.; one of event_type.
 	Object string `json:"object"`
-	Type   string `json:"type"`
+	// The type, such as `payout.paid`.
+	Type string `json:"type"`
 	// When it happens.
 	Description string `json:"description"`
 	// The JSON schema of the whole event.
-	Schema  map[string]any `json:"schema"`
-	Example Event          `json:"example"`
+	Schema map[string]any `json:"schema"`
+	// A whole event of the type.
+	Example Event `json:"example"`
 }
 
 // ExclusionReason is a word of the API. A newer server may send others.
@@ -1976,7 +2057,7 @@ const (
 
 // FilterTest is an object of the API.
 type FilterTest struct {
-	// One of filter_test.
+	// The type of the record.; one of filter_test.
 	Object string `json:"object"`
 	// Whether the endpoint would get the event.
 	Matches bool `json:"matches"`
@@ -2025,37 +2106,45 @@ const (
 
 // ImportMappingValue is an object of the API.
 type ImportMappingValue struct {
+	// The same value for every line.
 	Constant string `json:"constant"`
 }
 
 // ImportTotalsItem is an object of the API.
 type ImportTotalsItem struct {
-	// ISO 4217, lower case.
+	// The currency of the amounts.
 	Currency string `json:"currency"`
 	// Minor units of the currency given with it.
 	Amount int64 `json:"amount"`
-	Count  int64 `json:"count"`
+	// How many there are.
+	Count int64 `json:"count"`
 }
 
 // Import is an object of the API.
 type Import struct {
+	// The id of the record.
 	ID string `json:"id"`
-	// One of import.
+	// The type of the record.; one of import.
 	Object string `json:"object"`
-	// One of affiliates, commissions.
+	// The kind.; one of affiliates, commissions.
 	Kind string `json:"kind"`
-	// One of completed, undone.
-	Status  string        `json:"status"`
-	File    ImportedFile  `json:"file"`
+	// The status.; one of completed, undone.
+	Status string `json:"status"`
+	// The file as it was uploaded.
+	File ImportedFile `json:"file"`
+	// How the file is written.
 	Dialect ImportDialect `json:"dialect"`
 	// Column to field, or to `ignore`; field to a constant.
 	Mapping map[string]any `json:"mapping"`
 	// What nobody had said, in words.
 	Guessed []string `json:"guessed"`
 	// Lines read.
-	Lines     int64 `json:"lines"`
-	Created   int64 `json:"created"`
-	Updated   int64 `json:"updated"`
+	Lines int64 `json:"lines"`
+	// How many records are new.
+	Created int64 `json:"created"`
+	// How many records changed.
+	Updated int64 `json:"updated"`
+	// How many records were stored before with the same content.
 	Unchanged int64 `json:"unchanged"`
 	// Left out, because their status says that they are not owed.
 	Skipped int64 `json:"skipped"`
@@ -2064,40 +2153,50 @@ type Import struct {
 	// Paid payouts made of lines that were paid elsewhere.
 	Payouts int64 `json:"payouts"`
 	// Sums of the good lines.
-	Totals    []ImportTotalsItem `json:"totals"`
-	CreatedBy string             `json:"created_by"`
-	CreatedAt time.Time          `json:"created_at"`
-	UndoneBy  *string            `json:"undone_by"`
-	UndoneAt  *time.Time         `json:"undone_at"`
+	Totals []ImportTotalsItem `json:"totals"`
+	// Who created it: the id of a key, a user or an application.
+	CreatedBy string `json:"created_by"`
+	// When it was created.
+	CreatedAt time.Time `json:"created_at"`
+	// Who undid it: the id of a key, a user or an application; null if nobody did.
+	UndoneBy *string `json:"undone_by"`
+	// When it was undone; null if it was not.
+	UndoneAt *time.Time `json:"undone_at"`
 	// When what its undo needs was deleted; null = it can be undone while nothing of it is in use.
 	UndoEndedAt *time.Time `json:"undo_ended_at"`
 }
 
 // ImportColumn is an object of the API.
 type ImportColumn struct {
+	// The name of the column in the file.
 	Column string `json:"column"`
 	// Null = ignored.
 	Field *string `json:"field"`
 	// How it is known; one of given, saved, exact, synonym, values, none.
-	Source  string   `json:"source"`
+	Source string `json:"source"`
+	// The first values of the column.
 	Samples []string `json:"samples"`
 }
 
 // ImportCountsTotalsItem is an object of the API.
 type ImportCountsTotalsItem struct {
-	// ISO 4217, lower case.
+	// The currency of the amounts.
 	Currency string `json:"currency"`
 	// Minor units of the currency given with it.
 	Amount int64 `json:"amount"`
-	Count  int64 `json:"count"`
+	// How many commissions have the currency.
+	Count int64 `json:"count"`
 }
 
 // ImportCounts is an object of the API.
 type ImportCounts struct {
 	// Lines read.
-	Lines     int64 `json:"lines"`
-	Created   int64 `json:"created"`
-	Updated   int64 `json:"updated"`
+	Lines int64 `json:"lines"`
+	// How many records are new.
+	Created int64 `json:"created"`
+	// How many records changed.
+	Updated int64 `json:"updated"`
+	// How many records were stored before with the same content.
 	Unchanged int64 `json:"unchanged"`
 	// Left out, because their status says that they are not owed.
 	Skipped int64 `json:"skipped"`
@@ -2115,15 +2214,15 @@ type ImportCounts struct {
 
 // ImportDialect is an object of the API.
 type ImportDialect struct {
-	// One of utf-8, utf-16le, utf-16be, windows-1252.
+	// How bytes are written as text.; one of utf-8, utf-16le, utf-16be, windows-1252.
 	Encoding string `json:"encoding"`
-	// One of comma, semicolon, tab, bar.
+	// The character between columns.; one of comma, semicolon, tab, bar.
 	Separator string `json:"separator"`
-	// One of lf, crlf, cr, mixed.
+	// The characters at the end of a line.; one of lf, crlf, cr, mixed.
 	LineEnd *string `json:"line_end"`
-	// One of point, comma.
+	// The decimal sign of amounts.; one of point, comma.
 	Decimal string `json:"decimal"`
-	// One of iso, dmy, mdy.
+	// The order of day, month and year.; one of iso, dmy, mdy.
 	Dates string `json:"dates"`
 	// open: it has no line end, and the file was said to be whole; one of ended, open.
 	LastLine string `json:"last_line"`
@@ -2140,8 +2239,9 @@ type ImportError struct {
 	// The line of the file, or the row of the sheet.
 	Line int64 `json:"line"`
 	// The column of the file.
-	Column  *string `json:"column"`
-	Message string  `json:"message"`
+	Column *string `json:"column"`
+	// The problem in words, for people.
+	Message string `json:"message"`
 }
 
 // ImportErrorGroup is an object of the API.
@@ -2150,51 +2250,60 @@ type ImportErrorGroup struct {
 	Column *string `json:"column"`
 	// Without the value, where several lines have the error.
 	Message string `json:"message"`
-	Count   int64  `json:"count"`
+	// How many there are.
+	Count int64 `json:"count"`
 	// Three at most.
 	First []ImportError `json:"first"`
 }
 
 // ImportMappingMappingValue is an object of the API.
 type ImportMappingMappingValue struct {
+	// The same value for every line.
 	Constant string `json:"constant"`
 }
 
 // ImportMapping is an object of the API.
 type ImportMapping struct {
+	// The name.
 	Name string `json:"name"`
-	// One of import_mapping.
+	// The type of the record.; one of import_mapping.
 	Object string `json:"object"`
-	// One of affiliates, commissions.
+	// The kind.; one of affiliates, commissions.
 	Kind string `json:"kind"`
 	// Of the files it is for, in lower case.
 	Columns []string `json:"columns"`
 	// Column to field, or to `ignore`; field to a constant.
 	Mapping map[string]any `json:"mapping"`
 	// The other settings for such files.
-	Settings  map[string]string `json:"settings"`
-	UpdatedAt time.Time         `json:"updated_at"`
+	Settings map[string]string `json:"settings"`
+	// When it last changed.
+	UpdatedAt time.Time `json:"updated_at"`
 }
 
 // ImportPreviewMappingValue is an object of the API.
 type ImportPreviewMappingValue struct {
+	// The same value for every line.
 	Constant string `json:"constant"`
 }
 
 // ImportPreview is an object of the API.
 type ImportPreview struct {
-	// One of import_preview.
+	// The type of the record.; one of import_preview.
 	Object string `json:"object"`
-	// One of affiliates, commissions.
-	Kind    string        `json:"kind"`
-	File    UploadedFile  `json:"file"`
+	// The kind.; one of affiliates, commissions.
+	Kind string `json:"kind"`
+	// The file as it was uploaded.
+	File UploadedFile `json:"file"`
+	// How the file is written.
 	Dialect ImportDialect `json:"dialect"`
 	// Column to field, or to `ignore`; field to a constant.
-	Mapping  map[string]any  `json:"mapping"`
+	Mapping map[string]any `json:"mapping"`
+	// The sheets of the workbook; null for other files.
 	Workbook *ImportWorkbook `json:"workbook"`
 	// The saved mapping that was used.
-	MappingName *string        `json:"mapping_name"`
-	Columns     []ImportColumn `json:"columns"`
+	MappingName *string `json:"mapping_name"`
+	// The columns of the file.
+	Columns []ImportColumn `json:"columns"`
 	// The columns that have words of a fixed set, or countries.
 	Values []ImportValues `json:"values"`
 	// What nobody had said, in words.
@@ -2202,13 +2311,14 @@ type ImportPreview struct {
 	// What must be answered before the file can be imported.
 	Questions []ImportQuestion `json:"questions"`
 	// The first lines as they are read; `fields` is empty for one that is left out.
-	Rows   []ImportRow   `json:"rows"`
+	Rows []ImportRow `json:"rows"`
+	// The result if it were imported now; null while questions are open.
 	Report *ImportCounts `json:"report"`
 }
 
 // ImportProgress is an object of the API.
 type ImportProgress struct {
-	// One of import_progress.
+	// The type of the record.; one of import_progress.
 	Object string `json:"object"`
 	// looking: how the file is to be read; reading: its lines; writing: comparing them with what is there, and
 	// writing. null: no request with this key is being worked on: the file has not arrived as a whole, or it is
@@ -2220,6 +2330,7 @@ type ImportProgress struct {
 
 // ImportQuestionChoicesItem is an object of the API.
 type ImportQuestionChoicesItem struct {
+	// The name for people.
 	Label string `json:"label"`
 	// What the next request says: parameters; `mapping` and `values` as JSON to merge into them.
 	Query map[string]any `json:"query"`
@@ -2227,45 +2338,55 @@ type ImportQuestionChoicesItem struct {
 
 // ImportQuestion is an object of the API.
 type ImportQuestion struct {
-	// One of dates, decimal, mapping, paid, values, status_columns, totals.
-	About   string                      `json:"about"`
-	Message string                      `json:"message"`
+	// What the question is about.; one of dates, decimal, mapping, paid, values, status_columns, totals.
+	About string `json:"about"`
+	// The problem in words, for people.
+	Message string `json:"message"`
+	// The possible answers.
 	Choices []ImportQuestionChoicesItem `json:"choices"`
 }
 
 // ImportReportMappingValue is an object of the API.
 type ImportReportMappingValue struct {
+	// The same value for every line.
 	Constant string `json:"constant"`
 }
 
 // ImportReportTotalsItem is an object of the API.
 type ImportReportTotalsItem struct {
-	// ISO 4217, lower case.
+	// The currency of the amounts.
 	Currency string `json:"currency"`
 	// Minor units of the currency given with it.
 	Amount int64 `json:"amount"`
-	Count  int64 `json:"count"`
+	// How many there are.
+	Count int64 `json:"count"`
 }
 
 // ImportReport is an object of the API.
 type ImportReport struct {
-	// One of import_report.
+	// The type of the record.; one of import_report.
 	Object string `json:"object"`
 	// Null in a dry run.
 	ImportID *string `json:"import_id"`
-	DryRun   bool    `json:"dry_run"`
-	// One of affiliates, commissions.
-	Kind    string        `json:"kind"`
-	File    UploadedFile  `json:"file"`
+	// Whether nothing was stored, because the request only checked the file.
+	DryRun bool `json:"dry_run"`
+	// The kind.; one of affiliates, commissions.
+	Kind string `json:"kind"`
+	// The file as it was uploaded.
+	File UploadedFile `json:"file"`
+	// How the file is written.
 	Dialect ImportDialect `json:"dialect"`
 	// Column to field, or to `ignore`; field to a constant.
 	Mapping map[string]any `json:"mapping"`
 	// What nobody had said, in words.
 	Guessed []string `json:"guessed"`
 	// Lines read.
-	Lines     int64 `json:"lines"`
-	Created   int64 `json:"created"`
-	Updated   int64 `json:"updated"`
+	Lines int64 `json:"lines"`
+	// How many records are new.
+	Created int64 `json:"created"`
+	// How many records changed.
+	Updated int64 `json:"updated"`
+	// How many records were stored before with the same content.
 	Unchanged int64 `json:"unchanged"`
 	// Left out, because their status says that they are not owed.
 	Skipped int64 `json:"skipped"`
@@ -2283,31 +2404,38 @@ type ImportReport struct {
 
 // ImportRow is an object of the API.
 type ImportRow struct {
-	Line   int64              `json:"line"`
+	// The number of the line in the file, from 1.
+	Line int64 `json:"line"`
+	// The values of the line, by field.
 	Fields map[string]*string `json:"fields"`
 }
 
 // ImportUndoneEvent is an object of the API.
 type ImportUndoneEvent struct {
+	// The id of the record.
 	ID string `json:"id"`
-	// One of event.
+	// The type of the record.; one of event.
 	Object string `json:"object"`
-	// One of import.undone.
-	Type      string    `json:"type"`
+	// The type, such as `payout.paid`.; one of import.undone.
+	Type string `json:"type"`
+	// When the change happened.
 	Timestamp time.Time `json:"timestamp"`
-	AccountID string    `json:"account_id"`
-	// One of 2.0.0.
+	// The account that it belongs to.
+	AccountID string `json:"account_id"`
+	// The version of the API that the form of the event belongs to.; one of 2.0.0.
 	APIVersion string `json:"api_version"`
 	// Sent to test the endpoint: nothing happened.
-	IsTest *bool  `json:"is_test,omitzero"`
-	Data   Import `json:"data"`
+	IsTest *bool `json:"is_test,omitzero"`
+	// The records of this page, in the requested order.
+	Data Import `json:"data"`
 }
 
 // ImportValuesValuesItem is an object of the API.
 type ImportValuesValuesItem struct {
 	// As the file has it.
 	Value string `json:"value"`
-	Lines int64  `json:"lines"`
+	// How many lines there are, without the head.
+	Lines int64 `json:"lines"`
 	// null: not known, or its lines are refused.
 	Means *string `json:"means"`
 	// given: by the request or a saved mapping; exact: one of our words; synonym: a common word for one; none: not
@@ -2317,8 +2445,10 @@ type ImportValuesValuesItem struct {
 
 // ImportValues is an object of the API.
 type ImportValues struct {
+	// The name of the column in the file.
 	Column string `json:"column"`
-	Field  string `json:"field"`
+	// The field that the column gives.
+	Field string `json:"field"`
 	// What a value can mean; null = any country, by two letters.
 	Words []string `json:"words"`
 	// The most frequent first, 100 at most, those that are not known before others.
@@ -2329,19 +2459,24 @@ type ImportValues struct {
 
 // ImportWorkbookSheetsItem is an object of the API.
 type ImportWorkbookSheetsItem struct {
-	Name     string `json:"name"`
-	IsHidden bool   `json:"is_hidden"`
+	// The name.
+	Name string `json:"name"`
+	// Whether the sheet is hidden.
+	IsHidden bool `json:"is_hidden"`
 }
 
 // ImportWorkbook: null: the file is CSV
 type ImportWorkbook struct {
+	// The sheets, in their order.
 	Sheets []ImportWorkbookSheetsItem `json:"sheets"`
 }
 
 // ImportedFile is an object of the API.
 type ImportedFile struct {
-	Name  *string `json:"name"`
-	Bytes int64   `json:"bytes"`
+	// The name.
+	Name *string `json:"name"`
+	// The size in bytes.
+	Bytes int64 `json:"bytes"`
 	// A keyed digest of the file, hexadecimal: equal for equal files of the account until the secret key of the
 	// server changes; null if dropped since, or if the download was cut off.
 	Digest *string `json:"digest"`
@@ -2349,15 +2484,19 @@ type ImportedFile struct {
 
 // Invoice is an object of the API.
 type Invoice struct {
+	// The id of the record.
 	ID string `json:"id"`
-	// One of invoice.
-	Object string      `json:"object"`
-	Kind   InvoiceKind `json:"kind"`
+	// The type of the record.; one of invoice.
+	Object string `json:"object"`
+	// The kind.
+	Kind InvoiceKind `json:"kind"`
 	// Without gaps within its series.
-	Number      string `json:"number"`
-	PayoutID    string `json:"payout_id"`
-	AffiliateID int64  `json:"affiliate_id"`
-	// ISO 4217, lower case.
+	Number string `json:"number"`
+	// The payout.
+	PayoutID string `json:"payout_id"`
+	// The affiliate.
+	AffiliateID int64 `json:"affiliate_id"`
+	// The currency of the amounts.
 	Currency string `json:"currency"`
 	// The amount paid or returned: net, tax and rounding.
 	Amount int64 `json:"amount"`
@@ -2378,21 +2517,29 @@ type Invoice struct {
 	// YYYY-MM-DD in the time zone of the account.
 	IssuedOn string `json:"issued_on"`
 	// The day of the payment.
-	SuppliedOn       string        `json:"supplied_on"`
-	Seller           InvoiceSeller `json:"seller"`
-	Buyer            InvoiceBuyer  `json:"buyer"`
-	Description      string        `json:"description"`
-	PaymentReference *string       `json:"payment_reference"`
-	CreatedAt        time.Time     `json:"created_at"`
+	SuppliedOn string `json:"supplied_on"`
+	// The affiliate who is paid, as on the invoice.
+	Seller InvoiceSeller `json:"seller"`
+	// The account that pays, as on the invoice.
+	Buyer InvoiceBuyer `json:"buyer"`
+	// The service that is invoiced.
+	Description string `json:"description"`
+	// The text on the bank statement; null if there is none.
+	PaymentReference *string `json:"payment_reference"`
+	// When it was created.
+	CreatedAt time.Time `json:"created_at"`
 }
 
 // InvoiceBuyer is an object of the API.
 type InvoiceBuyer struct {
-	Name    string        `json:"name"`
+	// The name.
+	Name string `json:"name"`
+	// The postal address.
 	Address PostalAddress `json:"address"`
 	// ISO 3166-1 alpha-2.
-	Country string  `json:"country"`
-	VATID   *string `json:"vat_id"`
+	Country string `json:"country"`
+	// The VAT id; null if unknown.
+	VATID *string `json:"vat_id"`
 	// Its end, such as …6789; the file has all of it.
 	TaxNumber *string `json:"tax_number"`
 }
@@ -2417,11 +2564,14 @@ const (
 
 // InvoiceSeller is an object of the API.
 type InvoiceSeller struct {
-	Name    string        `json:"name"`
+	// The name.
+	Name string `json:"name"`
+	// The postal address.
 	Address PostalAddress `json:"address"`
 	// ISO 3166-1 alpha-2.
-	Country string        `json:"country"`
-	TaxID   *InvoiceTaxID `json:"tax_id"`
+	Country string `json:"country"`
+	// The tax id; null if unknown.
+	TaxID *InvoiceTaxID `json:"tax_id"`
 }
 
 // InvoiceSkipReason is a word of the API. A newer server may send others.
@@ -2436,6 +2586,7 @@ const (
 
 // InvoiceTaxID is an object of the API.
 type InvoiceTaxID struct {
+	// The type of the tax id.
 	Type InvoiceTaxIDType `json:"type"`
 	// The last four characters, or three of a short one; the file has all of it.
 	Ending string `json:"ending"`
@@ -2478,8 +2629,9 @@ type Invoicing struct {
 
 // IssuedInvoicesSkippedItem is an object of the API.
 type IssuedInvoicesSkippedItem struct {
+	// The affiliate.
 	AffiliateID int64 `json:"affiliate_id"`
-	// ISO 4217, lower case.
+	// The currency of the amounts.
 	Currency string `json:"currency"`
 	// no_agreement: the affiliate had not agreed to self-billing when it was paid; no_rule: no rule of `invoicing`
 	// fits the tax profile of the affiliate; no_tax_id: the category requires a VAT id of the affiliate (S: or a tax
@@ -2489,7 +2641,7 @@ type IssuedInvoicesSkippedItem struct {
 
 // IssuedInvoices is an object of the API.
 type IssuedInvoices struct {
-	// One of issued_invoices.
+	// The type of the record.; one of issued_invoices.
 	Object string `json:"object"`
 	// The number issued by this request.
 	Issued int64 `json:"issued"`
@@ -2501,10 +2653,13 @@ type IssuedInvoices struct {
 
 // JudgedCondition is an object of the API.
 type JudgedCondition struct {
-	Path     string `json:"path"`
+	// The path of the condition in the event.
+	Path string `json:"path"`
+	// The operator of the condition.
 	Operator string `json:"operator"`
 	// The value in the filter.
-	Value   any  `json:"value"`
+	Value any `json:"value"`
+	// Whether the condition holds.
 	Matches bool `json:"matches"`
 	// The type of the value in the payload.
 	FoundType FoundType `json:"found_type"`
@@ -2521,13 +2676,15 @@ const (
 	LegalTypeBusiness LegalType = "business"
 )
 
-// MeAccount is an object of the API.
+// MeAccount: The account of the caller.
 type MeAccount struct {
-	ID   string `json:"id"`
+	// The id of the record.
+	ID string `json:"id"`
+	// The name.
 	Name string `json:"name"`
 	// Whether it has example data, and may be deleted.
 	IsDemo bool `json:"is_demo"`
-	// ISO 4217, lower case.
+	// The currency of amounts that name none.
 	DefaultCurrency string `json:"default_currency"`
 	// IANA name.
 	TimeZone string `json:"time_zone"`
@@ -2535,25 +2692,30 @@ type MeAccount struct {
 
 // MeAccountsItem is an object of the API.
 type MeAccountsItem struct {
-	ID   string `json:"id"`
+	// The id of the record.
+	ID string `json:"id"`
+	// The name.
 	Name string `json:"name"`
 	// owner: may do everything; member: may do everything except API keys, users and applications; finance: manages
 	// payouts, affiliates, commissions, imports and tax reports, but no webhooks, users or API keys; approver:
 	// reads, downloads payment files and approves payouts, but changes nothing else; viewer: only reads, without
 	// payment files and complete account numbers.
-	Role      Role `json:"role"`
+	Role Role `json:"role"`
+	// Whether it is the account of this request.
 	IsCurrent bool `json:"is_current"`
-	IsDemo    bool `json:"is_demo"`
+	// Whether it is an account of `payhook demo`, with invented data.
+	IsDemo bool `json:"is_demo"`
 }
 
 // Me is an object of the API.
 type Me struct {
-	// One of me.
+	// The type of the record.; one of me.
 	Object string `json:"object"`
 	// operator: the command line on the machine of the server; portal: who opened a portal link.
 	Kind ActorKind `json:"kind"`
 	// Of the key, the user, the application or the portal link.
-	ID   string  `json:"id"`
+	ID string `json:"id"`
+	// The name.
 	Name *string `json:"name"`
 	// Of a user.
 	Email *string `json:"email"`
@@ -2562,8 +2724,9 @@ type Me struct {
 	// reads, downloads payment files and approves payouts, but changes nothing else; viewer: only reads, without
 	// payment files and complete account numbers.
 	Role Role `json:"role"`
-	// One of account, users, customers, checkouts, subscriptions, subscription_metered_billing, integrations,
-	// orders, payments, paymentplans, webhooks, promos, affiliates, products, analytics, reports.
+	// The scopes it holds.; one of account, users, customers, checkouts, subscriptions,
+	// subscription_metered_billing, integrations, orders, payments, paymentplans, webhooks, promos, affiliates,
+	// products, analytics, reports.
 	Scopes []string `json:"scopes"`
 	// What it may do; each operation names the one that it needs as `x-capability`.
 	Capabilities []Capability `json:"capabilities"`
@@ -2572,9 +2735,11 @@ type Me struct {
 	// Of a user who is signed in.
 	SessionID *string `json:"session_id"`
 	// The token that every write with this session sends as `Payhook-CSRF`.
-	CsrfToken *string   `json:"csrf_token"`
-	Portal    *Portal   `json:"portal"`
-	Account   MeAccount `json:"account"`
+	CsrfToken *string `json:"csrf_token"`
+	// The portal of the caller; null for other callers.
+	Portal *Portal `json:"portal"`
+	// The account of the caller.
+	Account MeAccount `json:"account"`
 	// The accounts a user is a member of, the last used first; for a key or token its one account.
 	Accounts []MeAccountsItem `json:"accounts"`
 	// Whether the installation has several cells: a user may then have accounts in others, which `/sign-in?another`
@@ -2593,8 +2758,10 @@ const (
 
 // NeededPaymentFileSkippedItem is an object of the API.
 type NeededPaymentFileSkippedItem struct {
-	AffiliateID int64   `json:"affiliate_id"`
-	Name        *string `json:"name"`
+	// The affiliate.
+	AffiliateID int64 `json:"affiliate_id"`
+	// The name.
+	Name *string `json:"name"`
 	// Minor units of the currency given with it.
 	Amount int64 `json:"amount"`
 	// Why the file cannot pay them.
@@ -2603,6 +2770,7 @@ type NeededPaymentFileSkippedItem struct {
 
 // NeededPaymentFileRewrittenItem is an object of the API.
 type NeededPaymentFileRewrittenItem struct {
+	// The affiliate.
 	AffiliateID int64 `json:"affiliate_id"`
 	// As entered.
 	AccountHolder string `json:"account_holder"`
@@ -2614,21 +2782,24 @@ type NeededPaymentFileRewrittenItem struct {
 type NeededPaymentFile struct {
 	// As in the path of the download; one of paypal, wise, sepa, nacha.
 	Format string `json:"format"`
-	// ISO 4217, lower case.
-	Currency       string `json:"currency"`
-	AffiliateCount int64  `json:"affiliate_count"`
+	// The currency of the amounts.
+	Currency string `json:"currency"`
+	// How many affiliates it covers.
+	AffiliateCount int64 `json:"affiliate_count"`
 	// Minor units of the currency given with it.
 	Amount int64 `json:"amount"`
 	// The number of files its rows need; 0 if it would be empty.
 	PartCount int64 `json:"part_count"`
 	// Affiliates in the file above `paypal_payment_limit`.
 	AboveLimitCount int64 `json:"above_limit_count"`
-	SkippedCount    int64 `json:"skipped_count"`
+	// How many affiliates the file leaves out.
+	SkippedCount int64 `json:"skipped_count"`
 	// Minor units of the currency given with it.
 	SkippedAmount int64 `json:"skipped_amount"`
 	// Affiliates who are paid this way but cannot be in the file, at most 100.
-	Skipped        []NeededPaymentFileSkippedItem `json:"skipped"`
-	RewrittenCount int64                          `json:"rewritten_count"`
+	Skipped []NeededPaymentFileSkippedItem `json:"skipped"`
+	// How many names are written with other characters in the file.
+	RewrittenCount int64 `json:"rewritten_count"`
 	// Affiliates whose account holder is spelled differently in the file, because banks take Latin letters without
 	// accents; at most 100. The bank of the payee compares names: set account_holder to its spelling if that
 	// differs.
@@ -2639,10 +2810,12 @@ type NeededPaymentFile struct {
 
 // NewAlertChannel is an object of the API.
 type NewAlertChannel struct {
+	// The id of the record.
 	ID string `json:"id"`
-	// One of alert_channel.
+	// The type of the record.; one of alert_channel.
 	Object string `json:"object"`
-	Name   string `json:"name"`
+	// The name.
+	Name string `json:"name"`
 	// webhook: a JSON object, signed as Standard Webhooks; slack: the format of incoming webhooks of Slack and
 	// Mattermost.
 	Format AlertFormat `json:"format"`
@@ -2653,8 +2826,10 @@ type NewAlertChannel struct {
 	// When a message was last accepted, within the last week.
 	LastSentAt *time.Time `json:"last_sent_at"`
 	// Why the last try failed; null if it succeeded.
-	LastError *string   `json:"last_error"`
+	LastError *string `json:"last_error"`
+	// When it was created.
 	CreatedAt time.Time `json:"created_at"`
+	// When it last changed.
 	UpdatedAt time.Time `json:"updated_at"`
 	// Signs the messages of a webhook; shown once; null for Slack, and when a stored response is replayed.
 	Secret *string `json:"secret"`
@@ -2662,18 +2837,22 @@ type NewAlertChannel struct {
 
 // NewAPIKey is an object of the API.
 type NewAPIKey struct {
+	// The id of the record.
 	ID string `json:"id"`
-	// One of api_key.
+	// The type of the record.; one of api_key.
 	Object string `json:"object"`
-	Name   string `json:"name"`
+	// The name.
+	Name string `json:"name"`
 	// The first and last characters of the key.
 	Hint string `json:"hint"`
 	// The id of the key or user that made it.
 	CreatedBy string `json:"created_by"`
 	// To the minute.
 	LastUsedAt *time.Time `json:"last_used_at"`
-	RevokedAt  *time.Time `json:"revoked_at"`
-	CreatedAt  time.Time  `json:"created_at"`
+	// When it was revoked; null while it is valid.
+	RevokedAt *time.Time `json:"revoked_at"`
+	// When it was created.
+	CreatedAt time.Time `json:"created_at"`
 	// The secret, shown once; null when a stored answer is replayed.
 	Key *string `json:"key"`
 }
@@ -2692,26 +2871,31 @@ const (
 type NewOAuthApplication struct {
 	// The client_id.
 	ID string `json:"id"`
-	// One of oauth_application.
+	// The type of the record.; one of oauth_application.
 	Object string `json:"object"`
-	Name   string `json:"name"`
+	// The name.
+	Name string `json:"name"`
 	// confidential: runs on a server that keeps a secret; public: runs on a device, and uses PKCE.
-	Kind         ApplicationKind `json:"kind"`
-	RedirectURIs []string        `json:"redirect_uris"`
+	Kind ApplicationKind `json:"kind"`
+	// Where people return to after they granted access.
+	RedirectURIs []string `json:"redirect_uris"`
 	// The scopes that merchants can grant it at most.
 	Scopes []Scope `json:"scopes"`
 	// The first and last characters of the secret; null for public applications.
-	ClientSecretHint *string   `json:"client_secret_hint"`
-	CreatedAt        time.Time `json:"created_at"`
-	UpdatedAt        time.Time `json:"updated_at"`
+	ClientSecretHint *string `json:"client_secret_hint"`
+	// When it was created.
+	CreatedAt time.Time `json:"created_at"`
+	// When it last changed.
+	UpdatedAt time.Time `json:"updated_at"`
 	// Shown once; null for public applications, and when a stored answer is replayed.
 	ClientSecret *string `json:"client_secret"`
 }
 
 // NewPortalLink is an object of the API.
 type NewPortalLink struct {
+	// The id of the record.
 	ID string `json:"id"`
-	// One of portal_link.
+	// The type of the record.; one of portal_link.
 	Object string `json:"object"`
 	// The endpoint for which it was created.
 	WebhookEndpointID string `json:"webhook_endpoint_id"`
@@ -2732,30 +2916,38 @@ type NewPortalLink struct {
 	// When it was opened; a link opens once.
 	UsedAt *time.Time `json:"used_at"`
 	// When the portal it opened ends.
-	EndsAt    *time.Time `json:"ends_at"`
+	EndsAt *time.Time `json:"ends_at"`
+	// When it was revoked; null while it is valid.
 	RevokedAt *time.Time `json:"revoked_at"`
-	CreatedAt time.Time  `json:"created_at"`
+	// When it was created.
+	CreatedAt time.Time `json:"created_at"`
 	// Opens the portal once; shown once; null when a stored response is replayed.
 	URL *string `json:"url"`
 }
 
 // NewUser is an object of the API.
 type NewUser struct {
+	// The id of the record.
 	ID string `json:"id"`
-	// One of user.
+	// The type of the record.; one of user.
 	Object string `json:"object"`
-	Email  string `json:"email"`
-	Name   string `json:"name"`
+	// The e-mail address.
+	Email string `json:"email"`
+	// The name.
+	Name string `json:"name"`
 	// owner: may do everything; member: may do everything except API keys, users and applications; finance: manages
 	// payouts, affiliates, commissions, imports and tax reports, but no webhooks, users or API keys; approver:
 	// reads, downloads payment files and approves payouts, but changes nothing else; viewer: only reads, without
 	// payment files and complete account numbers.
 	Role Role `json:"role"`
 	// invited: has not accepted the invitation yet.
-	Status    UserStatus `json:"status"`
+	Status UserStatus `json:"status"`
+	// When the user was removed; null while the user belongs to the account.
 	RemovedAt *time.Time `json:"removed_at"`
-	CreatedAt time.Time  `json:"created_at"`
-	UpdatedAt time.Time  `json:"updated_at"`
+	// When it was created.
+	CreatedAt time.Time `json:"created_at"`
+	// When it last changed.
+	UpdatedAt time.Time `json:"updated_at"`
 	// A link that works once; shown once, and null when a stored answer is replayed.
 	InvitationURL *string `json:"invitation_url"`
 	// Whether the link is also sent to the user by e-mail: not where the server sends none, nor when the user has
@@ -2765,8 +2957,9 @@ type NewUser struct {
 
 // NewWebhookEndpoint is an object of the API.
 type NewWebhookEndpoint struct {
+	// The id of the record.
 	ID string `json:"id"`
-	// One of webhook_endpoint.
+	// The type of the record.; one of webhook_endpoint.
 	Object string `json:"object"`
 	// Where events are sent, including pending ones.
 	URL string `json:"url"`
@@ -2782,14 +2975,16 @@ type NewWebhookEndpoint struct {
 	Status EndpointStatus `json:"status"`
 	// manual: by hand; failing: every attempt failed for five days; gone: it answered 410.
 	DisabledReason *DisabledReason `json:"disabled_reason"`
-	DisabledAt     *time.Time      `json:"disabled_at"`
+	// When it was disabled; null while it is enabled.
+	DisabledAt *time.Time `json:"disabled_at"`
 	// Nothing is sent before this time: the endpoint answered with Retry-After or was busy (429, 502, 503, 504).
 	PausedUntil *time.Time `json:"paused_until"`
 	// When the first waiting event is due; null if no event is waiting or the endpoint is disabled.
 	NextAttemptAt *time.Time `json:"next_attempt_at"`
 	// Events with the same ordering key are sent one after the other, in the order in which they were published.
-	Ordered bool   `json:"ordered"`
-	Batch   *Batch `json:"batch"`
+	Ordered bool `json:"ordered"`
+	// How events are sent together in one request; null if each is sent alone.
+	Batch *Batch `json:"batch"`
 	// The most requests that it is sent in a second; null = no limit.
 	RateLimit *int64 `json:"rate_limit"`
 	// Your own headers, sent with every delivery; the names; the values are never shown.
@@ -2800,26 +2995,34 @@ type NewWebhookEndpoint struct {
 	Payload PayloadForm `json:"payload"`
 	// standard: Standard Webhooks. stripe, github, shopify, slack: as these services sign, so that receivers written
 	// for them need no change. custom: as `custom_signing` says.
-	Signing         SigningScheme    `json:"signing"`
-	CustomSigning   *CustomSigning   `json:"custom_signing"`
+	Signing SigningScheme `json:"signing"`
+	// The scheme of `signing: custom`; null with another scheme.
+	CustomSigning *CustomSigning `json:"custom_signing"`
+	// A further signature that is sent until it expires; null if there is none.
 	SecondSignature *SecondSignature `json:"second_signature"`
 	// The HTTP proxy of requests, without its password; null = that of the server, if any.
-	Proxy             *string            `json:"proxy"`
+	Proxy *string `json:"proxy"`
+	// The certificate shown to the receiver (mTLS), without its key; null if there is none.
 	ClientCertificate *ClientCertificate `json:"client_certificate"`
+	// How access tokens for the receiver are requested (OAuth 2); null if none are.
 	ClientCredentials *ClientCredentials `json:"client_credentials"`
-	// Your own keys and texts: at most 50, keys of up to 40 and texts of up to 500 characters; a change replaces all
-	// of them.
-	Metadata       map[string]string `json:"metadata"`
-	FirstFailureAt *time.Time        `json:"first_failure_at"`
-	LastSuccessAt  *time.Time        `json:"last_success_at"`
-	CreatedAt      time.Time         `json:"created_at"`
-	UpdatedAt      time.Time         `json:"updated_at"`
+	// Your own keys and texts.
+	Metadata map[string]string `json:"metadata"`
+	// When the first of the current failures happened; null after a success.
+	FirstFailureAt *time.Time `json:"first_failure_at"`
+	// When a delivery last succeeded; null if none has.
+	LastSuccessAt *time.Time `json:"last_success_at"`
+	// When it was created.
+	CreatedAt time.Time `json:"created_at"`
+	// When it last changed.
+	UpdatedAt time.Time `json:"updated_at"`
 	// Signs deliveries; null when a stored answer is replayed.
 	Secret *string `json:"secret"`
 }
 
 // NotSent is an object of the API.
 type NotSent struct {
+	// The webhook endpoint.
 	WebhookEndpointID string `json:"webhook_endpoint_id"`
 	// The current URL of the endpoint.
 	URL string `json:"url"`
@@ -2846,38 +3049,51 @@ const (
 type OAuthApplication struct {
 	// The client_id.
 	ID string `json:"id"`
-	// One of oauth_application.
+	// The type of the record.; one of oauth_application.
 	Object string `json:"object"`
-	Name   string `json:"name"`
+	// The name.
+	Name string `json:"name"`
 	// confidential: runs on a server that keeps a secret; public: runs on a device, and uses PKCE.
-	Kind         ApplicationKind `json:"kind"`
-	RedirectURIs []string        `json:"redirect_uris"`
+	Kind ApplicationKind `json:"kind"`
+	// Where people return to after they granted access.
+	RedirectURIs []string `json:"redirect_uris"`
 	// The scopes that merchants can grant it at most.
 	Scopes []Scope `json:"scopes"`
 	// The first and last characters of the secret; null for public applications.
-	ClientSecretHint *string   `json:"client_secret_hint"`
-	CreatedAt        time.Time `json:"created_at"`
-	UpdatedAt        time.Time `json:"updated_at"`
+	ClientSecretHint *string `json:"client_secret_hint"`
+	// When it was created.
+	CreatedAt time.Time `json:"created_at"`
+	// When it last changed.
+	UpdatedAt time.Time `json:"updated_at"`
 }
 
 // OAuthGrant is an object of the API.
 type OAuthGrant struct {
+	// The id of the record.
 	ID string `json:"id"`
-	// One of oauth_grant.
-	Object          string `json:"object"`
-	ApplicationID   string `json:"application_id"`
+	// The type of the record.; one of oauth_grant.
+	Object string `json:"object"`
+	// The application.
+	ApplicationID string `json:"application_id"`
+	// The name of the application.
 	ApplicationName string `json:"application_name"`
 	// Who granted it.
-	UserID     string      `json:"user_id"`
-	UserName   string      `json:"user_name"`
-	Scopes     []Scope     `json:"scopes"`
-	Status     GrantStatus `json:"status"`
-	LastUsedAt *time.Time  `json:"last_used_at"`
-	RevokedAt  *time.Time  `json:"revoked_at"`
+	UserID string `json:"user_id"`
+	// The name of the user.
+	UserName string `json:"user_name"`
+	// The scopes it holds.
+	Scopes []Scope `json:"scopes"`
+	// The status.
+	Status GrantStatus `json:"status"`
+	// When it was last used; null if it never was.
+	LastUsedAt *time.Time `json:"last_used_at"`
+	// When it was revoked; null while it is valid.
+	RevokedAt *time.Time `json:"revoked_at"`
 	// Who ended it: this account, the application itself, a code or refresh token that was used twice, the deletion
 	// of the application, the removal of the user, or the user no longer being an owner.
 	RevokedBecause *GrantEnd `json:"revoked_because"`
-	CreatedAt      time.Time `json:"created_at"`
+	// When it was created.
+	CreatedAt time.Time `json:"created_at"`
 }
 
 // Originator: whom ACH payments in NACHA files are from, as your bank says
@@ -2909,62 +3125,70 @@ type Originator struct {
 // OwedBalancePayable: a payout without filters would take it now
 type OwedBalancePayable struct {
 	// Minor units of the currency given with it.
-	Amount         int64 `json:"amount"`
+	Amount int64 `json:"amount"`
+	// How many affiliates it covers.
 	AffiliateCount int64 `json:"affiliate_count"`
 }
 
 // OwedBalanceOnHold: not available yet, or held for review
 type OwedBalanceOnHold struct {
 	// Minor units of the currency given with it.
-	Amount         int64 `json:"amount"`
+	Amount int64 `json:"amount"`
+	// How many affiliates it covers.
 	AffiliateCount int64 `json:"affiliate_count"`
 }
 
 // OwedBalanceBelowMinimum: less than the minimum payout of the affiliate
 type OwedBalanceBelowMinimum struct {
 	// Minor units of the currency given with it.
-	Amount         int64 `json:"amount"`
+	Amount int64 `json:"amount"`
+	// How many affiliates it covers.
 	AffiliateCount int64 `json:"affiliate_count"`
 }
 
 // OwedBalanceNegativeBalance: debts: an amount below zero
 type OwedBalanceNegativeBalance struct {
 	// Minor units of the currency given with it.
-	Amount         int64 `json:"amount"`
+	Amount int64 `json:"amount"`
+	// How many affiliates it covers.
 	AffiliateCount int64 `json:"affiliate_count"`
 }
 
 // OwedBalanceNotReady: of affiliates who are switched off for payouts
 type OwedBalanceNotReady struct {
 	// Minor units of the currency given with it.
-	Amount         int64 `json:"amount"`
+	Amount int64 `json:"amount"`
+	// How many affiliates it covers.
 	AffiliateCount int64 `json:"affiliate_count"`
 }
 
 // OwedBalanceAffiliateInactive: of affiliates who are inactive
 type OwedBalanceAffiliateInactive struct {
 	// Minor units of the currency given with it.
-	Amount         int64 `json:"amount"`
+	Amount int64 `json:"amount"`
+	// How many affiliates it covers.
 	AffiliateCount int64 `json:"affiliate_count"`
 }
 
 // OwedBalanceInPayout: in the unpaid payout
 type OwedBalanceInPayout struct {
 	// Minor units of the currency given with it.
-	Amount         int64 `json:"amount"`
+	Amount int64 `json:"amount"`
+	// How many affiliates it covers.
 	AffiliateCount int64 `json:"affiliate_count"`
 }
 
 // OwedBalanceWithoutDestination: the part of payable whose affiliate has no destination
 type OwedBalanceWithoutDestination struct {
 	// Minor units of the currency given with it.
-	Amount         int64 `json:"amount"`
+	Amount int64 `json:"amount"`
+	// How many affiliates it covers.
 	AffiliateCount int64 `json:"affiliate_count"`
 }
 
 // OwedBalance is an object of the API.
 type OwedBalance struct {
-	// ISO 4217, lower case.
+	// The currency of the amounts.
 	Currency string `json:"currency"`
 	// Minor units: the sum of the states.
 	Owed int64 `json:"owed"`
@@ -2988,20 +3212,25 @@ type OwedBalance struct {
 
 // OwnSession is an object of the API.
 type OwnSession struct {
+	// The id of the record.
 	ID string `json:"id"`
-	// One of session.
+	// The type of the record.; one of session.
 	Object string `json:"object"`
+	// The user.
 	UserID string `json:"user_id"`
 	// The User-Agent header of the browser.
 	UserAgent *string `json:"user_agent"`
 	// The network address that opened it.
-	Address    *string   `json:"address"`
-	CreatedAt  time.Time `json:"created_at"`
+	Address *string `json:"address"`
+	// When it was created.
+	CreatedAt time.Time `json:"created_at"`
+	// When it was last used, to the minute.
 	LastSeenAt time.Time `json:"last_seen_at"`
 	// When it ends unless it is used before.
 	ExpiresAt time.Time `json:"expires_at"`
 	// The account it works in.
-	AccountID   string `json:"account_id"`
+	AccountID string `json:"account_id"`
+	// The name of the account.
 	AccountName string `json:"account_name"`
 	// Whether it is the session of this request.
 	IsCurrent bool `json:"is_current"`
@@ -3035,16 +3264,24 @@ const (
 
 // PaidRow is an object of the API.
 type PaidRow struct {
-	AffiliateID int64   `json:"affiliate_id"`
-	ExternalID  *string `json:"external_id"`
-	NameFirst   *string `json:"name_first"`
-	NameLast    *string `json:"name_last"`
-	Email       string  `json:"email"`
+	// The affiliate.
+	AffiliateID int64 `json:"affiliate_id"`
+	// Your own id of the record; null if you gave none.
+	ExternalID *string `json:"external_id"`
+	// The first name; null if unknown.
+	NameFirst *string `json:"name_first"`
+	// The last name; null if unknown.
+	NameLast *string `json:"name_last"`
+	// The e-mail address.
+	Email string `json:"email"`
+	// The address that PayPal pays; null if unknown.
 	PaypalEmail *string `json:"paypal_email"`
-	// ISO 4217, lower case.
-	Currency        string `json:"currency"`
-	PayoutCount     int64  `json:"payout_count"`
-	CommissionCount int64  `json:"commission_count"`
+	// The currency of the amounts.
+	Currency string `json:"currency"`
+	// How many payouts paid the affiliate.
+	PayoutCount int64 `json:"payout_count"`
+	// How many commissions it covers.
+	CommissionCount int64 `json:"commission_count"`
 	// Minor units paid.
 	PaidAmount int64 `json:"paid_amount"`
 	// Minor units returned in the period, whenever they were paid.
@@ -3059,14 +3296,16 @@ type PaidRow struct {
 
 // PasswordReset is an object of the API.
 type PasswordReset struct {
-	// One of password_reset.
+	// The type of the record.; one of password_reset.
 	Object string `json:"object"`
+	// The user.
 	UserID string `json:"user_id"`
 	// A link that works once; shown once, and null when a stored answer is replayed.
 	ResetURL *string `json:"reset_url"`
 	// Whether the link is also sent to the user by e-mail: not where the server sends none, nor when the user has
 	// had 5 letters, or the account has sent 50, within an hour.
-	IsEmailed bool      `json:"is_emailed"`
+	IsEmailed bool `json:"is_emailed"`
+	// When it expires.
 	ExpiresAt time.Time `json:"expires_at"`
 }
 
@@ -3082,25 +3321,32 @@ const (
 
 // PaymentFileChange is an object of the API.
 type PaymentFileChange struct {
-	AffiliateID int64   `json:"affiliate_id"`
-	Name        *string `json:"name"`
+	// The affiliate.
+	AffiliateID int64 `json:"affiliate_id"`
+	// The name.
+	Name *string `json:"name"`
 	// In the file; null: not in the file.
 	AmountThen *int64 `json:"amount_then"`
 	// null: a file made now would not contain it.
 	AmountNow *int64 `json:"amount_now"`
 }
 
-// PaymentFileDownloadBy is an object of the API.
+// PaymentFileDownloadBy: Who did it.
 type PaymentFileDownloadBy struct {
+	// The kind.
 	Kind ActorKind `json:"kind"`
-	ID   string    `json:"id"`
-	Name *string   `json:"name"`
+	// The id of the record.
+	ID string `json:"id"`
+	// The name.
+	Name *string `json:"name"`
 }
 
 // PaymentFileDownload is an object of the API.
 type PaymentFileDownload struct {
-	DownloadedAt time.Time             `json:"downloaded_at"`
-	By           PaymentFileDownloadBy `json:"by"`
+	// When the file was downloaded.
+	DownloadedAt time.Time `json:"downloaded_at"`
+	// Who did it.
+	By PaymentFileDownloadBy `json:"by"`
 	// The revision of the payout at the download.
 	Revision int64 `json:"revision"`
 	// Null when the file was not split.
@@ -3126,20 +3372,24 @@ type PaymentFileDownload struct {
 
 // PaymentFilesByHandItem is an object of the API.
 type PaymentFilesByHandItem struct {
-	// ISO 4217, lower case.
-	Currency       string `json:"currency"`
-	AffiliateCount int64  `json:"affiliate_count"`
+	// The currency of the amounts.
+	Currency string `json:"currency"`
+	// How many affiliates it covers.
+	AffiliateCount int64 `json:"affiliate_count"`
 	// Minor units of the currency given with it.
 	Amount int64 `json:"amount"`
 }
 
 // PaymentFiles is an object of the API.
 type PaymentFiles struct {
-	// One of payment_files.
-	Object   string              `json:"object"`
-	PayoutID string              `json:"payout_id"`
-	Revision int64               `json:"revision"`
-	Files    []NeededPaymentFile `json:"files"`
+	// The type of the record.; one of payment_files.
+	Object string `json:"object"`
+	// The payout.
+	PayoutID string `json:"payout_id"`
+	// The revision of the payout: it rises with every change.
+	Revision int64 `json:"revision"`
+	// The files.
+	Files []NeededPaymentFile `json:"files"`
 	// Affiliates paid in another way: their destination or `payout_method` is other.
 	ByHand []PaymentFilesByHandItem `json:"by_hand"`
 	// The last 100, newest first.
@@ -3164,26 +3414,31 @@ const (
 
 // PayoutExcludedItemTotalsItem is an object of the API.
 type PayoutExcludedItemTotalsItem struct {
-	// ISO 4217, lower case.
+	// The currency of the amounts.
 	Currency string `json:"currency"`
 	// Minor units of the currency given with it.
-	Amount          int64 `json:"amount"`
+	Amount int64 `json:"amount"`
+	// How many commissions it covers.
 	CommissionCount int64 `json:"commission_count"`
-	AffiliateCount  int64 `json:"affiliate_count"`
+	// How many affiliates it covers.
+	AffiliateCount int64 `json:"affiliate_count"`
 }
 
 // PayoutExcludedItem is an object of the API.
 type PayoutExcludedItem struct {
 	// The first two are carried forward to the next payout.
-	Reason         ExclusionReason                `json:"reason"`
-	AffiliateCount int64                          `json:"affiliate_count"`
-	Totals         []PayoutExcludedItemTotalsItem `json:"totals"`
+	Reason ExclusionReason `json:"reason"`
+	// How many affiliates it covers.
+	AffiliateCount int64 `json:"affiliate_count"`
+	// Sums, one for each currency.
+	Totals []PayoutExcludedItemTotalsItem `json:"totals"`
 }
 
 // Payout is an object of the API.
 type Payout struct {
+	// The id of the record.
 	ID string `json:"id"`
-	// One of affiliate_payout.
+	// The type of the record.; one of affiliate_payout.
 	Object string `json:"object"`
 	// Increases per account, may have gaps.
 	Number int64 `json:"number"`
@@ -3200,24 +3455,28 @@ type Payout struct {
 	// Minor units of the currency given with it.
 	Amount *int64 `json:"amount"`
 	// One per currency; amount = paid + carried + released once completed.
-	Totals          []PayoutTotal `json:"totals"`
-	AffiliateCount  int64         `json:"affiliate_count"`
-	CommissionCount int64         `json:"commission_count"`
-	// Your own keys and texts: at most 50, keys of up to 40 and texts of up to 500 characters; a change replaces all
-	// of them.
+	Totals []PayoutTotal `json:"totals"`
+	// How many affiliates it covers.
+	AffiliateCount int64 `json:"affiliate_count"`
+	// How many commissions it covers.
+	CommissionCount int64 `json:"commission_count"`
+	// Your own keys and texts.
 	Metadata map[string]string `json:"metadata"`
 	// The ETag; rises with every change.
 	Revision int64 `json:"revision"`
 	// The id of the key, user or application.
 	CreatedBy string `json:"created_by"`
 	// The schedule that prepared it, which may have been deleted since.
-	ScheduleID *string   `json:"schedule_id"`
-	CreatedAt  time.Time `json:"created_at"`
-	UpdatedAt  time.Time `json:"updated_at"`
+	ScheduleID *string `json:"schedule_id"`
+	// When it was created.
+	CreatedAt time.Time `json:"created_at"`
+	// When it last changed.
+	UpdatedAt time.Time `json:"updated_at"`
 	// When the money left, as given at completion; default the time of completion.
 	PaidAt *time.Time `json:"paid_at"`
 	// Who completed it.
-	PaidBy   *string  `json:"paid_by"`
+	PaidBy *string `json:"paid_by"`
+	// Whether the payout needs approval, and who has decided.
 	Approval Approval `json:"approval"`
 	// All lines, or null when there are more than 1,000.
 	Affiliates []PayoutLine `json:"affiliates"`
@@ -3227,7 +3486,9 @@ type Payout struct {
 
 // PayoutApprovalApprovalsItem is an object of the API.
 type PayoutApprovalApprovalsItem struct {
-	UserID     string    `json:"user_id"`
+	// The user.
+	UserID string `json:"user_id"`
+	// When the user approved.
 	ApprovedAt time.Time `json:"approved_at"`
 	// Their note.
 	Note *string `json:"note"`
@@ -3243,7 +3504,8 @@ type PayoutApprovalChangesItem struct {
 	// The id of the key, user or application that caused it.
 	ActorID string `json:"actor_id"`
 	// The person behind it; null if unknown.
-	UserID    *string   `json:"user_id"`
+	UserID *string `json:"user_id"`
+	// When the change was made.
 	ChangedAt time.Time `json:"changed_at"`
 }
 
@@ -3254,22 +3516,26 @@ type PayoutApprovalApproversItemBarredBecauseItem struct {
 	// Readable text; it begins with "you" for the caller.
 	Message string `json:"message"`
 	// Who caused the bar.
-	ActorID string    `json:"actor_id"`
-	At      time.Time `json:"at"`
+	ActorID string `json:"actor_id"`
+	// When it happened.
+	At time.Time `json:"at"`
 }
 
 // PayoutApprovalApproversItem is an object of the API.
 type PayoutApprovalApproversItem struct {
-	UserID     string `json:"user_id"`
-	CanApprove bool   `json:"can_approve"`
+	// The user.
+	UserID string `json:"user_id"`
+	// Whether the user may approve the payout now.
+	CanApprove bool `json:"can_approve"`
 	// Empty for users who can approve.
 	BarredBecause []PayoutApprovalApproversItemBarredBecauseItem `json:"barred_because"`
 }
 
 // PayoutApproval is an object of the API.
 type PayoutApproval struct {
-	// One of payout_approval.
-	Object   string `json:"object"`
+	// The type of the record.; one of payout_approval.
+	Object string `json:"object"`
+	// The payout.
 	PayoutID string `json:"payout_id"`
 	// The revision of the payout that this describes.
 	Revision int64 `json:"revision"`
@@ -3290,18 +3556,22 @@ type PayoutApproval struct {
 
 // PayoutApprovedEvent is an object of the API.
 type PayoutApprovedEvent struct {
+	// The id of the record.
 	ID string `json:"id"`
-	// One of event.
+	// The type of the record.; one of event.
 	Object string `json:"object"`
-	// One of payout.approved.
-	Type      string    `json:"type"`
+	// The type, such as `payout.paid`.; one of payout.approved.
+	Type string `json:"type"`
+	// When the change happened.
 	Timestamp time.Time `json:"timestamp"`
-	AccountID string    `json:"account_id"`
-	// One of 2.0.0.
+	// The account that it belongs to.
+	AccountID string `json:"account_id"`
+	// The version of the API that the form of the event belongs to.; one of 2.0.0.
 	APIVersion string `json:"api_version"`
 	// Sent to test the endpoint: nothing happened.
-	IsTest *bool         `json:"is_test,omitzero"`
-	Data   PayoutSummary `json:"data"`
+	IsTest *bool `json:"is_test,omitzero"`
+	// The records of this page, in the requested order.
+	Data PayoutSummary `json:"data"`
 }
 
 // PayoutChange is a word of the API. A newer server may send others.
@@ -3317,133 +3587,184 @@ const (
 
 // PayoutCreatedEvent is an object of the API.
 type PayoutCreatedEvent struct {
+	// The id of the record.
 	ID string `json:"id"`
-	// One of event.
+	// The type of the record.; one of event.
 	Object string `json:"object"`
-	// One of payout.created.
-	Type      string    `json:"type"`
+	// The type, such as `payout.paid`.; one of payout.created.
+	Type string `json:"type"`
+	// When the change happened.
 	Timestamp time.Time `json:"timestamp"`
-	AccountID string    `json:"account_id"`
-	// One of 2.0.0.
+	// The account that it belongs to.
+	AccountID string `json:"account_id"`
+	// The version of the API that the form of the event belongs to.; one of 2.0.0.
 	APIVersion string `json:"api_version"`
 	// Sent to test the endpoint: nothing happened.
-	IsTest *bool         `json:"is_test,omitzero"`
-	Data   PayoutSummary `json:"data"`
+	IsTest *bool `json:"is_test,omitzero"`
+	// The records of this page, in the requested order.
+	Data PayoutSummary `json:"data"`
 }
 
 // PayoutDeletedEvent is an object of the API.
 type PayoutDeletedEvent struct {
+	// The id of the record.
 	ID string `json:"id"`
-	// One of event.
+	// The type of the record.; one of event.
 	Object string `json:"object"`
-	// One of payout.deleted.
-	Type      string    `json:"type"`
+	// The type, such as `payout.paid`.; one of payout.deleted.
+	Type string `json:"type"`
+	// When the change happened.
 	Timestamp time.Time `json:"timestamp"`
-	AccountID string    `json:"account_id"`
-	// One of 2.0.0.
+	// The account that it belongs to.
+	AccountID string `json:"account_id"`
+	// The version of the API that the form of the event belongs to.; one of 2.0.0.
 	APIVersion string `json:"api_version"`
 	// Sent to test the endpoint: nothing happened.
-	IsTest *bool         `json:"is_test,omitzero"`
-	Data   PayoutSummary `json:"data"`
+	IsTest *bool `json:"is_test,omitzero"`
+	// The records of this page, in the requested order.
+	Data PayoutSummary `json:"data"`
 }
 
 // PayoutExclusion is an object of the API.
 type PayoutExclusion struct {
+	// The affiliate.
 	AffiliateID int64 `json:"affiliate_id"`
-	// ISO 4217, lower case.
+	// The currency of the amounts.
 	Currency string `json:"currency"`
 	// The first two are carried forward to the next payout.
 	Reason ExclusionReason `json:"reason"`
 	// Minor units of the currency given with it.
-	Amount          int64 `json:"amount"`
+	Amount int64 `json:"amount"`
+	// How many commissions it covers.
 	CommissionCount int64 `json:"commission_count"`
 }
 
 // PayoutFiltersAffiliateID is an object of the API.
 type PayoutFiltersAffiliateID struct {
-	Eq  *int64  `json:"eq,omitzero"`
-	Ne  *int64  `json:"ne,omitzero"`
-	In  []int64 `json:"in,omitzero"`
+	// Equal to this.
+	Eq *int64 `json:"eq,omitzero"`
+	// Different from this.
+	Ne *int64 `json:"ne,omitzero"`
+	// One of these.
+	In []int64 `json:"in,omitzero"`
+	// None of these.
 	Nin []int64 `json:"nin,omitzero"`
 }
 
 // PayoutFiltersProgramID is an object of the API.
 type PayoutFiltersProgramID struct {
-	Eq  *int64  `json:"eq,omitzero"`
-	Ne  *int64  `json:"ne,omitzero"`
-	In  []int64 `json:"in,omitzero"`
+	// Equal to this.
+	Eq *int64 `json:"eq,omitzero"`
+	// Different from this.
+	Ne *int64 `json:"ne,omitzero"`
+	// One of these.
+	In []int64 `json:"in,omitzero"`
+	// None of these.
 	Nin []int64 `json:"nin,omitzero"`
 }
 
 // PayoutFiltersProductID is an object of the API.
 type PayoutFiltersProductID struct {
-	Eq  *string  `json:"eq,omitzero"`
-	Ne  *string  `json:"ne,omitzero"`
-	In  []string `json:"in,omitzero"`
+	// Equal to this.
+	Eq *string `json:"eq,omitzero"`
+	// Different from this.
+	Ne *string `json:"ne,omitzero"`
+	// One of these.
+	In []string `json:"in,omitzero"`
+	// None of these.
 	Nin []string `json:"nin,omitzero"`
 }
 
 // PayoutFiltersOrderID is an object of the API.
 type PayoutFiltersOrderID struct {
-	Eq  *string  `json:"eq,omitzero"`
-	Ne  *string  `json:"ne,omitzero"`
-	In  []string `json:"in,omitzero"`
+	// Equal to this.
+	Eq *string `json:"eq,omitzero"`
+	// Different from this.
+	Ne *string `json:"ne,omitzero"`
+	// One of these.
+	In []string `json:"in,omitzero"`
+	// None of these.
 	Nin []string `json:"nin,omitzero"`
 }
 
 // PayoutFiltersPayoutMethod is an object of the API.
 type PayoutFiltersPayoutMethod struct {
-	Eq  *DestinationType  `json:"eq,omitzero"`
-	Ne  *DestinationType  `json:"ne,omitzero"`
-	In  []DestinationType `json:"in,omitzero"`
+	// Equal to this.
+	Eq *DestinationType `json:"eq,omitzero"`
+	// Different from this.
+	Ne *DestinationType `json:"ne,omitzero"`
+	// One of these.
+	In []DestinationType `json:"in,omitzero"`
+	// None of these.
 	Nin []DestinationType `json:"nin,omitzero"`
 }
 
 // PayoutFiltersAffiliateStatus is an object of the API.
 type PayoutFiltersAffiliateStatus struct {
-	Eq  *AffiliateStatus  `json:"eq,omitzero"`
-	Ne  *AffiliateStatus  `json:"ne,omitzero"`
-	In  []AffiliateStatus `json:"in,omitzero"`
+	// Equal to this.
+	Eq *AffiliateStatus `json:"eq,omitzero"`
+	// Different from this.
+	Ne *AffiliateStatus `json:"ne,omitzero"`
+	// One of these.
+	In []AffiliateStatus `json:"in,omitzero"`
+	// None of these.
 	Nin []AffiliateStatus `json:"nin,omitzero"`
 }
 
 // PayoutFiltersType is an object of the API.
 type PayoutFiltersType struct {
-	Eq  *CommissionType  `json:"eq,omitzero"`
-	Ne  *CommissionType  `json:"ne,omitzero"`
-	In  []CommissionType `json:"in,omitzero"`
+	// Equal to this.
+	Eq *CommissionType `json:"eq,omitzero"`
+	// Different from this.
+	Ne *CommissionType `json:"ne,omitzero"`
+	// One of these.
+	In []CommissionType `json:"in,omitzero"`
+	// None of these.
 	Nin []CommissionType `json:"nin,omitzero"`
 }
 
 // PayoutFiltersIsReadyForPayout is an object of the API.
 type PayoutFiltersIsReadyForPayout struct {
+	// Equal to this.
 	Eq *bool `json:"eq,omitzero"`
 }
 
 // PayoutFiltersCurrency is an object of the API.
 type PayoutFiltersCurrency struct {
-	Eq *string  `json:"eq,omitzero"`
+	// Equal to this.
+	Eq *string `json:"eq,omitzero"`
+	// One of these.
 	In []string `json:"in,omitzero"`
 }
 
 // PayoutFiltersTotal is an object of the API.
 type PayoutFiltersTotal struct {
-	Eq  *int64 `json:"eq,omitzero"`
-	Gt  *int64 `json:"gt,omitzero"`
+	// Equal to this.
+	Eq *int64 `json:"eq,omitzero"`
+	// Greater, or later, than this.
+	Gt *int64 `json:"gt,omitzero"`
+	// This, or greater or later.
 	Gte *int64 `json:"gte,omitzero"`
-	Lt  *int64 `json:"lt,omitzero"`
+	// Less, or earlier, than this.
+	Lt *int64 `json:"lt,omitzero"`
+	// This, or less or earlier.
 	Lte *int64 `json:"lte,omitzero"`
 }
 
 // PayoutFiltersOccurredAt: an RFC 3339 instant or a day YYYY-MM-DD, from 1970 to 2999
 type PayoutFiltersOccurredAt struct {
-	Gt  *string `json:"gt,omitzero"`
+	// Greater, or later, than this.
+	Gt *string `json:"gt,omitzero"`
+	// This, or greater or later.
 	Gte *string `json:"gte,omitzero"`
-	Lt  *string `json:"lt,omitzero"`
+	// Less, or earlier, than this.
+	Lt *string `json:"lt,omitzero"`
+	// This, or less or earlier.
 	Lte *string `json:"lte,omitzero"`
 }
 
-// PayoutFilters is an object of the API.
+// PayoutFilters: the value that each field must have, a list of possible values, or an object of operators; all
+// must hold
 type PayoutFilters struct {
 	// An integer from 1 to 9007199254740991; one of int64, []int64, PayoutFiltersAffiliateID.
 	AffiliateID any `json:"affiliate_id,omitzero"`
@@ -3474,16 +3795,21 @@ type PayoutFilters struct {
 
 // PayoutLine is an object of the API.
 type PayoutLine struct {
+	// The affiliate.
 	AffiliateID int64 `json:"affiliate_id"`
 	// Name and destination follow the affiliate until the payout is paid, and are fixed from then on.
-	Name         *string       `json:"name"`
-	Email        *string       `json:"email"`
-	PaypalEmail  *string       `json:"paypal_email"`
+	Name *string `json:"name"`
+	// The e-mail address.
+	Email *string `json:"email"`
+	// The address that PayPal pays; null if unknown.
+	PaypalEmail *string `json:"paypal_email"`
+	// How the affiliate is paid.
 	PayoutMethod *PayoutMethod `json:"payout_method"`
 	// Set by the merchant.
 	IsReadyForPayout bool `json:"is_ready_for_payout"`
 	// Null until the payout is completed; true when all currencies were paid, see totals for each.
-	IsPaid          *bool `json:"is_paid"`
+	IsPaid *bool `json:"is_paid"`
+	// How many commissions it covers.
 	CommissionCount int64 `json:"commission_count"`
 	// One per currency.
 	Totals []PayoutLineTotal `json:"totals"`
@@ -3496,6 +3822,7 @@ type PayoutLine struct {
 // PayoutLineDestination: the destination: taken from the affiliate until the payout is paid; null: none, paid as
 // `paid_through` says
 type PayoutLineDestination struct {
+	// How the destination is paid.
 	Type DestinationType `json:"type"`
 	// sepa, ach: the last four characters of the IBAN or account number; 0000 after the affiliate was erased.
 	LastFour *string `json:"last_four"`
@@ -3503,10 +3830,11 @@ type PayoutLineDestination struct {
 
 // PayoutLineTotal is an object of the API.
 type PayoutLineTotal struct {
-	// ISO 4217, lower case.
+	// The currency of the amounts.
 	Currency string `json:"currency"`
 	// Minor units: the amount of the line.
-	Amount          int64 `json:"amount"`
+	Amount int64 `json:"amount"`
+	// How many commissions it covers.
 	CommissionCount int64 `json:"commission_count"`
 	// Null until the payout is completed; true also for a part payment.
 	IsPaid *bool `json:"is_paid"`
@@ -3519,7 +3847,8 @@ type PayoutLineTotal struct {
 	// Identifies the transfer.
 	PaymentReference *string `json:"payment_reference"`
 	// In a downloaded payment file that no later file of its format and currency has replaced.
-	IsInFile    bool                   `json:"is_in_file"`
+	IsInFile bool `json:"is_in_file"`
+	// Where the line is paid; null if the affiliate has no destination.
 	Destination *PayoutLineDestination `json:"destination"`
 	// How the affiliate is paid: by the destination, or by `payout_method`, or by PayPal if there is a
 	// `paypal_email`; null: unknown.
@@ -3538,44 +3867,54 @@ const (
 
 // PayoutPaidEvent is an object of the API.
 type PayoutPaidEvent struct {
+	// The id of the record.
 	ID string `json:"id"`
-	// One of event.
+	// The type of the record.; one of event.
 	Object string `json:"object"`
-	// One of payout.paid.
-	Type      string    `json:"type"`
+	// The type, such as `payout.paid`.; one of payout.paid.
+	Type string `json:"type"`
+	// When the change happened.
 	Timestamp time.Time `json:"timestamp"`
-	AccountID string    `json:"account_id"`
-	// One of 2.0.0.
+	// The account that it belongs to.
+	AccountID string `json:"account_id"`
+	// The version of the API that the form of the event belongs to.; one of 2.0.0.
 	APIVersion string `json:"api_version"`
 	// Sent to test the endpoint: nothing happened.
-	IsTest *bool         `json:"is_test,omitzero"`
-	Data   PayoutSummary `json:"data"`
+	IsTest *bool `json:"is_test,omitzero"`
+	// The records of this page, in the requested order.
+	Data PayoutSummary `json:"data"`
 }
 
 // PayoutPreviewExcludedItemTotalsItem is an object of the API.
 type PayoutPreviewExcludedItemTotalsItem struct {
-	// ISO 4217, lower case.
+	// The currency of the amounts.
 	Currency string `json:"currency"`
 	// Minor units of the currency given with it.
-	Amount          int64 `json:"amount"`
+	Amount int64 `json:"amount"`
+	// How many commissions it covers.
 	CommissionCount int64 `json:"commission_count"`
-	AffiliateCount  int64 `json:"affiliate_count"`
+	// How many affiliates it covers.
+	AffiliateCount int64 `json:"affiliate_count"`
 }
 
 // PayoutPreviewExcludedItem is an object of the API.
 type PayoutPreviewExcludedItem struct {
 	// The first two are carried forward to the next payout.
-	Reason         ExclusionReason                       `json:"reason"`
-	AffiliateCount int64                                 `json:"affiliate_count"`
-	Totals         []PayoutPreviewExcludedItemTotalsItem `json:"totals"`
+	Reason ExclusionReason `json:"reason"`
+	// How many affiliates it covers.
+	AffiliateCount int64 `json:"affiliate_count"`
+	// Sums, one for each currency.
+	Totals []PayoutPreviewExcludedItemTotalsItem `json:"totals"`
 }
 
 // PayoutPreview is an object of the API.
 type PayoutPreview struct {
+	// Always null: a preview is not stored.
 	ID any `json:"id"`
-	// One of affiliate_payout.
+	// The type of the record.; one of affiliate_payout.
 	Object string `json:"object"`
-	Number any    `json:"number"`
+	// Always null: a preview has no number.
+	Number any `json:"number"`
 	// Paid is final.
 	Status PayoutStatus `json:"status"`
 	// As normalised and applied.
@@ -3589,22 +3928,29 @@ type PayoutPreview struct {
 	// Minor units of the currency given with it.
 	Amount *int64 `json:"amount"`
 	// One per currency; amount = paid + carried + released once completed.
-	Totals          []PayoutTotal `json:"totals"`
-	AffiliateCount  int64         `json:"affiliate_count"`
-	CommissionCount int64         `json:"commission_count"`
-	// Your own keys and texts: at most 50, keys of up to 40 and texts of up to 500 characters; a change replaces all
-	// of them.
-	Metadata   map[string]string `json:"metadata"`
-	Revision   any               `json:"revision"`
-	CreatedBy  any               `json:"created_by"`
-	ScheduleID any               `json:"schedule_id"`
-	CreatedAt  any               `json:"created_at"`
-	UpdatedAt  any               `json:"updated_at"`
+	Totals []PayoutTotal `json:"totals"`
+	// How many affiliates it covers.
+	AffiliateCount int64 `json:"affiliate_count"`
+	// How many commissions it covers.
+	CommissionCount int64 `json:"commission_count"`
+	// Your own keys and texts.
+	Metadata map[string]string `json:"metadata"`
+	// Always null: a preview is not stored.
+	Revision any `json:"revision"`
+	// Always null: a preview is not stored.
+	CreatedBy any `json:"created_by"`
+	// Always null: no schedule creates a preview.
+	ScheduleID any `json:"schedule_id"`
+	// When it was created.
+	CreatedAt any `json:"created_at"`
+	// When it last changed.
+	UpdatedAt any `json:"updated_at"`
 	// When the money left, as given at completion; default the time of completion.
 	PaidAt *time.Time `json:"paid_at"`
 	// Who completed it.
-	PaidBy   *string `json:"paid_by"`
-	Approval any     `json:"approval"`
+	PaidBy *string `json:"paid_by"`
+	// Always null: nobody decides about a preview.
+	Approval any `json:"approval"`
 	// All lines, or null when there are more than 1,000.
 	Affiliates []PayoutLine `json:"affiliates"`
 	// Who was left out, one row per reason.
@@ -3615,15 +3961,19 @@ type PayoutPreview struct {
 
 // PayoutPreviewExclusion is an object of the API.
 type PayoutPreviewExclusion struct {
-	AffiliateID int64   `json:"affiliate_id"`
-	Name        *string `json:"name"`
-	Email       string  `json:"email"`
-	// ISO 4217, lower case.
+	// The affiliate.
+	AffiliateID int64 `json:"affiliate_id"`
+	// The name.
+	Name *string `json:"name"`
+	// The e-mail address.
+	Email string `json:"email"`
+	// The currency of the amounts.
 	Currency string `json:"currency"`
 	// The first two are carried forward to the next payout.
 	Reason ExclusionReason `json:"reason"`
 	// Minor units of the currency given with it.
-	Amount          int64 `json:"amount"`
+	Amount int64 `json:"amount"`
+	// How many commissions it covers.
 	CommissionCount int64 `json:"commission_count"`
 	// Minor units: the minimum that a sum `below_minimum` does not reach.
 	MinimumPayout *int64 `json:"minimum_payout"`
@@ -3633,43 +3983,57 @@ type PayoutPreviewExclusion struct {
 
 // PayoutRejectedEvent is an object of the API.
 type PayoutRejectedEvent struct {
+	// The id of the record.
 	ID string `json:"id"`
-	// One of event.
+	// The type of the record.; one of event.
 	Object string `json:"object"`
-	// One of payout.rejected.
-	Type      string    `json:"type"`
+	// The type, such as `payout.paid`.; one of payout.rejected.
+	Type string `json:"type"`
+	// When the change happened.
 	Timestamp time.Time `json:"timestamp"`
-	AccountID string    `json:"account_id"`
-	// One of 2.0.0.
+	// The account that it belongs to.
+	AccountID string `json:"account_id"`
+	// The version of the API that the form of the event belongs to.; one of 2.0.0.
 	APIVersion string `json:"api_version"`
 	// Sent to test the endpoint: nothing happened.
-	IsTest *bool         `json:"is_test,omitzero"`
-	Data   PayoutSummary `json:"data"`
+	IsTest *bool `json:"is_test,omitzero"`
+	// The records of this page, in the requested order.
+	Data PayoutSummary `json:"data"`
 }
 
-// PayoutResultBy is an object of the API.
+// PayoutResultBy: Who did it.
 type PayoutResultBy struct {
+	// The kind.
 	Kind ActorKind `json:"kind"`
-	ID   string    `json:"id"`
-	Name *string   `json:"name"`
+	// The id of the record.
+	ID string `json:"id"`
+	// The name.
+	Name *string `json:"name"`
 }
 
 // PayoutResult is an object of the API.
 type PayoutResult struct {
+	// The id of the record.
 	ID string `json:"id"`
-	// One of payout_result.
-	Object    string           `json:"object"`
-	PayoutID  string           `json:"payout_id"`
-	Kind      PayoutResultKind `json:"kind"`
-	FileBytes int64            `json:"file_bytes"`
+	// The type of the record.; one of payout_result.
+	Object string `json:"object"`
+	// The payout.
+	PayoutID string `json:"payout_id"`
+	// The kind.
+	Kind PayoutResultKind `json:"kind"`
+	// The size of the file in bytes.
+	FileBytes int64 `json:"file_bytes"`
 	// A keyed digest of the file, hexadecimal: equal for equal files of the account until the secret key of the
 	// server changes; null if dropped since, or if the download was cut off.
 	Digest *string `json:"digest"`
 	// The revision of the payout when the file was uploaded.
-	Revision  int64              `json:"revision"`
-	Counts    PayoutResultCounts `json:"counts"`
-	By        PayoutResultBy     `json:"by"`
-	CreatedAt time.Time          `json:"created_at"`
+	Revision int64 `json:"revision"`
+	// How many lines there are of each kind.
+	Counts PayoutResultCounts `json:"counts"`
+	// Who did it.
+	By PayoutResultBy `json:"by"`
+	// When it was created.
+	CreatedAt time.Time `json:"created_at"`
 }
 
 // PayoutResultCounts is an object of the API.
@@ -3705,10 +4069,13 @@ const (
 
 // PayoutResultLine is an object of the API.
 type PayoutResultLine struct {
-	AffiliateID int64   `json:"affiliate_id"`
-	Name        *string `json:"name"`
-	// ISO 4217, lower case.
-	Currency  string `json:"currency"`
+	// The affiliate.
+	AffiliateID int64 `json:"affiliate_id"`
+	// The name of the affiliate; null if unknown.
+	Name *string `json:"name"`
+	// The currency of the amounts.
+	Currency string `json:"currency"`
+	// The reference of the payment.
 	Reference string `json:"reference"`
 	// rejected: no money left. returned: it left and came back. pending: the bank or provider has not decided.
 	Outcome PaymentOutcome `json:"outcome"`
@@ -3732,10 +4099,12 @@ type PayoutResultLine struct {
 
 // PayoutResultProblem is an object of the API.
 type PayoutResultProblem struct {
+	// The kind.
 	Kind PayoutResultProblemKind `json:"kind"`
 	// Null when it concerns no affiliate of the payout.
-	AffiliateID *int64  `json:"affiliate_id"`
-	Reference   *string `json:"reference"`
+	AffiliateID *int64 `json:"affiliate_id"`
+	// The reference of the payment.
+	Reference *string `json:"reference"`
 	// What is wrong, and where in the file.
 	Message string `json:"message"`
 }
@@ -3757,29 +4126,39 @@ const (
 	PayoutResultProblemKindInexactReference PayoutResultProblemKind = "inexact_reference"
 )
 
-// PayoutResultProposalBy is an object of the API.
+// PayoutResultProposalBy: Who did it.
 type PayoutResultProposalBy struct {
+	// The kind.
 	Kind ActorKind `json:"kind"`
-	ID   string    `json:"id"`
-	Name *string   `json:"name"`
+	// The id of the record.
+	ID string `json:"id"`
+	// The name.
+	Name *string `json:"name"`
 }
 
 // PayoutResultProposal is an object of the API.
 type PayoutResultProposal struct {
+	// The id of the record.
 	ID string `json:"id"`
-	// One of payout_result.
-	Object    string           `json:"object"`
-	PayoutID  string           `json:"payout_id"`
-	Kind      PayoutResultKind `json:"kind"`
-	FileBytes int64            `json:"file_bytes"`
+	// The type of the record.; one of payout_result.
+	Object string `json:"object"`
+	// The payout.
+	PayoutID string `json:"payout_id"`
+	// The kind.
+	Kind PayoutResultKind `json:"kind"`
+	// The size of the file in bytes.
+	FileBytes int64 `json:"file_bytes"`
 	// A keyed digest of the file, hexadecimal: equal for equal files of the account until the secret key of the
 	// server changes; null if dropped since, or if the download was cut off.
 	Digest *string `json:"digest"`
 	// The revision of the payout when the file was uploaded.
-	Revision  int64                  `json:"revision"`
-	Counts    PayoutResultCounts     `json:"counts"`
-	By        PayoutResultProposalBy `json:"by"`
-	CreatedAt time.Time              `json:"created_at"`
+	Revision int64 `json:"revision"`
+	// How many lines there are of each kind.
+	Counts PayoutResultCounts `json:"counts"`
+	// Who did it.
+	By PayoutResultProposalBy `json:"by"`
+	// When it was created.
+	CreatedAt time.Time `json:"created_at"`
 	// The lines that the file is about.
 	Lines []PayoutResultLine `json:"lines"`
 	// The first of each kind for each affiliate, and the first 1000 that concern no affiliate of the payout.
@@ -3792,69 +4171,74 @@ type PayoutResultProposal struct {
 
 // PayoutReturn is an object of the API.
 type PayoutReturn struct {
+	// The id of the record.
 	ID string `json:"id"`
-	// One of payout_return.
-	Object      string `json:"object"`
-	PayoutID    string `json:"payout_id"`
-	AffiliateID int64  `json:"affiliate_id"`
-	// ISO 4217, lower case.
+	// The type of the record.; one of payout_return.
+	Object string `json:"object"`
+	// The payout.
+	PayoutID string `json:"payout_id"`
+	// The affiliate.
+	AffiliateID int64 `json:"affiliate_id"`
+	// The currency of the amounts.
 	Currency string `json:"currency"`
 	// Minor units of the currency given with it.
 	Amount int64 `json:"amount"`
 	// Your id of the request that booked it.
 	ExternalID *string `json:"external_id"`
-	Reason     string  `json:"reason"`
+	// Why the money came back.
+	Reason string `json:"reason"`
 	// Identifies it in your books.
 	Reference *string `json:"reference"`
 	// The adjustment that makes the money owed again.
-	CommissionID string    `json:"commission_id"`
-	ReturnedAt   time.Time `json:"returned_at"`
+	CommissionID string `json:"commission_id"`
+	// When the money came back.
+	ReturnedAt time.Time `json:"returned_at"`
 	// When it was undone; null = in force.
 	UndoneAt *time.Time `json:"undone_at"`
 }
 
 // PayoutSchedule is an object of the API.
 type PayoutSchedule struct {
+	// The id of the record.
 	ID string `json:"id"`
-	// One of payout_schedule.
-	Object string         `json:"object"`
-	Name   string         `json:"name"`
-	Every  ScheduleRhythm `json:"every"`
+	// The type of the record.; one of payout_schedule.
+	Object string `json:"object"`
+	// The name.
+	Name string `json:"name"`
+	// On which days it runs.
+	Every ScheduleRhythm `json:"every"`
 	// week: 1 (Monday) to 7; month: 1 to 31, or the last day of a shorter month. The day is in the account’s time
 	// zone and begins at midnight there.
 	Day int64 `json:"day"`
 	// As given; null = none.
-	Filters       any    `json:"filters"`
-	Search        string `json:"search"`
-	IgnoreMinimum bool   `json:"ignore_minimum"`
+	Filters any `json:"filters"`
+	// A text that the chosen affiliates contain.
+	Search string `json:"search"`
+	// Whether amounts below the minimum are paid too.
+	IgnoreMinimum bool `json:"ignore_minimum"`
 	// false: it creates no payouts until it is activated.
 	IsActive bool `json:"is_active"`
 	// Who last changed it, and so counts as the creator of its payouts.
 	MadeBy string `json:"made_by"`
 	// The next due day; null while inactive.
-	NextOn    *string      `json:"next_on"`
-	LastRun   *ScheduleRun `json:"last_run"`
-	CreatedAt time.Time    `json:"created_at"`
-	UpdatedAt time.Time    `json:"updated_at"`
+	NextOn *string `json:"next_on"`
+	// The last run; null before the first.
+	LastRun *ScheduleRun `json:"last_run"`
+	// When it was created.
+	CreatedAt time.Time `json:"created_at"`
+	// When it last changed.
+	UpdatedAt time.Time `json:"updated_at"`
 }
 
 // PayoutSelection is an object of the API.
 type PayoutSelection struct {
-	// Report filters: null, or an object of field to a value (equals), a list (one of) or an object of operators;
-	// all must hold. - `affiliate_id` (eq, ne, in, nin): an integer from 1 to 9007199254740991 - `program_id` (eq,
-	// ne, in, nin): an integer from 1 to 9007199254740991 - `product_id` (eq, ne, in, nin): a text of 1 to 255
-	// characters - `order_id` (eq, ne, in, nin): a text of 1 to 255 characters - `payout_method` (eq, ne, in, nin):
-	// one of paypal, wise, other, sepa, ach - `affiliate_status` (eq, ne, in, nin): one of active, inactive - `type`
-	// (eq, ne, in, nin): one of sale, recurring, bonus, adjustment, clawback - `is_ready_for_payout` (eq): true or
-	// false - `currency` (eq, in): an ISO 4217 currency code - `total` (eq, gt, gte, lt, lte): an integer of minor
-	// units - `occurred_at` (gt, gte, lt, lte): an RFC 3339 instant or a day YYYY-MM-DD, from 1970 to 2999.
+	// The filters of the report; null = none.
 	Filters Optional[PayoutFilters] `json:"filters,omitzero"`
 	// Every word must occur in the name, e-mail address or slug of the affiliate.
 	Search *string `json:"search,omitzero"`
 	// Also pays amounts below the minimum.
 	IgnoreMinimum *bool `json:"ignore_minimum,omitzero"`
-	// Your own keys and texts: at most 50, keys of up to 40 and texts of up to 500 characters; a change replaces all
-	// of them.
+	// Your own keys and texts.
 	Metadata map[string]string `json:"metadata,omitzero"`
 }
 
@@ -3869,8 +4253,9 @@ const (
 
 // PayoutSummary is an object of the API.
 type PayoutSummary struct {
+	// The id of the record.
 	ID string `json:"id"`
-	// One of affiliate_payout.
+	// The type of the record.; one of affiliate_payout.
 	Object string `json:"object"`
 	// Increases per account, may have gaps.
 	Number int64 `json:"number"`
@@ -3887,35 +4272,41 @@ type PayoutSummary struct {
 	// Minor units of the currency given with it.
 	Amount *int64 `json:"amount"`
 	// One per currency; amount = paid + carried + released once completed.
-	Totals          []PayoutTotal `json:"totals"`
-	AffiliateCount  int64         `json:"affiliate_count"`
-	CommissionCount int64         `json:"commission_count"`
-	// Your own keys and texts: at most 50, keys of up to 40 and texts of up to 500 characters; a change replaces all
-	// of them.
+	Totals []PayoutTotal `json:"totals"`
+	// How many affiliates it covers.
+	AffiliateCount int64 `json:"affiliate_count"`
+	// How many commissions it covers.
+	CommissionCount int64 `json:"commission_count"`
+	// Your own keys and texts.
 	Metadata map[string]string `json:"metadata"`
 	// The ETag; rises with every change.
 	Revision int64 `json:"revision"`
 	// The id of the key, user or application.
 	CreatedBy string `json:"created_by"`
 	// The schedule that prepared it, which may have been deleted since.
-	ScheduleID *string   `json:"schedule_id"`
-	CreatedAt  time.Time `json:"created_at"`
-	UpdatedAt  time.Time `json:"updated_at"`
+	ScheduleID *string `json:"schedule_id"`
+	// When it was created.
+	CreatedAt time.Time `json:"created_at"`
+	// When it last changed.
+	UpdatedAt time.Time `json:"updated_at"`
 	// When the money left, as given at completion; default the time of completion.
 	PaidAt *time.Time `json:"paid_at"`
 	// Who completed it.
-	PaidBy   *string  `json:"paid_by"`
+	PaidBy *string `json:"paid_by"`
+	// Whether the payout needs approval, and who has decided.
 	Approval Approval `json:"approval"`
 }
 
 // PayoutTotal is an object of the API.
 type PayoutTotal struct {
-	// ISO 4217, lower case.
+	// The currency of the amounts.
 	Currency string `json:"currency"`
 	// Minor units of the currency given with it.
-	Amount          int64 `json:"amount"`
+	Amount int64 `json:"amount"`
+	// How many commissions it covers.
 	CommissionCount int64 `json:"commission_count"`
-	AffiliateCount  int64 `json:"affiliate_count"`
+	// How many affiliates it covers.
+	AffiliateCount int64 `json:"affiliate_count"`
 	// What was paid, in minor units.
 	PaidAmount int64 `json:"paid_amount"`
 	// Commissions of lines that were paid, also in part.
@@ -3930,18 +4321,22 @@ type PayoutTotal struct {
 
 // PayoutUpdatedEvent is an object of the API.
 type PayoutUpdatedEvent struct {
+	// The id of the record.
 	ID string `json:"id"`
-	// One of event.
+	// The type of the record.; one of event.
 	Object string `json:"object"`
-	// One of payout.updated.
-	Type      string    `json:"type"`
+	// The type, such as `payout.paid`.; one of payout.updated.
+	Type string `json:"type"`
+	// When the change happened.
 	Timestamp time.Time `json:"timestamp"`
-	AccountID string    `json:"account_id"`
-	// One of 2.0.0.
+	// The account that it belongs to.
+	AccountID string `json:"account_id"`
+	// The version of the API that the form of the event belongs to.; one of 2.0.0.
 	APIVersion string `json:"api_version"`
 	// Sent to test the endpoint: nothing happened.
-	IsTest *bool         `json:"is_test,omitzero"`
-	Data   PayoutSummary `json:"data"`
+	IsTest *bool `json:"is_test,omitzero"`
+	// The records of this page, in the requested order.
+	Data PayoutSummary `json:"data"`
 }
 
 // Portal: what a portal is of; null for every other caller
@@ -3951,14 +4346,16 @@ type Portal struct {
 	// It is of all endpoints of this owner; null = of the one alone.
 	Owner *string `json:"owner"`
 	// What endpoints may be subscribed to; null = all.
-	EventTypes []string  `json:"event_types"`
-	EndsAt     time.Time `json:"ends_at"`
+	EventTypes []string `json:"event_types"`
+	// When it ends.
+	EndsAt time.Time `json:"ends_at"`
 }
 
 // PortalLink is an object of the API.
 type PortalLink struct {
+	// The id of the record.
 	ID string `json:"id"`
-	// One of portal_link.
+	// The type of the record.; one of portal_link.
 	Object string `json:"object"`
 	// The endpoint for which it was created.
 	WebhookEndpointID string `json:"webhook_endpoint_id"`
@@ -3979,9 +4376,11 @@ type PortalLink struct {
 	// When it was opened; a link opens once.
 	UsedAt *time.Time `json:"used_at"`
 	// When the portal it opened ends.
-	EndsAt    *time.Time `json:"ends_at"`
+	EndsAt *time.Time `json:"ends_at"`
+	// When it was revoked; null while it is valid.
 	RevokedAt *time.Time `json:"revoked_at"`
-	CreatedAt time.Time  `json:"created_at"`
+	// When it was created.
+	CreatedAt time.Time `json:"created_at"`
 }
 
 // PortalLinkStatus is a word of the API. A newer server may send others.
@@ -3999,42 +4398,50 @@ const (
 // PostalAddress is an object of the API.
 type PostalAddress struct {
 	// Street and number.
-	Line1      string  `json:"line1"`
-	Line2      *string `json:"line2"`
+	Line1 string `json:"line1"`
+	// Address, line 2.
+	Line2 *string `json:"line2"`
+	// Postal code.
 	PostalCode *string `json:"postal_code"`
-	City       string  `json:"city"`
+	// City.
+	City string `json:"city"`
 	// State or province; two letters in the United States.
 	Region *string `json:"region"`
 }
 
 // Program is an object of the API.
 type Program struct {
+	// The id of the record.
 	ID int64 `json:"id"`
-	// One of affiliate_program.
+	// The type of the record.; one of affiliate_program.
 	Object string `json:"object"`
 	// Unique in the account.
 	Name string `json:"name"`
 	// The days for which new commissions are on hold; null = the account's hold.
 	HoldDays *int64 `json:"hold_days"`
-	// Your own keys and texts: at most 50, keys of up to 40 and texts of up to 500 characters; a change replaces all
-	// of them.
-	Metadata  map[string]string `json:"metadata"`
-	CreatedAt time.Time         `json:"created_at"`
-	UpdatedAt time.Time         `json:"updated_at"`
+	// Your own keys and texts.
+	Metadata map[string]string `json:"metadata"`
+	// When it was created.
+	CreatedAt time.Time `json:"created_at"`
+	// When it last changed.
+	UpdatedAt time.Time `json:"updated_at"`
 }
 
 // PublishEventBatchBody is an object of the API.
 type PublishEventBatchBody struct {
+	// The events, one entry each.
 	Events []PublishEventBody `json:"events"`
 }
 
 // PublishEventBody is an object of the API.
 type PublishEventBody struct {
+	// The type, such as `payout.paid`.
 	Type string `json:"type"`
 	// Passed on unchanged; a number may have 131,072 digits before the decimal point and 16,383 after it, written
 	// without an exponent.
-	Data       map[string]any `json:"data"`
-	ExternalID *string        `json:"external_id,omitzero"`
+	Data map[string]any `json:"data"`
+	// Your own id of the record; null if you gave none.
+	ExternalID *string `json:"external_id,omitzero"`
 	// Ordered endpoints get the events of a key one at a time, in the order of publishing.
 	OrderingKey *string `json:"ordering_key,omitzero"`
 }
@@ -4043,31 +4450,38 @@ type PublishEventBody struct {
 type PublishedEvent struct {
 	// `webhook-id` for every receiver.
 	ID string `json:"id"`
-	// One of published_event.
+	// The type of the record.; one of published_event.
 	Object string `json:"object"`
-	Type   string `json:"type"`
+	// The type, such as `payout.paid`.
+	Type string `json:"type"`
 	// The id under which the platform published it.
 	ExternalID *string `json:"external_id"`
 	// Ordered endpoints get the events of a key one at a time.
-	OrderingKey *string        `json:"ordering_key"`
-	CreatedAt   time.Time      `json:"created_at"`
-	Deliveries  DeliveryCounts `json:"deliveries"`
+	OrderingKey *string `json:"ordering_key"`
+	// When it was created.
+	CreatedAt time.Time `json:"created_at"`
+	// The deliveries of the event, by status.
+	Deliveries DeliveryCounts `json:"deliveries"`
 }
 
 // PublishedEventWhole is an object of the API.
 type PublishedEventWhole struct {
 	// `webhook-id` for every receiver.
 	ID string `json:"id"`
-	// One of published_event.
+	// The type of the record.; one of published_event.
 	Object string `json:"object"`
-	Type   string `json:"type"`
+	// The type, such as `payout.paid`.
+	Type string `json:"type"`
 	// The id under which the platform published it.
 	ExternalID *string `json:"external_id"`
 	// Ordered endpoints get the events of a key one at a time.
-	OrderingKey *string        `json:"ordering_key"`
-	CreatedAt   time.Time      `json:"created_at"`
-	Deliveries  DeliveryCounts `json:"deliveries"`
-	Payload     Event          `json:"payload"`
+	OrderingKey *string `json:"ordering_key"`
+	// When it was created.
+	CreatedAt time.Time `json:"created_at"`
+	// The deliveries of the event, by status.
+	Deliveries DeliveryCounts `json:"deliveries"`
+	// The event as it is sent.
+	Payload Event `json:"payload"`
 	// Its records in the log, at most 100; `event_id` finds all of them there.
 	SentTo []WebhookEventAt `json:"sent_to"`
 	// The other current endpoints, at most 100, oldest first.
@@ -4076,8 +4490,10 @@ type PublishedEventWhole struct {
 
 // PutAffiliateByExternalIDBody is an object of the API.
 type PutAffiliateByExternalIDBody struct {
+	// First name.
 	NameFirst Optional[string] `json:"name_first,omitzero"`
-	NameLast  Optional[string] `json:"name_last,omitzero"`
+	// Last name.
+	NameLast Optional[string] `json:"name_last,omitzero"`
 	// Unique in the account; an e-mail address.
 	Email *string `json:"email,omitzero"`
 	// The affiliate in your links; searches include it.
@@ -4096,8 +4512,7 @@ type PutAffiliateByExternalIDBody struct {
 	LegalType Optional[LegalType] `json:"legal_type,omitzero"`
 	// Where the affiliate pays taxes: two letters such as DE (ISO 3166-1 alpha-2).
 	Country Optional[string] `json:"country,omitzero"`
-	// Your own keys and texts: at most 50, keys of up to 40 and texts of up to 500 characters; a change replaces all
-	// of them.
+	// Your own keys and texts.
 	Metadata map[string]string `json:"metadata,omitzero"`
 }
 
@@ -4105,7 +4520,7 @@ type PutAffiliateByExternalIDBody struct {
 type PutAffiliateDestinationBody struct {
 	// paypal: to `paypal_email`; wise: to `email`; sepa and ach: to a bank account; other: your own method.
 	Type DestinationType `json:"type"`
-	// Only for this currency; without it, for every currency without its own destination; ISO 4217, any case.
+	// Only for this currency; without it, for every currency without its own destination.
 	Currency Optional[string] `json:"currency,omitzero"`
 	// sepa, ach: the name of the account holder.
 	AccountHolder *string `json:"account_holder,omitzero"`
@@ -4121,13 +4536,16 @@ type PutAffiliateDestinationBody struct {
 	AccountType *BankAccountType `json:"account_type,omitzero"`
 }
 
-// PutAffiliateTaxProfileBodyAddress is an object of the API.
+// PutAffiliateTaxProfileBodyAddress: a tax profile
 type PutAffiliateTaxProfileBodyAddress struct {
 	// Street and number.
-	Line1      string           `json:"line1"`
-	Line2      Optional[string] `json:"line2,omitzero"`
+	Line1 string `json:"line1"`
+	// Address, line 2.
+	Line2 Optional[string] `json:"line2,omitzero"`
+	// Postal code.
 	PostalCode Optional[string] `json:"postal_code,omitzero"`
-	City       string           `json:"city"`
+	// City.
+	City string `json:"city"`
 	// State or province; two letters in the United States.
 	Region Optional[string] `json:"region,omitzero"`
 }
@@ -4168,11 +4586,13 @@ type PutAffiliateTaxProfileBody struct {
 	// The name as signed.
 	LegalName string `json:"legal_name"`
 	// The tax country, in two letters; ISO 3166-1 alpha-2, any case.
-	Country string                            `json:"country"`
+	Country string `json:"country"`
+	// A tax profile.
 	Address PutAffiliateTaxProfileBodyAddress `json:"address"`
 	// Without it the current one is kept, because it cannot be read back; null removes it.
 	TaxID Optional[PutAffiliateTaxProfileBodyTaxID] `json:"tax_id,omitzero"`
-	Form  Optional[PutAffiliateTaxProfileBodyForm]  `json:"form,omitzero"`
+	// A tax form.
+	Form Optional[PutAffiliateTaxProfileBodyForm] `json:"form,omitzero"`
 	// The affiliate agreed that you write their invoices; null: they did not.
 	SelfBilling Optional[PutAffiliateTaxProfileBodySelfBilling] `json:"self_billing,omitzero"`
 }
@@ -4214,23 +4634,28 @@ const (
 
 // Refund is an object of the API.
 type Refund struct {
+	// The id of the record.
 	ID string `json:"id"`
-	// One of affiliate_refund.
+	// The type of the record.; one of affiliate_refund.
 	Object string `json:"object"`
 	// Your own id of the refund, unique forever.
 	ExternalID string `json:"external_id"`
 	// waiting: a line of it has no commission yet, or is in doubt; one of waiting, applied, reversed.
 	Status string `json:"status"`
 	// Null for a refund of one commission by its id.
-	OrderID   *string `json:"order_id"`
+	OrderID *string `json:"order_id"`
+	// Product.
 	ProductID *string `json:"product_id"`
 	// why.
 	Reason *string `json:"reason"`
-	// When the customer was refunded; RFC 3339, UTC, milliseconds.
-	OccurredAt time.Time  `json:"occurred_at"`
+	// When the customer was refunded.
+	OccurredAt time.Time `json:"occurred_at"`
+	// When the refund was reversed; null if it was not.
 	ReversedAt *time.Time `json:"reversed_at"`
-	CreatedAt  time.Time  `json:"created_at"`
-	UpdatedAt  time.Time  `json:"updated_at"`
+	// When it was created.
+	CreatedAt time.Time `json:"created_at"`
+	// When it last changed.
+	UpdatedAt time.Time `json:"updated_at"`
 	// Of a refund by order: what it covers.
 	Lines []RefundLine `json:"lines"`
 	// What it took of each commission.
@@ -4258,13 +4683,16 @@ type RefundItem struct {
 	// Minor units of the sale refunded; null when the refund was given as commission.
 	SaleAmount *int64 `json:"sale_amount"`
 	// The refund asked for more than was left and took the rest.
-	Capped     bool        `json:"capped"`
-	Commission Commission  `json:"commission"`
-	Clawback   *Commission `json:"clawback"`
+	Capped bool `json:"capped"`
+	// The commission.
+	Commission Commission `json:"commission"`
+	// The negative commission that takes back what was paid; null if nothing had been paid.
+	Clawback *Commission `json:"clawback"`
 }
 
 // RefundLine is an object of the API.
 type RefundLine struct {
+	// The line of the order, by your own id.
 	OrderLineID *string `json:"order_line_id"`
 	// Of the one commission the line is.
 	ExternalID *string `json:"external_id"`
@@ -4281,6 +4709,7 @@ type RefundLine struct {
 
 // RefundOrderBodyLinesItem is an object of the API.
 type RefundOrderBodyLinesItem struct {
+	// The line of the order, by your own id.
 	OrderLineID *string `json:"order_line_id,omitzero"`
 	// Of one commission.
 	ExternalID *string `json:"external_id,omitzero"`
@@ -4291,9 +4720,11 @@ type RefundOrderBodyLinesItem struct {
 // RefundOrderBody is an object of the API.
 type RefundOrderBody struct {
 	// Your own id of the refund, unique forever; sending the same refund again changes nothing.
-	ExternalID string           `json:"external_id"`
-	OrderID    string           `json:"order_id"`
-	ProductID  Optional[string] `json:"product_id,omitzero"`
+	ExternalID string `json:"external_id"`
+	// Order.
+	OrderID string `json:"order_id"`
+	// Product.
+	ProductID Optional[string] `json:"product_id,omitzero"`
 	// The currency of the amounts; a different one is refused.
 	Currency *string `json:"currency,omitzero"`
 	// Each with either order_line_id or external_id.
@@ -4318,9 +4749,9 @@ type RejectPayoutBody struct {
 
 // ReportSummary is an object of the API.
 type ReportSummary struct {
-	// One of report_summary.
+	// The type of the record.; one of report_summary.
 	Object string `json:"object"`
-	// One of currency, method, program, country, affiliate.
+	// Who did it.; one of currency, method, program, country, affiliate.
 	By string `json:"by"`
 	// The first day; null = from the beginning.
 	From *string `json:"from"`
@@ -4335,8 +4766,10 @@ type ReportSummary struct {
 	Rows []ReportSummaryRow `json:"rows"`
 	// Of all pages.
 	RowCount int64 `json:"row_count"`
-	Page     int64 `json:"page"`
-	PerPage  int64 `json:"per_page"`
+	// The number of the page, from 1.
+	Page int64 `json:"page"`
+	// How many rows a page has at most.
+	PerPage int64 `json:"per_page"`
 }
 
 // ReportSummaryRow is an object of the API.
@@ -4346,7 +4779,7 @@ type ReportSummaryRow struct {
 	Key *string `json:"key"`
 	// Of the program or affiliate; the e-mail address of an affiliate without a name.
 	Name *string `json:"name"`
-	// ISO 4217, lower case.
+	// The currency of the amounts.
 	Currency string `json:"currency"`
 	// Owed before the first day.
 	OpeningAmount *int64 `json:"opening_amount"`
@@ -4368,7 +4801,7 @@ type ReportSummaryRow struct {
 
 // ReportSummaryTotal is an object of the API.
 type ReportSummaryTotal struct {
-	// ISO 4217, lower case.
+	// The currency of the amounts.
 	Currency string `json:"currency"`
 	// Owed before the first day.
 	OpeningAmount *int64 `json:"opening_amount"`
@@ -4392,11 +4825,13 @@ type ReportSummaryTotal struct {
 type ReturnPayoutLineBody struct {
 	// Your id: sending the same return again books nothing more.
 	ExternalID Optional[string] `json:"external_id,omitzero"`
-	// ISO 4217, any case; without it all currencies, or with an amount the only currency paid.
+	// Without it all currencies, or with an amount the only currency paid.
 	Currency *string `json:"currency,omitzero"`
 	// The returned amount in minor units; without it, everything not yet returned.
-	Amount    *int64           `json:"amount,omitzero"`
-	Reason    string           `json:"reason"`
+	Amount *int64 `json:"amount,omitzero"`
+	// Why the money came back.
+	Reason string `json:"reason"`
+	// The reference of the return at the bank; null if there is none.
 	Reference Optional[string] `json:"reference,omitzero"`
 }
 
@@ -4414,6 +4849,7 @@ const (
 
 // RotateWebhookEndpointSecretBody is an object of the API.
 type RotateWebhookEndpointSecretBody struct {
+	// For how long the previous secret signs as well, in seconds.
 	OverlapSeconds *int64 `json:"overlap_seconds,omitzero"`
 	// A secret that the receiver already has; by default the current one stays if the scheme can use it, else a new
 	// one is created.
@@ -4442,7 +4878,8 @@ const (
 // ScheduleRun is an object of the API.
 type ScheduleRun struct {
 	// The last due day.
-	DueOn string    `json:"due_on"`
+	DueOn string `json:"due_on"`
+	// When the schedule ran.
 	RanAt time.Time `json:"ran_at"`
 	// empty: there was nothing to pay; refused: see `reason`.
 	Outcome ScheduleOutcome `json:"outcome"`
@@ -4479,9 +4916,26 @@ const (
 type SecondSignature struct {
 	// standard: Standard Webhooks. stripe, github, shopify, slack: as these services sign, so that receivers written
 	// for them need no change. custom: as `custom_signing` says.
-	Signing       SigningScheme  `json:"signing"`
+	Signing SigningScheme `json:"signing"`
+	// The scheme of `signing: custom`; null with another scheme.
 	CustomSigning *CustomSigning `json:"custom_signing"`
-	ExpiresAt     time.Time      `json:"expires_at"`
+	// When it expires.
+	ExpiresAt time.Time `json:"expires_at"`
+}
+
+// SecondSignatureInput: also sent until `expires_at`. Fields that are left out have the values of the previous
+// signature. Without it, a change of scheme or secret sends the previous signature for a day; null = none
+type SecondSignatureInput struct {
+	// standard: Standard Webhooks. stripe, github, shopify, slack: as these services sign, so that receivers written
+	// for them need no change. custom: as `custom_signing` says.
+	Signing *SigningScheme `json:"signing,omitzero"`
+	// The scheme of `signing: custom`; null with another scheme.
+	CustomSigning Optional[CustomSigningInput] `json:"custom_signing,omitzero"`
+	// A secret that the receiver already has; by default the current one stays if the scheme can use it, else a new
+	// one is created.
+	Secret *string `json:"secret,omitzero"`
+	// An RFC 3339 instant, at most 90 days ahead.
+	ExpiresAt string `json:"expires_at"`
 }
 
 // SelfBillingAgreement is an object of the API.
@@ -4505,15 +4959,19 @@ const (
 
 // Session is an object of the API.
 type Session struct {
+	// The id of the record.
 	ID string `json:"id"`
-	// One of session.
+	// The type of the record.; one of session.
 	Object string `json:"object"`
+	// The user.
 	UserID string `json:"user_id"`
 	// The User-Agent header of the browser.
 	UserAgent *string `json:"user_agent"`
 	// The network address that opened it.
-	Address    *string   `json:"address"`
-	CreatedAt  time.Time `json:"created_at"`
+	Address *string `json:"address"`
+	// When it was created.
+	CreatedAt time.Time `json:"created_at"`
+	// When it was last used, to the minute.
 	LastSeenAt time.Time `json:"last_seen_at"`
 	// When it ends unless it is used before.
 	ExpiresAt time.Time `json:"expires_at"`
@@ -4569,7 +5027,7 @@ const (
 
 // StatementBalance is an object of the API.
 type StatementBalance struct {
-	// ISO 4217, lower case.
+	// The currency of the amounts.
 	Currency string `json:"currency"`
 	// Owed before the first day.
 	OpeningAmount int64 `json:"opening_amount"`
@@ -4589,10 +5047,13 @@ type StatementBalance struct {
 	ClosingAmount int64 `json:"closing_amount"`
 }
 
-// SystemDatabase is an object of the API.
+// SystemDatabase: The database.
 type SystemDatabase struct {
-	Version   string    `json:"version"`
-	SizeBytes int64     `json:"size_bytes"`
+	// The version of PostgreSQL.
+	Version string `json:"version"`
+	// The size in bytes.
+	SizeBytes int64 `json:"size_bytes"`
+	// When it started.
 	StartedAt time.Time `json:"started_at"`
 }
 
@@ -4612,11 +5073,13 @@ type SystemBacklog struct {
 
 // SystemWorkersProcessesItem is an object of the API.
 type SystemWorkersProcessesItem struct {
-	Name      string    `json:"name"`
+	// The name.
+	Name string `json:"name"`
+	// When it started.
 	StartedAt time.Time `json:"started_at"`
 }
 
-// SystemWorkers is an object of the API.
+// SystemWorkers: The processes that deliver events.
 type SystemWorkers struct {
 	// What delivers at the moment: machine and process.
 	Processes []SystemWorkersProcessesItem `json:"processes"`
@@ -4628,6 +5091,7 @@ type SystemWorkers struct {
 
 // SystemChoresItem is an object of the API.
 type SystemChoresItem struct {
+	// The name.
 	Name string `json:"name"`
 	// By any process; noted once a minute at most.
 	LastDoneAt time.Time `json:"last_done_at"`
@@ -4635,6 +5099,7 @@ type SystemChoresItem struct {
 
 // SystemFailingChoresItem is an object of the API.
 type SystemFailingChoresItem struct {
+	// The name.
 	Name string `json:"name"`
 	// Of the first failure.
 	Since time.Time `json:"since"`
@@ -4649,13 +5114,16 @@ type SystemBackupsLast struct {
 	// The instant that it holds.
 	MadeAt time.Time `json:"made_at"`
 	// Where it was written, on the machine that made it.
-	File       string `json:"file"`
-	SizeBytes  int64  `json:"size_bytes"`
-	DurationMs int64  `json:"duration_ms"`
+	File string `json:"file"`
+	// The size in bytes.
+	SizeBytes int64 `json:"size_bytes"`
+	// How long it took, in milliseconds.
+	DurationMs int64 `json:"duration_ms"`
 }
 
 // SystemBackupsFailure: of BACKUP_EVERY; null when a backup was made since
 type SystemBackupsFailure struct {
+	// When it failed.
 	FailedAt time.Time `json:"failed_at"`
 	// why, and what to do.
 	Message string `json:"message"`
@@ -4663,6 +5131,7 @@ type SystemBackupsFailure struct {
 
 // SystemBackups: made by `payhook backup`, by any process
 type SystemBackups struct {
+	// The last backup; null before the first.
 	Last *SystemBackupsLast `json:"last"`
 	// Of BACKUP_EVERY; null when a backup was made since.
 	Failure *SystemBackupsFailure `json:"failure"`
@@ -4692,6 +5161,7 @@ type SystemReplica struct {
 
 // SystemCellsItem is an object of the API.
 type SystemCellsItem struct {
+	// The number of the cell.
 	Number int64 `json:"number"`
 	// A draining cell takes no new accounts; one of open, draining.
 	State string `json:"state"`
@@ -4703,7 +5173,8 @@ type SystemCellsItem struct {
 	Schema *string `json:"schema"`
 	// Of its last migration; this and the counts are null while it cannot be used.
 	SchemaVersion *int64 `json:"schema_version"`
-	AccountCount  *int64 `json:"account_count"`
+	// How many accounts it holds; null if it cannot be reached.
+	AccountCount *int64 `json:"account_count"`
 	// Deliveries that are due now at endpoints that are enabled.
 	DueCount *int64 `json:"due_count"`
 	// Processes that deliver.
@@ -4712,21 +5183,26 @@ type SystemCellsItem struct {
 
 // SystemDisk: where the data folder is; null when the database is elsewhere
 type SystemDisk struct {
-	FreeBytes  int64 `json:"free_bytes"`
+	// The free bytes of the disk.
+	FreeBytes int64 `json:"free_bytes"`
+	// The size of the disk in bytes.
 	TotalBytes int64 `json:"total_bytes"`
 }
 
 // System is an object of the API.
 type System struct {
-	// One of system.
+	// The type of the record.; one of system.
 	Object string `json:"object"`
 	// Of the last migration.
-	SchemaVersion int64          `json:"schema_version"`
-	Database      SystemDatabase `json:"database"`
+	SchemaVersion int64 `json:"schema_version"`
+	// The database.
+	Database SystemDatabase `json:"database"`
 	// Of all accounts.
-	Backlog SystemBacklog      `json:"backlog"`
-	Workers SystemWorkers      `json:"workers"`
-	Chores  []SystemChoresItem `json:"chores"`
+	Backlog SystemBacklog `json:"backlog"`
+	// The processes that deliver events.
+	Workers SystemWorkers `json:"workers"`
+	// The background work, and when each part last ran.
+	Chores []SystemChoresItem `json:"chores"`
 	// Of all cells: what has failed, at every process that tried, since it was last done.
 	FailingChores []SystemFailingChoresItem `json:"failing_chores"`
 	// Made by `payhook backup`, by any process.
@@ -4822,14 +5298,17 @@ type TestWebhookEndpointFilterBody struct {
 
 // UploadedFile is an object of the API.
 type UploadedFile struct {
-	Name  *string `json:"name"`
-	Bytes int64   `json:"bytes"`
+	// The name.
+	Name *string `json:"name"`
+	// The size in bytes.
+	Bytes int64 `json:"bytes"`
 }
 
 // USTaxPayment is an object of the API.
 type USTaxPayment struct {
+	// How it was paid.
 	Method PaidMethod `json:"method"`
-	// ISO 4217, lower case.
+	// The currency of the amounts.
 	Currency string `json:"currency"`
 	// Minor units of the currency given with it.
 	PaidAmount int64 `json:"paid_amount"`
@@ -4839,7 +5318,7 @@ type USTaxPayment struct {
 	NetAmount int64 `json:"net_amount"`
 }
 
-// USTaxReportReportable is an object of the API.
+// USTaxReportReportable: The affiliates whose payments must be reported.
 type USTaxReportReportable struct {
 	// In the United States, with the threshold or more: they are in the export.
 	AffiliateCount int64 `json:"affiliate_count"`
@@ -4849,16 +5328,18 @@ type USTaxReportReportable struct {
 
 // USTaxReport is an object of the API.
 type USTaxReport struct {
-	// One of us_tax_report.
+	// The type of the record.; one of us_tax_report.
 	Object string `json:"object"`
-	Year   int64  `json:"year"`
+	// The calendar year.
+	Year int64 `json:"year"`
 	// Of the account: the year begins and ends at its midnights.
 	TimeZone string `json:"time_zone"`
 	// cents: the sum from which a Form 1099-NEC is due.
 	ThresholdAmount int64 `json:"threshold_amount"`
 	// false: the threshold of that year was not yet published when this version was released.
-	IsThresholdKnown bool                  `json:"is_threshold_known"`
-	Reportable       USTaxReportReportable `json:"reportable"`
+	IsThresholdKnown bool `json:"is_threshold_known"`
+	// The affiliates whose payments must be reported.
+	Reportable USTaxReportReportable `json:"reportable"`
 	// cents: the sum paid by PayPal to anyone.
 	ProcessorAmount int64 `json:"processor_amount"`
 	// Affiliates who need a W-9 and have none.
@@ -4868,8 +5349,9 @@ type USTaxReport struct {
 	// Affiliates in the export without a US tax id.
 	MissingTaxIDCount int64 `json:"missing_tax_id_count"`
 	// Affiliates who were also paid in other currencies, which are not converted.
-	OtherCurrencyCount int64  `json:"other_currency_count"`
-	Remark             string `json:"remark"`
+	OtherCurrencyCount int64 `json:"other_currency_count"`
+	// What the report covers and what it leaves out.
+	Remark string `json:"remark"`
 }
 
 // USTaxResidence is a word of the API. A newer server may send others.
@@ -4884,19 +5366,26 @@ const (
 
 // USTaxRow is an object of the API.
 type USTaxRow struct {
-	AffiliateID int64   `json:"affiliate_id"`
-	Name        *string `json:"name"`
-	Email       string  `json:"email"`
+	// The affiliate.
+	AffiliateID int64 `json:"affiliate_id"`
+	// The name.
+	Name *string `json:"name"`
+	// The e-mail address.
+	Email string `json:"email"`
 	// Of the tax profile.
-	LegalName *string       `json:"legal_name"`
+	LegalName *string `json:"legal_name"`
+	// The kind of taxpayer; null if unknown.
 	LegalType *TaxLegalType `json:"legal_type"`
 	// Of the tax profile, or of the affiliate.
 	Country *string `json:"country"`
 	// By the signed form, or by the country.
-	Residence   USTaxResidence `json:"residence"`
-	Form        *TaxForm       `json:"form"`
-	TaxIDType   *TaxIDType     `json:"tax_id_type"`
-	TaxIDEnding *string        `json:"tax_id_ending"`
+	Residence USTaxResidence `json:"residence"`
+	// The signed tax form; null if there is none.
+	Form *TaxForm `json:"form"`
+	// The type of the tax id; null if unknown.
+	TaxIDType *TaxIDType `json:"tax_id_type"`
+	// The last characters of the tax id; null if unknown.
+	TaxIDEnding *string `json:"tax_id_ending"`
 	// w9: in the United States, or country unknown and paid the threshold or more; w8: elsewhere without a W-8.
 	MissingForm *MissingTaxForm `json:"missing_form"`
 	// cents: paid by methods that you report, less returns.
@@ -4911,21 +5400,27 @@ type USTaxRow struct {
 
 // User is an object of the API.
 type User struct {
+	// The id of the record.
 	ID string `json:"id"`
-	// One of user.
+	// The type of the record.; one of user.
 	Object string `json:"object"`
-	Email  string `json:"email"`
-	Name   string `json:"name"`
+	// The e-mail address.
+	Email string `json:"email"`
+	// The name.
+	Name string `json:"name"`
 	// owner: may do everything; member: may do everything except API keys, users and applications; finance: manages
 	// payouts, affiliates, commissions, imports and tax reports, but no webhooks, users or API keys; approver:
 	// reads, downloads payment files and approves payouts, but changes nothing else; viewer: only reads, without
 	// payment files and complete account numbers.
 	Role Role `json:"role"`
 	// invited: has not accepted the invitation yet.
-	Status    UserStatus `json:"status"`
+	Status UserStatus `json:"status"`
+	// When the user was removed; null while the user belongs to the account.
 	RemovedAt *time.Time `json:"removed_at"`
-	CreatedAt time.Time  `json:"created_at"`
-	UpdatedAt time.Time  `json:"updated_at"`
+	// When it was created.
+	CreatedAt time.Time `json:"created_at"`
+	// When it last changed.
+	UpdatedAt time.Time `json:"updated_at"`
 }
 
 // UserStatus is a word of the API. A newer server may send others.
@@ -4940,6 +5435,7 @@ const (
 
 // VoidCommissionBody is an object of the API.
 type VoidCommissionBody struct {
+	// The reason.
 	Reason Optional[string] `json:"reason,omitzero"`
 }
 
@@ -4948,16 +5444,21 @@ type WebhookAttempt struct {
 	// From 1.
 	Number int64 `json:"number"`
 	// manual: a manual retry.
-	Trigger    AttemptTrigger `json:"trigger"`
-	Status     AttemptStatus  `json:"status"`
-	URL        string         `json:"url"`
-	StartedAt  time.Time      `json:"started_at"`
-	DurationMs int64          `json:"duration_ms"`
+	Trigger AttemptTrigger `json:"trigger"`
+	// The status.
+	Status AttemptStatus `json:"status"`
+	// The address of the request.
+	URL string `json:"url"`
+	// When it started; null before that.
+	StartedAt time.Time `json:"started_at"`
+	// How long it took, in milliseconds.
+	DurationMs int64 `json:"duration_ms"`
 	// As sent; the values of your own headers are hidden.
 	RequestHeaders map[string]string `json:"request_headers"`
 	// As sent, if it differs from `payload`: thin or a CloudEvent; in a batch its part of the array.
-	RequestBody *string       `json:"request_body"`
-	Batch       *AttemptBatch `json:"batch"`
+	RequestBody *string `json:"request_body"`
+	// How events are sent together in one request; null if each is sent alone.
+	Batch *AttemptBatch `json:"batch"`
 	// Null without a response.
 	ResponseStatus *int64 `json:"response_status"`
 	// As received.
@@ -4974,8 +5475,9 @@ type WebhookAttempt struct {
 
 // WebhookEndpoint is an object of the API.
 type WebhookEndpoint struct {
+	// The id of the record.
 	ID string `json:"id"`
-	// One of webhook_endpoint.
+	// The type of the record.; one of webhook_endpoint.
 	Object string `json:"object"`
 	// Where events are sent, including pending ones.
 	URL string `json:"url"`
@@ -4991,14 +5493,16 @@ type WebhookEndpoint struct {
 	Status EndpointStatus `json:"status"`
 	// manual: by hand; failing: every attempt failed for five days; gone: it answered 410.
 	DisabledReason *DisabledReason `json:"disabled_reason"`
-	DisabledAt     *time.Time      `json:"disabled_at"`
+	// When it was disabled; null while it is enabled.
+	DisabledAt *time.Time `json:"disabled_at"`
 	// Nothing is sent before this time: the endpoint answered with Retry-After or was busy (429, 502, 503, 504).
 	PausedUntil *time.Time `json:"paused_until"`
 	// When the first waiting event is due; null if no event is waiting or the endpoint is disabled.
 	NextAttemptAt *time.Time `json:"next_attempt_at"`
 	// Events with the same ordering key are sent one after the other, in the order in which they were published.
-	Ordered bool   `json:"ordered"`
-	Batch   *Batch `json:"batch"`
+	Ordered bool `json:"ordered"`
+	// How events are sent together in one request; null if each is sent alone.
+	Batch *Batch `json:"batch"`
 	// The most requests that it is sent in a second; null = no limit.
 	RateLimit *int64 `json:"rate_limit"`
 	// Your own headers, sent with every delivery; the names; the values are never shown.
@@ -5009,41 +5513,52 @@ type WebhookEndpoint struct {
 	Payload PayloadForm `json:"payload"`
 	// standard: Standard Webhooks. stripe, github, shopify, slack: as these services sign, so that receivers written
 	// for them need no change. custom: as `custom_signing` says.
-	Signing         SigningScheme    `json:"signing"`
-	CustomSigning   *CustomSigning   `json:"custom_signing"`
+	Signing SigningScheme `json:"signing"`
+	// The scheme of `signing: custom`; null with another scheme.
+	CustomSigning *CustomSigning `json:"custom_signing"`
+	// A further signature that is sent until it expires; null if there is none.
 	SecondSignature *SecondSignature `json:"second_signature"`
 	// The HTTP proxy of requests, without its password; null = that of the server, if any.
-	Proxy             *string            `json:"proxy"`
+	Proxy *string `json:"proxy"`
+	// The certificate shown to the receiver (mTLS), without its key; null if there is none.
 	ClientCertificate *ClientCertificate `json:"client_certificate"`
+	// How access tokens for the receiver are requested (OAuth 2); null if none are.
 	ClientCredentials *ClientCredentials `json:"client_credentials"`
-	// Your own keys and texts: at most 50, keys of up to 40 and texts of up to 500 characters; a change replaces all
-	// of them.
-	Metadata       map[string]string `json:"metadata"`
-	FirstFailureAt *time.Time        `json:"first_failure_at"`
-	LastSuccessAt  *time.Time        `json:"last_success_at"`
-	CreatedAt      time.Time         `json:"created_at"`
-	UpdatedAt      time.Time         `json:"updated_at"`
+	// Your own keys and texts.
+	Metadata map[string]string `json:"metadata"`
+	// When the first of the current failures happened; null after a success.
+	FirstFailureAt *time.Time `json:"first_failure_at"`
+	// When a delivery last succeeded; null if none has.
+	LastSuccessAt *time.Time `json:"last_success_at"`
+	// When it was created.
+	CreatedAt time.Time `json:"created_at"`
+	// When it last changed.
+	UpdatedAt time.Time `json:"updated_at"`
 }
 
 // WebhookEndpointDisabledEvent is an object of the API.
 type WebhookEndpointDisabledEvent struct {
+	// The id of the record.
 	ID string `json:"id"`
-	// One of event.
+	// The type of the record.; one of event.
 	Object string `json:"object"`
-	// One of webhook_endpoint.disabled.
-	Type      string    `json:"type"`
+	// The type, such as `payout.paid`.; one of webhook_endpoint.disabled.
+	Type string `json:"type"`
+	// When the change happened.
 	Timestamp time.Time `json:"timestamp"`
-	AccountID string    `json:"account_id"`
-	// One of 2.0.0.
+	// The account that it belongs to.
+	AccountID string `json:"account_id"`
+	// The version of the API that the form of the event belongs to.; one of 2.0.0.
 	APIVersion string `json:"api_version"`
 	// Sent to test the endpoint: nothing happened.
-	IsTest *bool           `json:"is_test,omitzero"`
-	Data   WebhookEndpoint `json:"data"`
+	IsTest *bool `json:"is_test,omitzero"`
+	// The records of this page, in the requested order.
+	Data WebhookEndpoint `json:"data"`
 }
 
 // WebhookEndpointSecret is an object of the API.
 type WebhookEndpointSecret struct {
-	// One of webhook_endpoint_secret.
+	// The type of the record.; one of webhook_endpoint_secret.
 	Object string `json:"object"`
 	// Signs deliveries; null when a stored answer is replayed.
 	Secret *string `json:"secret"`
@@ -5051,40 +5566,46 @@ type WebhookEndpointSecret struct {
 	PreviousSecretExpiresAt *time.Time `json:"previous_secret_expires_at"`
 }
 
-// WebhookEndpointTestEventData is an object of the API.
+// WebhookEndpointTestEventData: The records of this page, in the requested order.
 type WebhookEndpointTestEventData struct {
-	// One of webhook_test.
+	// The type of the record.; one of webhook_test.
 	Object string `json:"object"`
 	// The endpoint to which it was sent.
 	WebhookEndpointID string `json:"webhook_endpoint_id"`
-	Message           string `json:"message"`
+	// A text that says that it is a test.
+	Message string `json:"message"`
 }
 
 // WebhookEndpointTestEvent is an object of the API.
 type WebhookEndpointTestEvent struct {
+	// The id of the record.
 	ID string `json:"id"`
-	// One of event.
+	// The type of the record.; one of event.
 	Object string `json:"object"`
-	// One of webhook_endpoint.test.
-	Type      string    `json:"type"`
+	// The type, such as `payout.paid`.; one of webhook_endpoint.test.
+	Type string `json:"type"`
+	// When the change happened.
 	Timestamp time.Time `json:"timestamp"`
-	AccountID string    `json:"account_id"`
-	// One of 2.0.0.
+	// The account that it belongs to.
+	AccountID string `json:"account_id"`
+	// The version of the API that the form of the event belongs to.; one of 2.0.0.
 	APIVersion string `json:"api_version"`
 	// Sent to test the endpoint: nothing happened.
-	IsTest *bool                        `json:"is_test,omitzero"`
-	Data   WebhookEndpointTestEventData `json:"data"`
+	IsTest *bool `json:"is_test,omitzero"`
+	// The records of this page, in the requested order.
+	Data WebhookEndpointTestEventData `json:"data"`
 }
 
 // WebhookEvent is an object of the API.
 type WebhookEvent struct {
 	// The event's id: `webhook-id` for the receiver.
 	ID string `json:"id"`
-	// One of webhook_event.
+	// The type of the record.; one of webhook_event.
 	Object string `json:"object"`
 	// The endpoint it is sent to.
 	WebhookEndpointID string `json:"webhook_endpoint_id"`
-	Type              string `json:"type"`
+	// The type, such as `payout.paid`.
+	Type string `json:"type"`
 	// held: the endpoint is disabled; delivery continues when it is enabled.
 	Status DeliveryStatus `json:"status"`
 	// Attempts made so far.
@@ -5092,14 +5613,17 @@ type WebhookEvent struct {
 	// Null if none is planned, or it waits for another event.
 	NextAttemptAt *time.Time `json:"next_attempt_at"`
 	// The event of the same ordering key that must end first, at an ordered endpoint; null = none.
-	WaitsFor      *string    `json:"waits_for"`
+	WaitsFor *string `json:"waits_for"`
+	// When the last attempt was made; null before the first.
 	LastAttemptAt *time.Time `json:"last_attempt_at"`
 	// Of the last attempt; null without a response.
 	LastResponseStatus *int64 `json:"last_response_status"`
 	// Why the last attempt failed.
-	LastErrorCode *string    `json:"last_error_code"`
-	DeliveredAt   *time.Time `json:"delivered_at"`
-	CreatedAt     time.Time  `json:"created_at"`
+	LastErrorCode *string `json:"last_error_code"`
+	// When it was delivered; null if it was not.
+	DeliveredAt *time.Time `json:"delivered_at"`
+	// When it was created.
+	CreatedAt time.Time `json:"created_at"`
 }
 
 // WebhookEventAt is an object of the API.
@@ -5108,11 +5632,12 @@ type WebhookEventAt struct {
 	URL string `json:"url"`
 	// The event's id: `webhook-id` for the receiver.
 	ID string `json:"id"`
-	// One of webhook_event.
+	// The type of the record.; one of webhook_event.
 	Object string `json:"object"`
 	// The endpoint it is sent to.
 	WebhookEndpointID string `json:"webhook_endpoint_id"`
-	Type              string `json:"type"`
+	// The type, such as `payout.paid`.
+	Type string `json:"type"`
 	// held: the endpoint is disabled; delivery continues when it is enabled.
 	Status DeliveryStatus `json:"status"`
 	// Attempts made so far.
@@ -5120,25 +5645,29 @@ type WebhookEventAt struct {
 	// Null if none is planned, or it waits for another event.
 	NextAttemptAt *time.Time `json:"next_attempt_at"`
 	// The event of the same ordering key that must end first, at an ordered endpoint; null = none.
-	WaitsFor      *string    `json:"waits_for"`
+	WaitsFor *string `json:"waits_for"`
+	// When the last attempt was made; null before the first.
 	LastAttemptAt *time.Time `json:"last_attempt_at"`
 	// Of the last attempt; null without a response.
 	LastResponseStatus *int64 `json:"last_response_status"`
 	// Why the last attempt failed.
-	LastErrorCode *string    `json:"last_error_code"`
-	DeliveredAt   *time.Time `json:"delivered_at"`
-	CreatedAt     time.Time  `json:"created_at"`
+	LastErrorCode *string `json:"last_error_code"`
+	// When it was delivered; null if it was not.
+	DeliveredAt *time.Time `json:"delivered_at"`
+	// When it was created.
+	CreatedAt time.Time `json:"created_at"`
 }
 
 // WebhookEventWithAttempts is an object of the API.
 type WebhookEventWithAttempts struct {
 	// The event's id: `webhook-id` for the receiver.
 	ID string `json:"id"`
-	// One of webhook_event.
+	// The type of the record.; one of webhook_event.
 	Object string `json:"object"`
 	// The endpoint it is sent to.
 	WebhookEndpointID string `json:"webhook_endpoint_id"`
-	Type              string `json:"type"`
+	// The type, such as `payout.paid`.
+	Type string `json:"type"`
 	// held: the endpoint is disabled; delivery continues when it is enabled.
 	Status DeliveryStatus `json:"status"`
 	// Attempts made so far.
@@ -5146,23 +5675,30 @@ type WebhookEventWithAttempts struct {
 	// Null if none is planned, or it waits for another event.
 	NextAttemptAt *time.Time `json:"next_attempt_at"`
 	// The event of the same ordering key that must end first, at an ordered endpoint; null = none.
-	WaitsFor      *string    `json:"waits_for"`
+	WaitsFor *string `json:"waits_for"`
+	// When the last attempt was made; null before the first.
 	LastAttemptAt *time.Time `json:"last_attempt_at"`
 	// Of the last attempt; null without a response.
 	LastResponseStatus *int64 `json:"last_response_status"`
 	// Why the last attempt failed.
-	LastErrorCode *string    `json:"last_error_code"`
-	DeliveredAt   *time.Time `json:"delivered_at"`
-	CreatedAt     time.Time  `json:"created_at"`
+	LastErrorCode *string `json:"last_error_code"`
+	// When it was delivered; null if it was not.
+	DeliveredAt *time.Time `json:"delivered_at"`
+	// When it was created.
+	CreatedAt time.Time `json:"created_at"`
 	// The event as sent.
-	Payload  map[string]any   `json:"payload"`
+	Payload map[string]any `json:"payload"`
+	// The attempts, the latest first.
 	Attempts []WebhookAttempt `json:"attempts"`
 }
 
-// WebhookRecoveryFilters is an object of the API.
+// WebhookRecoveryFilters: What the recovery sends again.
 type WebhookRecoveryFilters struct {
-	Since  time.Time         `json:"since"`
-	Until  time.Time         `json:"until"`
+	// From when.
+	Since time.Time `json:"since"`
+	// Until when.
+	Until time.Time `json:"until"`
+	// The status.
 	Status []RecoveredStatus `json:"status"`
 	// Null = all.
 	Types []string `json:"types"`
@@ -5170,24 +5706,32 @@ type WebhookRecoveryFilters struct {
 
 // WebhookRecovery is an object of the API.
 type WebhookRecovery struct {
+	// The id of the record.
 	ID string `json:"id"`
-	// One of webhook_recovery.
-	Object            string `json:"object"`
+	// The type of the record.; one of webhook_recovery.
+	Object string `json:"object"`
+	// The webhook endpoint.
 	WebhookEndpointID string `json:"webhook_endpoint_id"`
 	// paused: the endpoint is disabled; the recovery continues when it is enabled.
-	Status  RecoveryStatus         `json:"status"`
+	Status RecoveryStatus `json:"status"`
+	// What the recovery sends again.
 	Filters WebhookRecoveryFilters `json:"filters"`
 	// Its progress from `since` to `until`: events created before this were processed.
 	ProcessedUntil *time.Time `json:"processed_until"`
 	// Events it queued.
 	QueuedCount int64 `json:"queued_count"`
 	// Events that were already due or being sent: that attempt counts.
-	SkippedCount int64      `json:"skipped_count"`
-	CreatedBy    string     `json:"created_by"`
-	CreatedAt    time.Time  `json:"created_at"`
-	StartedAt    *time.Time `json:"started_at"`
-	CompletedAt  *time.Time `json:"completed_at"`
-	CancelledAt  *time.Time `json:"cancelled_at"`
+	SkippedCount int64 `json:"skipped_count"`
+	// Who created it: the id of a key, a user or an application.
+	CreatedBy string `json:"created_by"`
+	// When it was created.
+	CreatedAt time.Time `json:"created_at"`
+	// When it started; null before that.
+	StartedAt *time.Time `json:"started_at"`
+	// When it was completed; null before that.
+	CompletedAt *time.Time `json:"completed_at"`
+	// When it was cancelled; null if it was not.
+	CancelledAt *time.Time `json:"cancelled_at"`
 }
 
 // EventPayoutCreated is the type of events that a PayoutCreatedEvent reports.

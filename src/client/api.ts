@@ -2,9 +2,6 @@
 import type { Download } from './download.ts';
 import type { Upload } from './upload.ts';
 
-/** An instant, RFC 3339 in UTC with milliseconds: `2026-09-15T08:30:00.000Z`. */
-export type Timestamp = string;
-
 /** A page of a list with its exact total. */
 export interface Page<Item> {
   readonly data: readonly Item[];
@@ -22,11 +19,14 @@ export interface PageQuery {
 }
 
 export interface Account {
+  /** The id of the record. */
   readonly id: string;
+  /** The type of the record. */
   readonly object: 'account';
+  /** The name. */
   readonly name: string;
-  /** ISO 4217, lower case */
-  readonly default_currency: string;
+  /** The currency of amounts that name none. */
+  readonly default_currency: Currency;
   /** days a new commission is on hold */
   readonly hold_days: number;
   /** minor units per currency code, for example {"usd": 5000} */
@@ -47,19 +47,27 @@ export interface Account {
    * operator, may lower it
    */
   readonly destination_wait_hours: number;
+  /** The bank account that payouts are paid from (SEPA); null if unknown. */
   readonly debtor: Debtor | null;
+  /** The bank account that payouts are paid from (ACH); null if unknown. */
   readonly originator: Originator | null;
+  /** The tax details of the account; null if unknown. */
   readonly tax_profile: AccountTaxProfile | null;
+  /** How self-billing invoices are written; null if the account writes none. */
   readonly invoicing: Invoicing | null;
+  /** When it was created. */
   readonly created_at: Timestamp;
+  /** When it last changed. */
   readonly updated_at: Timestamp;
 }
 
 /** who you are on invoices and reports */
 export interface AccountTaxProfile {
+  /** The name in the register or the passport. */
   readonly legal_name: string;
   /** ISO 3166-1 alpha-2 */
   readonly country: string;
+  /** The postal address. */
   readonly address: PostalAddress;
   /** with its country in front */
   readonly vat_id: string | null;
@@ -71,7 +79,9 @@ export interface AccountTaxProfile {
 }
 
 export interface Actor {
+  /** The kind. */
   readonly kind: ActorKind;
+  /** The id of the record. */
   readonly id: string;
   /** of a portal link: the owner of its endpoints */
   readonly name: string | null;
@@ -80,6 +90,7 @@ export interface Actor {
 export type ActorKind = 'key' | 'user' | 'application' | 'operator' | 'portal';
 
 export interface Actors {
+  /** The type of the record. */
   readonly object: 'actors';
   /** by id */
   readonly actors: readonly Actor[];
@@ -88,8 +99,11 @@ export interface Actors {
 export interface Affiliate {
   /** affiliate_id in other records */
   readonly id: number;
+  /** The type of the record. */
   readonly object: 'affiliate';
+  /** First name */
   readonly name_first: string | null;
+  /** Last name */
   readonly name_last: string | null;
   /** unique in the account */
   readonly email: string;
@@ -111,18 +125,17 @@ export interface Affiliate {
   readonly legal_type: LegalType | null;
   /** where the affiliate pays taxes: two letters such as DE (ISO 3166-1 alpha-2) */
   readonly country: string | null;
-  /**
-   * your own keys and texts: at most 50, keys of up to 40 and texts of up to 500 characters; a change replaces
-   * all of them
-   */
-  readonly metadata: Readonly<Record<string, string>>;
+  /** Your own keys and texts. */
+  readonly metadata: Metadata;
+  /** When it was created. */
   readonly created_at: Timestamp;
+  /** When it last changed. */
   readonly updated_at: Timestamp;
 }
 
 export interface AffiliateBalance {
-  /** ISO 4217, lower case */
-  readonly currency: string;
+  /** The currency of the amounts. */
+  readonly currency: Currency;
   /** minor units of the currency given with it */
   readonly pending: number;
   /** minor units of the currency given with it */
@@ -134,6 +147,7 @@ export interface AffiliateBalance {
 }
 
 export interface AffiliateBalances {
+  /** The type of the record. */
   readonly object: 'affiliate_balances';
   /** the unpaid payout */
   readonly current_payout_id: string | null;
@@ -142,36 +156,52 @@ export interface AffiliateBalances {
 }
 
 export interface AffiliateCreatedEvent {
+  /** The id of the record. */
   readonly id: string;
+  /** The type of the record. */
   readonly object: 'event';
+  /** The type, such as `payout.paid`. */
   readonly type: 'affiliate.created';
+  /** When the change happened. */
   readonly timestamp: Timestamp;
+  /** The account that it belongs to. */
   readonly account_id: string;
+  /** The version of the API that the form of the event belongs to. */
   readonly api_version: '2.0.0';
   /** sent to test the endpoint: nothing happened */
   readonly is_test?: true | undefined;
+  /** The records of this page, in the requested order. */
   readonly data: Affiliate;
 }
 
 export interface AffiliateDeletedEvent {
+  /** The id of the record. */
   readonly id: string;
+  /** The type of the record. */
   readonly object: 'event';
+  /** The type, such as `payout.paid`. */
   readonly type: 'affiliate.deleted';
+  /** When the change happened. */
   readonly timestamp: Timestamp;
+  /** The account that it belongs to. */
   readonly account_id: string;
+  /** The version of the API that the form of the event belongs to. */
   readonly api_version: '2.0.0';
   /** sent to test the endpoint: nothing happened */
   readonly is_test?: true | undefined;
+  /** The records of this page, in the requested order. */
   readonly data: Affiliate;
 }
 
 export interface AffiliateDestination {
+  /** The type of the record. */
   readonly object: 'affiliate_destination';
+  /** The affiliate. */
   readonly affiliate_id: number;
   /** paypal: to `paypal_email`; wise: to `email`; sepa and ach: to a bank account; other: your own method */
   readonly type: DestinationType;
-  /** only for this currency; without it, for every currency without its own destination; ISO 4217, lower case */
-  readonly currency: string | null;
+  /** only for this currency; without it, for every currency without its own destination */
+  readonly currency: Currency | null;
   /** sepa, ach: the name of the account holder */
   readonly account_holder: string | null;
   /** sepa, ach: the holder in the characters of payment files */
@@ -192,23 +222,33 @@ export interface AffiliateDestination {
   readonly waits_until: Timestamp | null;
   /** other affiliates with the same IBAN or account, the first 20 ids */
   readonly shared_with: readonly number[];
+  /** When it was created. */
   readonly created_at: Timestamp;
 }
 
 export interface AffiliateDestinations {
+  /** The type of the record. */
   readonly object: 'affiliate_destinations';
+  /** The affiliate. */
   readonly affiliate_id: number;
   /** the one for all currencies first; empty: paid as `payout_method` and `paypal_email` of the affiliate say */
   readonly destinations: readonly AffiliateDestination[];
 }
 
 export interface AffiliateImport {
+  /** The type of the record. */
   readonly object: 'affiliate_import';
+  /** Whether nothing was stored, because the request only checked the file. */
   readonly dry_run: boolean;
+  /** How many lines there are, without the head. */
   readonly lines: number;
+  /** How many records are new. */
   readonly created: number;
+  /** How many records changed. */
   readonly updated: number;
+  /** How many records were stored before with the same content. */
   readonly unchanged: number;
+  /** How many were refused, or failed. */
   readonly failed: number;
   /** lines whose `payout_method` became `paypal`, because they have a `paypal_email` and no method */
   readonly methods_set: number;
@@ -217,14 +257,19 @@ export interface AffiliateImport {
 }
 
 export interface AffiliateInSeveralFiles {
+  /** The affiliate. */
   readonly affiliate_id: number;
+  /** The name. */
   readonly name: string | null;
-  /** ISO 4217, lower case */
-  readonly currency: string;
+  /** The currency of the amounts. */
+  readonly currency: Currency;
   /** oldest first */
   readonly files: readonly {
+    /** The format of the file. */
     readonly format: 'paypal' | 'wise' | 'sepa' | 'nacha';
+    /** The file set that the file belongs to. */
     readonly file_set_id: string;
+    /** The number of the part, from 1. */
     readonly part: number;
     /** of the payout when the file set was first downloaded */
     readonly revision: number;
@@ -234,9 +279,13 @@ export interface AffiliateInSeveralFiles {
 }
 
 export interface AffiliateStatement {
+  /** The type of the record. */
   readonly object: 'affiliate_statement';
+  /** The affiliate. */
   readonly affiliate_id: number;
+  /** The name. */
   readonly name: string | null;
+  /** The e-mail address. */
   readonly email: string;
   /** the first day; null = from the beginning */
   readonly from: string | null;
@@ -244,13 +293,16 @@ export interface AffiliateStatement {
   readonly to: string | null;
   /** of the account: the days are in it */
   readonly time_zone: string;
+  /** Sums of the affiliate, one for each currency. */
   readonly currencies: readonly StatementBalance[];
 }
 
 export type AffiliateStatus = 'active' | 'inactive';
 
 export interface AffiliateTaxProfile {
+  /** The type of the record. */
   readonly object: 'affiliate_tax_profile';
+  /** The affiliate. */
   readonly affiliate_id: number;
   /** who signed */
   readonly legal_type: TaxLegalType;
@@ -258,32 +310,47 @@ export interface AffiliateTaxProfile {
   readonly legal_name: string;
   /** the tax country, in two letters; ISO 3166-1 alpha-2 */
   readonly country: string;
+  /** The postal address. */
   readonly address: PostalAddress;
+  /** The tax id; null if unknown. */
   readonly tax_id: TaxId | null;
+  /** The signed tax form; null if there is none. */
   readonly form: SignedTaxForm | null;
   /** the affiliate agreed that you write their invoices; null: they did not */
   readonly self_billing: SelfBillingAgreement | null;
+  /** When it was created. */
   readonly created_at: Timestamp;
+  /** When it last changed. */
   readonly updated_at: Timestamp;
 }
 
 export interface AffiliateUpdatedEvent {
+  /** The id of the record. */
   readonly id: string;
+  /** The type of the record. */
   readonly object: 'event';
+  /** The type, such as `payout.paid`. */
   readonly type: 'affiliate.updated';
+  /** When the change happened. */
   readonly timestamp: Timestamp;
+  /** The account that it belongs to. */
   readonly account_id: string;
+  /** The version of the API that the form of the event belongs to. */
   readonly api_version: '2.0.0';
   /** sent to test the endpoint: nothing happened */
   readonly is_test?: true | undefined;
+  /** The records of this page, in the requested order. */
   readonly data: Affiliate;
 }
 
 export interface AffiliateWithBalance {
   /** affiliate_id in other records */
   readonly id: number;
+  /** The type of the record. */
   readonly object: 'affiliate';
+  /** First name */
   readonly name_first: string | null;
+  /** Last name */
   readonly name_last: string | null;
   /** unique in the account */
   readonly email: string;
@@ -305,12 +372,11 @@ export interface AffiliateWithBalance {
   readonly legal_type: LegalType | null;
   /** where the affiliate pays taxes: two letters such as DE (ISO 3166-1 alpha-2) */
   readonly country: string | null;
-  /**
-   * your own keys and texts: at most 50, keys of up to 40 and texts of up to 500 characters; a change replaces
-   * all of them
-   */
-  readonly metadata: Readonly<Record<string, string>>;
+  /** Your own keys and texts. */
+  readonly metadata: Metadata;
+  /** When it was created. */
   readonly created_at: Timestamp;
+  /** When it last changed. */
   readonly updated_at: Timestamp;
   /** what the affiliate earned, per currency */
   readonly balance: readonly AffiliateBalance[];
@@ -326,8 +392,11 @@ export interface AffiliateWithBalance {
 }
 
 export interface AlertChannel {
+  /** The id of the record. */
   readonly id: string;
+  /** The type of the record. */
   readonly object: 'alert_channel';
+  /** The name. */
   readonly name: string;
   /**
    * webhook: a JSON object, signed as Standard Webhooks; slack: the format of incoming webhooks of Slack and
@@ -342,7 +411,9 @@ export interface AlertChannel {
   readonly last_sent_at: Timestamp | null;
   /** why the last try failed; null if it succeeded */
   readonly last_error: string | null;
+  /** When it was created. */
   readonly created_at: Timestamp;
+  /** When it last changed. */
   readonly updated_at: Timestamp;
 }
 
@@ -364,7 +435,9 @@ export type AlertKind =
   | 'chore_failing';
 
 export interface AlertSettings {
+  /** The type of the record. */
   readonly object: 'alert_settings';
+  /** The user. */
   readonly user_id: string;
   /** where alerts are sent */
   readonly email: string;
@@ -374,7 +447,9 @@ export interface AlertSettings {
   readonly is_default: boolean;
   /** every kind of alert */
   readonly alerts: readonly {
+    /** The kind. */
     readonly kind: AlertKind;
+    /** The name for people. */
     readonly label: string;
     /** when it is sent */
     readonly meaning: string;
@@ -388,22 +463,32 @@ export interface AlertSettings {
 }
 
 export interface AlertTest {
+  /** The type of the record. */
   readonly object: 'alert_test';
+  /** When it was requested. */
   readonly requested_at: Timestamp;
 }
 
 /** the attempts by the class of the answer; none: no answer arrived */
 export interface AnswerCounts {
+  /** Responses with a status from 200 to 299. */
   readonly '2xx': number;
+  /** Redirects, which are not followed. */
   readonly '3xx': number;
+  /** Responses with a status from 400 to 499. */
   readonly '4xx': number;
+  /** Responses with a status from 500 to 599. */
   readonly '5xx': number;
+  /** Attempts without a response. */
   readonly none: number;
 }
 
 export interface ApiKey {
+  /** The id of the record. */
   readonly id: string;
+  /** The type of the record. */
   readonly object: 'api_key';
+  /** The name of the key. */
   readonly name: string;
   /** the first and last characters of the key */
   readonly hint: string;
@@ -411,7 +496,9 @@ export interface ApiKey {
   readonly created_by: string;
   /** to the minute */
   readonly last_used_at: Timestamp | null;
+  /** When it was revoked; null while it is valid. */
   readonly revoked_at: Timestamp | null;
+  /** When it was created. */
   readonly created_at: Timestamp;
 }
 
@@ -425,6 +512,7 @@ export interface Approval {
   readonly status: ApprovalStatus;
   /** the user who approved or rejected it */
   readonly decided_by: string | null;
+  /** When the decision was made; null while it is open. */
   readonly decided_at: Timestamp | null;
   /** their note */
   readonly note: string | null;
@@ -456,10 +544,15 @@ export type AttemptStatus = 'succeeded' | 'failed';
 export type AttemptTrigger = 'scheduled' | 'manual' | 'recovery';
 
 export interface AuditEntry {
+  /** The id of the record. */
   readonly id: string;
+  /** The type of the record. */
   readonly object: 'audit_entry';
+  /** Who made the change. */
   readonly actor: {
+    /** The kind. */
     readonly kind: ActorKind;
+    /** The id of the record. */
     readonly id: string;
   };
   /** who signed in, or on whose grant the application acted */
@@ -474,11 +567,14 @@ export interface AuditEntry {
   readonly target: string | null;
   /** identifies the request in the log of the server */
   readonly request_id: string;
+  /** When it was created. */
   readonly created_at: Timestamp;
 }
 
 export interface BadLine {
+  /** The number of the line in the file, from 1. */
   readonly line: number;
+  /** What is wrong with the line. */
   readonly message: string;
 }
 
@@ -519,9 +615,10 @@ export type Capability =
   | 'own';
 
 export interface ChangeAccountBody {
+  /** The name. */
   readonly name?: string | undefined;
-  /** ISO 4217, any case */
-  readonly default_currency?: string | undefined;
+  /** The currency of amounts that name none. */
+  readonly default_currency?: Currency | undefined;
   /** days a new commission is on hold */
   readonly hold_days?: number | undefined;
   /** minor units per currency code, for example {"usd": 5000} */
@@ -542,12 +639,14 @@ export interface ChangeAccountBody {
    * operator, may lower it
    */
   readonly destination_wait_hours?: number | undefined;
+  /** The bank account that payouts are paid from (SEPA); null if unknown. */
   readonly debtor?:
     | {
         /** at most 70 characters as banks write it */
         readonly name: string;
         /** any case, with or without blanks */
         readonly iban: string;
+        /** The BIC of the bank; null if it is not needed. */
         readonly bic?: string | null | undefined;
         /** the message that your bank takes; default pain.001.001.09 */
         readonly message?: SepaMessage | undefined;
@@ -556,6 +655,7 @@ export interface ChangeAccountBody {
       }
     | null
     | undefined;
+  /** The bank account that payouts are paid from (ACH); null if unknown. */
   readonly originator?:
     | {
         /** the routing number of the bank that takes the file; at most 20 characters */
@@ -584,30 +684,39 @@ export interface ChangeAccountBody {
       }
     | null
     | undefined;
+  /** The tax details of the account; null if unknown. */
   readonly tax_profile?:
     | {
+        /** The name in the register or the passport. */
         readonly legal_name: string;
         /** ISO 3166-1 alpha-2, any case */
         readonly country: string;
+        /** The postal address. */
         readonly address: {
           /** street and number */
           readonly line1: string;
+          /** Address, line 2 */
           readonly line2?: string | null | undefined;
+          /** Postal code */
           readonly postal_code?: string | null | undefined;
+          /** City */
           readonly city: string;
           /** state or province; two letters in the United States */
           readonly region?: string | null | undefined;
         };
         /** its check digits are checked */
         readonly vat_id?: string | null | undefined;
+        /** The tax number; null if unknown. */
         readonly tax_number?: string | null | undefined;
       }
     | null
     | undefined;
+  /** How self-billing invoices are written; null if the account writes none. */
   readonly invoicing?:
     | {
         /** how numbers of invoices begin; default SB- */
         readonly prefix?: string | undefined;
+        /** The rate for each kind of seller, the first match applies. */
         readonly rules: readonly {
           /** ISO 3166-1 alpha-2; null = any */
           readonly country?: string | null | undefined;
@@ -628,7 +737,9 @@ export interface ChangeAccountBody {
 }
 
 export interface ChangeAffiliateBody {
+  /** First name */
   readonly name_first?: string | null | undefined;
+  /** Last name */
   readonly name_last?: string | null | undefined;
   /** unique in the account; an e-mail address */
   readonly email?: string | undefined;
@@ -650,11 +761,8 @@ export interface ChangeAffiliateBody {
   readonly legal_type?: LegalType | null | undefined;
   /** where the affiliate pays taxes: two letters such as DE (ISO 3166-1 alpha-2) */
   readonly country?: string | null | undefined;
-  /**
-   * your own keys and texts: at most 50, keys of up to 40 and texts of up to 500 characters; a change replaces
-   * all of them
-   */
-  readonly metadata?: Readonly<Record<string, string>> | undefined;
+  /** Your own keys and texts. */
+  readonly metadata?: Metadata | undefined;
 }
 
 export interface ChangeAlertChannelBody {
@@ -679,24 +787,16 @@ export interface ChangeOAuthApplicationBody {
 }
 
 export interface ChangePayoutScheduleBody {
+  /** The name. */
   readonly name?: string | undefined;
+  /** On which days it runs. */
   readonly every?: ScheduleRhythm | undefined;
   /**
    * week: 1 (Monday) to 7; month: 1 to 31, or the last day of a shorter month. The day is in the account’s time
    * zone and begins at midnight there
    */
   readonly day?: number | undefined;
-  /**
-   * Report filters: null, or an object of field to a value (equals), a list (one of) or an object of operators;
-   * all must hold. - `affiliate_id` (eq, ne, in, nin): an integer from 1 to 9007199254740991 - `program_id` (eq,
-   * ne, in, nin): an integer from 1 to 9007199254740991 - `product_id` (eq, ne, in, nin): a text of 1 to 255
-   * characters - `order_id` (eq, ne, in, nin): a text of 1 to 255 characters - `payout_method` (eq, ne, in,
-   * nin): one of paypal, wise, other, sepa, ach - `affiliate_status` (eq, ne, in, nin): one of active, inactive
-   * - `type` (eq, ne, in, nin): one of sale, recurring, bonus, adjustment, clawback - `is_ready_for_payout`
-   * (eq): true or false - `currency` (eq, in): an ISO 4217 currency code - `total` (eq, gt, gte, lt, lte): an
-   * integer of minor units - `occurred_at` (gt, gte, lt, lte): an RFC 3339 instant or a day YYYY-MM-DD, from
-   * 1970 to 2999
-   */
+  /** the filters of the report; null = none */
   readonly filters?: PayoutFilters | null | undefined;
   /** every word must occur in the name, e-mail address or slug of the affiliate */
   readonly search?: string | undefined;
@@ -711,14 +811,12 @@ export interface ChangeProgramBody {
   readonly name?: string | undefined;
   /** the days for which new commissions are on hold; null = the account's hold */
   readonly hold_days?: number | null | undefined;
-  /**
-   * your own keys and texts: at most 50, keys of up to 40 and texts of up to 500 characters; a change replaces
-   * all of them
-   */
-  readonly metadata?: Readonly<Record<string, string>> | undefined;
+  /** Your own keys and texts. */
+  readonly metadata?: Metadata | undefined;
 }
 
 export interface ChangeUserBody {
+  /** The name. */
   readonly name?: string | undefined;
   /**
    * owner: may do everything; member: may do everything except API keys, users and applications; finance:
@@ -754,6 +852,7 @@ export interface ChangeWebhookEndpointBody {
    * applies to events published from now on; false releases the events that wait
    */
   readonly ordered?: boolean | undefined;
+  /** How events are sent together in one request; null if each is sent alone. */
   readonly batch?: BatchInput | null | undefined;
   /** the most requests that it is sent in a second; null = no limit */
   readonly rate_limit?: number | null | undefined;
@@ -770,123 +869,32 @@ export interface ChangeWebhookEndpointBody {
    * written for them need no change. custom: as `custom_signing` says
    */
   readonly signing?: SigningScheme | undefined;
-  /** with `signing: custom`, and only then */
-  readonly custom_signing?:
-    | {
-        /** the header of the signature */
-        readonly header: string;
-        /** the signed text: {body}, and optionally {id}, {timestamp} and {url} */
-        readonly content: string;
-        /** the value of the header: {signature}, and optionally {timestamp} and {id}; default {signature} */
-        readonly value?: string | undefined;
-        readonly encoding: SignatureEncoding;
-        /** the hash function of the HMAC */
-        readonly algorithm?: SignatureAlgorithm | undefined;
-        /** the prefix of new secrets; it is part of the key */
-        readonly secret_prefix?: string | undefined;
-        /**
-         * further headers that a receiver needs to verify, by name: {timestamp} or {id}, with optional text around it;
-         * default none
-         */
-        readonly headers?: Readonly<Record<string, string>> | undefined;
-      }
-    | null
-    | undefined;
+  /** The scheme of `signing: custom`; null with another scheme. */
+  readonly custom_signing?: CustomSigningInput | null | undefined;
   /**
    * a secret that the receiver already has; by default the current one stays if the scheme can use it, else a
    * new one is created
    */
   readonly secret?: string | undefined;
-  /**
-   * also sent until `expires_at`. Fields that are left out have the values of the previous signature. Without
-   * it, a change of scheme or secret sends the previous signature for a day; null = none
-   */
-  readonly second_signature?:
-    | {
-        /**
-         * standard: Standard Webhooks. stripe, github, shopify, slack: as these services sign, so that receivers
-         * written for them need no change. custom: as `custom_signing` says
-         */
-        readonly signing?: SigningScheme | undefined;
-        /** with `signing: custom`, and only then */
-        readonly custom_signing?:
-          | {
-              /** the header of the signature */
-              readonly header: string;
-              /** the signed text: {body}, and optionally {id}, {timestamp} and {url} */
-              readonly content: string;
-              /** the value of the header: {signature}, and optionally {timestamp} and {id}; default {signature} */
-              readonly value?: string | undefined;
-              readonly encoding: SignatureEncoding;
-              /** the hash function of the HMAC */
-              readonly algorithm?: SignatureAlgorithm | undefined;
-              /** the prefix of new secrets; it is part of the key */
-              readonly secret_prefix?: string | undefined;
-              /**
-               * further headers that a receiver needs to verify, by name: {timestamp} or {id}, with optional text around it;
-               * default none
-               */
-              readonly headers?: Readonly<Record<string, string>> | undefined;
-            }
-          | null
-          | undefined;
-        /**
-         * a secret that the receiver already has; by default the current one stays if the scheme can use it, else a
-         * new one is created
-         */
-        readonly secret?: string | undefined;
-        /** an RFC 3339 instant, at most 90 days ahead */
-        readonly expires_at: string;
-      }
-    | null
-    | undefined;
+  /** A further signature that is sent until it expires; null if there is none. */
+  readonly second_signature?: SecondSignatureInput | null | undefined;
   /**
    * an HTTP proxy that requests go through, with user and password if it needs them:
    * http://user:password@proxy:3128; null = that of the server, if any
    */
   readonly proxy?: string | null | undefined;
-  /** shown to the receiver when it asks for one (mTLS); null = none */
-  readonly client_certificate?:
-    | {
-        /** PEM: the certificate, then the ones that issued it, without the root */
-        readonly certificate: string;
-        /** PEM: its private key, without a passphrase; never shown */
-        readonly key: string;
-      }
-    | null
-    | undefined;
-  /** for access tokens that are sent in the header Authorization (OAuth 2); null = none */
-  readonly client_credentials?:
-    | {
-        /** the token endpoint: http or https, without credentials or fragment, at a public address */
-        readonly token_url: string;
-        readonly client_id: string;
-        /**
-         * never shown; if omitted, the current one is kept, provided that `token_url` and `client_id` are unchanged
-         * and nobody else could read it
-         */
-        readonly client_secret?: string | undefined;
-        /** names, separated by spaces; null = none */
-        readonly scope?: string | null | undefined;
-        /** for servers that require one; null = none */
-        readonly audience?: string | null | undefined;
-        /**
-         * how the client id and secret are sent to the token endpoint: basic, the usual way, in the header
-         * Authorization; body, in the body
-         */
-        readonly authentication?: ClientAuthentication | undefined;
-      }
-    | null
-    | undefined;
-  /**
-   * your own keys and texts: at most 50, keys of up to 40 and texts of up to 500 characters; a change replaces
-   * all of them
-   */
-  readonly metadata?: Readonly<Record<string, string>> | undefined;
+  /** The certificate shown to the receiver (mTLS), without its key; null if there is none. */
+  readonly client_certificate?: ClientCertificateInput | null | undefined;
+  /** How access tokens for the receiver are requested (OAuth 2); null if none are. */
+  readonly client_credentials?: ClientCredentialsInput | null | undefined;
+  /** Your own keys and texts. */
+  readonly metadata?: Metadata | undefined;
 }
 
 export interface ChangedWebhookEndpoint {
+  /** The id of the record. */
   readonly id: string;
+  /** The type of the record. */
   readonly object: 'webhook_endpoint';
   /** where events are sent, including pending ones */
   readonly url: string;
@@ -902,6 +910,7 @@ export interface ChangedWebhookEndpoint {
   readonly status: EndpointStatus;
   /** manual: by hand; failing: every attempt failed for five days; gone: it answered 410 */
   readonly disabled_reason: DisabledReason | null;
+  /** When it was disabled; null while it is enabled. */
   readonly disabled_at: Timestamp | null;
   /** nothing is sent before this time: the endpoint answered with Retry-After or was busy (429, 502, 503, 504) */
   readonly paused_until: Timestamp | null;
@@ -909,6 +918,7 @@ export interface ChangedWebhookEndpoint {
   readonly next_attempt_at: Timestamp | null;
   /** events with the same ordering key are sent one after the other, in the order in which they were published */
   readonly ordered: boolean;
+  /** How events are sent together in one request; null if each is sent alone. */
   readonly batch: Batch | null;
   /** the most requests that it is sent in a second; null = no limit */
   readonly rate_limit: number | null;
@@ -925,20 +935,25 @@ export interface ChangedWebhookEndpoint {
    * written for them need no change. custom: as `custom_signing` says
    */
   readonly signing: SigningScheme;
+  /** The scheme of `signing: custom`; null with another scheme. */
   readonly custom_signing: CustomSigning | null;
+  /** A further signature that is sent until it expires; null if there is none. */
   readonly second_signature: SecondSignature | null;
   /** the HTTP proxy of requests, without its password; null = that of the server, if any */
   readonly proxy: string | null;
+  /** The certificate shown to the receiver (mTLS), without its key; null if there is none. */
   readonly client_certificate: ClientCertificate | null;
+  /** How access tokens for the receiver are requested (OAuth 2); null if none are. */
   readonly client_credentials: ClientCredentials | null;
-  /**
-   * your own keys and texts: at most 50, keys of up to 40 and texts of up to 500 characters; a change replaces
-   * all of them
-   */
-  readonly metadata: Readonly<Record<string, string>>;
+  /** Your own keys and texts. */
+  readonly metadata: Metadata;
+  /** When the first of the current failures happened; null after a success. */
   readonly first_failure_at: Timestamp | null;
+  /** When a delivery last succeeded; null if none has. */
   readonly last_success_at: Timestamp | null;
+  /** When it was created. */
   readonly created_at: Timestamp;
+  /** When it last changed. */
   readonly updated_at: Timestamp;
   /**
    * only if this change created a new secret, because the scheme cannot use the previous one; null when a stored
@@ -951,18 +966,33 @@ export type ClientAuthentication = 'basic' | 'body';
 
 /** sent to a receiver that requests one (mTLS); null = none */
 export interface ClientCertificate {
+  /** The subject of the certificate. */
   readonly subject: string;
+  /** The issuer of the certificate. */
   readonly issuer: string;
   /** SHA-256 of the certificate, hexadecimal */
   readonly fingerprint: string;
+  /** When it expires. */
   readonly expires_at: Timestamp;
+}
+
+/** shown to the receiver when it asks for one (mTLS); null = none */
+export interface ClientCertificateInput {
+  /** PEM: the certificate, then the ones that issued it, without the root */
+  readonly certificate: string;
+  /** PEM: its private key, without a passphrase; never shown */
+  readonly key: string;
 }
 
 /** for access tokens that are sent in the header Authorization (OAuth 2); null = none */
 export interface ClientCredentials {
+  /** The token endpoint. */
   readonly token_url: string;
+  /** The client id at the token endpoint. */
   readonly client_id: string;
+  /** The requested scopes, separated by spaces; null if none are named. */
   readonly scope: string | null;
+  /** The requested audience; null if none is named. */
   readonly audience: string | null;
   /**
    * how the client id and secret are sent to the token endpoint: basic, the usual way, in the header
@@ -971,8 +1001,32 @@ export interface ClientCredentials {
   readonly authentication: ClientAuthentication;
 }
 
+/** for access tokens that are sent in the header Authorization (OAuth 2); null = none */
+export interface ClientCredentialsInput {
+  /** the token endpoint: http or https, without credentials or fragment, at a public address */
+  readonly token_url: string;
+  /** The client id at the token endpoint. */
+  readonly client_id: string;
+  /**
+   * never shown; if omitted, the current one is kept, provided that `token_url` and `client_id` are unchanged
+   * and nobody else could read it
+   */
+  readonly client_secret?: string | undefined;
+  /** names, separated by spaces; null = none */
+  readonly scope?: string | null | undefined;
+  /** for servers that require one; null = none */
+  readonly audience?: string | null | undefined;
+  /**
+   * how the client id and secret are sent to the token endpoint: basic, the usual way, in the header
+   * Authorization; body, in the body
+   */
+  readonly authentication?: ClientAuthentication | undefined;
+}
+
 export interface Commission {
+  /** The id of the record. */
   readonly id: string;
+  /** The type of the record. */
   readonly object: 'affiliate_commission';
   /** your id, unique forever; `payhook:…` names what Payhook created itself, such as a clawback */
   readonly external_id: string;
@@ -992,8 +1046,8 @@ export interface Commission {
   readonly original_amount: number;
   /** minor units: what was taken back, before and after payment */
   readonly refunded_amount: number;
-  /** ISO 4217, lower case */
-  readonly currency: string;
+  /** Currency */
+  readonly currency: Currency;
   /** the amount of the sale; minor units */
   readonly sale_amount: number | null;
   /** basis points of the sale: 2000 is 20 % */
@@ -1004,31 +1058,38 @@ export interface Commission {
   readonly order_line_id: string | null;
   /** the e-mail address of the buyer */
   readonly customer_email: string | null;
+  /** Product id */
   readonly product_id: string | null;
   /** the name of the product */
   readonly product_name: string | null;
+  /** Description */
   readonly description: string | null;
+  /** Earned */
   readonly occurred_at: Timestamp;
   /** null while it is held for review */
   readonly available_at: Timestamp | null;
   /** the payout it is in or was paid in */
   readonly payout_id: string | null;
+  /** When it was paid; null if it was not. */
   readonly paid_at: Timestamp | null;
+  /** When it was voided; null if it was not. */
   readonly voided_at: Timestamp | null;
+  /** Why it was voided; null without a reason. */
   readonly void_reason: string | null;
   /** of a clawback: the commission it takes back */
   readonly reverses_commission_id: string | null;
-  /**
-   * your own keys and texts: at most 50, keys of up to 40 and texts of up to 500 characters; a change replaces
-   * all of them
-   */
-  readonly metadata: Readonly<Record<string, string>> | null;
+  /** Your own keys and texts. */
+  readonly metadata: Metadata | null;
+  /** When it was created. */
   readonly created_at: Timestamp;
+  /** When it last changed. */
   readonly updated_at: Timestamp;
 }
 
 export interface CommissionAnalytics {
+  /** The type of the record. */
   readonly object: 'commission_analytics';
+  /** The length of an interval of the series. */
   readonly interval: 'day' | 'week' | 'month';
   /** of the account: the days are in it */
   readonly time_zone: string;
@@ -1036,20 +1097,29 @@ export interface CommissionAnalytics {
   readonly from: string;
   /** the last day */
   readonly to: string;
+  /** The intervals, the earliest first. */
   readonly series: readonly CommissionSeries[];
 }
 
 export interface CommissionBatch {
+  /** The type of the record. */
   readonly object: 'commission_batch';
+  /** The results, in the order of the request. */
   readonly items: readonly {
+    /** The position in the request, from 0. */
     readonly index: number;
     /** 201 new, 200 stored before, 400 or 409 refused */
     readonly status: number;
+    /** The commission. */
     readonly commission?: Commission | undefined;
+    /** Why it was refused; absent if it was not. */
     readonly error?:
       | {
+          /** The kind of error, as in an error response. */
           readonly code: string;
+          /** The reason, as in `Payhook-Reason`. */
           readonly reason: string;
+          /** The problem in words, for people. */
           readonly message: string;
         }
       | undefined;
@@ -1057,67 +1127,94 @@ export interface CommissionBatch {
 }
 
 export interface CommissionBucket {
+  /** When the interval begins. */
   readonly starts_at: Timestamp;
   /** the first day, in the zone of the account */
   readonly day: string;
   /** commissions, dated by the sale */
   readonly earned_amount: number;
+  /** How many commissions were earned. */
   readonly earned_count: number;
   /** amounts taken by refunds, dated by the refund; reversed refunds do not count */
   readonly refunded_amount: number;
+  /** How many commissions were refunded. */
   readonly refunded_count: number;
   /** the remaining amounts of commissions that were voided manually */
   readonly voided_amount: number;
+  /** How many commissions were voided. */
   readonly voided_count: number;
   /** manual credits and debits */
   readonly adjusted_amount: number;
+  /** How many adjustments were made. */
   readonly adjusted_count: number;
   /** payments; null with a program, because a payment belongs to an affiliate and a currency */
   readonly paid_amount: number | null;
+  /** How many commissions were paid; null where payments are not counted. */
   readonly paid_count: number | null;
   /** returned payments, less returns that were undone */
   readonly returned_amount: number | null;
+  /** How many payments came back; null where returns are not counted. */
   readonly returned_count: number | null;
 }
 
 export interface CommissionClawedBackEvent {
+  /** The id of the record. */
   readonly id: string;
+  /** The type of the record. */
   readonly object: 'event';
+  /** The type, such as `payout.paid`. */
   readonly type: 'commission.clawed_back';
+  /** When the change happened. */
   readonly timestamp: Timestamp;
+  /** The account that it belongs to. */
   readonly account_id: string;
+  /** The version of the API that the form of the event belongs to. */
   readonly api_version: '2.0.0';
   /** sent to test the endpoint: nothing happened */
   readonly is_test?: true | undefined;
+  /** The records of this page, in the requested order. */
   readonly data: Commission;
 }
 
 export interface CommissionCreatedEvent {
+  /** The id of the record. */
   readonly id: string;
+  /** The type of the record. */
   readonly object: 'event';
+  /** The type, such as `payout.paid`. */
   readonly type: 'commission.created';
+  /** When the change happened. */
   readonly timestamp: Timestamp;
+  /** The account that it belongs to. */
   readonly account_id: string;
+  /** The version of the API that the form of the event belongs to. */
   readonly api_version: '2.0.0';
   /** sent to test the endpoint: nothing happened */
   readonly is_test?: true | undefined;
+  /** The records of this page, in the requested order. */
   readonly data: Commission;
 }
 
 export interface CommissionImport {
+  /** The type of the record. */
   readonly object: 'commission_import';
+  /** Whether nothing was stored, because the request only checked the file. */
   readonly dry_run: boolean;
+  /** How many lines there are, without the head. */
   readonly lines: number;
+  /** How many records are new. */
   readonly created: number;
   /** already stored with the same content */
   readonly unchanged: number;
+  /** How many were refused, or failed. */
   readonly failed: number;
   /** sums of the good lines */
   readonly totals: readonly {
-    /** ISO 4217, lower case */
-    readonly currency: string;
+    /** The currency of the amounts. */
+    readonly currency: Currency;
     /** minor units of the currency given with it */
     readonly amount: number;
+    /** How many there are. */
     readonly count: number;
   }[];
   /** the first 1,000 bad lines */
@@ -1139,8 +1236,8 @@ export interface CommissionInput {
   readonly type?: NewCommissionType | undefined;
   /** what the affiliate gets; in minor units */
   readonly amount?: number | undefined;
-  /** ISO 4217, any case; default the account currency */
-  readonly currency?: string | undefined;
+  /** default the account currency */
+  readonly currency?: Currency | undefined;
   /** the amount of the sale; minor units */
   readonly sale_amount?: number | null | undefined;
   /** basis points of the sale: 2000 is 20 % */
@@ -1151,21 +1248,22 @@ export interface CommissionInput {
   readonly order_line_id?: string | null | undefined;
   /** the e-mail address of the buyer; an e-mail address */
   readonly customer_email?: string | null | undefined;
+  /** Product id */
   readonly product_id?: string | null | undefined;
   /** the name of the product */
   readonly product_name?: string | null | undefined;
+  /** Description */
   readonly description?: string | null | undefined;
   /** RFC 3339; default now */
   readonly occurred_at?: string | undefined;
-  /**
-   * your own keys and texts: at most 50, keys of up to 40 and texts of up to 500 characters; a change replaces
-   * all of them
-   */
-  readonly metadata?: Readonly<Record<string, string>> | null | undefined;
+  /** Your own keys and texts. */
+  readonly metadata?: Metadata | null | undefined;
 }
 
 export interface CommissionRefund {
+  /** The id of the record. */
   readonly id: string;
+  /** The type of the record. */
   readonly object: 'affiliate_refund';
   /** your own id of the refund, unique forever */
   readonly external_id: string;
@@ -1173,13 +1271,17 @@ export interface CommissionRefund {
   readonly status: 'waiting' | 'applied' | 'reversed';
   /** null for a refund of one commission by its id */
   readonly order_id: string | null;
+  /** Product */
   readonly product_id: string | null;
   /** why */
   readonly reason: string | null;
-  /** when the customer was refunded; RFC 3339, UTC, milliseconds */
+  /** when the customer was refunded */
   readonly occurred_at: Timestamp;
+  /** When the refund was reversed; null if it was not. */
   readonly reversed_at: Timestamp | null;
+  /** When it was created. */
   readonly created_at: Timestamp;
+  /** When it last changed. */
   readonly updated_at: Timestamp;
   /** minor units of commission that were taken back */
   readonly amount: number;
@@ -1187,13 +1289,15 @@ export interface CommissionRefund {
   readonly sale_amount: number | null;
   /** the refund asked for more than was left and took the rest */
   readonly capped: boolean;
+  /** The commission. */
   readonly commission: Commission;
+  /** The negative commission that takes back what was paid; null if nothing had been paid. */
   readonly clawback: Commission | null;
 }
 
 export interface CommissionSeries {
-  /** ISO 4217, lower case */
-  readonly currency: string;
+  /** The currency of the amounts. */
+  readonly currency: Currency;
   /** every interval from the first day to the last */
   readonly buckets: readonly CommissionBucket[];
 }
@@ -1203,63 +1307,91 @@ export type CommissionStatus = 'pending' | 'unpaid' | 'paid' | 'voided';
 export type CommissionType = 'sale' | 'recurring' | 'bonus' | 'adjustment' | 'clawback';
 
 export interface CommissionUpdatedEvent {
+  /** The id of the record. */
   readonly id: string;
+  /** The type of the record. */
   readonly object: 'event';
+  /** The type, such as `payout.paid`. */
   readonly type: 'commission.updated';
+  /** When the change happened. */
   readonly timestamp: Timestamp;
+  /** The account that it belongs to. */
   readonly account_id: string;
+  /** The version of the API that the form of the event belongs to. */
   readonly api_version: '2.0.0';
   /** sent to test the endpoint: nothing happened */
   readonly is_test?: true | undefined;
+  /** The records of this page, in the requested order. */
   readonly data: Commission;
 }
 
 export interface CommissionVoidedEvent {
+  /** The id of the record. */
   readonly id: string;
+  /** The type of the record. */
   readonly object: 'event';
+  /** The type, such as `payout.paid`. */
   readonly type: 'commission.voided';
+  /** When the change happened. */
   readonly timestamp: Timestamp;
+  /** The account that it belongs to. */
   readonly account_id: string;
+  /** The version of the API that the form of the event belongs to. */
   readonly api_version: '2.0.0';
   /** sent to test the endpoint: nothing happened */
   readonly is_test?: true | undefined;
+  /** The records of this page, in the requested order. */
   readonly data: Commission;
 }
 
 export interface CommissionsImportedEvent {
+  /** The id of the record. */
   readonly id: string;
+  /** The type of the record. */
   readonly object: 'event';
+  /** The type, such as `payout.paid`. */
   readonly type: 'commissions.imported';
+  /** When the change happened. */
   readonly timestamp: Timestamp;
+  /** The account that it belongs to. */
   readonly account_id: string;
+  /** The version of the API that the form of the event belongs to. */
   readonly api_version: '2.0.0';
   /** sent to test the endpoint: nothing happened */
   readonly is_test?: true | undefined;
+  /** The records of this page, in the requested order. */
   readonly data: {
+    /** The type of the record. */
     readonly object: 'commission_import';
     /** payout: the parts of lines that a completed payout did not pay and owes again */
     readonly source: 'batch' | 'file' | 'payout';
+    /** How many records are new. */
     readonly created: number;
+    /** How many records were stored before with the same content. */
     readonly unchanged?: number | undefined;
+    /** How many lines were refused. */
     readonly failed?: number | undefined;
+    /** Sums, one for each currency. */
     readonly totals: readonly {
-      /** ISO 4217, lower case */
-      readonly currency: string;
+      /** The currency of the amounts. */
+      readonly currency: Currency;
       /** minor units of the currency given with it */
       readonly amount: number;
+      /** How many there are. */
       readonly count: number;
     }[];
   };
 }
 
 export interface CompletePayoutBody {
+  /** The commissions, one entry each. */
   readonly commissions: readonly {
     /** an affiliate of the payout */
     readonly affiliate_id: number;
     /** whether it was paid; false releases the line, which is owed again */
     readonly is_paid: boolean;
-    /** ISO 4217, any case: the line that the entry covers; without it, all lines of the affiliate */
-    readonly currency?: string | undefined;
+    /** the line that the entry covers; without it, all lines of the affiliate */
+    readonly currency?: Currency | undefined;
     /** the amount paid in minor units of `currency`, at most the amount of the line; the rest is owed again */
     readonly amount?: number | undefined;
     /** identifies the transfer, stored with the line */
@@ -1272,15 +1404,14 @@ export interface CompletePayoutBody {
    * payout was created, not in the future; default now
    */
   readonly paid_at?: string | undefined;
-  /**
-   * your own keys and texts: at most 50, keys of up to 40 and texts of up to 500 characters; a change replaces
-   * all of them
-   */
-  readonly metadata?: Readonly<Record<string, string>> | undefined;
+  /** Your own keys and texts. */
+  readonly metadata?: Metadata | undefined;
 }
 
 export interface CompletedPayout {
+  /** The id of the record. */
   readonly id: string;
+  /** The type of the record. */
   readonly object: 'affiliate_payout';
   /** increases per account, may have gaps */
   readonly number: number;
@@ -1293,30 +1424,32 @@ export interface CompletedPayout {
   /** the time of creation: it contains what was owed at that time */
   readonly as_of: Timestamp;
   /** null when there are several; amount is null too */
-  readonly currency: string | null;
+  readonly currency: Currency | null;
   /** minor units of the currency given with it */
   readonly amount: number | null;
   /** one per currency; amount = paid + carried + released once completed */
   readonly totals: readonly PayoutTotal[];
+  /** How many affiliates it covers. */
   readonly affiliate_count: number;
+  /** How many commissions it covers. */
   readonly commission_count: number;
-  /**
-   * your own keys and texts: at most 50, keys of up to 40 and texts of up to 500 characters; a change replaces
-   * all of them
-   */
-  readonly metadata: Readonly<Record<string, string>>;
+  /** Your own keys and texts. */
+  readonly metadata: Metadata;
   /** the ETag; rises with every change */
   readonly revision: number;
   /** the id of the key, user or application */
   readonly created_by: string;
   /** the schedule that prepared it, which may have been deleted since */
   readonly schedule_id: string | null;
+  /** When it was created. */
   readonly created_at: Timestamp;
+  /** When it last changed. */
   readonly updated_at: Timestamp;
   /** when the money left, as given at completion; default the time of completion */
   readonly paid_at: Timestamp | null;
   /** who completed it */
   readonly paid_by: string | null;
+  /** Whether the payout needs approval, and who has decided. */
   readonly approval: Approval;
   /** all lines, or null when there are more than 1,000 */
   readonly affiliates: readonly PayoutLine[] | null;
@@ -1324,13 +1457,17 @@ export interface CompletedPayout {
   readonly excluded: readonly {
     /** the first two are carried forward to the next payout */
     readonly reason: ExclusionReason;
+    /** How many affiliates it covers. */
     readonly affiliate_count: number;
+    /** Sums, one for each currency. */
     readonly totals: readonly {
-      /** ISO 4217, lower case */
-      readonly currency: string;
+      /** The currency of the amounts. */
+      readonly currency: Currency;
       /** minor units of the currency given with it */
       readonly amount: number;
+      /** How many commissions it covers. */
       readonly commission_count: number;
+      /** How many affiliates it covers. */
       readonly affiliate_count: number;
     }[];
   }[];
@@ -1345,22 +1482,22 @@ export interface CreateAdjustmentBody {
   readonly external_id: string;
   /** what the affiliate gets, or below zero owes; in minor units */
   readonly amount: number;
-  /** ISO 4217, any case; default the account currency */
-  readonly currency?: string | undefined;
+  /** default the account currency */
+  readonly currency?: Currency | undefined;
   /** the program whose hold applies */
   readonly program_id?: number | null | undefined;
+  /** Description */
   readonly description?: string | null | undefined;
   /** RFC 3339; default now */
   readonly occurred_at?: string | undefined;
-  /**
-   * your own keys and texts: at most 50, keys of up to 40 and texts of up to 500 characters; a change replaces
-   * all of them
-   */
-  readonly metadata?: Readonly<Record<string, string>> | null | undefined;
+  /** Your own keys and texts. */
+  readonly metadata?: Metadata | null | undefined;
 }
 
 export interface CreateAffiliateBody {
+  /** First name */
   readonly name_first?: string | null | undefined;
+  /** Last name */
   readonly name_last?: string | null | undefined;
   /** unique in the account; an e-mail address */
   readonly email: string;
@@ -1382,11 +1519,8 @@ export interface CreateAffiliateBody {
   readonly legal_type?: LegalType | null | undefined;
   /** where the affiliate pays taxes: two letters such as DE (ISO 3166-1 alpha-2) */
   readonly country?: string | null | undefined;
-  /**
-   * your own keys and texts: at most 50, keys of up to 40 and texts of up to 500 characters; a change replaces
-   * all of them
-   */
-  readonly metadata?: Readonly<Record<string, string>> | undefined;
+  /** Your own keys and texts. */
+  readonly metadata?: Metadata | undefined;
 }
 
 export interface CreateAlertChannelBody {
@@ -1404,10 +1538,12 @@ export interface CreateAlertChannelBody {
 }
 
 export interface CreateApiKeyBody {
+  /** The name. */
   readonly name: string;
 }
 
 export interface CreateCommissionBatchBody {
+  /** The commissions, one entry each. */
   readonly commissions: readonly CommissionInput[];
   /** creates the good items and reports the bad ones */
   readonly partial?: boolean | undefined;
@@ -1428,24 +1564,16 @@ export interface CreateOAuthApplicationBody {
 }
 
 export interface CreatePayoutScheduleBody {
+  /** The name. */
   readonly name: string;
+  /** On which days it runs. */
   readonly every: ScheduleRhythm;
   /**
    * week: 1 (Monday) to 7; month: 1 to 31, or the last day of a shorter month. The day is in the account’s time
    * zone and begins at midnight there
    */
   readonly day: number;
-  /**
-   * Report filters: null, or an object of field to a value (equals), a list (one of) or an object of operators;
-   * all must hold. - `affiliate_id` (eq, ne, in, nin): an integer from 1 to 9007199254740991 - `program_id` (eq,
-   * ne, in, nin): an integer from 1 to 9007199254740991 - `product_id` (eq, ne, in, nin): a text of 1 to 255
-   * characters - `order_id` (eq, ne, in, nin): a text of 1 to 255 characters - `payout_method` (eq, ne, in,
-   * nin): one of paypal, wise, other, sepa, ach - `affiliate_status` (eq, ne, in, nin): one of active, inactive
-   * - `type` (eq, ne, in, nin): one of sale, recurring, bonus, adjustment, clawback - `is_ready_for_payout`
-   * (eq): true or false - `currency` (eq, in): an ISO 4217 currency code - `total` (eq, gt, gte, lt, lte): an
-   * integer of minor units - `occurred_at` (gt, gte, lt, lte): an RFC 3339 instant or a day YYYY-MM-DD, from
-   * 1970 to 2999
-   */
+  /** the filters of the report; null = none */
   readonly filters?: PayoutFilters | null | undefined;
   /** every word must occur in the name, e-mail address or slug of the affiliate */
   readonly search?: string | undefined;
@@ -1471,16 +1599,14 @@ export interface CreateProgramBody {
   readonly name: string;
   /** the days for which new commissions are on hold; null = the account's hold */
   readonly hold_days?: number | null | undefined;
-  /**
-   * your own keys and texts: at most 50, keys of up to 40 and texts of up to 500 characters; a change replaces
-   * all of them
-   */
-  readonly metadata?: Readonly<Record<string, string>> | undefined;
+  /** Your own keys and texts. */
+  readonly metadata?: Metadata | undefined;
 }
 
 export interface CreateUserBody {
   /** an e-mail address */
   readonly email: string;
+  /** The name. */
   readonly name: string;
   /**
    * owner: may do everything; member: may do everything except API keys, users and applications; finance:
@@ -1516,6 +1642,7 @@ export interface CreateWebhookEndpointBody {
    * applies to events published from now on; false releases the events that wait
    */
   readonly ordered?: boolean | undefined;
+  /** How events are sent together in one request; null if each is sent alone. */
   readonly batch?: BatchInput | null | undefined;
   /** the most requests that it is sent in a second; null = no limit */
   readonly rate_limit?: number | null | undefined;
@@ -1532,120 +1659,30 @@ export interface CreateWebhookEndpointBody {
    * written for them need no change. custom: as `custom_signing` says
    */
   readonly signing?: SigningScheme | undefined;
-  /** with `signing: custom`, and only then */
-  readonly custom_signing?:
-    | {
-        /** the header of the signature */
-        readonly header: string;
-        /** the signed text: {body}, and optionally {id}, {timestamp} and {url} */
-        readonly content: string;
-        /** the value of the header: {signature}, and optionally {timestamp} and {id}; default {signature} */
-        readonly value?: string | undefined;
-        readonly encoding: SignatureEncoding;
-        /** the hash function of the HMAC */
-        readonly algorithm?: SignatureAlgorithm | undefined;
-        /** the prefix of new secrets; it is part of the key */
-        readonly secret_prefix?: string | undefined;
-        /**
-         * further headers that a receiver needs to verify, by name: {timestamp} or {id}, with optional text around it;
-         * default none
-         */
-        readonly headers?: Readonly<Record<string, string>> | undefined;
-      }
-    | null
-    | undefined;
+  /** The scheme of `signing: custom`; null with another scheme. */
+  readonly custom_signing?: CustomSigningInput | null | undefined;
   /**
    * a secret that the receiver already has; by default the current one stays if the scheme can use it, else a
    * new one is created
    */
   readonly secret?: string | undefined;
-  /**
-   * also sent until `expires_at`. Fields that are left out have the values of the previous signature. Without
-   * it, a change of scheme or secret sends the previous signature for a day; null = none
-   */
-  readonly second_signature?:
-    | {
-        /**
-         * standard: Standard Webhooks. stripe, github, shopify, slack: as these services sign, so that receivers
-         * written for them need no change. custom: as `custom_signing` says
-         */
-        readonly signing?: SigningScheme | undefined;
-        /** with `signing: custom`, and only then */
-        readonly custom_signing?:
-          | {
-              /** the header of the signature */
-              readonly header: string;
-              /** the signed text: {body}, and optionally {id}, {timestamp} and {url} */
-              readonly content: string;
-              /** the value of the header: {signature}, and optionally {timestamp} and {id}; default {signature} */
-              readonly value?: string | undefined;
-              readonly encoding: SignatureEncoding;
-              /** the hash function of the HMAC */
-              readonly algorithm?: SignatureAlgorithm | undefined;
-              /** the prefix of new secrets; it is part of the key */
-              readonly secret_prefix?: string | undefined;
-              /**
-               * further headers that a receiver needs to verify, by name: {timestamp} or {id}, with optional text around it;
-               * default none
-               */
-              readonly headers?: Readonly<Record<string, string>> | undefined;
-            }
-          | null
-          | undefined;
-        /**
-         * a secret that the receiver already has; by default the current one stays if the scheme can use it, else a
-         * new one is created
-         */
-        readonly secret?: string | undefined;
-        /** an RFC 3339 instant, at most 90 days ahead */
-        readonly expires_at: string;
-      }
-    | null
-    | undefined;
+  /** A further signature that is sent until it expires; null if there is none. */
+  readonly second_signature?: SecondSignatureInput | null | undefined;
   /**
    * an HTTP proxy that requests go through, with user and password if it needs them:
    * http://user:password@proxy:3128; null = that of the server, if any
    */
   readonly proxy?: string | null | undefined;
-  /** shown to the receiver when it asks for one (mTLS); null = none */
-  readonly client_certificate?:
-    | {
-        /** PEM: the certificate, then the ones that issued it, without the root */
-        readonly certificate: string;
-        /** PEM: its private key, without a passphrase; never shown */
-        readonly key: string;
-      }
-    | null
-    | undefined;
-  /** for access tokens that are sent in the header Authorization (OAuth 2); null = none */
-  readonly client_credentials?:
-    | {
-        /** the token endpoint: http or https, without credentials or fragment, at a public address */
-        readonly token_url: string;
-        readonly client_id: string;
-        /**
-         * never shown; if omitted, the current one is kept, provided that `token_url` and `client_id` are unchanged
-         * and nobody else could read it
-         */
-        readonly client_secret?: string | undefined;
-        /** names, separated by spaces; null = none */
-        readonly scope?: string | null | undefined;
-        /** for servers that require one; null = none */
-        readonly audience?: string | null | undefined;
-        /**
-         * how the client id and secret are sent to the token endpoint: basic, the usual way, in the header
-         * Authorization; body, in the body
-         */
-        readonly authentication?: ClientAuthentication | undefined;
-      }
-    | null
-    | undefined;
-  /**
-   * your own keys and texts: at most 50, keys of up to 40 and texts of up to 500 characters; a change replaces
-   * all of them
-   */
-  readonly metadata?: Readonly<Record<string, string>> | undefined;
+  /** The certificate shown to the receiver (mTLS), without its key; null if there is none. */
+  readonly client_certificate?: ClientCertificateInput | null | undefined;
+  /** How access tokens for the receiver are requested (OAuth 2); null if none are. */
+  readonly client_credentials?: ClientCredentialsInput | null | undefined;
+  /** Your own keys and texts. */
+  readonly metadata?: Metadata | undefined;
 }
+
+/** ISO 4217: in lower case in responses and events, in any case in requests */
+export type Currency = string;
 
 export interface CustomSigning {
   /** the header of the signature, in lower case */
@@ -1654,6 +1691,7 @@ export interface CustomSigning {
   readonly content: string;
   /** the value of the header: {signature}, and optionally {timestamp} and {id} */
   readonly value: string;
+  /** How bytes are written as text. */
   readonly encoding: SignatureEncoding;
   /** the hash function of the HMAC */
   readonly algorithm: SignatureAlgorithm;
@@ -1666,12 +1704,34 @@ export interface CustomSigning {
   readonly headers: Readonly<Record<string, string>>;
 }
 
+/** with `signing: custom`, and only then */
+export interface CustomSigningInput {
+  /** the header of the signature */
+  readonly header: string;
+  /** the signed text: {body}, and optionally {id}, {timestamp} and {url} */
+  readonly content: string;
+  /** the value of the header: {signature}, and optionally {timestamp} and {id}; default {signature} */
+  readonly value?: string | undefined;
+  /** How bytes are written as text. */
+  readonly encoding: SignatureEncoding;
+  /** the hash function of the HMAC */
+  readonly algorithm?: SignatureAlgorithm | undefined;
+  /** the prefix of new secrets; it is part of the key */
+  readonly secret_prefix?: string | undefined;
+  /**
+   * further headers that a receiver needs to verify, by name: {timestamp} or {id}, with optional text around it;
+   * default none
+   */
+  readonly headers?: Readonly<Record<string, string>> | undefined;
+}
+
 /** the account that SEPA transfers are paid from */
 export interface Debtor {
   /** at most 70 characters as banks write it */
   readonly name: string;
   /** only its end, such as …2051, for callers who may not download payment files */
   readonly iban: string;
+  /** The BIC of the bank; null if it is not needed. */
   readonly bic: string | null;
   /** the message that your bank takes; default pain.001.001.09 */
   readonly message: SepaMessage;
@@ -1680,7 +1740,9 @@ export interface Debtor {
 }
 
 export interface DeliveryAnalytics {
+  /** The type of the record. */
   readonly object: 'delivery_analytics';
+  /** The length of an interval of the series. */
   readonly interval: 'minute' | 'hour' | 'day';
   /** of the account, for days */
   readonly time_zone: string;
@@ -1692,10 +1754,12 @@ export interface DeliveryAnalytics {
   readonly webhook_endpoint_id: string | null;
   /** every interval, including empty ones */
   readonly buckets: readonly DeliveryBucket[];
+  /** Sums of the whole series. */
   readonly totals: DeliverySums;
 }
 
 export interface DeliveryBucket {
+  /** When the interval begins. */
   readonly starts_at: Timestamp;
   /** deliveries of events published in the bucket: one for each endpoint of an event */
   readonly published: number;
@@ -1711,14 +1775,19 @@ export interface DeliveryBucket {
   readonly p95_ms: number | null;
   /** milliseconds, off by at most 9 %: 99 % of the attempts took at most this long */
   readonly p99_ms: number | null;
+  /** The responses of the receiver, by class. */
   readonly answers: AnswerCounts;
 }
 
 /** the number of endpoints by delivery status; all 0: no endpoint gets it */
 export interface DeliveryCounts {
+  /** Deliveries that wait for an attempt. */
   readonly pending: number;
+  /** Deliveries that wait because the endpoint is disabled. */
   readonly held: number;
+  /** Deliveries that the receiver accepted. */
   readonly delivered: number;
+  /** Deliveries whose attempts are used up. */
   readonly failed: number;
   /** endpoints whose filter excluded it */
   readonly filtered: number;
@@ -1742,6 +1811,7 @@ export interface DeliverySums {
   readonly p95_ms: number | null;
   /** milliseconds, off by at most 9 %: 99 % of the attempts took at most this long */
   readonly p99_ms: number | null;
+  /** The responses of the receiver, by class. */
   readonly answers: AnswerCounts;
 }
 
@@ -1752,11 +1822,15 @@ export type DisabledReason = 'manual' | 'failing' | 'gone';
 export type EndpointStatus = 'enabled' | 'disabled';
 
 export interface Erasure {
+  /** The type of the record. */
   readonly object: 'erasure';
+  /** The affiliate. */
   readonly affiliate_id: number;
   /** in_progress: commissions and the webhook log are still looked through */
   readonly status: ErasureStatus;
+  /** When it was requested. */
   readonly requested_at: Timestamp;
+  /** When it was completed; null before that. */
   readonly completed_at: Timestamp | null;
 }
 
@@ -1764,35 +1838,48 @@ export type ErasureStatus = 'in_progress' | 'completed';
 
 /** a whole event, as sent */
 export interface Event {
+  /** The id of the record. */
   readonly id: string;
+  /** The type of the record. */
   readonly object: 'event';
+  /** The type, such as `payout.paid`. */
   readonly type: string;
+  /** When the change happened. */
   readonly timestamp: Timestamp;
+  /** The account that it belongs to. */
   readonly account_id: string;
+  /** The version of the API that the form of the event belongs to. */
   readonly api_version: '2.0.0';
   /** sent to test the endpoint: nothing happened */
   readonly is_test?: true | undefined;
+  /** The records of this page, in the requested order. */
   readonly data: Readonly<Record<string, unknown>>;
 }
 
 export interface EventBatch {
+  /** The type of the record. */
   readonly object: 'event_batch';
+  /** The results, in the order of the request. */
   readonly items: readonly {
     /** its index in the request */
     readonly index: number;
     /** 201 new, 200 published before */
     readonly status: number;
+    /** The stored event. */
     readonly event: Event;
   }[];
 }
 
 export interface EventType {
+  /** The type of the record. */
   readonly object: 'event_type';
+  /** The type, such as `payout.paid`. */
   readonly type: string;
   /** when it happens */
   readonly description: string;
   /** the JSON schema of the whole event */
   readonly schema: Readonly<Record<string, unknown>>;
+  /** A whole event of the type. */
   readonly example: Event;
 }
 
@@ -1804,6 +1891,7 @@ export type ExclusionReason =
   | 'not_ready';
 
 export interface FilterTest {
+  /** The type of the record. */
   readonly object: 'filter_test';
   /** whether the endpoint would get the event */
   readonly matches: boolean;
@@ -1823,11 +1911,17 @@ export type GrantEnd = 'merchant' | 'application' | 'reuse' | 'deleted' | 'user_
 export type GrantStatus = 'active' | 'revoked';
 
 export interface Import {
+  /** The id of the record. */
   readonly id: string;
+  /** The type of the record. */
   readonly object: 'import';
+  /** The kind. */
   readonly kind: 'affiliates' | 'commissions';
+  /** The status. */
   readonly status: 'completed' | 'undone';
+  /** The file as it was uploaded. */
   readonly file: ImportedFile;
+  /** How the file is written. */
   readonly dialect: ImportDialect;
   /** column to field, or to `ignore`; field to a constant */
   readonly mapping: Readonly<
@@ -1835,6 +1929,7 @@ export interface Import {
       string,
       | string
       | {
+          /** The same value for every line. */
           readonly constant: string;
         }
     >
@@ -1843,8 +1938,11 @@ export interface Import {
   readonly guessed: readonly string[];
   /** lines read */
   readonly lines: number;
+  /** How many records are new. */
   readonly created: number;
+  /** How many records changed. */
   readonly updated: number;
+  /** How many records were stored before with the same content. */
   readonly unchanged: number;
   /** left out, because their status says that they are not owed */
   readonly skipped: number;
@@ -1854,34 +1952,44 @@ export interface Import {
   readonly payouts: number;
   /** sums of the good lines */
   readonly totals: readonly {
-    /** ISO 4217, lower case */
-    readonly currency: string;
+    /** The currency of the amounts. */
+    readonly currency: Currency;
     /** minor units of the currency given with it */
     readonly amount: number;
+    /** How many there are. */
     readonly count: number;
   }[];
+  /** Who created it: the id of a key, a user or an application. */
   readonly created_by: string;
+  /** When it was created. */
   readonly created_at: Timestamp;
+  /** Who undid it: the id of a key, a user or an application; null if nobody did. */
   readonly undone_by: string | null;
+  /** When it was undone; null if it was not. */
   readonly undone_at: Timestamp | null;
   /** when what its undo needs was deleted; null = it can be undone while nothing of it is in use */
   readonly undo_ended_at: Timestamp | null;
 }
 
 export interface ImportColumn {
+  /** The name of the column in the file. */
   readonly column: string;
   /** null = ignored */
   readonly field: string | null;
   /** how it is known */
   readonly source: 'given' | 'saved' | 'exact' | 'synonym' | 'values' | 'none';
+  /** The first values of the column. */
   readonly samples: readonly string[];
 }
 
 export interface ImportCounts {
   /** lines read */
   readonly lines: number;
+  /** How many records are new. */
   readonly created: number;
+  /** How many records changed. */
   readonly updated: number;
+  /** How many records were stored before with the same content. */
   readonly unchanged: number;
   /** left out, because their status says that they are not owed */
   readonly skipped: number;
@@ -1891,10 +1999,11 @@ export interface ImportCounts {
   readonly payouts: number;
   /** sums of the good lines */
   readonly totals: readonly {
-    /** ISO 4217, lower case */
-    readonly currency: string;
+    /** The currency of the amounts. */
+    readonly currency: Currency;
     /** minor units of the currency given with it */
     readonly amount: number;
+    /** How many commissions have the currency. */
     readonly count: number;
   }[];
   /** what is wrong with the first 1,000 bad lines */
@@ -1904,10 +2013,15 @@ export interface ImportCounts {
 }
 
 export interface ImportDialect {
+  /** How bytes are written as text. */
   readonly encoding: 'utf-8' | 'utf-16le' | 'utf-16be' | 'windows-1252';
+  /** The character between columns. */
   readonly separator: 'comma' | 'semicolon' | 'tab' | 'bar';
+  /** The characters at the end of a line. */
   readonly line_end: 'lf' | 'crlf' | 'cr' | 'mixed' | null;
+  /** The decimal sign of amounts. */
   readonly decimal: 'point' | 'comma';
+  /** The order of day, month and year. */
   readonly dates: 'iso' | 'dmy' | 'mdy';
   /** open: it has no line end, and the file was said to be whole */
   readonly last_line: 'ended' | 'open';
@@ -1924,6 +2038,7 @@ export interface ImportError {
   readonly line: number;
   /** the column of the file */
   readonly column: string | null;
+  /** The problem in words, for people. */
   readonly message: string;
 }
 
@@ -1932,14 +2047,18 @@ export interface ImportErrorGroup {
   readonly column: string | null;
   /** without the value, where several lines have the error */
   readonly message: string;
+  /** How many there are. */
   readonly count: number;
   /** three at most */
   readonly first: readonly ImportError[];
 }
 
 export interface ImportMapping {
+  /** The name. */
   readonly name: string;
+  /** The type of the record. */
   readonly object: 'import_mapping';
+  /** The kind. */
   readonly kind: 'affiliates' | 'commissions';
   /** of the files it is for, in lower case */
   readonly columns: readonly string[];
@@ -1949,19 +2068,25 @@ export interface ImportMapping {
       string,
       | string
       | {
+          /** The same value for every line. */
           readonly constant: string;
         }
     >
   >;
   /** the other settings for such files */
   readonly settings: Readonly<Record<string, string>>;
+  /** When it last changed. */
   readonly updated_at: Timestamp;
 }
 
 export interface ImportPreview {
+  /** The type of the record. */
   readonly object: 'import_preview';
+  /** The kind. */
   readonly kind: 'affiliates' | 'commissions';
+  /** The file as it was uploaded. */
   readonly file: UploadedFile;
+  /** How the file is written. */
   readonly dialect: ImportDialect;
   /** column to field, or to `ignore`; field to a constant */
   readonly mapping: Readonly<
@@ -1969,13 +2094,16 @@ export interface ImportPreview {
       string,
       | string
       | {
+          /** The same value for every line. */
           readonly constant: string;
         }
     >
   >;
+  /** The sheets of the workbook; null for other files. */
   readonly workbook: ImportWorkbook | null;
   /** the saved mapping that was used */
   readonly mapping_name: string | null;
+  /** The columns of the file. */
   readonly columns: readonly ImportColumn[];
   /** the columns that have words of a fixed set, or countries */
   readonly values: readonly ImportValues[];
@@ -1985,10 +2113,12 @@ export interface ImportPreview {
   readonly questions: readonly ImportQuestion[];
   /** the first lines as they are read; `fields` is empty for one that is left out */
   readonly rows: readonly ImportRow[];
+  /** The result if it were imported now; null while questions are open. */
   readonly report: ImportCounts | null;
 }
 
 export interface ImportProgress {
+  /** The type of the record. */
   readonly object: 'import_progress';
   /**
    * looking: how the file is to be read; reading: its lines; writing: comparing them with what is there, and
@@ -2001,9 +2131,13 @@ export interface ImportProgress {
 }
 
 export interface ImportQuestion {
+  /** What the question is about. */
   readonly about: 'dates' | 'decimal' | 'mapping' | 'paid' | 'values' | 'status_columns' | 'totals';
+  /** The problem in words, for people. */
   readonly message: string;
+  /** The possible answers. */
   readonly choices: readonly {
+    /** The name for people. */
     readonly label: string;
     /** what the next request says: parameters; `mapping` and `values` as JSON to merge into them */
     readonly query: Readonly<Record<string, unknown>>;
@@ -2011,12 +2145,17 @@ export interface ImportQuestion {
 }
 
 export interface ImportReport {
+  /** The type of the record. */
   readonly object: 'import_report';
   /** null in a dry run */
   readonly import_id: string | null;
+  /** Whether nothing was stored, because the request only checked the file. */
   readonly dry_run: boolean;
+  /** The kind. */
   readonly kind: 'affiliates' | 'commissions';
+  /** The file as it was uploaded. */
   readonly file: UploadedFile;
+  /** How the file is written. */
   readonly dialect: ImportDialect;
   /** column to field, or to `ignore`; field to a constant */
   readonly mapping: Readonly<
@@ -2024,6 +2163,7 @@ export interface ImportReport {
       string,
       | string
       | {
+          /** The same value for every line. */
           readonly constant: string;
         }
     >
@@ -2032,8 +2172,11 @@ export interface ImportReport {
   readonly guessed: readonly string[];
   /** lines read */
   readonly lines: number;
+  /** How many records are new. */
   readonly created: number;
+  /** How many records changed. */
   readonly updated: number;
+  /** How many records were stored before with the same content. */
   readonly unchanged: number;
   /** left out, because their status says that they are not owed */
   readonly skipped: number;
@@ -2043,10 +2186,11 @@ export interface ImportReport {
   readonly payouts: number;
   /** sums of the good lines */
   readonly totals: readonly {
-    /** ISO 4217, lower case */
-    readonly currency: string;
+    /** The currency of the amounts. */
+    readonly currency: Currency;
     /** minor units of the currency given with it */
     readonly amount: number;
+    /** How many there are. */
     readonly count: number;
   }[];
   /** what is wrong with the first 1,000 bad lines */
@@ -2056,24 +2200,35 @@ export interface ImportReport {
 }
 
 export interface ImportRow {
+  /** The number of the line in the file, from 1. */
   readonly line: number;
+  /** The values of the line, by field. */
   readonly fields: Readonly<Record<string, string | null>>;
 }
 
 export interface ImportUndoneEvent {
+  /** The id of the record. */
   readonly id: string;
+  /** The type of the record. */
   readonly object: 'event';
+  /** The type, such as `payout.paid`. */
   readonly type: 'import.undone';
+  /** When the change happened. */
   readonly timestamp: Timestamp;
+  /** The account that it belongs to. */
   readonly account_id: string;
+  /** The version of the API that the form of the event belongs to. */
   readonly api_version: '2.0.0';
   /** sent to test the endpoint: nothing happened */
   readonly is_test?: true | undefined;
+  /** The records of this page, in the requested order. */
   readonly data: Import;
 }
 
 export interface ImportValues {
+  /** The name of the column in the file. */
   readonly column: string;
+  /** The field that the column gives. */
   readonly field: string;
   /** what a value can mean; null = any country, by two letters */
   readonly words: readonly string[] | null;
@@ -2081,6 +2236,7 @@ export interface ImportValues {
   readonly values: readonly {
     /** as the file has it */
     readonly value: string;
+    /** How many lines there are, without the head. */
     readonly lines: number;
     /** null: not known, or its lines are refused */
     readonly means: string | null;
@@ -2096,14 +2252,19 @@ export interface ImportValues {
 
 /** null: the file is CSV */
 export interface ImportWorkbook {
+  /** The sheets, in their order. */
   readonly sheets: readonly {
+    /** The name. */
     readonly name: string;
+    /** Whether the sheet is hidden. */
     readonly is_hidden: boolean;
   }[];
 }
 
 export interface ImportedFile {
+  /** The name. */
   readonly name: string | null;
+  /** The size in bytes. */
   readonly bytes: number;
   /**
    * a keyed digest of the file, hexadecimal: equal for equal files of the account until the secret key of the
@@ -2113,15 +2274,20 @@ export interface ImportedFile {
 }
 
 export interface Invoice {
+  /** The id of the record. */
   readonly id: string;
+  /** The type of the record. */
   readonly object: 'invoice';
+  /** The kind. */
   readonly kind: InvoiceKind;
   /** without gaps within its series */
   readonly number: string;
+  /** The payout. */
   readonly payout_id: string;
+  /** The affiliate. */
   readonly affiliate_id: number;
-  /** ISO 4217, lower case */
-  readonly currency: string;
+  /** The currency of the amounts. */
+  readonly currency: Currency;
   /** the amount paid or returned: net, tax and rounding */
   readonly amount: number;
   /** minor units of the currency given with it */
@@ -2142,18 +2308,26 @@ export interface Invoice {
   readonly issued_on: string;
   /** the day of the payment */
   readonly supplied_on: string;
+  /** The affiliate who is paid, as on the invoice. */
   readonly seller: InvoiceSeller;
+  /** The account that pays, as on the invoice. */
   readonly buyer: InvoiceBuyer;
+  /** The service that is invoiced. */
   readonly description: string;
+  /** The text on the bank statement; null if there is none. */
   readonly payment_reference: string | null;
+  /** When it was created. */
   readonly created_at: Timestamp;
 }
 
 export interface InvoiceBuyer {
+  /** The name. */
   readonly name: string;
+  /** The postal address. */
   readonly address: PostalAddress;
   /** ISO 3166-1 alpha-2 */
   readonly country: string;
+  /** The VAT id; null if unknown. */
   readonly vat_id: string | null;
   /** its end, such as …6789; the file has all of it */
   readonly tax_number: string | null;
@@ -2164,16 +2338,20 @@ export type InvoiceKind = 'invoice' | 'credit_note';
 export type InvoiceLegalType = 'person' | 'business';
 
 export interface InvoiceSeller {
+  /** The name. */
   readonly name: string;
+  /** The postal address. */
   readonly address: PostalAddress;
   /** ISO 3166-1 alpha-2 */
   readonly country: string;
+  /** The tax id; null if unknown. */
   readonly tax_id: InvoiceTaxId | null;
 }
 
 export type InvoiceSkipReason = 'no_agreement' | 'no_rule' | 'no_tax_id';
 
 export interface InvoiceTaxId {
+  /** The type of the tax id. */
   readonly type: InvoiceTaxIdType;
   /** the last four characters, or three of a short one; the file has all of it */
   readonly ending: string;
@@ -2207,14 +2385,16 @@ export interface Invoicing {
 }
 
 export interface IssuedInvoices {
+  /** The type of the record. */
   readonly object: 'issued_invoices';
   /** the number issued by this request */
   readonly issued: number;
   /** paid lines without an invoice, the first 1,000 */
   readonly skipped: readonly {
+    /** The affiliate. */
     readonly affiliate_id: number;
-    /** ISO 4217, lower case */
-    readonly currency: string;
+    /** The currency of the amounts. */
+    readonly currency: Currency;
     /**
      * no_agreement: the affiliate had not agreed to self-billing when it was paid; no_rule: no rule of `invoicing`
      * fits the tax profile of the affiliate; no_tax_id: the category requires a VAT id of the affiliate (S: or a
@@ -2227,10 +2407,13 @@ export interface IssuedInvoices {
 }
 
 export interface JudgedCondition {
+  /** The path of the condition in the event. */
   readonly path: string;
+  /** The operator of the condition. */
   readonly operator: string;
   /** the value in the filter */
   readonly value: unknown;
+  /** Whether the condition holds. */
   readonly matches: boolean;
   /** the type of the value in the payload */
   readonly found_type: FoundType;
@@ -2241,11 +2424,13 @@ export interface JudgedCondition {
 export type LegalType = 'person' | 'business';
 
 export interface Me {
+  /** The type of the record. */
   readonly object: 'me';
   /** operator: the command line on the machine of the server; portal: who opened a portal link */
   readonly kind: ActorKind;
   /** of the key, the user, the application or the portal link */
   readonly id: string;
+  /** The name. */
   readonly name: string | null;
   /** of a user */
   readonly email: string | null;
@@ -2256,6 +2441,7 @@ export interface Me {
    * without payment files and complete account numbers
    */
   readonly role: Role;
+  /** The scopes it holds. */
   readonly scopes: readonly (
     | 'account'
     | 'users'
@@ -2282,20 +2468,26 @@ export interface Me {
   readonly session_id: string | null;
   /** the token that every write with this session sends as `Payhook-CSRF` */
   readonly csrf_token: string | null;
+  /** The portal of the caller; null for other callers. */
   readonly portal: Portal | null;
+  /** The account of the caller. */
   readonly account: {
+    /** The id of the record. */
     readonly id: string;
+    /** The name. */
     readonly name: string;
     /** whether it has example data, and may be deleted */
     readonly is_demo: boolean;
-    /** ISO 4217, lower case */
-    readonly default_currency: string;
+    /** The currency of amounts that name none. */
+    readonly default_currency: Currency;
     /** IANA name */
     readonly time_zone: string;
   };
   /** the accounts a user is a member of, the last used first; for a key or token its one account */
   readonly accounts: readonly {
+    /** The id of the record. */
     readonly id: string;
+    /** The name. */
     readonly name: string;
     /**
      * owner: may do everything; member: may do everything except API keys, users and applications; finance:
@@ -2304,7 +2496,9 @@ export interface Me {
      * without payment files and complete account numbers
      */
     readonly role: Role;
+    /** Whether it is the account of this request. */
     readonly is_current: boolean;
+    /** Whether it is an account of `payhook demo`, with invented data. */
     readonly is_demo: boolean;
   }[];
   /**
@@ -2314,13 +2508,20 @@ export interface Me {
   readonly has_several_cells: boolean;
 }
 
+/**
+ * your own keys and texts: at most 50, keys of up to 40 and texts of up to 500 characters; a change replaces
+ * all of them
+ */
+export type Metadata = Readonly<Record<string, string>>;
+
 export type MissingTaxForm = 'w9' | 'w8';
 
 export interface NeededPaymentFile {
   /** as in the path of the download */
   readonly format: 'paypal' | 'wise' | 'sepa' | 'nacha';
-  /** ISO 4217, lower case */
-  readonly currency: string;
+  /** The currency of the amounts. */
+  readonly currency: Currency;
+  /** How many affiliates it covers. */
   readonly affiliate_count: number;
   /** minor units of the currency given with it */
   readonly amount: number;
@@ -2328,18 +2529,22 @@ export interface NeededPaymentFile {
   readonly part_count: number;
   /** affiliates in the file above `paypal_payment_limit` */
   readonly above_limit_count: number;
+  /** How many affiliates the file leaves out. */
   readonly skipped_count: number;
   /** minor units of the currency given with it */
   readonly skipped_amount: number;
   /** affiliates who are paid this way but cannot be in the file, at most 100 */
   readonly skipped: readonly {
+    /** The affiliate. */
     readonly affiliate_id: number;
+    /** The name. */
     readonly name: string | null;
     /** minor units of the currency given with it */
     readonly amount: number;
     /** why the file cannot pay them */
     readonly reason: string;
   }[];
+  /** How many names are written with other characters in the file. */
   readonly rewritten_count: number;
   /**
    * affiliates whose account holder is spelled differently in the file, because banks take Latin letters without
@@ -2347,6 +2552,7 @@ export interface NeededPaymentFile {
    * differs
    */
   readonly rewritten: readonly {
+    /** The affiliate. */
     readonly affiliate_id: number;
     /** as entered */
     readonly account_holder: string;
@@ -2358,8 +2564,11 @@ export interface NeededPaymentFile {
 }
 
 export interface NewAlertChannel {
+  /** The id of the record. */
   readonly id: string;
+  /** The type of the record. */
   readonly object: 'alert_channel';
+  /** The name. */
   readonly name: string;
   /**
    * webhook: a JSON object, signed as Standard Webhooks; slack: the format of incoming webhooks of Slack and
@@ -2374,15 +2583,20 @@ export interface NewAlertChannel {
   readonly last_sent_at: Timestamp | null;
   /** why the last try failed; null if it succeeded */
   readonly last_error: string | null;
+  /** When it was created. */
   readonly created_at: Timestamp;
+  /** When it last changed. */
   readonly updated_at: Timestamp;
   /** signs the messages of a webhook; shown once; null for Slack, and when a stored response is replayed */
   readonly secret: string | null;
 }
 
 export interface NewApiKey {
+  /** The id of the record. */
   readonly id: string;
+  /** The type of the record. */
   readonly object: 'api_key';
+  /** The name. */
   readonly name: string;
   /** the first and last characters of the key */
   readonly hint: string;
@@ -2390,7 +2604,9 @@ export interface NewApiKey {
   readonly created_by: string;
   /** to the minute */
   readonly last_used_at: Timestamp | null;
+  /** When it was revoked; null while it is valid. */
   readonly revoked_at: Timestamp | null;
+  /** When it was created. */
   readonly created_at: Timestamp;
   /** the secret, shown once; null when a stored answer is replayed */
   readonly key: string | null;
@@ -2401,23 +2617,30 @@ export type NewCommissionType = 'sale' | 'recurring' | 'bonus';
 export interface NewOAuthApplication {
   /** the client_id */
   readonly id: string;
+  /** The type of the record. */
   readonly object: 'oauth_application';
+  /** The name. */
   readonly name: string;
   /** confidential: runs on a server that keeps a secret; public: runs on a device, and uses PKCE */
   readonly kind: ApplicationKind;
+  /** Where people return to after they granted access. */
   readonly redirect_uris: readonly string[];
   /** the scopes that merchants can grant it at most */
   readonly scopes: readonly Scope[];
   /** the first and last characters of the secret; null for public applications */
   readonly client_secret_hint: string | null;
+  /** When it was created. */
   readonly created_at: Timestamp;
+  /** When it last changed. */
   readonly updated_at: Timestamp;
   /** shown once; null for public applications, and when a stored answer is replayed */
   readonly client_secret: string | null;
 }
 
 export interface NewPortalLink {
+  /** The id of the record. */
   readonly id: string;
+  /** The type of the record. */
   readonly object: 'portal_link';
   /** the endpoint for which it was created */
   readonly webhook_endpoint_id: string;
@@ -2439,16 +2662,22 @@ export interface NewPortalLink {
   readonly used_at: Timestamp | null;
   /** when the portal it opened ends */
   readonly ends_at: Timestamp | null;
+  /** When it was revoked; null while it is valid. */
   readonly revoked_at: Timestamp | null;
+  /** When it was created. */
   readonly created_at: Timestamp;
   /** opens the portal once; shown once; null when a stored response is replayed */
   readonly url: string | null;
 }
 
 export interface NewUser {
+  /** The id of the record. */
   readonly id: string;
+  /** The type of the record. */
   readonly object: 'user';
+  /** The e-mail address. */
   readonly email: string;
+  /** The name. */
   readonly name: string;
   /**
    * owner: may do everything; member: may do everything except API keys, users and applications; finance:
@@ -2459,8 +2688,11 @@ export interface NewUser {
   readonly role: Role;
   /** invited: has not accepted the invitation yet */
   readonly status: UserStatus;
+  /** When the user was removed; null while the user belongs to the account. */
   readonly removed_at: Timestamp | null;
+  /** When it was created. */
   readonly created_at: Timestamp;
+  /** When it last changed. */
   readonly updated_at: Timestamp;
   /** a link that works once; shown once, and null when a stored answer is replayed */
   readonly invitation_url: string | null;
@@ -2472,7 +2704,9 @@ export interface NewUser {
 }
 
 export interface NewWebhookEndpoint {
+  /** The id of the record. */
   readonly id: string;
+  /** The type of the record. */
   readonly object: 'webhook_endpoint';
   /** where events are sent, including pending ones */
   readonly url: string;
@@ -2488,6 +2722,7 @@ export interface NewWebhookEndpoint {
   readonly status: EndpointStatus;
   /** manual: by hand; failing: every attempt failed for five days; gone: it answered 410 */
   readonly disabled_reason: DisabledReason | null;
+  /** When it was disabled; null while it is enabled. */
   readonly disabled_at: Timestamp | null;
   /** nothing is sent before this time: the endpoint answered with Retry-After or was busy (429, 502, 503, 504) */
   readonly paused_until: Timestamp | null;
@@ -2495,6 +2730,7 @@ export interface NewWebhookEndpoint {
   readonly next_attempt_at: Timestamp | null;
   /** events with the same ordering key are sent one after the other, in the order in which they were published */
   readonly ordered: boolean;
+  /** How events are sent together in one request; null if each is sent alone. */
   readonly batch: Batch | null;
   /** the most requests that it is sent in a second; null = no limit */
   readonly rate_limit: number | null;
@@ -2511,26 +2747,32 @@ export interface NewWebhookEndpoint {
    * written for them need no change. custom: as `custom_signing` says
    */
   readonly signing: SigningScheme;
+  /** The scheme of `signing: custom`; null with another scheme. */
   readonly custom_signing: CustomSigning | null;
+  /** A further signature that is sent until it expires; null if there is none. */
   readonly second_signature: SecondSignature | null;
   /** the HTTP proxy of requests, without its password; null = that of the server, if any */
   readonly proxy: string | null;
+  /** The certificate shown to the receiver (mTLS), without its key; null if there is none. */
   readonly client_certificate: ClientCertificate | null;
+  /** How access tokens for the receiver are requested (OAuth 2); null if none are. */
   readonly client_credentials: ClientCredentials | null;
-  /**
-   * your own keys and texts: at most 50, keys of up to 40 and texts of up to 500 characters; a change replaces
-   * all of them
-   */
-  readonly metadata: Readonly<Record<string, string>>;
+  /** Your own keys and texts. */
+  readonly metadata: Metadata;
+  /** When the first of the current failures happened; null after a success. */
   readonly first_failure_at: Timestamp | null;
+  /** When a delivery last succeeded; null if none has. */
   readonly last_success_at: Timestamp | null;
+  /** When it was created. */
   readonly created_at: Timestamp;
+  /** When it last changed. */
   readonly updated_at: Timestamp;
   /** signs deliveries; null when a stored answer is replayed */
   readonly secret: string | null;
 }
 
 export interface NotSent {
+  /** The webhook endpoint. */
   readonly webhook_endpoint_id: string;
   /** the current URL of the endpoint */
   readonly url: string;
@@ -2553,36 +2795,51 @@ export type NotSentReason =
 export interface OAuthApplication {
   /** the client_id */
   readonly id: string;
+  /** The type of the record. */
   readonly object: 'oauth_application';
+  /** The name. */
   readonly name: string;
   /** confidential: runs on a server that keeps a secret; public: runs on a device, and uses PKCE */
   readonly kind: ApplicationKind;
+  /** Where people return to after they granted access. */
   readonly redirect_uris: readonly string[];
   /** the scopes that merchants can grant it at most */
   readonly scopes: readonly Scope[];
   /** the first and last characters of the secret; null for public applications */
   readonly client_secret_hint: string | null;
+  /** When it was created. */
   readonly created_at: Timestamp;
+  /** When it last changed. */
   readonly updated_at: Timestamp;
 }
 
 export interface OAuthGrant {
+  /** The id of the record. */
   readonly id: string;
+  /** The type of the record. */
   readonly object: 'oauth_grant';
+  /** The application. */
   readonly application_id: string;
+  /** The name of the application. */
   readonly application_name: string;
   /** who granted it */
   readonly user_id: string;
+  /** The name of the user. */
   readonly user_name: string;
+  /** The scopes it holds. */
   readonly scopes: readonly Scope[];
+  /** The status. */
   readonly status: GrantStatus;
+  /** When it was last used; null if it never was. */
   readonly last_used_at: Timestamp | null;
+  /** When it was revoked; null while it is valid. */
   readonly revoked_at: Timestamp | null;
   /**
    * who ended it: this account, the application itself, a code or refresh token that was used twice, the
    * deletion of the application, the removal of the user, or the user no longer being an owner
    */
   readonly revoked_because: GrantEnd | null;
+  /** When it was created. */
   readonly created_at: Timestamp;
 }
 
@@ -2617,74 +2874,88 @@ export interface Originator {
 }
 
 export interface OwedBalance {
-  /** ISO 4217, lower case */
-  readonly currency: string;
+  /** The currency of the amounts. */
+  readonly currency: Currency;
   /** minor units: the sum of the states */
   readonly owed: number;
   /** a payout without filters would take it now */
   readonly payable: {
     /** minor units of the currency given with it */
     readonly amount: number;
+    /** How many affiliates it covers. */
     readonly affiliate_count: number;
   };
   /** not available yet, or held for review */
   readonly on_hold: {
     /** minor units of the currency given with it */
     readonly amount: number;
+    /** How many affiliates it covers. */
     readonly affiliate_count: number;
   };
   /** less than the minimum payout of the affiliate */
   readonly below_minimum: {
     /** minor units of the currency given with it */
     readonly amount: number;
+    /** How many affiliates it covers. */
     readonly affiliate_count: number;
   };
   /** debts: an amount below zero */
   readonly negative_balance: {
     /** minor units of the currency given with it */
     readonly amount: number;
+    /** How many affiliates it covers. */
     readonly affiliate_count: number;
   };
   /** of affiliates who are switched off for payouts */
   readonly not_ready: {
     /** minor units of the currency given with it */
     readonly amount: number;
+    /** How many affiliates it covers. */
     readonly affiliate_count: number;
   };
   /** of affiliates who are inactive */
   readonly affiliate_inactive: {
     /** minor units of the currency given with it */
     readonly amount: number;
+    /** How many affiliates it covers. */
     readonly affiliate_count: number;
   };
   /** in the unpaid payout */
   readonly in_payout: {
     /** minor units of the currency given with it */
     readonly amount: number;
+    /** How many affiliates it covers. */
     readonly affiliate_count: number;
   };
   /** the part of payable whose affiliate has no destination */
   readonly without_destination: {
     /** minor units of the currency given with it */
     readonly amount: number;
+    /** How many affiliates it covers. */
     readonly affiliate_count: number;
   };
 }
 
 export interface OwnSession {
+  /** The id of the record. */
   readonly id: string;
+  /** The type of the record. */
   readonly object: 'session';
+  /** The user. */
   readonly user_id: string;
   /** the User-Agent header of the browser */
   readonly user_agent: string | null;
   /** the network address that opened it */
   readonly address: string | null;
+  /** When it was created. */
   readonly created_at: Timestamp;
+  /** When it was last used, to the minute. */
   readonly last_seen_at: Timestamp;
   /** when it ends unless it is used before */
   readonly expires_at: Timestamp;
   /** the account it works in */
   readonly account_id: string;
+  /** The name of the account. */
   readonly account_name: string;
   /** whether it is the session of this request */
   readonly is_current: boolean;
@@ -2706,15 +2977,23 @@ export interface Pagination {
 export type PaidMethod = 'paypal' | 'wise' | 'other' | 'sepa' | 'ach';
 
 export interface PaidRow {
+  /** The affiliate. */
   readonly affiliate_id: number;
+  /** Your own id of the record; null if you gave none. */
   readonly external_id: string | null;
+  /** The first name; null if unknown. */
   readonly name_first: string | null;
+  /** The last name; null if unknown. */
   readonly name_last: string | null;
+  /** The e-mail address. */
   readonly email: string;
+  /** The address that PayPal pays; null if unknown. */
   readonly paypal_email: string | null;
-  /** ISO 4217, lower case */
-  readonly currency: string;
+  /** The currency of the amounts. */
+  readonly currency: Currency;
+  /** How many payouts paid the affiliate. */
   readonly payout_count: number;
+  /** How many commissions it covers. */
   readonly commission_count: number;
   /** minor units paid */
   readonly paid_amount: number;
@@ -2729,7 +3008,9 @@ export interface PaidRow {
 }
 
 export interface PasswordReset {
+  /** The type of the record. */
   readonly object: 'password_reset';
+  /** The user. */
   readonly user_id: string;
   /** a link that works once; shown once, and null when a stored answer is replayed */
   readonly reset_url: string | null;
@@ -2738,13 +3019,16 @@ export interface PasswordReset {
    * had 5 letters, or the account has sent 50, within an hour
    */
   readonly is_emailed: boolean;
+  /** When it expires. */
   readonly expires_at: Timestamp;
 }
 
 export type PayloadForm = 'full' | 'thin' | 'cloudevents';
 
 export interface PaymentFileChange {
+  /** The affiliate. */
   readonly affiliate_id: number;
+  /** The name. */
   readonly name: string | null;
   /** in the file; null: not in the file */
   readonly amount_then: number | null;
@@ -2753,10 +3037,15 @@ export interface PaymentFileChange {
 }
 
 export interface PaymentFileDownload {
+  /** When the file was downloaded. */
   readonly downloaded_at: Timestamp;
+  /** Who did it. */
   readonly by: {
+    /** The kind. */
     readonly kind: ActorKind;
+    /** The id of the record. */
     readonly id: string;
+    /** The name. */
     readonly name: string | null;
   };
   /** the revision of the payout at the download */
@@ -2789,14 +3078,19 @@ export interface PaymentFileDownload {
 }
 
 export interface PaymentFiles {
+  /** The type of the record. */
   readonly object: 'payment_files';
+  /** The payout. */
   readonly payout_id: string;
+  /** The revision of the payout: it rises with every change. */
   readonly revision: number;
+  /** The files. */
   readonly files: readonly NeededPaymentFile[];
   /** affiliates paid in another way: their destination or `payout_method` is other */
   readonly by_hand: readonly {
-    /** ISO 4217, lower case */
-    readonly currency: string;
+    /** The currency of the amounts. */
+    readonly currency: Currency;
+    /** How many affiliates it covers. */
     readonly affiliate_count: number;
     /** minor units of the currency given with it */
     readonly amount: number;
@@ -2815,7 +3109,9 @@ export interface PaymentFiles {
 export type PaymentOutcome = 'paid' | 'rejected' | 'returned' | 'pending';
 
 export interface Payout {
+  /** The id of the record. */
   readonly id: string;
+  /** The type of the record. */
   readonly object: 'affiliate_payout';
   /** increases per account, may have gaps */
   readonly number: number;
@@ -2828,30 +3124,32 @@ export interface Payout {
   /** the time of creation: it contains what was owed at that time */
   readonly as_of: Timestamp;
   /** null when there are several; amount is null too */
-  readonly currency: string | null;
+  readonly currency: Currency | null;
   /** minor units of the currency given with it */
   readonly amount: number | null;
   /** one per currency; amount = paid + carried + released once completed */
   readonly totals: readonly PayoutTotal[];
+  /** How many affiliates it covers. */
   readonly affiliate_count: number;
+  /** How many commissions it covers. */
   readonly commission_count: number;
-  /**
-   * your own keys and texts: at most 50, keys of up to 40 and texts of up to 500 characters; a change replaces
-   * all of them
-   */
-  readonly metadata: Readonly<Record<string, string>>;
+  /** Your own keys and texts. */
+  readonly metadata: Metadata;
   /** the ETag; rises with every change */
   readonly revision: number;
   /** the id of the key, user or application */
   readonly created_by: string;
   /** the schedule that prepared it, which may have been deleted since */
   readonly schedule_id: string | null;
+  /** When it was created. */
   readonly created_at: Timestamp;
+  /** When it last changed. */
   readonly updated_at: Timestamp;
   /** when the money left, as given at completion; default the time of completion */
   readonly paid_at: Timestamp | null;
   /** who completed it */
   readonly paid_by: string | null;
+  /** Whether the payout needs approval, and who has decided. */
   readonly approval: Approval;
   /** all lines, or null when there are more than 1,000 */
   readonly affiliates: readonly PayoutLine[] | null;
@@ -2859,20 +3157,26 @@ export interface Payout {
   readonly excluded: readonly {
     /** the first two are carried forward to the next payout */
     readonly reason: ExclusionReason;
+    /** How many affiliates it covers. */
     readonly affiliate_count: number;
+    /** Sums, one for each currency. */
     readonly totals: readonly {
-      /** ISO 4217, lower case */
-      readonly currency: string;
+      /** The currency of the amounts. */
+      readonly currency: Currency;
       /** minor units of the currency given with it */
       readonly amount: number;
+      /** How many commissions it covers. */
       readonly commission_count: number;
+      /** How many affiliates it covers. */
       readonly affiliate_count: number;
     }[];
   }[];
 }
 
 export interface PayoutApproval {
+  /** The type of the record. */
   readonly object: 'payout_approval';
+  /** The payout. */
   readonly payout_id: string;
   /** the revision of the payout that this describes */
   readonly revision: number;
@@ -2887,7 +3191,9 @@ export interface PayoutApproval {
   readonly required_because: string | null;
   /** approvals of this revision that count, oldest first */
   readonly approvals: readonly {
+    /** The user. */
     readonly user_id: string;
+    /** When the user approved. */
     readonly approved_at: Timestamp;
     /** their note */
     readonly note: string | null;
@@ -2905,11 +3211,14 @@ export interface PayoutApproval {
     readonly actor_id: string;
     /** the person behind it; null if unknown */
     readonly user_id: string | null;
+    /** When the change was made. */
     readonly changed_at: Timestamp;
   }[];
   /** the users whose role may approve payouts, while the payout is unpaid and needs an approval */
   readonly approvers: readonly {
+    /** The user. */
     readonly user_id: string;
+    /** Whether the user may approve the payout now. */
     readonly can_approve: boolean;
     /** empty for users who can approve */
     readonly barred_because: readonly {
@@ -2919,69 +3228,98 @@ export interface PayoutApproval {
       readonly message: string;
       /** who caused the bar */
       readonly actor_id: string;
+      /** When it happened. */
       readonly at: Timestamp;
     }[];
   }[];
 }
 
 export interface PayoutApprovedEvent {
+  /** The id of the record. */
   readonly id: string;
+  /** The type of the record. */
   readonly object: 'event';
+  /** The type, such as `payout.paid`. */
   readonly type: 'payout.approved';
+  /** When the change happened. */
   readonly timestamp: Timestamp;
+  /** The account that it belongs to. */
   readonly account_id: string;
+  /** The version of the API that the form of the event belongs to. */
   readonly api_version: '2.0.0';
   /** sent to test the endpoint: nothing happened */
   readonly is_test?: true | undefined;
+  /** The records of this page, in the requested order. */
   readonly data: PayoutSummary;
 }
 
 export type PayoutChange = 'created' | 'redirected' | 'increased' | 'reduced';
 
 export interface PayoutCreatedEvent {
+  /** The id of the record. */
   readonly id: string;
+  /** The type of the record. */
   readonly object: 'event';
+  /** The type, such as `payout.paid`. */
   readonly type: 'payout.created';
+  /** When the change happened. */
   readonly timestamp: Timestamp;
+  /** The account that it belongs to. */
   readonly account_id: string;
+  /** The version of the API that the form of the event belongs to. */
   readonly api_version: '2.0.0';
   /** sent to test the endpoint: nothing happened */
   readonly is_test?: true | undefined;
+  /** The records of this page, in the requested order. */
   readonly data: PayoutSummary;
 }
 
 export interface PayoutDeletedEvent {
+  /** The id of the record. */
   readonly id: string;
+  /** The type of the record. */
   readonly object: 'event';
+  /** The type, such as `payout.paid`. */
   readonly type: 'payout.deleted';
+  /** When the change happened. */
   readonly timestamp: Timestamp;
+  /** The account that it belongs to. */
   readonly account_id: string;
+  /** The version of the API that the form of the event belongs to. */
   readonly api_version: '2.0.0';
   /** sent to test the endpoint: nothing happened */
   readonly is_test?: true | undefined;
+  /** The records of this page, in the requested order. */
   readonly data: PayoutSummary;
 }
 
 export interface PayoutExclusion {
+  /** The affiliate. */
   readonly affiliate_id: number;
-  /** ISO 4217, lower case */
-  readonly currency: string;
+  /** The currency of the amounts. */
+  readonly currency: Currency;
   /** the first two are carried forward to the next payout */
   readonly reason: ExclusionReason;
   /** minor units of the currency given with it */
   readonly amount: number;
+  /** How many commissions it covers. */
   readonly commission_count: number;
 }
 
+/** the value that each field must have, a list of possible values, or an object of operators; all must hold */
 export interface PayoutFilters {
   /** an integer from 1 to 9007199254740991 */
   readonly affiliate_id?:
     | number
     | readonly number[]
     | {
+        /** Equal to this. */
         readonly eq?: number | undefined;
+        /** Different from this. */
         readonly ne?: number | undefined;
+        /** One of these. */
         readonly in?: readonly number[] | undefined;
+        /** None of these. */
         readonly nin?: readonly number[] | undefined;
       }
     | undefined;
@@ -2990,9 +3328,13 @@ export interface PayoutFilters {
     | number
     | readonly number[]
     | {
+        /** Equal to this. */
         readonly eq?: number | undefined;
+        /** Different from this. */
         readonly ne?: number | undefined;
+        /** One of these. */
         readonly in?: readonly number[] | undefined;
+        /** None of these. */
         readonly nin?: readonly number[] | undefined;
       }
     | undefined;
@@ -3001,9 +3343,13 @@ export interface PayoutFilters {
     | string
     | readonly string[]
     | {
+        /** Equal to this. */
         readonly eq?: string | undefined;
+        /** Different from this. */
         readonly ne?: string | undefined;
+        /** One of these. */
         readonly in?: readonly string[] | undefined;
+        /** None of these. */
         readonly nin?: readonly string[] | undefined;
       }
     | undefined;
@@ -3012,9 +3358,13 @@ export interface PayoutFilters {
     | string
     | readonly string[]
     | {
+        /** Equal to this. */
         readonly eq?: string | undefined;
+        /** Different from this. */
         readonly ne?: string | undefined;
+        /** One of these. */
         readonly in?: readonly string[] | undefined;
+        /** None of these. */
         readonly nin?: readonly string[] | undefined;
       }
     | undefined;
@@ -3023,9 +3373,13 @@ export interface PayoutFilters {
     | DestinationType
     | readonly DestinationType[]
     | {
+        /** Equal to this. */
         readonly eq?: DestinationType | undefined;
+        /** Different from this. */
         readonly ne?: DestinationType | undefined;
+        /** One of these. */
         readonly in?: readonly DestinationType[] | undefined;
+        /** None of these. */
         readonly nin?: readonly DestinationType[] | undefined;
       }
     | undefined;
@@ -3034,9 +3388,13 @@ export interface PayoutFilters {
     | AffiliateStatus
     | readonly AffiliateStatus[]
     | {
+        /** Equal to this. */
         readonly eq?: AffiliateStatus | undefined;
+        /** Different from this. */
         readonly ne?: AffiliateStatus | undefined;
+        /** One of these. */
         readonly in?: readonly AffiliateStatus[] | undefined;
+        /** None of these. */
         readonly nin?: readonly AffiliateStatus[] | undefined;
       }
     | undefined;
@@ -3045,9 +3403,13 @@ export interface PayoutFilters {
     | CommissionType
     | readonly CommissionType[]
     | {
+        /** Equal to this. */
         readonly eq?: CommissionType | undefined;
+        /** Different from this. */
         readonly ne?: CommissionType | undefined;
+        /** One of these. */
         readonly in?: readonly CommissionType[] | undefined;
+        /** None of these. */
         readonly nin?: readonly CommissionType[] | undefined;
       }
     | undefined;
@@ -3055,6 +3417,7 @@ export interface PayoutFilters {
   readonly is_ready_for_payout?:
     | boolean
     | {
+        /** Equal to this. */
         readonly eq?: boolean | undefined;
       }
     | undefined;
@@ -3063,7 +3426,9 @@ export interface PayoutFilters {
     | string
     | readonly string[]
     | {
+        /** Equal to this. */
         readonly eq?: string | undefined;
+        /** One of these. */
         readonly in?: readonly string[] | undefined;
       }
     | undefined;
@@ -3071,19 +3436,28 @@ export interface PayoutFilters {
   readonly total?:
     | number
     | {
+        /** Equal to this. */
         readonly eq?: number | undefined;
+        /** Greater, or later, than this. */
         readonly gt?: number | undefined;
+        /** This, or greater or later. */
         readonly gte?: number | undefined;
+        /** Less, or earlier, than this. */
         readonly lt?: number | undefined;
+        /** This, or less or earlier. */
         readonly lte?: number | undefined;
       }
     | undefined;
   /** an RFC 3339 instant or a day YYYY-MM-DD, from 1970 to 2999 */
   readonly occurred_at?:
     | {
+        /** Greater, or later, than this. */
         readonly gt?: string | undefined;
+        /** This, or greater or later. */
         readonly gte?: string | undefined;
+        /** Less, or earlier, than this. */
         readonly lt?: string | undefined;
+        /** This, or less or earlier. */
         readonly lte?: string | undefined;
       }
     | undefined;
@@ -3092,16 +3466,21 @@ export interface PayoutFilters {
 }
 
 export interface PayoutLine {
+  /** The affiliate. */
   readonly affiliate_id: number;
   /** name and destination follow the affiliate until the payout is paid, and are fixed from then on */
   readonly name: string | null;
+  /** The e-mail address. */
   readonly email: string | null;
+  /** The address that PayPal pays; null if unknown. */
   readonly paypal_email: string | null;
+  /** How the affiliate is paid. */
   readonly payout_method: PayoutMethod | null;
   /** set by the merchant */
   readonly is_ready_for_payout: boolean;
   /** null until the payout is completed; true when all currencies were paid, see totals for each */
   readonly is_paid: boolean | null;
+  /** How many commissions it covers. */
   readonly commission_count: number;
   /** one per currency */
   readonly totals: readonly PayoutLineTotal[];
@@ -3113,16 +3492,18 @@ export interface PayoutLine {
 
 /** the destination: taken from the affiliate until the payout is paid; null: none, paid as `paid_through` says */
 export interface PayoutLineDestination {
+  /** How the destination is paid. */
   readonly type: DestinationType;
   /** sepa, ach: the last four characters of the IBAN or account number; 0000 after the affiliate was erased */
   readonly last_four: string | null;
 }
 
 export interface PayoutLineTotal {
-  /** ISO 4217, lower case */
-  readonly currency: string;
+  /** The currency of the amounts. */
+  readonly currency: Currency;
   /** minor units: the amount of the line */
   readonly amount: number;
+  /** How many commissions it covers. */
   readonly commission_count: number;
   /** null until the payout is completed; true also for a part payment */
   readonly is_paid: boolean | null;
@@ -3136,6 +3517,7 @@ export interface PayoutLineTotal {
   readonly payment_reference: string | null;
   /** in a downloaded payment file that no later file of its format and currency has replaced */
   readonly is_in_file: boolean;
+  /** Where the line is paid; null if the affiliate has no destination. */
   readonly destination: PayoutLineDestination | null;
   /**
    * how the affiliate is paid: by the destination, or by `payout_method`, or by PayPal if there is a
@@ -3147,20 +3529,30 @@ export interface PayoutLineTotal {
 export type PayoutMethod = 'paypal' | 'wise' | 'other';
 
 export interface PayoutPaidEvent {
+  /** The id of the record. */
   readonly id: string;
+  /** The type of the record. */
   readonly object: 'event';
+  /** The type, such as `payout.paid`. */
   readonly type: 'payout.paid';
+  /** When the change happened. */
   readonly timestamp: Timestamp;
+  /** The account that it belongs to. */
   readonly account_id: string;
+  /** The version of the API that the form of the event belongs to. */
   readonly api_version: '2.0.0';
   /** sent to test the endpoint: nothing happened */
   readonly is_test?: true | undefined;
+  /** The records of this page, in the requested order. */
   readonly data: PayoutSummary;
 }
 
 export interface PayoutPreview {
+  /** Always null: a preview is not stored. */
   readonly id: null;
+  /** The type of the record. */
   readonly object: 'affiliate_payout';
+  /** Always null: a preview has no number. */
   readonly number: null;
   /** paid is final */
   readonly status: PayoutStatus;
@@ -3171,27 +3563,32 @@ export interface PayoutPreview {
   /** the time of creation: it contains what was owed at that time */
   readonly as_of: Timestamp;
   /** null when there are several; amount is null too */
-  readonly currency: string | null;
+  readonly currency: Currency | null;
   /** minor units of the currency given with it */
   readonly amount: number | null;
   /** one per currency; amount = paid + carried + released once completed */
   readonly totals: readonly PayoutTotal[];
+  /** How many affiliates it covers. */
   readonly affiliate_count: number;
+  /** How many commissions it covers. */
   readonly commission_count: number;
-  /**
-   * your own keys and texts: at most 50, keys of up to 40 and texts of up to 500 characters; a change replaces
-   * all of them
-   */
-  readonly metadata: Readonly<Record<string, string>>;
+  /** Your own keys and texts. */
+  readonly metadata: Metadata;
+  /** Always null: a preview is not stored. */
   readonly revision: null;
+  /** Always null: a preview is not stored. */
   readonly created_by: null;
+  /** Always null: no schedule creates a preview. */
   readonly schedule_id: null;
+  /** When it was created. */
   readonly created_at: null;
+  /** When it last changed. */
   readonly updated_at: null;
   /** when the money left, as given at completion; default the time of completion */
   readonly paid_at: Timestamp | null;
   /** who completed it */
   readonly paid_by: string | null;
+  /** Always null: nobody decides about a preview. */
   readonly approval: null;
   /** all lines, or null when there are more than 1,000 */
   readonly affiliates: readonly PayoutLine[] | null;
@@ -3199,13 +3596,17 @@ export interface PayoutPreview {
   readonly excluded: readonly {
     /** the first two are carried forward to the next payout */
     readonly reason: ExclusionReason;
+    /** How many affiliates it covers. */
     readonly affiliate_count: number;
+    /** Sums, one for each currency. */
     readonly totals: readonly {
-      /** ISO 4217, lower case */
-      readonly currency: string;
+      /** The currency of the amounts. */
+      readonly currency: Currency;
       /** minor units of the currency given with it */
       readonly amount: number;
+      /** How many commissions it covers. */
       readonly commission_count: number;
+      /** How many affiliates it covers. */
       readonly affiliate_count: number;
     }[];
   }[];
@@ -3214,15 +3615,19 @@ export interface PayoutPreview {
 }
 
 export interface PayoutPreviewExclusion {
+  /** The affiliate. */
   readonly affiliate_id: number;
+  /** The name. */
   readonly name: string | null;
+  /** The e-mail address. */
   readonly email: string;
-  /** ISO 4217, lower case */
-  readonly currency: string;
+  /** The currency of the amounts. */
+  readonly currency: Currency;
   /** the first two are carried forward to the next payout */
   readonly reason: ExclusionReason;
   /** minor units of the currency given with it */
   readonly amount: number;
+  /** How many commissions it covers. */
   readonly commission_count: number;
   /** minor units: the minimum that a sum `below_minimum` does not reach */
   readonly minimum_payout: number | null;
@@ -3231,22 +3636,34 @@ export interface PayoutPreviewExclusion {
 }
 
 export interface PayoutRejectedEvent {
+  /** The id of the record. */
   readonly id: string;
+  /** The type of the record. */
   readonly object: 'event';
+  /** The type, such as `payout.paid`. */
   readonly type: 'payout.rejected';
+  /** When the change happened. */
   readonly timestamp: Timestamp;
+  /** The account that it belongs to. */
   readonly account_id: string;
+  /** The version of the API that the form of the event belongs to. */
   readonly api_version: '2.0.0';
   /** sent to test the endpoint: nothing happened */
   readonly is_test?: true | undefined;
+  /** The records of this page, in the requested order. */
   readonly data: PayoutSummary;
 }
 
 export interface PayoutResult {
+  /** The id of the record. */
   readonly id: string;
+  /** The type of the record. */
   readonly object: 'payout_result';
+  /** The payout. */
   readonly payout_id: string;
+  /** The kind. */
   readonly kind: PayoutResultKind;
+  /** The size of the file in bytes. */
   readonly file_bytes: number;
   /**
    * a keyed digest of the file, hexadecimal: equal for equal files of the account until the secret key of the
@@ -3255,12 +3672,18 @@ export interface PayoutResult {
   readonly digest: string | null;
   /** the revision of the payout when the file was uploaded */
   readonly revision: number;
+  /** How many lines there are of each kind. */
   readonly counts: PayoutResultCounts;
+  /** Who did it. */
   readonly by: {
+    /** The kind. */
     readonly kind: ActorKind;
+    /** The id of the record. */
     readonly id: string;
+    /** The name. */
     readonly name: string | null;
   };
+  /** When it was created. */
   readonly created_at: Timestamp;
 }
 
@@ -3284,10 +3707,13 @@ export interface PayoutResultCounts {
 export type PayoutResultKind = 'camt.053' | 'camt.054' | 'pain.002' | 'paypal' | 'wise' | 'paid_list';
 
 export interface PayoutResultLine {
+  /** The affiliate. */
   readonly affiliate_id: number;
+  /** The name of the affiliate; null if unknown. */
   readonly name: string | null;
-  /** ISO 4217, lower case */
-  readonly currency: string;
+  /** The currency of the amounts. */
+  readonly currency: Currency;
+  /** The reference of the payment. */
   readonly reference: string;
   /** rejected: no money left. returned: it left and came back. pending: the bank or provider has not decided */
   readonly outcome: PaymentOutcome;
@@ -3310,9 +3736,11 @@ export interface PayoutResultLine {
 }
 
 export interface PayoutResultProblem {
+  /** The kind. */
   readonly kind: PayoutResultProblemKind;
   /** null when it concerns no affiliate of the payout */
   readonly affiliate_id: number | null;
+  /** The reference of the payment. */
   readonly reference: string | null;
   /** what is wrong, and where in the file */
   readonly message: string;
@@ -3331,10 +3759,15 @@ export type PayoutResultProblemKind =
   | 'inexact_reference';
 
 export interface PayoutResultProposal {
+  /** The id of the record. */
   readonly id: string;
+  /** The type of the record. */
   readonly object: 'payout_result';
+  /** The payout. */
   readonly payout_id: string;
+  /** The kind. */
   readonly kind: PayoutResultKind;
+  /** The size of the file in bytes. */
   readonly file_bytes: number;
   /**
    * a keyed digest of the file, hexadecimal: equal for equal files of the account until the secret key of the
@@ -3343,12 +3776,18 @@ export interface PayoutResultProposal {
   readonly digest: string | null;
   /** the revision of the payout when the file was uploaded */
   readonly revision: number;
+  /** How many lines there are of each kind. */
   readonly counts: PayoutResultCounts;
+  /** Who did it. */
   readonly by: {
+    /** The kind. */
     readonly kind: ActorKind;
+    /** The id of the record. */
     readonly id: string;
+    /** The name. */
     readonly name: string | null;
   };
+  /** When it was created. */
   readonly created_at: Timestamp;
   /** the lines that the file is about */
   readonly lines: readonly PayoutResultLine[];
@@ -3361,30 +3800,40 @@ export interface PayoutResultProposal {
 }
 
 export interface PayoutReturn {
+  /** The id of the record. */
   readonly id: string;
+  /** The type of the record. */
   readonly object: 'payout_return';
+  /** The payout. */
   readonly payout_id: string;
+  /** The affiliate. */
   readonly affiliate_id: number;
-  /** ISO 4217, lower case */
-  readonly currency: string;
+  /** The currency of the amounts. */
+  readonly currency: Currency;
   /** minor units of the currency given with it */
   readonly amount: number;
   /** your id of the request that booked it */
   readonly external_id: string | null;
+  /** Why the money came back. */
   readonly reason: string;
   /** identifies it in your books */
   readonly reference: string | null;
   /** the adjustment that makes the money owed again */
   readonly commission_id: string;
+  /** When the money came back. */
   readonly returned_at: Timestamp;
   /** when it was undone; null = in force */
   readonly undone_at: Timestamp | null;
 }
 
 export interface PayoutSchedule {
+  /** The id of the record. */
   readonly id: string;
+  /** The type of the record. */
   readonly object: 'payout_schedule';
+  /** The name. */
   readonly name: string;
+  /** On which days it runs. */
   readonly every: ScheduleRhythm;
   /**
    * week: 1 (Monday) to 7; month: 1 to 31, or the last day of a shorter month. The day is in the account’s time
@@ -3393,7 +3842,9 @@ export interface PayoutSchedule {
   readonly day: number;
   /** as given; null = none */
   readonly filters: unknown;
+  /** A text that the chosen affiliates contain. */
   readonly search: string;
+  /** Whether amounts below the minimum are paid too. */
   readonly ignore_minimum: boolean;
   /** false: it creates no payouts until it is activated */
   readonly is_active: boolean;
@@ -3401,39 +3852,31 @@ export interface PayoutSchedule {
   readonly made_by: string;
   /** the next due day; null while inactive */
   readonly next_on: string | null;
+  /** The last run; null before the first. */
   readonly last_run: ScheduleRun | null;
+  /** When it was created. */
   readonly created_at: Timestamp;
+  /** When it last changed. */
   readonly updated_at: Timestamp;
 }
 
 export interface PayoutSelection {
-  /**
-   * Report filters: null, or an object of field to a value (equals), a list (one of) or an object of operators;
-   * all must hold. - `affiliate_id` (eq, ne, in, nin): an integer from 1 to 9007199254740991 - `program_id` (eq,
-   * ne, in, nin): an integer from 1 to 9007199254740991 - `product_id` (eq, ne, in, nin): a text of 1 to 255
-   * characters - `order_id` (eq, ne, in, nin): a text of 1 to 255 characters - `payout_method` (eq, ne, in,
-   * nin): one of paypal, wise, other, sepa, ach - `affiliate_status` (eq, ne, in, nin): one of active, inactive
-   * - `type` (eq, ne, in, nin): one of sale, recurring, bonus, adjustment, clawback - `is_ready_for_payout`
-   * (eq): true or false - `currency` (eq, in): an ISO 4217 currency code - `total` (eq, gt, gte, lt, lte): an
-   * integer of minor units - `occurred_at` (gt, gte, lt, lte): an RFC 3339 instant or a day YYYY-MM-DD, from
-   * 1970 to 2999
-   */
+  /** the filters of the report; null = none */
   readonly filters?: PayoutFilters | null | undefined;
   /** every word must occur in the name, e-mail address or slug of the affiliate */
   readonly search?: string | undefined;
   /** also pays amounts below the minimum */
   readonly ignore_minimum?: boolean | undefined;
-  /**
-   * your own keys and texts: at most 50, keys of up to 40 and texts of up to 500 characters; a change replaces
-   * all of them
-   */
-  readonly metadata?: Readonly<Record<string, string>> | undefined;
+  /** Your own keys and texts. */
+  readonly metadata?: Metadata | undefined;
 }
 
 export type PayoutStatus = 'unpaid' | 'paid';
 
 export interface PayoutSummary {
+  /** The id of the record. */
   readonly id: string;
+  /** The type of the record. */
   readonly object: 'affiliate_payout';
   /** increases per account, may have gaps */
   readonly number: number;
@@ -3446,39 +3889,43 @@ export interface PayoutSummary {
   /** the time of creation: it contains what was owed at that time */
   readonly as_of: Timestamp;
   /** null when there are several; amount is null too */
-  readonly currency: string | null;
+  readonly currency: Currency | null;
   /** minor units of the currency given with it */
   readonly amount: number | null;
   /** one per currency; amount = paid + carried + released once completed */
   readonly totals: readonly PayoutTotal[];
+  /** How many affiliates it covers. */
   readonly affiliate_count: number;
+  /** How many commissions it covers. */
   readonly commission_count: number;
-  /**
-   * your own keys and texts: at most 50, keys of up to 40 and texts of up to 500 characters; a change replaces
-   * all of them
-   */
-  readonly metadata: Readonly<Record<string, string>>;
+  /** Your own keys and texts. */
+  readonly metadata: Metadata;
   /** the ETag; rises with every change */
   readonly revision: number;
   /** the id of the key, user or application */
   readonly created_by: string;
   /** the schedule that prepared it, which may have been deleted since */
   readonly schedule_id: string | null;
+  /** When it was created. */
   readonly created_at: Timestamp;
+  /** When it last changed. */
   readonly updated_at: Timestamp;
   /** when the money left, as given at completion; default the time of completion */
   readonly paid_at: Timestamp | null;
   /** who completed it */
   readonly paid_by: string | null;
+  /** Whether the payout needs approval, and who has decided. */
   readonly approval: Approval;
 }
 
 export interface PayoutTotal {
-  /** ISO 4217, lower case */
-  readonly currency: string;
+  /** The currency of the amounts. */
+  readonly currency: Currency;
   /** minor units of the currency given with it */
   readonly amount: number;
+  /** How many commissions it covers. */
   readonly commission_count: number;
+  /** How many affiliates it covers. */
   readonly affiliate_count: number;
   /** what was paid, in minor units */
   readonly paid_amount: number;
@@ -3493,14 +3940,21 @@ export interface PayoutTotal {
 }
 
 export interface PayoutUpdatedEvent {
+  /** The id of the record. */
   readonly id: string;
+  /** The type of the record. */
   readonly object: 'event';
+  /** The type, such as `payout.paid`. */
   readonly type: 'payout.updated';
+  /** When the change happened. */
   readonly timestamp: Timestamp;
+  /** The account that it belongs to. */
   readonly account_id: string;
+  /** The version of the API that the form of the event belongs to. */
   readonly api_version: '2.0.0';
   /** sent to test the endpoint: nothing happened */
   readonly is_test?: true | undefined;
+  /** The records of this page, in the requested order. */
   readonly data: PayoutSummary;
 }
 
@@ -3512,11 +3966,14 @@ export interface Portal {
   readonly owner: string | null;
   /** what endpoints may be subscribed to; null = all */
   readonly event_types: readonly string[] | null;
+  /** When it ends. */
   readonly ends_at: Timestamp;
 }
 
 export interface PortalLink {
+  /** The id of the record. */
   readonly id: string;
+  /** The type of the record. */
   readonly object: 'portal_link';
   /** the endpoint for which it was created */
   readonly webhook_endpoint_id: string;
@@ -3538,7 +3995,9 @@ export interface PortalLink {
   readonly used_at: Timestamp | null;
   /** when the portal it opened ends */
   readonly ends_at: Timestamp | null;
+  /** When it was revoked; null while it is valid. */
   readonly revoked_at: Timestamp | null;
+  /** When it was created. */
   readonly created_at: Timestamp;
 }
 
@@ -3547,40 +4006,47 @@ export type PortalLinkStatus = 'unused' | 'open' | 'ended' | 'expired' | 'revoke
 export interface PostalAddress {
   /** street and number */
   readonly line1: string;
+  /** Address, line 2 */
   readonly line2: string | null;
+  /** Postal code */
   readonly postal_code: string | null;
+  /** City */
   readonly city: string;
   /** state or province; two letters in the United States */
   readonly region: string | null;
 }
 
 export interface Program {
+  /** The id of the record. */
   readonly id: number;
+  /** The type of the record. */
   readonly object: 'affiliate_program';
   /** unique in the account */
   readonly name: string;
   /** the days for which new commissions are on hold; null = the account's hold */
   readonly hold_days: number | null;
-  /**
-   * your own keys and texts: at most 50, keys of up to 40 and texts of up to 500 characters; a change replaces
-   * all of them
-   */
-  readonly metadata: Readonly<Record<string, string>>;
+  /** Your own keys and texts. */
+  readonly metadata: Metadata;
+  /** When it was created. */
   readonly created_at: Timestamp;
+  /** When it last changed. */
   readonly updated_at: Timestamp;
 }
 
 export interface PublishEventBatchBody {
+  /** The events, one entry each. */
   readonly events: readonly PublishEventBody[];
 }
 
 export interface PublishEventBody {
+  /** The type, such as `payout.paid`. */
   readonly type: string;
   /**
    * passed on unchanged; a number may have 131,072 digits before the decimal point and 16,383 after it, written
    * without an exponent
    */
   readonly data: Readonly<Record<string, unknown>>;
+  /** Your own id of the record; null if you gave none. */
   readonly external_id?: string | undefined;
   /** ordered endpoints get the events of a key one at a time, in the order of publishing */
   readonly ordering_key?: string | undefined;
@@ -3589,27 +4055,36 @@ export interface PublishEventBody {
 export interface PublishedEvent {
   /** `webhook-id` for every receiver */
   readonly id: string;
+  /** The type of the record. */
   readonly object: 'published_event';
+  /** The type, such as `payout.paid`. */
   readonly type: string;
   /** the id under which the platform published it */
   readonly external_id: string | null;
   /** ordered endpoints get the events of a key one at a time */
   readonly ordering_key: string | null;
+  /** When it was created. */
   readonly created_at: Timestamp;
+  /** The deliveries of the event, by status. */
   readonly deliveries: DeliveryCounts;
 }
 
 export interface PublishedEventWhole {
   /** `webhook-id` for every receiver */
   readonly id: string;
+  /** The type of the record. */
   readonly object: 'published_event';
+  /** The type, such as `payout.paid`. */
   readonly type: string;
   /** the id under which the platform published it */
   readonly external_id: string | null;
   /** ordered endpoints get the events of a key one at a time */
   readonly ordering_key: string | null;
+  /** When it was created. */
   readonly created_at: Timestamp;
+  /** The deliveries of the event, by status. */
   readonly deliveries: DeliveryCounts;
+  /** The event as it is sent. */
   readonly payload: Event;
   /** its records in the log, at most 100; `event_id` finds all of them there */
   readonly sent_to: readonly WebhookEventAt[];
@@ -3618,7 +4093,9 @@ export interface PublishedEventWhole {
 }
 
 export interface PutAffiliateByExternalIdBody {
+  /** First name */
   readonly name_first?: string | null | undefined;
+  /** Last name */
   readonly name_last?: string | null | undefined;
   /** unique in the account; an e-mail address */
   readonly email?: string | undefined;
@@ -3638,18 +4115,15 @@ export interface PutAffiliateByExternalIdBody {
   readonly legal_type?: LegalType | null | undefined;
   /** where the affiliate pays taxes: two letters such as DE (ISO 3166-1 alpha-2) */
   readonly country?: string | null | undefined;
-  /**
-   * your own keys and texts: at most 50, keys of up to 40 and texts of up to 500 characters; a change replaces
-   * all of them
-   */
-  readonly metadata?: Readonly<Record<string, string>> | undefined;
+  /** Your own keys and texts. */
+  readonly metadata?: Metadata | undefined;
 }
 
 export interface PutAffiliateDestinationBody {
   /** paypal: to `paypal_email`; wise: to `email`; sepa and ach: to a bank account; other: your own method */
   readonly type: DestinationType;
-  /** only for this currency; without it, for every currency without its own destination; ISO 4217, any case */
-  readonly currency?: string | null | undefined;
+  /** only for this currency; without it, for every currency without its own destination */
+  readonly currency?: Currency | null | undefined;
   /** sepa, ach: the name of the account holder */
   readonly account_holder?: string | undefined;
   /** sepa: the IBAN, with or without blanks */
@@ -3671,11 +4145,15 @@ export interface PutAffiliateTaxProfileBody {
   readonly legal_name: string;
   /** the tax country, in two letters; ISO 3166-1 alpha-2, any case */
   readonly country: string;
+  /** a tax profile */
   readonly address: {
     /** street and number */
     readonly line1: string;
+    /** Address, line 2 */
     readonly line2?: string | null | undefined;
+    /** Postal code */
     readonly postal_code?: string | null | undefined;
+    /** City */
     readonly city: string;
     /** state or province; two letters in the United States */
     readonly region?: string | null | undefined;
@@ -3693,6 +4171,7 @@ export interface PutAffiliateTaxProfileBody {
       }
     | null
     | undefined;
+  /** a tax form */
   readonly form?:
     | {
         /** the form that was signed; w8ben is for persons and w8bene for businesses */
@@ -3734,7 +4213,9 @@ export type RecoveredStatus = 'failed' | 'pending' | 'delivered';
 export type RecoveryStatus = 'pending' | 'running' | 'paused' | 'completed' | 'cancelled';
 
 export interface Refund {
+  /** The id of the record. */
   readonly id: string;
+  /** The type of the record. */
   readonly object: 'affiliate_refund';
   /** your own id of the refund, unique forever */
   readonly external_id: string;
@@ -3742,13 +4223,17 @@ export interface Refund {
   readonly status: 'waiting' | 'applied' | 'reversed';
   /** null for a refund of one commission by its id */
   readonly order_id: string | null;
+  /** Product */
   readonly product_id: string | null;
   /** why */
   readonly reason: string | null;
-  /** when the customer was refunded; RFC 3339, UTC, milliseconds */
+  /** when the customer was refunded */
   readonly occurred_at: Timestamp;
+  /** When the refund was reversed; null if it was not. */
   readonly reversed_at: Timestamp | null;
+  /** When it was created. */
   readonly created_at: Timestamp;
+  /** When it last changed. */
   readonly updated_at: Timestamp;
   /** of a refund by order: what it covers */
   readonly lines: readonly RefundLine[];
@@ -3776,11 +4261,14 @@ export interface RefundItem {
   readonly sale_amount: number | null;
   /** the refund asked for more than was left and took the rest */
   readonly capped: boolean;
+  /** The commission. */
   readonly commission: Commission;
+  /** The negative commission that takes back what was paid; null if nothing had been paid. */
   readonly clawback: Commission | null;
 }
 
 export interface RefundLine {
+  /** The line of the order, by your own id. */
   readonly order_line_id: string | null;
   /** of the one commission the line is */
   readonly external_id: string | null;
@@ -3797,13 +4285,16 @@ export interface RefundLine {
 export interface RefundOrderBody {
   /** your own id of the refund, unique forever; sending the same refund again changes nothing */
   readonly external_id: string;
+  /** Order */
   readonly order_id: string;
+  /** Product */
   readonly product_id?: string | null | undefined;
   /** the currency of the amounts; a different one is refused */
-  readonly currency?: string | undefined;
+  readonly currency?: Currency | undefined;
   /** each with either order_line_id or external_id */
   readonly lines?:
     | readonly {
+        /** The line of the order, by your own id. */
         readonly order_line_id?: string | undefined;
         /** of one commission */
         readonly external_id?: string | undefined;
@@ -3829,7 +4320,9 @@ export interface RejectPayoutBody {
 }
 
 export interface ReportSummary {
+  /** The type of the record. */
   readonly object: 'report_summary';
+  /** Who did it. */
   readonly by: 'currency' | 'method' | 'program' | 'country' | 'affiliate';
   /** the first day; null = from the beginning */
   readonly from: string | null;
@@ -3846,7 +4339,9 @@ export interface ReportSummary {
   readonly rows: readonly ReportSummaryRow[];
   /** of all pages */
   readonly row_count: number;
+  /** The number of the page, from 1. */
   readonly page: number;
+  /** How many rows a page has at most. */
   readonly per_page: number;
 }
 
@@ -3858,8 +4353,8 @@ export interface ReportSummaryRow {
   readonly key: string | null;
   /** of the program or affiliate; the e-mail address of an affiliate without a name */
   readonly name: string | null;
-  /** ISO 4217, lower case */
-  readonly currency: string;
+  /** The currency of the amounts. */
+  readonly currency: Currency;
   /** owed before the first day */
   readonly opening_amount: number | null;
   /** commissions, dated by the sale */
@@ -3879,8 +4374,8 @@ export interface ReportSummaryRow {
 }
 
 export interface ReportSummaryTotal {
-  /** ISO 4217, lower case */
-  readonly currency: string;
+  /** The currency of the amounts. */
+  readonly currency: Currency;
   /** owed before the first day */
   readonly opening_amount: number | null;
   /** commissions, dated by the sale */
@@ -3902,17 +4397,20 @@ export interface ReportSummaryTotal {
 export interface ReturnPayoutLineBody {
   /** your id: sending the same return again books nothing more */
   readonly external_id?: string | null | undefined;
-  /** ISO 4217, any case; without it all currencies, or with an amount the only currency paid */
-  readonly currency?: string | undefined;
+  /** without it all currencies, or with an amount the only currency paid */
+  readonly currency?: Currency | undefined;
   /** the returned amount in minor units; without it, everything not yet returned */
   readonly amount?: number | undefined;
+  /** Why the money came back. */
   readonly reason: string;
+  /** The reference of the return at the bank; null if there is none. */
   readonly reference?: string | null | undefined;
 }
 
 export type Role = 'owner' | 'member' | 'finance' | 'approver' | 'viewer';
 
 export interface RotateWebhookEndpointSecretBody {
+  /** For how long the previous secret signs as well, in seconds. */
   readonly overlap_seconds?: number | undefined;
   /**
    * a secret that the receiver already has; by default the current one stays if the scheme can use it, else a
@@ -3928,6 +4426,7 @@ export type ScheduleRhythm = 'week' | 'month';
 export interface ScheduleRun {
   /** the last due day */
   readonly due_on: string;
+  /** When the schedule ran. */
   readonly ran_at: Timestamp;
   /** empty: there was nothing to pay; refused: see `reason` */
   readonly outcome: ScheduleOutcome;
@@ -3962,8 +4461,31 @@ export interface SecondSignature {
    * written for them need no change. custom: as `custom_signing` says
    */
   readonly signing: SigningScheme;
+  /** The scheme of `signing: custom`; null with another scheme. */
   readonly custom_signing: CustomSigning | null;
+  /** When it expires. */
   readonly expires_at: Timestamp;
+}
+
+/**
+ * also sent until `expires_at`. Fields that are left out have the values of the previous signature. Without
+ * it, a change of scheme or secret sends the previous signature for a day; null = none
+ */
+export interface SecondSignatureInput {
+  /**
+   * standard: Standard Webhooks. stripe, github, shopify, slack: as these services sign, so that receivers
+   * written for them need no change. custom: as `custom_signing` says
+   */
+  readonly signing?: SigningScheme | undefined;
+  /** The scheme of `signing: custom`; null with another scheme. */
+  readonly custom_signing?: CustomSigningInput | null | undefined;
+  /**
+   * a secret that the receiver already has; by default the current one stays if the scheme can use it, else a
+   * new one is created
+   */
+  readonly secret?: string | undefined;
+  /** an RFC 3339 instant, at most 90 days ahead */
+  readonly expires_at: string;
 }
 
 export interface SelfBillingAgreement {
@@ -3978,14 +4500,19 @@ export interface SelfBillingAgreement {
 export type SepaMessage = 'pain.001.001.09' | 'pain.001.001.03';
 
 export interface Session {
+  /** The id of the record. */
   readonly id: string;
+  /** The type of the record. */
   readonly object: 'session';
+  /** The user. */
   readonly user_id: string;
   /** the User-Agent header of the browser */
   readonly user_agent: string | null;
   /** the network address that opened it */
   readonly address: string | null;
+  /** When it was created. */
   readonly created_at: Timestamp;
+  /** When it was last used, to the minute. */
   readonly last_seen_at: Timestamp;
   /** when it ends unless it is used before */
   readonly expires_at: Timestamp;
@@ -4012,8 +4539,8 @@ export interface SignedTaxForm {
 export type SigningScheme = 'standard' | 'stripe' | 'github' | 'shopify' | 'slack' | 'custom';
 
 export interface StatementBalance {
-  /** ISO 4217, lower case */
-  readonly currency: string;
+  /** The currency of the amounts. */
+  readonly currency: Currency;
   /** owed before the first day */
   readonly opening_amount: number;
   /** commissions, dated by the sale */
@@ -4033,12 +4560,17 @@ export interface StatementBalance {
 }
 
 export interface System {
+  /** The type of the record. */
   readonly object: 'system';
   /** of the last migration */
   readonly schema_version: number;
+  /** The database. */
   readonly database: {
+    /** The version of PostgreSQL. */
     readonly version: string;
+    /** The size in bytes. */
     readonly size_bytes: number;
+    /** When it started. */
     readonly started_at: Timestamp;
   };
   /** of all accounts */
@@ -4054,10 +4586,13 @@ export interface System {
     /** since when the first of them is due */
     readonly oldest_due_at: Timestamp | null;
   };
+  /** The processes that deliver events. */
   readonly workers: {
     /** what delivers at the moment: machine and process */
     readonly processes: readonly {
+      /** The name. */
       readonly name: string;
+      /** When it started. */
       readonly started_at: Timestamp;
     }[];
     /** when one of them last took something to send */
@@ -4065,13 +4600,16 @@ export interface System {
     /** attempts under way, of all accounts */
     readonly in_flight_count: number;
   };
+  /** The background work, and when each part last ran. */
   readonly chores: readonly {
+    /** The name. */
     readonly name: string;
     /** by any process; noted once a minute at most */
     readonly last_done_at: Timestamp;
   }[];
   /** of all cells: what has failed, at every process that tried, since it was last done */
   readonly failing_chores: readonly {
+    /** The name. */
     readonly name: string;
     /** of the first failure */
     readonly since: Timestamp;
@@ -4082,16 +4620,20 @@ export interface System {
   }[];
   /** made by `payhook backup`, by any process */
   readonly backups: {
+    /** The last backup; null before the first. */
     readonly last: {
       /** the instant that it holds */
       readonly made_at: Timestamp;
       /** where it was written, on the machine that made it */
       readonly file: string;
+      /** The size in bytes. */
       readonly size_bytes: number;
+      /** How long it took, in milliseconds. */
       readonly duration_ms: number;
     } | null;
     /** of BACKUP_EVERY; null when a backup was made since */
     readonly failure: {
+      /** When it failed. */
       readonly failed_at: Timestamp;
       /** why, and what to do */
       readonly message: string;
@@ -4121,6 +4663,7 @@ export interface System {
   } | null;
   /** by number; cell 0 is the database of DATABASE_URL */
   readonly cells: readonly {
+    /** The number of the cell. */
     readonly number: number;
     /** a draining cell takes no new accounts */
     readonly state: 'open' | 'draining';
@@ -4132,6 +4675,7 @@ export interface System {
     readonly schema: string | null;
     /** of its last migration; this and the counts are null while it cannot be used */
     readonly schema_version: number | null;
+    /** How many accounts it holds; null if it cannot be reached. */
     readonly account_count: number | null;
     /** deliveries that are due now at endpoints that are enabled */
     readonly due_count: number | null;
@@ -4140,7 +4684,9 @@ export interface System {
   }[];
   /** where the data folder is; null when the database is elsewhere */
   readonly disk: {
+    /** The free bytes of the disk. */
     readonly free_bytes: number;
+    /** The size of the disk in bytes. */
     readonly total_bytes: number;
   } | null;
 }
@@ -4181,15 +4727,21 @@ export interface TestWebhookEndpointFilterBody {
   readonly payload: Readonly<Record<string, unknown>>;
 }
 
+/** RFC 3339, in UTC with milliseconds */
+export type Timestamp = string;
+
 export interface UploadedFile {
+  /** The name. */
   readonly name: string | null;
+  /** The size in bytes. */
   readonly bytes: number;
 }
 
 export interface UsTaxPayment {
+  /** How it was paid. */
   readonly method: PaidMethod;
-  /** ISO 4217, lower case */
-  readonly currency: string;
+  /** The currency of the amounts. */
+  readonly currency: Currency;
   /** minor units of the currency given with it */
   readonly paid_amount: number;
   /** minor units of the currency given with it */
@@ -4199,7 +4751,9 @@ export interface UsTaxPayment {
 }
 
 export interface UsTaxReport {
+  /** The type of the record. */
   readonly object: 'us_tax_report';
+  /** The calendar year. */
   readonly year: number;
   /** of the account: the year begins and ends at its midnights */
   readonly time_zone: string;
@@ -4207,6 +4761,7 @@ export interface UsTaxReport {
   readonly threshold_amount: number;
   /** false: the threshold of that year was not yet published when this version was released */
   readonly is_threshold_known: boolean;
+  /** The affiliates whose payments must be reported. */
   readonly reportable: {
     /** in the United States, with the threshold or more: they are in the export */
     readonly affiliate_count: number;
@@ -4223,24 +4778,32 @@ export interface UsTaxReport {
   readonly missing_tax_id_count: number;
   /** affiliates who were also paid in other currencies, which are not converted */
   readonly other_currency_count: number;
+  /** What the report covers and what it leaves out. */
   readonly remark: string;
 }
 
 export type UsTaxResidence = 'us' | 'foreign' | 'unknown';
 
 export interface UsTaxRow {
+  /** The affiliate. */
   readonly affiliate_id: number;
+  /** The name. */
   readonly name: string | null;
+  /** The e-mail address. */
   readonly email: string;
   /** of the tax profile */
   readonly legal_name: string | null;
+  /** The kind of taxpayer; null if unknown. */
   readonly legal_type: TaxLegalType | null;
   /** of the tax profile, or of the affiliate */
   readonly country: string | null;
   /** by the signed form, or by the country */
   readonly residence: UsTaxResidence;
+  /** The signed tax form; null if there is none. */
   readonly form: TaxForm | null;
+  /** The type of the tax id; null if unknown. */
   readonly tax_id_type: TaxIdType | null;
+  /** The last characters of the tax id; null if unknown. */
   readonly tax_id_ending: string | null;
   /** w9: in the United States, or country unknown and paid the threshold or more; w8: elsewhere without a W-8 */
   readonly missing_form: MissingTaxForm | null;
@@ -4255,9 +4818,13 @@ export interface UsTaxRow {
 }
 
 export interface User {
+  /** The id of the record. */
   readonly id: string;
+  /** The type of the record. */
   readonly object: 'user';
+  /** The e-mail address. */
   readonly email: string;
+  /** The name. */
   readonly name: string;
   /**
    * owner: may do everything; member: may do everything except API keys, users and applications; finance:
@@ -4268,14 +4835,18 @@ export interface User {
   readonly role: Role;
   /** invited: has not accepted the invitation yet */
   readonly status: UserStatus;
+  /** When the user was removed; null while the user belongs to the account. */
   readonly removed_at: Timestamp | null;
+  /** When it was created. */
   readonly created_at: Timestamp;
+  /** When it last changed. */
   readonly updated_at: Timestamp;
 }
 
 export type UserStatus = 'invited' | 'active' | 'removed';
 
 export interface VoidCommissionBody {
+  /** The reason. */
   readonly reason?: string | null | undefined;
 }
 
@@ -4284,14 +4855,19 @@ export interface WebhookAttempt {
   readonly number: number;
   /** manual: a manual retry */
   readonly trigger: AttemptTrigger;
+  /** The status. */
   readonly status: AttemptStatus;
+  /** The address of the request. */
   readonly url: string;
+  /** When it started; null before that. */
   readonly started_at: Timestamp;
+  /** How long it took, in milliseconds. */
   readonly duration_ms: number;
   /** as sent; the values of your own headers are hidden */
   readonly request_headers: Readonly<Record<string, string>> | null;
   /** as sent, if it differs from `payload`: thin or a CloudEvent; in a batch its part of the array */
   readonly request_body: string | null;
+  /** How events are sent together in one request; null if each is sent alone. */
   readonly batch: AttemptBatch | null;
   /** null without a response */
   readonly response_status: number | null;
@@ -4308,7 +4884,9 @@ export interface WebhookAttempt {
 }
 
 export interface WebhookEndpoint {
+  /** The id of the record. */
   readonly id: string;
+  /** The type of the record. */
   readonly object: 'webhook_endpoint';
   /** where events are sent, including pending ones */
   readonly url: string;
@@ -4324,6 +4902,7 @@ export interface WebhookEndpoint {
   readonly status: EndpointStatus;
   /** manual: by hand; failing: every attempt failed for five days; gone: it answered 410 */
   readonly disabled_reason: DisabledReason | null;
+  /** When it was disabled; null while it is enabled. */
   readonly disabled_at: Timestamp | null;
   /** nothing is sent before this time: the endpoint answered with Retry-After or was busy (429, 502, 503, 504) */
   readonly paused_until: Timestamp | null;
@@ -4331,6 +4910,7 @@ export interface WebhookEndpoint {
   readonly next_attempt_at: Timestamp | null;
   /** events with the same ordering key are sent one after the other, in the order in which they were published */
   readonly ordered: boolean;
+  /** How events are sent together in one request; null if each is sent alone. */
   readonly batch: Batch | null;
   /** the most requests that it is sent in a second; null = no limit */
   readonly rate_limit: number | null;
@@ -4347,36 +4927,49 @@ export interface WebhookEndpoint {
    * written for them need no change. custom: as `custom_signing` says
    */
   readonly signing: SigningScheme;
+  /** The scheme of `signing: custom`; null with another scheme. */
   readonly custom_signing: CustomSigning | null;
+  /** A further signature that is sent until it expires; null if there is none. */
   readonly second_signature: SecondSignature | null;
   /** the HTTP proxy of requests, without its password; null = that of the server, if any */
   readonly proxy: string | null;
+  /** The certificate shown to the receiver (mTLS), without its key; null if there is none. */
   readonly client_certificate: ClientCertificate | null;
+  /** How access tokens for the receiver are requested (OAuth 2); null if none are. */
   readonly client_credentials: ClientCredentials | null;
-  /**
-   * your own keys and texts: at most 50, keys of up to 40 and texts of up to 500 characters; a change replaces
-   * all of them
-   */
-  readonly metadata: Readonly<Record<string, string>>;
+  /** Your own keys and texts. */
+  readonly metadata: Metadata;
+  /** When the first of the current failures happened; null after a success. */
   readonly first_failure_at: Timestamp | null;
+  /** When a delivery last succeeded; null if none has. */
   readonly last_success_at: Timestamp | null;
+  /** When it was created. */
   readonly created_at: Timestamp;
+  /** When it last changed. */
   readonly updated_at: Timestamp;
 }
 
 export interface WebhookEndpointDisabledEvent {
+  /** The id of the record. */
   readonly id: string;
+  /** The type of the record. */
   readonly object: 'event';
+  /** The type, such as `payout.paid`. */
   readonly type: 'webhook_endpoint.disabled';
+  /** When the change happened. */
   readonly timestamp: Timestamp;
+  /** The account that it belongs to. */
   readonly account_id: string;
+  /** The version of the API that the form of the event belongs to. */
   readonly api_version: '2.0.0';
   /** sent to test the endpoint: nothing happened */
   readonly is_test?: true | undefined;
+  /** The records of this page, in the requested order. */
   readonly data: WebhookEndpoint;
 }
 
 export interface WebhookEndpointSecret {
+  /** The type of the record. */
   readonly object: 'webhook_endpoint_secret';
   /** signs deliveries; null when a stored answer is replayed */
   readonly secret: string | null;
@@ -4385,18 +4978,27 @@ export interface WebhookEndpointSecret {
 }
 
 export interface WebhookEndpointTestEvent {
+  /** The id of the record. */
   readonly id: string;
+  /** The type of the record. */
   readonly object: 'event';
+  /** The type, such as `payout.paid`. */
   readonly type: 'webhook_endpoint.test';
+  /** When the change happened. */
   readonly timestamp: Timestamp;
+  /** The account that it belongs to. */
   readonly account_id: string;
+  /** The version of the API that the form of the event belongs to. */
   readonly api_version: '2.0.0';
   /** sent to test the endpoint: nothing happened */
   readonly is_test?: true | undefined;
+  /** The records of this page, in the requested order. */
   readonly data: {
+    /** The type of the record. */
     readonly object: 'webhook_test';
     /** the endpoint to which it was sent */
     readonly webhook_endpoint_id: string;
+    /** A text that says that it is a test. */
     readonly message: string;
   };
 }
@@ -4404,9 +5006,11 @@ export interface WebhookEndpointTestEvent {
 export interface WebhookEvent {
   /** the event's id: `webhook-id` for the receiver */
   readonly id: string;
+  /** The type of the record. */
   readonly object: 'webhook_event';
   /** the endpoint it is sent to */
   readonly webhook_endpoint_id: string;
+  /** The type, such as `payout.paid`. */
   readonly type: string;
   /** held: the endpoint is disabled; delivery continues when it is enabled */
   readonly status: DeliveryStatus;
@@ -4416,12 +5020,15 @@ export interface WebhookEvent {
   readonly next_attempt_at: Timestamp | null;
   /** the event of the same ordering key that must end first, at an ordered endpoint; null = none */
   readonly waits_for: string | null;
+  /** When the last attempt was made; null before the first. */
   readonly last_attempt_at: Timestamp | null;
   /** of the last attempt; null without a response */
   readonly last_response_status: number | null;
   /** why the last attempt failed */
   readonly last_error_code: string | null;
+  /** When it was delivered; null if it was not. */
   readonly delivered_at: Timestamp | null;
+  /** When it was created. */
   readonly created_at: Timestamp;
 }
 
@@ -4430,9 +5037,11 @@ export interface WebhookEventAt {
   readonly url: string;
   /** the event's id: `webhook-id` for the receiver */
   readonly id: string;
+  /** The type of the record. */
   readonly object: 'webhook_event';
   /** the endpoint it is sent to */
   readonly webhook_endpoint_id: string;
+  /** The type, such as `payout.paid`. */
   readonly type: string;
   /** held: the endpoint is disabled; delivery continues when it is enabled */
   readonly status: DeliveryStatus;
@@ -4442,21 +5051,26 @@ export interface WebhookEventAt {
   readonly next_attempt_at: Timestamp | null;
   /** the event of the same ordering key that must end first, at an ordered endpoint; null = none */
   readonly waits_for: string | null;
+  /** When the last attempt was made; null before the first. */
   readonly last_attempt_at: Timestamp | null;
   /** of the last attempt; null without a response */
   readonly last_response_status: number | null;
   /** why the last attempt failed */
   readonly last_error_code: string | null;
+  /** When it was delivered; null if it was not. */
   readonly delivered_at: Timestamp | null;
+  /** When it was created. */
   readonly created_at: Timestamp;
 }
 
 export interface WebhookEventWithAttempts {
   /** the event's id: `webhook-id` for the receiver */
   readonly id: string;
+  /** The type of the record. */
   readonly object: 'webhook_event';
   /** the endpoint it is sent to */
   readonly webhook_endpoint_id: string;
+  /** The type, such as `payout.paid`. */
   readonly type: string;
   /** held: the endpoint is disabled; delivery continues when it is enabled */
   readonly status: DeliveryStatus;
@@ -4466,27 +5080,38 @@ export interface WebhookEventWithAttempts {
   readonly next_attempt_at: Timestamp | null;
   /** the event of the same ordering key that must end first, at an ordered endpoint; null = none */
   readonly waits_for: string | null;
+  /** When the last attempt was made; null before the first. */
   readonly last_attempt_at: Timestamp | null;
   /** of the last attempt; null without a response */
   readonly last_response_status: number | null;
   /** why the last attempt failed */
   readonly last_error_code: string | null;
+  /** When it was delivered; null if it was not. */
   readonly delivered_at: Timestamp | null;
+  /** When it was created. */
   readonly created_at: Timestamp;
   /** the event as sent */
   readonly payload: Readonly<Record<string, unknown>>;
+  /** The attempts, the latest first. */
   readonly attempts: readonly WebhookAttempt[];
 }
 
 export interface WebhookRecovery {
+  /** The id of the record. */
   readonly id: string;
+  /** The type of the record. */
   readonly object: 'webhook_recovery';
+  /** The webhook endpoint. */
   readonly webhook_endpoint_id: string;
   /** paused: the endpoint is disabled; the recovery continues when it is enabled */
   readonly status: RecoveryStatus;
+  /** What the recovery sends again. */
   readonly filters: {
+    /** From when. */
     readonly since: Timestamp;
+    /** Until when. */
     readonly until: Timestamp;
+    /** The status. */
     readonly status: readonly RecoveredStatus[];
     /** null = all */
     readonly types: readonly string[] | null;
@@ -4497,10 +5122,15 @@ export interface WebhookRecovery {
   readonly queued_count: number;
   /** events that were already due or being sent: that attempt counts */
   readonly skipped_count: number;
+  /** Who created it: the id of a key, a user or an application. */
   readonly created_by: string;
+  /** When it was created. */
   readonly created_at: Timestamp;
+  /** When it started; null before that. */
   readonly started_at: Timestamp | null;
+  /** When it was completed; null before that. */
   readonly completed_at: Timestamp | null;
+  /** When it was cancelled; null if it was not. */
   readonly cancelled_at: Timestamp | null;
 }
 
@@ -4599,7 +5229,7 @@ export interface ListPayoutCommissionsQuery extends PageQuery {
   /** an id that begins with po_, or none */
   readonly payout_id?: string | undefined;
   /** an ISO 4217 currency code */
-  readonly currency?: string | undefined;
+  readonly currency?: Currency | undefined;
   readonly type?: 'sale' | 'recurring' | 'bonus' | 'adjustment' | 'clawback' | undefined;
   /** a text that is not empty */
   readonly order_id?: string | undefined;
@@ -4651,7 +5281,7 @@ export interface ListPayoutReturnsQuery extends PageQuery {
   /** a field; a leading - means descending; default `-id` */
   readonly sort?: 'id' | '-id' | 'returned_at' | '-returned_at' | 'amount' | '-amount' | undefined;
   /** an ISO 4217 currency code */
-  readonly currency?: string | undefined;
+  readonly currency?: Currency | undefined;
   readonly is_undone?: boolean | undefined;
 }
 
@@ -4665,7 +5295,7 @@ export interface ListInvoicesQuery extends PageQuery {
   /** an integer from 1 to 9007199254740991 */
   readonly affiliate_id?: number | undefined;
   /** an ISO 4217 currency code */
-  readonly currency?: string | undefined;
+  readonly currency?: Currency | undefined;
   readonly kind?: 'invoice' | 'credit_note' | undefined;
 }
 
@@ -4674,8 +5304,7 @@ export interface DownloadInvoiceQuery {
 }
 
 export interface DownloadPaymentFileQuery {
-  /** ISO 4217, any case */
-  readonly currency?: string | undefined;
+  readonly currency?: Currency | undefined;
   /** the part, if there are more rows than fit into one file */
   readonly part?: number | undefined;
   /**
@@ -4685,8 +5314,8 @@ export interface DownloadPaymentFileQuery {
   readonly rows_per_file?: number | undefined;
   /** leaves out affiliates the file cannot pay, instead of refusing */
   readonly allow_skipped?: boolean | undefined;
-  /** ISO 4217, any case: the currency the transfers are paid from; default the payout currency */
-  readonly source_currency?: string | undefined;
+  /** the currency the transfers are paid from; default the payout currency */
+  readonly source_currency?: Currency | undefined;
   /**
    * bank files: the day on which the bank should pay, `YYYY-MM-DD`; defaults to today in your time zone for
    * `sepa`, the next banking day for `nacha`
@@ -4824,7 +5453,7 @@ export interface ListAffiliatesQuery extends PageQuery {
   /** at most 200 characters */
   readonly search?: string | undefined;
   /** an ISO 4217 currency code */
-  readonly balance_currency?: string | undefined;
+  readonly balance_currency?: Currency | undefined;
   /** an RFC 3339 instant or a day YYYY-MM-DD, from 1970 to 2999 */
   readonly 'created_at[gte]'?: string | undefined;
   /** an RFC 3339 instant or a day YYYY-MM-DD, from 1970 to 2999 */
@@ -4844,8 +5473,7 @@ export interface GetCommissionAnalyticsQuery {
   readonly from?: string | undefined;
   /** a day YYYY-MM-DD: the series ends with the interval that contains this day. Default today */
   readonly to?: string | undefined;
-  /** ISO 4217, any case */
-  readonly currency?: string | undefined;
+  readonly currency?: Currency | undefined;
   /** only commissions of this program */
   readonly program_id?: string | undefined;
 }
@@ -4871,8 +5499,8 @@ export interface ImportAffiliatesQuery {
 }
 
 export interface RemoveAffiliateDestinationQuery {
-  /** ISO 4217, any case; absent: the one for all currencies */
-  readonly currency?: string | undefined;
+  /** absent: the one for all currencies */
+  readonly currency?: Currency | undefined;
 }
 
 export interface ListProgramsQuery extends PageQuery {
@@ -4899,7 +5527,7 @@ export interface ListCommissionsQuery extends PageQuery {
   /** an id that begins with po_, or none */
   readonly payout_id?: string | undefined;
   /** an ISO 4217 currency code */
-  readonly currency?: string | undefined;
+  readonly currency?: Currency | undefined;
   readonly type?: 'sale' | 'recurring' | 'bonus' | 'adjustment' | 'clawback' | undefined;
   /** a text that is not empty */
   readonly order_id?: string | undefined;

@@ -181,7 +181,7 @@ type Shown<F extends Fields> = {
 /** The schema of each field in a record. */
 export function recordProperties<F extends Fields>(fields: F): Shown<F> {
   const entries = Object.entries(fields).flatMap(([name, { schema, ...field }]) =>
-    schema ? [[name, described(schema, 'help' in field ? field.help : undefined)]] : [],
+    schema ? [[name, described(schema, 'label' in field ? field : undefined)]] : [],
   );
   return Object.fromEntries(entries);
 }
@@ -222,16 +222,20 @@ export function changeSchema<F extends Fields>(fields: F): TObject<ChangePropert
   return strict(Object.fromEntries(properties)) as unknown as TObject<ChangeProperties<F>>;
 }
 
-const inputSchema = ({ input, help, example }: WritableField): TSchema => ({
-  ...described(input, help),
-  examples: [example],
+const inputSchema = (field: WritableField): TSchema => ({
+  ...described(field.input, field),
+  examples: [field.example],
 });
 
-/** A schema that says first what the field is for, then the form of its values. */
-function described(schema: TSchema, help: string | undefined): TSchema {
-  if (help === undefined) return schema;
+/** A schema that says first what the field is for, then the form of its values; if it says neither, its name for people. */
+function described(schema: TSchema, { help, label }: Partial<WritableField> = {}): TSchema {
   const { description: form, ...plain } = withoutNull(schema) as TSchema & { description?: string };
-  const description = form === undefined ? help : `${help}; ${form}`;
+  const isDescribed = form !== undefined || (schema as { description?: string }).description !== undefined;
+  // an object with a title has the same description everywhere
+  const isShared = (plain as { type?: string }).type === 'object' && 'title' in plain;
+  const meaning = help ?? (isDescribed || isShared ? undefined : label);
+  if (meaning === undefined) return schema;
+  const description = form === undefined ? meaning : `${meaning}; ${form}`;
   return isNullable(schema) ? { ...nullable(plain), description } : { ...plain, description };
 }
 

@@ -313,7 +313,7 @@ export function numberId(condition: (id: string) => Sql): Filter {
 export function currency(column: string): Filter {
   return {
     rule: 'an ISO 4217 currency code',
-    schema: { type: 'string', pattern: '^[A-Za-z]{3}$' },
+    schema: { title: 'Currency', type: 'string' },
     condition: (value) => {
       const code = normalizeCurrency(value);
       return code === null ? null : sql`${raw(column)} = ${code}`;

@@ -19,7 +19,6 @@ export const nullable = <Schema extends TSchema>(schema: Schema) => Type.Union([
 
 export const timestamp = Type.String({
   format: 'date-time',
-  description: 'RFC 3339, UTC, milliseconds',
   examples: ['2026-09-15T08:30:00.000Z'],
 });
 
@@ -29,10 +28,15 @@ export const amount = Type.Integer({ description: 'minor units of the currency g
 export const amountInput = Type.Integer({ minimum: -MAX_AMOUNT, maximum: MAX_AMOUNT });
 
 /** `affiliate_id` and `program_id`: `7.0` is 7; `"7"`, `1.5`, `0` and null are refused. */
-export const numberId = Type.Number({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER, multipleOf: 1 });
+export const numberId = Type.Number({
+  minimum: 1,
+  maximum: Number.MAX_SAFE_INTEGER,
+  multipleOf: 1,
+  'x-shown': { type: 'integer', minimum: 1, maximum: Number.MAX_SAFE_INTEGER },
+});
 
-export const currencyCode = Type.String({ description: 'ISO 4217, lower case', examples: ['usd'] });
-export const currencyInput = Type.String({ description: 'ISO 4217, any case', minLength: 3, maxLength: 3 });
+export const currencyCode = Type.String({ title: 'Currency', examples: ['usd'] });
+export const currencyInput = Type.String({ title: 'Currency', minLength: 3, maxLength: 3 });
 
 export const text = (maxLength: number) => Type.String({ minLength: 1, maxLength });
 /** An id from the merchant's own books, such as an order. `http/check.ts` defines the format. */
@@ -57,12 +61,16 @@ export const amounts = (description: string) =>
   Type.Record(Type.String(), Type.Integer({ minimum: 0, maximum: MAX_AMOUNT }), { description });
 export const minimums = amounts('minor units per currency code, for example {"usd": 5000}');
 
+/** The rule of `metadata`. */
+export const METADATA_RULE =
+  'your own keys and texts: at most 50, keys of up to 40 and texts of up to 500 characters; a change replaces all of them';
+
 /** A merchant's own keys and texts. A change replaces all of them. */
 export const metadata = Type.Record(Type.String(), Type.String({ maxLength: 500 }), {
   maxProperties: 50,
+  title: 'Metadata',
   propertyNames: { maxLength: 40 },
-  description:
-    'your own keys and texts: at most 50, keys of up to 40 and texts of up to 500 characters; a change replaces all of them',
+  description: METADATA_RULE,
 });
 
 const pagination = strict(

@@ -16,10 +16,10 @@ export interface Addresses {
 
 const CACHING = 'public, max-age=0, must-revalidate';
 
-/** The description of `/v2` of a server at these addresses, including its name. */
-function descriptionOf({ baseUrl, env }: Addresses): Readonly<Record<string, unknown>> {
-  return describe(ROUTES, { baseUrl: baseUrl(), authorizeUrl: env.authorizeUrl() });
-}
+const addressesOf = ({ baseUrl, env }: Addresses) => ({
+  baseUrl: baseUrl(),
+  authorizeUrl: env.authorizeUrl(),
+});
 
 /** Serves the description. It is built at the first request; after that the same bytes are sent, or 304. */
 export function addDescription(app: FastifyInstance, addresses: Addresses): void {
@@ -28,7 +28,7 @@ export function addDescription(app: FastifyInstance, addresses: Addresses): void
     method: [...READING],
     url: '/v2/openapi.json',
     handler: async (request, reply) => {
-      printed ??= print(descriptionOf(addresses));
+      printed ??= print(describe(ROUTES, addressesOf(addresses)));
       const { bytes, etag, compressed } = printed;
       const coding = codingOf(request, reply);
       reply.headers({ etag: etagIn(etag, coding), 'cache-control': CACHING });

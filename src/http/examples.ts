@@ -97,12 +97,20 @@ function withAnswer(responses: Answers['responses'], example: ExampleAnswer): An
 
 function withBody(holder: Json, example: unknown): Json {
   if (example === undefined || holder.content === undefined) return holder;
-  const content = Object.entries(holder.content as Json).map(([type, media]) => [
+  const types = Object.entries(holder.content as Json);
+  const content = types.map(([type, media]) => [
     type,
-    { ...(media as Json), example },
+    types.length > 1 && !isOfType(type, example) ? media : { ...(media as Json), example },
   ]);
   return { ...holder, content: Object.fromEntries(content) };
 }
+
+/** Whether a recorded file is of this type: PDF is not recorded. */
+const isOfType = (type: string, example: unknown): boolean => {
+  if (typeof example !== 'string') return type === 'application/json';
+  if (example.startsWith('<?xml')) return type === 'application/xml';
+  return example.startsWith('<') ? type === 'text/html' : type === 'text/csv' || type === 'text/plain';
+};
 
 const without = (headers: Record<string, Json>, names: object) =>
   Object.fromEntries(Object.entries(headers).filter(([name]) => !(name in names)));

@@ -6,8 +6,10 @@ import { SCOPES } from '../contract/scopes.ts';
 import { withExamples } from './examples.ts';
 import { withComponents, withUsedHeaders } from './openapi/components.ts';
 import { webhooksOf } from './openapi/events.ts';
+import { withOpenResponses } from './openapi/open.ts';
 import { parametersOf } from './openapi/parameters.ts';
 import { responsesOf } from './openapi/responses.ts';
+import { withSharedParts } from './openapi/shared.ts';
 
 type Json = Record<string, unknown>;
 
@@ -30,14 +32,29 @@ const ERROR_SCHEMA = {
   },
 };
 
-/**
- * The OpenAPI 3.1 description of the routes, built from the schemas that validate requests. Addresses have no trailing
- * slash; without them the description refers to where it was read.
- */
-export function describe(
-  routes: readonly Route[],
-  { baseUrl, authorizeUrl } = { baseUrl: '', authorizeUrl: '' },
-): Json {
+/** What everybody must know. */
+const ABOUT = `Affiliate payouts and webhook delivery logs.
+
+- Authenticate with \`Authorization: Bearer\` and an API key, or with the access token of an application. The key decides the account.
+- Money is an integer of minor units (\`5000\` is 50.00 USD) next to its currency. Numbers of money are never fractions.
+- Times are RFC 3339 in UTC with milliseconds. A day such as \`2026-09-15\` is a day in the time zone of the account.
+- Ids are opaque texts with a prefix (\`po_…\`); only affiliates and programs have numbers.
+- An error has a status, the body \`{"error": {"code", "message"}}\` and the header \`Payhook-Reason\`, a stable word to branch on. A refused request has changed nothing.
+- Send an \`Idempotency-Key\` with every POST, PUT and PATCH. After a timeout or a response without \`Payhook-Reason\` the result is unknown: repeat the request with the same key, and it happens once.
+- Lists have \`data\` and \`pagination\`. Follow \`pagination.next\` with \`after\` to read all rows while others are added.
+- A request with an unknown field or parameter is refused. A response may get new fields: ignore those you do not know.
+- Every response has \`Payhook-Request-Id\`, which finds it in the log of the server, and \`X-Request-Id\` if the request had one. With limits it has \`RateLimit\` and \`RateLimit-Policy\`; after a 429 wait for \`Retry-After\` seconds.
+- Reads have an \`ETag\`, and \`Cache-Control: private, no-cache\`. They are compressed with brotli or gzip for clients that accept it (\`Accept-Encoding\`). Responses with a secret are neither cached nor compressed.`;
+
+/** Public addresses without a trailing slash. Without them the description refers to where it was read. */
+const NO_ADDRESSES = { baseUrl: '', authorizeUrl: '' };
+
+/** The OpenAPI 3.1 description of the routes, built from the schemas that validate requests. */
+export const describe = (routes: readonly Route[], addresses = NO_ADDRESSES): Json =>
+  withUsedHeaders(withSharedParts(withOpenResponses(describeInline(routes, addresses))));
+
+/** The same description with the parameters, responses and examples of each operation in place. */
+export function describeInline(routes: readonly Route[], { baseUrl, authorizeUrl } = NO_ADDRESSES): Json {
   const paths: Record<string, Json> = {};
   for (const route of routes) {
     const methods = paths[route.path] ?? {};
@@ -49,8 +66,7 @@ export function describe(
     info: {
       title: 'Payhook',
       version: '2.0.0',
-      description:
-        'Affiliate payouts and webhook delivery logs. Reads are compressed with brotli or gzip for clients that accept it (`Accept-Encoding`); responses with secrets are not.',
+      description: ABOUT,
       contact: { name: 'the operator of this server' },
       license: { name: 'MIT', identifier: 'MIT' },
     },
@@ -96,7 +112,7 @@ export function describe(
       },
     },
   });
-  return withUsedHeaders(withExamples(description));
+  return withExamples(description);
 }
 
 /** The subject of each tag's operations. */

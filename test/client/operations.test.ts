@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { OPERATIONS } from '../../src/client/api.ts';
-import { describe as describeApi } from '../../src/http/openapi.ts';
+import { describeInline } from '../../src/http/openapi.ts';
 import { ROUTES } from '../../src/http/routes.ts';
 import { type Answer, json, stub } from './support.ts';
 
@@ -12,7 +12,7 @@ interface Described {
 }
 
 // through JSON, as a client reads it
-const { paths } = JSON.parse(JSON.stringify(describeApi(ROUTES))) as {
+const { paths } = JSON.parse(JSON.stringify(describeInline(ROUTES))) as {
   paths: Record<string, Record<string, Described>>;
 };
 const described = Object.entries(paths).flatMap(([path, methods]) =>

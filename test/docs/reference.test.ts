@@ -145,16 +145,35 @@ describe('the examples', () => {
   });
 
   test('are in the OpenAPI description: of parameters, bodies and responses', async () => {
-    const { body } = await world.api.get('/v2/openapi.json');
-    const { put } = body.paths['/v2/affiliates/payouts/{payout_id}'];
+    const { paths, components } = (await world.api.get('/v2/openapi.json')).body;
+    const { put } = paths['/v2/affiliates/payouts/{payout_id}'];
     const { request, response, refusals } = examples.completePayout ?? { request: {}, response: {} };
-    const parameters = put.parameters.map(({ name, example }: Record<string, string>) => [name, example]);
-    expect(Object.fromEntries(parameters)).toEqual({ ...request.path, ...request.headers });
+    const names = Object.keys({ ...request.path, ...request.headers });
+    const parameters = put.parameters.map((each: { $ref?: string }) =>
+      each.$ref === undefined ? each : components.parameters[each.$ref.split('/').at(-1) ?? ''],
+    );
+    expect(parameters.map(({ name }: { name: string }) => name)).toEqual(names);
+    expect(parameters.map(({ example }: { example?: string }) => example)).not.toContain(undefined);
     expect(put.requestBody.content['application/json'].example).toEqual(request.body);
     expect(put.responses['200'].content['application/json'].example).toEqual(response.body);
-    expect(put.responses['200'].headers.ETag.example).toBe('"2"');
+    expect(put.responses['200'].headers.ETag).toEqual({ $ref: '#/components/headers/ETag' });
+    expect(components.headers.ETag.example).toMatch(/^"/);
     expect(put.responses['409'].content['application/json'].example).toEqual(refusals?.[0]?.body);
     expect(put.responses['409'].headers['Payhook-Reason'].schema.enum).toContain('payout_changed');
+  });
+
+  test('and every response with a body has one', async () => {
+    const { paths, components } = (await world.api.get('/v2/openapi.json')).body;
+    const responses = Object.values<Record<string, { operationId: string; responses: object }>>(paths)
+      .flatMap((methods) => Object.values(methods))
+      .flatMap(({ operationId, responses: own }) =>
+        Object.entries(own).map(([status, each]) => [`${operationId} ${status}`, each]),
+      );
+    const lacking = [...responses, ...Object.entries(components.responses)].filter(
+      ([, { content }]) =>
+        content && !Object.values<object>(content).some((media) => 'example' in media || 'examples' in media),
+    );
+    expect(lacking.map(([name]) => name)).toEqual([]);
   });
 
   test('are optional: without the file only the description and the pages lack them', () => {
@@ -164,10 +183,10 @@ describe('the examples', () => {
         cpSync(join(ROOT, name), join(folder, name), { recursive: true });
       symlinkSync(join(ROOT, 'node_modules'), join(folder, 'node_modules'));
       const script = `
-        import { describe } from './src/http/openapi.ts';
+        import { describeInline } from './src/http/openapi.ts';
         import { ROUTES } from './src/http/routes.ts';
         import { pagesOf } from './src/screens/reference/pages.ts';
-        const description = describe(ROUTES);
+        const description = describeInline(ROUTES);
         console.log(JSON.stringify({ description, pages: [...pagesOf(description).keys()] }));`;
       const output = execFileSync(
         process.execPath,

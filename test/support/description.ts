@@ -1,7 +1,7 @@
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
 import { eventSchema } from '../../src/catalogue/catalogue.ts';
-import { describe } from '../../src/http/openapi.ts';
+import { describeInline } from '../../src/http/openapi.ts';
 import { ROUTES } from '../../src/http/routes.ts';
 import type { EventType } from '../../src/outbox/event-types.ts';
 
@@ -16,7 +16,7 @@ interface Operation {
 const ajv = new Ajv2020({ strict: false, allErrors: false });
 addFormats.default(ajv);
 // through JSON, as a client reads it
-const description = JSON.parse(JSON.stringify(describe(ROUTES))) as {
+const description = JSON.parse(JSON.stringify(describeInline(ROUTES))) as {
   paths: Record<string, Record<string, Operation>>;
   components: { schemas: Record<string, object> };
 };

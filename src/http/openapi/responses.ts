@@ -35,6 +35,15 @@ const COMMON_WRITE: readonly ReasonName[] = [
   'request_timeout',
 ];
 
+/** The reasons that operations may return because of what they are: a read, a write, a write with an Idempotency-Key. */
+export const ANY_OPERATION: ReadonlySet<ReasonName> = new Set<ReasonName>([
+  ...COMMON,
+  ...COMMON_WRITE,
+  'invalid_idempotency_key',
+  'idempotency_key_reused',
+  'resource_missing',
+]);
+
 /** Headers of a refusal in addition to the reason. */
 const EXTRA_HEADERS: { readonly [Reason in ReasonName]?: readonly HeaderName[] } = {
   missing_credentials: ['WWW-Authenticate'],
@@ -78,16 +87,12 @@ function successesOf(route: Route): [string, Json][] {
     ];
   });
   const isJson = Object.values(route.returns).some((schema) => typeof schema !== 'string' && schema !== null);
-  return isKept && isJson
-    ? [
-        ...successes,
-        ['304', { ...NOT_MODIFIED, headers: headersOf([...new Set([...sent, 'ETag' as const])]) }],
-      ]
-    : successes;
+  return isKept && isJson ? [...successes, ['304', NOT_MODIFIED]] : successes;
 }
 
 const NOT_MODIFIED: Json = {
   description: 'Unchanged: its ETag is in `If-None-Match`',
+  headers: headersOf([...ALWAYS, 'ETag', 'Link']),
 };
 
 function reasonsOf(route: Route): ReasonName[] {
@@ -119,10 +124,9 @@ function refusalsOf(route: Route): [string, Json][] {
     .map(([status, reasons]) => [
       String(status),
       {
-        description: reasons.map((reason) => `\`${reason}\`: ${REASONS[reason].meaning}`).join('\n\n'),
+        description: meaningOf(reasons),
         headers: {
           'Payhook-Reason': {
-            description: 'the exact reason, a stable code',
             schema: { type: 'string', enum: reasons },
           },
           ...headersOf([...new Set([...ALWAYS, ...reasons.flatMap((reason) => toldBy(route, reason))])]),
@@ -130,6 +134,16 @@ function refusalsOf(route: Route): [string, Json][] {
         content: { 'application/json': { schema: { $ref: '#/components/schemas/Error' } } },
       },
     ]);
+}
+
+/** The meaning of each reason; of one that any operation may return, only where no special one is possible. */
+function meaningOf(reasons: readonly ReasonName[]): string {
+  const special = reasons.filter((reason) => !ANY_OPERATION.has(reason));
+  const shown = (special.length === 0 ? reasons : special).map(
+    (reason) => `\`${reason}\`: ${REASONS[reason].meaning}`,
+  );
+  const isWhole = shown.length === reasons.length;
+  return [...shown, ...(isWhole ? [] : ['Or a reason of any operation.'])].join('\n\n');
 }
 
 const DESCRIPTIONS: Readonly<Record<string, string>> = { 200: 'OK', 201: 'Created', 204: 'Done, no content' };

@@ -193,7 +193,7 @@ export const COMMISSION_FIELDS = {
   },
   currency: {
     schema: currencyCode,
-    input: { ...currencyInput, description: 'ISO 4217, any case; default the account currency' },
+    input: { ...currencyInput, description: 'default the account currency' },
     type: 'currency',
     normalise: currencyOf,
     label: 'Currency',

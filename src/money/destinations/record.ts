@@ -33,6 +33,6 @@ export type NewDestination = Static<typeof newDestination>;
 export const ofCurrency = strict({
   currency: Type.Optional({
     ...currencyInput,
-    description: 'ISO 4217, any case; absent: the one for all currencies',
+    description: 'absent: the one for all currencies',
   }),
 });

@@ -21,7 +21,7 @@ export const choices = strict({
   ),
   source_currency: Type.Optional({
     ...currencyInput,
-    description: 'ISO 4217, any case: the currency the transfers are paid from; default the payout currency',
+    description: 'the currency the transfers are paid from; default the payout currency',
   }),
   execution_date: Type.Optional(
     Type.String({

@@ -152,6 +152,8 @@ export const FILTER_FIELDS: readonly { name: string; operators: readonly string[
 /** The JSON schema of `filters`, for the API description. `readFilters` checks input by its own rules. */
 export const filtersSchema = {
   title: 'PayoutFilters',
+  description:
+    'the value that each field must have, a list of possible values, or an object of operators; all must hold',
   type: 'object',
   additionalProperties: false,
   properties: {

@@ -13,7 +13,7 @@ import {
 } from '../../contract/schemas.ts';
 import { MAX_AMOUNT } from '../../kernel/money.ts';
 import { payoutFields, exclusionReason as reason } from '../ledger/payout-record.ts';
-import { FILTER_FIELDS, filtersSchema } from './filters.ts';
+import { filtersSchema } from './filters.ts';
 
 const leftOut = { currency: currencyCode, reason, amount, commission_count: Type.Integer() };
 /** An affiliate left out in one currency, for one reason. */
@@ -82,18 +82,12 @@ export const preview = strict(
 );
 export type PayoutPreview = Static<typeof preview>;
 
-const filterHelp = FILTER_FIELDS.map(
-  ({ name, operators, rule }) => `\n- \`${name}\` (${operators.join(', ')}): ${rule}`,
-).join('');
-
 /** The input of create and preview. */
 export const selection = strict(
   {
     filters: Type.Optional(
       Type.Unsafe<unknown>({
-        description:
-          'Report filters: null, or an object of field to a value (equals), a list (one of) or an object of operators; ' +
-          `all must hold.${filterHelp}`,
+        description: 'the filters of the report; null = none',
         examples: [null, { currency: 'usd', occurred_at: { lt: '2026-10-01' } }],
         'x-shown': { anyOf: [filtersSchema, { type: 'null' }] },
       }),
@@ -122,11 +116,12 @@ export const decision = strict({
 });
 
 const commissionEntry = strict({
-  affiliate_id: { ...numberId, description: 'an affiliate of the payout' },
+  // the interface calls it a number
+  affiliate_id: { ...numberId, 'x-shown': undefined, description: 'an affiliate of the payout' },
   is_paid: Type.Boolean({ description: 'whether it was paid; false releases the line, which is owed again' }),
   currency: Type.Optional({
     ...currencyInput,
-    description: 'ISO 4217, any case: the line that the entry covers; without it, all lines of the affiliate',
+    description: 'the line that the entry covers; without it, all lines of the affiliate',
   }),
   amount: Type.Optional(
     Type.Integer({

@@ -55,7 +55,7 @@ export const newReturn = strict({
   ),
   currency: Type.Optional({
     ...currencyInput,
-    description: 'ISO 4217, any case; without it all currencies, or with an amount the only currency paid',
+    description: 'without it all currencies, or with an amount the only currency paid',
   }),
   amount: Type.Optional(
     Type.Integer({

@@ -109,7 +109,7 @@ function namesIn(schema: Schema): string[] {
   if (name !== null) return [name];
   const inner = [
     ...Object.values(schema.properties ?? {}),
-    ...Object.values(schema.patternProperties ?? {}),
+    ...(typeof schema.additionalProperties === 'object' ? [schema.additionalProperties] : []),
     ...(schema.anyOf ?? []),
     ...(schema.items ? [schema.items] : []),
   ];

@@ -14,7 +14,7 @@ export interface Schema {
   readonly anyOf?: readonly Schema[];
   readonly items?: Schema;
   readonly properties?: Readonly<Record<string, Schema>>;
-  readonly patternProperties?: Readonly<Record<string, Schema>>;
+  readonly additionalProperties?: boolean | Schema;
   readonly required?: readonly string[];
   readonly minimum?: number;
   readonly maximum?: number;
@@ -122,10 +122,12 @@ export function readDescription(openapi: Readonly<Record<string, unknown>>): Des
   return { operations, schemas: Object.fromEntries(schemas), everywhere: commonReasons(operations) };
 }
 
-/** Bodies, pages and enumerations are described where they are used, not as records. */
-function isPlain(name: string, { enum: words, properties }: Schema): boolean {
+/** Bodies, pages, texts, maps and enumerations are described where they are used, not as records. */
+function isPlain(name: string, { enum: words, type, properties, additionalProperties }: Schema): boolean {
   return (
     words !== undefined ||
+    type === 'string' ||
+    typeof additionalProperties === 'object' ||
     name.endsWith('Body') ||
     name.endsWith('Event') ||
     properties?.pagination !== undefined
@@ -140,7 +142,11 @@ function inlined<Value>(value: Value, schemas: Readonly<Record<string, Schema>>)
     const { $ref, ...others } = inner as Schema;
     const name = $ref?.split('/').at(-1) ?? '';
     const named = schemas[name];
-    if (named && isPlain(name, named)) return walk({ ...named, ...others });
+    if (named && isPlain(name, named)) {
+      // what every text of the kind has in common is not repeated
+      const { description, ...form } = named;
+      return walk(named.type === 'string' ? { ...form, ...others } : { description, ...form, ...others });
+    }
     return Object.fromEntries(Object.entries(inner).map(([key, each]) => [key, walk(each)]));
   };
   return walk(value) as Value;
@@ -176,7 +182,8 @@ function readOperation(method: string, path: string, raw: RawOperation): Operati
 }
 
 function contentOf({ content = {} }: RawAnswer): Content | null {
-  const [first] = Object.entries(content);
+  const types = Object.entries(content);
+  const first = types.find(([, { example }]) => example !== undefined) ?? types[0];
   return first ? { type: first[0], schema: first[1].schema, example: first[1].example } : null;
 }
 

@@ -28,8 +28,8 @@ function kindOf(schema: Schema, context: FieldContext): string {
   if (schema.format === 'date-time') return 'time';
   if (schema.type === 'array') return `list of ${plural(schema.items ?? {}, context)}`;
   if (schema.type === 'number' && schema.multipleOf === 1) return 'integer';
-  const [value] = Object.values(schema.patternProperties ?? {});
-  if (value?.type) return `object of ${plural(value, context)}`;
+  const value = schema.additionalProperties;
+  if (typeof value === 'object' && value.type) return `object of ${plural(value, context)}`;
   return schema.type ?? '';
 }
 
@@ -69,12 +69,9 @@ function range(least: number | undefined, most: number | undefined, of: string):
   return [start === end ? `${figure(end)}${unit}` : `${figure(start)} to ${figure(end)}${unit}`];
 }
 
-/** What is said of every time and says nothing of this one. */
-const OF_EVERY_TIME = 'RFC 3339, UTC, milliseconds';
-
 function remarkOf(schema: Schema): string | undefined {
   const { description } = schema;
-  if (schema.format === 'date-time') return description === OF_EVERY_TIME ? undefined : description;
+  if (schema.format === 'date-time') return description;
   const [example] = schema.examples ?? [];
   return description ?? (typeof example === 'string' ? `for example \`${example}\`` : undefined);
 }

@@ -13,18 +13,21 @@ export const clientCertificate = strict(
 );
 export type ClientCertificate = Static<typeof clientCertificate>;
 
-const clientCertificateInput = strict({
-  certificate: Type.String({
-    minLength: 1,
-    maxLength: 65_536,
-    description: 'PEM: the certificate, then the ones that issued it, without the root',
-  }),
-  key: Type.String({
-    minLength: 1,
-    maxLength: 16_384,
-    description: 'PEM: its private key, without a passphrase; never shown',
-  }),
-});
+const clientCertificateInput = strict(
+  {
+    certificate: Type.String({
+      minLength: 1,
+      maxLength: 65_536,
+      description: 'PEM: the certificate, then the ones that issued it, without the root',
+    }),
+    key: Type.String({
+      minLength: 1,
+      maxLength: 16_384,
+      description: 'PEM: its private key, without a passphrase; never shown',
+    }),
+  },
+  { title: 'ClientCertificateInput' },
+);
 export type ClientCertificateInput = Static<typeof clientCertificateInput>;
 
 const credentialsShown = {
@@ -42,27 +45,30 @@ const credentialsShown = {
 /** The client that gets access tokens for an endpoint, as shown by the API. */
 const clientCredentials = strict(credentialsShown, { title: 'ClientCredentials' });
 
-const clientCredentialsInput = strict({
-  token_url: Type.String({
-    minLength: 1,
-    maxLength: 2048,
-    description: 'the token endpoint: http or https, without credentials or fragment, at a public address',
-  }),
-  client_id: text(500),
-  client_secret: Type.Optional(
-    Type.String({
+const clientCredentialsInput = strict(
+  {
+    token_url: Type.String({
       minLength: 1,
-      maxLength: 4096,
-      description:
-        'never shown; if omitted, the current one is kept, provided that `token_url` and `client_id` are unchanged and nobody else could read it',
+      maxLength: 2048,
+      description: 'the token endpoint: http or https, without credentials or fragment, at a public address',
     }),
-  ),
-  scope: Type.Optional(nullable({ ...text(1000), description: 'names, separated by spaces; null = none' })),
-  audience: Type.Optional(
-    nullable({ ...text(1000), description: 'for servers that require one; null = none' }),
-  ),
-  authentication: Type.Optional(credentialsShown.authentication),
-});
+    client_id: text(500),
+    client_secret: Type.Optional(
+      Type.String({
+        minLength: 1,
+        maxLength: 4096,
+        description:
+          'never shown; if omitted, the current one is kept, provided that `token_url` and `client_id` are unchanged and nobody else could read it',
+      }),
+    ),
+    scope: Type.Optional(nullable({ ...text(1000), description: 'names, separated by spaces; null = none' })),
+    audience: Type.Optional(
+      nullable({ ...text(1000), description: 'for servers that require one; null = none' }),
+    ),
+    authentication: Type.Optional(credentialsShown.authentication),
+  },
+  { title: 'ClientCredentialsInput' },
+);
 export type ClientCredentialsInput = Static<typeof clientCredentialsInput>;
 
 /** The same with its secret, as stored. */

@@ -50,19 +50,22 @@ export const customSigning = strict(
 );
 export type CustomSigning = Static<typeof customSigning>;
 
-const customSigningInput = strict({
-  header: { ...header, description: 'the header of the signature', examples: ['x-signature'] },
-  content: { ...content, description: about.content, examples: ['{timestamp}.{body}'] },
-  value: Type.Optional({ ...value, description: `${about.value}; default {signature}` }),
-  encoding,
-  algorithm: Type.Optional(algorithm),
-  secret_prefix: Type.Optional({ ...prefix, description: about.secret_prefix }),
-  headers: Type.Optional({
-    ...headers,
-    description: `${about.headers}; default none`,
-    examples: [headersExample],
-  }),
-});
+const customSigningInput = strict(
+  {
+    header: { ...header, description: 'the header of the signature', examples: ['x-signature'] },
+    content: { ...content, description: about.content, examples: ['{timestamp}.{body}'] },
+    value: Type.Optional({ ...value, description: `${about.value}; default {signature}` }),
+    encoding,
+    algorithm: Type.Optional(algorithm),
+    secret_prefix: Type.Optional({ ...prefix, description: about.secret_prefix }),
+    headers: Type.Optional({
+      ...headers,
+      description: `${about.headers}; default none`,
+      examples: [headersExample],
+    }),
+  },
+  { title: 'CustomSigningInput' },
+);
 
 /** The secret of a signature in requests. */
 export const signingSecret = Type.String({
@@ -87,10 +90,13 @@ const signingInput = {
 export type SigningInput = Static<TObject<typeof signingInput>>;
 
 /** A second signature in requests. */
-export const secondSignatureInput = strict({
-  ...signingInput,
-  expires_at: Type.String({ description: 'an RFC 3339 instant, at most 90 days ahead' }),
-});
+export const secondSignatureInput = strict(
+  {
+    ...signingInput,
+    expires_at: Type.String({ description: 'an RFC 3339 instant, at most 90 days ahead' }),
+  },
+  { title: 'SecondSignatureInput' },
+);
 export type SecondSignatureInput = Static<typeof secondSignatureInput>;
 
 /** A second signature in responses. */

@@ -14,10 +14,13 @@ else:
 
 class Account(TypedDict):
     id: str
+    """The id of the record."""
     object: Literal["account"]
+    """The type of the record."""
     name: str
+    """The name."""
     default_currency: str
-    """ISO 4217, lower case."""
+    """The currency of amounts that name none."""
     hold_days: int
     """Days a new commission is on hold."""
     minimum_payout: dict[str, int]
@@ -37,20 +40,28 @@ class Account(TypedDict):
     or the operator, may lower it.
     """
     debtor: Debtor | None
+    """The bank account that payouts are paid from (SEPA); null if unknown."""
     originator: Originator | None
+    """The bank account that payouts are paid from (ACH); null if unknown."""
     tax_profile: AccountTaxProfile | None
+    """The tax details of the account; null if unknown."""
     invoicing: Invoicing | None
+    """How self-billing invoices are written; null if the account writes none."""
     created_at: str
+    """When it was created."""
     updated_at: str
+    """When it last changed."""
 
 
 class AccountTaxProfile(TypedDict):
     """Who you are on invoices and reports."""
 
     legal_name: str
+    """The name in the register or the passport."""
     country: str
     """ISO 3166-1 alpha-2."""
     address: PostalAddress
+    """The postal address."""
     vat_id: str | None
     """With its country in front."""
     tax_number: str | None
@@ -61,7 +72,9 @@ class AccountTaxProfile(TypedDict):
 
 class Actor(TypedDict):
     kind: ActorKind
+    """The kind."""
     id: str
+    """The id of the record."""
     name: str | None
     """Of a portal link: the owner of its endpoints."""
 
@@ -70,6 +83,7 @@ ActorKind = Literal["key", "user", "application", "operator", "portal"]
 
 class Actors(TypedDict):
     object: Literal["actors"]
+    """The type of the record."""
     actors: list[Actor]
     """By id."""
 
@@ -78,8 +92,11 @@ class Affiliate(TypedDict):
     id: int
     """affiliate_id in other records."""
     object: Literal["affiliate"]
+    """The type of the record."""
     name_first: str | None
+    """First name."""
     name_last: str | None
+    """Last name."""
     email: str
     """Unique in the account."""
     external_id: str | None
@@ -103,16 +120,16 @@ class Affiliate(TypedDict):
     country: str | None
     """Where the affiliate pays taxes: two letters such as DE (ISO 3166-1 alpha-2)."""
     metadata: dict[str, str]
-    """Your own keys and texts: at most 50, keys of up to 40 and texts of up to 500 characters; a change
-    replaces all of them.
-    """
+    """Your own keys and texts."""
     created_at: str
+    """When it was created."""
     updated_at: str
+    """When it last changed."""
 
 
 class AffiliateBalance(TypedDict):
     currency: str
-    """ISO 4217, lower case."""
+    """The currency of the amounts."""
     pending: int
     """Minor units of the currency given with it."""
     unpaid: int
@@ -125,6 +142,7 @@ class AffiliateBalance(TypedDict):
 
 class AffiliateBalances(TypedDict):
     object: Literal["affiliate_balances"]
+    """The type of the record."""
     current_payout_id: str | None
     """The unpaid payout."""
     balances: list[OwedBalance]
@@ -133,39 +151,53 @@ class AffiliateBalances(TypedDict):
 
 class AffiliateCreatedEvent(TypedDict):
     id: str
+    """The id of the record."""
     object: Literal["event"]
+    """The type of the record."""
     type: Literal["affiliate.created"]
+    """The type, such as `payout.paid`."""
     timestamp: str
+    """When the change happened."""
     account_id: str
+    """The account that it belongs to."""
     api_version: Literal["2.0.0"]
+    """The version of the API that the form of the event belongs to."""
     is_test: NotRequired[bool]
     """Sent to test the endpoint: nothing happened."""
     data: Affiliate
+    """The records of this page, in the requested order."""
 
 
 class AffiliateDeletedEvent(TypedDict):
     id: str
+    """The id of the record."""
     object: Literal["event"]
+    """The type of the record."""
     type: Literal["affiliate.deleted"]
+    """The type, such as `payout.paid`."""
     timestamp: str
+    """When the change happened."""
     account_id: str
+    """The account that it belongs to."""
     api_version: Literal["2.0.0"]
+    """The version of the API that the form of the event belongs to."""
     is_test: NotRequired[bool]
     """Sent to test the endpoint: nothing happened."""
     data: Affiliate
+    """The records of this page, in the requested order."""
 
 
 class AffiliateDestination(TypedDict):
     object: Literal["affiliate_destination"]
+    """The type of the record."""
     affiliate_id: int
+    """The affiliate."""
     type: DestinationType
     """paypal: to `paypal_email`; wise: to `email`; sepa and ach: to a bank account; other: your own
     method.
     """
     currency: str | None
-    """Only for this currency; without it, for every currency without its own destination; ISO 4217, lower
-    case.
-    """
+    """Only for this currency; without it, for every currency without its own destination."""
     account_holder: str | None
     """sepa, ach: the name of the account holder."""
     holder_in_files: str | None
@@ -187,11 +219,14 @@ class AffiliateDestination(TypedDict):
     shared_with: list[int]
     """Other affiliates with the same IBAN or account, the first 20 ids."""
     created_at: str
+    """When it was created."""
 
 
 class AffiliateDestinations(TypedDict):
     object: Literal["affiliate_destinations"]
+    """The type of the record."""
     affiliate_id: int
+    """The affiliate."""
     destinations: list[AffiliateDestination]
     """The one for all currencies first; empty: paid as `payout_method` and `paypal_email` of the affiliate
     say.
@@ -200,12 +235,19 @@ class AffiliateDestinations(TypedDict):
 
 class AffiliateImport(TypedDict):
     object: Literal["affiliate_import"]
+    """The type of the record."""
     dry_run: bool
+    """Whether nothing was stored, because the request only checked the file."""
     lines: int
+    """How many lines there are, without the head."""
     created: int
+    """How many records are new."""
     updated: int
+    """How many records changed."""
     unchanged: int
+    """How many records were stored before with the same content."""
     failed: int
+    """How many were refused, or failed."""
     methods_set: int
     """Lines whose `payout_method` became `paypal`, because they have a `paypal_email` and no method."""
     errors: list[BadLine]
@@ -214,8 +256,11 @@ class AffiliateImport(TypedDict):
 
 class AffiliateInSeveralFilesFilesItem(TypedDict):
     format: Literal["paypal", "wise", "sepa", "nacha"]
+    """The format of the file."""
     file_set_id: str
+    """The file set that the file belongs to."""
     part: int
+    """The number of the part, from 1."""
     revision: int
     """Of the payout when the file set was first downloaded."""
     is_current: bool
@@ -224,9 +269,11 @@ class AffiliateInSeveralFilesFilesItem(TypedDict):
 
 class AffiliateInSeveralFiles(TypedDict):
     affiliate_id: int
+    """The affiliate."""
     name: str | None
+    """The name."""
     currency: str
-    """ISO 4217, lower case."""
+    """The currency of the amounts."""
     files: list[AffiliateInSeveralFilesFilesItem]
     """Oldest first."""
 
@@ -249,7 +296,9 @@ AffiliateStatus = Literal["active", "inactive"]
 
 class AffiliateTaxProfile(TypedDict):
     object: Literal["affiliate_tax_profile"]
+    """The type of the record."""
     affiliate_id: int
+    """The affiliate."""
     legal_type: TaxLegalType
     """Who signed."""
     legal_name: str
@@ -257,32 +306,47 @@ class AffiliateTaxProfile(TypedDict):
     country: str
     """The tax country, in two letters; ISO 3166-1 alpha-2."""
     address: PostalAddress
+    """The postal address."""
     tax_id: TaxId | None
+    """The tax id; null if unknown."""
     form: SignedTaxForm | None
+    """The signed tax form; null if there is none."""
     self_billing: SelfBillingAgreement | None
     """The affiliate agreed that you write their invoices; null: they did not."""
     created_at: str
+    """When it was created."""
     updated_at: str
+    """When it last changed."""
 
 
 class AffiliateUpdatedEvent(TypedDict):
     id: str
+    """The id of the record."""
     object: Literal["event"]
+    """The type of the record."""
     type: Literal["affiliate.updated"]
+    """The type, such as `payout.paid`."""
     timestamp: str
+    """When the change happened."""
     account_id: str
+    """The account that it belongs to."""
     api_version: Literal["2.0.0"]
+    """The version of the API that the form of the event belongs to."""
     is_test: NotRequired[bool]
     """Sent to test the endpoint: nothing happened."""
     data: Affiliate
+    """The records of this page, in the requested order."""
 
 
 class AffiliateWithBalance(TypedDict):
     id: int
     """affiliate_id in other records."""
     object: Literal["affiliate"]
+    """The type of the record."""
     name_first: str | None
+    """First name."""
     name_last: str | None
+    """Last name."""
     email: str
     """Unique in the account."""
     external_id: str | None
@@ -306,11 +370,11 @@ class AffiliateWithBalance(TypedDict):
     country: str | None
     """Where the affiliate pays taxes: two letters such as DE (ISO 3166-1 alpha-2)."""
     metadata: dict[str, str]
-    """Your own keys and texts: at most 50, keys of up to 40 and texts of up to 500 characters; a change
-    replaces all of them.
-    """
+    """Your own keys and texts."""
     created_at: str
+    """When it was created."""
     updated_at: str
+    """When it last changed."""
     balance: list[AffiliateBalance]
     """What the affiliate earned, per currency."""
     last_paid_at: str | None
@@ -327,8 +391,11 @@ class AffiliateWithBalance(TypedDict):
 
 class AlertChannel(TypedDict):
     id: str
+    """The id of the record."""
     object: Literal["alert_channel"]
+    """The type of the record."""
     name: str
+    """The name."""
     format: AlertFormat
     """webhook: a JSON object, signed as Standard Webhooks; slack: the format of incoming webhooks of Slack
     and Mattermost.
@@ -342,7 +409,9 @@ class AlertChannel(TypedDict):
     last_error: str | None
     """Why the last try failed; null if it succeeded."""
     created_at: str
+    """When it was created."""
     updated_at: str
+    """When it last changed."""
 
 
 AlertFormat = Literal["webhook", "slack"]
@@ -351,7 +420,9 @@ AlertKind = Literal["endpoint_failing", "endpoint_disabled", "endpoint_recovered
 
 class AlertSettingsAlertsItem(TypedDict):
     kind: AlertKind
+    """The kind."""
     label: str
+    """The name for people."""
     meaning: str
     """When it is sent."""
     by_email: bool
@@ -360,7 +431,9 @@ class AlertSettingsAlertsItem(TypedDict):
 
 class AlertSettings(TypedDict):
     object: Literal["alert_settings"]
+    """The type of the record."""
     user_id: str
+    """The user."""
     email: str
     """Where alerts are sent."""
     is_email_sent: bool
@@ -377,7 +450,9 @@ class AlertSettings(TypedDict):
 
 class AlertTest(TypedDict):
     object: Literal["alert_test"]
+    """The type of the record."""
     requested_at: str
+    """When it was requested."""
 
 
 AnswerCounts = TypedDict(
@@ -393,8 +468,11 @@ AnswerCounts = TypedDict(
 
 class ApiKey(TypedDict):
     id: str
+    """The id of the record."""
     object: Literal["api_key"]
+    """The type of the record."""
     name: str
+    """The name of the key."""
     hint: str
     """The first and last characters of the key."""
     created_by: str
@@ -402,7 +480,9 @@ class ApiKey(TypedDict):
     last_used_at: str | None
     """To the minute."""
     revoked_at: str | None
+    """When it was revoked; null while it is valid."""
     created_at: str
+    """When it was created."""
 
 
 ApplicationKind = Literal["confidential", "public"]
@@ -415,6 +495,7 @@ class Approval(TypedDict):
     decided_by: str | None
     """The user who approved or rejected it."""
     decided_at: str | None
+    """When the decision was made; null while it is open."""
     note: str | None
     """Their note."""
 
@@ -446,14 +527,21 @@ AttemptStatus = Literal["succeeded", "failed"]
 AttemptTrigger = Literal["scheduled", "manual", "recovery"]
 
 class AuditEntryActor(TypedDict):
+    """Who made the change."""
+
     kind: ActorKind
+    """The kind."""
     id: str
+    """The id of the record."""
 
 
 class AuditEntry(TypedDict):
     id: str
+    """The id of the record."""
     object: Literal["audit_entry"]
+    """The type of the record."""
     actor: AuditEntryActor
+    """Who made the change."""
     user_id: str | None
     """Who signed in, or on whose grant the application acted."""
     action: str
@@ -467,11 +555,14 @@ class AuditEntry(TypedDict):
     request_id: str
     """Identifies the request in the log of the server."""
     created_at: str
+    """When it was created."""
 
 
 class BadLine(TypedDict):
     line: int
+    """The number of the line in the file, from 1."""
     message: str
+    """What is wrong with the line."""
 
 
 BankAccountType = Literal["checking", "savings"]
@@ -508,6 +599,7 @@ class ChangeAccountBodyDebtor(TypedDict):
     iban: str
     """Any case, with or without blanks."""
     bic: NotRequired[str | None]
+    """The BIC of the bank; null if it is not needed."""
     message: NotRequired[SepaMessage]
     """The message that your bank takes; default pain.001.001.09."""
     rows_per_file: NotRequired[int]
@@ -540,23 +632,31 @@ class ChangeAccountBodyOriginator(TypedDict):
 
 
 class ChangeAccountBodyTaxProfileAddress(TypedDict):
+    """The postal address."""
+
     line1: str
     """Street and number."""
     line2: NotRequired[str | None]
+    """Address, line 2."""
     postal_code: NotRequired[str | None]
+    """Postal code."""
     city: str
+    """City."""
     region: NotRequired[str | None]
     """State or province; two letters in the United States."""
 
 
 class ChangeAccountBodyTaxProfile(TypedDict):
     legal_name: str
+    """The name in the register or the passport."""
     country: str
     """ISO 3166-1 alpha-2, any case."""
     address: ChangeAccountBodyTaxProfileAddress
+    """The postal address."""
     vat_id: NotRequired[str | None]
     """Its check digits are checked."""
     tax_number: NotRequired[str | None]
+    """The tax number; null if unknown."""
 
 
 class ChangeAccountBodyInvoicingRulesItem(TypedDict):
@@ -578,12 +678,14 @@ class ChangeAccountBodyInvoicing(TypedDict):
     prefix: NotRequired[str]
     """How numbers of invoices begin; default SB-."""
     rules: list[ChangeAccountBodyInvoicingRulesItem]
+    """The rate for each kind of seller, the first match applies."""
 
 
 class ChangeAccountBody(TypedDict):
     name: NotRequired[str]
+    """The name."""
     default_currency: NotRequired[str]
-    """ISO 4217, any case."""
+    """The currency of amounts that name none."""
     hold_days: NotRequired[int]
     """Days a new commission is on hold."""
     minimum_payout: NotRequired[dict[str, int]]
@@ -603,14 +705,20 @@ class ChangeAccountBody(TypedDict):
     or the operator, may lower it.
     """
     debtor: NotRequired[ChangeAccountBodyDebtor | None]
+    """The bank account that payouts are paid from (SEPA); null if unknown."""
     originator: NotRequired[ChangeAccountBodyOriginator | None]
+    """The bank account that payouts are paid from (ACH); null if unknown."""
     tax_profile: NotRequired[ChangeAccountBodyTaxProfile | None]
+    """The tax details of the account; null if unknown."""
     invoicing: NotRequired[ChangeAccountBodyInvoicing | None]
+    """How self-billing invoices are written; null if the account writes none."""
 
 
 class ChangeAffiliateBody(TypedDict):
     name_first: NotRequired[str | None]
+    """First name."""
     name_last: NotRequired[str | None]
+    """Last name."""
     email: NotRequired[str]
     """Unique in the account; an e-mail address."""
     external_id: NotRequired[str | None]
@@ -634,9 +742,7 @@ class ChangeAffiliateBody(TypedDict):
     country: NotRequired[str | None]
     """Where the affiliate pays taxes: two letters such as DE (ISO 3166-1 alpha-2)."""
     metadata: NotRequired[dict[str, str]]
-    """Your own keys and texts: at most 50, keys of up to 40 and texts of up to 500 characters; a change
-    replaces all of them.
-    """
+    """Your own keys and texts."""
 
 
 class ChangeAlertChannelBody(TypedDict):
@@ -661,22 +767,15 @@ class ChangeOAuthApplicationBody(TypedDict):
 
 class ChangePayoutScheduleBody(TypedDict):
     name: NotRequired[str]
+    """The name."""
     every: NotRequired[ScheduleRhythm]
+    """On which days it runs."""
     day: NotRequired[int]
     """week: 1 (Monday) to 7; month: 1 to 31, or the last day of a shorter month. The day is in the
     account’s time zone and begins at midnight there.
     """
     filters: NotRequired[PayoutFilters | None]
-    """Report filters: null, or an object of field to a value (equals), a list (one of) or an object of
-    operators; all must hold. - `affiliate_id` (eq, ne, in, nin): an integer from 1 to 9007199254740991
-    - `program_id` (eq, ne, in, nin): an integer from 1 to 9007199254740991 - `product_id` (eq, ne, in,
-    nin): a text of 1 to 255 characters - `order_id` (eq, ne, in, nin): a text of 1 to 255 characters -
-    `payout_method` (eq, ne, in, nin): one of paypal, wise, other, sepa, ach - `affiliate_status` (eq,
-    ne, in, nin): one of active, inactive - `type` (eq, ne, in, nin): one of sale, recurring, bonus,
-    adjustment, clawback - `is_ready_for_payout` (eq): true or false - `currency` (eq, in): an ISO 4217
-    currency code - `total` (eq, gt, gte, lt, lte): an integer of minor units - `occurred_at` (gt, gte,
-    lt, lte): an RFC 3339 instant or a day YYYY-MM-DD, from 1970 to 2999.
-    """
+    """The filters of the report; null = none."""
     search: NotRequired[str]
     """Every word must occur in the name, e-mail address or slug of the affiliate."""
     ignore_minimum: NotRequired[bool]
@@ -691,106 +790,17 @@ class ChangeProgramBody(TypedDict):
     hold_days: NotRequired[int | None]
     """The days for which new commissions are on hold; null = the account's hold."""
     metadata: NotRequired[dict[str, str]]
-    """Your own keys and texts: at most 50, keys of up to 40 and texts of up to 500 characters; a change
-    replaces all of them.
-    """
+    """Your own keys and texts."""
 
 
 class ChangeUserBody(TypedDict):
     name: NotRequired[str]
+    """The name."""
     role: NotRequired[Role]
     """owner: may do everything; member: may do everything except API keys, users and applications;
     finance: manages payouts, affiliates, commissions, imports and tax reports, but no webhooks, users
     or API keys; approver: reads, downloads payment files and approves payouts, but changes nothing
     else; viewer: only reads, without payment files and complete account numbers.
-    """
-
-
-class ChangeWebhookEndpointBodyCustomSigning(TypedDict):
-    """With `signing: custom`, and only then."""
-
-    header: str
-    """The header of the signature."""
-    content: str
-    """The signed text: {body}, and optionally {id}, {timestamp} and {url}."""
-    value: NotRequired[str]
-    """The value of the header: {signature}, and optionally {timestamp} and {id}; default {signature}."""
-    encoding: SignatureEncoding
-    algorithm: NotRequired[SignatureAlgorithm]
-    """The hash function of the HMAC."""
-    secret_prefix: NotRequired[str]
-    """The prefix of new secrets; it is part of the key."""
-    headers: NotRequired[dict[str, str]]
-    """Further headers that a receiver needs to verify, by name: {timestamp} or {id}, with optional text
-    around it; default none.
-    """
-
-
-class ChangeWebhookEndpointBodySecondSignatureCustomSigning(TypedDict):
-    """With `signing: custom`, and only then."""
-
-    header: str
-    """The header of the signature."""
-    content: str
-    """The signed text: {body}, and optionally {id}, {timestamp} and {url}."""
-    value: NotRequired[str]
-    """The value of the header: {signature}, and optionally {timestamp} and {id}; default {signature}."""
-    encoding: SignatureEncoding
-    algorithm: NotRequired[SignatureAlgorithm]
-    """The hash function of the HMAC."""
-    secret_prefix: NotRequired[str]
-    """The prefix of new secrets; it is part of the key."""
-    headers: NotRequired[dict[str, str]]
-    """Further headers that a receiver needs to verify, by name: {timestamp} or {id}, with optional text
-    around it; default none.
-    """
-
-
-class ChangeWebhookEndpointBodySecondSignature(TypedDict):
-    """Also sent until `expires_at`. Fields that are left out have the values of the previous signature.
-    Without it, a change of scheme or secret sends the previous signature for a day; null = none.
-    """
-
-    signing: NotRequired[SigningScheme]
-    """standard: Standard Webhooks. stripe, github, shopify, slack: as these services sign, so that
-    receivers written for them need no change. custom: as `custom_signing` says.
-    """
-    custom_signing: NotRequired[ChangeWebhookEndpointBodySecondSignatureCustomSigning | None]
-    """With `signing: custom`, and only then."""
-    secret: NotRequired[str]
-    """A secret that the receiver already has; by default the current one stays if the scheme can use it,
-    else a new one is created.
-    """
-    expires_at: str
-    """An RFC 3339 instant, at most 90 days ahead."""
-
-
-class ChangeWebhookEndpointBodyClientCertificate(TypedDict):
-    """Shown to the receiver when it asks for one (mTLS); null = none."""
-
-    certificate: str
-    """PEM: the certificate, then the ones that issued it, without the root."""
-    key: str
-    """PEM: its private key, without a passphrase; never shown."""
-
-
-class ChangeWebhookEndpointBodyClientCredentials(TypedDict):
-    """For access tokens that are sent in the header Authorization (OAuth 2); null = none."""
-
-    token_url: str
-    """The token endpoint: http or https, without credentials or fragment, at a public address."""
-    client_id: str
-    client_secret: NotRequired[str]
-    """Never shown; if omitted, the current one is kept, provided that `token_url` and `client_id` are
-    unchanged and nobody else could read it.
-    """
-    scope: NotRequired[str | None]
-    """names, separated by spaces; null = none."""
-    audience: NotRequired[str | None]
-    """For servers that require one; null = none."""
-    authentication: NotRequired[ClientAuthentication]
-    """How the client id and secret are sent to the token endpoint: basic, the usual way, in the header
-    Authorization; body, in the body.
     """
 
 
@@ -817,6 +827,7 @@ class ChangeWebhookEndpointBody(TypedDict):
     published; applies to events published from now on; false releases the events that wait.
     """
     batch: NotRequired[BatchInput | None]
+    """How events are sent together in one request; null if each is sent alone."""
     rate_limit: NotRequired[int | None]
     """The most requests that it is sent in a second; null = no limit."""
     headers: NotRequired[dict[str, str | None]]
@@ -830,33 +841,31 @@ class ChangeWebhookEndpointBody(TypedDict):
     """standard: Standard Webhooks. stripe, github, shopify, slack: as these services sign, so that
     receivers written for them need no change. custom: as `custom_signing` says.
     """
-    custom_signing: NotRequired[ChangeWebhookEndpointBodyCustomSigning | None]
-    """With `signing: custom`, and only then."""
+    custom_signing: NotRequired[CustomSigningInput | None]
+    """The scheme of `signing: custom`; null with another scheme."""
     secret: NotRequired[str]
     """A secret that the receiver already has; by default the current one stays if the scheme can use it,
     else a new one is created.
     """
-    second_signature: NotRequired[ChangeWebhookEndpointBodySecondSignature | None]
-    """Also sent until `expires_at`. Fields that are left out have the values of the previous signature.
-    Without it, a change of scheme or secret sends the previous signature for a day; null = none.
-    """
+    second_signature: NotRequired[SecondSignatureInput | None]
+    """A further signature that is sent until it expires; null if there is none."""
     proxy: NotRequired[str | None]
     """An HTTP proxy that requests go through, with user and password if it needs them:
     http://user:password@proxy:3128; null = that of the server, if any.
     """
-    client_certificate: NotRequired[ChangeWebhookEndpointBodyClientCertificate | None]
-    """Shown to the receiver when it asks for one (mTLS); null = none."""
-    client_credentials: NotRequired[ChangeWebhookEndpointBodyClientCredentials | None]
-    """For access tokens that are sent in the header Authorization (OAuth 2); null = none."""
+    client_certificate: NotRequired[ClientCertificateInput | None]
+    """The certificate shown to the receiver (mTLS), without its key; null if there is none."""
+    client_credentials: NotRequired[ClientCredentialsInput | None]
+    """How access tokens for the receiver are requested (OAuth 2); null if none are."""
     metadata: NotRequired[dict[str, str]]
-    """Your own keys and texts: at most 50, keys of up to 40 and texts of up to 500 characters; a change
-    replaces all of them.
-    """
+    """Your own keys and texts."""
 
 
 class ChangedWebhookEndpoint(TypedDict):
     id: str
+    """The id of the record."""
     object: Literal["webhook_endpoint"]
+    """The type of the record."""
     url: str
     """Where events are sent, including pending ones."""
     description: str | None
@@ -872,6 +881,7 @@ class ChangedWebhookEndpoint(TypedDict):
     disabled_reason: DisabledReason | None
     """manual: by hand; failing: every attempt failed for five days; gone: it answered 410."""
     disabled_at: str | None
+    """When it was disabled; null while it is enabled."""
     paused_until: str | None
     """Nothing is sent before this time: the endpoint answered with Retry-After or was busy (429, 502, 503,
     504).
@@ -883,6 +893,7 @@ class ChangedWebhookEndpoint(TypedDict):
     published.
     """
     batch: Batch | None
+    """How events are sent together in one request; null if each is sent alone."""
     rate_limit: int | None
     """The most requests that it is sent in a second; null = no limit."""
     headers: list[str]
@@ -897,19 +908,25 @@ class ChangedWebhookEndpoint(TypedDict):
     receivers written for them need no change. custom: as `custom_signing` says.
     """
     custom_signing: CustomSigning | None
+    """The scheme of `signing: custom`; null with another scheme."""
     second_signature: SecondSignature | None
+    """A further signature that is sent until it expires; null if there is none."""
     proxy: str | None
     """The HTTP proxy of requests, without its password; null = that of the server, if any."""
     client_certificate: ClientCertificate | None
+    """The certificate shown to the receiver (mTLS), without its key; null if there is none."""
     client_credentials: ClientCredentials | None
+    """How access tokens for the receiver are requested (OAuth 2); null if none are."""
     metadata: dict[str, str]
-    """Your own keys and texts: at most 50, keys of up to 40 and texts of up to 500 characters; a change
-    replaces all of them.
-    """
+    """Your own keys and texts."""
     first_failure_at: str | None
+    """When the first of the current failures happened; null after a success."""
     last_success_at: str | None
+    """When a delivery last succeeded; null if none has."""
     created_at: str
+    """When it was created."""
     updated_at: str
+    """When it last changed."""
     secret: NotRequired[str | None]
     """Only if this change created a new secret, because the scheme cannot use the previous one; null when
     a stored answer is replayed.
@@ -922,20 +939,57 @@ class ClientCertificate(TypedDict):
     """Sent to a receiver that requests one (mTLS); null = none."""
 
     subject: str
+    """The subject of the certificate."""
     issuer: str
+    """The issuer of the certificate."""
     fingerprint: str
     """SHA-256 of the certificate, hexadecimal."""
     expires_at: str
+    """When it expires."""
+
+
+class ClientCertificateInput(TypedDict):
+    """Shown to the receiver when it asks for one (mTLS); null = none."""
+
+    certificate: str
+    """PEM: the certificate, then the ones that issued it, without the root."""
+    key: str
+    """PEM: its private key, without a passphrase; never shown."""
 
 
 class ClientCredentials(TypedDict):
     """For access tokens that are sent in the header Authorization (OAuth 2); null = none."""
 
     token_url: str
+    """The token endpoint."""
     client_id: str
+    """The client id at the token endpoint."""
     scope: str | None
+    """The requested scopes, separated by spaces; null if none are named."""
     audience: str | None
+    """The requested audience; null if none is named."""
     authentication: ClientAuthentication
+    """How the client id and secret are sent to the token endpoint: basic, the usual way, in the header
+    Authorization; body, in the body.
+    """
+
+
+class ClientCredentialsInput(TypedDict):
+    """For access tokens that are sent in the header Authorization (OAuth 2); null = none."""
+
+    token_url: str
+    """The token endpoint: http or https, without credentials or fragment, at a public address."""
+    client_id: str
+    """The client id at the token endpoint."""
+    client_secret: NotRequired[str]
+    """Never shown; if omitted, the current one is kept, provided that `token_url` and `client_id` are
+    unchanged and nobody else could read it.
+    """
+    scope: NotRequired[str | None]
+    """names, separated by spaces; null = none."""
+    audience: NotRequired[str | None]
+    """For servers that require one; null = none."""
+    authentication: NotRequired[ClientAuthentication]
     """How the client id and secret are sent to the token endpoint: basic, the usual way, in the header
     Authorization; body, in the body.
     """
@@ -943,7 +997,9 @@ class ClientCredentials(TypedDict):
 
 class Commission(TypedDict):
     id: str
+    """The id of the record."""
     object: Literal["affiliate_commission"]
+    """The type of the record."""
     external_id: str
     """Your id, unique forever; `payhook:…` names what Payhook created itself, such as a clawback."""
     affiliate_id: int
@@ -963,7 +1019,7 @@ class Commission(TypedDict):
     refunded_amount: int
     """Minor units: what was taken back, before and after payment."""
     currency: str
-    """ISO 4217, lower case."""
+    """Currency."""
     sale_amount: int | None
     """The amount of the sale; minor units."""
     rate_bps: int | None
@@ -975,25 +1031,31 @@ class Commission(TypedDict):
     customer_email: str | None
     """The e-mail address of the buyer."""
     product_id: str | None
+    """Product id."""
     product_name: str | None
     """The name of the product."""
     description: str | None
+    """Description."""
     occurred_at: str
+    """Earned."""
     available_at: str | None
     """Null while it is held for review."""
     payout_id: str | None
     """The payout it is in or was paid in."""
     paid_at: str | None
+    """When it was paid; null if it was not."""
     voided_at: str | None
+    """When it was voided; null if it was not."""
     void_reason: str | None
+    """Why it was voided; null without a reason."""
     reverses_commission_id: str | None
     """Of a clawback: the commission it takes back."""
     metadata: dict[str, str] | None
-    """Your own keys and texts: at most 50, keys of up to 40 and texts of up to 500 characters; a change
-    replaces all of them.
-    """
+    """Your own keys and texts."""
     created_at: str
+    """When it was created."""
     updated_at: str
+    """When it last changed."""
 
 
 CommissionAnalytics = TypedDict(
@@ -1009,88 +1071,125 @@ CommissionAnalytics = TypedDict(
 )
 
 class CommissionBatchItemsItemError(TypedDict):
+    """Why it was refused; absent if it was not."""
+
     code: str
+    """The kind of error, as in an error response."""
     reason: str
+    """The reason, as in `Payhook-Reason`."""
     message: str
+    """The problem in words, for people."""
 
 
 class CommissionBatchItemsItem(TypedDict):
     index: int
+    """The position in the request, from 0."""
     status: int
     """201 new, 200 stored before, 400 or 409 refused."""
     commission: NotRequired[Commission]
+    """The commission."""
     error: NotRequired[CommissionBatchItemsItemError]
+    """Why it was refused; absent if it was not."""
 
 
 class CommissionBatch(TypedDict):
     object: Literal["commission_batch"]
+    """The type of the record."""
     items: list[CommissionBatchItemsItem]
+    """The results, in the order of the request."""
 
 
 class CommissionBucket(TypedDict):
     starts_at: str
+    """When the interval begins."""
     day: str
     """The first day, in the zone of the account."""
     earned_amount: int
     """commissions, dated by the sale."""
     earned_count: int
+    """How many commissions were earned."""
     refunded_amount: int
     """Amounts taken by refunds, dated by the refund; reversed refunds do not count."""
     refunded_count: int
+    """How many commissions were refunded."""
     voided_amount: int
     """The remaining amounts of commissions that were voided manually."""
     voided_count: int
+    """How many commissions were voided."""
     adjusted_amount: int
     """Manual credits and debits."""
     adjusted_count: int
+    """How many adjustments were made."""
     paid_amount: int | None
     """payments; null with a program, because a payment belongs to an affiliate and a currency."""
     paid_count: int | None
+    """How many commissions were paid; null where payments are not counted."""
     returned_amount: int | None
     """Returned payments, less returns that were undone."""
     returned_count: int | None
+    """How many payments came back; null where returns are not counted."""
 
 
 class CommissionClawedBackEvent(TypedDict):
     id: str
+    """The id of the record."""
     object: Literal["event"]
+    """The type of the record."""
     type: Literal["commission.clawed_back"]
+    """The type, such as `payout.paid`."""
     timestamp: str
+    """When the change happened."""
     account_id: str
+    """The account that it belongs to."""
     api_version: Literal["2.0.0"]
+    """The version of the API that the form of the event belongs to."""
     is_test: NotRequired[bool]
     """Sent to test the endpoint: nothing happened."""
     data: Commission
+    """The records of this page, in the requested order."""
 
 
 class CommissionCreatedEvent(TypedDict):
     id: str
+    """The id of the record."""
     object: Literal["event"]
+    """The type of the record."""
     type: Literal["commission.created"]
+    """The type, such as `payout.paid`."""
     timestamp: str
+    """When the change happened."""
     account_id: str
+    """The account that it belongs to."""
     api_version: Literal["2.0.0"]
+    """The version of the API that the form of the event belongs to."""
     is_test: NotRequired[bool]
     """Sent to test the endpoint: nothing happened."""
     data: Commission
+    """The records of this page, in the requested order."""
 
 
 class CommissionImportTotalsItem(TypedDict):
     currency: str
-    """ISO 4217, lower case."""
+    """The currency of the amounts."""
     amount: int
     """Minor units of the currency given with it."""
     count: int
+    """How many there are."""
 
 
 class CommissionImport(TypedDict):
     object: Literal["commission_import"]
+    """The type of the record."""
     dry_run: bool
+    """Whether nothing was stored, because the request only checked the file."""
     lines: int
+    """How many lines there are, without the head."""
     created: int
+    """How many records are new."""
     unchanged: int
     """Already stored with the same content."""
     failed: int
+    """How many were refused, or failed."""
     totals: list[CommissionImportTotalsItem]
     """Sums of the good lines."""
     errors: list[BadLine]
@@ -1113,7 +1212,7 @@ class CommissionInput(TypedDict):
     amount: NotRequired[int]
     """What the affiliate gets; in minor units."""
     currency: NotRequired[str]
-    """ISO 4217, any case; default the account currency."""
+    """Default the account currency."""
     sale_amount: NotRequired[int | None]
     """The amount of the sale; minor units."""
     rate_bps: NotRequired[int | None]
@@ -1125,20 +1224,22 @@ class CommissionInput(TypedDict):
     customer_email: NotRequired[str | None]
     """The e-mail address of the buyer; an e-mail address."""
     product_id: NotRequired[str | None]
+    """Product id."""
     product_name: NotRequired[str | None]
     """The name of the product."""
     description: NotRequired[str | None]
+    """Description."""
     occurred_at: NotRequired[str]
     """RFC 3339; default now."""
     metadata: NotRequired[dict[str, str] | None]
-    """Your own keys and texts: at most 50, keys of up to 40 and texts of up to 500 characters; a change
-    replaces all of them.
-    """
+    """Your own keys and texts."""
 
 
 class CommissionRefund(TypedDict):
     id: str
+    """The id of the record."""
     object: Literal["affiliate_refund"]
+    """The type of the record."""
     external_id: str
     """Your own id of the refund, unique forever."""
     status: Literal["waiting", "applied", "reversed"]
@@ -1146,13 +1247,17 @@ class CommissionRefund(TypedDict):
     order_id: str | None
     """Null for a refund of one commission by its id."""
     product_id: str | None
+    """Product."""
     reason: str | None
     """why."""
     occurred_at: str
-    """When the customer was refunded; RFC 3339, UTC, milliseconds."""
+    """When the customer was refunded."""
     reversed_at: str | None
+    """When the refund was reversed; null if it was not."""
     created_at: str
+    """When it was created."""
     updated_at: str
+    """When it last changed."""
     amount: int
     """Minor units of commission that were taken back."""
     sale_amount: int | None
@@ -1160,12 +1265,14 @@ class CommissionRefund(TypedDict):
     capped: bool
     """The refund asked for more than was left and took the rest."""
     commission: Commission
+    """The commission."""
     clawback: Commission | None
+    """The negative commission that takes back what was paid; null if nothing had been paid."""
 
 
 class CommissionSeries(TypedDict):
     currency: str
-    """ISO 4217, lower case."""
+    """The currency of the amounts."""
     buckets: list[CommissionBucket]
     """Every interval from the first day to the last."""
 
@@ -1176,56 +1283,85 @@ CommissionType = Literal["sale", "recurring", "bonus", "adjustment", "clawback"]
 
 class CommissionUpdatedEvent(TypedDict):
     id: str
+    """The id of the record."""
     object: Literal["event"]
+    """The type of the record."""
     type: Literal["commission.updated"]
+    """The type, such as `payout.paid`."""
     timestamp: str
+    """When the change happened."""
     account_id: str
+    """The account that it belongs to."""
     api_version: Literal["2.0.0"]
+    """The version of the API that the form of the event belongs to."""
     is_test: NotRequired[bool]
     """Sent to test the endpoint: nothing happened."""
     data: Commission
+    """The records of this page, in the requested order."""
 
 
 class CommissionVoidedEvent(TypedDict):
     id: str
+    """The id of the record."""
     object: Literal["event"]
+    """The type of the record."""
     type: Literal["commission.voided"]
+    """The type, such as `payout.paid`."""
     timestamp: str
+    """When the change happened."""
     account_id: str
+    """The account that it belongs to."""
     api_version: Literal["2.0.0"]
+    """The version of the API that the form of the event belongs to."""
     is_test: NotRequired[bool]
     """Sent to test the endpoint: nothing happened."""
     data: Commission
+    """The records of this page, in the requested order."""
 
 
 class CommissionsImportedEventDataTotalsItem(TypedDict):
     currency: str
-    """ISO 4217, lower case."""
+    """The currency of the amounts."""
     amount: int
     """Minor units of the currency given with it."""
     count: int
+    """How many there are."""
 
 
 class CommissionsImportedEventData(TypedDict):
+    """The records of this page, in the requested order."""
+
     object: Literal["commission_import"]
+    """The type of the record."""
     source: Literal["batch", "file", "payout"]
     """payout: the parts of lines that a completed payout did not pay and owes again."""
     created: int
+    """How many records are new."""
     unchanged: NotRequired[int]
+    """How many records were stored before with the same content."""
     failed: NotRequired[int]
+    """How many lines were refused."""
     totals: list[CommissionsImportedEventDataTotalsItem]
+    """Sums, one for each currency."""
 
 
 class CommissionsImportedEvent(TypedDict):
     id: str
+    """The id of the record."""
     object: Literal["event"]
+    """The type of the record."""
     type: Literal["commissions.imported"]
+    """The type, such as `payout.paid`."""
     timestamp: str
+    """When the change happened."""
     account_id: str
+    """The account that it belongs to."""
     api_version: Literal["2.0.0"]
+    """The version of the API that the form of the event belongs to."""
     is_test: NotRequired[bool]
     """Sent to test the endpoint: nothing happened."""
     data: CommissionsImportedEventData
+    """The records of this page, in the requested order."""
 
 
 class CompletePayoutBodyCommissionsItem(TypedDict):
@@ -1234,7 +1370,7 @@ class CompletePayoutBodyCommissionsItem(TypedDict):
     is_paid: bool
     """Whether it was paid; false releases the line, which is owed again."""
     currency: NotRequired[str]
-    """ISO 4217, any case: the line that the entry covers; without it, all lines of the affiliate."""
+    """The line that the entry covers; without it, all lines of the affiliate."""
     amount: NotRequired[int]
     """The amount paid in minor units of `currency`, at most the amount of the line; the rest is owed
     again.
@@ -1245,6 +1381,7 @@ class CompletePayoutBodyCommissionsItem(TypedDict):
 
 class CompletePayoutBody(TypedDict):
     commissions: list[CompletePayoutBodyCommissionsItem]
+    """The commissions, one entry each."""
     require_all: NotRequired[bool]
     """Refuse the request unless every line is listed."""
     paid_at: NotRequired[str]
@@ -1252,30 +1389,34 @@ class CompletePayoutBody(TypedDict):
     the payout was created, not in the future; default now.
     """
     metadata: NotRequired[dict[str, str]]
-    """Your own keys and texts: at most 50, keys of up to 40 and texts of up to 500 characters; a change
-    replaces all of them.
-    """
+    """Your own keys and texts."""
 
 
 class CompletedPayoutExcludedItemTotalsItem(TypedDict):
     currency: str
-    """ISO 4217, lower case."""
+    """The currency of the amounts."""
     amount: int
     """Minor units of the currency given with it."""
     commission_count: int
+    """How many commissions it covers."""
     affiliate_count: int
+    """How many affiliates it covers."""
 
 
 class CompletedPayoutExcludedItem(TypedDict):
     reason: ExclusionReason
     """The first two are carried forward to the next payout."""
     affiliate_count: int
+    """How many affiliates it covers."""
     totals: list[CompletedPayoutExcludedItemTotalsItem]
+    """Sums, one for each currency."""
 
 
 class CompletedPayout(TypedDict):
     id: str
+    """The id of the record."""
     object: Literal["affiliate_payout"]
+    """The type of the record."""
     number: int
     """Increases per account, may have gaps."""
     status: PayoutStatus
@@ -1293,11 +1434,11 @@ class CompletedPayout(TypedDict):
     totals: list[PayoutTotal]
     """One per currency; amount = paid + carried + released once completed."""
     affiliate_count: int
+    """How many affiliates it covers."""
     commission_count: int
+    """How many commissions it covers."""
     metadata: dict[str, str]
-    """Your own keys and texts: at most 50, keys of up to 40 and texts of up to 500 characters; a change
-    replaces all of them.
-    """
+    """Your own keys and texts."""
     revision: int
     """The ETag; rises with every change."""
     created_by: str
@@ -1305,12 +1446,15 @@ class CompletedPayout(TypedDict):
     schedule_id: str | None
     """The schedule that prepared it, which may have been deleted since."""
     created_at: str
+    """When it was created."""
     updated_at: str
+    """When it last changed."""
     paid_at: str | None
     """When the money left, as given at completion; default the time of completion."""
     paid_by: str | None
     """Who completed it."""
     approval: Approval
+    """Whether the payout needs approval, and who has decided."""
     affiliates: list[PayoutLine] | None
     """All lines, or null when there are more than 1,000."""
     excluded: list[CompletedPayoutExcludedItem]
@@ -1327,21 +1471,22 @@ class CreateAdjustmentBody(TypedDict):
     amount: int
     """What the affiliate gets, or below zero owes; in minor units."""
     currency: NotRequired[str]
-    """ISO 4217, any case; default the account currency."""
+    """Default the account currency."""
     program_id: NotRequired[int | None]
     """The program whose hold applies."""
     description: NotRequired[str | None]
+    """Description."""
     occurred_at: NotRequired[str]
     """RFC 3339; default now."""
     metadata: NotRequired[dict[str, str] | None]
-    """Your own keys and texts: at most 50, keys of up to 40 and texts of up to 500 characters; a change
-    replaces all of them.
-    """
+    """Your own keys and texts."""
 
 
 class CreateAffiliateBody(TypedDict):
     name_first: NotRequired[str | None]
+    """First name."""
     name_last: NotRequired[str | None]
+    """Last name."""
     email: str
     """Unique in the account; an e-mail address."""
     external_id: NotRequired[str | None]
@@ -1365,9 +1510,7 @@ class CreateAffiliateBody(TypedDict):
     country: NotRequired[str | None]
     """Where the affiliate pays taxes: two letters such as DE (ISO 3166-1 alpha-2)."""
     metadata: NotRequired[dict[str, str]]
-    """Your own keys and texts: at most 50, keys of up to 40 and texts of up to 500 characters; a change
-    replaces all of them.
-    """
+    """Your own keys and texts."""
 
 
 class CreateAlertChannelBody(TypedDict):
@@ -1385,10 +1528,12 @@ class CreateAlertChannelBody(TypedDict):
 
 class CreateApiKeyBody(TypedDict):
     name: str
+    """The name."""
 
 
 class CreateCommissionBatchBody(TypedDict):
     commissions: list[CommissionInput]
+    """The commissions, one entry each."""
     partial: NotRequired[bool]
     """Creates the good items and reports the bad ones."""
 
@@ -1408,22 +1553,15 @@ class CreateOAuthApplicationBody(TypedDict):
 
 class CreatePayoutScheduleBody(TypedDict):
     name: str
+    """The name."""
     every: ScheduleRhythm
+    """On which days it runs."""
     day: int
     """week: 1 (Monday) to 7; month: 1 to 31, or the last day of a shorter month. The day is in the
     account’s time zone and begins at midnight there.
     """
     filters: NotRequired[PayoutFilters | None]
-    """Report filters: null, or an object of field to a value (equals), a list (one of) or an object of
-    operators; all must hold. - `affiliate_id` (eq, ne, in, nin): an integer from 1 to 9007199254740991
-    - `program_id` (eq, ne, in, nin): an integer from 1 to 9007199254740991 - `product_id` (eq, ne, in,
-    nin): a text of 1 to 255 characters - `order_id` (eq, ne, in, nin): a text of 1 to 255 characters -
-    `payout_method` (eq, ne, in, nin): one of paypal, wise, other, sepa, ach - `affiliate_status` (eq,
-    ne, in, nin): one of active, inactive - `type` (eq, ne, in, nin): one of sale, recurring, bonus,
-    adjustment, clawback - `is_ready_for_payout` (eq): true or false - `currency` (eq, in): an ISO 4217
-    currency code - `total` (eq, gt, gte, lt, lte): an integer of minor units - `occurred_at` (gt, gte,
-    lt, lte): an RFC 3339 instant or a day YYYY-MM-DD, from 1970 to 2999.
-    """
+    """The filters of the report; null = none."""
     search: NotRequired[str]
     """Every word must occur in the name, e-mail address or slug of the affiliate."""
     ignore_minimum: NotRequired[bool]
@@ -1451,108 +1589,19 @@ class CreateProgramBody(TypedDict):
     hold_days: NotRequired[int | None]
     """The days for which new commissions are on hold; null = the account's hold."""
     metadata: NotRequired[dict[str, str]]
-    """Your own keys and texts: at most 50, keys of up to 40 and texts of up to 500 characters; a change
-    replaces all of them.
-    """
+    """Your own keys and texts."""
 
 
 class CreateUserBody(TypedDict):
     email: str
     """An e-mail address."""
     name: str
+    """The name."""
     role: Role
     """owner: may do everything; member: may do everything except API keys, users and applications;
     finance: manages payouts, affiliates, commissions, imports and tax reports, but no webhooks, users
     or API keys; approver: reads, downloads payment files and approves payouts, but changes nothing
     else; viewer: only reads, without payment files and complete account numbers.
-    """
-
-
-class CreateWebhookEndpointBodyCustomSigning(TypedDict):
-    """With `signing: custom`, and only then."""
-
-    header: str
-    """The header of the signature."""
-    content: str
-    """The signed text: {body}, and optionally {id}, {timestamp} and {url}."""
-    value: NotRequired[str]
-    """The value of the header: {signature}, and optionally {timestamp} and {id}; default {signature}."""
-    encoding: SignatureEncoding
-    algorithm: NotRequired[SignatureAlgorithm]
-    """The hash function of the HMAC."""
-    secret_prefix: NotRequired[str]
-    """The prefix of new secrets; it is part of the key."""
-    headers: NotRequired[dict[str, str]]
-    """Further headers that a receiver needs to verify, by name: {timestamp} or {id}, with optional text
-    around it; default none.
-    """
-
-
-class CreateWebhookEndpointBodySecondSignatureCustomSigning(TypedDict):
-    """With `signing: custom`, and only then."""
-
-    header: str
-    """The header of the signature."""
-    content: str
-    """The signed text: {body}, and optionally {id}, {timestamp} and {url}."""
-    value: NotRequired[str]
-    """The value of the header: {signature}, and optionally {timestamp} and {id}; default {signature}."""
-    encoding: SignatureEncoding
-    algorithm: NotRequired[SignatureAlgorithm]
-    """The hash function of the HMAC."""
-    secret_prefix: NotRequired[str]
-    """The prefix of new secrets; it is part of the key."""
-    headers: NotRequired[dict[str, str]]
-    """Further headers that a receiver needs to verify, by name: {timestamp} or {id}, with optional text
-    around it; default none.
-    """
-
-
-class CreateWebhookEndpointBodySecondSignature(TypedDict):
-    """Also sent until `expires_at`. Fields that are left out have the values of the previous signature.
-    Without it, a change of scheme or secret sends the previous signature for a day; null = none.
-    """
-
-    signing: NotRequired[SigningScheme]
-    """standard: Standard Webhooks. stripe, github, shopify, slack: as these services sign, so that
-    receivers written for them need no change. custom: as `custom_signing` says.
-    """
-    custom_signing: NotRequired[CreateWebhookEndpointBodySecondSignatureCustomSigning | None]
-    """With `signing: custom`, and only then."""
-    secret: NotRequired[str]
-    """A secret that the receiver already has; by default the current one stays if the scheme can use it,
-    else a new one is created.
-    """
-    expires_at: str
-    """An RFC 3339 instant, at most 90 days ahead."""
-
-
-class CreateWebhookEndpointBodyClientCertificate(TypedDict):
-    """Shown to the receiver when it asks for one (mTLS); null = none."""
-
-    certificate: str
-    """PEM: the certificate, then the ones that issued it, without the root."""
-    key: str
-    """PEM: its private key, without a passphrase; never shown."""
-
-
-class CreateWebhookEndpointBodyClientCredentials(TypedDict):
-    """For access tokens that are sent in the header Authorization (OAuth 2); null = none."""
-
-    token_url: str
-    """The token endpoint: http or https, without credentials or fragment, at a public address."""
-    client_id: str
-    client_secret: NotRequired[str]
-    """Never shown; if omitted, the current one is kept, provided that `token_url` and `client_id` are
-    unchanged and nobody else could read it.
-    """
-    scope: NotRequired[str | None]
-    """names, separated by spaces; null = none."""
-    audience: NotRequired[str | None]
-    """For servers that require one; null = none."""
-    authentication: NotRequired[ClientAuthentication]
-    """How the client id and secret are sent to the token endpoint: basic, the usual way, in the header
-    Authorization; body, in the body.
     """
 
 
@@ -1579,6 +1628,7 @@ class CreateWebhookEndpointBody(TypedDict):
     published; applies to events published from now on; false releases the events that wait.
     """
     batch: NotRequired[BatchInput | None]
+    """How events are sent together in one request; null if each is sent alone."""
     rate_limit: NotRequired[int | None]
     """The most requests that it is sent in a second; null = no limit."""
     headers: NotRequired[dict[str, str | None]]
@@ -1592,28 +1642,24 @@ class CreateWebhookEndpointBody(TypedDict):
     """standard: Standard Webhooks. stripe, github, shopify, slack: as these services sign, so that
     receivers written for them need no change. custom: as `custom_signing` says.
     """
-    custom_signing: NotRequired[CreateWebhookEndpointBodyCustomSigning | None]
-    """With `signing: custom`, and only then."""
+    custom_signing: NotRequired[CustomSigningInput | None]
+    """The scheme of `signing: custom`; null with another scheme."""
     secret: NotRequired[str]
     """A secret that the receiver already has; by default the current one stays if the scheme can use it,
     else a new one is created.
     """
-    second_signature: NotRequired[CreateWebhookEndpointBodySecondSignature | None]
-    """Also sent until `expires_at`. Fields that are left out have the values of the previous signature.
-    Without it, a change of scheme or secret sends the previous signature for a day; null = none.
-    """
+    second_signature: NotRequired[SecondSignatureInput | None]
+    """A further signature that is sent until it expires; null if there is none."""
     proxy: NotRequired[str | None]
     """An HTTP proxy that requests go through, with user and password if it needs them:
     http://user:password@proxy:3128; null = that of the server, if any.
     """
-    client_certificate: NotRequired[CreateWebhookEndpointBodyClientCertificate | None]
-    """Shown to the receiver when it asks for one (mTLS); null = none."""
-    client_credentials: NotRequired[CreateWebhookEndpointBodyClientCredentials | None]
-    """For access tokens that are sent in the header Authorization (OAuth 2); null = none."""
+    client_certificate: NotRequired[ClientCertificateInput | None]
+    """The certificate shown to the receiver (mTLS), without its key; null if there is none."""
+    client_credentials: NotRequired[ClientCredentialsInput | None]
+    """How access tokens for the receiver are requested (OAuth 2); null if none are."""
     metadata: NotRequired[dict[str, str]]
-    """Your own keys and texts: at most 50, keys of up to 40 and texts of up to 500 characters; a change
-    replaces all of them.
-    """
+    """Your own keys and texts."""
 
 
 class CustomSigning(TypedDict):
@@ -1624,6 +1670,7 @@ class CustomSigning(TypedDict):
     value: str
     """The value of the header: {signature}, and optionally {timestamp} and {id}."""
     encoding: SignatureEncoding
+    """How bytes are written as text."""
     algorithm: SignatureAlgorithm
     """The hash function of the HMAC."""
     secret_prefix: str
@@ -1631,6 +1678,27 @@ class CustomSigning(TypedDict):
     headers: dict[str, str]
     """Further headers that a receiver needs to verify, by name: {timestamp} or {id}, with optional text
     around it; names in lower case.
+    """
+
+
+class CustomSigningInput(TypedDict):
+    """With `signing: custom`, and only then."""
+
+    header: str
+    """The header of the signature."""
+    content: str
+    """The signed text: {body}, and optionally {id}, {timestamp} and {url}."""
+    value: NotRequired[str]
+    """The value of the header: {signature}, and optionally {timestamp} and {id}; default {signature}."""
+    encoding: SignatureEncoding
+    """How bytes are written as text."""
+    algorithm: NotRequired[SignatureAlgorithm]
+    """The hash function of the HMAC."""
+    secret_prefix: NotRequired[str]
+    """The prefix of new secrets; it is part of the key."""
+    headers: NotRequired[dict[str, str]]
+    """Further headers that a receiver needs to verify, by name: {timestamp} or {id}, with optional text
+    around it; default none.
     """
 
 
@@ -1642,6 +1710,7 @@ class Debtor(TypedDict):
     iban: str
     """Only its end, such as …2051, for callers who may not download payment files."""
     bic: str | None
+    """The BIC of the bank; null if it is not needed."""
     message: SepaMessage
     """The message that your bank takes; default pain.001.001.09."""
     rows_per_file: int
@@ -1664,6 +1733,7 @@ DeliveryAnalytics = TypedDict(
 
 class DeliveryBucket(TypedDict):
     starts_at: str
+    """When the interval begins."""
     published: int
     """Deliveries of events published in the bucket: one for each endpoint of an event."""
     delivered: int
@@ -1681,15 +1751,20 @@ class DeliveryBucket(TypedDict):
     p99_ms: int | None
     """milliseconds, off by at most 9 %: 99 % of the attempts took at most this long."""
     answers: AnswerCounts
+    """The responses of the receiver, by class."""
 
 
 class DeliveryCounts(TypedDict):
     """The number of endpoints by delivery status; all 0: no endpoint gets it."""
 
     pending: int
+    """Deliveries that wait for an attempt."""
     held: int
+    """Deliveries that wait because the endpoint is disabled."""
     delivered: int
+    """Deliveries that the receiver accepted."""
     failed: int
+    """Deliveries whose attempts are used up."""
     filtered: int
     """Endpoints whose filter excluded it."""
 
@@ -1716,6 +1791,7 @@ class DeliverySums(TypedDict):
     p99_ms: int | None
     """milliseconds, off by at most 9 %: 99 % of the attempts took at most this long."""
     answers: AnswerCounts
+    """The responses of the receiver, by class."""
 
 
 DestinationType = Literal["paypal", "wise", "other", "sepa", "ach"]
@@ -1726,11 +1802,15 @@ EndpointStatus = Literal["enabled", "disabled"]
 
 class Erasure(TypedDict):
     object: Literal["erasure"]
+    """The type of the record."""
     affiliate_id: int
+    """The affiliate."""
     status: ErasureStatus
     """in_progress: commissions and the webhook log are still looked through."""
     requested_at: str
+    """When it was requested."""
     completed_at: str | None
+    """When it was completed; null before that."""
 
 
 ErasureStatus = Literal["in_progress", "completed"]
@@ -1739,14 +1819,21 @@ class Event(TypedDict):
     """A whole event, as sent."""
 
     id: str
+    """The id of the record."""
     object: Literal["event"]
+    """The type of the record."""
     type: str
+    """The type, such as `payout.paid`."""
     timestamp: str
+    """When the change happened."""
     account_id: str
+    """The account that it belongs to."""
     api_version: Literal["2.0.0"]
+    """The version of the API that the form of the event belongs to."""
     is_test: NotRequired[bool]
     """Sent to test the endpoint: nothing happened."""
     data: dict[str, Any]
+    """The records of this page, in the requested order."""
 
 
 class EventBatchItemsItem(TypedDict):
@@ -1755,27 +1842,34 @@ class EventBatchItemsItem(TypedDict):
     status: int
     """201 new, 200 published before."""
     event: Event
+    """The stored event."""
 
 
 class EventBatch(TypedDict):
     object: Literal["event_batch"]
+    """The type of the record."""
     items: list[EventBatchItemsItem]
+    """The results, in the order of the request."""
 
 
 class EventType(TypedDict):
     object: Literal["event_type"]
+    """The type of the record."""
     type: str
+    """The type, such as `payout.paid`."""
     description: str
     """When it happens."""
     schema: dict[str, Any]
     """The JSON schema of the whole event."""
     example: Event
+    """A whole event of the type."""
 
 
 ExclusionReason = Literal["below_minimum", "negative_balance", "on_hold", "affiliate_inactive", "not_ready"]
 
 class FilterTest(TypedDict):
     object: Literal["filter_test"]
+    """The type of the record."""
     matches: bool
     """Whether the endpoint would get the event."""
     filter: dict[str, Any] | None
@@ -1795,23 +1889,31 @@ GrantStatus = Literal["active", "revoked"]
 
 class ImportMappingValue(TypedDict):
     constant: str
+    """The same value for every line."""
 
 
 class ImportTotalsItem(TypedDict):
     currency: str
-    """ISO 4217, lower case."""
+    """The currency of the amounts."""
     amount: int
     """Minor units of the currency given with it."""
     count: int
+    """How many there are."""
 
 
 class Import(TypedDict):
     id: str
+    """The id of the record."""
     object: Literal["import"]
+    """The type of the record."""
     kind: Literal["affiliates", "commissions"]
+    """The kind."""
     status: Literal["completed", "undone"]
+    """The status."""
     file: ImportedFile
+    """The file as it was uploaded."""
     dialect: ImportDialect
+    """How the file is written."""
     mapping: dict[str, str | ImportMappingValue]
     """Column to field, or to `ignore`; field to a constant."""
     guessed: list[str]
@@ -1819,8 +1921,11 @@ class Import(TypedDict):
     lines: int
     """Lines read."""
     created: int
+    """How many records are new."""
     updated: int
+    """How many records changed."""
     unchanged: int
+    """How many records were stored before with the same content."""
     skipped: int
     """Left out, because their status says that they are not owed."""
     failed: int
@@ -1830,36 +1935,46 @@ class Import(TypedDict):
     totals: list[ImportTotalsItem]
     """Sums of the good lines."""
     created_by: str
+    """Who created it: the id of a key, a user or an application."""
     created_at: str
+    """When it was created."""
     undone_by: str | None
+    """Who undid it: the id of a key, a user or an application; null if nobody did."""
     undone_at: str | None
+    """When it was undone; null if it was not."""
     undo_ended_at: str | None
     """When what its undo needs was deleted; null = it can be undone while nothing of it is in use."""
 
 
 class ImportColumn(TypedDict):
     column: str
+    """The name of the column in the file."""
     field: str | None
     """Null = ignored."""
     source: Literal["given", "saved", "exact", "synonym", "values", "none"]
     """How it is known."""
     samples: list[str]
+    """The first values of the column."""
 
 
 class ImportCountsTotalsItem(TypedDict):
     currency: str
-    """ISO 4217, lower case."""
+    """The currency of the amounts."""
     amount: int
     """Minor units of the currency given with it."""
     count: int
+    """How many commissions have the currency."""
 
 
 class ImportCounts(TypedDict):
     lines: int
     """Lines read."""
     created: int
+    """How many records are new."""
     updated: int
+    """How many records changed."""
     unchanged: int
+    """How many records were stored before with the same content."""
     skipped: int
     """Left out, because their status says that they are not owed."""
     failed: int
@@ -1876,10 +1991,15 @@ class ImportCounts(TypedDict):
 
 class ImportDialect(TypedDict):
     encoding: Literal["utf-8", "utf-16le", "utf-16be", "windows-1252"]
+    """How bytes are written as text."""
     separator: Literal["comma", "semicolon", "tab", "bar"]
+    """The character between columns."""
     line_end: Literal["lf", "crlf", "cr", "mixed"] | None
+    """The characters at the end of a line."""
     decimal: Literal["point", "comma"]
+    """The decimal sign of amounts."""
     dates: Literal["iso", "dmy", "mdy"]
+    """The order of day, month and year."""
     last_line: Literal["ended", "open"]
     """open: it has no line end, and the file was said to be whole."""
     header_row: NotRequired[int]
@@ -1896,6 +2016,7 @@ class ImportError(TypedDict):
     column: str | None
     """The column of the file."""
     message: str
+    """The problem in words, for people."""
 
 
 class ImportErrorGroup(TypedDict):
@@ -1904,18 +2025,23 @@ class ImportErrorGroup(TypedDict):
     message: str
     """Without the value, where several lines have the error."""
     count: int
+    """How many there are."""
     first: list[ImportError]
     """Three at most."""
 
 
 class ImportMappingMappingValue(TypedDict):
     constant: str
+    """The same value for every line."""
 
 
 class ImportMapping(TypedDict):
     name: str
+    """The name."""
     object: Literal["import_mapping"]
+    """The type of the record."""
     kind: Literal["affiliates", "commissions"]
+    """The kind."""
     columns: list[str]
     """Of the files it is for, in lower case."""
     mapping: dict[str, str | ImportMappingMappingValue]
@@ -1923,23 +2049,31 @@ class ImportMapping(TypedDict):
     settings: dict[str, str]
     """The other settings for such files."""
     updated_at: str
+    """When it last changed."""
 
 
 class ImportPreviewMappingValue(TypedDict):
     constant: str
+    """The same value for every line."""
 
 
 class ImportPreview(TypedDict):
     object: Literal["import_preview"]
+    """The type of the record."""
     kind: Literal["affiliates", "commissions"]
+    """The kind."""
     file: UploadedFile
+    """The file as it was uploaded."""
     dialect: ImportDialect
+    """How the file is written."""
     mapping: dict[str, str | ImportPreviewMappingValue]
     """Column to field, or to `ignore`; field to a constant."""
     workbook: ImportWorkbook | None
+    """The sheets of the workbook; null for other files."""
     mapping_name: str | None
     """The saved mapping that was used."""
     columns: list[ImportColumn]
+    """The columns of the file."""
     values: list[ImportValues]
     """The columns that have words of a fixed set, or countries."""
     guessed: list[str]
@@ -1949,10 +2083,12 @@ class ImportPreview(TypedDict):
     rows: list[ImportRow]
     """The first lines as they are read; `fields` is empty for one that is left out."""
     report: ImportCounts | None
+    """The result if it were imported now; null while questions are open."""
 
 
 class ImportProgress(TypedDict):
     object: Literal["import_progress"]
+    """The type of the record."""
     stage: Literal["looking", "reading", "writing"] | None
     """looking: how the file is to be read; reading: its lines; writing: comparing them with what is there,
     and writing. null: no request with this key is being worked on: the file has not arrived as a whole,
@@ -1964,36 +2100,47 @@ class ImportProgress(TypedDict):
 
 class ImportQuestionChoicesItem(TypedDict):
     label: str
+    """The name for people."""
     query: dict[str, Any]
     """What the next request says: parameters; `mapping` and `values` as JSON to merge into them."""
 
 
 class ImportQuestion(TypedDict):
     about: Literal["dates", "decimal", "mapping", "paid", "values", "status_columns", "totals"]
+    """What the question is about."""
     message: str
+    """The problem in words, for people."""
     choices: list[ImportQuestionChoicesItem]
+    """The possible answers."""
 
 
 class ImportReportMappingValue(TypedDict):
     constant: str
+    """The same value for every line."""
 
 
 class ImportReportTotalsItem(TypedDict):
     currency: str
-    """ISO 4217, lower case."""
+    """The currency of the amounts."""
     amount: int
     """Minor units of the currency given with it."""
     count: int
+    """How many there are."""
 
 
 class ImportReport(TypedDict):
     object: Literal["import_report"]
+    """The type of the record."""
     import_id: str | None
     """Null in a dry run."""
     dry_run: bool
+    """Whether nothing was stored, because the request only checked the file."""
     kind: Literal["affiliates", "commissions"]
+    """The kind."""
     file: UploadedFile
+    """The file as it was uploaded."""
     dialect: ImportDialect
+    """How the file is written."""
     mapping: dict[str, str | ImportReportMappingValue]
     """Column to field, or to `ignore`; field to a constant."""
     guessed: list[str]
@@ -2001,8 +2148,11 @@ class ImportReport(TypedDict):
     lines: int
     """Lines read."""
     created: int
+    """How many records are new."""
     updated: int
+    """How many records changed."""
     unchanged: int
+    """How many records were stored before with the same content."""
     skipped: int
     """Left out, because their status says that they are not owed."""
     failed: int
@@ -2019,25 +2169,35 @@ class ImportReport(TypedDict):
 
 class ImportRow(TypedDict):
     line: int
+    """The number of the line in the file, from 1."""
     fields: dict[str, str | None]
+    """The values of the line, by field."""
 
 
 class ImportUndoneEvent(TypedDict):
     id: str
+    """The id of the record."""
     object: Literal["event"]
+    """The type of the record."""
     type: Literal["import.undone"]
+    """The type, such as `payout.paid`."""
     timestamp: str
+    """When the change happened."""
     account_id: str
+    """The account that it belongs to."""
     api_version: Literal["2.0.0"]
+    """The version of the API that the form of the event belongs to."""
     is_test: NotRequired[bool]
     """Sent to test the endpoint: nothing happened."""
     data: Import
+    """The records of this page, in the requested order."""
 
 
 class ImportValuesValuesItem(TypedDict):
     value: str
     """As the file has it."""
     lines: int
+    """How many lines there are, without the head."""
     means: str | None
     """null: not known, or its lines are refused."""
     source: Literal["given", "exact", "synonym", "none"]
@@ -2048,7 +2208,9 @@ class ImportValuesValuesItem(TypedDict):
 
 class ImportValues(TypedDict):
     column: str
+    """The name of the column in the file."""
     field: str
+    """The field that the column gives."""
     words: list[str] | None
     """What a value can mean; null = any country, by two letters."""
     values: list[ImportValuesValuesItem]
@@ -2059,18 +2221,23 @@ class ImportValues(TypedDict):
 
 class ImportWorkbookSheetsItem(TypedDict):
     name: str
+    """The name."""
     is_hidden: bool
+    """Whether the sheet is hidden."""
 
 
 class ImportWorkbook(TypedDict):
     """null: the file is CSV."""
 
     sheets: list[ImportWorkbookSheetsItem]
+    """The sheets, in their order."""
 
 
 class ImportedFile(TypedDict):
     name: str | None
+    """The name."""
     bytes: int
+    """The size in bytes."""
     digest: str | None
     """A keyed digest of the file, hexadecimal: equal for equal files of the account until the secret key
     of the server changes; null if dropped since, or if the download was cut off.
@@ -2079,14 +2246,19 @@ class ImportedFile(TypedDict):
 
 class Invoice(TypedDict):
     id: str
+    """The id of the record."""
     object: Literal["invoice"]
+    """The type of the record."""
     kind: InvoiceKind
+    """The kind."""
     number: str
     """Without gaps within its series."""
     payout_id: str
+    """The payout."""
     affiliate_id: int
+    """The affiliate."""
     currency: str
-    """ISO 4217, lower case."""
+    """The currency of the amounts."""
     amount: int
     """The amount paid or returned: net, tax and rounding."""
     net_amount: int
@@ -2108,18 +2280,26 @@ class Invoice(TypedDict):
     supplied_on: str
     """The day of the payment."""
     seller: InvoiceSeller
+    """The affiliate who is paid, as on the invoice."""
     buyer: InvoiceBuyer
+    """The account that pays, as on the invoice."""
     description: str
+    """The service that is invoiced."""
     payment_reference: str | None
+    """The text on the bank statement; null if there is none."""
     created_at: str
+    """When it was created."""
 
 
 class InvoiceBuyer(TypedDict):
     name: str
+    """The name."""
     address: PostalAddress
+    """The postal address."""
     country: str
     """ISO 3166-1 alpha-2."""
     vat_id: str | None
+    """The VAT id; null if unknown."""
     tax_number: str | None
     """Its end, such as …6789; the file has all of it."""
 
@@ -2130,16 +2310,20 @@ InvoiceLegalType = Literal["person", "business"]
 
 class InvoiceSeller(TypedDict):
     name: str
+    """The name."""
     address: PostalAddress
+    """The postal address."""
     country: str
     """ISO 3166-1 alpha-2."""
     tax_id: InvoiceTaxId | None
+    """The tax id; null if unknown."""
 
 
 InvoiceSkipReason = Literal["no_agreement", "no_rule", "no_tax_id"]
 
 class InvoiceTaxId(TypedDict):
     type: InvoiceTaxIdType
+    """The type of the tax id."""
     ending: str
     """The last four characters, or three of a short one; the file has all of it."""
     is_lost: bool
@@ -2174,8 +2358,9 @@ class Invoicing(TypedDict):
 
 class IssuedInvoicesSkippedItem(TypedDict):
     affiliate_id: int
+    """The affiliate."""
     currency: str
-    """ISO 4217, lower case."""
+    """The currency of the amounts."""
     reason: InvoiceSkipReason
     """no_agreement: the affiliate had not agreed to self-billing when it was paid; no_rule: no rule of
     `invoicing` fits the tax profile of the affiliate; no_tax_id: the category requires a VAT id of the
@@ -2185,6 +2370,7 @@ class IssuedInvoicesSkippedItem(TypedDict):
 
 class IssuedInvoices(TypedDict):
     object: Literal["issued_invoices"]
+    """The type of the record."""
     issued: int
     """The number issued by this request."""
     skipped: list[IssuedInvoicesSkippedItem]
@@ -2195,10 +2381,13 @@ class IssuedInvoices(TypedDict):
 
 class JudgedCondition(TypedDict):
     path: str
+    """The path of the condition in the event."""
     operator: str
+    """The operator of the condition."""
     value: Any
     """The value in the filter."""
     matches: bool
+    """Whether the condition holds."""
     found_type: FoundType
     """The type of the value in the payload."""
     found: Any
@@ -2208,19 +2397,25 @@ class JudgedCondition(TypedDict):
 LegalType = Literal["person", "business"]
 
 class MeAccount(TypedDict):
+    """The account of the caller."""
+
     id: str
+    """The id of the record."""
     name: str
+    """The name."""
     is_demo: bool
     """Whether it has example data, and may be deleted."""
     default_currency: str
-    """ISO 4217, lower case."""
+    """The currency of amounts that name none."""
     time_zone: str
     """IANA name."""
 
 
 class MeAccountsItem(TypedDict):
     id: str
+    """The id of the record."""
     name: str
+    """The name."""
     role: Role
     """owner: may do everything; member: may do everything except API keys, users and applications;
     finance: manages payouts, affiliates, commissions, imports and tax reports, but no webhooks, users
@@ -2228,16 +2423,20 @@ class MeAccountsItem(TypedDict):
     else; viewer: only reads, without payment files and complete account numbers.
     """
     is_current: bool
+    """Whether it is the account of this request."""
     is_demo: bool
+    """Whether it is an account of `payhook demo`, with invented data."""
 
 
 class Me(TypedDict):
     object: Literal["me"]
+    """The type of the record."""
     kind: ActorKind
     """operator: the command line on the machine of the server; portal: who opened a portal link."""
     id: str
     """Of the key, the user, the application or the portal link."""
     name: str | None
+    """The name."""
     email: str | None
     """Of a user."""
     role: Role
@@ -2247,6 +2446,7 @@ class Me(TypedDict):
     else; viewer: only reads, without payment files and complete account numbers.
     """
     scopes: list[Literal["account", "users", "customers", "checkouts", "subscriptions", "subscription_metered_billing", "integrations", "orders", "payments", "paymentplans", "webhooks", "promos", "affiliates", "products", "analytics", "reports"]]
+    """The scopes it holds."""
     capabilities: list[Capability]
     """What it may do; each operation names the one that it needs as `x-capability`."""
     has_full_access: bool
@@ -2256,7 +2456,9 @@ class Me(TypedDict):
     csrf_token: str | None
     """The token that every write with this session sends as `Payhook-CSRF`."""
     portal: Portal | None
+    """The portal of the caller; null for other callers."""
     account: MeAccount
+    """The account of the caller."""
     accounts: list[MeAccountsItem]
     """The accounts a user is a member of, the last used first; for a key or token its one account."""
     has_several_cells: bool
@@ -2269,7 +2471,9 @@ MissingTaxForm = Literal["w9", "w8"]
 
 class NeededPaymentFileSkippedItem(TypedDict):
     affiliate_id: int
+    """The affiliate."""
     name: str | None
+    """The name."""
     amount: int
     """Minor units of the currency given with it."""
     reason: str
@@ -2278,6 +2482,7 @@ class NeededPaymentFileSkippedItem(TypedDict):
 
 class NeededPaymentFileRewrittenItem(TypedDict):
     affiliate_id: int
+    """The affiliate."""
     account_holder: str
     """As entered."""
     holder_in_files: str
@@ -2288,8 +2493,9 @@ class NeededPaymentFile(TypedDict):
     format: Literal["paypal", "wise", "sepa", "nacha"]
     """As in the path of the download."""
     currency: str
-    """ISO 4217, lower case."""
+    """The currency of the amounts."""
     affiliate_count: int
+    """How many affiliates it covers."""
     amount: int
     """Minor units of the currency given with it."""
     part_count: int
@@ -2297,11 +2503,13 @@ class NeededPaymentFile(TypedDict):
     above_limit_count: int
     """Affiliates in the file above `paypal_payment_limit`."""
     skipped_count: int
+    """How many affiliates the file leaves out."""
     skipped_amount: int
     """Minor units of the currency given with it."""
     skipped: list[NeededPaymentFileSkippedItem]
     """Affiliates who are paid this way but cannot be in the file, at most 100."""
     rewritten_count: int
+    """How many names are written with other characters in the file."""
     rewritten: list[NeededPaymentFileRewrittenItem]
     """Affiliates whose account holder is spelled differently in the file, because banks take Latin letters
     without accents; at most 100. The bank of the payee compares names: set account_holder to its
@@ -2313,8 +2521,11 @@ class NeededPaymentFile(TypedDict):
 
 class NewAlertChannel(TypedDict):
     id: str
+    """The id of the record."""
     object: Literal["alert_channel"]
+    """The type of the record."""
     name: str
+    """The name."""
     format: AlertFormat
     """webhook: a JSON object, signed as Standard Webhooks; slack: the format of incoming webhooks of Slack
     and Mattermost.
@@ -2328,15 +2539,20 @@ class NewAlertChannel(TypedDict):
     last_error: str | None
     """Why the last try failed; null if it succeeded."""
     created_at: str
+    """When it was created."""
     updated_at: str
+    """When it last changed."""
     secret: str | None
     """Signs the messages of a webhook; shown once; null for Slack, and when a stored response is replayed."""
 
 
 class NewApiKey(TypedDict):
     id: str
+    """The id of the record."""
     object: Literal["api_key"]
+    """The type of the record."""
     name: str
+    """The name."""
     hint: str
     """The first and last characters of the key."""
     created_by: str
@@ -2344,7 +2560,9 @@ class NewApiKey(TypedDict):
     last_used_at: str | None
     """To the minute."""
     revoked_at: str | None
+    """When it was revoked; null while it is valid."""
     created_at: str
+    """When it was created."""
     key: str | None
     """The secret, shown once; null when a stored answer is replayed."""
 
@@ -2355,23 +2573,30 @@ class NewOAuthApplication(TypedDict):
     id: str
     """The client_id."""
     object: Literal["oauth_application"]
+    """The type of the record."""
     name: str
+    """The name."""
     kind: ApplicationKind
     """confidential: runs on a server that keeps a secret; public: runs on a device, and uses PKCE."""
     redirect_uris: list[str]
+    """Where people return to after they granted access."""
     scopes: list[Scope]
     """The scopes that merchants can grant it at most."""
     client_secret_hint: str | None
     """The first and last characters of the secret; null for public applications."""
     created_at: str
+    """When it was created."""
     updated_at: str
+    """When it last changed."""
     client_secret: str | None
     """Shown once; null for public applications, and when a stored answer is replayed."""
 
 
 class NewPortalLink(TypedDict):
     id: str
+    """The id of the record."""
     object: Literal["portal_link"]
+    """The type of the record."""
     webhook_endpoint_id: str
     """The endpoint for which it was created."""
     owner: str | None
@@ -2393,16 +2618,22 @@ class NewPortalLink(TypedDict):
     ends_at: str | None
     """When the portal it opened ends."""
     revoked_at: str | None
+    """When it was revoked; null while it is valid."""
     created_at: str
+    """When it was created."""
     url: str | None
     """Opens the portal once; shown once; null when a stored response is replayed."""
 
 
 class NewUser(TypedDict):
     id: str
+    """The id of the record."""
     object: Literal["user"]
+    """The type of the record."""
     email: str
+    """The e-mail address."""
     name: str
+    """The name."""
     role: Role
     """owner: may do everything; member: may do everything except API keys, users and applications;
     finance: manages payouts, affiliates, commissions, imports and tax reports, but no webhooks, users
@@ -2412,8 +2643,11 @@ class NewUser(TypedDict):
     status: UserStatus
     """invited: has not accepted the invitation yet."""
     removed_at: str | None
+    """When the user was removed; null while the user belongs to the account."""
     created_at: str
+    """When it was created."""
     updated_at: str
+    """When it last changed."""
     invitation_url: str | None
     """A link that works once; shown once, and null when a stored answer is replayed."""
     is_emailed: bool
@@ -2424,7 +2658,9 @@ class NewUser(TypedDict):
 
 class NewWebhookEndpoint(TypedDict):
     id: str
+    """The id of the record."""
     object: Literal["webhook_endpoint"]
+    """The type of the record."""
     url: str
     """Where events are sent, including pending ones."""
     description: str | None
@@ -2440,6 +2676,7 @@ class NewWebhookEndpoint(TypedDict):
     disabled_reason: DisabledReason | None
     """manual: by hand; failing: every attempt failed for five days; gone: it answered 410."""
     disabled_at: str | None
+    """When it was disabled; null while it is enabled."""
     paused_until: str | None
     """Nothing is sent before this time: the endpoint answered with Retry-After or was busy (429, 502, 503,
     504).
@@ -2451,6 +2688,7 @@ class NewWebhookEndpoint(TypedDict):
     published.
     """
     batch: Batch | None
+    """How events are sent together in one request; null if each is sent alone."""
     rate_limit: int | None
     """The most requests that it is sent in a second; null = no limit."""
     headers: list[str]
@@ -2465,25 +2703,32 @@ class NewWebhookEndpoint(TypedDict):
     receivers written for them need no change. custom: as `custom_signing` says.
     """
     custom_signing: CustomSigning | None
+    """The scheme of `signing: custom`; null with another scheme."""
     second_signature: SecondSignature | None
+    """A further signature that is sent until it expires; null if there is none."""
     proxy: str | None
     """The HTTP proxy of requests, without its password; null = that of the server, if any."""
     client_certificate: ClientCertificate | None
+    """The certificate shown to the receiver (mTLS), without its key; null if there is none."""
     client_credentials: ClientCredentials | None
+    """How access tokens for the receiver are requested (OAuth 2); null if none are."""
     metadata: dict[str, str]
-    """Your own keys and texts: at most 50, keys of up to 40 and texts of up to 500 characters; a change
-    replaces all of them.
-    """
+    """Your own keys and texts."""
     first_failure_at: str | None
+    """When the first of the current failures happened; null after a success."""
     last_success_at: str | None
+    """When a delivery last succeeded; null if none has."""
     created_at: str
+    """When it was created."""
     updated_at: str
+    """When it last changed."""
     secret: str | None
     """Signs deliveries; null when a stored answer is replayed."""
 
 
 class NotSent(TypedDict):
     webhook_endpoint_id: str
+    """The webhook endpoint."""
     url: str
     """The current URL of the endpoint."""
     reason: NotSentReason
@@ -2500,35 +2745,50 @@ class OAuthApplication(TypedDict):
     id: str
     """The client_id."""
     object: Literal["oauth_application"]
+    """The type of the record."""
     name: str
+    """The name."""
     kind: ApplicationKind
     """confidential: runs on a server that keeps a secret; public: runs on a device, and uses PKCE."""
     redirect_uris: list[str]
+    """Where people return to after they granted access."""
     scopes: list[Scope]
     """The scopes that merchants can grant it at most."""
     client_secret_hint: str | None
     """The first and last characters of the secret; null for public applications."""
     created_at: str
+    """When it was created."""
     updated_at: str
+    """When it last changed."""
 
 
 class OAuthGrant(TypedDict):
     id: str
+    """The id of the record."""
     object: Literal["oauth_grant"]
+    """The type of the record."""
     application_id: str
+    """The application."""
     application_name: str
+    """The name of the application."""
     user_id: str
     """Who granted it."""
     user_name: str
+    """The name of the user."""
     scopes: list[Scope]
+    """The scopes it holds."""
     status: GrantStatus
+    """The status."""
     last_used_at: str | None
+    """When it was last used; null if it never was."""
     revoked_at: str | None
+    """When it was revoked; null while it is valid."""
     revoked_because: GrantEnd | None
     """Who ended it: this account, the application itself, a code or refresh token that was used twice, the
     deletion of the application, the removal of the user, or the user no longer being an owner.
     """
     created_at: str
+    """When it was created."""
 
 
 class Originator(TypedDict):
@@ -2566,6 +2826,7 @@ class OwedBalancePayable(TypedDict):
     amount: int
     """Minor units of the currency given with it."""
     affiliate_count: int
+    """How many affiliates it covers."""
 
 
 class OwedBalanceOnHold(TypedDict):
@@ -2574,6 +2835,7 @@ class OwedBalanceOnHold(TypedDict):
     amount: int
     """Minor units of the currency given with it."""
     affiliate_count: int
+    """How many affiliates it covers."""
 
 
 class OwedBalanceBelowMinimum(TypedDict):
@@ -2582,6 +2844,7 @@ class OwedBalanceBelowMinimum(TypedDict):
     amount: int
     """Minor units of the currency given with it."""
     affiliate_count: int
+    """How many affiliates it covers."""
 
 
 class OwedBalanceNegativeBalance(TypedDict):
@@ -2590,6 +2853,7 @@ class OwedBalanceNegativeBalance(TypedDict):
     amount: int
     """Minor units of the currency given with it."""
     affiliate_count: int
+    """How many affiliates it covers."""
 
 
 class OwedBalanceNotReady(TypedDict):
@@ -2598,6 +2862,7 @@ class OwedBalanceNotReady(TypedDict):
     amount: int
     """Minor units of the currency given with it."""
     affiliate_count: int
+    """How many affiliates it covers."""
 
 
 class OwedBalanceAffiliateInactive(TypedDict):
@@ -2606,6 +2871,7 @@ class OwedBalanceAffiliateInactive(TypedDict):
     amount: int
     """Minor units of the currency given with it."""
     affiliate_count: int
+    """How many affiliates it covers."""
 
 
 class OwedBalanceInPayout(TypedDict):
@@ -2614,6 +2880,7 @@ class OwedBalanceInPayout(TypedDict):
     amount: int
     """Minor units of the currency given with it."""
     affiliate_count: int
+    """How many affiliates it covers."""
 
 
 class OwedBalanceWithoutDestination(TypedDict):
@@ -2622,11 +2889,12 @@ class OwedBalanceWithoutDestination(TypedDict):
     amount: int
     """Minor units of the currency given with it."""
     affiliate_count: int
+    """How many affiliates it covers."""
 
 
 class OwedBalance(TypedDict):
     currency: str
-    """ISO 4217, lower case."""
+    """The currency of the amounts."""
     owed: int
     """Minor units: the sum of the states."""
     payable: OwedBalancePayable
@@ -2649,19 +2917,25 @@ class OwedBalance(TypedDict):
 
 class OwnSession(TypedDict):
     id: str
+    """The id of the record."""
     object: Literal["session"]
+    """The type of the record."""
     user_id: str
+    """The user."""
     user_agent: str | None
     """The User-Agent header of the browser."""
     address: str | None
     """The network address that opened it."""
     created_at: str
+    """When it was created."""
     last_seen_at: str
+    """When it was last used, to the minute."""
     expires_at: str
     """When it ends unless it is used before."""
     account_id: str
     """The account it works in."""
     account_name: str
+    """The name of the account."""
     is_current: bool
     """Whether it is the session of this request."""
 
@@ -2683,15 +2957,23 @@ PaidMethod = Literal["paypal", "wise", "other", "sepa", "ach"]
 
 class PaidRow(TypedDict):
     affiliate_id: int
+    """The affiliate."""
     external_id: str | None
+    """Your own id of the record; null if you gave none."""
     name_first: str | None
+    """The first name; null if unknown."""
     name_last: str | None
+    """The last name; null if unknown."""
     email: str
+    """The e-mail address."""
     paypal_email: str | None
+    """The address that PayPal pays; null if unknown."""
     currency: str
-    """ISO 4217, lower case."""
+    """The currency of the amounts."""
     payout_count: int
+    """How many payouts paid the affiliate."""
     commission_count: int
+    """How many commissions it covers."""
     paid_amount: int
     """Minor units paid."""
     returned_amount: int
@@ -2706,7 +2988,9 @@ class PaidRow(TypedDict):
 
 class PasswordReset(TypedDict):
     object: Literal["password_reset"]
+    """The type of the record."""
     user_id: str
+    """The user."""
     reset_url: str | None
     """A link that works once; shown once, and null when a stored answer is replayed."""
     is_emailed: bool
@@ -2714,13 +2998,16 @@ class PasswordReset(TypedDict):
     user has had 5 letters, or the account has sent 50, within an hour.
     """
     expires_at: str
+    """When it expires."""
 
 
 PayloadForm = Literal["full", "thin", "cloudevents"]
 
 class PaymentFileChange(TypedDict):
     affiliate_id: int
+    """The affiliate."""
     name: str | None
+    """The name."""
     amount_then: int | None
     """In the file; null: not in the file."""
     amount_now: int | None
@@ -2728,14 +3015,21 @@ class PaymentFileChange(TypedDict):
 
 
 class PaymentFileDownloadBy(TypedDict):
+    """Who did it."""
+
     kind: ActorKind
+    """The kind."""
     id: str
+    """The id of the record."""
     name: str | None
+    """The name."""
 
 
 class PaymentFileDownload(TypedDict):
     downloaded_at: str
+    """When the file was downloaded."""
     by: PaymentFileDownloadBy
+    """Who did it."""
     revision: int
     """The revision of the payout at the download."""
     part: int | None
@@ -2764,17 +3058,22 @@ class PaymentFileDownload(TypedDict):
 
 class PaymentFilesByHandItem(TypedDict):
     currency: str
-    """ISO 4217, lower case."""
+    """The currency of the amounts."""
     affiliate_count: int
+    """How many affiliates it covers."""
     amount: int
     """Minor units of the currency given with it."""
 
 
 class PaymentFiles(TypedDict):
     object: Literal["payment_files"]
+    """The type of the record."""
     payout_id: str
+    """The payout."""
     revision: int
+    """The revision of the payout: it rises with every change."""
     files: list[NeededPaymentFile]
+    """The files."""
     by_hand: list[PaymentFilesByHandItem]
     """Affiliates paid in another way: their destination or `payout_method` is other."""
     summary_downloads: list[PaymentFileDownload]
@@ -2791,23 +3090,29 @@ PaymentOutcome = Literal["paid", "rejected", "returned", "pending"]
 
 class PayoutExcludedItemTotalsItem(TypedDict):
     currency: str
-    """ISO 4217, lower case."""
+    """The currency of the amounts."""
     amount: int
     """Minor units of the currency given with it."""
     commission_count: int
+    """How many commissions it covers."""
     affiliate_count: int
+    """How many affiliates it covers."""
 
 
 class PayoutExcludedItem(TypedDict):
     reason: ExclusionReason
     """The first two are carried forward to the next payout."""
     affiliate_count: int
+    """How many affiliates it covers."""
     totals: list[PayoutExcludedItemTotalsItem]
+    """Sums, one for each currency."""
 
 
 class Payout(TypedDict):
     id: str
+    """The id of the record."""
     object: Literal["affiliate_payout"]
+    """The type of the record."""
     number: int
     """Increases per account, may have gaps."""
     status: PayoutStatus
@@ -2825,11 +3130,11 @@ class Payout(TypedDict):
     totals: list[PayoutTotal]
     """One per currency; amount = paid + carried + released once completed."""
     affiliate_count: int
+    """How many affiliates it covers."""
     commission_count: int
+    """How many commissions it covers."""
     metadata: dict[str, str]
-    """Your own keys and texts: at most 50, keys of up to 40 and texts of up to 500 characters; a change
-    replaces all of them.
-    """
+    """Your own keys and texts."""
     revision: int
     """The ETag; rises with every change."""
     created_by: str
@@ -2837,12 +3142,15 @@ class Payout(TypedDict):
     schedule_id: str | None
     """The schedule that prepared it, which may have been deleted since."""
     created_at: str
+    """When it was created."""
     updated_at: str
+    """When it last changed."""
     paid_at: str | None
     """When the money left, as given at completion; default the time of completion."""
     paid_by: str | None
     """Who completed it."""
     approval: Approval
+    """Whether the payout needs approval, and who has decided."""
     affiliates: list[PayoutLine] | None
     """All lines, or null when there are more than 1,000."""
     excluded: list[PayoutExcludedItem]
@@ -2851,7 +3159,9 @@ class Payout(TypedDict):
 
 class PayoutApprovalApprovalsItem(TypedDict):
     user_id: str
+    """The user."""
     approved_at: str
+    """When the user approved."""
     note: str | None
     """Their note."""
 
@@ -2868,6 +3178,7 @@ class PayoutApprovalChangesItem(TypedDict):
     user_id: str | None
     """The person behind it; null if unknown."""
     changed_at: str
+    """When the change was made."""
 
 
 class PayoutApprovalApproversItemBarredBecauseItem(TypedDict):
@@ -2878,18 +3189,23 @@ class PayoutApprovalApproversItemBarredBecauseItem(TypedDict):
     actor_id: str
     """Who caused the bar."""
     at: str
+    """When it happened."""
 
 
 class PayoutApprovalApproversItem(TypedDict):
     user_id: str
+    """The user."""
     can_approve: bool
+    """Whether the user may approve the payout now."""
     barred_because: list[PayoutApprovalApproversItemBarredBecauseItem]
     """Empty for users who can approve."""
 
 
 class PayoutApproval(TypedDict):
     object: Literal["payout_approval"]
+    """The type of the record."""
     payout_id: str
+    """The payout."""
     revision: int
     """The revision of the payout that this describes."""
     status: ApprovalStatus
@@ -2910,51 +3226,74 @@ class PayoutApproval(TypedDict):
 
 class PayoutApprovedEvent(TypedDict):
     id: str
+    """The id of the record."""
     object: Literal["event"]
+    """The type of the record."""
     type: Literal["payout.approved"]
+    """The type, such as `payout.paid`."""
     timestamp: str
+    """When the change happened."""
     account_id: str
+    """The account that it belongs to."""
     api_version: Literal["2.0.0"]
+    """The version of the API that the form of the event belongs to."""
     is_test: NotRequired[bool]
     """Sent to test the endpoint: nothing happened."""
     data: PayoutSummary
+    """The records of this page, in the requested order."""
 
 
 PayoutChange = Literal["created", "redirected", "increased", "reduced"]
 
 class PayoutCreatedEvent(TypedDict):
     id: str
+    """The id of the record."""
     object: Literal["event"]
+    """The type of the record."""
     type: Literal["payout.created"]
+    """The type, such as `payout.paid`."""
     timestamp: str
+    """When the change happened."""
     account_id: str
+    """The account that it belongs to."""
     api_version: Literal["2.0.0"]
+    """The version of the API that the form of the event belongs to."""
     is_test: NotRequired[bool]
     """Sent to test the endpoint: nothing happened."""
     data: PayoutSummary
+    """The records of this page, in the requested order."""
 
 
 class PayoutDeletedEvent(TypedDict):
     id: str
+    """The id of the record."""
     object: Literal["event"]
+    """The type of the record."""
     type: Literal["payout.deleted"]
+    """The type, such as `payout.paid`."""
     timestamp: str
+    """When the change happened."""
     account_id: str
+    """The account that it belongs to."""
     api_version: Literal["2.0.0"]
+    """The version of the API that the form of the event belongs to."""
     is_test: NotRequired[bool]
     """Sent to test the endpoint: nothing happened."""
     data: PayoutSummary
+    """The records of this page, in the requested order."""
 
 
 class PayoutExclusion(TypedDict):
     affiliate_id: int
+    """The affiliate."""
     currency: str
-    """ISO 4217, lower case."""
+    """The currency of the amounts."""
     reason: ExclusionReason
     """The first two are carried forward to the next payout."""
     amount: int
     """Minor units of the currency given with it."""
     commission_count: int
+    """How many commissions it covers."""
 
 
 PayoutFiltersAffiliateId = TypedDict(
@@ -3029,6 +3368,7 @@ PayoutFiltersType = TypedDict(
 
 class PayoutFiltersIsReadyForPayout(TypedDict):
     eq: NotRequired[bool]
+    """Equal to this."""
 
 
 PayoutFiltersCurrency = TypedDict(
@@ -3041,22 +3381,35 @@ PayoutFiltersCurrency = TypedDict(
 
 class PayoutFiltersTotal(TypedDict):
     eq: NotRequired[int]
+    """Equal to this."""
     gt: NotRequired[int]
+    """Greater, or later, than this."""
     gte: NotRequired[int]
+    """This, or greater or later."""
     lt: NotRequired[int]
+    """Less, or earlier, than this."""
     lte: NotRequired[int]
+    """This, or less or earlier."""
 
 
 class PayoutFiltersOccurredAt(TypedDict):
     """An RFC 3339 instant or a day YYYY-MM-DD, from 1970 to 2999."""
 
     gt: NotRequired[str]
+    """Greater, or later, than this."""
     gte: NotRequired[str]
+    """This, or greater or later."""
     lt: NotRequired[str]
+    """Less, or earlier, than this."""
     lte: NotRequired[str]
+    """This, or less or earlier."""
 
 
 class PayoutFilters(TypedDict):
+    """The value that each field must have, a list of possible values, or an object of operators; all must
+    hold.
+    """
+
     affiliate_id: NotRequired[int | list[int] | PayoutFiltersAffiliateId]
     """An integer from 1 to 9007199254740991."""
     program_id: NotRequired[int | list[int] | PayoutFiltersProgramId]
@@ -3085,16 +3438,21 @@ class PayoutFilters(TypedDict):
 
 class PayoutLine(TypedDict):
     affiliate_id: int
+    """The affiliate."""
     name: str | None
     """Name and destination follow the affiliate until the payout is paid, and are fixed from then on."""
     email: str | None
+    """The e-mail address."""
     paypal_email: str | None
+    """The address that PayPal pays; null if unknown."""
     payout_method: PayoutMethod | None
+    """How the affiliate is paid."""
     is_ready_for_payout: bool
     """Set by the merchant."""
     is_paid: bool | None
     """Null until the payout is completed; true when all currencies were paid, see totals for each."""
     commission_count: int
+    """How many commissions it covers."""
     totals: list[PayoutLineTotal]
     """One per currency."""
     payment_reference: str | None
@@ -3111,6 +3469,7 @@ class PayoutLineDestination(TypedDict):
     """
 
     type: DestinationType
+    """How the destination is paid."""
     last_four: str | None
     """sepa, ach: the last four characters of the IBAN or account number; 0000 after the affiliate was
     erased.
@@ -3119,10 +3478,11 @@ class PayoutLineDestination(TypedDict):
 
 class PayoutLineTotal(TypedDict):
     currency: str
-    """ISO 4217, lower case."""
+    """The currency of the amounts."""
     amount: int
     """Minor units: the amount of the line."""
     commission_count: int
+    """How many commissions it covers."""
     is_paid: bool | None
     """Null until the payout is completed; true also for a part payment."""
     paid_amount: int
@@ -3136,6 +3496,7 @@ class PayoutLineTotal(TypedDict):
     is_in_file: bool
     """In a downloaded payment file that no later file of its format and currency has replaced."""
     destination: PayoutLineDestination | None
+    """Where the line is paid; null if the affiliate has no destination."""
     paid_through: DestinationType | None
     """How the affiliate is paid: by the destination, or by `payout_method`, or by PayPal if there is a
     `paypal_email`; null: unknown.
@@ -3146,36 +3507,50 @@ PayoutMethod = Literal["paypal", "wise", "other"]
 
 class PayoutPaidEvent(TypedDict):
     id: str
+    """The id of the record."""
     object: Literal["event"]
+    """The type of the record."""
     type: Literal["payout.paid"]
+    """The type, such as `payout.paid`."""
     timestamp: str
+    """When the change happened."""
     account_id: str
+    """The account that it belongs to."""
     api_version: Literal["2.0.0"]
+    """The version of the API that the form of the event belongs to."""
     is_test: NotRequired[bool]
     """Sent to test the endpoint: nothing happened."""
     data: PayoutSummary
+    """The records of this page, in the requested order."""
 
 
 class PayoutPreviewExcludedItemTotalsItem(TypedDict):
     currency: str
-    """ISO 4217, lower case."""
+    """The currency of the amounts."""
     amount: int
     """Minor units of the currency given with it."""
     commission_count: int
+    """How many commissions it covers."""
     affiliate_count: int
+    """How many affiliates it covers."""
 
 
 class PayoutPreviewExcludedItem(TypedDict):
     reason: ExclusionReason
     """The first two are carried forward to the next payout."""
     affiliate_count: int
+    """How many affiliates it covers."""
     totals: list[PayoutPreviewExcludedItemTotalsItem]
+    """Sums, one for each currency."""
 
 
 class PayoutPreview(TypedDict):
     id: Any
+    """Always null: a preview is not stored."""
     object: Literal["affiliate_payout"]
+    """The type of the record."""
     number: Any
+    """Always null: a preview has no number."""
     status: PayoutStatus
     """Paid is final."""
     filters: dict[str, Any] | None
@@ -3191,21 +3566,27 @@ class PayoutPreview(TypedDict):
     totals: list[PayoutTotal]
     """One per currency; amount = paid + carried + released once completed."""
     affiliate_count: int
+    """How many affiliates it covers."""
     commission_count: int
+    """How many commissions it covers."""
     metadata: dict[str, str]
-    """Your own keys and texts: at most 50, keys of up to 40 and texts of up to 500 characters; a change
-    replaces all of them.
-    """
+    """Your own keys and texts."""
     revision: Any
+    """Always null: a preview is not stored."""
     created_by: Any
+    """Always null: a preview is not stored."""
     schedule_id: Any
+    """Always null: no schedule creates a preview."""
     created_at: Any
+    """When it was created."""
     updated_at: Any
+    """When it last changed."""
     paid_at: str | None
     """When the money left, as given at completion; default the time of completion."""
     paid_by: str | None
     """Who completed it."""
     approval: Any
+    """Always null: nobody decides about a preview."""
     affiliates: list[PayoutLine] | None
     """All lines, or null when there are more than 1,000."""
     excluded: list[PayoutPreviewExcludedItem]
@@ -3216,15 +3597,19 @@ class PayoutPreview(TypedDict):
 
 class PayoutPreviewExclusion(TypedDict):
     affiliate_id: int
+    """The affiliate."""
     name: str | None
+    """The name."""
     email: str
+    """The e-mail address."""
     currency: str
-    """ISO 4217, lower case."""
+    """The currency of the amounts."""
     reason: ExclusionReason
     """The first two are carried forward to the next payout."""
     amount: int
     """Minor units of the currency given with it."""
     commission_count: int
+    """How many commissions it covers."""
     minimum_payout: int | None
     """Minor units: the minimum that a sum `below_minimum` does not reach."""
     available_at: str | None
@@ -3233,28 +3618,45 @@ class PayoutPreviewExclusion(TypedDict):
 
 class PayoutRejectedEvent(TypedDict):
     id: str
+    """The id of the record."""
     object: Literal["event"]
+    """The type of the record."""
     type: Literal["payout.rejected"]
+    """The type, such as `payout.paid`."""
     timestamp: str
+    """When the change happened."""
     account_id: str
+    """The account that it belongs to."""
     api_version: Literal["2.0.0"]
+    """The version of the API that the form of the event belongs to."""
     is_test: NotRequired[bool]
     """Sent to test the endpoint: nothing happened."""
     data: PayoutSummary
+    """The records of this page, in the requested order."""
 
 
 class PayoutResultBy(TypedDict):
+    """Who did it."""
+
     kind: ActorKind
+    """The kind."""
     id: str
+    """The id of the record."""
     name: str | None
+    """The name."""
 
 
 class PayoutResult(TypedDict):
     id: str
+    """The id of the record."""
     object: Literal["payout_result"]
+    """The type of the record."""
     payout_id: str
+    """The payout."""
     kind: PayoutResultKind
+    """The kind."""
     file_bytes: int
+    """The size of the file in bytes."""
     digest: str | None
     """A keyed digest of the file, hexadecimal: equal for equal files of the account until the secret key
     of the server changes; null if dropped since, or if the download was cut off.
@@ -3262,8 +3664,11 @@ class PayoutResult(TypedDict):
     revision: int
     """The revision of the payout when the file was uploaded."""
     counts: PayoutResultCounts
+    """How many lines there are of each kind."""
     by: PayoutResultBy
+    """Who did it."""
     created_at: str
+    """When it was created."""
 
 
 class PayoutResultCounts(TypedDict):
@@ -3287,10 +3692,13 @@ PayoutResultKind = Literal["camt.053", "camt.054", "pain.002", "paypal", "wise",
 
 class PayoutResultLine(TypedDict):
     affiliate_id: int
+    """The affiliate."""
     name: str | None
+    """The name of the affiliate; null if unknown."""
     currency: str
-    """ISO 4217, lower case."""
+    """The currency of the amounts."""
     reference: str
+    """The reference of the payment."""
     outcome: PaymentOutcome
     """rejected: no money left. returned: it left and came back. pending: the bank or provider has not
     decided.
@@ -3315,9 +3723,11 @@ class PayoutResultLine(TypedDict):
 
 class PayoutResultProblem(TypedDict):
     kind: PayoutResultProblemKind
+    """The kind."""
     affiliate_id: int | None
     """Null when it concerns no affiliate of the payout."""
     reference: str | None
+    """The reference of the payment."""
     message: str
     """What is wrong, and where in the file."""
 
@@ -3325,17 +3735,27 @@ class PayoutResultProblem(TypedDict):
 PayoutResultProblemKind = Literal["other_account", "other_payout", "unknown_reference", "other_currency", "other_amount", "duplicate", "contradiction", "unknown_file", "unclear", "inexact_reference"]
 
 class PayoutResultProposalBy(TypedDict):
+    """Who did it."""
+
     kind: ActorKind
+    """The kind."""
     id: str
+    """The id of the record."""
     name: str | None
+    """The name."""
 
 
 class PayoutResultProposal(TypedDict):
     id: str
+    """The id of the record."""
     object: Literal["payout_result"]
+    """The type of the record."""
     payout_id: str
+    """The payout."""
     kind: PayoutResultKind
+    """The kind."""
     file_bytes: int
+    """The size of the file in bytes."""
     digest: str | None
     """A keyed digest of the file, hexadecimal: equal for equal files of the account until the secret key
     of the server changes; null if dropped since, or if the download was cut off.
@@ -3343,8 +3763,11 @@ class PayoutResultProposal(TypedDict):
     revision: int
     """The revision of the payout when the file was uploaded."""
     counts: PayoutResultCounts
+    """How many lines there are of each kind."""
     by: PayoutResultProposalBy
+    """Who did it."""
     created_at: str
+    """When it was created."""
     lines: list[PayoutResultLine]
     """The lines that the file is about."""
     problems: list[PayoutResultProblem]
@@ -3359,30 +3782,40 @@ class PayoutResultProposal(TypedDict):
 
 class PayoutReturn(TypedDict):
     id: str
+    """The id of the record."""
     object: Literal["payout_return"]
+    """The type of the record."""
     payout_id: str
+    """The payout."""
     affiliate_id: int
+    """The affiliate."""
     currency: str
-    """ISO 4217, lower case."""
+    """The currency of the amounts."""
     amount: int
     """Minor units of the currency given with it."""
     external_id: str | None
     """Your id of the request that booked it."""
     reason: str
+    """Why the money came back."""
     reference: str | None
     """Identifies it in your books."""
     commission_id: str
     """The adjustment that makes the money owed again."""
     returned_at: str
+    """When the money came back."""
     undone_at: str | None
     """When it was undone; null = in force."""
 
 
 class PayoutSchedule(TypedDict):
     id: str
+    """The id of the record."""
     object: Literal["payout_schedule"]
+    """The type of the record."""
     name: str
+    """The name."""
     every: ScheduleRhythm
+    """On which days it runs."""
     day: int
     """week: 1 (Monday) to 7; month: 1 to 31, or the last day of a shorter month. The day is in the
     account’s time zone and begins at midnight there.
@@ -3390,7 +3823,9 @@ class PayoutSchedule(TypedDict):
     filters: Any
     """As given; null = none."""
     search: str
+    """A text that the chosen affiliates contain."""
     ignore_minimum: bool
+    """Whether amounts below the minimum are paid too."""
     is_active: bool
     """false: it creates no payouts until it is activated."""
     made_by: str
@@ -3398,37 +3833,31 @@ class PayoutSchedule(TypedDict):
     next_on: str | None
     """The next due day; null while inactive."""
     last_run: ScheduleRun | None
+    """The last run; null before the first."""
     created_at: str
+    """When it was created."""
     updated_at: str
+    """When it last changed."""
 
 
 class PayoutSelection(TypedDict):
     filters: NotRequired[PayoutFilters | None]
-    """Report filters: null, or an object of field to a value (equals), a list (one of) or an object of
-    operators; all must hold. - `affiliate_id` (eq, ne, in, nin): an integer from 1 to 9007199254740991
-    - `program_id` (eq, ne, in, nin): an integer from 1 to 9007199254740991 - `product_id` (eq, ne, in,
-    nin): a text of 1 to 255 characters - `order_id` (eq, ne, in, nin): a text of 1 to 255 characters -
-    `payout_method` (eq, ne, in, nin): one of paypal, wise, other, sepa, ach - `affiliate_status` (eq,
-    ne, in, nin): one of active, inactive - `type` (eq, ne, in, nin): one of sale, recurring, bonus,
-    adjustment, clawback - `is_ready_for_payout` (eq): true or false - `currency` (eq, in): an ISO 4217
-    currency code - `total` (eq, gt, gte, lt, lte): an integer of minor units - `occurred_at` (gt, gte,
-    lt, lte): an RFC 3339 instant or a day YYYY-MM-DD, from 1970 to 2999.
-    """
+    """The filters of the report; null = none."""
     search: NotRequired[str]
     """Every word must occur in the name, e-mail address or slug of the affiliate."""
     ignore_minimum: NotRequired[bool]
     """Also pays amounts below the minimum."""
     metadata: NotRequired[dict[str, str]]
-    """Your own keys and texts: at most 50, keys of up to 40 and texts of up to 500 characters; a change
-    replaces all of them.
-    """
+    """Your own keys and texts."""
 
 
 PayoutStatus = Literal["unpaid", "paid"]
 
 class PayoutSummary(TypedDict):
     id: str
+    """The id of the record."""
     object: Literal["affiliate_payout"]
+    """The type of the record."""
     number: int
     """Increases per account, may have gaps."""
     status: PayoutStatus
@@ -3446,11 +3875,11 @@ class PayoutSummary(TypedDict):
     totals: list[PayoutTotal]
     """One per currency; amount = paid + carried + released once completed."""
     affiliate_count: int
+    """How many affiliates it covers."""
     commission_count: int
+    """How many commissions it covers."""
     metadata: dict[str, str]
-    """Your own keys and texts: at most 50, keys of up to 40 and texts of up to 500 characters; a change
-    replaces all of them.
-    """
+    """Your own keys and texts."""
     revision: int
     """The ETag; rises with every change."""
     created_by: str
@@ -3458,21 +3887,26 @@ class PayoutSummary(TypedDict):
     schedule_id: str | None
     """The schedule that prepared it, which may have been deleted since."""
     created_at: str
+    """When it was created."""
     updated_at: str
+    """When it last changed."""
     paid_at: str | None
     """When the money left, as given at completion; default the time of completion."""
     paid_by: str | None
     """Who completed it."""
     approval: Approval
+    """Whether the payout needs approval, and who has decided."""
 
 
 class PayoutTotal(TypedDict):
     currency: str
-    """ISO 4217, lower case."""
+    """The currency of the amounts."""
     amount: int
     """Minor units of the currency given with it."""
     commission_count: int
+    """How many commissions it covers."""
     affiliate_count: int
+    """How many affiliates it covers."""
     paid_amount: int
     """What was paid, in minor units."""
     paid_count: int
@@ -3487,14 +3921,21 @@ class PayoutTotal(TypedDict):
 
 class PayoutUpdatedEvent(TypedDict):
     id: str
+    """The id of the record."""
     object: Literal["event"]
+    """The type of the record."""
     type: Literal["payout.updated"]
+    """The type, such as `payout.paid`."""
     timestamp: str
+    """When the change happened."""
     account_id: str
+    """The account that it belongs to."""
     api_version: Literal["2.0.0"]
+    """The version of the API that the form of the event belongs to."""
     is_test: NotRequired[bool]
     """Sent to test the endpoint: nothing happened."""
     data: PayoutSummary
+    """The records of this page, in the requested order."""
 
 
 class Portal(TypedDict):
@@ -3507,11 +3948,14 @@ class Portal(TypedDict):
     event_types: list[str] | None
     """What endpoints may be subscribed to; null = all."""
     ends_at: str
+    """When it ends."""
 
 
 class PortalLink(TypedDict):
     id: str
+    """The id of the record."""
     object: Literal["portal_link"]
+    """The type of the record."""
     webhook_endpoint_id: str
     """The endpoint for which it was created."""
     owner: str | None
@@ -3533,7 +3977,9 @@ class PortalLink(TypedDict):
     ends_at: str | None
     """When the portal it opened ends."""
     revoked_at: str | None
+    """When it was revoked; null while it is valid."""
     created_at: str
+    """When it was created."""
 
 
 PortalLinkStatus = Literal["unused", "open", "ended", "expired", "revoked"]
@@ -3542,38 +3988,46 @@ class PostalAddress(TypedDict):
     line1: str
     """Street and number."""
     line2: str | None
+    """Address, line 2."""
     postal_code: str | None
+    """Postal code."""
     city: str
+    """City."""
     region: str | None
     """State or province; two letters in the United States."""
 
 
 class Program(TypedDict):
     id: int
+    """The id of the record."""
     object: Literal["affiliate_program"]
+    """The type of the record."""
     name: str
     """Unique in the account."""
     hold_days: int | None
     """The days for which new commissions are on hold; null = the account's hold."""
     metadata: dict[str, str]
-    """Your own keys and texts: at most 50, keys of up to 40 and texts of up to 500 characters; a change
-    replaces all of them.
-    """
+    """Your own keys and texts."""
     created_at: str
+    """When it was created."""
     updated_at: str
+    """When it last changed."""
 
 
 class PublishEventBatchBody(TypedDict):
     events: list[PublishEventBody]
+    """The events, one entry each."""
 
 
 class PublishEventBody(TypedDict):
     type: str
+    """The type, such as `payout.paid`."""
     data: dict[str, Any]
     """Passed on unchanged; a number may have 131,072 digits before the decimal point and 16,383 after it,
     written without an exponent.
     """
     external_id: NotRequired[str]
+    """Your own id of the record; null if you gave none."""
     ordering_key: NotRequired[str]
     """Ordered endpoints get the events of a key one at a time, in the order of publishing."""
 
@@ -3582,27 +4036,36 @@ class PublishedEvent(TypedDict):
     id: str
     """`webhook-id` for every receiver."""
     object: Literal["published_event"]
+    """The type of the record."""
     type: str
+    """The type, such as `payout.paid`."""
     external_id: str | None
     """The id under which the platform published it."""
     ordering_key: str | None
     """Ordered endpoints get the events of a key one at a time."""
     created_at: str
+    """When it was created."""
     deliveries: DeliveryCounts
+    """The deliveries of the event, by status."""
 
 
 class PublishedEventWhole(TypedDict):
     id: str
     """`webhook-id` for every receiver."""
     object: Literal["published_event"]
+    """The type of the record."""
     type: str
+    """The type, such as `payout.paid`."""
     external_id: str | None
     """The id under which the platform published it."""
     ordering_key: str | None
     """Ordered endpoints get the events of a key one at a time."""
     created_at: str
+    """When it was created."""
     deliveries: DeliveryCounts
+    """The deliveries of the event, by status."""
     payload: Event
+    """The event as it is sent."""
     sent_to: list[WebhookEventAt]
     """Its records in the log, at most 100; `event_id` finds all of them there."""
     not_sent_to: list[NotSent]
@@ -3611,7 +4074,9 @@ class PublishedEventWhole(TypedDict):
 
 class PutAffiliateByExternalIdBody(TypedDict):
     name_first: NotRequired[str | None]
+    """First name."""
     name_last: NotRequired[str | None]
+    """Last name."""
     email: NotRequired[str]
     """Unique in the account; an e-mail address."""
     slug: NotRequired[str | None]
@@ -3633,9 +4098,7 @@ class PutAffiliateByExternalIdBody(TypedDict):
     country: NotRequired[str | None]
     """Where the affiliate pays taxes: two letters such as DE (ISO 3166-1 alpha-2)."""
     metadata: NotRequired[dict[str, str]]
-    """Your own keys and texts: at most 50, keys of up to 40 and texts of up to 500 characters; a change
-    replaces all of them.
-    """
+    """Your own keys and texts."""
 
 
 class PutAffiliateDestinationBody(TypedDict):
@@ -3644,9 +4107,7 @@ class PutAffiliateDestinationBody(TypedDict):
     method.
     """
     currency: NotRequired[str | None]
-    """Only for this currency; without it, for every currency without its own destination; ISO 4217, any
-    case.
-    """
+    """Only for this currency; without it, for every currency without its own destination."""
     account_holder: NotRequired[str]
     """sepa, ach: the name of the account holder."""
     iban: NotRequired[str]
@@ -3662,11 +4123,16 @@ class PutAffiliateDestinationBody(TypedDict):
 
 
 class PutAffiliateTaxProfileBodyAddress(TypedDict):
+    """A tax profile."""
+
     line1: str
     """Street and number."""
     line2: NotRequired[str | None]
+    """Address, line 2."""
     postal_code: NotRequired[str | None]
+    """Postal code."""
     city: str
+    """City."""
     region: NotRequired[str | None]
     """State or province; two letters in the United States."""
 
@@ -3706,9 +4172,11 @@ class PutAffiliateTaxProfileBody(TypedDict):
     country: str
     """The tax country, in two letters; ISO 3166-1 alpha-2, any case."""
     address: PutAffiliateTaxProfileBodyAddress
+    """A tax profile."""
     tax_id: NotRequired[PutAffiliateTaxProfileBodyTaxId | None]
     """Without it the current one is kept, because it cannot be read back; null removes it."""
     form: NotRequired[PutAffiliateTaxProfileBodyForm | None]
+    """A tax form."""
     self_billing: NotRequired[PutAffiliateTaxProfileBodySelfBilling | None]
     """The affiliate agreed that you write their invoices; null: they did not."""
 
@@ -3732,7 +4200,9 @@ RecoveryStatus = Literal["pending", "running", "paused", "completed", "cancelled
 
 class Refund(TypedDict):
     id: str
+    """The id of the record."""
     object: Literal["affiliate_refund"]
+    """The type of the record."""
     external_id: str
     """Your own id of the refund, unique forever."""
     status: Literal["waiting", "applied", "reversed"]
@@ -3740,13 +4210,17 @@ class Refund(TypedDict):
     order_id: str | None
     """Null for a refund of one commission by its id."""
     product_id: str | None
+    """Product."""
     reason: str | None
     """why."""
     occurred_at: str
-    """When the customer was refunded; RFC 3339, UTC, milliseconds."""
+    """When the customer was refunded."""
     reversed_at: str | None
+    """When the refund was reversed; null if it was not."""
     created_at: str
+    """When it was created."""
     updated_at: str
+    """When it last changed."""
     lines: list[RefundLine]
     """Of a refund by order: what it covers."""
     refunds: list[RefundItem]
@@ -3774,11 +4248,14 @@ class RefundItem(TypedDict):
     capped: bool
     """The refund asked for more than was left and took the rest."""
     commission: Commission
+    """The commission."""
     clawback: Commission | None
+    """The negative commission that takes back what was paid; null if nothing had been paid."""
 
 
 class RefundLine(TypedDict):
     order_line_id: str | None
+    """The line of the order, by your own id."""
     external_id: str | None
     """Of the one commission the line is."""
     amount: int | None
@@ -3793,6 +4270,7 @@ class RefundLine(TypedDict):
 
 class RefundOrderBodyLinesItem(TypedDict):
     order_line_id: NotRequired[str]
+    """The line of the order, by your own id."""
     external_id: NotRequired[str]
     """Of one commission."""
     sale_amount: NotRequired[int]
@@ -3803,7 +4281,9 @@ class RefundOrderBody(TypedDict):
     external_id: str
     """Your own id of the refund, unique forever; sending the same refund again changes nothing."""
     order_id: str
+    """Order."""
     product_id: NotRequired[str | None]
+    """Product."""
     currency: NotRequired[str]
     """The currency of the amounts; a different one is refused."""
     lines: NotRequired[list[RefundOrderBodyLinesItem]]
@@ -3849,7 +4329,7 @@ class ReportSummaryRow(TypedDict):
     name: str | None
     """Of the program or affiliate; the e-mail address of an affiliate without a name."""
     currency: str
-    """ISO 4217, lower case."""
+    """The currency of the amounts."""
     opening_amount: int | None
     """Owed before the first day."""
     earned_amount: int | None
@@ -3872,7 +4352,7 @@ class ReportSummaryRow(TypedDict):
 
 class ReportSummaryTotal(TypedDict):
     currency: str
-    """ISO 4217, lower case."""
+    """The currency of the amounts."""
     opening_amount: int | None
     """Owed before the first day."""
     earned_amount: int | None
@@ -3897,17 +4377,20 @@ class ReturnPayoutLineBody(TypedDict):
     external_id: NotRequired[str | None]
     """Your id: sending the same return again books nothing more."""
     currency: NotRequired[str]
-    """ISO 4217, any case; without it all currencies, or with an amount the only currency paid."""
+    """Without it all currencies, or with an amount the only currency paid."""
     amount: NotRequired[int]
     """The returned amount in minor units; without it, everything not yet returned."""
     reason: str
+    """Why the money came back."""
     reference: NotRequired[str | None]
+    """The reference of the return at the bank; null if there is none."""
 
 
 Role = Literal["owner", "member", "finance", "approver", "viewer"]
 
 class RotateWebhookEndpointSecretBody(TypedDict):
     overlap_seconds: NotRequired[int]
+    """For how long the previous secret signs as well, in seconds."""
     secret: NotRequired[str]
     """A secret that the receiver already has; by default the current one stays if the scheme can use it,
     else a new one is created.
@@ -3922,6 +4405,7 @@ class ScheduleRun(TypedDict):
     due_on: str
     """The last due day."""
     ran_at: str
+    """When the schedule ran."""
     outcome: ScheduleOutcome
     """empty: there was nothing to pay; refused: see `reason`."""
     reason: str | None
@@ -3940,7 +4424,28 @@ class SecondSignature(TypedDict):
     receivers written for them need no change. custom: as `custom_signing` says.
     """
     custom_signing: CustomSigning | None
+    """The scheme of `signing: custom`; null with another scheme."""
     expires_at: str
+    """When it expires."""
+
+
+class SecondSignatureInput(TypedDict):
+    """Also sent until `expires_at`. Fields that are left out have the values of the previous signature.
+    Without it, a change of scheme or secret sends the previous signature for a day; null = none.
+    """
+
+    signing: NotRequired[SigningScheme]
+    """standard: Standard Webhooks. stripe, github, shopify, slack: as these services sign, so that
+    receivers written for them need no change. custom: as `custom_signing` says.
+    """
+    custom_signing: NotRequired[CustomSigningInput | None]
+    """The scheme of `signing: custom`; null with another scheme."""
+    secret: NotRequired[str]
+    """A secret that the receiver already has; by default the current one stays if the scheme can use it,
+    else a new one is created.
+    """
+    expires_at: str
+    """An RFC 3339 instant, at most 90 days ahead."""
 
 
 class SelfBillingAgreement(TypedDict):
@@ -3956,14 +4461,19 @@ SepaMessage = Literal["pain.001.001.09", "pain.001.001.03"]
 
 class Session(TypedDict):
     id: str
+    """The id of the record."""
     object: Literal["session"]
+    """The type of the record."""
     user_id: str
+    """The user."""
     user_agent: str | None
     """The User-Agent header of the browser."""
     address: str | None
     """The network address that opened it."""
     created_at: str
+    """When it was created."""
     last_seen_at: str
+    """When it was last used, to the minute."""
     expires_at: str
     """When it ends unless it is used before."""
 
@@ -3990,7 +4500,7 @@ SigningScheme = Literal["standard", "stripe", "github", "shopify", "slack", "cus
 
 class StatementBalance(TypedDict):
     currency: str
-    """ISO 4217, lower case."""
+    """The currency of the amounts."""
     opening_amount: int
     """Owed before the first day."""
     earned_amount: int
@@ -4010,9 +4520,14 @@ class StatementBalance(TypedDict):
 
 
 class SystemDatabase(TypedDict):
+    """The database."""
+
     version: str
+    """The version of PostgreSQL."""
     size_bytes: int
+    """The size in bytes."""
     started_at: str
+    """When it started."""
 
 
 class SystemBacklog(TypedDict):
@@ -4032,10 +4547,14 @@ class SystemBacklog(TypedDict):
 
 class SystemWorkersProcessesItem(TypedDict):
     name: str
+    """The name."""
     started_at: str
+    """When it started."""
 
 
 class SystemWorkers(TypedDict):
+    """The processes that deliver events."""
+
     processes: list[SystemWorkersProcessesItem]
     """What delivers at the moment: machine and process."""
     last_claim_at: str | None
@@ -4046,12 +4565,14 @@ class SystemWorkers(TypedDict):
 
 class SystemChoresItem(TypedDict):
     name: str
+    """The name."""
     last_done_at: str
     """By any process; noted once a minute at most."""
 
 
 class SystemFailingChoresItem(TypedDict):
     name: str
+    """The name."""
     since: str
     """Of the first failure."""
     message: str
@@ -4066,13 +4587,16 @@ class SystemBackupsLast(TypedDict):
     file: str
     """Where it was written, on the machine that made it."""
     size_bytes: int
+    """The size in bytes."""
     duration_ms: int
+    """How long it took, in milliseconds."""
 
 
 class SystemBackupsFailure(TypedDict):
     """Of BACKUP_EVERY; null when a backup was made since."""
 
     failed_at: str
+    """When it failed."""
     message: str
     """why, and what to do."""
 
@@ -4081,6 +4605,7 @@ class SystemBackups(TypedDict):
     """Made by `payhook backup`, by any process."""
 
     last: SystemBackupsLast | None
+    """The last backup; null before the first."""
     failure: SystemBackupsFailure | None
     """Of BACKUP_EVERY; null when a backup was made since."""
 
@@ -4111,6 +4636,7 @@ class SystemReplica(TypedDict):
 
 class SystemCellsItem(TypedDict):
     number: int
+    """The number of the cell."""
     state: Literal["open", "draining"]
     """A draining cell takes no new accounts."""
     problem: str | None
@@ -4122,6 +4648,7 @@ class SystemCellsItem(TypedDict):
     schema_version: int | None
     """Of its last migration; this and the counts are null while it cannot be used."""
     account_count: int | None
+    """How many accounts it holds; null if it cannot be reached."""
     due_count: int | None
     """Deliveries that are due now at endpoints that are enabled."""
     worker_count: int | None
@@ -4132,18 +4659,24 @@ class SystemDisk(TypedDict):
     """Where the data folder is; null when the database is elsewhere."""
 
     free_bytes: int
+    """The free bytes of the disk."""
     total_bytes: int
+    """The size of the disk in bytes."""
 
 
 class System(TypedDict):
     object: Literal["system"]
+    """The type of the record."""
     schema_version: int
     """Of the last migration."""
     database: SystemDatabase
+    """The database."""
     backlog: SystemBacklog
     """Of all accounts."""
     workers: SystemWorkers
+    """The processes that deliver events."""
     chores: list[SystemChoresItem]
+    """The background work, and when each part last ran."""
     failing_chores: list[SystemFailingChoresItem]
     """Of all cells: what has failed, at every process that tried, since it was last done."""
     backups: SystemBackups
@@ -4197,13 +4730,16 @@ class TestWebhookEndpointFilterBody(TypedDict):
 
 class UploadedFile(TypedDict):
     name: str | None
+    """The name."""
     bytes: int
+    """The size in bytes."""
 
 
 class UsTaxPayment(TypedDict):
     method: PaidMethod
+    """How it was paid."""
     currency: str
-    """ISO 4217, lower case."""
+    """The currency of the amounts."""
     paid_amount: int
     """Minor units of the currency given with it."""
     returned_amount: int
@@ -4213,6 +4749,8 @@ class UsTaxPayment(TypedDict):
 
 
 class UsTaxReportReportable(TypedDict):
+    """The affiliates whose payments must be reported."""
+
     affiliate_count: int
     """In the United States, with the threshold or more: they are in the export."""
     amount: int
@@ -4221,7 +4759,9 @@ class UsTaxReportReportable(TypedDict):
 
 class UsTaxReport(TypedDict):
     object: Literal["us_tax_report"]
+    """The type of the record."""
     year: int
+    """The calendar year."""
     time_zone: str
     """Of the account: the year begins and ends at its midnights."""
     threshold_amount: int
@@ -4229,6 +4769,7 @@ class UsTaxReport(TypedDict):
     is_threshold_known: bool
     """false: the threshold of that year was not yet published when this version was released."""
     reportable: UsTaxReportReportable
+    """The affiliates whose payments must be reported."""
     processor_amount: int
     """cents: the sum paid by PayPal to anyone."""
     missing_w9_count: int
@@ -4240,24 +4781,32 @@ class UsTaxReport(TypedDict):
     other_currency_count: int
     """Affiliates who were also paid in other currencies, which are not converted."""
     remark: str
+    """What the report covers and what it leaves out."""
 
 
 UsTaxResidence = Literal["us", "foreign", "unknown"]
 
 class UsTaxRow(TypedDict):
     affiliate_id: int
+    """The affiliate."""
     name: str | None
+    """The name."""
     email: str
+    """The e-mail address."""
     legal_name: str | None
     """Of the tax profile."""
     legal_type: TaxLegalType | None
+    """The kind of taxpayer; null if unknown."""
     country: str | None
     """Of the tax profile, or of the affiliate."""
     residence: UsTaxResidence
     """By the signed form, or by the country."""
     form: TaxForm | None
+    """The signed tax form; null if there is none."""
     tax_id_type: TaxIdType | None
+    """The type of the tax id; null if unknown."""
     tax_id_ending: str | None
+    """The last characters of the tax id; null if unknown."""
     missing_form: MissingTaxForm | None
     """w9: in the United States, or country unknown and paid the threshold or more; w8: elsewhere without a
     W-8.
@@ -4274,9 +4823,13 @@ class UsTaxRow(TypedDict):
 
 class User(TypedDict):
     id: str
+    """The id of the record."""
     object: Literal["user"]
+    """The type of the record."""
     email: str
+    """The e-mail address."""
     name: str
+    """The name."""
     role: Role
     """owner: may do everything; member: may do everything except API keys, users and applications;
     finance: manages payouts, affiliates, commissions, imports and tax reports, but no webhooks, users
@@ -4286,14 +4839,18 @@ class User(TypedDict):
     status: UserStatus
     """invited: has not accepted the invitation yet."""
     removed_at: str | None
+    """When the user was removed; null while the user belongs to the account."""
     created_at: str
+    """When it was created."""
     updated_at: str
+    """When it last changed."""
 
 
 UserStatus = Literal["invited", "active", "removed"]
 
 class VoidCommissionBody(TypedDict):
     reason: NotRequired[str | None]
+    """The reason."""
 
 
 class WebhookAttempt(TypedDict):
@@ -4302,14 +4859,19 @@ class WebhookAttempt(TypedDict):
     trigger: AttemptTrigger
     """manual: a manual retry."""
     status: AttemptStatus
+    """The status."""
     url: str
+    """The address of the request."""
     started_at: str
+    """When it started; null before that."""
     duration_ms: int
+    """How long it took, in milliseconds."""
     request_headers: dict[str, str] | None
     """As sent; the values of your own headers are hidden."""
     request_body: str | None
     """As sent, if it differs from `payload`: thin or a CloudEvent; in a batch its part of the array."""
     batch: AttemptBatch | None
+    """How events are sent together in one request; null if each is sent alone."""
     response_status: int | None
     """Null without a response."""
     response_headers: dict[str, str] | None
@@ -4326,7 +4888,9 @@ class WebhookAttempt(TypedDict):
 
 class WebhookEndpoint(TypedDict):
     id: str
+    """The id of the record."""
     object: Literal["webhook_endpoint"]
+    """The type of the record."""
     url: str
     """Where events are sent, including pending ones."""
     description: str | None
@@ -4342,6 +4906,7 @@ class WebhookEndpoint(TypedDict):
     disabled_reason: DisabledReason | None
     """manual: by hand; failing: every attempt failed for five days; gone: it answered 410."""
     disabled_at: str | None
+    """When it was disabled; null while it is enabled."""
     paused_until: str | None
     """Nothing is sent before this time: the endpoint answered with Retry-After or was busy (429, 502, 503,
     504).
@@ -4353,6 +4918,7 @@ class WebhookEndpoint(TypedDict):
     published.
     """
     batch: Batch | None
+    """How events are sent together in one request; null if each is sent alone."""
     rate_limit: int | None
     """The most requests that it is sent in a second; null = no limit."""
     headers: list[str]
@@ -4367,35 +4933,49 @@ class WebhookEndpoint(TypedDict):
     receivers written for them need no change. custom: as `custom_signing` says.
     """
     custom_signing: CustomSigning | None
+    """The scheme of `signing: custom`; null with another scheme."""
     second_signature: SecondSignature | None
+    """A further signature that is sent until it expires; null if there is none."""
     proxy: str | None
     """The HTTP proxy of requests, without its password; null = that of the server, if any."""
     client_certificate: ClientCertificate | None
+    """The certificate shown to the receiver (mTLS), without its key; null if there is none."""
     client_credentials: ClientCredentials | None
+    """How access tokens for the receiver are requested (OAuth 2); null if none are."""
     metadata: dict[str, str]
-    """Your own keys and texts: at most 50, keys of up to 40 and texts of up to 500 characters; a change
-    replaces all of them.
-    """
+    """Your own keys and texts."""
     first_failure_at: str | None
+    """When the first of the current failures happened; null after a success."""
     last_success_at: str | None
+    """When a delivery last succeeded; null if none has."""
     created_at: str
+    """When it was created."""
     updated_at: str
+    """When it last changed."""
 
 
 class WebhookEndpointDisabledEvent(TypedDict):
     id: str
+    """The id of the record."""
     object: Literal["event"]
+    """The type of the record."""
     type: Literal["webhook_endpoint.disabled"]
+    """The type, such as `payout.paid`."""
     timestamp: str
+    """When the change happened."""
     account_id: str
+    """The account that it belongs to."""
     api_version: Literal["2.0.0"]
+    """The version of the API that the form of the event belongs to."""
     is_test: NotRequired[bool]
     """Sent to test the endpoint: nothing happened."""
     data: WebhookEndpoint
+    """The records of this page, in the requested order."""
 
 
 class WebhookEndpointSecret(TypedDict):
     object: Literal["webhook_endpoint_secret"]
+    """The type of the record."""
     secret: str | None
     """Signs deliveries; null when a stored answer is replayed."""
     previous_secret_expires_at: str | None
@@ -4403,31 +4983,44 @@ class WebhookEndpointSecret(TypedDict):
 
 
 class WebhookEndpointTestEventData(TypedDict):
+    """The records of this page, in the requested order."""
+
     object: Literal["webhook_test"]
+    """The type of the record."""
     webhook_endpoint_id: str
     """The endpoint to which it was sent."""
     message: str
+    """A text that says that it is a test."""
 
 
 class WebhookEndpointTestEvent(TypedDict):
     id: str
+    """The id of the record."""
     object: Literal["event"]
+    """The type of the record."""
     type: Literal["webhook_endpoint.test"]
+    """The type, such as `payout.paid`."""
     timestamp: str
+    """When the change happened."""
     account_id: str
+    """The account that it belongs to."""
     api_version: Literal["2.0.0"]
+    """The version of the API that the form of the event belongs to."""
     is_test: NotRequired[bool]
     """Sent to test the endpoint: nothing happened."""
     data: WebhookEndpointTestEventData
+    """The records of this page, in the requested order."""
 
 
 class WebhookEvent(TypedDict):
     id: str
     """The event's id: `webhook-id` for the receiver."""
     object: Literal["webhook_event"]
+    """The type of the record."""
     webhook_endpoint_id: str
     """The endpoint it is sent to."""
     type: str
+    """The type, such as `payout.paid`."""
     status: DeliveryStatus
     """held: the endpoint is disabled; delivery continues when it is enabled."""
     attempt_count: int
@@ -4437,12 +5030,15 @@ class WebhookEvent(TypedDict):
     waits_for: str | None
     """The event of the same ordering key that must end first, at an ordered endpoint; null = none."""
     last_attempt_at: str | None
+    """When the last attempt was made; null before the first."""
     last_response_status: int | None
     """Of the last attempt; null without a response."""
     last_error_code: str | None
     """Why the last attempt failed."""
     delivered_at: str | None
+    """When it was delivered; null if it was not."""
     created_at: str
+    """When it was created."""
 
 
 class WebhookEventAt(TypedDict):
@@ -4451,9 +5047,11 @@ class WebhookEventAt(TypedDict):
     id: str
     """The event's id: `webhook-id` for the receiver."""
     object: Literal["webhook_event"]
+    """The type of the record."""
     webhook_endpoint_id: str
     """The endpoint it is sent to."""
     type: str
+    """The type, such as `payout.paid`."""
     status: DeliveryStatus
     """held: the endpoint is disabled; delivery continues when it is enabled."""
     attempt_count: int
@@ -4463,21 +5061,26 @@ class WebhookEventAt(TypedDict):
     waits_for: str | None
     """The event of the same ordering key that must end first, at an ordered endpoint; null = none."""
     last_attempt_at: str | None
+    """When the last attempt was made; null before the first."""
     last_response_status: int | None
     """Of the last attempt; null without a response."""
     last_error_code: str | None
     """Why the last attempt failed."""
     delivered_at: str | None
+    """When it was delivered; null if it was not."""
     created_at: str
+    """When it was created."""
 
 
 class WebhookEventWithAttempts(TypedDict):
     id: str
     """The event's id: `webhook-id` for the receiver."""
     object: Literal["webhook_event"]
+    """The type of the record."""
     webhook_endpoint_id: str
     """The endpoint it is sent to."""
     type: str
+    """The type, such as `payout.paid`."""
     status: DeliveryStatus
     """held: the endpoint is disabled; delivery continues when it is enabled."""
     attempt_count: int
@@ -4487,32 +5090,45 @@ class WebhookEventWithAttempts(TypedDict):
     waits_for: str | None
     """The event of the same ordering key that must end first, at an ordered endpoint; null = none."""
     last_attempt_at: str | None
+    """When the last attempt was made; null before the first."""
     last_response_status: int | None
     """Of the last attempt; null without a response."""
     last_error_code: str | None
     """Why the last attempt failed."""
     delivered_at: str | None
+    """When it was delivered; null if it was not."""
     created_at: str
+    """When it was created."""
     payload: dict[str, Any]
     """The event as sent."""
     attempts: list[WebhookAttempt]
+    """The attempts, the latest first."""
 
 
 class WebhookRecoveryFilters(TypedDict):
+    """What the recovery sends again."""
+
     since: str
+    """From when."""
     until: str
+    """Until when."""
     status: list[RecoveredStatus]
+    """The status."""
     types: list[str] | None
     """Null = all."""
 
 
 class WebhookRecovery(TypedDict):
     id: str
+    """The id of the record."""
     object: Literal["webhook_recovery"]
+    """The type of the record."""
     webhook_endpoint_id: str
+    """The webhook endpoint."""
     status: RecoveryStatus
     """paused: the endpoint is disabled; the recovery continues when it is enabled."""
     filters: WebhookRecoveryFilters
+    """What the recovery sends again."""
     processed_until: str | None
     """Its progress from `since` to `until`: events created before this were processed."""
     queued_count: int
@@ -4520,10 +5136,15 @@ class WebhookRecovery(TypedDict):
     skipped_count: int
     """Events that were already due or being sent: that attempt counts."""
     created_by: str
+    """Who created it: the id of a key, a user or an application."""
     created_at: str
+    """When it was created."""
     started_at: str | None
+    """When it started; null before that."""
     completed_at: str | None
+    """When it was completed; null before that."""
     cancelled_at: str | None
+    """When it was cancelled; null if it was not."""
 
 
 WebhookBody = Union[
