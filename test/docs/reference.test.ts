@@ -152,7 +152,7 @@ describe('the examples', () => {
     const parameters = put.parameters.map((each: { $ref?: string }) =>
       each.$ref === undefined ? each : components.parameters[each.$ref.split('/').at(-1) ?? ''],
     );
-    expect(parameters.map(({ name }: { name: string }) => name)).toEqual(names);
+    expect(parameters.map(({ name }: { name: string }) => name).toSorted()).toEqual(names.toSorted());
     expect(parameters.map(({ example }: { example?: string }) => example)).not.toContain(undefined);
     expect(put.requestBody.content['application/json'].example).toEqual(request.body);
     expect(put.responses['200'].content['application/json'].example).toEqual(response.body);
