@@ -29,12 +29,19 @@ export function ReportScreen() {
   const { data, error, refetch } = useRead('getReportSummary', { query: { ...query, page, per_page: size } });
   const report = data?.by === by ? data : undefined;
   const days = { from: data?.from ?? undefined, to: data?.to ?? undefined };
+  const [unsaved, setUnsaved] = useState<Error | null>(null);
   const remark = by === 'method' || by === 'program' || by === 'country' ? texts.remarks[by] : null;
   return (
     <Page
       title={texts.title}
       lead={texts.lead}
-      actions={<Files query={query} isDisabled={report === undefined || report.row_count === 0} />}
+      actions={
+        <Files
+          query={query}
+          onError={setUnsaved}
+          isDisabled={report === undefined || report.row_count === 0}
+        />
+      }
     >
       <Views by={by} period={{ period, from, to }} />
       <div className="filters">
@@ -44,17 +51,18 @@ export function ReportScreen() {
           onChange={(next) => void navigate({ search: { by: search.by, country, ...next } })}
         />
         {data && !error && <span className="soft">{describeDays(data)}</span>}
+        {remark && <span className="soft">{remark}</span>}
+        {country !== undefined && (
+          <span className="soft">
+            {texts.onlyCountry(countryName(country) ?? country)}{' '}
+            <Link to="/reports" search={{ ...search, country: undefined, page: undefined }}>
+              {texts.allCountries}
+            </Link>
+          </span>
+        )}
       </div>
       {error && <Problem error={error} onRetry={() => void refetch()} />}
-      {country !== undefined && (
-        <p className="soft">
-          {texts.onlyCountry(countryName(country) ?? country)}{' '}
-          <Link to="/reports" search={{ ...search, country: undefined, page: undefined }}>
-            {texts.allCountries}
-          </Link>
-        </p>
-      )}
-      {remark && <p className="soft">{remark}</p>}
+      {unsaved && <Problem error={unsaved} />}
       {!error && (
         <Rows
           report={report}
@@ -92,13 +100,13 @@ function Rows({
     );
   }
   const rows: readonly Line[] = report?.rows ?? [];
-  const totals =
-    hasTotals && shown.by !== 'currency'
-      ? (report?.totals ?? [])
-          .filter(({ currency }) => rows.some((row) => row.currency === currency))
-          .map((total): Line => ({ key: null, name: null, ...total, isTotal: true }))
-      : [];
-  const lines = [...rows, ...totals];
+  const totals = hasTotals && shown.by !== 'currency' ? (report?.totals ?? []) : [];
+  // the rows of each currency, then their total
+  const lines = rows.flatMap((row, index): Line[] => {
+    const isLast = rows[index + 1]?.currency !== row.currency;
+    const total = isLast && totals.find(({ currency }) => currency === row.currency);
+    return total ? [row, { key: null, name: null, ...total, isTotal: true }] : [row];
+  });
   return (
     <>
       <Table
@@ -107,7 +115,6 @@ function Rows({
         columns={columnsFor(lines, shown)}
         rows={report && lines}
         keyOf={({ key, currency, isTotal }) => `${isTotal ? 'total' : key} ${currency}`}
-        isMarked={({ isTotal }) => isTotal === true}
       />
       {report && report.row_count > report.rows.length && (
         <Pager
@@ -123,26 +130,26 @@ function Rows({
 function Files({
   query,
   isDisabled,
+  onError,
 }: {
   query: { readonly by: Shown['by']; readonly country?: string | undefined } & Shown['period'];
   isDisabled: boolean;
+  onError: (error: Error | null) => void;
 }) {
   const [busy, setBusy] = useState<'csv' | 'pdf' | null>(null);
-  const [error, setError] = useState<Error | null>(null);
   const save = async (format: 'csv' | 'pdf') => {
     setBusy(format);
-    setError(null);
+    onError(null);
     try {
       saveFile(await download('downloadReportSummary', { query: { ...query, format } }));
     } catch (refused) {
-      setError(refused as Error);
+      onError(refused as Error);
     } finally {
       setBusy(null);
     }
   };
   return (
     <>
-      {error && <Problem error={error} />}
       <Button
         icon="download"
         isBusy={busy === 'csv'}
