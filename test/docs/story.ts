@@ -447,6 +447,8 @@ export async function afterwards(
   const statement = { path: { affiliate_id: affiliates[0] ?? 0 }, query: period };
   await show('getAffiliateStatement', statement);
   await show('downloadAffiliateStatement', statement);
+  await show('getReportSummary', { query: { ...period, by: 'currency' } });
+  await show('downloadReportSummary', { query: { ...period, by: 'currency' } });
   await refuse('deletePayout', 'payout_is_paid', { path: { payout_id: id } });
   const early = (await world.api.post('/v2/affiliates/payouts')).body;
   const moved = await world.api.patch(`/v2/affiliates/${affiliates[1]}`, { paypal_email: 'cb@example.com' });
