@@ -24,14 +24,17 @@ export function useAffiliate(id: number): Affiliate | undefined {
 }
 
 /** The tax profile of an affiliate; null = there is none, undefined while loading. */
-export const useTaxProfile = (id: number) =>
+export const useTaxProfile = ({ id, has_tax_profile: isThere }: AffiliateWithBalance) =>
   useQuery<AffiliateTaxProfile | null, ApiError>({
-    queryKey: ['tax profile', id],
-    queryFn: ({ signal }) =>
-      call('getAffiliateTaxProfile', { path: [id] }, { signal }).catch((error: unknown) => {
+    queryKey: ['tax profile', id, isThere],
+    queryFn: async ({ signal }) => {
+      if (!isThere) return null;
+      // it may have been removed since
+      return call('getAffiliateTaxProfile', { path: [id] }, { signal }).catch((error: unknown) => {
         if (error instanceof ApiError && error.status === 404) return null;
         throw error;
-      }),
+      });
+    },
   });
 
 /** What an affiliate lacks for a payment file, by destination or payout method; null = nothing. */

@@ -46,7 +46,7 @@ export function InvoiceTable({
         isStale={isPlaceholderData}
       />
       {data && data.pagination.pages > 1 && (
-        <Pager label={texts.pages} pagination={data.pagination} onPage={setPage} />
+        <Pager label={texts.title} pagination={data.pagination} onPage={setPage} />
       )}
     </>
   );

@@ -65,7 +65,7 @@ export function Listing<Row>(props: ListingProps<Row>) {
         selection={props.selection}
         isStale={reading.isPlaceholderData}
       />
-      {data && <Pager pagination={data.pagination} total={total} onPage={onPage} />}
+      {data && <Pager label={props.label} pagination={data.pagination} total={total} onPage={onPage} />}
     </div>
   );
 }
@@ -112,13 +112,13 @@ function withChanges<Row>(held: ListPage<Row>, now: ListPage<Row>, keyOf: (row: 
 
 /** Which rows of how many, and links to the other pages. */
 export function Pager({
-  label = common.pager.label,
+  label,
   pagination: { page, limit, total: counted },
   total: exact,
   onPage,
 }: {
-  /** For screens with several pagers. */
-  label?: string;
+  /** The name of the list. */
+  label: string;
   pagination: Pick<ListPage<unknown>['pagination'], 'page' | 'limit' | 'total'>;
   /** As for a listing. */
   total?: number | null | undefined;
@@ -130,7 +130,7 @@ export function Pager({
   const total = exact ?? counted;
   const pages = Math.ceil(total / limit);
   return (
-    <nav className="pager" aria-label={label}>
+    <nav className="pager" aria-label={common.pager.label(label)}>
       <span>
         {texts.range(
           whole(Math.min(from, total)),

@@ -52,7 +52,7 @@ export const common = {
     noObject: 'The JSON must be an object: { … }.',
   },
   pager: {
-    label: 'Pages',
+    label: (list: string) => `Pages of ${list}`,
     range: (from: string, to: string, total: string) => `${from}–${to} of ${total}`,
     atLeast: (total: string) => `${total} or more`,
     previous: 'Previous page',

@@ -200,7 +200,6 @@ export const imports = {
     allBad: 'Every line is bad',
     allBadHint: 'Usually a column is mapped to the wrong field, or the file contains something else.',
     errors: 'Bad lines',
-    pages: 'Pages of the bad lines',
     errorsLead: (bad: number) => `${lines(bad)} cannot be imported.`,
     firstThousand: 'The first 1,000 are listed here; the download has up to 100,000.',
     line: 'Line',

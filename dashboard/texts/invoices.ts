@@ -5,7 +5,6 @@ const affiliates = (number: number) => count(number, 'affiliate');
 /** Self-billed invoices, and the tax rules of the account. */
 export const invoices = {
   title: 'Invoices',
-  pages: 'Pages of invoices',
   columns: {
     number: 'Number',
     kind: 'Kind',

@@ -231,6 +231,13 @@ export const webhooks = {
     filtered: 'Nothing in the log matches these filters.',
     clear: 'Clear the filters',
   },
+  resend: {
+    title: (number: number) => `Failing now (${number})`,
+    button: 'Resend everything since it began to fail',
+    lead: (url: string) =>
+      `Sends what was not delivered since the last success to ${url} again, in the order it happened. Deliveries that succeeded are not repeated.`,
+    receiver: 'Fix the receiver first: while it fails, the recovery pauses.',
+  },
   recover: {
     button: (number: string) => `Retry all ${number} that match`,
     title: 'Retry all that match',

@@ -403,6 +403,8 @@ type AffiliateWithBalance struct {
 	// How the affiliate is paid: by the destination, or by `payout_method`, or by PayPal if there is a
 	// `paypal_email`; null: unknown.
 	PaidThrough *DestinationType `json:"paid_through"`
+	// Whether tax details are stored.
+	HasTaxProfile bool `json:"has_tax_profile"`
 }
 
 // AlertChannel is an object of the API.

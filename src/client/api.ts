@@ -389,6 +389,8 @@ export interface AffiliateWithBalance {
    * `paypal_email`; null: unknown
    */
   readonly paid_through: DestinationType | null;
+  /** whether tax details are stored */
+  readonly has_tax_profile: boolean;
 }
 
 export interface AlertChannel {

@@ -36,6 +36,7 @@ describe('PUT by your own id', () => {
     expect((await api.get(`${AFFILIATES}/${made.body.id}`)).body).toEqual({
       ...made.body,
       balance: [],
+      has_tax_profile: false,
       last_paid_at: null,
       destination_type: null,
       paid_through: 'paypal',

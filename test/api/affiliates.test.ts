@@ -51,6 +51,7 @@ describe('an affiliate', () => {
     const withBalance = {
       ...made.body,
       balance: [],
+      has_tax_profile: false,
       last_paid_at: null,
       destination_type: null,
       paid_through: 'wise',

@@ -21,6 +21,9 @@ const OBSERVE = `
   }).observe({ type: 'layout-shift', buffered: true });
   const set = window.setTimeout;
   window.setTimeout = (work, wait, ...rest) => set(work, wait === 5000 ? 600000 : wait, ...rest);`;
+/** The names that two navigation landmarks of the page have. */
+const SAME_NAMES = `[...document.querySelectorAll('nav')].map((nav) => nav.getAttribute('aria-label'))
+  .filter((name, index, all) => all.indexOf(name) !== index)`;
 const BYTES = `[...performance.getEntriesByType('navigation'), ...performance.getEntriesByType('resource')]
   .reduce((sum, { transferSize }) => sum + transferSize, 0)`;
 
@@ -28,7 +31,7 @@ inChromium('the screens', (chromium) => {
   const world = useWorld();
   const api = useAccount(world);
 
-  test('do not move while they load, and transfer little', async () => {
+  test('do not move while they load, transfer little, have no refused request, and name each navigation differently', async () => {
     await api.patch('/v2/account', { hold_days: 0 });
     const affiliates = await makeAffiliates(api, 30, 'layout');
     await takeIn(api, salesFor(affiliates, 90, 'layout'));
@@ -60,10 +63,17 @@ inChromium('the screens', (chromium) => {
       await context.addInitScript(OBSERVE);
       for (const path of paths) {
         const page = await context.newPage();
+        const refused: string[] = [];
+        page.on('response', (response) => {
+          if (response.status() >= 400) refused.push(`${response.status()} ${response.url()}`);
+        });
         await page.goto(world.url + path, { waitUntil: 'networkidle' });
         await page.locator('.page-body[aria-busy="false"]').waitFor();
         const [shift, bytes] = await page.evaluate<[number, number]>(`[shift, ${BYTES}]`);
         expect(shift, `${path} at ${viewport.width} pixels`).toBeLessThanOrEqual(MOST_SHIFT);
+        // the console of the browser shows each as an error
+        expect(refused, path).toEqual([]);
+        expect(await page.evaluate(SAME_NAMES), `navigation of ${path}`).toEqual([]);
         expect(bytes, path).toBeGreaterThan(0);
         expect(bytes, path).toBeLessThan(MOST_BYTES);
         await page.close();

@@ -17,7 +17,7 @@ const form = { fields: TAX_PROFILE_FIELDS, currency: '' };
 
 /** The dialog that sets a tax profile. */
 export function SetTaxProfile(props: { affiliate: AffiliateWithBalance; onClose: () => void }) {
-  const { data: profile } = useTaxProfile(props.affiliate.id);
+  const { data: profile } = useTaxProfile(props.affiliate);
   return profile === undefined ? null : <TaxForm {...props} before={profile} />;
 }
 

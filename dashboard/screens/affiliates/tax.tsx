@@ -17,7 +17,7 @@ const texts = tax.profile;
 /** The tax profile of an affiliate. */
 export function TaxProfile({ affiliate, onSet }: { affiliate: AffiliateWithBalance; onSet: () => void }) {
   const may = useMay();
-  const { data: profile, error, refetch } = useTaxProfile(affiliate.id);
+  const { data: profile, error, refetch } = useTaxProfile(affiliate);
   const [isRemoving, setRemoving] = useState(false);
   return (
     <Card title={texts.title}>

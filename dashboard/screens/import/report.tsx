@@ -167,7 +167,7 @@ function BadLines({ kind, report, file, choices }: FileOf & { kind: ImportKind; 
       />
       {pages > 1 && (
         <Pager
-          label={texts.pages}
+          label={texts.errors}
           pagination={{ page: at, limit: perPage, total: groups.length }}
           onPage={setPage}
         />

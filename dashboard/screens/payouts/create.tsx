@@ -170,8 +170,9 @@ function usePrevious(preview: PayoutPreview, of: string): PayoutPreview | null {
   return seen.current.of === of ? seen.current.before : seen.current.preview;
 }
 
+/** The number of balances left out, as the list shows them: one for each affiliate, currency and reason. */
 const leftOutOf = ({ excluded }: PayoutPreview) =>
-  excluded.reduce((sum, { affiliate_count }) => sum + affiliate_count, 0);
+  excluded.flatMap(({ totals }) => totals).reduce((sum, { affiliate_count }) => sum + affiliate_count, 0);
 
 /** The difference from another preview: sums paid, and affiliates left out. */
 function differences(before: PayoutPreview, after: PayoutPreview): string[] {
@@ -187,7 +188,9 @@ function differences(before: PayoutPreview, after: PayoutPreview): string[] {
       .filter(({ amount }) => amount !== 0)
       .map(({ currency, amount }) => word(amount, money({ currency, amount: Math.abs(amount) }))),
   ];
-  const leftOut = leftOutOf(after) - leftOutOf(before);
+  const leftOutIn = ({ excluded }: PayoutPreview) =>
+    excluded.reduce((sum, { affiliate_count }) => sum + affiliate_count, 0);
+  const leftOut = leftOutIn(after) - leftOutIn(before);
   const lines = [
     ...(parts.length === 0 ? [] : [listed(parts)]),
     ...(leftOut === 0 ? [] : [texts.alsoLeftOut(word(leftOut, payouts.affiliates(Math.abs(leftOut))))]),

@@ -117,6 +117,7 @@ export function Lines<Line extends PayoutLine>(props: LinesProps<Line>) {
             selection={selectionOf?.(found)}
           />
           <Pager
+            label={payouts.paid.lines}
             pagination={{ page, limit: perPage, total: found.length }}
             onPage={(to) => void navigate({ search: { ...search, page: to } })}
           />

@@ -118,6 +118,7 @@ function Rows({
       />
       {report && report.row_count > report.rows.length && (
         <Pager
+          label={texts.by[shown.by]}
           pagination={{ page: report.page, limit: report.per_page, total: report.row_count }}
           onPage={onPage}
         />

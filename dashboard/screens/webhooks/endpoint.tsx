@@ -14,6 +14,7 @@ import { toast } from '../../parts/toast.tsx';
 import { Path, Time } from '../../parts/values.tsx';
 import { webhooks as texts } from '../../texts/webhooks.ts';
 import { Charts } from './charts.tsx';
+import { ResendSinceFailing } from './failing.tsx';
 import { type LogSearch, logFilters } from './filters.tsx';
 import { Log } from './log.tsx';
 import { PortalLinks } from './portal-links.tsx';
@@ -80,7 +81,7 @@ function Endpoint({ endpoint }: { endpoint: WebhookEndpoint }) {
     >
       {status === 'disabled' && <Notice tone="warn">{texts.disabledNotice}</Notice>}
       {status === 'enabled' && first_failure_at && (
-        <Notice tone="warn">
+        <Notice tone="warn" actions={<ResendSinceFailing endpoint={endpoint} />}>
           <p>
             <b>
               {texts.failingSince} <Time at={first_failure_at} isAbsolute />

@@ -16,6 +16,7 @@ import { Path, Prose, Time } from '../../parts/values.tsx';
 import { common } from '../../texts/common.ts';
 import { webhooks as texts } from '../../texts/webhooks.ts';
 import { CreateEndpoint } from './create.tsx';
+import { FailingEndpoints } from './failing.tsx';
 import { DayFailureRate, DayLatency, DaySparkline } from './figures.tsx';
 import { EndpointState } from './state.tsx';
 import { Views } from './views.tsx';
@@ -133,6 +134,7 @@ export function EndpointList() {
           onChange={(status) => change({ status })}
         />
       </div>
+      <FailingEndpoints />
       <Listing
         {...list}
         label={texts.views.endpoints}

@@ -89,7 +89,7 @@ const columnsWith = (
     ? [
         {
           title: webhooks.endpoint,
-          isWide: true,
+          isBelow: true,
           cell: ({ webhook_endpoint_id: id }: WebhookEvent) => <Path>{urls.get(id) ?? id}</Path>,
         },
       ]

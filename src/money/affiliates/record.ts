@@ -31,6 +31,7 @@ export const affiliateWithBalance = strict(
         'of the destination for all currencies, else of one for some; null: none, paid as `payout_method` says',
     }),
     paid_through: paidThroughField,
+    has_tax_profile: Type.Boolean({ description: 'whether tax details are stored' }),
   },
   { title: 'AffiliateWithBalance' },
 );
@@ -47,6 +48,8 @@ export const recordWithBalance = columnsOf(affiliateWithBalance, {
   last_paid_at: 'iso(b.last_paid_at)',
   destination_type: destinationType,
   paid_through: paidThroughInAny,
+  has_tax_profile: `exists (
+    select from affiliate_tax_profiles x where x.account_id = a.account_id and x.affiliate_id = a.id)`,
 });
 
 const state = (description: string) =>

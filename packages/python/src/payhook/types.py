@@ -387,6 +387,8 @@ class AffiliateWithBalance(TypedDict):
     """How the affiliate is paid: by the destination, or by `payout_method`, or by PayPal if there is a
     `paypal_email`; null: unknown.
     """
+    has_tax_profile: bool
+    """Whether tax details are stored."""
 
 
 class AlertChannel(TypedDict):
