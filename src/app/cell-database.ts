@@ -36,7 +36,7 @@ export async function openCellDatabase(
     }
     const installation = await installationOf(first.db);
     const { connecting } = first;
-    const options = { ...connecting, ...targetOf(connecting, row.url), poolSize: 1 };
+    const options = { ...connecting, ...targetOf(connecting, row), poolSize: 1 };
     if (row.schema !== null) await createSchema(options, row.schema);
     const db = connect({ ...options, cell: { number, schema: row.schema } });
     return {

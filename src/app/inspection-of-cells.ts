@@ -50,7 +50,7 @@ export async function inspectCells<Inspection extends Inspected>({
     row,
     db: connect({
       ...connecting,
-      ...targetOf(connecting, row.url),
+      ...targetOf(connecting, row),
       cell: row,
       patienceMs: COMMAND_PATIENCE_MS,
     }),

@@ -17,18 +17,27 @@ export async function announceDirectory(db: Reader): Promise<void> {
   await rows(db, sql`select pg_notify(${CHANNEL}, '')`);
 }
 
-/** A cell that was added. */
-export interface DirectoryCell {
-  readonly number: number;
-  /** The URL of its PostgreSQL, with the password; null = the database of cell 0, or it cannot be decrypted. */
+/** Where the PostgreSQL of a cell is. */
+export interface CellUrls {
+  /** With the password; null = the database of cell 0, or it cannot be decrypted. */
   readonly url: string | null;
-  /** Why the URL cannot be decrypted; null = it can. */
+  /** PostgreSQL itself, if `url` is that of a pooler; null = it is not, or it cannot be decrypted. */
+  readonly listenUrl: string | null;
+}
+
+/** A cell that was added. */
+export interface DirectoryCell extends CellUrls {
+  readonly number: number;
+  /** Why the URLs cannot be decrypted; null = they can. */
   readonly urlProblem: string | null;
   readonly schema: string | null;
   readonly state: 'open' | 'draining' | 'closed';
 }
 
-const sealedIn = (number: number) => ({ account: nil<'acc'>(), place: `cells ${number} url` });
+const sealedIn = (number: number, column: 'url' | 'listen_url') => ({
+  account: nil<'acc'>(),
+  place: `cells ${number} ${column}`,
+});
 
 /** Whether a database has a directory. */
 export async function hasDirectory(db: Reader): Promise<boolean> {
@@ -37,31 +46,55 @@ export async function hasDirectory(db: Reader): Promise<boolean> {
 
 /** All cells but 0, removed ones too, by number. */
 export async function readDirectory(db: Reader, vault: Vault): Promise<DirectoryCell[]> {
-  const found = await rows<{
-    number: number;
-    url: Buffer | null;
-    schema: string | null;
-    state: DirectoryCell['state'];
-  }>(db, sql`select number, url, schema, state from cells order by number`);
-  return found.map(({ url, ...cell }) => ({ ...cell, ...openedUrl(vault, url, cell.number) }));
+  const found = await rows<SealedUrls & Pick<DirectoryCell, 'schema' | 'state'>>(
+    db,
+    sql`select number, url, listen_url, schema, state from cells order by number`,
+  );
+  return found.map(({ number, schema, state, ...sealed }) => ({
+    ...{ number, schema, state },
+    ...openedUrls(vault, { number, ...sealed }),
+  }));
 }
 
-function openedUrl(vault: Vault, url: Buffer | null, number: number) {
+interface SealedUrls {
+  readonly number: number;
+  readonly url: Buffer | null;
+  readonly listen_url: Buffer | null;
+}
+
+function openedUrls(vault: Vault, sealed: SealedUrls): CellUrls & Pick<DirectoryCell, 'urlProblem'> {
   try {
-    return { url: url && vault.open(url, sealedIn(number)), urlProblem: null };
+    return { ...openUrls(vault, sealed), urlProblem: null };
   } catch (error) {
-    return { url: null, urlProblem: (error as Error).message };
+    return { url: null, listenUrl: null, urlProblem: (error as Error).message };
   }
 }
 
-/** Adds a cell under the next free number, which it returns. */
+function openUrls(vault: Vault, { number, url, listen_url }: SealedUrls): CellUrls {
+  return {
+    url: url && vault.open(url, sealedIn(number, 'url')),
+    listenUrl: listen_url && vault.open(listen_url, sealedIn(number, 'listen_url')),
+  };
+}
+
+function sealUrls(vault: Vault, number: number, { url, listenUrl }: CellUrls, fingerprint: string) {
+  return {
+    url: url === null ? null : vault.seal(url, sealedIn(number, 'url'), fingerprint),
+    listenUrl: listenUrl === null ? null : vault.seal(listenUrl, sealedIn(number, 'listen_url'), fingerprint),
+  };
+}
+
+/** Enters a cell. */
 export async function insertCell(
   tx: Tx,
   vault: Vault,
-  { number, url, schema }: Pick<DirectoryCell, 'number' | 'url' | 'schema'>,
+  { number, schema, ...urls }: CellUrls & Pick<DirectoryCell, 'number' | 'schema'>,
 ): Promise<void> {
-  const sealed = url === null ? null : vault.seal(url, sealedIn(number), await sealingKey(tx));
-  await rows(tx, sql`insert into cells (number, url, schema) values (${number}, ${sealed}, ${schema})`);
+  const { url, listenUrl } = sealUrls(vault, number, urls, await sealingKey(tx));
+  await rows(
+    tx,
+    sql`insert into cells (number, url, listen_url, schema) values (${number}, ${url}, ${listenUrl}, ${schema})`,
+  );
 }
 
 /** Locks the directory until the transaction ends; returns the next number. */
@@ -81,10 +114,11 @@ export async function setCellState(tx: Tx, number: number, state: DirectoryCell[
 
 const isStale = (fingerprint: string) => {
   const prefix = sealPrefix(fingerprint);
-  return sql`substring(url for ${prefix.length}::int) <> ${prefix}::bytea`;
+  return sql`(substring(url for ${prefix.length}::int) <> ${prefix}::bytea
+    or substring(listen_url for ${prefix.length}::int) <> ${prefix}::bytea)`;
 };
 
-/** Whether the URL of any cell is sealed under another key than that with this fingerprint. */
+/** Whether a URL of any cell is sealed under another key than that with this fingerprint. */
 export async function hasStaleUrls(db: Reader, fingerprint: string): Promise<boolean> {
   return (await maybeRow(db, sql`select from cells where ${isStale(fingerprint)} limit 1`)) !== null;
 }
@@ -94,20 +128,26 @@ export async function resealUrls(
   tx: Tx,
   { vault, fingerprint }: { readonly vault: Vault; readonly fingerprint: string },
 ): Promise<void> {
-  const stale = await rows<{ number: number; url: Buffer }>(
+  const stale = await rows<SealedUrls>(
     tx,
-    sql`select number, url from cells where ${isStale(fingerprint)} for no key update`,
+    sql`select number, url, listen_url from cells where ${isStale(fingerprint)} for no key update`,
   );
-  for (const { number, url } of stale) {
-    const sealed = vault.seal(vault.open(url, sealedIn(number)), sealedIn(number), fingerprint);
-    await rows(tx, sql`update cells set url = ${sealed} where number = ${number}`);
+  for (const sealed of stale) {
+    await updateUrls(tx, sealed.number, sealUrls(vault, sealed.number, openUrls(vault, sealed), fingerprint));
   }
 }
 
-/** Changes the URL of a cell. */
-export async function setCellUrl(tx: Tx, vault: Vault, number: number, url: string): Promise<void> {
-  const sealed = vault.seal(url, sealedIn(number), await sealingKey(tx));
-  await rows(tx, sql`update cells set url = ${sealed} where number = ${number}`);
+async function updateUrls(
+  tx: Tx,
+  number: number,
+  { url, listenUrl }: ReturnType<typeof sealUrls>,
+): Promise<void> {
+  await rows(tx, sql`update cells set url = ${url}, listen_url = ${listenUrl} where number = ${number}`);
+}
+
+/** Changes where a cell is. */
+export async function setCellUrls(tx: Tx, vault: Vault, number: number, urls: CellUrls): Promise<void> {
+  await updateUrls(tx, number, sealUrls(vault, number, urls, await sealingKey(tx)));
 }
 
 /** The number of accounts that the directory places in each cell but 0. */

@@ -11,13 +11,14 @@ import { listAccounts } from '../people/accounts/service.ts';
 import { CellError } from './accounts.ts';
 import {
   announceDirectory,
+  type CellUrls,
   forgetPeople,
   insertCell,
   lockDirectory,
   placedAccounts,
   readPeople,
   setCellState,
-  setCellUrl,
+  setCellUrls,
 } from './directory.ts';
 import { type Connecting, type OpenCells, targetOf } from './open.ts';
 import {
@@ -60,9 +61,7 @@ export function listCells({ cells }: Pick<Installation, 'cells'>): Promise<Liste
 }
 
 /** Where new cells are: in a schema of this name, or of this name and the number of the cell. */
-export interface NewCells {
-  /** null = the database of cell 0. */
-  readonly url: string | null;
+export interface NewCells extends CellUrls {
   /** null = the schema of the login. */
   readonly schema: string | null;
   /** How many; the schema's name gets the number of the cell if it is given. */
@@ -74,7 +73,7 @@ export interface NewCells {
  * the cell in the directory. If it is killed, it can be repeated. Returns their numbers. Throws CellError when the schema holds
  * something else, or Citus cannot place it.
  */
-export async function addCells(at: Installation, { url, schema, count }: NewCells): Promise<number[]> {
+export async function addCells(at: Installation, { schema, count, ...urls }: NewCells): Promise<number[]> {
   const { db } = at;
   await db.transaction((tx) => writeNewSetting(tx, INSTALLATION, randomUUID()));
   const installation = await installationOf(db);
@@ -83,7 +82,7 @@ export async function addCells(at: Installation, { url, schema, count }: NewCell
     const added = await db.transaction(
       async (tx) => {
         const number = await lockDirectory(tx);
-        const place = { url, schema: count === null ? schema : `${schema}${number}` };
+        const place = { ...urls, schema: count === null ? schema : `${schema}${number}` };
         await prepare(at, { number, ...place }, installation);
         await insertCell(tx, at.vault, { number, ...place });
         return number;
@@ -97,19 +96,18 @@ export async function addCells(at: Installation, { url, schema, count }: NewCell
   return numbers;
 }
 
-interface Place {
+interface Place extends CellUrls {
   readonly number: number;
-  readonly url: string | null;
   readonly schema: string | null;
 }
 
 /** Makes a schema a cell. */
 async function prepare(
   at: Installation,
-  { number, url, schema }: Place,
+  { number, schema, ...urls }: Place,
   installation: string,
 ): Promise<void> {
-  const target = targetOf(at.connecting, url);
+  const target = targetOf(at.connecting, urls);
   if (schema !== null) await createSchema({ ...at.connecting, ...target, poolSize: 1 }, schema);
   const cell = connect({ ...at.connecting, ...target, poolSize: 1, cell: { number, schema } });
   try {
@@ -136,12 +134,12 @@ export async function drainCell(at: Installation, number: number, state: 'open' 
   await announceDirectory(at.db.reader);
 }
 
-/** Changes the URL of a cell. Throws CellError if the cell is not there, and what PostgreSQL says. */
-export async function setUrl(at: Installation, number: number, url: string): Promise<void> {
+/** Changes where a cell is. Throws CellError if the cell is not there, and what PostgreSQL says. */
+export async function setUrls(at: Installation, number: number, urls: CellUrls): Promise<void> {
   const { schema } = requireCell(at, number);
   const cell = connect({
     ...at.connecting,
-    ...targetOf(at.connecting, url),
+    ...targetOf(at.connecting, urls),
     poolSize: 1,
     cell: { number, schema },
   });
@@ -155,7 +153,7 @@ export async function setUrl(at: Installation, number: number, url: string): Pro
   } finally {
     await cell.close();
   }
-  await at.db.transaction((tx) => setCellUrl(tx, at.vault, number, url));
+  await at.db.transaction((tx) => setCellUrls(tx, at.vault, number, urls));
   await announceDirectory(at.db.reader);
 }
 

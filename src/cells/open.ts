@@ -3,13 +3,15 @@ import { type Cell, type Cells, onlyCell } from '../db/cells.ts';
 import { type ConnectOptions, connect } from '../db/connect.ts';
 import type { Database, Tx } from '../db/database.ts';
 import { isUnavailable } from '../db/faults.ts';
+import { requireSession } from '../db/inspect.ts';
 import { type MigrationReport, migrate } from '../db/migrate.ts';
 import { MigrationError } from '../db/migration-files.ts';
 import { makePartitions } from '../db/partitions.ts';
+import { PoolerError } from '../db/session.ts';
 import { addressesOf } from '../kernel/database-url.ts';
 import { fail } from '../kernel/errors.ts';
 import type { Vault } from '../kernel/vault.ts';
-import { CHANNEL, type DirectoryCell, readDirectory } from './directory.ts';
+import { type CellUrls, CHANNEL, type DirectoryCell, readDirectory } from './directory.ts';
 import { installationOf, refuseStranger } from './schemas.ts';
 
 /** How often a process reads the directory, and tries cells again that it could not use. */
@@ -48,8 +50,13 @@ export type Connecting = Pick<
 >;
 
 /** Where a cell is: at its URL, or where cell 0 is. */
-export const targetOf = ({ target, direct }: Connecting, url: string | null) =>
-  url === null ? { target, direct } : { target: { connectionString: url }, direct: undefined };
+export const targetOf = ({ target, direct }: Connecting, { url, listenUrl }: CellUrls) =>
+  url === null
+    ? { target, direct }
+    : {
+        target: { connectionString: url },
+        direct: listenUrl === null ? undefined : { connectionString: listenUrl },
+      };
 
 /** The host of a cell; null = that of cell 0. */
 export const hostOf = (url: string | null): string | null =>
@@ -66,6 +73,9 @@ interface Held {
 }
 
 type Begin = (db: Database) => () => Promise<void>;
+
+const hasMoved = (before: DirectoryCell, now: DirectoryCell) =>
+  now.urlProblem === null && (now.url !== before.url || now.listenUrl !== before.listenUrl);
 
 /** Opens the cells of the directory. One that cannot be used is tried again, unless the process is a command. */
 export async function openCells(options: OpenCellsOptions): Promise<OpenCells> {
@@ -92,8 +102,7 @@ export async function openCells(options: OpenCellsOptions): Promise<OpenCells> {
   async function look(): Promise<void> {
     for (const row of await readDirectory(first.reader, options.vault)) {
       const before = held.get(row.number);
-      const hasMoved = before?.db && row.urlProblem === null && row.url !== before.row.url;
-      if (hasMoved) await giveUp(before);
+      if (before?.db && hasMoved(before.row, row)) await giveUp(before);
       if (row.state !== 'closed') {
         held.set(row.number, { db: null, migrations: null, problem: null, ends: new Map(), ...before, row });
       } else if (before) {
@@ -182,13 +191,14 @@ function followDirectory(first: Database, log: Logger, refresh: () => Promise<vo
 
 /** Connects a cell, migrates it and checks that it is the one. Throws MigrationError, and what PostgreSQL says. */
 async function openCell(
-  { first, connecting, patienceMs, checkSecretKey }: OpenCellsOptions,
-  { number, url, urlProblem, schema }: DirectoryCell,
+  { first, connecting, follows, patienceMs, checkSecretKey }: OpenCellsOptions,
+  row: DirectoryCell,
 ): Promise<{ db: Database; report: MigrationReport }> {
+  const { number, urlProblem, schema } = row;
   if (urlProblem !== null) throw new MigrationError(`its URL cannot be decrypted: ${urlProblem}`);
   const db = connect({
     ...connecting,
-    ...targetOf(connecting, url),
+    ...targetOf(connecting, row),
     cell: { number, schema },
     patienceMs,
     makePartitions,
@@ -204,11 +214,22 @@ async function openCell(
       },
       { onlyExisting: true },
     );
+    if (follows) await requireSessionOf(db, number);
     return { db, report };
   } catch (error) {
     await db.close();
     throw error;
   }
+}
+
+/** A process that delivers listens in each cell. Throws MigrationError if a pooler is in the way. */
+async function requireSessionOf(db: Database, number: number): Promise<void> {
+  await requireSession(db).catch((error: unknown) => {
+    if (!(error instanceof PoolerError)) throw error;
+    throw new MigrationError(
+      `its URL is that of a connection pooler: payhook cells set-url ${number} URL --listen-url URL adds the URL of PostgreSQL itself`,
+    );
+  });
 }
 
 function problemOf(error: unknown): string {

@@ -30,7 +30,7 @@ test('while a cell is down its accounts get 503, the others are served, and ever
   world.expectErrors();
   const receiver = await startReceiver();
   const [near] = await addCellsTo(world, 1);
-  const [far] = await addCells(world.platform, { url, schema: 'cell_', count: 1 });
+  const [far] = await addCells(world.platform, { url, listenUrl: null, schema: 'cell_', count: 1 });
   const [here, there] = [await accountIn(world, near ?? 0), await accountIn(world, far ?? 0)];
   const endpoint = { url: receiver.url, event_types: ['order.created'] };
   const sent: string[] = [];

@@ -29,7 +29,7 @@ async function onCells(
   const world = await borrowWorld({ own: true, settings });
   try {
     const { platform } = world;
-    await addCells(platform, { url: null, schema: 'cell_', count: 2 });
+    await addCells(platform, { url: null, listenUrl: null, schema: 'cell_', count: 2 });
     await platform.accounts.create('Shop', 1);
     const env = { ...(await settingsOf(world)), DATA_DIR: machine.folder, BASE_URL: '', ...settings };
     await work(world, (...args) => runHere([...args, '--json'], { env, cwd: machine.folder }));

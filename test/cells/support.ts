@@ -10,7 +10,7 @@ import type { World } from '../support/world.ts';
 
 /** Adds cells to the database of a world, in the schemas cell_1, cell_2 and so on. Returns their numbers. */
 export const addCellsTo = (world: World, count: number, where: Partial<NewCells> = {}): Promise<number[]> =>
-  addCells(world.platform, { url: null, schema: 'cell_', count, ...where });
+  addCells(world.platform, { url: null, listenUrl: null, schema: 'cell_', count, ...where });
 
 /** Creates an account in a cell, with a key; returns its client and its id. */
 export async function accountIn(

@@ -107,7 +107,7 @@ export async function startInstallation(): Promise<Installation> {
     async addCell() {
       const schema = `cell_${platform.cells.list().length}`;
       const url = await database.addLogin(schema);
-      const [cell = 0] = await addCells(platform, { url, schema: null, count: null });
+      const [cell = 0] = await addCells(platform, { url, listenUrl: null, schema: null, count: null });
       const { id } = await platform.accounts.create(`Shop ${cell}`, cell);
       const db = await platform.accounts.databaseOf(id);
       const { secret } = await db.transaction((tx) => createKey(tx, id, { name: 'key', createdBy: 'test' }));

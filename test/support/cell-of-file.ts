@@ -6,7 +6,7 @@ export type TestCell = 0 | 1;
 
 /** The rooms whose files can use either cell, and those whose files are spread over both unless TEST_CELL says otherwise. */
 const EITHER = /\/test\/((access|api|delivery|properties|races|tenants)\/.+)$/;
-const SPREAD = ['access', 'races', 'tenants'];
+const SPREAD = ['access', 'api', 'delivery', 'properties', 'races', 'tenants'];
 
 /**
  * The cell that holds the accounts of the current test file: cell 1 for half of the files, by a hash of the path, so that a file

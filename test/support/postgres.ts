@@ -71,7 +71,7 @@ async function openServer(folder: string) {
     return { host: '127.0.0.1', port, ...as, replica: undefined, cluster, close: () => cluster.close() };
   }
   // No data outlives the run; the fault tests start their own servers, with fsync.
-  const settings = { fsync: 'off', wal_compression: 'off', max_connections: '400' };
+  const settings = { fsync: 'off', wal_compression: 'off', max_connections: '1000' };
   const pair = process.env.TEST_REPLICA ? await startPair({ synchronous: false, settings }) : undefined;
   const server =
     pair?.primary ?? (await openEmbedded({ dataDir: join(folder, 'data'), purpose: 'serve', settings }));
@@ -130,7 +130,7 @@ export async function setup(project: TestProject): Promise<() => Promise<void>> 
   } else {
     await admin.query(`create database ${second.name} template ${template} owner ${server.user}`);
     const both = await open(second.name);
-    await addCells(both, { url: null, schema: 'cell_', count: 1 });
+    await addCells(both, { url: null, listenUrl: null, schema: 'cell_', count: 1 });
     second.key = await firstKeyIn(both, 1);
     await both.close();
   }

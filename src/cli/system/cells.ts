@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import type { CellUrls } from '../../cells/directory.ts';
 import type { ListedCell } from '../../cells/manage.ts';
 import type { Cli } from '../command/cli.ts';
 import { UsageError } from '../command/errors.ts';
@@ -9,9 +10,13 @@ import { printable, table } from '../terminal/table.ts';
 
 const MOST = 256;
 
+/** In the database of cell 0. */
+const AT_CELL_0: CellUrls = { url: null, listenUrl: null };
+
 const ADD_HELP = `
 A cell is a schema with the tables of Payhook, on the PostgreSQL of the URL. It holds some of the accounts. Without a URL, or with the
-URL of DATABASE_URL, it is in the database of cell 0. With --count, the names of the schemas are the given text and the number of the
+URL of DATABASE_URL, it is in the database of cell 0. A pooler in front of another PostgreSQL needs --listen-url too, because a pooler
+shares its sessions and LISTEN needs one of its own. With --count, the names of the schemas are the given text and the number of the
 cell. Running servers and workers use new cells within seconds. Where Citus has nodes, it places the cell on one of them; each cell then
 needs a URL with a login of its own. See docs/scaling.md.
 
@@ -21,7 +26,13 @@ Examples:
   $ payhook accounts create --name Shop --cell 3
 `;
 
-interface AddOptions {
+const LISTEN_HELP = 'PostgreSQL itself, if the URL is that of a pooler such as PgBouncer';
+
+interface UrlOptions {
+  readonly listenUrl?: string;
+}
+
+interface AddOptions extends UrlOptions {
   readonly schema?: string;
   readonly count?: string;
 }
@@ -42,6 +53,7 @@ export function addCellCommands(cells: Command, cli: Cli): void {
     .argument('[url]', 'the PostgreSQL that holds them; default: that of cell 0')
     .option('--schema <name>', 'the schema; with --count, the beginning of its name')
     .option('--count <number>', 'how many')
+    .option('--listen-url <url>', LISTEN_HELP)
     .option('--json', 'print {data}; each {number, object}')
     .addHelpText('after', ADD_HELP)
     .action((url: string | undefined, options: AddOptions) => cli.run(() => add(cli, url, options)));
@@ -60,12 +72,15 @@ export function addCellCommands(cells: Command, cli: Cli): void {
     .description('change where a cell is, or its login; the tables must be there already')
     .argument('<cell>', 'its number')
     .argument('<url>', 'the PostgreSQL that holds it')
+    .option('--listen-url <url>', LISTEN_HELP)
     .option('--json', 'print {number, object}')
     .addHelpText(
       'after',
       '\nExample:\n  $ payhook cells set-url 3 postgres://payhook:…@db-2.example.com/payhook\n',
     )
-    .action((text: string, url: string) => cli.run(() => changeUrl(cli, readCell(text, '<cell>'), url)));
+    .action((text: string, url: string, options: UrlOptions) =>
+      cli.run(() => changeUrls(cli, readCell(text, '<cell>'), url, options)),
+    );
   change('remove', 'remove a cell without accounts; its tables stay', (number) =>
     setState(cli, number, 'closed'),
   );
@@ -103,17 +118,29 @@ function cellTable(cells: readonly ListedCell[], faint: (text: string) => string
   );
 }
 
-/** Throws a UsageError. */
-async function requireUrl(url: string): Promise<void> {
-  const { addressesOf } = await import('../../kernel/database-url.ts');
-  if (addressesOf(url)?.length === 1) return;
-  throw new UsageError('the URL must begin with postgres:// or postgresql:// and name one server');
+/** The URLs of a cell as they were typed. Throws a UsageError. */
+async function readUrls(url: string | undefined, { listenUrl }: UrlOptions): Promise<CellUrls> {
+  if (url === undefined && listenUrl !== undefined) throw new UsageError('--listen-url needs a URL');
+  await requireUrl(url, 'the URL');
+  await requireUrl(listenUrl, '--listen-url');
+  return { url: url ?? null, listenUrl: listenUrl ?? null };
 }
 
-async function changeUrl({ terminal }: Cli, number: number, url: string): Promise<undefined> {
-  await requireUrl(url);
-  const { setUrl } = await import('../../cells/manage.ts');
-  await withPlatform(terminal, (platform) => setUrl(platform, number, url));
+async function requireUrl(url: string | undefined, name: string): Promise<void> {
+  const { addressesOf } = await import('../../kernel/database-url.ts');
+  if (url === undefined || addressesOf(url)?.length === 1) return;
+  throw new UsageError(`${name} must begin with postgres:// or postgresql:// and name one server`);
+}
+
+async function changeUrls(
+  { terminal }: Cli,
+  number: number,
+  url: string,
+  options: UrlOptions,
+): Promise<undefined> {
+  const urls = await readUrls(url, options);
+  const { setUrls } = await import('../../cells/manage.ts');
+  await withPlatform(terminal, (platform) => setUrls(platform, number, urls));
   terminal.result(
     { number, object: 'cell' },
     () => `The URL of cell ${number} was changed. Running servers and workers use it within seconds.\n`,
@@ -122,7 +149,7 @@ async function changeUrl({ terminal }: Cli, number: number, url: string): Promis
 
 async function add({ terminal }: Cli, url: string | undefined, options: AddOptions): Promise<undefined> {
   const { addCells } = await import('../../cells/manage.ts');
-  if (url !== undefined) await requireUrl(url);
+  const urls = await readUrls(url, options);
   const { schema = null } = options;
   if (schema !== null && !/^[a-z_][a-z0-9_]{0,50}$/.test(schema)) {
     throw new UsageError(
@@ -137,7 +164,7 @@ async function add({ terminal }: Cli, url: string | undefined, options: AddOptio
     throw new UsageError('--count needs --schema: each cell needs a schema of its own');
   const numbers = await withPlatform(terminal, (platform) =>
     addCells(platform, {
-      url: url === platform.config.databaseUrl ? null : (url ?? null),
+      ...(url === platform.config.databaseUrl ? AT_CELL_0 : urls),
       schema,
       count: many,
     }),
