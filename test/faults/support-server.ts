@@ -8,6 +8,7 @@ import { fileURLToPath } from 'node:url';
 import pg from 'pg';
 import { openEmbedded } from '../../src/db/embedded/open.ts';
 import { type Api, apiOf } from '../support/api.ts';
+import { cellOfFile, type TestCell, tablesOf } from '../support/cell-of-file.ts';
 import { putDataFolder } from '../support/data-folder.ts';
 import { plainEnvironment } from '../support/environment.ts';
 import { isRunning } from '../support/processes.ts';
@@ -54,6 +55,8 @@ export interface FolderOptions {
   /** Settings of all processes, by their names in the environment. */
   readonly settings?: Readonly<Record<string, string>>;
   readonly database?: SharedDatabase;
+  /** The cell of the account whose key is used, with the embedded PostgreSQL; default: that of the test file (cellOfFile). */
+  readonly cell?: TestCell;
   /** Another program than the built one: the arguments of Node before the command. */
   readonly program?: readonly string[];
   /** How many files each process may have open (`ulimit -n`). */
@@ -92,6 +95,7 @@ export function listens(url: string): Promise<boolean> {
 export function dataFolder({
   settings = {},
   database,
+  cell = cellOfFile(),
   program = [PROGRAM],
   openFiles,
 }: FolderOptions = {}): DataFolder {
@@ -151,7 +155,7 @@ export function dataFolder({
 
   async function start(more: Settings = {}): Promise<ServerProcess> {
     inspector = undefined;
-    if (!database && !existsSync(join(data, 'postgres'))) await putDataFolder(data);
+    if (!database && !existsSync(join(data, 'postgres'))) await putDataFolder(data, cell);
     const { child, match, exited, log, signal } = await run(
       'serve',
       /running at (http:\/\/[\d.]+:\d+)/,
@@ -179,7 +183,7 @@ export function dataFolder({
   }
 
   async function superuser(): Promise<pg.Client> {
-    const client = new pg.Client(database?.superuser ?? (await embeddedSuperuser(data)));
+    const client = new pg.Client(database?.superuser ?? (await embeddedSuperuser(data, cell)));
     client.on('error', () => undefined);
     await client.connect();
     return client;
@@ -218,9 +222,9 @@ export function dataFolder({
   };
 }
 
-async function embeddedSuperuser(dataDir: string): Promise<pg.ClientConfig> {
+async function embeddedSuperuser(dataDir: string, cell: TestCell): Promise<pg.ClientConfig> {
   const database = await openEmbedded({ dataDir, purpose: 'command' });
   await database.close(); // without a process group: the server launched it
   // the superuser's own database has another name
-  return { ...database.superuser, database: database.connection.database };
+  return { ...database.superuser, database: database.connection.database, ...tablesOf(cell) };
 }

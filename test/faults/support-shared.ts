@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import pg from 'pg';
 import { inject } from 'vitest';
+import { cellOfFile, type TestCell, tablesOf } from '../support/cell-of-file.ts';
 import { urlOf } from '../support/database-url.ts';
 import type { SharedDatabase } from './support-server.ts';
 
@@ -12,9 +13,12 @@ import type { SharedDatabase } from './support-server.ts';
 export async function sharedDatabase({
   port,
   isEmpty = false,
+  cell = isEmpty ? 0 : cellOfFile(),
 }: {
   port?: number;
   isEmpty?: boolean;
+  /** The cell of the account whose key is used; default: that of the test file (cellOfFile). */
+  cell?: TestCell;
 } = {}): Promise<SharedDatabase & { drop(): Promise<void> }> {
   const { user, password, superuser, superuserPassword, ...postgres } = inject('postgres');
   const name = `payhook_fault_${randomBytes(8).toString('hex')}`;
@@ -32,14 +36,14 @@ export async function sharedDatabase({
     await admin.end();
   };
   await asAdmin(
-    `create database ${name} template ${isEmpty ? `template0 encoding 'UTF8'` : postgres.templates[0].name} owner ${user}`,
+    `create database ${name} template ${isEmpty ? `template0 encoding 'UTF8'` : postgres.templates[cell].name} owner ${user}`,
   );
   const at = port === undefined ? postgres : { host: '127.0.0.1', port };
   return {
     url: urlOf({ ...at, user, password, database: name }),
     secretKey: postgres.secretKey,
-    apiKey: postgres.templates[0].key,
-    superuser: as(name),
+    apiKey: postgres.templates[cell].key,
+    superuser: { ...as(name), ...tablesOf(cell) },
     drop: () => asAdmin(`drop database ${name} with (force)`),
   };
 }

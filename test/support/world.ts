@@ -13,7 +13,7 @@ import { readConfig } from '../../src/kernel/config.ts';
 import { createKey } from '../../src/people/keys/service.ts';
 import { OWN_PREFIXES } from '../../src/webhooks/types/types.ts';
 import { type Api, apiOf } from './api.ts';
-import { cellOfFile, type TestCell } from './cell-of-file.ts';
+import { cellOfFile, type TestCell, tablesOf } from './cell-of-file.ts';
 import { onMembers } from './citus.ts';
 import { checkAgainstCatalogue } from './description.ts';
 import { type LatencyProxy, latencyProxy } from './latency.ts';
@@ -63,8 +63,7 @@ export interface World {
 export function clientOf(database: string, cell: TestCell = 0): pg.Client {
   const { host, port, superuser, superuserPassword } = inject('postgres');
   const login = superuserPassword ? { password: superuserPassword } : {};
-  const place = cell === 0 ? {} : { options: `-c search_path=cell_${cell}` };
-  const client = new pg.Client({ host, port, user: superuser, database, ...login, ...place });
+  const client = new pg.Client({ host, port, user: superuser, database, ...login, ...tablesOf(cell) });
   // a failed test leaves its connection, which dropping the database ends
   client.on('error', () => undefined);
   return client;
