@@ -176,9 +176,11 @@ interface List {
 
 // those of a preview are requested by POST, and tested next to it
 const LISTS: readonly List[] = OPERATIONS.filter(
-  // a key has no sessions of its own
+  // a key has no sessions of its own, and a report is not a list
   ({ method, path, parameters }) =>
-    method === 'GET' && parameters.some(({ name }) => name === 'page') && path !== '/v2/me/sessions',
+    method === 'GET' &&
+    parameters.some(({ name }) => name === 'page') &&
+    !['/v2/me/sessions', '/v2/reports/summary'].includes(path),
 ).flatMap(({ path, parameters }) => {
   const sort = parameters.find(({ name }) => name === 'sort')?.schema.enum as string[];
   const made = (title: string, at: () => string): List => ({

@@ -24,7 +24,7 @@ import {
   sampleBody,
 } from './fixtures.ts';
 
-const world = useWorld();
+const world = useWorld({ cell: 0 });
 let other: Api;
 let ids: Record<string, string | number>;
 const members = new Map<Api, Member>();
