@@ -1,6 +1,6 @@
 // Builds dist/ from scratch, so that a renamed file leaves no stale output: the program, the dashboard and the pages of
 // the reference next to it, and the client package. A failed build keeps the previous output.
-import { chmodSync, mkdirSync, renameSync, rmSync, symlinkSync } from 'node:fs';
+import { chmodSync, mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { buildDashboard, run } from './dashboard.mjs';
 import { buildProgram } from './program.mjs';
@@ -9,14 +9,19 @@ const root = fileURLToPath(new URL('..', import.meta.url));
 const outputs = [`${root}dist`, `${root}packages/client/dist`];
 const [next, nextClient] = outputs.map((output) => `${output}.next`);
 for (const folder of [next, nextClient]) rmSync(folder, { recursive: true, force: true });
+// the client for programs that load modules with require()
+const COMMONJS = ['-p', 'tsconfig.client.json', '--module', 'commonjs', '--moduleResolution', 'bundler'];
+COMMONJS.push('--verbatimModuleSyntax', 'false');
 const built = await Promise.all([
   run('typescript/bin/tsc', ['-p', 'tsconfig.build.json']),
   buildProgram(next),
   run('typescript/bin/tsc', ['-p', 'tsconfig.client.json', '--outDir', nextClient]),
+  run('typescript/bin/tsc', [...COMMONJS, '--outDir', `${nextClient}/cjs`]),
   buildDashboard(`${next}/dashboard`),
   run('tsx/dist/cli.mjs', ['scripts/reference.ts', `${next}/reference`]),
 ]);
 if (built.includes(false)) process.exit(1);
+writeFileSync(`${nextClient}/cjs/package.json`, '{"type": "commonjs"}\n');
 chmodSync(`${next}/cli/main.js`, 0o755);
 for (const output of outputs) {
   rmSync(output, { recursive: true, force: true });

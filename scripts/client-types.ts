@@ -84,6 +84,8 @@ export function clientTypes(described: object): string {
     [
       HEAD,
       ...records.map(([name, schema]) => declaration(name, schema)),
+      `/** An event of Payhook: \`type\` decides the type of \`data\`. */
+      export type PayhookEvent = ${eventNames(described).join(' | ')};`,
       ...operations.flatMap(({ operation }) => inputs(operation)),
       `/** Every operation of the API: what it takes, and what it gives. */
       export interface Operations {
@@ -94,6 +96,16 @@ export function clientTypes(described: object): string {
         ${operations.map(({ method, path, operation }) => `${operation.operationId}: ${route(method, path, operation)},`).join('\n')}
       } as const satisfies Readonly<Record<keyof Operations, object>>;`,
     ].join('\n\n'),
+  );
+}
+
+/** The names of the events that the description says endpoints get. */
+function eventNames(described: object): string[] {
+  const { webhooks } = described as {
+    webhooks: Record<string, { post: { requestBody: { content: Content } } }>;
+  };
+  return Object.values(webhooks).map(({ post }) =>
+    typeOf(post.requestBody.content['application/json']?.schema ?? {}),
   );
 }
 

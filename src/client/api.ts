@@ -5136,6 +5136,26 @@ export interface WebhookRecovery {
   readonly cancelled_at: Timestamp | null;
 }
 
+/** An event of Payhook: `type` decides the type of `data`. */
+export type PayhookEvent =
+  | PayoutCreatedEvent
+  | PayoutUpdatedEvent
+  | PayoutApprovedEvent
+  | PayoutRejectedEvent
+  | PayoutPaidEvent
+  | PayoutDeletedEvent
+  | CommissionCreatedEvent
+  | CommissionUpdatedEvent
+  | CommissionVoidedEvent
+  | CommissionClawedBackEvent
+  | CommissionsImportedEvent
+  | AffiliateCreatedEvent
+  | AffiliateUpdatedEvent
+  | AffiliateDeletedEvent
+  | ImportUndoneEvent
+  | WebhookEndpointDisabledEvent
+  | WebhookEndpointTestEvent;
+
 export interface ListPayoutsQuery extends PageQuery {
   /** a field; a leading - means descending; default `-created_at` */
   readonly sort?:

@@ -3,7 +3,7 @@ import { OPERATIONS, type Operations, type Page } from './api.ts';
 import { downloadOf } from './download.ts';
 import { ConnectionError, InvalidIdError } from './errors.ts';
 import { type ListRequest, listRequest } from './list.ts';
-import type { Answer, CallOptions, Transport } from './transport.ts';
+import type { Answer, CallOptions, Transport, WithResponse } from './transport.ts';
 import { sourceOf, type Upload } from './upload.ts';
 
 export type OperationId = keyof Operations;
@@ -50,7 +50,12 @@ export type Arguments<Id extends OperationId> = [
   options?: OptionsOf<Operations[Id]>,
 ];
 
-type Given<Result> = Result extends Page<infer Item> ? ListRequest<Item> : Promise<Result>;
+/** The result of a call. `.withResponse()` adds the request id and whether the response is a replay. */
+export interface CallResult<Result> extends Promise<Result> {
+  withResponse(): Promise<WithResponse<Result>>;
+}
+
+type Given<Result> = Result extends Page<infer Item> ? ListRequest<Item> : CallResult<Result>;
 
 /** The function of an operation. */
 export interface Method<Id extends OperationId> {
@@ -84,12 +89,13 @@ export interface Calls {
   /** The function of an operation, with the arguments of its description. */
   method<Id extends OperationId>(id: Id): Method<Id>;
   /** Sends an operation, for functions with their own arguments. */
-  send<Id extends OperationId>(id: Id, call: Call): Promise<Operations[Id]['result']>;
+  send<Id extends OperationId>(id: Id, call: Call): CallResult<Operations[Id]['result']>;
 }
 
 /** The calls over one transport. */
 export function callsOver(transport: Transport): Calls {
-  const send = async (description: Description, { path, json, file, query, options = {} }: Call) =>
+  const send = (description: Description, call: Call) => resultOf(sendNow(description, call));
+  const sendNow = async (description: Description, { path, json, file, query, options = {} }: Call) =>
     transport.send(
       {
         method: description.method,
@@ -121,6 +127,17 @@ export function callsOver(transport: Transport): Calls {
     },
     send: (id, call) => send(OPERATIONS[id], call) as never,
   };
+}
+
+/** The result of an answered call, from which the details of its response can be read too. */
+function resultOf<Result>(answered: Promise<WithResponse<Result>>): CallResult<Result> {
+  const result = answered.then(({ data }) => data);
+  const withResponse = () => {
+    // the caller handles the failure of `answered`
+    result.catch(() => undefined);
+    return answered;
+  };
+  return Object.assign(result, { withResponse });
 }
 
 /** Sorts the arguments of a call: path parameters, then what the operation takes, then options. */

@@ -4,13 +4,21 @@ import { type ClientOptions, openTransport } from './transport.ts';
 
 // This file is the entry point of `payhook-client`, so it also exports the types of all records and the errors.
 export type * from './api.ts';
-export type { ConditionalOptions, KeyedOptions } from './calls.ts';
+export type { CallResult, ConditionalOptions, KeyedOptions } from './calls.ts';
 export type { Download } from './download.ts';
 // biome-ignore lint/performance/noBarrelFile: the entry point of a package
 export { ApiError, ConnectionError, InvalidIdError } from './errors.ts';
 export type { ListRequest } from './list.ts';
-export type { BatchOptions, EventText } from './resources.ts';
-export type { CallOptions, ClientOptions } from './transport.ts';
+export type { EventText } from './publish.ts';
+export type { BatchOptions } from './resources.ts';
+export type {
+  CallOptions,
+  ClientOptions,
+  RequestInfo,
+  ResponseDetails,
+  ResponseInfo,
+  WithResponse,
+} from './transport.ts';
 export type { Upload, UploadSource } from './upload.ts';
 
 /** A typed client of the whole API. Calls throw ApiError or ConnectionError, and InvalidIdError for an invalid id. */

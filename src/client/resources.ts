@@ -1,11 +1,6 @@
 import type { CommissionInput, PublishEventBody } from './api.ts';
 import type { Calls, KeyedOptions, Method, OperationId } from './calls.ts';
-
-/** An event whose data is JSON text that is sent unchanged, so that JavaScript does not round its numbers. */
-export interface EventText extends Omit<PublishEventBody, 'data'> {
-  /** A JSON object. */
-  readonly dataText: string;
-}
+import { type EventText, eventJson, publishAll } from './publish.ts';
 
 /** Options of `commissions.createMany`. */
 export interface BatchOptions extends KeyedOptions {
@@ -277,15 +272,15 @@ export function resourcesOf({ method, send }: Calls) {
       publish: operation('publishEvent', (event: PublishEventBody | EventText, options?: KeyedOptions) =>
         send('publishEvent', { path: [], json: eventJson(event), options }),
       ),
-      /** Publishes up to 1,000 of your own events, all or none; ordered endpoints receive them in the order of the list. */
+      /**
+       * Publishes your own events, up to 1,000 in a request, each request all or none; ordered endpoints receive them in
+       * the order of the list. More events are sent in several requests, one after the other. If a request fails, the
+       * earlier ones have been carried out: repeat the call with the same events and the same `idempotencyKey`.
+       */
       publishMany: operation(
         'publishEventBatch',
         (events: readonly (PublishEventBody | EventText)[], options?: KeyedOptions) =>
-          send('publishEventBatch', {
-            path: [],
-            json: `{"events":[${events.map(eventJson).join(',')}]}`,
-            options,
-          }),
+          publishAll(send, events, options),
       ),
       /** The types Payhook publishes, each with its JSON schema and an example. */
       types: method('listEventTypes'),
@@ -363,10 +358,4 @@ function operation<Id extends OperationId, Arguments extends unknown[], Result>(
   call: (...given: Arguments) => Result,
 ): ((...given: Arguments) => Result) & Pick<Method<Id>, 'operation'> {
   return Object.assign(call, { operation: id });
-}
-
-function eventJson(event: PublishEventBody | EventText): string {
-  if (!('dataText' in event)) return JSON.stringify(event);
-  const { dataText, ...rest } = event;
-  return `${JSON.stringify(rest).slice(0, -1)},"data":${dataText}}`;
 }

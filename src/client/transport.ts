@@ -22,9 +22,51 @@ export type ClientOptions = Target & {
   readonly timeoutMs?: number | undefined;
   /** Identifies the caller, such as `my-shop/1.4`; shown in logs. */
   readonly userAgent?: string | undefined;
-  /** Called for every request when it is sent; `answered` resolves when it is over, whatever the outcome. */
-  readonly onRequest?: ((answered: Promise<void>) => void) | undefined;
+  /** Called before each attempt. It must not throw. */
+  readonly onRequest?: ((request: RequestInfo) => void) | undefined;
+  /** Called after each attempt, with its response or its failure. It must not throw. */
+  readonly onResponse?: ((response: ResponseInfo) => void) | undefined;
 };
+
+/** An attempt, for logs and metrics. */
+export interface RequestInfo {
+  readonly method: Repeatable['method'];
+  /** The path without the query, which may name people. */
+  readonly path: string;
+  /** 1, and more for retries. */
+  readonly attempt: number;
+  /** The same in every attempt; null for GET and DELETE. */
+  readonly idempotencyKey: string | null;
+  /** Resolves when the call is over, after its last attempt. It never rejects. */
+  readonly over: Promise<void>;
+}
+
+/** How the server answered a call. */
+export interface ResponseDetails {
+  readonly status: number;
+  /** Identifies the request in the log of the server. */
+  readonly requestId: string | null;
+  /** The server returned the stored response of an earlier request with this idempotency key. */
+  readonly replayed: boolean;
+}
+
+/** The end of an attempt. */
+export interface ResponseInfo extends Omit<RequestInfo, 'over'> {
+  /** null if no response arrived. */
+  readonly status: number | null;
+  readonly requestId: string | null;
+  readonly replayed: boolean;
+  /** From sending the request to reading the response, in milliseconds. Of a download, to its first byte. */
+  readonly durationMs: number;
+  /** Why the attempt failed; null if it did not. */
+  readonly error: ApiError | ConnectionError | null;
+}
+
+/** The result of a call, and how the server answered. */
+export interface WithResponse<Result> {
+  readonly data: Result;
+  readonly response: ResponseDetails;
+}
 
 /** Options of a single call. */
 export interface CallOptions {
@@ -63,7 +105,10 @@ export interface Answer {
 /** Sends requests to one server. */
 export interface Transport {
   /** Sends a request and reads the response with `read`; retries both where that is safe (see retry.ts). */
-  send<Result>(request: RequestSpec, read: (answer: Answer) => Result | Promise<Result>): Promise<Result>;
+  send<Result>(
+    request: RequestSpec,
+    read: (answer: Answer) => Result | Promise<Result>,
+  ): Promise<WithResponse<Result>>;
   /** Closes the connections. */
   close(): Promise<void>;
 }
@@ -74,17 +119,19 @@ const RETRIES = 3;
 /** Opens a transport; it connects on the first request. Throws TypeError if the URL is invalid. */
 export function openTransport(options: ClientOptions): Transport {
   const connections = connectionsTo(options);
-  const send: Transport['send'] = async (request, read) => {
-    const sent = sendRepeating({ connections, options }, request, read);
-    options.onRequest?.(
-      sent.then(
-        () => undefined,
-        () => undefined,
-      ),
-    );
-    return sent;
+  const send: Transport['send'] = (request, read) => {
+    const { promise: over, resolve } = deferred();
+    return sendRepeating({ connections, options }, { ...request, over }, read).finally(resolve);
   };
   return { send, close: async () => connections.close() };
+}
+
+function deferred() {
+  let resolve: () => void = () => undefined;
+  const promise = new Promise<void>((settle) => {
+    resolve = settle;
+  });
+  return { promise, resolve };
 }
 
 interface Server {
@@ -94,20 +141,24 @@ interface Server {
 
 async function sendRepeating<Result>(
   server: Server,
-  request: RequestSpec,
+  request: RequestSpec & Pick<RequestInfo, 'over'>,
   read: (answer: Answer) => Result | Promise<Result>,
-): Promise<Result> {
+): Promise<WithResponse<Result>> {
   const { signal, retries = server.options.retries ?? RETRIES } = request.options;
   const headers = headersOf(server.options, request);
   const repeatable = { method: request.method, repeatable: request.file?.repeatable ?? true };
   const isWrite = request.method !== 'GET';
   let mayBeDone = false;
   for (let attempt = 1; ; attempt += 1) {
+    const observed = observedAttempt(server.options, { ...request, attempt, headers });
     try {
-      return await sendOnce(server, request, headers, read);
+      const result = await sendOnce(server, request, headers, read);
+      observed(result.response, null);
+      return result;
     } catch (error) {
-      signal?.throwIfAborted();
       const failure = failureOf(error, server.connections.base);
+      observed({ status: failure.status, requestId: failure.requestId }, failure);
+      signal?.throwIfAborted();
       const isOver = attempt > retries || server.connections.isClosed;
       const pause = isOver ? null : pauseBefore(failure, attempt, repeatable);
       if (failure instanceof ConnectionError) mayBeDone ||= isWrite && !isUnread(failure);
@@ -123,6 +174,33 @@ async function sendRepeating<Result>(
       await pauseFor(pause, signal);
     }
   }
+}
+
+/** Reports an attempt to `onRequest`; the returned function reports its end to `onResponse`. */
+function observedAttempt(
+  { onRequest, onResponse }: ClientOptions,
+  about: Pick<RequestInfo, 'method' | 'path' | 'attempt' | 'over'> & {
+    readonly headers: Record<string, string>;
+  },
+) {
+  const { method, path, attempt, over, headers } = about;
+  const info = { method, path, attempt, idempotencyKey: headers['idempotency-key'] ?? null };
+  const startedAt = performance.now();
+  onRequest?.({ ...info, over });
+  return (
+    answer: Pick<ResponseInfo, 'status' | 'requestId'> & { readonly replayed?: boolean },
+    error: ResponseInfo['error'],
+  ) => {
+    const { status, requestId, replayed = false } = answer;
+    onResponse?.({
+      ...info,
+      status,
+      requestId,
+      replayed,
+      durationMs: performance.now() - startedAt,
+      error,
+    });
+  };
 }
 
 async function pauseFor(ms: number, signal: AbortSignal | undefined): Promise<void> {
@@ -151,7 +229,7 @@ async function sendOnce<Result>(
   request: RequestSpec,
   headers: Record<string, string>,
   read: (answer: Answer) => Result | Promise<Result>,
-): Promise<Result> {
+): Promise<WithResponse<Result>> {
   const { signal, timeoutMs = options.timeoutMs ?? TIMEOUT_MS } = request.options;
   signal?.throwIfAborted();
   const response = await connections.exchange({
@@ -168,7 +246,11 @@ async function sendOnce<Result>(
     return (Array.isArray(value) ? value[0] : value) ?? null;
   };
   // the API sends no redirects either
-  if (status >= 200 && status < 300) return read({ header, body: response });
+  if (status >= 200 && status < 300) {
+    const replayed = header('idempotent-replayed') === 'true';
+    const details = { status, requestId: header('payhook-request-id'), replayed };
+    return { data: await read({ header, body: response }), response: details };
+  }
   throw refusalOf(status, header, await text(response));
 }
 

@@ -1,6 +1,14 @@
 import { Webhook } from 'standardwebhooks';
 import { expect, test } from 'vitest';
-import { isWebhookSecret, verifyWebhook, verifyWebhooks, WebhookVerificationError } from './verify.ts';
+import {
+  type EventOf,
+  isWebhookSecret,
+  type PayhookEvent,
+  signWebhook,
+  verifyWebhook,
+  verifyWebhooks,
+  WebhookVerificationError,
+} from './verify.ts';
 
 const secret = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw';
 const other = 'whsec_YSBzZWNyZXQgb2YgMzIgYnl0ZXMsIGZvciB0ZXN0cyE=';
@@ -89,4 +97,35 @@ test('an invalid secret and a signed body that is not JSON are reported', () => 
   }
   expect(isWebhookSecret(secret)).toBe(true);
   expect(problemOf('no', signed({ text: 'no' }), secret)).toBe('invalid_payload');
+});
+
+test('what signWebhook signs is verified here and by the package of the standard, and not after a change of one byte', () => {
+  const headers = signWebhook(body, secret);
+  expect(verifyWebhook(body, headers, secret)).toEqual(JSON.parse(body));
+  expect(new Webhook(secret).verify(body, { ...headers })).toEqual(JSON.parse(body));
+  expect(problemOf(body.replace('1', '2'), headers, secret)).toBe('wrong_signature');
+  const fixed = { id: 'evt_1', at: new Date(Date.now() - 301_000) };
+  expect(problemOf(body, signWebhook(body, secret, fixed), secret)).toBe('timestamp_out_of_range');
+  expect(() => signWebhook(body, 'secret')).toThrow(WebhookVerificationError);
+});
+
+test('the type of an event decides the type of its data, also of events of your own', () => {
+  type OrderCreated = EventOf<'order.created', { readonly order_id: string }>;
+  const text = '{"type":"order.created","data":{"order_id":"order-1"}}';
+  const event = verifyWebhook<PayhookEvent | OrderCreated>(text, signed({ text }), secret);
+  const about = (): string | number | null => {
+    switch (event.type) {
+      case 'payout.paid':
+        return event.data.number;
+      case 'commission.created':
+        return event.data.affiliate_id;
+      case 'order.created':
+        return event.data.order_id;
+      default:
+        return null;
+    }
+  };
+  expect(about()).toBe('order-1');
+  // @ts-expect-error: no such type of event
+  expect(event.type === 'payout.payed').toBe(false);
 });

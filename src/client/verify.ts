@@ -1,5 +1,16 @@
-import { createHmac, timingSafeEqual } from 'node:crypto';
-import type { Event } from './api.ts';
+import { createHmac, randomUUID, timingSafeEqual } from 'node:crypto';
+import type { Event, PayhookEvent } from './api.ts';
+
+export type { PayhookEvent } from './api.ts';
+
+/** An event that you publish yourself: `EventOf<'order.created', { order_id: string }>`. */
+export interface EventOf<Type extends string, Data extends object> extends Omit<Event, 'type' | 'data'> {
+  readonly type: Type;
+  readonly data: Data;
+}
+
+/** A body that an endpoint can get. */
+type WebhookBody = EventOf<string, object> | ThinEvent | CloudEvent;
 
 /** The body at an endpoint with `payload: thin`: the event without its data. */
 export interface ThinEvent extends Omit<Event, 'data'> {
@@ -55,8 +66,9 @@ const TOLERANCE_SECONDS = 300;
 const SECRET = /^whsec_([A-Za-z0-9+/]{4,}={0,2})$/;
 
 /**
- * Verifies a webhook (Standard Webhooks) and returns its event. If the `payload` of the endpoint is not `full`, name its type:
- * `verifyWebhook<ThinEvent>(…)`, `verifyWebhook<CloudEvent>(…)`.
+ * Verifies a webhook (Standard Webhooks) and returns its event, in which `type` decides the type of `data`. Name the type of
+ * other bodies: with events of your own `verifyWebhook<PayhookEvent | EventOf<'order.created', Order>>(…)`, and if the
+ * `payload` of the endpoint is not `full`, `verifyWebhook<ThinEvent>(…)` or `verifyWebhook<CloudEvent>(…)`.
  *
  * `body` must be the raw body as received: parsing and serialising it again changes the bytes. `secrets` is the
  * endpoint's secret (`whsec_…`), or several, of which one must match, so that a secret can be rotated without downtime.
@@ -70,7 +82,7 @@ const SECRET = /^whsec_([A-Za-z0-9+/]{4,}={0,2})$/;
  * @example
  * const event = verifyWebhook(await request.text(), request.headers, process.env.PAYHOOK_WEBHOOK_SECRET);
  */
-export function verifyWebhook<Body extends Event | ThinEvent | CloudEvent = Event>(
+export function verifyWebhook<Body extends WebhookBody = PayhookEvent>(
   body: string | Uint8Array,
   headers: WebhookHeaders,
   secrets: string | readonly string[],
@@ -88,8 +100,7 @@ export function verifyWebhook<Body extends Event | ThinEvent | CloudEvent = Even
   checkTimestamp(timestamp);
   const given = signatures.split(' ').map((signature) => Buffer.from(signature));
   const isRight = keys.some((key) => {
-    const digest = createHmac('sha256', key).update(`${id}.${timestamp}.`).update(body).digest('base64');
-    const expected = Buffer.from(`v1,${digest}`);
+    const expected = Buffer.from(`v1,${digestOf(key, id, timestamp, body)}`);
     return given.some((one) => one.length === expected.length && timingSafeEqual(one, expected));
   });
   if (!isRight) throw new WebhookVerificationError('wrong_signature', 'no signature matches');
@@ -104,13 +115,42 @@ export function verifyWebhook<Body extends Event | ThinEvent | CloudEvent = Even
  * @example
  * const events = verifyWebhooks(await request.text(), request.headers, process.env.PAYHOOK_WEBHOOK_SECRET);
  */
-export function verifyWebhooks<Body extends Event | ThinEvent | CloudEvent = Event>(
+export function verifyWebhooks<Body extends WebhookBody = PayhookEvent>(
   body: string | Uint8Array,
   headers: WebhookHeaders,
   secrets: string | readonly string[],
 ): Body[] {
   const verified: Body | Body[] = verifyWebhook<Body>(body, headers, secrets);
   return Array.isArray(verified) ? verified : [verified];
+}
+
+/** The headers of a signed webhook. */
+export type SignedHeaders = Readonly<
+  Record<'webhook-id' | 'webhook-timestamp' | 'webhook-signature', string>
+>;
+
+/**
+ * The headers with which Payhook would send a body (Standard Webhooks), to test a receiver. `id` is the `webhook-id`, by
+ * default a new one; `at` the time of the attempt, by default now. Throws WebhookVerificationError for an invalid secret.
+ *
+ * @example
+ * await fetch(receiver, { method: 'POST', body, headers: signWebhook(body, secret) });
+ */
+export function signWebhook(
+  body: string | Uint8Array,
+  secret: string,
+  { id = `evt_${randomUUID().replaceAll('-', '')}`, at = new Date() }: { id?: string; at?: Date } = {},
+): SignedHeaders {
+  const timestamp = String(Math.floor(at.getTime() / 1000));
+  return {
+    'webhook-id': id,
+    'webhook-timestamp': timestamp,
+    'webhook-signature': `v1,${digestOf(keyOf(secret), id, timestamp, body)}`,
+  };
+}
+
+function digestOf(key: Buffer, id: string, timestamp: string, body: string | Uint8Array): string {
+  return createHmac('sha256', key).update(`${id}.${timestamp}.`).update(body).digest('base64');
 }
 
 /** Whether a text is a signing secret: `whsec_` and a base64 key. */

@@ -48,11 +48,11 @@ export function makeConsumer(
   write('package.json', '{"type": "module"}');
   write(
     'tsconfig.json',
-    JSON.stringify({ compilerOptions: { ...compilerOptions, outDir: 'out' }, include: ['*.ts'] }),
+    JSON.stringify({ compilerOptions: { ...compilerOptions, outDir: 'out' }, include: ['*.ts', '*.cts'] }),
   );
   for (const [name, code] of programs) write(name, code);
   const start: Consumer['start'] = (program, args, env) =>
-    spawn(process.execPath, [join('out', program.replace('.ts', '.js')), ...args], {
+    spawn(process.execPath, [join('out', program.replace(/ts$/, 'js')), ...args], {
       cwd: folder,
       env: { ...plainEnvironment(), ...env },
       stdio: ['ignore', 'pipe', 'pipe'],

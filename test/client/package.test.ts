@@ -84,6 +84,36 @@ test('a program that installs the package imports the client and the verificatio
   });
 });
 
+const REQUIRING = `
+import client = require('payhook-client');
+import webhooks = require('payhook-client/webhooks');
+
+const secret = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw';
+const body = '{"type":"payout.paid"}';
+const event = webhooks.verifyWebhook(body, webhooks.signWebhook(body, secret), secret);
+const payhook: client.Client = client.createClient({
+  url: process.env.PAYHOOK_URL ?? '',
+  apiKey: process.env.PAYHOOK_API_KEY ?? '',
+});
+void payhook.account.get().then(async ({ name }) => {
+  await payhook.close();
+  console.log(JSON.stringify({ name, type: event.type }));
+});
+`;
+
+test('a program of CommonJS requires the client and the verification, typed and running', async () => {
+  const required = makeConsumer([['program.cts', REQUIRING]], OPTIONS);
+  try {
+    expect(required.compile()).toBe('');
+    const env = { PAYHOOK_URL: world.url, PAYHOOK_API_KEY: world.api.key };
+    const { stdout, stderr } = await required.run('program.cts', [], env);
+    expect(stderr).toBe('');
+    expect(JSON.parse(stdout)).toEqual({ name: expect.any(String), type: 'payout.paid' });
+  } finally {
+    required.remove();
+  }
+});
+
 test('the package has no dependencies, and nothing else in it can be imported', () => {
   const manifest = readManifest('packages/client');
   expect(Object.keys(manifest).filter((key) => /dependencies/i.test(key))).toEqual([]);

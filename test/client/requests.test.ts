@@ -3,7 +3,14 @@ import type { AddressInfo } from 'node:net';
 import { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { describe, expect, test } from 'vitest';
-import { ApiError, type Client, ConnectionError, createClient } from '../../src/client/client.ts';
+import {
+  ApiError,
+  type Client,
+  ConnectionError,
+  createClient,
+  type RequestInfo,
+  type ResponseInfo,
+} from '../../src/client/client.ts';
 import { type Answer, hangUp, json, nothing, refusal, stub } from './support.ts';
 
 const page = { data: [], pagination: { page: 1, limit: 50, total: 0, pages: 0 } };
@@ -169,29 +176,72 @@ test('a response that is not from the API is reported as such and is no success'
   expect(seen).toHaveLength(2);
 });
 
-test('onRequest gets the request, its purpose and its result', async () => {
+test('a server behind a path is asked there, with the name of the program', async () => {
   const { url, seen } = await stub(json(200, page));
-  let [started, answered] = [0, 0];
-  const client = createClient({
-    url: `${url}/behind/a/proxy/`,
-    apiKey: 'secret',
-    userAgent: 'my-shop/1.4',
-    onRequest(over) {
-      started += 1;
-      void over.then(() => {
-        answered += 1;
-      });
-    },
-  });
+  const client = createClient({ url: `${url}/behind/a/proxy/`, apiKey: 'secret', userAgent: 'my-shop/1.4' });
   await client.payouts.list({ status: 'paid', per_page: 20, sort: undefined, 'paid_at[gte]': '2026-01-01' });
   expect(seen[0]).toMatchObject({
     url: '/behind/a/proxy/v2/affiliates/payouts?status=paid&per_page=20&paid_at%5Bgte%5D=2026-01-01',
     headers: { authorization: 'Bearer secret', 'user-agent': 'my-shop/1.4' },
   });
   await client.close();
-  await expect(client.account.get({ retries: 0 })).rejects.toThrow(ConnectionError);
-  expect([started, answered]).toEqual([2, 2]);
   expect(() => createClient({ url: 'payhook.example.com', apiKey: 'x' })).toThrow(TypeError);
+});
+
+test('onRequest and onResponse get each attempt with its status, request id, replay and failure', async () => {
+  const replay = { 'payhook-request-id': 'req_2', 'idempotent-replayed': 'true' };
+  const { url } = await stub(
+    refusal(503, 'internal_error', { 'retry-after': '0', 'payhook-request-id': 'req_1' }),
+    json(201, {}, replay),
+  );
+  const [requests, responses]: [RequestInfo[], ResponseInfo[]] = [[], []];
+  const client = createClient({
+    url,
+    apiKey: 'secret',
+    onRequest: (request) => requests.push(request),
+    onResponse: (response) => responses.push(response),
+  });
+  await client.payouts.create({}, { idempotencyKey: 'key-1' });
+  const about = { method: 'POST', path: '/v2/affiliates/payouts', idempotencyKey: 'key-1' };
+  expect(requests).toMatchObject([1, 2].map((attempt) => ({ ...about, attempt })));
+  expect(responses).toMatchObject([
+    { ...about, attempt: 1, status: 503, requestId: 'req_1', replayed: false, error: expect.any(ApiError) },
+    { ...about, attempt: 2, status: 201, requestId: 'req_2', replayed: true, error: null },
+  ]);
+  expect(responses.every(({ durationMs }) => durationMs >= 0)).toBe(true);
+  await expect(requests[0]?.over).resolves.toBeUndefined();
+  await client.close();
+  await expect(client.account.get({ retries: 0 })).rejects.toThrow(ConnectionError);
+  expect(responses[2]).toMatchObject({ status: null, requestId: null, error: expect.any(ConnectionError) });
+});
+
+test('publishMany sends more than 1,000 events in several requests, whose keys are the same when it is repeated', async () => {
+  const item = { index: 0, status: 201, event: { id: 'evt_1' } };
+  const { client, seen } = await stub(json(200, { object: 'event_batch', items: [item] }));
+  const events = Array.from({ length: 2500 }, (_, n) => ({ type: 'order.created', data: { n } }));
+  const { items } = await client.events.publishMany(events, { idempotencyKey: 'key' });
+  expect(seen.map(({ body }) => JSON.parse(body).events.length)).toEqual([1000, 1000, 500]);
+  expect(seen.map(({ headers }) => headers['idempotency-key'])).toEqual(['key-0', 'key-1', 'key-2']);
+  expect(items.map(({ index }) => index)).toEqual([0, 1, 2]);
+  const large = Array.from({ length: 3 }, () => ({
+    type: 'order.created',
+    data: { text: 'x'.repeat(6 << 20) },
+  }));
+  await client.events.publishMany(large);
+  expect(seen.slice(3).map(({ body }) => JSON.parse(body).events.length)).toEqual([2, 1]);
+});
+
+test('withResponse adds the status, the request id and whether the response is a replay', async () => {
+  const { client } = await stub(
+    json(200, { name: 'shop' }, { 'payhook-request-id': 'req_1', 'idempotent-replayed': 'true' }),
+    refusal(404, 'not_found'),
+  );
+  expect(await client.account.change({ name: 'shop' }).withResponse()).toEqual({
+    data: { name: 'shop' },
+    response: { status: 200, requestId: 'req_1', replayed: true },
+  });
+  // nobody waits for the result itself: its failure is not unhandled
+  await expect(client.account.get().withResponse()).rejects.toThrow(ApiError);
 });
 
 test('completing sends the revision', async () => {

@@ -167,6 +167,11 @@ test('the receiver accepts signed requests, and nothing else', async () => {
   }
 });
 
+test('a receiver can be tested with signed bodies', async () => {
+  ran.add('test-receiver.ts');
+  expect(await consumer.run('test-receiver.ts', [], {})).toEqual({ code: 0, stdout: 'po_1\n', stderr: '' });
+});
+
 test('no program of the page is omitted, and its table names every function', () => {
   expect([...ran].toSorted()).toEqual([...programs.keys()].toSorted());
   const named = [...PAGE.matchAll(/^\| `(\w+)` \| ((?:`\w+` ?)+)\|$/gm)].map(([, noun, verbs = '']) => [

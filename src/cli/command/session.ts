@@ -124,7 +124,13 @@ async function useClient<Result>(
   work: (client: Client) => Promise<Result>,
 ): Promise<Result> {
   const { createClient } = await import('../../client/client.ts');
-  const client = createClient({ ...target, userAgent: 'payhook-cli', onRequest: spinner.watch });
+  const client = createClient({
+    ...target,
+    userAgent: 'payhook-cli',
+    onRequest: ({ attempt, over }) => {
+      if (attempt === 1) spinner.watch(over);
+    },
+  });
   try {
     return await work(client);
   } finally {
