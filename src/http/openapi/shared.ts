@@ -21,7 +21,6 @@ interface Operation extends Json {
 }
 
 interface Described extends Json {
-  readonly webhooks: Readonly<Record<string, { readonly post: Operation }>>;
   readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
   readonly components: Json & { readonly headers: Readonly<Record<string, Json>> };
 }
@@ -31,10 +30,8 @@ interface Described extends Json {
  * the first of its examples, and gives every refusal an example. Throws if two components have the same name.
  */
 export function withSharedParts(described: Json): Json {
-  const { paths, webhooks, components, ...rest } = described as Described;
-  const operations = [...Object.values(paths), ...Object.values(webhooks)].flatMap((methods): Operation[] =>
-    Object.values(methods),
-  );
+  const { paths, components, ...rest } = described as Described;
+  const operations = Object.values(paths).flatMap((methods) => Object.values(methods).map(withEqualExamples));
   const answers = operations.flatMap(({ responses }) => Object.entries(responses));
   const headers = withHeaderExamples(
     components.headers,
@@ -67,7 +64,6 @@ export function withSharedParts(described: Json): Json {
   return {
     ...rest,
     paths: mapped(paths, (methods) => mapped(methods, shared)),
-    webhooks: mapped(webhooks, ({ post }) => ({ post: shared(post) })),
     components: { ...components, ...sections },
   };
 }
