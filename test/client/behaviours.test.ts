@@ -150,7 +150,7 @@ function sorted(url: string): string {
   return `${path}?${search}`;
 }
 
-/** The expected object, where a pattern stands for a text that matches it. */
+/** The expected object, where a pattern is a text that matches it. */
 const matching = (expected: object): object =>
   Object.fromEntries(
     Object.entries(expected).map(([name, value]) => [
