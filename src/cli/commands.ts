@@ -149,6 +149,7 @@ const COMMANDS: readonly (Group | Alone)[] = [
   },
   { load: async () => (await import('./webhooks/listen.ts')).addListen },
   { load: async () => (await import('./demo/command.ts')).addDemo },
+  { load: async () => (await import('./mcp/command.ts')).addMcp },
   { load: async () => (await import('./completion/command.ts')).addCompletion },
 ];
 

@@ -157,7 +157,7 @@ function callOf({ path, takes }: Description, given: readonly unknown[]): Call {
 }
 
 /** Fills in the path parameters. Throws InvalidIdError for ids that would lead to another path. */
-function pathOf(pattern: string, parts: readonly unknown[]): string {
+export function pathOf(pattern: string, parts: readonly unknown[]): string {
   const rest = parts.values();
   return pattern.replaceAll(/\{(\w+)\}/g, (_, name: string) => {
     const part = rest.next().value;

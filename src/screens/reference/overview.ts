@@ -7,6 +7,7 @@ import type { Operation } from './description.ts';
 import { type FieldContext, fieldList } from './fields.ts';
 import { answerFigure, figure, headerLines, requestFigure } from './figures.ts';
 import { groupsHtml } from './groups.ts';
+import { GUIDES } from './guides.ts';
 import { inline, paragraphs } from './text.ts';
 
 /** A part of the overview: what holds for every operation, with an example. */
@@ -163,20 +164,6 @@ export const PARTS: readonly Part[] = [
       '</ul>',
   },
 ];
-
-const GUIDES = [
-  ['integration.md', 'your first integration: what a shop calls, and when'],
-  ['client.md', 'the same in TypeScript, with retries and typed answers'],
-  ['payouts.md', 'the month end in the dashboard, for the person who pays'],
-  ['payouts-reference.md', 'the rules of payouts, refunds, approvals and payment files'],
-  ['reports.md', 'what was earned, paid and owed in a period'],
-  ['webhooks.md', 'operating endpoints, and writing a receiver'],
-  ['webhooks-verify.md', 'programs that verify webhooks in five languages'],
-  ['webhooks-reference.md', 'all options of an endpoint, and what the errors in the log mean'],
-  ['oauth.md', 'the whole authorization flow, for those who write an application'],
-  ['imports.md', 'the CSV files of affiliates and commissions, column by column'],
-  ['production.md', 'from a folder on a laptop to a service that runs unattended'],
-] as const;
 
 const contextOf = (book: Book): FieldContext => ({
   linker: (word) => book.linkTo(word, null),

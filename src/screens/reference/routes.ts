@@ -4,6 +4,7 @@ import { html, type PageInput, type PageReply, type PageRoute } from '../../cont
 import { escapeHtml } from '../../kernel/html.ts';
 import { ROOT } from '../../kernel/installation.ts';
 import { errorPage } from '../html/html.ts';
+import { llmsText } from './guides.ts';
 
 /** The address of the server in the pages as they were built; the reader gets the address of this one. */
 export const EXAMPLE_URL = 'https://payhook.example.com';
@@ -60,5 +61,16 @@ const route = (path: string): PageRoute => ({
   handle: showPage,
 });
 
+/** What assistants read first. */
+const LLMS_ROUTE: PageRoute = {
+  ...route('/llms.txt'),
+  handle: async ({ baseUrl }) => ({
+    status: 200,
+    body: llmsText(baseUrl),
+    type: 'text/plain; charset=utf-8',
+    headers: { 'cache-control': CACHING },
+  }),
+};
+
 /** The reference: public, made from the OpenAPI description. */
-export const REFERENCE_ROUTES: readonly PageRoute[] = [route('/docs'), route('/docs/*')];
+export const REFERENCE_ROUTES: readonly PageRoute[] = [route('/docs'), route('/docs/*'), LLMS_ROUTE];
