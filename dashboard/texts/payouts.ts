@@ -44,6 +44,12 @@ export const payouts = {
   methods: { ...methodNames, none: 'No payout method' },
   noDestination: 'No destination',
   account: (lastFour: string) => `Account …${lastFour}`,
+  shared: {
+    lead: 'Several affiliates are paid to the same bank account. Check that they are not one person with several affiliate accounts.',
+    account: (type: string, lastFour: string) => `${type} …${lastFour}`,
+    more: (affiliates: number) => `${affiliates} more`,
+    moreAccounts: (accounts: number) => `and ${count(accounts, 'more account', 'more accounts')}`,
+  },
 
   create: {
     title: 'New payout',

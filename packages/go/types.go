@@ -1601,6 +1601,9 @@ type CompletedPayout struct {
 	Affiliates []PayoutLine `json:"affiliates"`
 	// Who was left out, one row per reason.
 	Excluded []CompletedPayoutExcludedItem `json:"excluded"`
+	// Bank accounts that belong to several affiliates of an unpaid payout: perhaps one person with several affiliate
+	// accounts; the first 100, empty once the payout is paid.
+	SharedDestinations []SharedDestination `json:"shared_destinations"`
 	// Affiliates without any listed line: all their lines were released.
 	UnlistedAffiliateCount int64 `json:"unlisted_affiliate_count"`
 	// Lines (one per affiliate and currency) that were not listed and were released.
@@ -3484,6 +3487,9 @@ type Payout struct {
 	Affiliates []PayoutLine `json:"affiliates"`
 	// Who was left out, one row per reason.
 	Excluded []PayoutExcludedItem `json:"excluded"`
+	// Bank accounts that belong to several affiliates of an unpaid payout: perhaps one person with several affiliate
+	// accounts; the first 100, empty once the payout is paid.
+	SharedDestinations []SharedDestination `json:"shared_destinations"`
 }
 
 // PayoutApprovalApprovalsItem is an object of the API.
@@ -3957,6 +3963,9 @@ type PayoutPreview struct {
 	Affiliates []PayoutLine `json:"affiliates"`
 	// Who was left out, one row per reason.
 	Excluded []PayoutPreviewExcludedItem `json:"excluded"`
+	// Bank accounts that belong to several affiliates of an unpaid payout: perhaps one person with several affiliate
+	// accounts; the first 100, empty once the payout is paid.
+	SharedDestinations []SharedDestination `json:"shared_destinations"`
 	// The unpaid payout that prevents creating this one.
 	CurrentPayoutID *string `json:"current_payout_id"`
 }
@@ -4983,6 +4992,28 @@ type Session struct {
 type SetAlertSettingsBody struct {
 	// The alerts to get by e-mail; null = the role's default.
 	Kinds []AlertKind `json:"kinds"`
+}
+
+// SharedDestination is an object of the API.
+type SharedDestination struct {
+	// The type, such as `payout.paid`.
+	Type DestinationType `json:"type"`
+	// The last four characters of the IBAN or account number.
+	LastFour string `json:"last_four"`
+	// How many affiliates it covers.
+	AffiliateCount int64 `json:"affiliate_count"`
+	// The first 20.
+	Affiliates []SharedDestinationAffiliate `json:"affiliates"`
+}
+
+// SharedDestinationAffiliate is an object of the API.
+type SharedDestinationAffiliate struct {
+	// The affiliate.
+	AffiliateID int64 `json:"affiliate_id"`
+	// The name.
+	Name *string `json:"name"`
+	// The e-mail address.
+	Email *string `json:"email"`
 }
 
 // SignatureAlgorithm is a word of the API. A newer server may send others.

@@ -1473,6 +1473,11 @@ export interface CompletedPayout {
       readonly affiliate_count: number;
     }[];
   }[];
+  /**
+   * bank accounts that belong to several affiliates of an unpaid payout: perhaps one person with several
+   * affiliate accounts; the first 100, empty once the payout is paid
+   */
+  readonly shared_destinations: readonly SharedDestination[];
   /** affiliates without any listed line: all their lines were released */
   readonly unlisted_affiliate_count: number;
   /** lines (one per affiliate and currency) that were not listed and were released */
@@ -3173,6 +3178,11 @@ export interface Payout {
       readonly affiliate_count: number;
     }[];
   }[];
+  /**
+   * bank accounts that belong to several affiliates of an unpaid payout: perhaps one person with several
+   * affiliate accounts; the first 100, empty once the payout is paid
+   */
+  readonly shared_destinations: readonly SharedDestination[];
 }
 
 export interface PayoutApproval {
@@ -3612,6 +3622,11 @@ export interface PayoutPreview {
       readonly affiliate_count: number;
     }[];
   }[];
+  /**
+   * bank accounts that belong to several affiliates of an unpaid payout: perhaps one person with several
+   * affiliate accounts; the first 100, empty once the payout is paid
+   */
+  readonly shared_destinations: readonly SharedDestination[];
   /** the unpaid payout that prevents creating this one */
   readonly current_payout_id: string | null;
 }
@@ -4523,6 +4538,26 @@ export interface Session {
 export interface SetAlertSettingsBody {
   /** the alerts to get by e-mail; null = the role's default */
   readonly kinds: readonly AlertKind[] | null;
+}
+
+export interface SharedDestination {
+  /** The type, such as `payout.paid`. */
+  readonly type: DestinationType;
+  /** the last four characters of the IBAN or account number */
+  readonly last_four: string;
+  /** How many affiliates it covers. */
+  readonly affiliate_count: number;
+  /** the first 20 */
+  readonly affiliates: readonly SharedDestinationAffiliate[];
+}
+
+export interface SharedDestinationAffiliate {
+  /** The affiliate. */
+  readonly affiliate_id: number;
+  /** The name. */
+  readonly name: string | null;
+  /** The e-mail address. */
+  readonly email: string | null;
 }
 
 export type SignatureAlgorithm = 'sha256' | 'sha512' | 'sha1';

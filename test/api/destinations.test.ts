@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, test } from 'vitest';
+import { memberOf, send } from '../access/support.ts';
 import type { Api } from '../support/api.ts';
 import { useWorld } from '../support/world.ts';
 import {
@@ -145,6 +146,60 @@ test('two affiliates with one IBAN are shown to each other, within the account o
   expect((await current(one.id))[0].shared_with).toEqual([two.id]);
   await put(two.id, { type: 'other' });
   expect((await current(one.id))[0].shared_with).toEqual([]);
+});
+
+test('a preview and an unpaid payout name the affiliates with one bank account, within the account only', async () => {
+  const eur = { currency: 'eur' };
+  const owed = async (name: string, where: object, currency = 'eur') => {
+    const { id } = await makeAffiliate(api, { name_first: name });
+    await put(id, where);
+    await makeCommission(api, id, { currency });
+    return id;
+  };
+  const ada = await owed('Ada', SEPA);
+  const ben = await owed('Ben', { ...SEPA, account_holder: 'Ben' });
+  const cleo = await owed('Cleo', { ...ACH, currency: 'usd' }, 'usd');
+  const dan = await owed('Dan', ACH, 'usd');
+  // the account is for another currency than the one that is owed
+  const eva = await owed('Eva', SEPA, 'usd');
+  await put(eva, { type: 'other', currency: 'usd' });
+  // nothing is owed
+  await put((await makeAffiliate(api)).id, SEPA);
+  const other = await world.otherAccount();
+  const stranger = await makeAffiliate(other);
+  await other.put(at(stranger.id), SEPA);
+  await makeCommission(other, stranger.id, eur);
+
+  const named = (id: number, name: string) => ({ affiliate_id: id, name, email: expect.any(String) });
+  const shared = [
+    {
+      type: 'sepa',
+      last_four: '3000',
+      affiliate_count: 2,
+      affiliates: [named(ada, 'Ada'), named(ben, 'Ben')],
+    },
+    {
+      type: 'ach',
+      last_four: '6789',
+      affiliate_count: 2,
+      affiliates: [named(cleo, 'Cleo'), named(dan, 'Dan')],
+    },
+  ];
+  const preview = async (by: Api, filters: object | null = null) =>
+    (await by.post(`${PAYOUTS}/preview`, { filters })).body.shared_destinations;
+  expect(await preview(api)).toEqual(shared);
+  expect(await preview(api, { affiliate_id: { nin: [ben] } })).toEqual([shared[1]]);
+  expect(await preview(other)).toEqual([]);
+
+  const payout = await makePayout(api);
+  expect(payout.shared_destinations).toEqual(shared);
+  const viewer = await memberOf(api, 'viewer');
+  const seen = await send(world, viewer.credentials, ['GET', `${PAYOUTS}/${payout.id}`]);
+  expect(seen.body.shared_destinations).toEqual(shared);
+  await put(dan, { type: 'other' });
+  expect((await api.get(`${PAYOUTS}/current`)).body.shared_destinations).toEqual([shared[0]]);
+  const done = await completePayout(api, payout);
+  expect(done.shared_destinations).toEqual([]);
 });
 
 test('a change raises the revision of the unpaid payout with the affiliate, an unchanged value does not', async () => {

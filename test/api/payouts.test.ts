@@ -99,6 +99,7 @@ describe('a new payout', () => {
         },
       ],
       excluded: [],
+      shared_destinations: [],
       metadata: {},
       revision: 1,
       created_by: key,

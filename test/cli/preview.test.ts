@@ -7,7 +7,7 @@ import { useMachine } from './support.ts';
 
 const world = useWorld();
 const api = useAccount(world);
-const { runJson, runText } = commandsOf(world, api, useMachine());
+const { run, runJson, runText } = commandsOf(world, api, useMachine());
 
 test('payouts preview says who gets what, who is left out and why, and how to include them', async () => {
   await api.patch('/v2/account', { minimum_payout: { usd: 500 } });
@@ -42,6 +42,25 @@ test('payouts preview says who gets what, who is left out and why, and how to in
     ...(await api.post(`${PAYOUTS}/preview`)).body,
     as_of: expect.any(String),
   });
+});
+
+test('affiliates with one bank account are named by payouts preview, show and complete', async () => {
+  const [ada, ben] = [
+    await makeAffiliate(api, { name_first: 'Ada' }),
+    await makeAffiliate(api, { name_first: 'Ben' }),
+  ];
+  for (const { id } of [ada, ben]) {
+    const sepa = { type: 'sepa', account_holder: 'Ada', iban: 'DE89370400440532013000' };
+    await api.put(`/v2/affiliates/${id}/destination`, sepa);
+    await makeCommission(api, id);
+  }
+  const shared = `Same bank account (sepa …3000): ${ada.id} Ada, ${ben.id} Ben\n`;
+  expect(await runText('payouts', 'preview')).toContain(shared);
+  await api.post(PAYOUTS);
+  expect(await runText('payouts', 'show', 'current')).toContain(shared);
+  const complete = ['payouts', 'complete', 'current', '--all-paid', '--also-without-file', '--yes'];
+  const { stderr } = await run(...complete);
+  expect(stderr).toContain(shared);
 });
 
 test('above 1,000 affiliates the first 1,000 are named, and the others are counted', async () => {

@@ -41,7 +41,7 @@ import {
   toReturn,
   withNamed,
 } from './results.ts';
-import { actorsOf, summarizePayout } from './view.ts';
+import { actorsOf, sharedAccounts, summarizePayout } from './view.ts';
 import { refuseWithoutFile } from './without-file.ts';
 
 interface CompleteOptions extends MetadataOption {
@@ -158,6 +158,8 @@ async function complete(cli: Cli, reference: string, options: CompleteOptions): 
       if (results.length > 0) refuseUnanswered(all, lines);
       checkComplete(all, lines);
       if (options.allPaid && !options.alsoWithoutFile) refuseWithoutFile(all, known);
+      const shared = sharedAccounts(found).trimEnd();
+      if (shared !== '') terminal.note(shared);
       await confirm(terminal, question(found, all, { paidAt: options.paidAt, back }), options.yes);
     }
     const done = await settle(client, found, { entries: all, paid_at: options.paidAt, metadata });

@@ -4,7 +4,7 @@ import { count, decimal } from '../terminal/money.ts';
 import { table } from '../terminal/table.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 import { shortTime } from '../terminal/time.ts';
-import { describeSums, join, lineTable } from './view.ts';
+import { describeSums, join, lineTable, sharedAccounts } from './view.ts';
 
 const MOST_SHOWN = 1000;
 
@@ -29,6 +29,7 @@ export function describePreview(
     describeSums(preview, terminal),
     lines.length === 0 ? '' : lineTable(lines, terminal) + restOf(preview.affiliate_count, lines.length),
     leftOut.length === 0 ? '' : leftOutTable(leftOut, terminal) + restOfLeftOut(preview, leftOut.length),
+    sharedAccounts(preview),
   ]);
 }
 

@@ -13,6 +13,7 @@ import {
   shownDestinationInForce,
   shownDestinationOfLine,
 } from './destinations.ts';
+import { sharedDestinations, sharedDestinationsField } from './shared-destinations.ts';
 
 /** Why an affiliate can be left out of a payout. */
 export const EXCLUSION_REASONS = [
@@ -172,6 +173,7 @@ export const payoutFields = {
     Type.Array(line, { description: 'all lines, or null when there are more than 1,000' }),
   ),
   excluded,
+  shared_destinations: sharedDestinationsField,
 };
 /** A whole payout. */
 export const payout = strict(payoutFields, { title: 'Payout' });
@@ -244,6 +246,11 @@ const lines = sql`case when p.affiliate_count <= ${MAX_LINES} then (
     select ${lineRecord} from payout_lines l ${lineJoins}
     where l.account_id = p.account_id and l.payout_id = p.id order by l.affiliate_id) r) end`;
 
+const shared = sql`case when p.status = 'unpaid' then ${sharedDestinations(
+  sql`p.account_id`,
+  sql`select s.affiliate_id, s.currency from payout_line_totals s where s.account_id = p.account_id and s.payout_id = p.id`,
+)} else '[]'::json end`;
+
 const isOfOne = 'json_array_length(p.totals) = 1';
 const summaryColumns = {
   id: "public_id('po', p.id)",
@@ -271,4 +278,9 @@ const summaryColumns = {
 /** A payout with more lines omits them from its record. */
 export const summary = columnsOf(payoutSummary, summaryColumns);
 /** The columns of a whole payout. */
-export const record = columnsOf(payout, { ...summaryColumns, affiliates: lines, excluded: 'p.excluded' });
+export const record = columnsOf(payout, {
+  ...summaryColumns,
+  affiliates: lines,
+  excluded: 'p.excluded',
+  shared_destinations: shared,
+});

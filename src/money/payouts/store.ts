@@ -10,6 +10,7 @@ import { destinationsInForce } from '../ledger/destinations.ts';
 import { type PayoutSummary, undecidedTotals } from '../ledger/payout-record.ts';
 import { exclusionsBy } from '../ledger/payout-totals.ts';
 import { noteSeries } from '../ledger/series.ts';
+import { sharedDestinations } from '../ledger/shared-destinations.ts';
 import { claimCondition, decidedGroups, moment, type Selection } from './plan.ts';
 import { type PayoutPreview, preview } from './record.ts';
 
@@ -121,6 +122,10 @@ export async function previewRecord(
     affiliates: `case when (select count(*) from lines) <= 1000
       then (select coalesce(json_agg(l), '[]') from lines l) end`,
     excluded: sql`(${exclusionsBy(sql`select * from left_out`)})`,
+    shared_destinations: sharedDestinations(
+      sql`${account}::uuid`,
+      sql`select affiliate_id, currency from taken`,
+    ),
     revision: 'null',
     created_by: 'null',
     schedule_id: 'null',

@@ -1461,6 +1461,10 @@ class CompletedPayout(TypedDict):
     """All lines, or null when there are more than 1,000."""
     excluded: list[CompletedPayoutExcludedItem]
     """Who was left out, one row per reason."""
+    shared_destinations: list[SharedDestination]
+    """Bank accounts that belong to several affiliates of an unpaid payout: perhaps one person with several
+    affiliate accounts; the first 100, empty once the payout is paid.
+    """
     unlisted_affiliate_count: int
     """Affiliates without any listed line: all their lines were released."""
     unlisted_line_count: int
@@ -3157,6 +3161,10 @@ class Payout(TypedDict):
     """All lines, or null when there are more than 1,000."""
     excluded: list[PayoutExcludedItem]
     """Who was left out, one row per reason."""
+    shared_destinations: list[SharedDestination]
+    """Bank accounts that belong to several affiliates of an unpaid payout: perhaps one person with several
+    affiliate accounts; the first 100, empty once the payout is paid.
+    """
 
 
 class PayoutApprovalApprovalsItem(TypedDict):
@@ -3593,6 +3601,10 @@ class PayoutPreview(TypedDict):
     """All lines, or null when there are more than 1,000."""
     excluded: list[PayoutPreviewExcludedItem]
     """Who was left out, one row per reason."""
+    shared_destinations: list[SharedDestination]
+    """Bank accounts that belong to several affiliates of an unpaid payout: perhaps one person with several
+    affiliate accounts; the first 100, empty once the payout is paid.
+    """
     current_payout_id: str | None
     """The unpaid payout that prevents creating this one."""
 
@@ -4483,6 +4495,26 @@ class Session(TypedDict):
 class SetAlertSettingsBody(TypedDict):
     kinds: list[AlertKind] | None
     """The alerts to get by e-mail; null = the role's default."""
+
+
+class SharedDestination(TypedDict):
+    type: DestinationType
+    """The type, such as `payout.paid`."""
+    last_four: str
+    """The last four characters of the IBAN or account number."""
+    affiliate_count: int
+    """How many affiliates it covers."""
+    affiliates: list[SharedDestinationAffiliate]
+    """The first 20."""
+
+
+class SharedDestinationAffiliate(TypedDict):
+    affiliate_id: int
+    """The affiliate."""
+    name: str | None
+    """The name."""
+    email: str | None
+    """The e-mail address."""
 
 
 SignatureAlgorithm = Literal["sha256", "sha512", "sha1"]
