@@ -107,3 +107,11 @@ export async function expectAccessible(page: Page): Promise<void> {
   }
   await page.emulateMedia({ colorScheme: null, reducedMotion: null });
 }
+
+/** Counts the presses of the pointer on a page from now on. A page that is loaded again loses its count. */
+export async function clicksOn(page: Page): Promise<() => Promise<number>> {
+  await page.evaluate(
+    `window.presses = 0; addEventListener('pointerdown', () => { window.presses += 1; }, true)`,
+  );
+  return () => page.evaluate<number>('window.presses');
+}

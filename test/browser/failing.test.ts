@@ -3,7 +3,7 @@ import { ENDPOINTS } from '../api/fixtures.ts';
 import { type Receiver, startReceiver } from '../support/receiver.ts';
 import { until } from '../support/wire.ts';
 import { useWorld } from '../support/world.ts';
-import { atDashboard, expectAccessible, expectQuiet, PHONE } from './dashboard-support.ts';
+import { atDashboard, clicksOn, expectAccessible, expectQuiet, PHONE } from './dashboard-support.ts';
 import { inChromium } from './support.ts';
 
 inChromium('an endpoint that fails', (chromium) => {
@@ -33,6 +33,7 @@ inChromium('an endpoint that fails', (chromium) => {
 
     const visitor = await atDashboard(chromium, world, { viewport: PHONE });
     const { page } = visitor;
+    const clicks = await clicksOn(page);
     await page.getByRole('link', { name: '1 webhook endpoint failing' }).click();
     await page.getByRole('heading', { name: 'Failing now (1)' }).waitFor();
     await expectAccessible(page);
@@ -40,6 +41,7 @@ inChromium('an endpoint that fails', (chromium) => {
     await page.getByRole('dialog').getByRole('button', { name: 'Retry 1 event' }).click();
 
     await page.waitForURL((url) => url.searchParams.get('view') === 'recoveries');
+    expect(await clicks()).toBe(3);
     await until(
       'it was delivered',
       async () => (await world.api.get(`${events}?status=delivered`)).body.pagination.total === 1,
