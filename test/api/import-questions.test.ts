@@ -57,6 +57,30 @@ const COMMISSION = { kind: 'commissions' };
 const people = () => allOf(api, `${AFFILIATES}?sort=id`);
 const commissions = () => allOf(api, `${COMMISSIONS}?sort=id`);
 
+test('a date of payment without a status is a question: of the affiliate, or of the order', async () => {
+  await makeAffiliate(api, { email: 'ada@example.com' });
+  const file = csv(
+    'Id,Affiliate email,Commission,Created at,Paid at',
+    '1,ada@example.com,5.00,2026-01-02,2026-01-03',
+  );
+  const { message, choices } = await question(file, COMMISSION);
+  expect(message).toMatch(/^"Paid at" may be when the customer paid the order/);
+  expect(choices.map(({ query }: Json) => query.mapping)).toEqual([
+    { 'Paid at': 'paid_at' },
+    { 'Paid at': 'ignore' },
+  ]);
+  expect(await imported(file, { ...COMMISSION, ...choices[1].query, dry_run: true })).toMatchObject({
+    payouts: 0,
+  });
+  expect(await imported(file, { ...COMMISSION, ...choices[0].query })).toMatchObject({ payouts: 1 });
+  // the answer of a saved mapping, or a status, is no guess
+  const stated = csv(
+    'Id,Affiliate email,Commission,Created at,Status,Paid at',
+    '2,ada@example.com,5.00,2026-01-02,paid,2026-01-03',
+  );
+  expect((await preview(stated, COMMISSION)).questions).toEqual([]);
+});
+
 describe('a file without a known date', () => {
   beforeEach(async () => {
     await makeAffiliate(api, { external_id: '7', email: 'ada@example.com' });

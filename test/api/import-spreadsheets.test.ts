@@ -175,6 +175,27 @@ describe('a workbook', () => {
     expect(await commissions()).toMatchObject([{ amount: 1234, currency: 'kwd' }]);
   });
 
+  test('the chosen sheet and header row are saved with the mapping', async () => {
+    const rows = (email: string) => [['Partners of the year'], ['Email', 'Code'], [email, 'c']];
+    const file = xlsx([
+      { name: 'Notes', rows: [['nothing']] },
+      { name: 'Partners', rows: rows('one@example.com') },
+    ]);
+    await imported(file, { ...AFFILIATE, sheet: 'Partners', header_row: 2, save_as: 'Partner list' });
+    const { body } = await api.get(`/v2/imports/mappings?kind=affiliates`);
+    expect(body.data[0].settings).toMatchObject({ sheet: 'Partners', header_row: '2' });
+    const next = xlsx([
+      { name: 'Notes', rows: [['nothing']] },
+      { name: 'Partners', rows: rows('two@example.com') },
+    ]);
+    const { dialect, guessed, rows: read } = await preview(next, { ...AFFILIATE, mapping: 'Partner list' });
+    expect(dialect).toMatchObject({ sheet: 'Partners', header_row: 2 });
+    expect(read[0].fields.email).toBe('two@example.com');
+    expect(guessed).toEqual([]);
+    const other = xlsx([{ name: 'Kunden', rows: rows('three@example.com') }]);
+    await refused(other, { ...AFFILIATE, mapping: 'Partner list' }, 'no sheet "Partners"; it has "Kunden"');
+  });
+
   test('is read from the first visible sheet, or from a chosen one, and says so', async () => {
     const sheet = (name: string, email: string) => ({ name, rows: [['Email'], [email]] });
     const file = xlsx([

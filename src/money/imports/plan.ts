@@ -24,6 +24,7 @@ import { type ColumnValues, guessedValues, mergedValues, parseValues } from './m
 import {
   askDateColumn,
   askOtherKind,
+  askPaidAt,
   askRepeated,
   askStatusColumns,
   askTotals,
@@ -60,8 +61,8 @@ export interface ImportPlan {
   /** The columns of words, and what each word means. */
   readonly values: readonly ColumnValues[];
   readonly guessed: string[];
-  /** Questions that were answered, by the request or a saved mapping. */
-  readonly settled: Pick<ImportSettings, 'status_columns' | 'totals'>;
+  /** What was chosen and which questions were answered, by the request or a saved mapping. */
+  readonly settled: Pick<ImportSettings, 'sheet' | 'header_row' | 'status_columns' | 'totals'>;
   readonly questions: Question[];
 }
 
@@ -142,9 +143,9 @@ async function plan(
     mapping,
     mappingName: saved?.name ?? null,
     values: proof.values,
-    settled: asked,
+    settled: { ...asked, sheet: settings.sheet, header_row: settings.header_row },
     guessed: [
-      ...(workbook === null ? [] : sheetNotes(workbook, given)),
+      ...(workbook === null ? [] : sheetNotes(workbook, settings)),
       ...shape.guessed,
       ...guessedOf(columns, has, rules, asked),
       ...(undated && dates.length === 0 ? [UNDATED] : []),
@@ -154,6 +155,7 @@ async function plan(
       ...open,
       ...askRepeated(seen, columns),
       ...dates,
+      ...(kind === 'commissions' ? askPaidAt(columns, has) : []),
       ...(asked.status_columns === undefined ? askStatusColumns(seen, columns, has) : []),
       ...proof.questions,
       // what a column is comes before what its words mean
@@ -189,12 +191,17 @@ const defined = (settings: ImportSettings) =>
 /** The key of files with the same columns. */
 export const headerKey = (header: readonly string[]) => header.map((name) => name.toLowerCase()).sort();
 
+/** The name of a saved mapping in the setting `mapping`; null when it is JSON or nothing. */
+export const mappingName = (mapping: string | undefined): string | null =>
+  mapping === undefined || mapping.trimStart().startsWith('{') ? null : mapping;
+
 /** The mapping named in the settings; null when they contain JSON or nothing. */
 async function namedMapping(facts: Facts, { kind, mapping }: ImportSettings) {
-  if (mapping === undefined || mapping.trimStart().startsWith('{')) return null;
-  const found = await facts.named(mapping);
+  const name = mappingName(mapping);
+  if (name === null) return null;
+  const found = await facts.named(name);
   if (found === null)
-    throw fail('invalid_mapping', `no mapping of ${kind} was saved under ${JSON.stringify(mapping)}`);
+    throw fail('invalid_mapping', `no mapping of ${kind} was saved under ${JSON.stringify(name)}`);
   return found;
 }
 

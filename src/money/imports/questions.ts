@@ -94,6 +94,20 @@ export function askDateColumn(
   ];
 }
 
+/** Whether a column says when the affiliate was paid, or the order: asked when no status says what was paid. */
+export function askPaidAt(columns: readonly PlannedColumn[], has: ReadonlySet<string>): Question[] {
+  const found = columns.find(({ field, source }) => field === 'paid_at' && source === 'synonym');
+  if (found === undefined || has.has('status')) return [];
+  const { column } = found;
+  return [
+    {
+      about: 'mapping',
+      message: `${JSON.stringify(column)} may be when the customer paid the order, and not when the affiliate was paid (paid_at), and lines with a paid_at are no longer owed`,
+      choices: [choiceOf({ [column]: 'paid_at' }), choiceOf({ [column]: IGNORE })],
+    },
+  ];
+}
+
 const STATUS_FIELDS = {
   affiliates: ['status', 'is_ready_for_payout'],
   commissions: ['status', 'approval'],

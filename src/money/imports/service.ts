@@ -22,7 +22,7 @@ import { createImportedPayouts } from '../payouts/imported-payouts.ts';
 import { taxProfilePart } from '../tax-profiles/import.ts';
 import { looksLikeWorkbook, type Workbook } from '../workbooks/workbook.ts';
 import type { ImportKind } from './fields.ts';
-import { headerKey, type ImportPlan } from './plan.ts';
+import { headerKey, type ImportPlan, mappingName } from './plan.ts';
 import { columnsOf, type Rules } from './reading.ts';
 import type { ImportRecord } from './record.ts';
 import type { ImportSettings } from './settings.ts';
@@ -80,13 +80,15 @@ async function withFile<Result>(
   input: ImportInput,
   work: (input: ReadableInput) => Promise<Result>,
 ): Promise<Result> {
-  const { account, upload, threads, settings, enter } = input;
+  const { tx, account, upload, threads, settings, enter } = input;
   const file = sharedFile(upload);
   await enter('looking');
   if (!looksLikeWorkbook(file)) return work({ ...input, file, workbook: null });
   const target = await openUnnamedFile(`sheet-${randomUUID()}`);
   try {
-    const sheet = settings.sheet ?? null;
+    const name = mappingName(settings.mapping);
+    const named = name === null ? null : await mappingOf(tx, account, settings.kind, name);
+    const sheet = settings.sheet ?? named?.dialect.sheet ?? null;
     const workbook = await threads.run(WRITE_SHEET, { file, target: target.fd, sheet }, { account });
     const { size } = await target.stat();
     return await work({ ...input, file: { bytes: size, descriptor: target.fd }, workbook });
@@ -318,6 +320,7 @@ async function importReadable(input: ReadableInput, options: FileOptions) {
   const imported = await run(input, formatOf(plan), options);
   if (options.saveAs !== null && !options.dryRun) {
     const { decimal, dates, paid, values } = plan.rules;
+    const { sheet, header_row, status_columns, totals } = plan.settled;
     const dialect = {
       encoding: plan.rules.dialect.encoding,
       separator: plan.rules.dialect.separator,
@@ -325,8 +328,10 @@ async function importReadable(input: ReadableInput, options: FileOptions) {
       dates,
       paid,
       ...(Object.keys(values).length === 0 ? {} : { values: JSON.stringify(values) }),
-      ...(plan.settled.status_columns === undefined ? {} : { status_columns: plan.settled.status_columns }),
-      ...(plan.settled.totals === undefined ? {} : { totals: plan.settled.totals }),
+      sheet,
+      header_row,
+      status_columns,
+      totals,
     };
     const saved = { name: options.saveAs, mapping: plan.mapping, dialect };
     await saveMapping(tx, account, settings.kind, headerKey(plan.shape.header), saved);

@@ -149,8 +149,15 @@ export interface SavedMapping {
 
 const saved = sql`name, mapping::text as mapping, dialect::text as dialect`;
 
-const asSaved = (row: { name: string; mapping: string; dialect: string } | null): SavedMapping | null =>
-  row && { name: row.name, mapping: JSON.parse(row.mapping), dialect: JSON.parse(row.dialect) };
+function asSaved(row: { name: string; mapping: string; dialect: string } | null): SavedMapping | null {
+  if (row === null) return null;
+  const { header_row, ...dialect } = JSON.parse(row.dialect);
+  return {
+    name: row.name,
+    mapping: JSON.parse(row.mapping),
+    dialect: header_row === undefined ? dialect : { ...dialect, header_row: Number(header_row) },
+  };
+}
 
 /** The mapping of this name, or null. */
 export async function mappingOf(
@@ -192,10 +199,12 @@ export async function saveMapping(
   header: readonly string[],
   { name, mapping, dialect }: SavedMapping,
 ): Promise<void> {
+  // its record shows every setting as a text
+  const settings = { ...dialect, header_row: dialect.header_row?.toString() };
   await rows(
     tx,
     sql`insert into import_mappings (account_id, name, kind, header, mapping, dialect)
-        values (${account}, ${name}, ${kind}, ${header}::text[], ${JSON.stringify(mapping)}, ${JSON.stringify(dialect)})
+        values (${account}, ${name}, ${kind}, ${header}::text[], ${JSON.stringify(mapping)}, ${JSON.stringify(settings)})
         on conflict (account_id, name) do update set kind = excluded.kind, header = excluded.header,
           mapping = excluded.mapping, dialect = excluded.dialect, updated_at = excluded.updated_at`,
   );
