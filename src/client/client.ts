@@ -9,6 +9,14 @@ export type { Download } from './download.ts';
 // biome-ignore lint/performance/noBarrelFile: the entry point of a package
 export { ApiError, ConnectionError, InvalidIdError } from './errors.ts';
 export type { ListRequest } from './list.ts';
+export {
+  createOAuth,
+  type OAuth,
+  type OAuthAuthorization,
+  OAuthError,
+  type OAuthOptions,
+  type OAuthTokens,
+} from './oauth.ts';
 export type { EventText } from './publish.ts';
 export type { BatchOptions } from './resources.ts';
 export type {
@@ -21,7 +29,10 @@ export type {
 } from './transport.ts';
 export type { Upload, UploadSource } from './upload.ts';
 
-/** A typed client of the whole API. Calls throw ApiError or ConnectionError, and InvalidIdError for an invalid id. */
+/**
+ * A typed client of the whole API. Calls throw ApiError or ConnectionError, InvalidIdError for an invalid id, and OAuthError if the
+ * access token could not be refreshed.
+ */
 export interface Client extends ReturnType<typeof resourcesOf> {
   /** Closes the connections; calls in progress fail. */
   close(): Promise<void>;

@@ -58,7 +58,8 @@ interface SystemError {
   readonly errors?: readonly unknown[];
 }
 
-function hasNotConnected(cause: unknown): boolean {
+/** Whether an error of the network says that no connection was made. */
+export function hasNotConnected(cause: unknown): boolean {
   if (typeof cause !== 'object' || cause === null) return false;
   const { syscall, errors } = cause as SystemError;
   // a name with several addresses: all of them failed

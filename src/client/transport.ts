@@ -6,27 +6,32 @@ import type { ErrorCode, ReasonName } from '../kernel/errors.ts';
 import { isKeyed } from '../kernel/keyed-methods.ts';
 import { type Connections, connectionsTo, type Target } from './connection.ts';
 import { ApiError, ConnectionError, finalFailure } from './errors.ts';
+import type { OAuth } from './oauth.ts';
 import { isUnread, pauseBefore, type Repeatable, retryAfterSeconds } from './retry.ts';
 import { openCounted, type UploadSource } from './upload.ts';
 
+/** An API key, or an OAuth access token, within its scopes; or the tokens of an application, which are refreshed (oauth.ts). */
+export type Credentials =
+  | { readonly apiKey: string; readonly oauth?: undefined }
+  | { readonly oauth: Pick<OAuth, 'accessToken'>; readonly apiKey?: undefined };
+
 /** The server of a client and how to use it. */
-export type ClientOptions = Target & {
-  /** An API key, or an OAuth access token, within its scopes. */
-  readonly apiKey: string;
-  /** How many times a request is retried where that is safe. Default 3; 0 = never. */
-  readonly retries?: number | undefined;
-  /**
-   * How long an attempt may go without data from the server, in milliseconds. Default 10 minutes: a payout of a million
-   * commissions or a large import takes minutes.
-   */
-  readonly timeoutMs?: number | undefined;
-  /** Identifies the caller, such as `my-shop/1.4`; shown in logs. */
-  readonly userAgent?: string | undefined;
-  /** Called before each attempt. It must not throw. */
-  readonly onRequest?: ((request: RequestInfo) => void) | undefined;
-  /** Called after each attempt, with its response or its failure. It must not throw. */
-  readonly onResponse?: ((response: ResponseInfo) => void) | undefined;
-};
+export type ClientOptions = Target &
+  Credentials & {
+    /** How many times a request is retried where that is safe. Default 3; 0 = never. */
+    readonly retries?: number | undefined;
+    /**
+     * How long an attempt may go without data from the server, in milliseconds. Default 10 minutes: a payout of a million
+     * commissions or a large import takes minutes.
+     */
+    readonly timeoutMs?: number | undefined;
+    /** Identifies the caller, such as `my-shop/1.4`; shown in logs. */
+    readonly userAgent?: string | undefined;
+    /** Called before each attempt. It must not throw. */
+    readonly onRequest?: ((request: RequestInfo) => void) | undefined;
+    /** Called after each attempt, with its response or its failure. It must not throw. */
+    readonly onResponse?: ((response: ResponseInfo) => void) | undefined;
+  };
 
 /** An attempt, for logs and metrics. */
 export interface RequestInfo {
@@ -149,17 +154,23 @@ async function sendRepeating<Result>(
   const repeatable = { method: request.method, repeatable: request.file?.repeatable ?? true };
   const isWrite = request.method !== 'GET';
   let mayBeDone = false;
+  let refusedToken: string | undefined;
   for (let attempt = 1; ; attempt += 1) {
+    const token = server.options.apiKey ?? (await server.options.oauth.accessToken(refusedToken));
     const observed = observedAttempt(server.options, { ...request, attempt, headers });
     try {
-      const result = await sendOnce(server, request, headers, read);
+      const result = await sendOnce(server, request, { ...headers, authorization: `Bearer ${token}` }, read);
       observed(result.response, null);
       return result;
     } catch (error) {
       const failure = failureOf(error, server.connections.base);
       observed({ status: failure.status, requestId: failure.requestId }, failure);
       signal?.throwIfAborted();
-      const isOver = attempt > retries || server.connections.isClosed;
+      if (server.options.oauth && refusedToken === undefined && isExpired(failure) && repeatable.repeatable) {
+        refusedToken = token;
+        continue;
+      }
+      const isOver = attempt > retries + (refusedToken === undefined ? 0 : 1) || server.connections.isClosed;
       const pause = isOver ? null : pauseBefore(failure, attempt, repeatable);
       if (failure instanceof ConnectionError) mayBeDone ||= isWrite && !isUnread(failure);
       if (pause === null) {
@@ -175,6 +186,9 @@ async function sendRepeating<Result>(
     }
   }
 }
+
+/** Whether the access token was refused: it has expired earlier than it should, or its grant has ended. */
+const isExpired = (failure: Error) => failure instanceof ApiError && failure.status === 401;
 
 /** Reports an attempt to `onRequest`; the returned function reports its end to `onResponse`. */
 function observedAttempt(
@@ -209,10 +223,9 @@ async function pauseFor(ms: number, signal: AbortSignal | undefined): Promise<vo
 }
 
 /** The headers of every attempt; the idempotency key gives repeated POST, PUT or PATCH requests a single effect. */
-function headersOf({ apiKey, userAgent }: ClientOptions, request: RequestSpec): Record<string, string> {
+function headersOf({ userAgent }: ClientOptions, request: RequestSpec): Record<string, string> {
   const { method, idempotencyKey, ifMatch, json, file, fileType } = request;
   return {
-    authorization: `Bearer ${apiKey}`,
     'user-agent': userAgent ?? 'payhook-client',
     ...(isKeyed(method) ? { 'idempotency-key': idempotencyKey ?? randomUUID() } : {}),
     ...(ifMatch === undefined ? {} : { 'if-match': `"${ifMatch}"` }),

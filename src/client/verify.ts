@@ -130,22 +130,25 @@ export type SignedHeaders = Readonly<
 >;
 
 /**
- * The headers with which Payhook would send a body (Standard Webhooks), to test a receiver. `id` is the `webhook-id`, by
- * default a new one; `at` the time of the attempt, by default now. Throws WebhookVerificationError for an invalid secret.
+ * The headers with which Payhook would send a body (Standard Webhooks), to test a receiver; several secrets sign as during a
+ * rotation. `id` is the `webhook-id`, by default a new one; `at` the time of the attempt, by default now. Throws WebhookVerificationError for an invalid secret.
  *
  * @example
  * await fetch(receiver, { method: 'POST', body, headers: signWebhook(body, secret) });
  */
 export function signWebhook(
   body: string | Uint8Array,
-  secret: string,
+  secrets: string | readonly string[],
   { id = `evt_${randomUUID().replaceAll('-', '')}`, at = new Date() }: { id?: string; at?: Date } = {},
 ): SignedHeaders {
   const timestamp = String(Math.floor(at.getTime() / 1000));
   return {
     'webhook-id': id,
     'webhook-timestamp': timestamp,
-    'webhook-signature': `v1,${digestOf(keyOf(secret), id, timestamp, body)}`,
+    'webhook-signature': [secrets]
+      .flat()
+      .map((secret) => `v1,${digestOf(keyOf(secret), id, timestamp, body)}`)
+      .join(' '),
   };
 }
 

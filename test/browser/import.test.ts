@@ -336,8 +336,8 @@ inChromium('the import', (chromium) => {
     await page.getByText('The file is an image (PNG)').waitFor();
     await choose(page, 'people.xlsx', Buffer.from('504b030414000600', 'hex'));
     await page.getByText('The file is a zip archive that cannot be unpacked').waitFor();
-    await choose(page, 'all-bad.csv', `email\n${'nobody\n'.repeat(100_000)}`);
-    await page.getByText('100,000 lines cannot be imported.').waitFor();
+    await choose(page, 'all-bad.csv', `email\n${'nobody\n'.repeat(2_000)}`);
+    await page.getByText('2,000 lines cannot be imported.').waitFor();
     await page.getByText('Every line is bad').waitFor();
     await page.getByText('No line in the file can be imported as it is.').waitFor();
     await page.getByRole('row', { name: /^2, 3, 4 …\s*1,000 lines\s+email Must be / }).waitFor();

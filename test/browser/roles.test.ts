@@ -68,6 +68,10 @@ const OPERATION_OF: Readonly<Record<string, string>> = {
   'Show the secret': 'getWebhookEndpointSecret',
   Void: 'voidCommission',
   XML: 'downloadInvoice',
+  // the only step that is left for the account of the test
+  'Hide this list': 'createUser',
+  'Invite a colleague': 'createUser',
+  'Copy npx payhook users invite grace@example.com --name Grace --role finance': 'createUser',
   // the same words mean something else on other screens
   'payout-invoices: PDF': 'downloadInvoice',
   'webhook-portals: Copy as curl': 'listPortalLinks',

@@ -223,7 +223,7 @@ test('it needs a server and a key, and its help says what an assistant may do', 
   const without = await machine.run(['mcp']);
   expect(without).toMatchObject({
     code: 2,
-    stderr: expect.stringContaining('payhook mcp needs PAYHOOK_URL'),
+    stderr: expect.stringContaining('give payhook mcp PAYHOOK_URL'),
   });
   const help = await machine.run(['mcp', '--help']);
   expect(help.stdout).toContain('--allow-money');

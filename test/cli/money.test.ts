@@ -319,6 +319,7 @@ test('an affiliate is created, changed and found; an empty text clears a field, 
     last_paid_at: null,
     destination_type: null,
     paid_through: 'paypal',
+    has_tax_profile: false,
   }).toEqual(listed);
   expect(made).toMatchObject({
     name_first: '由紀',

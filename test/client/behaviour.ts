@@ -8,6 +8,11 @@ export interface Call {
   readonly ifMatch?: number;
   readonly retries?: number;
   readonly timeoutMs?: number;
+  /** The application; without it, one that no server knows. */
+  readonly application?: { readonly id: string; readonly secret: string };
+  /** A code of the callback, and the verifier of its authorization request. */
+  readonly code?: string;
+  readonly verifier?: string;
   /** Seconds until the access token expires. */
   readonly expiresIn?: number;
   readonly body?: string;

@@ -62,7 +62,6 @@ export const WEBHOOKS: readonly Behaviour[] = [
   verify('a secret that is none is reported', notGenuine('invalid_secret'), () => ({ secrets: ['whsec_?'] })),
 ];
 
-/** The rows that the client in TypeScript does not have yet. */
 export const SIGNING: readonly Behaviour[] = [
   {
     title: 'a webhook can be signed with two secrets, to test a receiver',

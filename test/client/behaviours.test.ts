@@ -10,12 +10,14 @@ import { text } from 'node:stream/consumers';
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { ROOT } from '../cli/support.ts';
+import { browserOf, register, signedIn } from '../oauth/support.ts';
+import { apiOf } from '../support/api.ts';
 import { hasGo, runGo, withoutGo } from '../support/go.ts';
 import { python, pythonEnvironment, withoutPython } from '../support/python.ts';
 import { startReceiver } from '../support/receiver.ts';
 import { useWorld } from '../support/world.ts';
 import type { Answer, Behaviour, Call, Result } from './behaviour.ts';
-import { BEHAVIOURS, OF_NEWER_CLIENTS } from './behaviours.ts';
+import { BEHAVIOURS } from './behaviours.ts';
 import { runHere } from './drivers/driver.ts';
 
 // The same table for the clients in all languages: each makes the call, and a server answers as the row says.
@@ -24,6 +26,12 @@ const DRIVERS = join(ROOT, 'test/client/drivers');
 const world = useWorld({ delivers: true });
 
 type Run = (call: Call & { readonly url: string }) => Promise<Result>;
+
+interface Authorization {
+  readonly url: string;
+  readonly state: string;
+  readonly verifier: string;
+}
 
 interface Language {
   readonly name: string;
@@ -159,15 +167,14 @@ const matching = (expected: object): object =>
     ]),
   );
 
-describe.each(LANGUAGES)('the client in $name', ({ name, isHere, without, start }) => {
+describe.each(LANGUAGES)('the client in $name', ({ isHere, without, start }) => {
   let started: Awaited<ReturnType<Language['start']>>;
   beforeAll(async () => {
     if (isHere) started = await start();
   }, PATIENCE_MS);
   afterAll(() => started?.stop());
 
-  const rows = name === 'TypeScript' ? BEHAVIOURS : [...BEHAVIOURS, ...OF_NEWER_CLIENTS];
-  for (const row of rows) {
+  for (const row of BEHAVIOURS) {
     test.skipIf(!isHere)(`${row.title}${without}`, async () => {
       const { url, seen, strayed } = await serverOf(row);
       const call = typeof row.call === 'function' ? row.call() : row.call;
@@ -205,6 +212,30 @@ describe.each(LANGUAGES)('the client in $name', ({ name, isHere, without, start 
       const result = await started.run({ verb: 'create_affiliate', url });
       expect(result).toMatchObject({ outcome: 'ok', value: { email: 'ada@example.com' } });
       expect(attempts).toBe(2);
+    },
+  );
+
+  test.skipIf(!isHere)(
+    `a merchant grants an application access, and its token is valid${without}`,
+    async () => {
+      const registered = await register(world.api, { redirect_uris: ['https://shop.example.com/callback'] });
+      const application = { id: registered.id, secret: registered.client_secret };
+      const about = { url: world.url, application };
+      const request = (await started.run({ ...about, verb: 'oauth_authorization' })).value as Authorization;
+      const browser = browserOf(world, await signedIn(world));
+      const { location } = await browser.send(await browser.open(request.url), {});
+      expect(location?.searchParams.get('state')).toBe(request.state);
+      const code = String(location?.searchParams.get('code'));
+      const { verifier } = request;
+      const refused = await started.run({ ...about, verb: 'oauth_exchange', code, verifier: `${verifier}x` });
+      expect(refused).toMatchObject({ outcome: 'oauth', code: 'invalid_grant' });
+      const again = await browser.send(await browser.open(request.url), {});
+      const next = String(again.location?.searchParams.get('code'));
+      const given = await started.run({ ...about, verb: 'oauth_exchange', code: next, verifier });
+      const { access } = given.value as { access: string };
+      expect((await apiOf(world.url, access).get('/v2/affiliates')).status).toBe(200);
+      expect((await apiOf(world.url, access).get('/v2/affiliates/payouts')).status).toBe(200);
+      expect((await apiOf(world.url, access).get('/v2/account')).status).toBe(403);
     },
   );
 

@@ -267,5 +267,6 @@ export const BEHAVIOURS: readonly Behaviour[] = [
   ...LISTS,
   ...FILES,
   ...WEBHOOKS,
+  ...SIGNING,
+  ...OAUTH,
 ];
-export const OF_NEWER_CLIENTS: readonly Behaviour[] = [...SIGNING, ...OAUTH];

@@ -7,6 +7,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Client, createClient } from '../../src/client/client.ts';
 import { ROOT } from '../cli/support.ts';
 import { type Consumer, makeConsumer } from '../client/consumer.ts';
+import { browserOf, register, signedIn } from '../oauth/support.ts';
 import { useWorld } from '../support/world.ts';
 
 // The programs of the guide, run as a reader would: extracted from the page, compiled against the installed package,
@@ -170,6 +171,23 @@ test('the receiver accepts signed requests, and nothing else', async () => {
 test('a receiver can be tested with signed bodies', async () => {
   ran.add('test-receiver.ts');
   expect(await consumer.run('test-receiver.ts', [], {})).toEqual({ code: 0, stdout: 'po_1\n', stderr: '' });
+});
+
+test('an application reads the affiliates of a merchant who granted it access', async () => {
+  ran.add('merchant.ts');
+  const application = await register(world.api, { redirect_uris: ['https://shop.example.com/callback'] });
+  const merchant = async (...args: string[]) => {
+    const secrets = { CLIENT_ID: application.id, CLIENT_SECRET: application.client_secret };
+    const { code, stdout, stderr } = await consumer.run('merchant.ts', args, {
+      ...environment(),
+      ...secrets,
+    });
+    expect(code, stderr).toBe(0);
+    return stdout.trim();
+  };
+  const browser = browserOf(world, await signedIn(world));
+  const { location } = await browser.send(await browser.open(await merchant()), {});
+  expect(await merchant(String(location))).toBe('2 affiliates');
 });
 
 test('no program of the page is omitted, and its table names every function', () => {

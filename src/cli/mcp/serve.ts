@@ -32,7 +32,7 @@ const INSTRUCTIONS =
 export async function serveMcp(options: McpOptions): Promise<undefined> {
   const remote = readRemote();
   if (!remote)
-    throw new UsageError('payhook mcp needs PAYHOOK_URL, and PAYHOOK_API_KEY with a key for the assistant');
+    throw new UsageError('give payhook mcp PAYHOOK_URL, and PAYHOOK_API_KEY with a key for the assistant');
   const transport = openTransport({ ...remote, userAgent: `payhook-mcp/${programVersion()}` });
   await serveLines(process.stdin, process.stdout, toolServer(transport, allowedBy(options)));
   await transport.close();

@@ -76,7 +76,12 @@ async def run(call: dict[str, Any], is_async: bool, seen: list[Any]) -> Any:
         async def load_later() -> payhook.Tokens | None:
             return kept[0]
 
-        about = {"client_id": "app_1", "client_secret": "phs_1", "redirect_uri": "https://shop.example.com/callback"}
+        application = call.get("application", {"id": "app_1", "secret": "phs_1"})
+        about = {
+            "client_id": application["id"],
+            "client_secret": application["secret"],
+            "redirect_uri": "https://shop.example.com/callback",
+        }
         if is_async:
             oauth = payhook.AsyncOAuth(call["url"], load=load_later, save=save_later, **about)
         else:
@@ -85,7 +90,7 @@ async def run(call: dict[str, Any], is_async: bool, seen: list[Any]) -> Any:
         request = oauth.authorization(["affiliates", "webhooks"])
         return {"url": request.url, "state": request.state, "verifier": request.code_verifier}
     if verb == "oauth_exchange":
-        tokens = await value_of(oauth.exchange("phc_1", "the verifier"))
+        tokens = await value_of(oauth.exchange(call.get("code", "phc_1"), call.get("verifier", "the verifier")))
         return {"access": tokens.access_token, "refresh": tokens.refresh_token, "saved": saved}
     if verb == "oauth_revoke":
         await value_of(oauth.revoke())

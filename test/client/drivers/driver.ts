@@ -5,9 +5,13 @@ import {
   type Client,
   ConnectionError,
   createClient,
+  createOAuth,
   InvalidIdError,
+  type OAuth,
+  OAuthError,
+  type OAuthTokens,
 } from '../../../src/client/client.ts';
-import { verifyWebhooks, WebhookVerificationError } from '../../../src/client/verify.ts';
+import { signWebhook, verifyWebhooks, WebhookVerificationError } from '../../../src/client/verify.ts';
 import type { Call, Result } from '../behaviour.ts';
 
 /** Makes a call of the table with the client in TypeScript, in this process. */
@@ -25,9 +29,66 @@ export async function runHere(call: Call & { readonly url: string }): Promise<Re
 async function resultOf(call: Call & { readonly url: string }, seen: number[]): Promise<unknown> {
   const { verb, url, body = '', headers = {}, secrets = [], retries, timeoutMs } = call;
   if (verb === 'verify') return verifyWebhooks(body, headers, secrets);
+  if (verb === 'sign') {
+    const { id = '', timestamp = 0 } = call;
+    return signWebhook(body, secrets, { id, at: new Date(timestamp * 1000) });
+  }
+  if (verb.startsWith('oauth_')) return withTokens(call, seen);
   const client = createClient({ url, apiKey: 'secret', retries, timeoutMs });
   try {
     return await withClient(client, call, seen);
+  } finally {
+    await client.close();
+  }
+}
+
+/** Makes a call of an application, and reports which access tokens were saved. */
+async function withTokens(call: Call & { readonly url: string }, seen: number[]): Promise<unknown> {
+  const { verb, url, expiresIn, application, code = 'phc_1', verifier = 'the verifier' } = call;
+  const saved: (string | null)[] = [];
+  let kept: OAuthTokens | null =
+    expiresIn === undefined
+      ? null
+      : {
+          accessToken: 'old',
+          refreshToken: 'refresh-1',
+          expiresAt: Date.now() + expiresIn * 1000,
+          scope: 'affiliates',
+        };
+  const oauth = createOAuth({
+    url,
+    clientId: application?.id ?? 'app_1',
+    clientSecret: application?.secret ?? 'phs_1',
+    redirectUri: 'https://shop.example.com/callback',
+    load: () => kept,
+    save(tokens) {
+      kept = tokens;
+      saved.push(tokens?.accessToken ?? null);
+    },
+  });
+  try {
+    if (verb === 'oauth_all') return { seen: await readAll(url, oauth, seen), saved };
+    if (verb === 'oauth_authorization') {
+      const { codeVerifier, ...request } = oauth.authorization(['affiliates', 'webhooks']);
+      return { ...request, verifier: codeVerifier };
+    }
+    if (verb === 'oauth_exchange') {
+      const tokens = await oauth.exchange(code, verifier);
+      return { access: tokens.accessToken, refresh: tokens.refreshToken, saved };
+    }
+    if (verb !== 'oauth_revoke') throw new Error(`no verb ${verb}`);
+    await oauth.revoke();
+    return { saved };
+  } finally {
+    oauth.close();
+  }
+}
+
+async function readAll(url: string, oauth: OAuth, seen: number[]): Promise<number[]> {
+  const client = createClient({ url, oauth });
+  try {
+    for await (const { id } of client.affiliates.list()) seen.push(id);
+    return seen;
   } finally {
     await client.close();
   }
@@ -77,6 +138,7 @@ function failureOf(error: unknown): Result {
     const { outcome, idempotencyKey: key, status } = error;
     return { outcome, message, key, status };
   }
+  if (error instanceof OAuthError) return { outcome: 'oauth', code: error.error, message };
   if (error instanceof InvalidIdError) return { outcome: 'invalid_id', message };
   if (error instanceof WebhookVerificationError)
     return { outcome: 'not_genuine', code: error.problem, message };

@@ -3,6 +3,7 @@ package main
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -17,18 +18,21 @@ import (
 )
 
 type call struct {
-	Verb      string            `json:"verb"`
-	URL       string            `json:"url"`
-	Key       string            `json:"key"`
-	IfMatch   *int64            `json:"ifMatch"`
-	Retries   *int              `json:"retries"`
-	TimeoutMs int64             `json:"timeoutMs"`
-	ExpiresIn *int64            `json:"expiresIn"`
-	Body      string            `json:"body"`
-	ID        string            `json:"id"`
-	Timestamp int64             `json:"timestamp"`
-	Headers   map[string]string `json:"headers"`
-	Secrets   []string          `json:"secrets"`
+	Verb        string                       `json:"verb"`
+	URL         string                       `json:"url"`
+	Key         string                       `json:"key"`
+	IfMatch     *int64                       `json:"ifMatch"`
+	Retries     *int                         `json:"retries"`
+	TimeoutMs   int64                        `json:"timeoutMs"`
+	ExpiresIn   *int64                       `json:"expiresIn"`
+	Application *struct{ ID, Secret string } `json:"application"`
+	Code        string                       `json:"code"`
+	Verifier    string                       `json:"verifier"`
+	Body        string                       `json:"body"`
+	ID          string                       `json:"id"`
+	Timestamp   int64                        `json:"timestamp"`
+	Headers     map[string]string            `json:"headers"`
+	Secrets     []string                     `json:"secrets"`
 }
 
 func (call call) client(credentials payhook.Credentials) (*payhook.Client, error) {
@@ -87,8 +91,12 @@ func withOAuth(ctx context.Context, call call, seen *[]int64) (any, error) {
 		expires := time.Now().Add(time.Duration(*call.ExpiresIn) * time.Second)
 		kept = &payhook.Tokens{AccessToken: "old", RefreshToken: "refresh-1", ExpiresAt: expires, Scope: "affiliates"}
 	}
+	id, secret := "app_1", "phs_1"
+	if call.Application != nil {
+		id, secret = call.Application.ID, call.Application.Secret
+	}
 	oauth, err := payhook.NewOAuth(payhook.OAuthConfig{
-		URL: call.URL, ClientID: "app_1", ClientSecret: "phs_1", RedirectURI: "https://shop.example.com/callback",
+		URL: call.URL, ClientID: id, ClientSecret: secret, RedirectURI: "https://shop.example.com/callback",
 		Load: func(context.Context) (*payhook.Tokens, error) { return kept, nil },
 		Save: func(_ context.Context, tokens *payhook.Tokens) error {
 			kept = tokens
@@ -108,7 +116,7 @@ func withOAuth(ctx context.Context, call call, seen *[]int64) (any, error) {
 		request := oauth.Authorization("affiliates", "webhooks")
 		return map[string]string{"url": request.URL, "state": request.State, "verifier": request.CodeVerifier}, nil
 	case "oauth_exchange":
-		tokens, err := oauth.Exchange(ctx, "phc_1", "the verifier")
+		tokens, err := oauth.Exchange(ctx, cmp.Or(call.Code, "phc_1"), cmp.Or(call.Verifier, "the verifier"))
 		if err != nil {
 			return nil, err
 		}
