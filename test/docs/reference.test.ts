@@ -31,7 +31,8 @@ const examples: Record<string, Example> = JSON.parse(
 
 beforeAll(async () => {
   receiver = await startReceiver();
-  world = await borrowWorld();
+  // it counts from ids of its own, and its key is used for the first time
+  world = await borrowWorld({ own: true });
   worker = await world.startWorker();
   // numbers that distinguish an affiliate from a program
   await world.query('alter table affiliates alter column id restart with 1815');

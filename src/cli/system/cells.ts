@@ -26,7 +26,7 @@ Examples:
   $ payhook accounts create --name Shop --cell 3
 `;
 
-const LISTEN_HELP = 'PostgreSQL itself, if the URL is that of a pooler such as PgBouncer';
+const LISTEN_HELP = 'the URL of PostgreSQL itself, if the other one is that of a pooler such as PgBouncer';
 
 interface UrlOptions {
   readonly listenUrl?: string;
