@@ -23,7 +23,14 @@ const upload = (file: string | Uint8Array, query = '') => api.upload(`${AFFILIAT
 /** Affiliates as events show them: a list adds the owed amounts. */
 const plain = (people: readonly Json[]) =>
   people.map(
-    ({ balance: _, last_paid_at: __, destination_type: ___, paid_through: ____, ...affiliate }) => affiliate,
+    ({
+      balance: _,
+      last_paid_at: __,
+      destination_type: ___,
+      paid_through: ____,
+      has_tax_profile: _____,
+      ...affiliate
+    }) => affiliate,
   );
 const stored = async () => plain(await allOf(api, `${AFFILIATES}?sort=id`));
 

@@ -75,8 +75,16 @@ async function paidCommission(): Promise<Json> {
 async function importOne(): Promise<{ made: Json; affiliate: Json }> {
   const email = `${unique('file')}@example.com`;
   const made = await ok(api.upload('/v2/imports?kind=affiliates', `email\n${email}\n`));
-  const [{ balance: _, last_paid_at: __, destination_type: ___, paid_through: ____, ...affiliate } = {}] =
-    await allOf(api, `${AFFILIATES}?email=${email}`);
+  const [
+    {
+      balance: _,
+      last_paid_at: __,
+      destination_type: ___,
+      paid_through: ____,
+      has_tax_profile: _____,
+      ...affiliate
+    } = {},
+  ] = await allOf(api, `${AFFILIATES}?email=${email}`);
   return { made, affiliate };
 }
 

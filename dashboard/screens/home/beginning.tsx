@@ -1,6 +1,6 @@
 import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
-import { useMay } from '../../data/me.ts';
+import { useMay, useMe } from '../../data/me.ts';
 import { firstSteps } from '../../data/preferences.ts';
 import { useRead } from '../../data/queries.ts';
 import { Button } from '../../parts/button.tsx';
@@ -87,11 +87,12 @@ function useSteps(): readonly Step[] | null {
   return steps.filter(({ isAllowed }) => isAllowed);
 }
 
-/** The first steps of a new account, until they are done or the user hides them, and the offer of a demo while it is empty. */
+/** The first steps of a new account, until they are done or the user hides them, and the offer of a demo while it is empty. Not in a demo. */
 export function Beginning() {
   const steps = useSteps();
   const isHidden = firstSteps.use() === 'hidden';
-  if (steps === null || isHidden || steps.every(({ isDone }) => isDone)) return null;
+  const isDemo = useMe().data?.account.is_demo;
+  if (steps === null || isHidden || isDemo || steps.every(({ isDone }) => isDone)) return null;
   return (
     <>
       {steps.every(({ isDone }) => !isDone) && <DemoOffer />}

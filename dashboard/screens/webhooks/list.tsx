@@ -122,6 +122,7 @@ export function EndpointList() {
       }
     >
       {portal === null && <Views />}
+      <FailingEndpoints />
       <div className="filters">
         <FilterSelect
           label={texts.status}
@@ -134,7 +135,6 @@ export function EndpointList() {
           onChange={(status) => change({ status })}
         />
       </div>
-      <FailingEndpoints />
       <Listing
         {...list}
         label={texts.views.endpoints}

@@ -128,14 +128,15 @@ function logOf(
     attempts
       .filter(({ responseStatus }) => responseStatus < 300 === isSuccess)
       .map(({ startedAt }) => startedAt);
-  const failures = name === 'books' ? startsOf(false) : [];
+  const lastSuccessAt = startsOf(true).length === 0 ? null : Math.max(...startsOf(true));
+  const failures = name === 'books' ? startsOf(false).filter((at) => at > (lastSuccessAt ?? 0)) : [];
   return {
     deliveries,
     state: {
       endpoint,
       failingSince: failures.length === 0 ? null : Math.min(...failures),
       failures: failures.length,
-      lastSuccessAt: startsOf(true).length === 0 ? null : Math.max(...startsOf(true)),
+      lastSuccessAt,
       goneAt: name === 'crm' ? (attempts[0]?.startedAt ?? null) : null,
     },
   };
