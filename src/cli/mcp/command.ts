@@ -11,7 +11,7 @@ assistant a key, or an access token, of its own. Nothing that returns a secret i
 Settings: PAYHOOK_URL, and PAYHOOK_API_KEY with an API key or an access token.
 
 Examples:
-  $ claude mcp add payhook -e PAYHOOK_URL=http://127.0.0.1:8080 -e PAYHOOK_API_KEY=ph_… -- payhook mcp
+  $ payhook mcp                     # reads only
   $ payhook mcp --allow-writes      # also endpoints, events and new affiliates
   $ payhook mcp --allow-money       # also payouts, commissions, refunds and where affiliates are paid
 `;
