@@ -84,6 +84,8 @@ export async function addCells(at: Installation, { schema, count, ...urls }: New
         const number = await lockDirectory(tx);
         const place = { ...urls, schema: count === null ? schema : `${schema}${number}` };
         await prepare(at, { number, ...place }, installation);
+        if (urls.listenUrl !== null)
+          await requireCellAt(at, urls.listenUrl, { number, schema: place.schema });
         await insertCell(tx, at.vault, { number, ...place });
         return number;
       },
@@ -137,12 +139,20 @@ export async function drainCell(at: Installation, number: number, state: 'open' 
 /** Changes where a cell is. Throws CellError if the cell is not there, and what PostgreSQL says. */
 export async function setUrls(at: Installation, number: number, urls: CellUrls): Promise<void> {
   const { schema } = requireCell(at, number);
-  const cell = connect({
-    ...at.connecting,
-    ...targetOf(at.connecting, urls),
-    poolSize: 1,
-    cell: { number, schema },
-  });
+  for (const url of [urls.url, urls.listenUrl])
+    if (url !== null) await requireCellAt(at, url, { number, schema });
+  await at.db.transaction((tx) => setCellUrls(tx, at.vault, number, urls));
+  await announceDirectory(at.db.reader);
+}
+
+/** Throws CellError unless a URL leads to the tables of a cell. */
+async function requireCellAt(
+  at: Installation,
+  url: string,
+  { number, schema }: Pick<Place, 'number' | 'schema'>,
+): Promise<void> {
+  const target = targetOf(at.connecting, { url, listenUrl: null });
+  const cell = connect({ ...at.connecting, ...target, poolSize: 1, cell: { number, schema } });
   try {
     if (!(await hasTables(cell.reader))) {
       const where = schema === null ? 'the schema of the login' : `the schema ${schema}`;
@@ -153,8 +163,6 @@ export async function setUrls(at: Installation, number: number, urls: CellUrls):
   } finally {
     await cell.close();
   }
-  await at.db.transaction((tx) => setCellUrls(tx, at.vault, number, urls));
-  await announceDirectory(at.db.reader);
 }
 
 /**

@@ -1,4 +1,4 @@
-import { existsSync, readdirSync } from 'node:fs';
+import { existsSync, readdirSync, rmSync } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, inject, test } from 'vitest';
@@ -183,7 +183,11 @@ test('scheduled backups save every cell that is due; one that fails is reported,
   onCells(async (world, run) => {
     const { BACKUP_TO: folder } = schedule();
     await mkdir(folder, { recursive: true });
-    const scheduled = async () => run('backup', '--scheduled');
+    const scheduled = async () => {
+      // names have seconds, and a backup never overwrites a file
+      for (const file of readdirSync(folder)) rmSync(join(folder, file));
+      return run('backup', '--scheduled');
+    };
     const first = (await scheduled()).json();
     expect([first.cell, ...first.other_cells.map(({ cell }: { cell: number }) => cell)]).toEqual([0, 1, 2]);
     expect(readdirSync(folder)).toHaveLength(3);
@@ -191,7 +195,7 @@ test('scheduled backups save every cell that is due; one that fails is reported,
 
     await world.query(`delete from cell_1.server_settings where key = 'last_backup'`);
     expect((await scheduled()).json()).toMatchObject({ cell: 1, other_cells: [] });
-    expect(readdirSync(folder)).toHaveLength(4);
+    expect(readdirSync(folder)).toHaveLength(1);
 
     for (const schema of ['public', 'cell_1'])
       await world.query(`delete from ${schema}.server_settings where key = 'last_backup'`);
@@ -200,7 +204,7 @@ test('scheduled backups save every cell that is due; one that fails is reported,
       code: 1,
       stderr: expect.stringContaining('cell 2 cannot be used'),
     });
-    expect(readdirSync(folder)).toHaveLength(6);
+    expect(readdirSync(folder)).toHaveLength(2);
     const { backups } = (await world.api.get('/v2/system')).body;
     expect(backups.failure.message).toContain('cell 2 cannot be used');
   }, schedule()));

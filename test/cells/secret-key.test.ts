@@ -78,6 +78,8 @@ test('the URL of a cell is changed only to a place that holds this cell', async 
   await refuse(1, 'there is no cell 9', '9', database.url);
   const other = await sharedDatabase({ isEmpty: true });
   await refuse(1, 'the schema cell_2 there has no tables of Payhook', '2', other.url);
+  await refuse(1, 'there has no tables of Payhook', '2', database.url, '--listen-url', other.url);
+  await refuse(2, '--listen-url must begin with postgres://', '2', database.url, '--listen-url', 'http://x');
   await other.drop();
   expect((await run('cells', 'list')).data).toEqual(before);
 });

@@ -1,5 +1,4 @@
-import { Link } from '@tanstack/react-router';
-import type { ReactNode } from 'react';
+import { Link, type LinkProps } from '@tanstack/react-router';
 import { useMay, useMe } from '../../data/me.ts';
 import { firstSteps } from '../../data/preferences.ts';
 import { useRead } from '../../data/queries.ts';
@@ -16,8 +15,8 @@ const ONE = { query: { per_page: 1 } };
 interface Step {
   readonly name: keyof typeof texts.steps;
   readonly isDone: boolean;
-  /** The link to where it is done. */
-  readonly link: (label: string) => ReactNode;
+  /** Where it is done. */
+  readonly place: Pick<LinkProps, 'to' | 'search'>;
 }
 
 /** The first steps of an account: what the user may do, ticked once it is done. null while loading. */
@@ -37,52 +36,17 @@ function useSteps(): readonly Step[] | null {
       name: 'affiliates',
       isAllowed: may.write,
       isDone: affiliates > 0,
-      link: (label) => (
-        <Link className="button plain" to="/import" search={{ kind: 'affiliates' }}>
-          {label}
-        </Link>
-      ),
+      place: { to: '/import', search: { kind: 'affiliates' } },
     },
     {
       name: 'commissions',
       isAllowed: may.write,
       isDone: commissions > 0,
-      link: (label) => (
-        <Link className="button plain" to="/import" search={{ kind: 'commissions' }}>
-          {label}
-        </Link>
-      ),
+      place: { to: '/import', search: { kind: 'commissions' } },
     },
-    {
-      name: 'endpoint',
-      isAllowed: may.webhooks,
-      isDone: endpoints > 0,
-      link: (label) => (
-        <Link className="button plain" to="/webhooks">
-          {label}
-        </Link>
-      ),
-    },
-    {
-      name: 'colleague',
-      isAllowed: may.people,
-      isDone: (users ?? 0) > 1,
-      link: (label) => (
-        <Link className="button plain" to="/settings/people">
-          {label}
-        </Link>
-      ),
-    },
-    {
-      name: 'payout',
-      isAllowed: may.write,
-      isDone: payouts > 0,
-      link: (label) => (
-        <Link className="button plain" to="/payouts/new">
-          {label}
-        </Link>
-      ),
-    },
+    { name: 'endpoint', isAllowed: may.webhooks, isDone: endpoints > 0, place: { to: '/webhooks' } },
+    { name: 'colleague', isAllowed: may.people, isDone: (users ?? 0) > 1, place: { to: '/settings/people' } },
+    { name: 'payout', isAllowed: may.write, isDone: payouts > 0, place: { to: '/payouts/new' } },
   ];
   return steps.filter(({ isAllowed }) => isAllowed);
 }
@@ -106,7 +70,7 @@ export function Beginning() {
       >
         <p className="soft form-lead">{texts.lead}</p>
         <ol className="checklist">
-          {steps.map(({ name, isDone, link }, index) => (
+          {steps.map(({ name, isDone, place }, index) => (
             <li key={name}>
               <span className={isDone ? 'step-sign done' : 'step-sign'}>
                 {isDone ? <Icon name="check" /> : index + 1}
@@ -118,7 +82,11 @@ export function Beginning() {
                 </span>
                 {!isDone && <Command>{texts.steps[name].command}</Command>}
               </span>
-              {!isDone && link(texts.steps[name].action)}
+              {!isDone && (
+                <Link className="button plain" {...place}>
+                  {texts.steps[name].action}
+                </Link>
+              )}
             </li>
           ))}
         </ol>
