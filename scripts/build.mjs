@@ -1,6 +1,6 @@
 // Builds dist/ from scratch, so that a renamed file leaves no stale output: the program, the dashboard and the pages of
 // the reference next to it, and the client package. A failed build keeps the previous output.
-import { chmodSync, mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, readFileSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { buildDashboard, run } from './dashboard.mjs';
 import { buildProgram } from './program.mjs';
@@ -21,7 +21,11 @@ const built = await Promise.all([
   run('tsx/dist/cli.mjs', ['scripts/reference.ts', `${next}/reference`]),
 ]);
 if (built.includes(false)) process.exit(1);
-writeFileSync(`${nextClient}/cjs/package.json`, '{"type": "commonjs"}\n');
+// the folder is a scope of its own, so it needs the imports of the package
+const { imports } = JSON.parse(
+  readFileSync(`${root}packages/client/package.json`, 'utf8').replaceAll('./dist/', './'),
+);
+writeFileSync(`${nextClient}/cjs/package.json`, JSON.stringify({ type: 'commonjs', imports }));
 chmodSync(`${next}/cli/main.js`, 0o755);
 for (const output of outputs) {
   rmSync(output, { recursive: true, force: true });

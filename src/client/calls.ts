@@ -1,10 +1,10 @@
-import { text } from 'node:stream/consumers';
 import { OPERATIONS, type Operations, type Page } from './api.ts';
+import { textOf } from './connections.ts';
 import { downloadOf } from './download.ts';
 import { ConnectionError, InvalidIdError } from './errors.ts';
 import { type ListRequest, listRequest } from './list.ts';
 import type { Answer, CallOptions, Transport, WithResponse } from './transport.ts';
-import { sourceOf, type Upload } from './upload.ts';
+import type { Upload } from './upload.ts';
 
 export type OperationId = keyof Operations;
 
@@ -102,7 +102,7 @@ export function callsOver(transport: Transport): Calls {
         path: pathOf(description.path, path),
         json,
         query,
-        file: file === undefined ? undefined : sourceOf(file),
+        file,
         fileType: description.fileType,
         idempotencyKey: options.idempotencyKey,
         ifMatch: options.ifMatch,
@@ -175,7 +175,7 @@ const READERS = {
 } satisfies Record<Description['gives'], (answer: Answer) => unknown>;
 
 async function readJson({ body }: Answer): Promise<unknown> {
-  const json = await text(body);
+  const json = await textOf(body);
   try {
     return JSON.parse(json);
   } catch (error) {
@@ -184,7 +184,7 @@ async function readJson({ body }: Answer): Promise<unknown> {
 }
 
 async function readNothing({ body }: Answer): Promise<undefined> {
-  if ((await text(body)) === '') return;
+  if ((await textOf(body)) === '') return;
   const cause = new SyntaxError('a body where none was expected');
   throw new ConnectionError('the answer is not from the API: is the address right?', { cause });
 }

@@ -1,8 +1,7 @@
-import { PassThrough, type Readable } from 'node:stream';
 import { ConnectionError } from './errors.ts';
 import type { Answer } from './transport.ts';
 
-/** A file being downloaded. Read the stream to its end or destroy it: until then it holds its connection. */
+/** A file being downloaded. Read the stream to its end or cancel it: until then it holds its connection. */
 export interface Download {
   /** The file name from the server, without a folder. */
   readonly name: string | null;
@@ -21,22 +20,12 @@ export interface Download {
   /**
    * The content. The stream fails with ConnectionError if it is cut off. If it ends without an error, it is complete.
    */
-  readonly stream: Readable;
+  readonly stream: ReadableStream<Uint8Array>;
 }
 
 /** The file in a response. */
 export function downloadOf({ header, body }: Answer): Download {
   const name = /filename="([^"/\\]+)"/.exec(header('content-disposition') ?? '')?.[1] ?? null;
-  const stream = new PassThrough();
-  body.once('error', (error: Error) => {
-    stream.destroy(
-      new ConnectionError(`the download was cut off: ${error.message}`, {
-        cause: error,
-        outcome: 'not_done',
-      }),
-    );
-  });
-  stream.once('close', () => body.destroy());
   return {
     name,
     revision: numberIn(header('etag'), /^"(\d+)"$/),
@@ -45,8 +34,26 @@ export function downloadOf({ header, body }: Answer): Download {
     fileSet: header('payhook-file-set'),
     replacesFileSet: header('payhook-replaces-file-set'),
     inOtherFiles: numberIn(header('payhook-affiliates-in-other-files'), /^(\d+)$/),
-    stream: body.pipe(stream),
+    stream: whole(body),
   };
+}
+
+/** A body that fails with ConnectionError if it is cut off. */
+function whole(body: Answer['body']): ReadableStream<Uint8Array> {
+  const reader = body.getReader();
+  return new ReadableStream<Uint8Array>({
+    async pull(controller) {
+      try {
+        const { done, value } = await reader.read();
+        if (done) controller.close();
+        else controller.enqueue(value);
+      } catch (cause) {
+        const message = `the download was cut off: ${(cause as Error).message}`;
+        controller.error(new ConnectionError(message, { cause, outcome: 'not_done' }));
+      }
+    },
+    cancel: (reason) => reader.cancel(reason),
+  });
 }
 
 function numberIn(text: string | null, pattern: RegExp): number | null {

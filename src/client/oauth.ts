@@ -1,7 +1,6 @@
-import { createHash, randomBytes } from 'node:crypto';
-import type { IncomingMessage } from 'node:http';
-import { text } from 'node:stream/consumers';
-import { connectionsTo } from './connection.ts';
+import { connectionsTo } from '#connections';
+import { base64Url, utf8 } from './bytes.ts';
+import { textOf, type WireResponse } from './connections.ts';
 import { ApiError, ConnectionError } from './errors.ts';
 import { hasNotConnected } from './retry.ts';
 
@@ -55,7 +54,7 @@ export class OAuthError extends Error {
 /** An application and its tokens for one merchant; pass it to `createClient({ url, oauth })`. */
 export interface OAuth {
   /** A new authorization request with a random state and PKCE (RFC 7636). */
-  authorization(scopes: readonly string[]): OAuthAuthorization;
+  authorization(scopes: readonly string[]): Promise<OAuthAuthorization>;
   /** Exchanges the code of the callback for tokens, and saves them. Compare `state` before. */
   exchange(code: string, codeVerifier: string): Promise<OAuthTokens>;
   /** Gets a new access token, and saves the tokens. */
@@ -77,7 +76,7 @@ const TIMEOUT_MS = 30_000;
  *
  * @example
  * const oauth = createOAuth({ url, clientId, clientSecret, redirectUri, load, save });
- * const { url: consent, state, codeVerifier } = oauth.authorization(['affiliates']);
+ * const { url: consent, state, codeVerifier } = await oauth.authorization(['affiliates']);
  */
 export function createOAuth(options: OAuthOptions): OAuth {
   const connections = connectionsTo({ url: options.url });
@@ -138,18 +137,18 @@ export function createOAuth(options: OAuthOptions): OAuth {
   }
 
   return {
-    authorization(scopes) {
-      const [state, codeVerifier] = [
-        randomBytes(24).toString('base64url'),
-        randomBytes(48).toString('base64url'),
-      ];
+    async authorization(scopes) {
+      const [state, codeVerifier] = [24, 48].map((size) =>
+        base64Url(crypto.getRandomValues(new Uint8Array(size))),
+      ) as [string, string];
+      const challenge = await crypto.subtle.digest('SHA-256', utf8(codeVerifier));
       const query = new URLSearchParams({
         response_type: 'code',
         client_id: options.clientId,
         redirect_uri: options.redirectUri,
         scope: scopes.join(' '),
         state,
-        code_challenge: createHash('sha256').update(codeVerifier).digest('base64url'),
+        code_challenge: base64Url(new Uint8Array(challenge)),
         code_challenge_method: 'S256',
       });
       return { url: `${base}/oauth/authorize?${query}`, state, codeVerifier };
@@ -186,17 +185,17 @@ interface TokenResponse {
 
 /** The credentials of an application (RFC 6749 section 2.3.1: both are form-encoded first). */
 const basic = (id: string, secret: string) =>
-  `Basic ${Buffer.from(`${encodeURIComponent(id)}:${encodeURIComponent(secret)}`).toString('base64')}`;
+  `Basic ${btoa(`${encodeURIComponent(id)}:${encodeURIComponent(secret)}`)}`;
 
 interface Answered {
   readonly status: number;
   readonly content: string;
 }
 
-async function answered(exchange: () => Promise<IncomingMessage>): Promise<Answered> {
+async function answered(exchange: () => Promise<WireResponse>): Promise<Answered> {
   try {
-    const response = await exchange();
-    return { status: response.statusCode ?? 0, content: await text(response) };
+    const { status, body } = await exchange();
+    return { status, content: await textOf(body) };
   } catch (error) {
     throw new ConnectionError(`no answer from the authorization server: ${(error as Error).message}`, {
       cause: error,

@@ -1,4 +1,5 @@
 import type { EventBatch, PublishEventBody } from './api.ts';
+import { utf8 } from './bytes.ts';
 import type { Calls, KeyedOptions } from './calls.ts';
 
 /** An event whose data is JSON text that is sent unchanged, so that JavaScript does not round its numbers. */
@@ -49,7 +50,7 @@ function batchesOf(texts: readonly string[]): string[][] {
   const batches: string[][] = [[]];
   let bytes = 0;
   for (const text of texts) {
-    const size = Buffer.byteLength(text) + 1;
+    const size = utf8(text).length + 1;
     const last = batches.at(-1) ?? [];
     const isFull = last.length === MOST_EVENTS || (last.length > 0 && bytes + size > MOST_BYTES);
     if (isFull) batches.push([text]);

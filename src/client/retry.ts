@@ -54,6 +54,7 @@ function isPassing(failure: unknown): boolean {
 }
 
 interface SystemError {
+  readonly code?: unknown;
   readonly syscall?: unknown;
   readonly errors?: readonly unknown[];
 }
@@ -61,10 +62,11 @@ interface SystemError {
 /** Whether an error of the network says that no connection was made. */
 export function hasNotConnected(cause: unknown): boolean {
   if (typeof cause !== 'object' || cause === null) return false;
-  const { syscall, errors } = cause as SystemError;
+  const { code, syscall, errors } = cause as SystemError;
   // a name with several addresses: all of them failed
   if (errors) return errors.length > 0 && errors.every(hasNotConnected);
-  return syscall === 'connect' || syscall === 'getaddrinfo';
+  // the last is the error of `fetch` in Node
+  return syscall === 'connect' || syscall === 'getaddrinfo' || code === 'UND_ERR_CONNECT_TIMEOUT';
 }
 
 /** Seconds of a Retry-After header (RFC 9110 section 10.2.3), which is a number of seconds or a date. */

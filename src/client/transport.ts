@@ -1,14 +1,11 @@
-import { randomUUID } from 'node:crypto';
-import type { Readable } from 'node:stream';
-import { text } from 'node:stream/consumers';
-import { setTimeout as delay } from 'node:timers/promises';
+import { connectionsTo } from '#connections';
 import type { ErrorCode, ReasonName } from '../kernel/errors.ts';
 import { isKeyed } from '../kernel/keyed-methods.ts';
-import { type Connections, connectionsTo, type Target } from './connection.ts';
+import { type Connections, type Target, textOf, type WireResponse } from './connections.ts';
 import { ApiError, ConnectionError, finalFailure } from './errors.ts';
 import type { OAuth } from './oauth.ts';
 import { isUnread, pauseBefore, type Repeatable, retryAfterSeconds } from './retry.ts';
-import { openCounted, type UploadSource } from './upload.ts';
+import { bodyOf, isRepeatable, type Upload } from './upload.ts';
 
 /** An API key, or an OAuth access token, within its scopes; or the tokens of an application, which are refreshed (oauth.ts). */
 export type Credentials =
@@ -25,7 +22,7 @@ export type ClientOptions = Target &
      * commissions or a large import takes minutes.
      */
     readonly timeoutMs?: number | undefined;
-    /** Identifies the caller, such as `my-shop/1.4`; shown in logs. */
+    /** Identifies the caller, such as `my-shop/1.4`; shown in logs. Leave it out in a browser, which sends its own. */
     readonly userAgent?: string | undefined;
     /** Called before each attempt. It must not throw. */
     readonly onRequest?: ((request: RequestInfo) => void) | undefined;
@@ -91,7 +88,7 @@ export interface RequestSpec {
   readonly query?: Readonly<Record<string, unknown>> | undefined;
   /** JSON text. */
   readonly json?: string | undefined;
-  readonly file?: UploadSource | undefined;
+  readonly file?: Upload | undefined;
   /** The media type of the file. */
   readonly fileType?: string | undefined;
   /** For POST, PUT and PATCH; random by default. */
@@ -102,10 +99,7 @@ export interface RequestSpec {
 }
 
 /** A successful response: its headers, and its body, which must be read to the end. */
-export interface Answer {
-  header(name: string): string | null;
-  readonly body: Readable;
-}
+export type Answer = Omit<WireResponse, 'status'>;
 
 /** Sends requests to one server. */
 export interface Transport {
@@ -151,7 +145,7 @@ async function sendRepeating<Result>(
 ): Promise<WithResponse<Result>> {
   const { signal, retries = server.options.retries ?? RETRIES } = request.options;
   const headers = headersOf(server.options, request);
-  const repeatable = { method: request.method, repeatable: request.file?.repeatable ?? true };
+  const repeatable = { method: request.method, repeatable: isRepeatable(request.file) };
   const isWrite = request.method !== 'GET';
   let mayBeDone = false;
   let refusedToken: string | undefined;
@@ -218,7 +212,12 @@ function observedAttempt(
 }
 
 async function pauseFor(ms: number, signal: AbortSignal | undefined): Promise<void> {
-  await delay(ms, undefined, signal ? { signal } : {}).catch(() => undefined);
+  const { promise, resolve } = deferred();
+  const timer = setTimeout(resolve, ms);
+  signal?.addEventListener('abort', resolve);
+  await promise;
+  clearTimeout(timer);
+  signal?.removeEventListener('abort', resolve);
   signal?.throwIfAborted();
 }
 
@@ -226,14 +225,11 @@ async function pauseFor(ms: number, signal: AbortSignal | undefined): Promise<vo
 function headersOf({ userAgent }: ClientOptions, request: RequestSpec): Record<string, string> {
   const { method, idempotencyKey, ifMatch, json, file, fileType } = request;
   return {
-    'user-agent': userAgent ?? 'payhook-client',
-    ...(isKeyed(method) ? { 'idempotency-key': idempotencyKey ?? randomUUID() } : {}),
+    ...(userAgent === undefined ? {} : { 'user-agent': userAgent }),
+    ...(isKeyed(method) ? { 'idempotency-key': idempotencyKey ?? crypto.randomUUID() } : {}),
     ...(ifMatch === undefined ? {} : { 'if-match': `"${ifMatch}"` }),
-    ...(json === undefined
-      ? {}
-      : { 'content-type': 'application/json', 'content-length': String(Buffer.byteLength(json)) }),
+    ...(json === undefined ? {} : { 'content-type': 'application/json' }),
     ...(file === undefined || fileType === undefined ? {} : { 'content-type': fileType }),
-    ...(file?.bytes === undefined ? {} : { 'content-length': String(file.bytes) }),
   };
 }
 
@@ -245,26 +241,21 @@ async function sendOnce<Result>(
 ): Promise<WithResponse<Result>> {
   const { signal, timeoutMs = options.timeoutMs ?? TIMEOUT_MS } = request.options;
   signal?.throwIfAborted();
-  const response = await connections.exchange({
+  const { status, header, body } = await connections.exchange({
     method: request.method,
     path: pathOf(connections.base, request),
     headers,
-    body: request.file ? openCounted(request.file) : (request.json ?? null),
+    body: request.file === undefined ? (request.json ?? null) : bodyOf(request.file),
     timeoutMs,
     signal,
   });
-  const { statusCode: status = 0 } = response;
-  const header = (name: string) => {
-    const value = response.headers[name];
-    return (Array.isArray(value) ? value[0] : value) ?? null;
-  };
   // the API sends no redirects either
   if (status >= 200 && status < 300) {
     const replayed = header('idempotent-replayed') === 'true';
     const details = { status, requestId: header('payhook-request-id'), replayed };
-    return { data: await read({ header, body: response }), response: details };
+    return { data: await read({ header, body }), response: details };
   }
-  throw refusalOf(status, header, await text(response));
+  throw refusalOf(status, header, await textOf(body));
 }
 
 function pathOf(base: URL, { path, query }: RequestSpec): string {

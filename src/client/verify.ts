@@ -1,5 +1,5 @@
-import { createHmac, randomUUID, timingSafeEqual } from 'node:crypto';
 import type { Event, PayhookEvent } from './api.ts';
+import { base64, bytesOf, utf8 } from './bytes.ts';
 
 export type { PayhookEvent } from './api.ts';
 
@@ -62,6 +62,8 @@ export type WebhookHeaders =
   | { get(name: string): string | null }
   | Readonly<Record<string, string | readonly string[] | undefined>>;
 
+type HmacKey = Awaited<ReturnType<typeof crypto.subtle.importKey>>;
+
 const TOLERANCE_SECONDS = 300;
 const SECRET = /^whsec_([A-Za-z0-9+/]{4,}={0,2})$/;
 
@@ -80,14 +82,14 @@ const SECRET = /^whsec_([A-Za-z0-9+/]{4,}={0,2})$/;
  * Throws WebhookVerificationError if the webhook is not genuine. Do not use any part of it then.
  *
  * @example
- * const event = verifyWebhook(await request.text(), request.headers, process.env.PAYHOOK_WEBHOOK_SECRET);
+ * const event = await verifyWebhook(await request.text(), request.headers, process.env.PAYHOOK_WEBHOOK_SECRET);
  */
-export function verifyWebhook<Body extends WebhookBody = PayhookEvent>(
+export async function verifyWebhook<Body extends WebhookBody = PayhookEvent>(
   body: string | Uint8Array,
   headers: WebhookHeaders,
   secrets: string | readonly string[],
-): Body {
-  const keys = (typeof secrets === 'string' ? [secrets] : secrets).map(keyOf);
+): Promise<Body> {
+  const keys = await Promise.all([secrets].flat().map(keyOf));
   const [id, timestamp, signatures] = ['webhook-id', 'webhook-timestamp', 'webhook-signature'].map((name) =>
     headerOf(headers, name),
   );
@@ -98,11 +100,10 @@ export function verifyWebhook<Body extends WebhookBody = PayhookEvent>(
     );
   }
   checkTimestamp(timestamp);
-  const given = signatures.split(' ').map((signature) => Buffer.from(signature));
-  const isRight = keys.some((key) => {
-    const expected = Buffer.from(`v1,${digestOf(key, id, timestamp, body)}`);
-    return given.some((one) => one.length === expected.length && timingSafeEqual(one, expected));
-  });
+  const content = contentOf(id, timestamp, body);
+  const given = signatures.split(' ').flatMap((signature) => bytesIn(signature) ?? []);
+  const checks = keys.flatMap((key) => given.map((one) => crypto.subtle.verify('HMAC', key, one, content)));
+  const isRight = (await Promise.all(checks)).includes(true);
   if (!isRight) throw new WebhookVerificationError('wrong_signature', 'no signature matches');
   return eventOf(body) as Body;
 }
@@ -113,14 +114,14 @@ export function verifyWebhook<Body extends WebhookBody = PayhookEvent>(
  * of a failed request are sent again one by one.
  *
  * @example
- * const events = verifyWebhooks(await request.text(), request.headers, process.env.PAYHOOK_WEBHOOK_SECRET);
+ * const events = await verifyWebhooks(await request.text(), request.headers, process.env.PAYHOOK_WEBHOOK_SECRET);
  */
-export function verifyWebhooks<Body extends WebhookBody = PayhookEvent>(
+export async function verifyWebhooks<Body extends WebhookBody = PayhookEvent>(
   body: string | Uint8Array,
   headers: WebhookHeaders,
   secrets: string | readonly string[],
-): Body[] {
-  const verified: Body | Body[] = verifyWebhook<Body>(body, headers, secrets);
+): Promise<Body[]> {
+  const verified: Body | Body[] = await verifyWebhook<Body>(body, headers, secrets);
   return Array.isArray(verified) ? verified : [verified];
 }
 
@@ -134,26 +135,40 @@ export type SignedHeaders = Readonly<
  * rotation. `id` is the `webhook-id`, by default a new one; `at` the time of the attempt, by default now. Throws WebhookVerificationError for an invalid secret.
  *
  * @example
- * await fetch(receiver, { method: 'POST', body, headers: signWebhook(body, secret) });
+ * await fetch(receiver, { method: 'POST', body, headers: await signWebhook(body, secret) });
  */
-export function signWebhook(
+export async function signWebhook(
   body: string | Uint8Array,
   secrets: string | readonly string[],
-  { id = `evt_${randomUUID().replaceAll('-', '')}`, at = new Date() }: { id?: string; at?: Date } = {},
-): SignedHeaders {
+  { id = `evt_${crypto.randomUUID().replaceAll('-', '')}`, at = new Date() }: { id?: string; at?: Date } = {},
+): Promise<SignedHeaders> {
   const timestamp = String(Math.floor(at.getTime() / 1000));
+  const content = contentOf(id, timestamp, body);
+  const signatures = [secrets].flat().map(async (secret) => {
+    const digest = await crypto.subtle.sign('HMAC', await keyOf(secret), content);
+    return `v1,${base64(new Uint8Array(digest))}`;
+  });
   return {
     'webhook-id': id,
     'webhook-timestamp': timestamp,
-    'webhook-signature': [secrets]
-      .flat()
-      .map((secret) => `v1,${digestOf(keyOf(secret), id, timestamp, body)}`)
-      .join(' '),
+    'webhook-signature': (await Promise.all(signatures)).join(' '),
   };
 }
 
-function digestOf(key: Buffer, id: string, timestamp: string, body: string | Uint8Array): string {
-  return createHmac('sha256', key).update(`${id}.${timestamp}.`).update(body).digest('base64');
+/** The bytes that a signature covers. */
+function contentOf(id: string, timestamp: string, body: string | Uint8Array) {
+  const [head, rest] = [utf8(`${id}.${timestamp}.`), typeof body === 'string' ? utf8(body) : body];
+  const content = new Uint8Array(head.length + rest.length);
+  content.set(head);
+  content.set(rest, head.length);
+  return content;
+}
+
+/** The digest in a signature of version 1; null for another version, and for other base64 than the signer wrote. */
+function bytesIn(signature: string) {
+  const [, text = ''] = /^v1,(.+)$/.exec(signature) ?? [];
+  const bytes = bytesOf(text);
+  return bytes !== null && base64(bytes) === text ? bytes : null;
 }
 
 /** Whether a text is a signing secret: `whsec_` and a base64 key. */
@@ -161,10 +176,12 @@ export function isWebhookSecret(text: string): boolean {
   return SECRET.test(text);
 }
 
-function keyOf(secret: string): Buffer {
-  const [, base64 = ''] = SECRET.exec(secret) ?? [];
-  if (base64 !== '') return Buffer.from(base64, 'base64');
-  throw new WebhookVerificationError('invalid_secret', 'a secret must be whsec_ followed by a base64 key');
+async function keyOf(secret: string): Promise<HmacKey> {
+  const bytes = bytesOf(SECRET.exec(secret)?.[1] ?? '');
+  if (bytes === null || bytes.length === 0) {
+    throw new WebhookVerificationError('invalid_secret', 'a secret must be whsec_ followed by a base64 key');
+  }
+  return crypto.subtle.importKey('raw', bytes, { name: 'HMAC', hash: 'SHA-256' }, false, ['sign', 'verify']);
 }
 
 function headerOf(headers: WebhookHeaders, name: string): string | null {
@@ -191,7 +208,7 @@ function duration(seconds: number): string {
 }
 
 function eventOf(body: string | Uint8Array): object {
-  const event = parsed(typeof body === 'string' ? body : Buffer.from(body).toString());
+  const event = parsed(typeof body === 'string' ? body : new TextDecoder().decode(body));
   if (typeof event === 'object' && event !== null) return event;
   throw new WebhookVerificationError(
     'invalid_payload',

@@ -70,7 +70,7 @@ test('payouts list on a remote server loads the commands of payouts, and nothing
   });
   server.closeAllConnections();
   server.close();
-  expect(loaded).toContain('client/connection.ts');
+  expect(loaded).toContain('client/connections-node.ts');
   const commands = ofNouns(loaded).filter((name) => name.endsWith('/commands.ts'));
   expect(commands).toEqual(['cli/payouts/commands.ts']);
   const ofServer = [...loaded].filter((name) =>

@@ -18,6 +18,7 @@ import { startReceiver } from '../support/receiver.ts';
 import { useWorld } from '../support/world.ts';
 import type { Answer, Behaviour, Call, Result } from './behaviour.ts';
 import { BEHAVIOURS } from './behaviours.ts';
+import { bundleForBrowsers, inBareContext } from './bundle.ts';
 import { runHere } from './drivers/driver.ts';
 
 // The same table for the clients in all languages: each makes the call, and a server answers as the row says.
@@ -75,7 +76,16 @@ const LANGUAGES: readonly Language[] = [
     name: 'TypeScript',
     isHere: true,
     without: '',
-    start: async () => ({ run: runHere, stop: () => undefined }),
+    start: async () => ({ run: (call) => runHere(call), stop: () => undefined }),
+  },
+  {
+    name: 'TypeScript, bundled for browsers',
+    isHere: true,
+    without: '',
+    async start() {
+      const bundle = inBareContext(await bundleForBrowsers());
+      return { run: (call) => runHere(call, bundle), stop: () => undefined };
+    },
   },
   ofPython('sync'),
   ofPython('async'),

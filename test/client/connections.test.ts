@@ -95,7 +95,7 @@ test('an upload that the server refuses unread is stopped', async () => {
   onTestFinished(() => client.close());
   const file = { repeatable: false, open: () => endless };
   await expect(client.commissions.import(file)).rejects.toThrow('line 1 is no CSV');
-  if (!endless.destroyed) await once(endless, 'close');
+  if (!endless.closed) await new Promise((resolve) => endless.once('close', resolve));
 });
 
 test('an unreadable file fails the upload with the reason', async () => {

@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { ROOT } from '../cli/support.ts';
@@ -20,7 +20,7 @@ const current: Payout | null = await payhook.payouts.current().catch((error: unk
 });
 let problem = 'none';
 try {
-  verifyWebhook('{}', {}, 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw');
+  await verifyWebhook('{}', {}, 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw');
 } catch (error) {
   if (error instanceof WebhookVerificationError) problem = error.problem;
 }
@@ -90,15 +90,17 @@ import webhooks = require('payhook-client/webhooks');
 
 const secret = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw';
 const body = '{"type":"payout.paid"}';
-const event = webhooks.verifyWebhook(body, webhooks.signWebhook(body, secret), secret);
 const payhook: client.Client = client.createClient({
   url: process.env.PAYHOOK_URL ?? '',
   apiKey: process.env.PAYHOOK_API_KEY ?? '',
 });
-void payhook.account.get().then(async ({ name }) => {
+async function main(): Promise<void> {
+  const event = await webhooks.verifyWebhook(body, await webhooks.signWebhook(body, secret), secret);
+  const { name } = await payhook.account.get();
   await payhook.close();
   console.log(JSON.stringify({ name, type: event.type }));
-});
+}
+void main();
 `;
 
 test('a program of CommonJS requires the client and the verification, typed and running', async () => {
@@ -111,6 +113,39 @@ test('a program of CommonJS requires the client and the verification, typed and 
     expect(JSON.parse(stdout)).toEqual({ name: expect.any(String), type: 'payout.paid' });
   } finally {
     required.remove();
+  }
+});
+
+const ATTW = join(ROOT, 'test/tools/node_modules/@arethetypeswrong/cli/dist/index.js');
+const withoutAttw = existsSync(ATTW) ? '' : ' (skipped: no @arethetypeswrong/cli in test/tools)';
+
+test.skipIf(!existsSync(ATTW))(`every way to resolve its types is right${withoutAttw}`, () => {
+  const { version } = readManifest('packages/client');
+  const file = join(consumer.folder, 'node_modules/payhook-client', `payhook-client-${version}.tgz`);
+  const { stdout } = spawnSync(process.execPath, [ATTW, file], { encoding: 'utf8' });
+  expect(stdout).toContain('No problems found');
+});
+
+const IN_BROWSER = `
+import { createClient } from 'payhook-client';
+import { verifyWebhook } from 'payhook-client/webhooks';
+
+export async function upload(file: File): Promise<Response> {
+  const payhook = createClient({ url: location.origin, apiKey: 'x', onResponse: ({ status }) => console.log(status) });
+  await payhook.affiliates.import(file);
+  const { stream } = await payhook.payouts.download('po_1');
+  return new Response(stream);
+}
+export const verify = (request: Request) => request.text().then((text) => verifyWebhook(text, request.headers, ''));
+`;
+
+test('its types need those of browsers only', () => {
+  const dom = { ...OPTIONS, lib: ['es2023', 'dom'], types: [] };
+  const inBrowser = makeConsumer([['program.ts', IN_BROWSER]], dom);
+  try {
+    expect(inBrowser.compile()).toBe('');
+  } finally {
+    inBrowser.remove();
   }
 });
 

@@ -1,6 +1,14 @@
 import { type ChildProcess, execFileSync, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { request } from 'node:http';
 import { type AddressInfo, connect, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -60,9 +68,14 @@ interface Language {
   /** Compiles it, where the language requires that. */
   readonly build?: readonly [string, ...string[]];
   readonly run: (port: number) => readonly [string, ...string[]];
-  /** Prepended to the page's code. */
+  /** Added before and after the page's code. */
   readonly before?: string;
+  readonly after?: string;
+  /** The packages that it needs of test/tools. */
+  readonly needs?: readonly string[];
 }
+
+const TOOLS = join(ROOT, 'test/tools/node_modules');
 
 const NODE: Pick<Language, 'fence' | 'file' | 'probe' | 'run'> = {
   fence: 'ts',
@@ -74,6 +87,16 @@ const NODE: Pick<Language, 'fence' | 'file' | 'probe' | 'run'> = {
 const LANGUAGES: readonly Language[] = [
   { ...NODE, heading: 'TypeScript, with the package `standardwebhooks`' },
   { ...NODE, heading: 'TypeScript, by hand' },
+  { ...NODE, heading: 'TypeScript, with Express', needs: ['express'] },
+  { ...NODE, heading: 'TypeScript, with Fastify' },
+  {
+    ...NODE,
+    heading: 'TypeScript, with Next.js',
+    needs: ['@hono/node-server'],
+    // as Next.js calls it: with a request of the web
+    after: "\nimport { serve } from '@hono/node-server';\nserve({ fetch: POST, port: 9000 });\n",
+  },
+  { ...NODE, heading: 'TypeScript, with Hono', needs: ['hono', '@hono/node-server'] },
   {
     heading: 'Python',
     fence: 'python',
@@ -259,10 +282,24 @@ function post(port: number, { headers: given, body = BODY }: { headers: Headers;
   });
 }
 
+/** A project whose programs find our packages, and those of test/tools. */
+function projectFolder(): string {
+  const folder = join(mkdtempSync(join(tmpdir(), 'payhook-docs-')), 'project');
+  mkdirSync(folder);
+  symlinkSync(join(ROOT, 'node_modules'), join(folder, '../node_modules'));
+  symlinkSync(TOOLS, join(folder, 'node_modules'));
+  writeFileSync(join(folder, 'package.json'), '{"type": "module"}');
+  return folder;
+}
+
+const removeProject = (folder: string) => rmSync(join(folder, '..'), { recursive: true, force: true });
+
 describe.each(LANGUAGES)('the program under $heading', (language) => {
   const [probe, ...probeArgs] = language.probe;
-  const isHere = spawnSync(probe, probeArgs).status === 0;
-  const there = isHere ? '' : ` (skipped: no ${probe} on this machine)`;
+  const missing = (language.needs ?? []).filter((name) => !existsSync(join(TOOLS, name)));
+  if (spawnSync(probe, probeArgs).status !== 0) missing.push(probe);
+  const isHere = missing.length === 0;
+  const there = isHere ? '' : ` (skipped: no ${missing.join(' and ')} on this machine)`;
   let folder: string;
   const started: Receiver[] = [];
   let receiver: Receiver;
@@ -273,7 +310,7 @@ describe.each(LANGUAGES)('the program under $heading', (language) => {
     expect(code, `one block of ${language.fence}`).toBeDefined();
     expect(more).toEqual([]);
     const port = await freePort();
-    const program = (language.before ?? '') + code;
+    const program = (language.before ?? '') + code + (language.after ?? '');
     writeFileSync(join(folder, language.file), program.replaceAll('9000', String(port)));
     if (language.build)
       execFileSync(language.build[0], language.build.slice(1), { cwd: folder, stdio: 'pipe' });
@@ -300,9 +337,7 @@ describe.each(LANGUAGES)('the program under $heading', (language) => {
 
   beforeAll(async () => {
     if (!isHere) return;
-    folder = mkdtempSync(join(tmpdir(), 'payhook-docs-'));
-    writeFileSync(join(folder, 'package.json'), '{"type": "module"}');
-    symlinkSync(join(ROOT, 'node_modules'), join(folder, 'node_modules'));
+    folder = projectFolder();
     receiver = await start(SECRET);
     expect(receiver.child.exitCode, receiver.output()).toBeNull();
   });
@@ -314,7 +349,7 @@ describe.each(LANGUAGES)('the program under $heading', (language) => {
       process.kill(-child.pid, 'SIGKILL');
       await ended;
     }
-    rmSync(folder, { recursive: true, force: true });
+    removeProject(folder);
   });
 
   const entries = () => receiver.output().split(ENTRY).length - 1;
@@ -352,27 +387,31 @@ describe.each(LANGUAGES)('the program under $heading', (language) => {
   );
 });
 
-test('the TypeScript of the page compiles under the strict types of this repository', () => {
-  const folder = mkdtempSync(join(tmpdir(), 'payhook-docs-'));
-  try {
-    const found = blocks('ts');
-    expect(found).toHaveLength(2);
-    found.forEach((code, index) => {
-      writeFileSync(join(folder, `${index}.ts`), code);
-    });
-    const { compilerOptions } = JSON.parse(readFileSync(join(ROOT, 'tsconfig.json'), 'utf8'));
-    writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify({ compilerOptions, include: ['*.ts'] }));
-    writeFileSync(join(folder, 'package.json'), '{"type": "module"}');
-    symlinkSync(join(ROOT, 'node_modules'), join(folder, 'node_modules'));
-    const { stdout, status } = spawnSync(join(ROOT, 'node_modules/.bin/tsc'), ['-p', folder], {
-      encoding: 'utf8',
-    });
-    expect(stdout).toBe('');
-    expect(status).toBe(0);
-  } finally {
-    rmSync(folder, { recursive: true, force: true });
-  }
-});
+const hasFrameworks = ['@types/express', 'hono'].every((name) => existsSync(join(TOOLS, name)));
+const noFrameworks = hasFrameworks ? '' : ' (skipped: no packages of test/tools)';
+test.skipIf(!hasFrameworks)(
+  `the TypeScript of the page compiles under the strict types of this repository${noFrameworks}`,
+  () => {
+    const folder = projectFolder();
+    try {
+      const found = blocks('ts');
+      expect(found).toHaveLength(LANGUAGES.filter(({ fence }) => fence === 'ts').length);
+      found.forEach((code, index) => {
+        writeFileSync(join(folder, `${index}.ts`), code);
+      });
+      const { compilerOptions } = JSON.parse(readFileSync(join(ROOT, 'tsconfig.json'), 'utf8'));
+      compilerOptions.typeRoots = [join(ROOT, 'node_modules/@types')];
+      writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify({ compilerOptions, include: ['*.ts'] }));
+      const { stdout, status } = spawnSync(join(ROOT, 'node_modules/.bin/tsc'), ['-p', folder], {
+        encoding: 'utf8',
+      });
+      expect(stdout).toBe('');
+      expect(status).toBe(0);
+    } finally {
+      removeProject(folder);
+    }
+  },
+);
 
 test('the example for other languages is right', () => {
   const row = (name: string) => new RegExp(`^\\| ${name} \\| \`(.*)\` \\|$`, 'm').exec(PAGE)?.[1] ?? '';

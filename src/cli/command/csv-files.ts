@@ -1,6 +1,5 @@
 import { createWriteStream, mkdirSync, renameSync, rmdirSync, rmSync, statSync } from 'node:fs';
 import { basename, dirname, extname, join, resolve } from 'node:path';
-import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { Command } from 'commander';
 import { onInterrupt } from '../terminal/interrupt.ts';
@@ -37,7 +36,7 @@ export function checkOutput({ output, force }: OutputOptions, { json }: Terminal
 }
 
 /** Writes a file to standard output. */
-export function pipeOut(stream: Readable): Promise<void> {
+export function pipeOut(stream: AsyncIterable<Uint8Array>): Promise<void> {
   return pipeline(stream, process.stdout, { end: false });
 }
 
@@ -48,7 +47,7 @@ export function pipeOut(stream: Readable): Promise<void> {
 export async function saveReceived(
   terminal: Terminal,
   options: OutputOptions,
-  get: () => Promise<{ readonly name: string | null; readonly stream: Readable }>,
+  get: () => Promise<{ readonly name: string | null; readonly stream: AsyncIterable<Uint8Array> }>,
 ): Promise<{ file: string; bytes: number } | null> {
   if (options.output === '-') {
     await pipeOut((await get()).stream);
@@ -66,7 +65,7 @@ export async function saveReceived(
 /** Files that are written together. */
 export interface FileSet {
   /** Writes a temporary file next to its final path. Returns its size in bytes. */
-  write(file: string, content: AsyncIterable<Buffer> | Iterable<string>): Promise<number>;
+  write(file: string, content: AsyncIterable<Uint8Array> | Iterable<string>): Promise<number>;
 }
 
 interface Staged {
@@ -142,7 +141,7 @@ export function refuseExisting(file: string, force = false): void {
 
 async function writeWhole(
   partial: string,
-  content: AsyncIterable<Buffer> | Iterable<string>,
+  content: AsyncIterable<Uint8Array> | Iterable<string>,
 ): Promise<number> {
   // names, addresses and amounts: readable by the owner only
   const target = createWriteStream(partial, { mode: 0o600, flags: 'wx', flush: true });
@@ -182,7 +181,7 @@ export function markName(file: string, mark: string): string {
 }
 
 /** The bytes of a stream, while the terminal shows that `name` is being received. */
-export type Receive = (name: string, stream: Readable) => AsyncIterable<Buffer>;
+export type Receive = (name: string, stream: AsyncIterable<Uint8Array>) => AsyncIterable<Buffer>;
 
 /** Runs `work`; if it takes longer than a second, shows what is being received and how much of it has arrived. */
 export function showReceived<Result>(
@@ -190,18 +189,15 @@ export function showReceived<Result>(
   work: (receive: Receive) => Promise<Result>,
 ): Promise<Result> {
   let label = 'waiting for the server';
-  async function* counted(name: string, stream: Readable): AsyncGenerator<Buffer> {
+  async function* counted(name: string, stream: AsyncIterable<Uint8Array>): AsyncGenerator<Buffer> {
     let bytes = 0;
-    for await (const piece of stream as AsyncIterable<Buffer>) {
+    for await (const piece of stream) {
       bytes += piece.length;
       label = `${name}, ${(bytes / 1e6).toFixed(1)} MB`;
-      yield piece;
+      yield Buffer.from(piece.buffer, piece.byteOffset, piece.length);
     }
   }
-  const done = work((name, stream) => {
-    stream.on('error', () => undefined); // its reader gets the error
-    return counted(name, stream);
-  });
+  const done = work(counted);
   spinner.watch(
     done.then(
       () => undefined,

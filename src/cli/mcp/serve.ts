@@ -1,5 +1,5 @@
-import { text } from 'node:stream/consumers';
 import { pathOf } from '../../client/calls.ts';
+import { textOf } from '../../client/connections.ts';
 import { ApiError, ConnectionError, InvalidIdError } from '../../client/errors.ts';
 import { openTransport, type Transport } from '../../client/transport.ts';
 import { readRemote } from '../../kernel/config.ts';
@@ -49,7 +49,7 @@ function allowedBy({ allowWrites = false, allowMoney = false }: McpOptions): Rea
 function toolServer(transport: Transport, allowed: ReadonlySet<Effect>): ToolServer {
   const get = async (path: string, signal: AbortSignal): Promise<unknown> => {
     const { data } = await transport.send({ method: 'GET', path, options: { signal } }, ({ body }) =>
-      text(body),
+      textOf(body),
     );
     return JSON.parse(data);
   };
@@ -130,7 +130,7 @@ async function callTool(
       ifMatch: typeof given.if_match === 'number' ? given.if_match : undefined,
       options: { signal },
     },
-    ({ body }) => text(body),
+    ({ body }) => textOf(body),
   );
   return { text: answer === '' ? 'done' : answer, isError: false };
 }

@@ -89,7 +89,6 @@ async function ask(source: Source, part: number) {
       throw inOptions(error);
     });
   const revision = tag.revision ?? Number(/^payout-\d+-r(\d+)-/.exec(name ?? '')?.[1] ?? 0);
-  stream.on('error', () => undefined); // its reader gets the error
   const found = /-part-(\d+)-of-(\d+)\.\w+$/.exec(name ?? '');
   const isAsked = found === null ? part === 1 : Number(found[1]) === part;
   if (revision !== payout.revision || !isAsked) {

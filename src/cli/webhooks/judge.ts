@@ -39,11 +39,11 @@ export async function judge(
   if (method !== 'POST')
     return refuse(`a webhook is a POST request, but this is ${method} ${cut(path, 100)}`, 405);
   if (body === null) return refuse('the body is larger than 4 MiB', 413);
-  const first = verifyWith(headers, body, signers.known());
+  const first = await verifyWith(headers, body, signers.known());
   if (!(first instanceof WebhookVerificationError)) return first;
   if (first.problem !== 'wrong_signature') return refuse(first.message);
   const { signers: asked, trouble } = await signers.ask();
-  const second = verifyWith(headers, body, asked);
+  const second = await verifyWith(headers, body, asked);
   if (!(second instanceof WebhookVerificationError)) return second;
   if (second.problem !== 'wrong_signature') return refuse(second.message);
   if (trouble === null) return refuse(whyNone(asked));
@@ -51,23 +51,24 @@ export async function judge(
   return refuse(`the secrets cannot be fetched${json ? `: ${trouble}` : ''}`, 500);
 }
 
-function verifyWith(
+async function verifyWith(
   headers: Incoming['headers'],
   body: Buffer,
   signers: readonly Signer[],
-): Verified | WebhookVerificationError {
-  const verify = (some: readonly Signer[]) => {
+): Promise<Verified | WebhookVerificationError> {
+  const verify = async (some: readonly Signer[]) => {
     try {
       const secrets = some.map(({ secret }) => secret);
-      return verifyWebhooks(body, headers, secrets);
+      return await verifyWebhooks(body, headers, secrets);
     } catch (error) {
       if (error instanceof WebhookVerificationError) return error;
       throw error;
     }
   };
-  const verified = verify(signers);
+  const verified = await verify(signers);
   if (verified instanceof WebhookVerificationError) return verified;
-  const signer = signers.find((one) => !(verify([one]) instanceof WebhookVerificationError));
+  const each = await Promise.all(signers.map((one) => verify([one])));
+  const signer = signers[each.findIndex((one) => !(one instanceof WebhookVerificationError))];
   return { isVerified: true, endpoint: signer?.endpoint ?? null, reason: null };
 }
 

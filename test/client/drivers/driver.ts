@@ -1,4 +1,3 @@
-import { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import {
   ApiError,
@@ -7,34 +6,44 @@ import {
   createClient,
   createOAuth,
   InvalidIdError,
-  type OAuth,
   OAuthError,
   type OAuthTokens,
 } from '../../../src/client/client.ts';
 import { signWebhook, verifyWebhooks, WebhookVerificationError } from '../../../src/client/verify.ts';
 import type { Call, Result } from '../behaviour.ts';
 
+/** What the driver uses of the package: what this process imports, or the same from a bundle. */
+const HERE = {
+  ...{ createClient, createOAuth, signWebhook, verifyWebhooks },
+  ...{ ApiError, ConnectionError, InvalidIdError, OAuthError, WebhookVerificationError },
+};
+export type Package = typeof HERE;
+
 /** Makes a call of the table with the client in TypeScript, in this process. */
-export async function runHere(call: Call & { readonly url: string }): Promise<Result> {
+export async function runHere(call: Call & { readonly url: string }, from: Package = HERE): Promise<Result> {
   const seen: number[] = [];
   try {
     // through JSON, as the other drivers answer
-    const value = JSON.parse(JSON.stringify((await resultOf(call, seen)) ?? null));
+    const value = JSON.parse(JSON.stringify((await resultOf(from, call, seen)) ?? null));
     return { outcome: 'ok', value };
   } catch (error) {
-    return { ...failureOf(error), seen };
+    return { ...failureOf(from, error), seen };
   }
 }
 
-async function resultOf(call: Call & { readonly url: string }, seen: number[]): Promise<unknown> {
+async function resultOf(
+  from: Package,
+  call: Call & { readonly url: string },
+  seen: number[],
+): Promise<unknown> {
   const { verb, url, body = '', headers = {}, secrets = [], retries, timeoutMs } = call;
-  if (verb === 'verify') return verifyWebhooks(body, headers, secrets);
+  if (verb === 'verify') return from.verifyWebhooks(body, headers, secrets);
   if (verb === 'sign') {
     const { id = '', timestamp = 0 } = call;
-    return signWebhook(body, secrets, { id, at: new Date(timestamp * 1000) });
+    return from.signWebhook(body, secrets, { id, at: new Date(timestamp * 1000) });
   }
-  if (verb.startsWith('oauth_')) return withTokens(call, seen);
-  const client = createClient({ url, apiKey: 'secret', retries, timeoutMs });
+  if (verb.startsWith('oauth_')) return withTokens(from, call, seen);
+  const client = from.createClient({ url, apiKey: 'secret', retries, timeoutMs });
   try {
     return await withClient(client, call, seen);
   } finally {
@@ -43,7 +52,11 @@ async function resultOf(call: Call & { readonly url: string }, seen: number[]): 
 }
 
 /** Makes a call of an application, and reports which access tokens were saved. */
-async function withTokens(call: Call & { readonly url: string }, seen: number[]): Promise<unknown> {
+async function withTokens(
+  from: Package,
+  call: Call & { readonly url: string },
+  seen: number[],
+): Promise<unknown> {
   const { verb, url, expiresIn, application, code = 'phc_1', verifier = 'the verifier' } = call;
   const saved: (string | null)[] = [];
   let kept: OAuthTokens | null =
@@ -55,7 +68,7 @@ async function withTokens(call: Call & { readonly url: string }, seen: number[])
           expiresAt: Date.now() + expiresIn * 1000,
           scope: 'affiliates',
         };
-  const oauth = createOAuth({
+  const oauth = from.createOAuth({
     url,
     clientId: application?.id ?? 'app_1',
     clientSecret: application?.secret ?? 'phs_1',
@@ -67,9 +80,9 @@ async function withTokens(call: Call & { readonly url: string }, seen: number[])
     },
   });
   try {
-    if (verb === 'oauth_all') return { seen: await readAll(url, oauth, seen), saved };
+    if (verb === 'oauth_all') return { seen: await readAll(from.createClient({ url, oauth }), seen), saved };
     if (verb === 'oauth_authorization') {
-      const { codeVerifier, ...request } = oauth.authorization(['affiliates', 'webhooks']);
+      const { codeVerifier, ...request } = await oauth.authorization(['affiliates', 'webhooks']);
       return { ...request, verifier: codeVerifier };
     }
     if (verb === 'oauth_exchange') {
@@ -84,8 +97,7 @@ async function withTokens(call: Call & { readonly url: string }, seen: number[])
   }
 }
 
-async function readAll(url: string, oauth: OAuth, seen: number[]): Promise<number[]> {
-  const client = createClient({ url, oauth });
+async function readAll(client: Client, seen: number[]): Promise<number[]> {
   try {
     for await (const { id } of client.affiliates.list()) seen.push(id);
     return seen;
@@ -96,7 +108,7 @@ async function readAll(url: string, oauth: OAuth, seen: number[]): Promise<numbe
 
 async function withClient(client: Client, { verb, key, ifMatch }: Call, seen: number[]): Promise<unknown> {
   const options = { idempotencyKey: key, ifMatch };
-  const once = { repeatable: false, open: () => Readable.from([Buffer.from('email\n')]) };
+  const once = { repeatable: false, open: () => chunks('email\n') };
   switch (verb) {
     case 'read':
       return client.account.get();
@@ -128,19 +140,23 @@ async function withClient(client: Client, { verb, key, ifMatch }: Call, seen: nu
   }
 }
 
-function failureOf(error: unknown): Result {
+async function* chunks(content: string): AsyncGenerator<Uint8Array> {
+  yield Buffer.from(content);
+}
+
+function failureOf(from: Package, error: unknown): Result {
   const { message } = error as Error;
-  if (error instanceof ApiError) {
+  if (error instanceof from.ApiError) {
     const { status, code, reason, requestId, retryAfter } = error;
     return { outcome: 'refused', message, status, code, reason, requestId, retryAfter: retryAfter ?? 0 };
   }
-  if (error instanceof ConnectionError) {
+  if (error instanceof from.ConnectionError) {
     const { outcome, idempotencyKey: key, status } = error;
     return { outcome, message, key, status };
   }
-  if (error instanceof OAuthError) return { outcome: 'oauth', code: error.error, message };
-  if (error instanceof InvalidIdError) return { outcome: 'invalid_id', message };
-  if (error instanceof WebhookVerificationError)
+  if (error instanceof from.OAuthError) return { outcome: 'oauth', code: error.error, message };
+  if (error instanceof from.InvalidIdError) return { outcome: 'invalid_id', message };
+  if (error instanceof from.WebhookVerificationError)
     return { outcome: 'not_genuine', code: error.problem, message };
   throw error;
 }

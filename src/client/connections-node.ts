@@ -1,32 +1,18 @@
 import { Agent, type ClientRequest, type IncomingMessage, request as overHttp } from 'node:http';
 import { request as overTls, Agent as TlsAgent } from 'node:https';
-import { pipeline, type Readable } from 'node:stream';
+import { pipeline, Readable } from 'node:stream';
+import type { ReadableStream as NodeStream } from 'node:stream/web';
 import { urlToHttpOptions } from 'node:url';
+import {
+  type Chunks,
+  type Connections,
+  closed,
+  silence,
+  type Target,
+  type WireRequest,
+} from './connections.ts';
 
-/** The address of a server, or its unix socket on this machine. */
-export type Target = { readonly url: string } | { readonly socketPath: string };
-
-/** A request on the wire. */
-export interface WireRequest {
-  readonly method: string;
-  /** Path and query. */
-  readonly path: string;
-  readonly headers: Readonly<Record<string, string>>;
-  readonly body: string | Readable | null;
-  /** The longest time without data in either direction, in milliseconds. */
-  readonly timeoutMs: number;
-  readonly signal: AbortSignal | undefined;
-}
-
-/** The connections to one server. They stay open between requests, and do not keep the process alive. */
-export interface Connections {
-  readonly base: URL;
-  /** Sends a request and returns the response, whose body must be read to the end. Throws connection errors. */
-  exchange(request: WireRequest): Promise<IncomingMessage>;
-  /** Closes them. Exchanges in progress and later ones fail. */
-  close(): void;
-  readonly isClosed: boolean;
-}
+// Connections over node:http. `fetch` of Node gives up after five minutes without a response, and has no unix sockets.
 
 const CONNECT_MS = 10_000;
 
@@ -46,12 +32,21 @@ export function connectionsTo(target: Target): Connections {
     get isClosed() {
       return isClosed;
     },
-    async exchange({ method, path, headers, body, timeoutMs: timeout, signal }) {
-      if (isClosed) throw new Error('the client is closed');
+    async exchange({ method, path, headers: given, body, timeoutMs: timeout, signal }) {
+      if (isClosed) throw closed();
+      const headers = { 'user-agent': 'payhook-client', ...given, ...lengthOf(body) };
       const about = { ...options, method, path, headers, timeout, ...(signal ? { signal } : {}) };
       const request = (isTls ? overTls : overHttp)(about);
       limitConnecting(request, isTls ? 'secureConnect' : 'connect');
-      return answerTo(request, body, timeout);
+      const response = await answerTo(request, body, timeout);
+      return {
+        status: response.statusCode ?? 0,
+        header(name) {
+          const value = response.headers[name];
+          return (Array.isArray(value) ? value[0] : value) ?? null;
+        },
+        body: Readable.toWeb(response) as NodeStream<Uint8Array> as ReadableStream<Uint8Array>,
+      };
     },
     close() {
       isClosed = true;
@@ -71,6 +66,17 @@ function limitConnecting(request: ClientRequest, connected: 'connect' | 'secureC
     socket.once(connected, () => clearTimeout(timer));
     request.once('close', () => clearTimeout(timer));
   });
+}
+
+/** The length of a body that is streamed; Node knows that of the others. */
+function lengthOf(body: WireRequest['body']): Record<string, string> {
+  if (body === null || typeof body === 'string' || body instanceof Uint8Array) return {};
+  const bytes = 'chunks' in body ? body.bytes : body.size;
+  return bytes === undefined ? {} : { 'content-length': String(bytes) };
+}
+
+function chunksOf(body: Blob | Chunks): AsyncIterable<Uint8Array> {
+  return 'chunks' in body ? body.chunks : (body.stream() as NodeStream<Uint8Array>);
 }
 
 function answerTo(
@@ -93,9 +99,10 @@ function answerTo(
     request.on('timeout', () => {
       // a paused reader does not mean that the server is silent
       if (response?.readableLength) return;
-      (response ?? request).destroy(new Error(`the server sent nothing for ${timeoutMs / 1000} seconds`));
+      (response ?? request).destroy(silence(timeoutMs));
     });
-    if (body === null || typeof body === 'string') request.end(body ?? undefined);
-    else pipeline(body, request, (error) => error && reject(error));
+    if (body === null || typeof body === 'string' || body instanceof Uint8Array)
+      request.end(body ?? undefined);
+    else pipeline(Readable.from(chunksOf(body)), request, (error) => error && reject(error));
   });
 }
