@@ -1,13 +1,16 @@
-// The build of the program, for build.mjs: src/, typebox and jsvat in a few files, because a server that reads 1,250
-// modules one by one spends most of its start on that. Every other package stays a package. Nothing is removed from a
-// module: a bundler that drops a call whose value is unused also drops the error that the call throws.
-import { readdirSync, readFileSync } from 'node:fs';
+// The build of the program, for build.mjs: src/ and the packages below in a few files, because a server that reads 1,250
+// modules one by one spends most of its start on that. Every other package stays a package. The files are CommonJS,
+// which Node loads with a quarter less processor time than ES modules. Nothing is removed from a module: a bundler that
+// drops a call whose value is unused also drops the error that the call throws.
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build, parseAst } from 'vite';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const TESTING = 'payhook:testing';
+/** Packages of many small modules, and packages that only ES modules can import by default. */
+const BUNDLED = ['typebox', 'jsvat', 'sql-template-tag', 'any-ascii'];
 
 /**
  * Puts the program into a folder: cli/main.js, app/thread.js for its threads, and what they load. Resolves to whether
@@ -21,7 +24,7 @@ export async function buildProgram(to) {
       envDir: false,
       publicDir: false,
       logLevel: 'warn',
-      ssr: { noExternal: ['typebox', 'jsvat'] },
+      ssr: { noExternal: BUNDLED },
       plugins: [testing(), nothingRemoved()],
       build: {
         ssr: true,
@@ -39,6 +42,7 @@ export async function buildProgram(to) {
           treeshake: false,
           // two folders below the root, as src/ is: kernel/installation finds the root from there
           output: {
+            format: 'cjs',
             minify: false,
             entryFileNames: '[name].js',
             chunkFileNames: 'program/[name]-[hash].js',
@@ -47,6 +51,7 @@ export async function buildProgram(to) {
         },
       },
     });
+    writeFileSync(`${to}/package.json`, '{"type": "commonjs"}\n');
     return true;
   } catch (error) {
     console.error(error);

@@ -71,5 +71,7 @@ process.stdout.on('error', (error: NodeJS.ErrnoException) =>
   exit(error.code === 'EPIPE' ? 1 : report(error)),
 );
 
-const code = await run().catch(report);
-process.stdout.write('', () => exit(code));
+// CommonJS has no `await` outside of functions
+void run()
+  .catch(report)
+  .then((code) => process.stdout.write('', () => exit(code)));

@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
+import { createRequire } from 'node:module';
 import { relative, resolve } from 'node:path';
-import { fileURLToPath, pathToFileURL } from 'node:url';
+import { fileURLToPath } from 'node:url';
 import type { Plugin } from 'vite';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
@@ -20,7 +21,7 @@ const isTest = (path: string) =>
  */
 export function builtProgram(): Plugin {
   if (!existsSync(BUILT)) throw new Error('the program is not built: run `npm run build`, or `npm test`');
-  const names = import(pathToFileURL(BUILT).href).then((program) => Object.keys(program));
+  const names = Object.keys(createRequire(import.meta.url)(BUILT));
   return {
     name: 'built-program',
     enforce: 'pre',
@@ -29,16 +30,16 @@ export function builtProgram(): Plugin {
       const path = resolve(importer, '..', source);
       return path.startsWith(SOURCE) ? PREFIX + relative(SOURCE, path) : undefined;
     },
-    async load(id) {
+    load(id) {
       if (!id.startsWith(PREFIX)) return undefined;
       const module = id.slice(PREFIX.length);
-      const exported = (await names).filter((name) => name.startsWith(`${module}:`));
+      const exported = names.filter((name) => name.startsWith(`${module}:`));
       if (exported.length === 0) throw new Error(`src/${module} is not in the build: run \`npm run build\``);
       const lines = exported.map((name) => {
         const short = name.slice(module.length + 1);
         return `export const ${short} = program[${JSON.stringify(name)}];`;
       });
-      return [`import * as program from ${JSON.stringify(BUILT)};`, ...lines].join('\n');
+      return [`import program from ${JSON.stringify(BUILT)};`, ...lines].join('\n');
     },
   };
 }
