@@ -2908,7 +2908,9 @@ func (resource *WebhookEventsResource) All(ctx context.Context, query *ListWebho
 type EventsResource struct{ calls *calls }
 
 // List: List published events. Each event once, whatever number of endpoints got it, as long as the log is kept.
-// The log itself is at `/v2/webhook-events/`. Returns one page.
+// The log itself is at `/v2/webhook-events/`. With `sort=created_at` the list misses nothing: it ends before the
+// oldest transaction that publishes, so no event appears later in front of one that was returned. To read every
+// event once, repeat a page until it has `next`, and continue there. Returns one page.
 func (resource *EventsResource) List(ctx context.Context, query *ListEventsQuery, options ...CallOption) (*Page[PublishedEvent], error) {
 	return record[Page[PublishedEvent]](ctx, resource.calls, request{method: "GET", path: "/v2/events", query: query.values()}, options)
 }

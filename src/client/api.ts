@@ -6962,7 +6962,9 @@ export interface Operations {
   };
   /**
    * List published events. Each event once, whatever number of endpoints got it, as long as the log is kept. The
-   * log itself is at `/v2/webhook-events/`.
+   * log itself is at `/v2/webhook-events/`. With `sort=created_at` the list misses nothing: it ends before the
+   * oldest transaction that publishes, so no event appears later in front of one that was returned. To read
+   * every event once, repeat a page until it has `next`, and continue there.
    */
   readonly listEvents: {
     readonly query?: ListEventsQuery;

@@ -206,6 +206,8 @@ interface Input<Path extends string, Query extends TObject> {
 
 interface ReadInput<Path extends string, Query extends TObject> extends Input<Path, Query> {
   readonly db: Reader;
+  /** For what a replica does not know: the locks of the primary. */
+  readonly primary: Reader;
   /** For responses of more than one statement: all see the same snapshot. */
   readonly snapshot: Database['snapshot'];
   /** For routes that declare `records`; returns null, and does nothing, for a HEAD. */

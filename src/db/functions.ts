@@ -38,6 +38,30 @@ create or replace function clock_time() returns timestamptz language plpgsql sta
 create or replace function id_time(id uuid) returns timestamptz language sql immutable parallel safe as $$
   select to_timestamp(('x0000' || substr(encode(uuid_send(id), 'hex'), 1, 12))::bit(64)::bigint / 1000.0) $$;
 
+-- Marks this transaction as one that publishes events, until it ends: it shares an advisory lock whose second key is when it
+-- began, as the last 32 bits of the milliseconds since 1970. Called before the id of each event is made. Always true.
+create or replace function begins_publishing(space int) returns boolean language plpgsql volatile as $$
+  begin
+    perform pg_advisory_xact_lock_shared(space, floor(extract(epoch from now()) * 1000)::bigint::bit(32)::int);
+    return true;
+  end $$;
+
+-- An id: no event that is still to be committed has a smaller one. It is that of the beginning of the oldest transaction that is
+-- marked so, or of now, made before the locks are read. Labelled stable because it reads nothing that a transaction stored.
+create or replace function publishing_from(space int) returns uuid language plpgsql stable as $$
+  declare
+    here uuid := new_id();
+    at bigint := floor(extract(epoch from id_time(here)) * 1000);
+    age bigint := (
+      select max((at - objid::bigint) & 4294967295) from pg_locks
+      where locktype = 'advisory' and classid = space::oid and objsubid = 2
+        and database = (select oid from pg_database where datname = current_database())
+        -- a later time than now: the clock was set back
+        and (at - objid::bigint) & 4294967295 < 2147483648);
+  begin
+    return coalesce(id_floor(to_timestamp((at - age) / 1000.0)), here);
+  end $$;
+
 -- The token of a lease: an id of now whose last four bytes are the number of the worker.
 create or replace function lease_token(worker int) returns uuid language sql volatile parallel safe as $$
   select encode(overlay(uuid_send(new_id()) placing int4send(worker) from 13), 'hex')::uuid $$;

@@ -57,6 +57,13 @@ export const LOCKS = {
 const WORKER_SPACE = 724_681_391;
 export const workerSpaceOf = (cell: number) => WORKER_SPACE + cell;
 
+/**
+ * The first half of the key that transactions share which publish events; the second is when they began
+ * (`begins_publishing` of `db/functions`).
+ */
+const PUBLISHING_SPACE = 724_800_000;
+export const publishingSpaceOf = (cell: number) => PUBLISHING_SPACE + cell;
+
 /** Takes a lock until the transaction ends; waits for whoever holds or shares it. */
 export async function takeLock(tx: Tx, lock: Lock): Promise<void> {
   await rows(tx, sql`select pg_advisory_xact_lock(${lock(tx.cell)})`);

@@ -246,6 +246,7 @@ function reading(route: Route & { kind: 'read' }, { env, baseUrl }: ServerOption
     const reads = isReplicable ? db.reads() : { ...db, from: () => 'primary' };
     const result = await route.handle({
       db: reads.reader,
+      primary: db.reader,
       requestId: request.id,
       env,
       snapshot: reads.snapshot,

@@ -13,6 +13,7 @@ import type { EventType } from './event-types.ts';
 import { type Leased, type LeasedRow, leasedOf, type Offer, offerIn } from './hand-over.ts';
 import { leasing, noLeases } from './lease.ts';
 import { BY_KEY, NO_ORDER, type Ordering } from './order.ts';
+import { newEventId } from './running.ts';
 import { matches } from './searches.ts';
 import { entriesFor } from './subscriptions.ts';
 
@@ -117,7 +118,7 @@ export async function publishForeign(
   const bodies = await arrayText(events.map(({ body }) => body));
   // ids are generated here, while the events are in order: a join may reorder them
   const records = sql`
-    select account_id, coalesce(given_id, new_id()) as given_id, type, patterns, (body::json -> 'data')::text as data, false as is_test, place,
+    select account_id, coalesce(given_id, ${newEventId(tx)}) as given_id, type, patterns, (body::json -> 'data')::text as data, false as is_test, place,
            null::uuid as only_endpoint, null::uuid as except_endpoint, traceparent, tracestate${keys.column}
     from unnest(${events.map(({ account }) => account)}::uuid[], ${events.map(({ id }) => id)}::uuid[],
       ${events.map(({ type }) => type)}::text[], ${events.map(({ type }) => entriesFor(type).join(' '))}::text[],
@@ -262,7 +263,7 @@ async function store<Row>(
           from (select *, concat('{"id":"', public_id('evt', id), '","object":"event","type":"', type,
                            '","timestamp":"', iso(id_time(id)), '","account_id":"', public_id('acc', account_id),
                            '","api_version":"2.0.0",', case when is_test then '"is_test":true,' end, '"data":', data, '}') as payload
-          from (select r.*, coalesce(r.given_id, new_id()) as id from (${records}) r
+          from (select r.*, coalesce(r.given_id, ${newEventId(tx)}) as id from (${records}) r
                 -- events do not reference their account, which may have been deleted since the request was
                 -- authenticated
                 where exists (select from accounts a where a.id = r.account_id)) numbered) composed),

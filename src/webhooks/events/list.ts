@@ -11,6 +11,7 @@ import { fail } from '../../kernel/errors.ts';
 import { type AccountId, uuidOf } from '../../kernel/ids.ts';
 import type { Json } from '../../kernel/json.ts';
 import { isKept } from '../../outbox/queue.ts';
+import { firstUncommitted } from '../../outbox/running.ts';
 import { byExternalId, byType } from '../log/filters.ts';
 import { type Caller, checkScopes } from '../log/service.ts';
 import {
@@ -31,18 +32,24 @@ export const publishedList: ListDefinition = {
   },
 };
 
-/** One page of the events that an account (UUID) published and that retention has kept. */
-export function listPublished(
-  db: Reader,
+/**
+ * One page of the events that an account (UUID) published and that retention has kept. Oldest first, it ends before the
+ * oldest transaction that is publishing, so no event is committed later in front of one that was returned.
+ */
+export async function listPublished(
+  { db, primary }: { readonly db: Reader; readonly primary: Reader },
   account: AccountId,
   list: ListQuery,
 ): Promise<Page<PublishedEvent>> {
+  const isFinal = list.sort.startsWith('-')
+    ? sql`true`
+    : sql`v.id < ${await firstUncommitted(primary, account)}::uuid`;
   return listPage(db, {
     list,
     name: 'events',
     table: 'events',
     alias: 'v',
-    where: sql`v.account_id = ${account} and ${isKept(sql`v.id`)}`,
+    where: sql`v.account_id = ${account} and ${isKept(sql`v.id`)} and ${isFinal}`,
     record: publishedRecord,
   });
 }

@@ -20,10 +20,13 @@ export const list = readRoute({
   summary: 'List published events',
   description:
     'Each event once, whatever number of endpoints got it, as long as the log is kept. The log itself is at ' +
-    '`/v2/webhook-events/`.',
+    '`/v2/webhook-events/`. With `sort=created_at` the list misses nothing: it ends before the oldest transaction that ' +
+    'publishes, so no event appears later in front of one that was returned. To read every event once, repeat a page ' +
+    'until it has `next`, and continue there.',
   list: publishedList,
   returns: { 200: listOf(publishedEvent) },
-  handle: async ({ db, account, list: asked }) => page(await listPublished(db, account, asked)),
+  handle: async ({ db, primary, account, list: asked }) =>
+    page(await listPublished({ db, primary }, account, asked)),
 });
 
 export const get = readRoute({

@@ -3,6 +3,7 @@ import { rows, type Tx } from '../../db/database.ts';
 import type { AccountId, EventId } from '../../kernel/ids.ts';
 import type { Json } from '../../kernel/json.ts';
 import { isKept } from '../../outbox/queue.ts';
+import { newEventId } from '../../outbox/running.ts';
 import type { Event } from './record.ts';
 
 /** An `external_id` under which an event is about to be stored. */
@@ -54,7 +55,7 @@ const requested = (wanted: readonly Wanted[]) => sql`
 async function takeFree(tx: Tx, wanted: readonly Wanted[]): Promise<Map<Wanted, string>> {
   const found = await rows<{ place: bigint; id: string }>(
     tx,
-    sql`with requested as materialized (select *, new_id() as id from ${requested(wanted)}),
+    sql`with requested as materialized (select *, ${newEventId(tx)} as id from ${requested(wanted)}),
         taken as (
           insert into event_keys (account_id, external_id, event_id, request_hash)
           select account_id, external_id, id, request_hash from requested order by 1, 2
@@ -90,7 +91,7 @@ async function takeOver(tx: Tx, dropped: ReadonlyMap<Wanted, EventId>): Promise<
   const found = await rows<{ place: bigint; id: string }>(
     tx,
     sql`with held as materialized (
-          select k.account_id, k.external_id, requested.request_hash, place, new_id() as id
+          select k.account_id, k.external_id, requested.request_hash, place, ${newEventId(tx)} as id
           from ${requested(wanted)} join event_keys k using (account_id, external_id)
           where k.event_id = (${[...dropped.values()]}::uuid[])[place]
           order by 1, 2 for update of k),
