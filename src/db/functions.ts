@@ -1,6 +1,7 @@
 import sql, { type Sql } from 'sql-template-tag';
 import { formulaCondition } from '../kernel/csv-guard.ts';
 import { currencyTable } from '../kernel/money.ts';
+import { SHARE_PUBLISHING } from './locks.ts';
 
 function moneyFactors(): string {
   const byDigits = new Map<number, string[]>();
@@ -39,10 +40,10 @@ create or replace function id_time(id uuid) returns timestamptz language sql imm
   select to_timestamp(('x0000' || substr(encode(uuid_send(id), 'hex'), 1, 12))::bit(64)::bigint / 1000.0) $$;
 
 -- Marks this transaction as one that publishes events, until it ends: it shares an advisory lock whose second key is when it
--- began, as the last 32 bits of the milliseconds since 1970. Called before the id of each event is made. Always true.
+-- began (db/locks). Called before the id of each event is made. Always true.
 create or replace function begins_publishing(space int) returns boolean language plpgsql volatile as $$
   begin
-    perform pg_advisory_xact_lock_shared(space, floor(extract(epoch from now()) * 1000)::bigint::bit(32)::int);
+    ${SHARE_PUBLISHING}
     return true;
   end $$;
 

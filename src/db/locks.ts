@@ -64,6 +64,10 @@ export const workerSpaceOf = (cell: number) => WORKER_SPACE + cell;
 const PUBLISHING_SPACE = 724_800_000;
 export const publishingSpaceOf = (cell: number) => PUBLISHING_SPACE + cell;
 
+/** The statement of `begins_publishing`: shares the lock, with the last 32 bits of the milliseconds since 1970. */
+export const SHARE_PUBLISHING =
+  'perform pg_advisory_xact_lock_shared(space, floor(extract(epoch from now()) * 1000)::bigint::bit(32)::int);';
+
 /** Takes a lock until the transaction ends; waits for whoever holds or shares it. */
 export async function takeLock(tx: Tx, lock: Lock): Promise<void> {
   await rows(tx, sql`select pg_advisory_xact_lock(${lock(tx.cell)})`);
