@@ -97,6 +97,7 @@ beforeAll(() => {
   const compilerOptions = {
     allowImportingTsExtensions: true,
     rewriteRelativeImportExtensions: false,
+    incremental: false,
     typeRoots: [join(ROOT, 'node_modules/@types')],
   };
   const config = { extends: join(ROOT, 'tsconfig.json'), compilerOptions, include: [], files: names };
